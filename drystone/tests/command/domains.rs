@@ -82,28 +82,31 @@ fn a_thousand_domains_one_after_the_other_leave_nothing_behind() {
     }
 }
 
-/// A component that sends without being asked, to one who is slow, and one that requires what its program has.
+/// A program with a component that sends without being asked, and one who is slow and writes the sum.
+pub fn with_source(activity: &str, statements: &str) -> String {
+    format!(
+        "COMPONENT Main;
+         INTERFACE Numbers; {{ IN Number(i: INTEGER) }} END Numbers;
+         COMPONENT Source REQUIRES Numbers; VARIABLE i: INTEGER; ACTIVITY {activity} END Source;
+         COMPONENT Sum OFFERS Numbers;
+           IMPLEMENTATION Numbers; VARIABLE i, sum: INTEGER;
+           BEGIN
+             WHILE ?Number DO ?Number(i); INC(sum, i); IF i MOD 1000 = 0 THEN PASSIVATE(1) END END;
+             WRITE(sum)
+           END Numbers;
+         END Sum;
+         VARIABLE source: Source; sum: Sum;
+         BEGIN {statements} END Main;"
+    )
+}
+
+/// It requires what its program has.
 #[test]
 fn a_component_elsewhere_uses_what_it_requires() {
     for domain in DOMAINS {
-        let program = format!(
-            "COMPONENT Main;
-             INTERFACE Numbers; {{ IN Number(i: INTEGER) }} END Numbers;
-             COMPONENT Source REQUIRES Numbers;
-               VARIABLE i: INTEGER;
-               ACTIVITY FOR i := 1 TO 10000 DO Numbers!Number(i) END
-             END Source;
-             COMPONENT Sum OFFERS Numbers;
-               IMPLEMENTATION Numbers; VARIABLE i, sum: INTEGER;
-               BEGIN
-                 WHILE ?Number DO ?Number(i); INC(sum, i); IF i MOD 1000 = 0 THEN PASSIVATE(1) END END;
-                 WRITE(sum)
-               END Numbers;
-             END Sum;
-             VARIABLE source: Source; sum: Sum;
-             BEGIN
-               NEW(sum); NEW(source) AT \"{domain}\"; CONNECT(Numbers(source), sum)
-             END Main;"
+        let program = with_source(
+            "FOR i := 1 TO 10000 DO Numbers!Number(i) END",
+            &format!("NEW(sum); NEW(source) AT \"{domain}\"; CONNECT(Numbers(source), sum)"),
         );
         assert_eq!(output_of(&program), "50005000", "{domain}");
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{boot, build, is_there, said, same};
-use crate::domains::with_server;
+use crate::domains::{with_server, with_source};
 use crate::with::alone;
 use crate::{DRYSTONE, complaint, folder_with, printed, status};
 
@@ -49,25 +49,11 @@ fn a_component_there_uses_what_it_requires() {
     if !is_there() {
         return;
     }
-    let text = "COMPONENT Main;
-         INTERFACE Numbers; { IN Number(i: INTEGER) } END Numbers;
-         COMPONENT Source REQUIRES Numbers;
-           VARIABLE i: INTEGER;
-           ACTIVITY FOR i := 1 TO 3000 DO Numbers!Number(i) END
-           FINALLY WRITE(\"finally \")
-         END Source;
-         COMPONENT Sum OFFERS Numbers;
-           IMPLEMENTATION Numbers; VARIABLE i, sum: INTEGER;
-           BEGIN
-             WHILE ?Number DO ?Number(i); INC(sum, i); IF i MOD 1000 = 0 THEN PASSIVATE(1) END END;
-             WRITE(sum)
-           END Numbers;
-         END Sum;
-         VARIABLE source: Source; sum: Sum;
-         BEGIN
-           NEW(sum); NEW(source) AT \"user:store\"; CONNECT(Numbers(source), sum); DELETE(source); DELETE(sum)
-         END Main;";
-    assert_eq!(printed_by(text), "finally 4501500");
+    let text = with_source(
+        "FOR i := 1 TO 3000 DO Numbers!Number(i) END FINALLY WRITE(\"finally \")",
+        "NEW(sum); NEW(source) AT \"user:store\"; CONNECT(Numbers(source), sum); DELETE(source); DELETE(sum)",
+    );
+    assert_eq!(printed_by(&text), "finally 4501500");
 }
 
 #[test]
