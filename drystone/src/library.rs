@@ -122,7 +122,13 @@ impl Package<'_> {
     fn code(&self) -> String {
         let additions: Vec<String> =
             self.crates.iter().map(|it| format!("&{}::DRYSTONE", it.library)).collect();
-        self.platform.code().replace("ADDITIONS", &additions.join(", "))
+        let code = self.platform.code().replace("ADDITIONS", &additions.join(", "));
+        match self.platform {
+            Platform::Linux | Platform::Process => code,
+            Platform::Pc | Platform::User => {
+                code + &BARE.replace("PLATFORM", &self.platform.package().0.replace('-', "_"))
+            }
+        }
     }
 
     /// What makes the library of it in that folder, for machines of a kind. The caller may add options of Cargo's.
@@ -181,7 +187,7 @@ const PC: &str = r#"//! The image that the compiler's object file is linked into
 use core::ffi::{CStr, c_char};
 use core::slice;
 
-use drystone_pc::{Addition, Allocator, Image, Machine};
+use drystone_pc::{Addition, Image, Machine};
 
 unsafe extern "C" {
     /// The compiled program.
@@ -195,26 +201,6 @@ unsafe extern "C" {
 }
 
 static WITH: &[&Addition] = &[ADDITIONS];
-
-#[global_allocator]
-static ALLOCATOR: Allocator = Allocator;
-
-drystone_pc::memory_functions!("");
-
-#[panic_handler]
-fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
-    drystone_pc::panic(info)
-}
-
-/// Nothing unwinds; compiled libraries name what would all the same.
-#[unsafe(no_mangle)]
-extern "C" fn rust_eh_personality() {}
-
-/// See [`rust_eh_personality`].
-#[unsafe(no_mangle)]
-extern "C" fn _Unwind_Resume() -> ! {
-    unreachable!("nothing unwinds")
-}
 
 #[unsafe(no_mangle)]
 fn machine_main(machine: Machine) -> ! {
@@ -241,7 +227,7 @@ const USER: &str = r#"//! What a domain runs that the compiler's object file is 
 
 #![no_std]
 
-use drystone_user::{Addition, Allocator};
+use drystone_user::Addition;
 
 unsafe extern "C" {
     /// The compiled program.
@@ -250,14 +236,23 @@ unsafe extern "C" {
 
 static WITH: &[&Addition] = &[ADDITIONS];
 
-#[global_allocator]
-static ALLOCATOR: Allocator = Allocator;
+#[unsafe(no_mangle)]
+extern "C" fn user_main() -> ! {
+    // SAFETY: see the head of this file.
+    unsafe { drystone_user::run(&ds_program, WITH) }
+}
+"#;
 
-drystone_user::memory_functions!("");
+/// What those have besides that run without an operating system.
+const BARE: &str = r#"
+#[global_allocator]
+static ALLOCATOR: PLATFORM::Allocator = PLATFORM::Allocator;
+
+PLATFORM::memory_functions!("");
 
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
-    drystone_user::panic(info)
+    PLATFORM::panic(info)
 }
 
 /// Nothing unwinds; compiled libraries name what would all the same.
@@ -268,12 +263,6 @@ extern "C" fn rust_eh_personality() {}
 #[unsafe(no_mangle)]
 extern "C" fn _Unwind_Resume() -> ! {
     unreachable!("nothing unwinds")
-}
-
-#[unsafe(no_mangle)]
-extern "C" fn user_main() -> ! {
-    // SAFETY: see the head of this file.
-    unsafe { drystone_user::run(&ds_program, WITH) }
 }
 "#;
 

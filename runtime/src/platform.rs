@@ -103,19 +103,23 @@ pub trait Threads: Sync {
     /// Nanoseconds since some moment before the program's start; never runs backwards.
     fn clock(&self) -> u64;
 
-    /// How many processors there are.
-    fn processors(&self) -> usize;
+    /// How many processors there are. A platform with more than one has this and the next three; without them it has no threads.
+    fn processors(&self) -> usize {
+        1
+    }
 
     /// Starts the thread of worker `worker` (1, 2, ...), which calls `run(argument)` once. A platform without
     /// threads answers `false`.
-    fn start_worker(&self, worker: usize, run: unsafe fn(argument: usize), argument: usize) -> bool;
+    fn start_worker(&self, _worker: usize, _run: unsafe fn(argument: usize), _argument: usize) -> bool {
+        false
+    }
 
     /// Blocks the thread of worker `worker`, which calls this itself, until [`Threads::unpark`] is or was called
     /// for it since it was last parked; may return early.
-    fn park(&self, worker: usize);
+    fn park(&self, _worker: usize) {}
 
     /// See [`Threads::park`].
-    fn unpark(&self, worker: usize);
+    fn unpark(&self, _worker: usize) {}
 
     /// Starts the ticker (a thread, or a timer interrupt): it calls `tick` again and again, and waits after each call
     /// for the nanoseconds that it answers. [`TICK_SLEEP`]: until [`Threads::wake_ticker`] is or was called since the last

@@ -45,13 +45,13 @@ impl Pc {
         }
         Pc { line: line.clone(), harbour: harbour.clone(), times, bindings }
     }
-}
 
-impl Pc {
-    /// Until something comes that nobody has seen.
-    fn rest(&self) {
+    /// Until something comes that nobody has seen, or that time.
+    fn rest(&self, until: Option<u64>) {
+        clock::wake_at(until);
         interrupts::disable();
-        if self.line.has_come() || clock::has_rung() || process::is_news() {
+        let is_over = until.is_some_and(|until| until <= clock::now());
+        if is_over || self.line.has_come() || process::is_news() {
             interrupts::enable();
         } else if threads::are_there() {
             threads::rest();
@@ -83,8 +83,7 @@ impl Platform for Pc {
                 return;
             }
             if self.harbour.rings().lie_down() {
-                clock::wake_at([end, self.times.first()].into_iter().flatten().min());
-                self.rest();
+                self.rest([end, self.times.first()].into_iter().flatten().min());
                 self.harbour.rings().get_up();
             }
         }
@@ -120,18 +119,6 @@ impl Threads for PcThreads {
     fn clock(&self) -> u64 {
         clock::now()
     }
-
-    fn processors(&self) -> usize {
-        1
-    }
-
-    fn start_worker(&self, _: usize, _: unsafe fn(argument: usize), _: usize) -> bool {
-        false
-    }
-
-    fn park(&self, _: usize) {}
-
-    fn unpark(&self, _: usize) {}
 
     fn start_ticker(&self, tick: Tick) {
         clock::start_ticker(tick);

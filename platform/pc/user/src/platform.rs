@@ -133,18 +133,6 @@ impl Threads for Alone {
         clock::now()
     }
 
-    fn processors(&self) -> usize {
-        1
-    }
-
-    fn start_worker(&self, _: usize, _: unsafe fn(argument: usize), _: usize) -> bool {
-        false
-    }
-
-    fn park(&self, _: usize) {}
-
-    fn unpark(&self, _: usize) {}
-
     fn start_ticker(&self, tick: Tick) {
         clock::start_ticker(tick);
     }
