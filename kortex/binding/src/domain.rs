@@ -101,8 +101,8 @@ impl Domain {
     /// Where it is called, and on which stack.
     pub fn set_entry(&self, entry: usize, stack: usize) {
         self.entry.set(entry as u64);
-        self.condition.set(self.condition.get() & !CLOSED);
         self.stack.set(stack as u64 & !15);
+        self.condition.set(self.condition.get() & !CLOSED);
     }
 
     /// Where it is told what has happened to it, and on which stack.

@@ -63,6 +63,14 @@ pub trait Space {
     unsafe fn unmap(&mut self, at: usize, pages: usize);
 }
 
+/// Pages with nothing but zeros in them.
+pub fn allocate_zeroed(pages: &mut impl Pages, order: usize) -> Option<NonNull<u8>> {
+    let given = pages.allocate(order)?;
+    // SAFETY: they were just given.
+    unsafe { given.write_bytes(0, PAGE << order) };
+    Some(given)
+}
+
 /// Gives pages back of which many lie together, as few large pieces.
 ///
 /// # Safety

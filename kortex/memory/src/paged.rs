@@ -9,7 +9,7 @@ use core::ptr::{NonNull, null_mut};
 
 use kortex_hal::mmu::{Access, AddressSpace, LARGE, PAGE, Refused, Table};
 
-use crate::{Pages, Space};
+use crate::{Pages, Space, allocate_zeroed};
 
 /// An address space of users, with the pages of somebody.
 #[derive(Debug)]
@@ -164,13 +164,11 @@ fn table<P: Pages>(pages: &RefCell<P>, left: &mut usize) -> Option<*mut Table> {
 /// A page of zeros.
 fn page<P: Pages>(pages: &RefCell<P>, left: &mut usize) -> Option<NonNull<u8>> {
     *left = left.checked_sub(1)?;
-    let Some(page) = pages.borrow_mut().allocate(0) else {
+    let page = allocate_zeroed(&mut *pages.borrow_mut(), 0);
+    if page.is_none() {
         *left += 1;
-        return None;
-    };
-    // SAFETY: it was just given.
-    unsafe { page.write_bytes(0, PAGE) };
-    Some(page)
+    }
+    page
 }
 
 impl<P: Pages> Space for Paged<'_, P> {

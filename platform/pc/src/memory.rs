@@ -9,7 +9,7 @@ use core::ptr::{NonNull, null_mut};
 
 use kortex_memory::buddy::Buddy;
 use kortex_memory::general::General;
-use kortex_memory::{PAGE, Pages, order};
+use kortex_memory::{PAGE, Pages, allocate_zeroed, order};
 use spin::Mutex;
 
 static MEMORY: Mutex<General<Buddy>> = Mutex::new(General::new(Buddy::new()));
@@ -24,15 +24,7 @@ pub(crate) fn begin(pages: Buddy) {
 
 /// Gets zeroed memory for the program; null if there is none.
 pub(crate) fn allocate(bytes: usize) -> *mut u8 {
-    let order = order(bytes);
-    match ForPrograms.allocate(order) {
-        Some(pages) => {
-            // SAFETY: they were just given.
-            unsafe { pages.write_bytes(0, PAGE << order) };
-            pages.as_ptr()
-        }
-        None => null_mut(),
-    }
+    allocate_zeroed(&mut ForPrograms, order(bytes)).map_or(null_mut(), NonNull::as_ptr)
 }
 
 /// Pages for programs: the home's and those of domains.
@@ -77,7 +69,7 @@ pub(crate) fn is_there(bytes: usize) -> bool {
 pub(crate) unsafe fn free(memory: *mut u8, bytes: usize) {
     if let Some(memory) = NonNull::new(memory) {
         // SAFETY: as the caller promises.
-        unsafe { MEMORY.lock().pages().free(memory, order(bytes)) };
+        unsafe { ForPrograms.free(memory, order(bytes)) };
     }
 }
 

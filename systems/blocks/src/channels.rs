@@ -7,7 +7,7 @@ use core::cell::Cell;
 
 use kortex_binding::domain;
 use kortex_hal::mmu::PAGE;
-use kortex_memory::Pool;
+use kortex_memory::{Pool, allocate_zeroed};
 use microkernel::{AddressSpace, Process};
 
 use crate::Host;
@@ -59,11 +59,10 @@ fn try_to_open<K: Host>(
     if ours.server.get() || place > CLIENTS {
         return None;
     }
-    let page = pool.pages().borrow_mut().allocate(0)?;
+    let page = allocate_zeroed(&mut *pool.pages().borrow_mut(), 0)?;
     let at = AT + place * PAGE;
     // SAFETY: nobody has it; of what is in it the kernel uses nothing. It is taken away before either address space is given back.
     unsafe {
-        page.write_bytes(0, PAGE);
         let put = |process: &Process<K>, at| process.space.borrow_mut().as_mut()?.put(at, page).ok();
         if put(client, AT).is_none() {
             pool.pages().borrow_mut().free(page, 0);

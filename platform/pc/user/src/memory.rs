@@ -11,7 +11,7 @@ use core::ptr::{NonNull, null_mut};
 use drystone_calls::{MEMORY, MOST_PAGES};
 use kortex_memory::buddy::Buddy;
 use kortex_memory::general::General;
-use kortex_memory::{PAGE, Pages, order};
+use kortex_memory::{PAGE, Pages, allocate_zeroed, order};
 use spin::Mutex;
 
 use crate::calls;
@@ -87,13 +87,7 @@ pub(crate) fn begin(most: usize) {
 
 /// Gets zeroed memory for the program; null if there is none.
 pub(crate) fn allocate(bytes: usize) -> *mut u8 {
-    let order = order(bytes);
-    let pages = GENERAL.lock().pages().allocate(order);
-    pages.map_or(null_mut(), |pages| {
-        // SAFETY: they were just given.
-        unsafe { pages.write_bytes(0, PAGE << order) };
-        pages.as_ptr()
-    })
+    allocate_zeroed(GENERAL.lock().pages(), order(bytes)).map_or(null_mut(), NonNull::as_ptr)
 }
 
 /// Gives it back.
