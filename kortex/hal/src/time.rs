@@ -16,6 +16,11 @@ pub struct Rates {
     pub alarm: u64,
 }
 
+/// What is so many of one unit in another, of both of which there are so many in the same time.
+pub fn convert(number: u64, to: u64, from: u64) -> u64 {
+    (u128::from(number) * u128::from(to) / u128::from(from)) as u64
+}
+
 /// The processor's counter.
 pub fn counter() -> u64 {
     // SAFETY: every x86-64 processor has it.

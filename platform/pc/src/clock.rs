@@ -1,46 +1,52 @@
-//! Time: the clock, and the one alarm, which serves the runtime's ticker and whoever waits for a time.
+//! Time: the clock, and the one alarm, which serves the runtime's ticker and whoever waits for a time: an [`Alarm`] each.
 //!
 //! # Soundness
 //!
 //! There is one processor. What the alarm's handler uses, others use with interrupts off only.
 
 use core::ptr::null;
+use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicBool, AtomicU64};
 
 use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Tick};
 use kortex_hal::Shared;
 use kortex_hal::exception::{Context, Processor, Trap};
 use kortex_hal::interrupt::{Apics, Controller};
 use kortex_hal::mmu::{Mmu, Paging};
-use kortex_hal::time::{self, ALARM, LocalTimer, Rates, Timer};
+use kortex_hal::time::{self, ALARM, LocalTimer, Rates, Timer, convert};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use spin::Once;
 
-use crate::domains::process;
-use crate::threads;
-
-const SECOND: u64 = 1_000_000_000;
+pub(crate) const SECOND: u64 = 1_000_000_000;
 /// Nobody waits for it.
 pub(crate) const NEVER: u64 = u64::MAX;
 /// The alarm is set anew so often at least: it counts no further.
 const LONGEST: u64 = SECOND;
 
 static START: Once<(u64, Rates)> = Once::new();
-/// When the ticker goes on.
-static NEXT_TICK: AtomicU64 = AtomicU64::new(NEVER);
-/// When somebody wants to be woken.
-static DEADLINE: AtomicU64 = AtomicU64::new(NEVER);
-/// When the first of the domains that rest wants to be woken.
-static USERS: AtomicU64 = AtomicU64::new(NEVER);
-/// When the running thread's time is over, if there are threads.
-static SLICE_END: AtomicU64 = AtomicU64::new(NEVER);
-/// Nanoseconds that a thread runs before others have their turn.
-const SLICE: u64 = SECOND / 1000;
-/// For when the alarm is set, if it is.
+
+/// What the processor's alarm is set for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Alarm {
+    /// The ticker goes on.
+    Tick,
+    /// The home wants to be woken.
+    Home,
+    /// The first of the domains that rest does.
+    Users,
+    /// The running thread's time is over, if there are threads.
+    Slice,
+}
+
+const ALARMS: usize = 4;
+
+/// What is done when its time has come, in a handler, about what was interrupted.
+type Handler = fn(&mut Context);
+
+static TIMES: [AtomicU64; ALARMS] = [const { AtomicU64::new(NEVER) }; ALARMS];
+static HANDLERS: Shared<[Handler; ALARMS]> = Shared::new([tick, |_| {}, |_| {}, |_| {}]);
+/// For when the processor's is set, if it is.
 static SET: AtomicU64 = AtomicU64::new(NEVER);
-/// That has come.
-static RUNG: AtomicBool = AtomicBool::new(false);
 
 /// Of the ticker, so far.
 static TICKS: AtomicU64 = AtomicU64::new(0);
@@ -76,16 +82,11 @@ pub(crate) fn now() -> u64 {
     convert(time::counter() - start, SECOND, rates.counter)
 }
 
-/// A number of one unit in another.
-fn convert(number: u64, to: u64, from: u64) -> u64 {
-    (u128::from(number) * u128::from(to) / u128::from(from)) as u64
-}
-
 /// Ticks from now on; another ticker is forgotten.
 pub(crate) fn start_ticker(tick: Tick) {
     // SAFETY: see the head of this file.
     let old = without_interrupts(|| unsafe {
-        NEXT_TICK.store(now(), Relaxed);
+        TIMES[Alarm::Tick as usize].store(now(), Relaxed);
         set();
         (*TICKER.get()).replace(tick)
     });
@@ -94,45 +95,33 @@ pub(crate) fn start_ticker(tick: Tick) {
 
 /// Ends the ticker's wait.
 pub(crate) fn wake_ticker() {
-    without_interrupts(|| {
-        NEXT_TICK.fetch_min(now(), Relaxed);
-        set();
-    });
+    without_interrupts(|| ring_by(Alarm::Tick, now()));
 }
 
-/// The processor is interrupted at that time; `None`: when something else does it.
+/// The home is woken at that time; `None`: when something else does it.
 pub(crate) fn wake_at(time: Option<u64>) {
     without_interrupts(|| {
-        RUNG.store(false, Relaxed);
-        DEADLINE.store(time.unwrap_or(NEVER), Relaxed);
+        TIMES[Alarm::Home as usize].store(time.unwrap_or(NEVER), Relaxed);
         set();
     });
 }
 
-/// A domain wants to be woken then. Interrupts are off.
-pub(crate) fn wake_user_at(time: u64) {
-    if USERS.fetch_min(time, Relaxed) > time {
+/// An alarm rings at that time, if not sooner. Interrupts are off.
+pub(crate) fn ring_by(alarm: Alarm, time: u64) {
+    if TIMES[alarm as usize].fetch_min(time, Relaxed) > time {
         set();
     }
 }
 
-/// From now on threads have their turns, as long as one can run. Interrupts are off.
-pub(crate) fn begin_slices() {
-    if SLICE_END.load(Relaxed) == NEVER {
-        SLICE_END.store(now() + SLICE, Relaxed);
-        set();
-    }
+/// What is done when an alarm rings. Interrupts are off.
+pub(crate) fn on(alarm: Alarm, handler: Handler) {
+    // SAFETY: see the head of this file.
+    unsafe { (*HANDLERS.get())[alarm as usize] = handler };
 }
 
-/// Whether the time has come for which the last [`wake_at`] was. Interrupts are off.
-pub(crate) fn has_rung() -> bool {
-    RUNG.load(Relaxed)
-}
-
-/// Sets the alarm for what comes first. Interrupts are off.
+/// Sets the processor's alarm for what comes first. Interrupts are off.
 fn set() {
-    let times = [&NEXT_TICK, &DEADLINE, &USERS, &SLICE_END].map(|time| time.load(Relaxed));
-    let next = times.into_iter().min().unwrap_or(NEVER);
+    let next = TIMES.iter().map(|time| time.load(Relaxed)).min().unwrap_or(NEVER);
     if SET.swap(next, Relaxed) == next {
         return;
     }
@@ -148,31 +137,24 @@ fn set() {
 extern "C" fn alarm(context: &mut Context, _: *const ()) {
     Apics.end();
     SET.store(NEVER, Relaxed);
-    if NEXT_TICK.load(Relaxed) <= now() {
-        if TICKS.fetch_add(1, Relaxed).is_multiple_of(TICKS_TO_FORGET) {
-            Paging.forget();
+    // SAFETY: see the head of this file.
+    for (time, handler) in TIMES.iter().zip(unsafe { *HANDLERS.get() }) {
+        if time.load(Relaxed) <= now() {
+            time.store(NEVER, Relaxed);
+            handler(context);
         }
-        // SAFETY: see the head of this file.
-        let tick = unsafe { &*TICKER.get() };
-        let next = match tick.as_ref().map_or(TICK_STOP, |tick| tick()) {
-            TICK_STOP | TICK_SLEEP => NEVER,
-            nanoseconds => now() + nanoseconds,
-        };
-        NEXT_TICK.store(next, Relaxed);
-    }
-    if DEADLINE.load(Relaxed) <= now() {
-        DEADLINE.store(NEVER, Relaxed);
-        RUNG.store(true, Relaxed);
-        threads::wake_home();
-    }
-    if USERS.load(Relaxed) <= now() {
-        USERS.store(NEVER, Relaxed);
-        process::wake(now());
-    }
-    if SLICE_END.load(Relaxed) <= now() {
-        let end = if threads::is_idle() { NEVER } else { now() + SLICE };
-        SLICE_END.store(end, Relaxed);
-        process::slice_is_over(context);
     }
     set();
+}
+
+fn tick(_: &mut Context) {
+    if TICKS.fetch_add(1, Relaxed).is_multiple_of(TICKS_TO_FORGET) {
+        Paging.forget();
+    }
+    // SAFETY: see the head of this file.
+    let ticker = unsafe { &*TICKER.get() };
+    match ticker.as_ref().map_or(TICK_STOP, |tick| tick()) {
+        TICK_STOP | TICK_SLEEP => {}
+        nanoseconds => ring_by(Alarm::Tick, now() + nanoseconds),
+    }
 }

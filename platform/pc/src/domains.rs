@@ -104,8 +104,8 @@ impl ResourceManager for Domains {
         if !threads::are_there() {
             // SAFETY: it is the first one, and the kernel's address space.
             unsafe {
-                threads::begin(&self.space);
                 process::begin();
+                threads::begin(&self.space);
             }
         }
         let channel = Rc::new(Channel::new().ok_or(NO_MEMORY)?);
@@ -120,7 +120,8 @@ impl ResourceManager for Domains {
             rate,
         };
         self.seed = self.seed.wrapping_add(1);
-        let process = Process::start(&self.space, self.users, &channel, &start).ok_or(NO_MEMORY)?;
+        let process =
+            Process::start(&self.space, self.users, calls::bind, &channel, &start).ok_or(NO_MEMORY)?;
         let process = Rc::new(process);
         let other = Box::new(Other { process: process.clone(), _channel: channel.clone() });
         // SAFETY: the memory is there as long as `other` is, and this is the only end here.

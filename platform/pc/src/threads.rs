@@ -18,7 +18,7 @@ use kortex_hal::x86_64::instructions::hlt;
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use kortex_thread::{Condition, RoundRobin, Scheduler, Threads};
 
-use crate::clock;
+use crate::clock::{self, Alarm, SECOND};
 
 /// Any of them.
 pub(crate) type Thread = kortex_thread::Thread<Activation>;
@@ -32,6 +32,9 @@ static SCHEDULER: Scheduler<&RoundRobin, &Processor, &Domains<&Processor>> =
 static IDLE: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
 /// For this the home waits when it has nothing to do.
 static NEWS: Condition<Activation> = Condition::new();
+
+/// Nanoseconds that a thread runs before others have their turn.
+const SLICE: u64 = SECOND / 1000;
 
 /// By this vector the home waits.
 const HOME: usize = 0x2d;
@@ -68,8 +71,16 @@ pub(crate) unsafe fn begin(space: &AddressSpace) {
             wait_by_exception();
             TRAP.register(HOME, rest_home, null());
         }
+        clock::on(Alarm::Home, |_| wake_home());
+        begin_slice();
     });
-    clock::begin_slices();
+}
+
+/// The thread that runs has so much time from now on, if there are others. Interrupts are off.
+pub(crate) fn begin_slice() {
+    if !is_idle() {
+        clock::ring_by(Alarm::Slice, clock::now() + SLICE);
+    }
 }
 
 /// One of the kernel's own.
@@ -127,7 +138,7 @@ pub(crate) fn notify(condition: &Condition<Activation>) -> bool {
     if is_idle() {
         // SAFETY: the idle one runs, so this is a handler.
         unsafe { SCHEDULER.tick() };
-        clock::begin_slices();
+        begin_slice();
     }
     did
 }

@@ -24,10 +24,11 @@ use kortex_hal::exception::{Context, DOUBLE_FAULT, INTERRUPTIBLE, OWN, PAGE_FAUL
 use kortex_hal::mmu::{Access, AddressSpace, Mmu, PAGE, Paging};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use kortex_memory::paged::Paged;
-use kortex_memory::{Pages, Space, order};
+use kortex_memory::{Pages, Space, allocate_zeroed, order};
 use kortex_thread::Condition;
 
-use super::{calls, load};
+use super::load;
+use crate::clock::Alarm;
 use crate::memory::{self, ForPrograms};
 use crate::threads::{self, Thread};
 use crate::{attention, clock};
@@ -89,10 +90,7 @@ impl Channel {
     const ORDER: usize = order(Self::PAGES * PAGE);
 
     pub(crate) fn new() -> Option<Channel> {
-        let memory = ForPrograms.allocate(Self::ORDER)?;
-        // SAFETY: it was just given.
-        unsafe { memory.write_bytes(0, PAGE << Self::ORDER) };
-        Some(Channel(memory))
+        allocate_zeroed(&mut ForPrograms, Self::ORDER).map(Channel)
     }
 
     /// As an end knows it.
@@ -131,14 +129,22 @@ pub(crate) struct Process {
     next: Cell<*const Process>,
 }
 
+/// Binds what a process may ask.
+///
+/// # Safety
+/// The process stays as long as its thread runs.
+type Bind = unsafe fn(&'static Process);
+
 /// What there is of it besides its memory, and the stacks, in pages.
 const BESIDES: usize = 512;
 
 impl Process {
-    /// Starts one with a program, which shares a channel with its holder, and is told something. `None`: there is no memory.
+    /// Starts one with a program and what that may ask, which shares a channel with its holder, and is told something. `None`: there is
+    /// no memory.
     pub(crate) fn start(
         kernel: &AddressSpace,
         program: &'static [u8],
+        bind: Bind,
         channel: &Channel,
         start: &Start,
     ) -> Option<Running> {
@@ -158,11 +164,17 @@ impl Process {
             end: Cell::new(None),
             next: Cell::new(null()),
         })));
-        process.0.fill(program, channel, start)?;
+        process.0.fill(program, bind, channel, start)?;
         Some(process)
     }
 
-    fn fill(&'static self, program: &'static [u8], channel: &Channel, start: &Start) -> Option<()> {
+    fn fill(
+        &'static self,
+        program: &'static [u8],
+        bind: Bind,
+        channel: &Channel,
+        start: &Start,
+    ) -> Option<()> {
         let entry = {
             let mut space = self.space.borrow_mut();
             let space = space.as_mut()?;
@@ -182,7 +194,7 @@ impl Process {
         // SAFETY: the stack is the thread's, and the process stays as long.
         let thread: &Thread = unsafe {
             let end = self.stack.get().add(1).cast();
-            calls::bind(self);
+            bind(self);
             Box::leak(Box::new(Thread::new(context, 0, Activation::new(&self.domain, end))))
         };
         self.thread.set(Some(thread));
@@ -217,7 +229,7 @@ impl Process {
             return;
         }
         self.until.set(until);
-        clock::wake_user_at(until);
+        clock::ring_by(Alarm::Users, until);
         // SAFETY: as the caller promises.
         unsafe { threads::wait(&self.bell) };
     }
@@ -318,8 +330,9 @@ impl Drop for Running {
     }
 }
 
-/// Wakes those that rest until then. In a handler.
-pub(crate) fn wake(now: u64) {
+/// Wakes those whose time has come. In the alarm's handler.
+fn wake(_: &mut Context) {
+    let now = clock::now();
     // SAFETY: see the head of this file.
     let mut next = unsafe { (*FIRST.get()).as_ref() };
     while let Some(process) = next {
@@ -328,7 +341,7 @@ pub(crate) fn wake(now: u64) {
             process.until.set(clock::NEVER);
             threads::notify(&process.bell);
         } else {
-            clock::wake_user_at(until);
+            clock::ring_by(Alarm::Users, until);
         }
         // SAFETY: likewise.
         next = unsafe { process.next.get().as_ref() };
@@ -336,7 +349,8 @@ pub(crate) fn wake(now: u64) {
 }
 
 /// The running thread's time is over: others have a turn. It is told if it is a user. In the alarm's handler.
-pub(crate) fn slice_is_over(context: &mut Context) {
+fn slice_is_over(context: &mut Context) {
+    threads::begin_slice();
     // SAFETY: in a handler, of the thread that was interrupted.
     unsafe {
         if context.is_user() {
@@ -359,6 +373,10 @@ pub(super) unsafe fn begin() {
     }
     // SAFETY: it is fit for that.
     unsafe { upcall::on_end(returned, null()) };
+    without_interrupts(|| {
+        clock::on(Alarm::Users, wake);
+        clock::on(Alarm::Slice, slice_is_over);
+    });
 }
 
 extern "C" fn fault(context: &mut Context, of: *const ()) {

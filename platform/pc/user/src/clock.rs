@@ -13,7 +13,7 @@ use drystone_calls::NEVER;
 use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Tick};
 use kortex_hal::time;
 
-const SECOND: u128 = 1_000_000_000;
+const SECOND: u64 = 1_000_000_000;
 
 static START: AtomicU64 = AtomicU64::new(0);
 static RATE: AtomicU64 = AtomicU64::new(1);
@@ -31,7 +31,7 @@ pub(crate) fn begin(counter: u64, rate: u64) {
 /// Nanoseconds since it was started.
 pub(crate) fn now() -> u64 {
     let counted = time::counter().wrapping_sub(START.load(Relaxed));
-    (u128::from(counted) * SECOND / u128::from(RATE.load(Relaxed))) as u64
+    time::convert(counted, SECOND, RATE.load(Relaxed))
 }
 
 /// Ticks from now on; another ticker is forgotten.
