@@ -3,7 +3,7 @@
 //! The kernel's code runs in this process, where its addresses are; whatever only a kernel may do, Linux answers by a signal, and what the
 //! instruction means is done here (trap and emulate). Users' code runs in processes of its own, which have nothing but its pages.
 //!
-//! * [`machine`]: what is done when something has stopped; [`instructions`]: those that only kernels may use.
+//! * [`stops`]: what is done when something has stopped; [`instructions`]: those that only kernels may use; [`machine`]: what both have.
 //! * [`processor`]: the registers that Linux keeps for itself, exceptions, which memory may be used how; [`tables`]: page tables.
 //! * [`own`], [`users`]: where pages are mapped: in this process, and in those of users.
 //! * [`apic`], [`ports`], [`clock`]: devices.
@@ -29,6 +29,7 @@ mod own;
 mod ports;
 mod processor;
 mod registers;
+mod stops;
 mod tables;
 mod users;
 

@@ -1,18 +1,13 @@
-//! The machine: what happens where Linux stops what the guest does. The kernel's code is stopped by signals in this process, users' code in
-//! its own processes; what goes on then is the kernel, until it lets a user run.
+//! The machine: its parts, what devices say and hear, and how it waits.
 
 use crate::apic::{self, Apic, IoApic};
 use crate::clock::{Alarm, Clock};
 use crate::memory::Memory;
 use crate::own::Own;
 use crate::ports::Ports;
-use crate::processor::{
-    EFER, Exception, Fault, LSTAR, PAGE_FAULT, PAGING, PROTECTION, Processor, SFMASK, STAR, Use,
-};
-use crate::registers::{R11, RCX};
-use crate::tables::Page;
-use crate::users::{self, Stop, Users};
-use crate::{instructions, stop};
+use crate::processor::{Exception, PAGING, Processor};
+use crate::stop;
+use crate::users::Users;
 
 /// The serial line's line to the controller.
 const SERIAL: u8 = 4;
@@ -33,27 +28,6 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The kernel's code has been stopped by an exception.
-    pub fn kernel_stopped(&mut self, vector: u8, error: u64, address: u64) {
-        let raised = match vector {
-            PAGE_FAULT => {
-                let what = match error {
-                    _ if error & 1 << 4 != 0 => Use::Fetch,
-                    _ if error & 1 << 1 != 0 => Use::Write,
-                    _ => Use::Read,
-                };
-                self.touched(address, what)
-            }
-            // Linux has it that what only its kernel may do is one of these.
-            6 | PROTECTION => instructions::run(self).map_or_else(Err, |()| Ok(())),
-            8 | 10..=12 | 17 => Err(Exception::with(vector, 0)),
-            _ => Err(Exception::of(vector)),
-        };
-        if let Err(exception) = raised {
-            self.raise(exception);
-        }
-    }
-
     /// Has the processor handle an exception.
     pub fn raise(&mut self, exception: Exception) {
         if self.processor.raise(&self.memory, exception).is_err() {
@@ -61,31 +35,6 @@ impl Machine {
             let at = self.processor.registers.rip;
             stop(&format!("exception {vector} at {at:#x} is handled by nobody, and that is neither"));
         }
-    }
-
-    /// The kernel touches an address at which nothing is mapped, or not for that.
-    fn touched(&mut self, address: u64, what: Use) -> Result<(), Exception> {
-        let page = self.check(address, what)?;
-        let physical = page.physical(address);
-        if physical < self.memory.size() {
-            if physical < 0x1_0000 && address < 0x1_0000 {
-                stop("Linux lets no process have the first 64 KiB, which the kernel uses");
-            }
-            if !self.own.add(page, address) {
-                let at = self.processor.registers.rip;
-                stop(&format!("what is at {at:#x} can't be done with {address:#x} in a process"));
-            }
-            return Ok(());
-        }
-        instructions::touch_device(self, physical)
-    }
-
-    /// The page at an address, if that may be done with it now.
-    fn check(&mut self, address: u64, what: Use) -> Result<Page, Exception> {
-        self.processor.check(&self.memory, address, what).map_err(|Fault(error)| {
-            self.processor.control[2] = address;
-            Exception::with(PAGE_FAULT, error)
-        })
     }
 
     /// A device's register is read; what is no device's is nothing.
@@ -111,10 +60,7 @@ impl Machine {
         self.changed += 1;
         let Machine { memory, processor, own, .. } = self;
         if processor.control[0] & PAGING != 0 {
-            own.check(|address| {
-                let page = processor.look_up(memory, address)?;
-                Some(Page { rights: processor.rights(page)?, ..page })
-            });
+            own.check(|address| processor.page(memory, address));
         }
     }
 
@@ -147,114 +93,5 @@ impl Machine {
         {
             self.apic.request(vector);
         }
-    }
-
-    /// Runs until the kernel's code goes on.
-    pub fn go_on(&mut self) {
-        loop {
-            if self.processor.takes_interrupts
-                && let Some(vector) = self.apic.next(self.clock.now())
-            {
-                self.apic.take(vector);
-                self.raise(Exception::of(vector));
-            }
-            if !self.processor.is_user() {
-                let deadline = self.apic.deadline();
-                self.alarm.set(deadline.filter(|_| self.processor.takes_interrupts), &self.clock);
-                return;
-            }
-            self.run_user();
-        }
-    }
-
-    fn run_user(&mut self) {
-        self.own.leave_users();
-        let deadline = self.apic.deadline().filter(|_| self.processor.takes_interrupts);
-        let left = deadline.map(|deadline| deadline.saturating_sub(self.clock.now()));
-        let root = self.processor.control[3];
-        let mut registers = self.processor.registers;
-        let (memory, processor) = (&self.memory, &self.processor);
-        let now = |address| {
-            let page = processor.look_up(memory, address)?;
-            Some(Page { rights: processor.rights(page)?, ..page })
-        };
-        let (stopped, spent) = self.users.run(root, self.changed, now, &mut registers, left);
-        self.clock.pass(spent);
-        self.processor.registers = registers;
-        match stopped {
-            Stop::Time => self.listen(),
-            _ if users::is_stub(registers.rip) => {
-                let fetched = self.user_touched(registers.rip, Use::Fetch);
-                fetched.unwrap_or_else(|exception| self.raise(exception));
-            }
-            Stop::Call => self.call(),
-            Stop::Signal { number, code, address } => {
-                let raised = self.user_stopped(number, code, address);
-                raised.unwrap_or_else(|exception| self.raise(exception));
-            }
-        }
-    }
-
-    /// A user has made a system call; by `int 0x80`, Linux believes that, too.
-    fn call(&mut self) {
-        const CALLS: u64 = 1;
-        let code = self.processor.read(&self.memory, self.processor.registers.rip - 2);
-        let specific = |number| self.processor.specific.get(&number).copied().unwrap_or(0);
-        let is_call = code == Some([0x0f, 0x05]);
-        if !is_call || specific(EFER) & CALLS == 0 {
-            self.processor.registers.rip -= 2;
-            let exception =
-                if is_call { Exception::of(6) } else { Exception::with(PROTECTION, 0x80 * 8 + 2) };
-            return self.raise(exception);
-        }
-        let (star, entry, mask) = (specific(STAR), specific(LSTAR), specific(SFMASK));
-        let flags = self.processor.flags();
-        let registers = &mut self.processor.registers;
-        (registers.whole[RCX], registers.whole[R11]) = (registers.rip, flags);
-        registers.rip = entry;
-        self.processor.set_flags(flags & !mask);
-        self.processor.code = star >> 32 & 0xfffc;
-        self.processor.stack = (star >> 32 & 0xfffc) + 8;
-    }
-
-    /// A user's code has been stopped by an exception.
-    fn user_stopped(&mut self, number: i32, code: i32, address: u64) -> Result<(), Exception> {
-        /// The processor has said more than there is room for.
-        const KERNEL: i32 = 0x80;
-        match (number, code) {
-            (libc::SIGSEGV, KERNEL) => instructions::protected(self),
-            (libc::SIGSEGV, _) => self.user_touched(address, instructions::use_of(self, address)),
-            (libc::SIGBUS, KERNEL) => Err(Exception::with(12, 0)),
-            (libc::SIGBUS, _) => Err(Exception::with(17, 0)),
-            (libc::SIGILL, _) => Err(Exception::of(6)),
-            // Divisions of whole numbers, of the old numbers with points, of the new ones.
-            (libc::SIGFPE, 1) => Err(Exception::of(0)),
-            (libc::SIGFPE, _) => Err(Exception::of(19)),
-            (libc::SIGTRAP, KERNEL) => {
-                // It is an instruction that its domain may have or not.
-                if self.processor.may_raise(&self.memory, 3) {
-                    return Err(Exception::of(3));
-                }
-                self.processor.registers.rip -= 1;
-                Err(Exception::with(PROTECTION, 3 * 8 + 2))
-            }
-            (libc::SIGTRAP, _) => Err(Exception::of(1)),
-            // What somebody else sends is nothing of the guest's.
-            _ => Ok(()),
-        }
-    }
-
-    fn user_touched(&mut self, address: u64, what: Use) -> Result<(), Exception> {
-        let page = self.check(address, what)?;
-        let root = self.processor.control[3];
-        let is_users = (users::USERS..(1 << 47) - crate::PAGE).contains(&address);
-        if page.physical(address) >= self.memory.size() || !is_users {
-            stop(&format!("a user has {address:#x}, which can't be had in a process"));
-        }
-        if !self.users.add(root, page) {
-            let at = self.processor.registers.rip;
-            stop(&format!("what is at {at:#x} can't be done with {address:#x} in a user's process"));
-        }
-        Ok(())
     }
 }

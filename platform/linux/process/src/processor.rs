@@ -148,6 +148,12 @@ impl Processor {
         Some(Rights { write, execute, ..rights })
     }
 
+    /// The page at an address, with what the processor may do there now; `None`: nothing.
+    pub fn page(&self, memory: &Memory, address: u64) -> Option<Page> {
+        let page = self.look_up(memory, address)?;
+        Some(Page { rights: self.rights(page)?, ..page })
+    }
+
     /// The page at an address, if that may be done with it.
     pub fn check(&self, memory: &Memory, address: u64, what: Use) -> Result<Page, Fault> {
         let user = if self.is_user() { 1 << 2 } else { 0 };
