@@ -118,14 +118,9 @@ pub unsafe extern "C" fn learn<K: Host>(this: *const (), from: u64, count: u64, 
     // SAFETY: bound so.
     let process = unsafe { of::<K>(this) };
     let hash = Hash::of(&bytes);
-    let known = CACHE.find(&hash).map_or_else(|| prepare(&bytes), Ok);
-    match known {
-        Ok(known) => {
-            if CACHE.find(&hash).is_none() {
-                CACHE.add(hash, known.clone());
-            }
-            process.part.programs.add(known)
-        }
+    let prepare = || prepare(&bytes).inspect(|known| CACHE.add(hash, known.clone()));
+    match CACHE.find(&hash).map_or_else(prepare, Ok) {
+        Ok(known) => process.part.programs.add(known),
         Err(refusal) => {
             let sentence = refusal.0.as_bytes();
             let told = &sentence[..sentence.len().min(SENTENCE).min(room as usize)];

@@ -19,8 +19,7 @@ use kortex_memory::paged::Paged;
 use kortex_memory::{Pages, Pool, Space, order};
 use kortex_thread::{Queue, Threads};
 
-use crate::process::{Owner, Process, ProcessThread};
-use crate::services::Services;
+use crate::process::{Owner, Process, ProcessThread, Services};
 use crate::{load, methods};
 
 /// Milliseconds that a thread runs before others have their turn.

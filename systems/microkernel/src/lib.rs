@@ -7,8 +7,8 @@
 mod kernel;
 mod load;
 pub mod methods;
+mod plain;
 mod process;
-mod services;
 
 use core::ops::{Deref, Range};
 
@@ -23,8 +23,8 @@ use kortex_memory::Pool;
 use kortex_thread::Threads;
 
 pub use kernel::Kernel;
-pub use process::{AddressSpace, Owner, Process, ProcessThread};
-pub use services::{Plain, Services};
+pub use plain::Plain;
+pub use process::{AddressSpace, Owner, Process, ProcessThread, Services};
 
 /// What processes do, as they are told when they begin.
 const SERVER: u64 = 0;

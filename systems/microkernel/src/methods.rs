@@ -6,8 +6,7 @@ use kortex_hal::mmu::{Access, PAGE};
 use kortex_hal::time;
 use kortex_memory::Space;
 
-use crate::process::{Owner, Process};
-use crate::services::Services;
+use crate::process::{Owner, Process, Services};
 
 /// Binds all of them for a process.
 ///

@@ -1,0 +1,25 @@
+//! Services that are none.
+
+use crate::process::Services;
+
+/// Nothing besides.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Plain;
+
+impl Plain {
+    /// The only one.
+    pub const fn new() -> Plain {
+        Plain
+    }
+}
+
+impl Services for Plain {
+    type Part = ();
+
+    fn part(&self) {}
+
+    fn program(&self) -> &'static [u8] {
+        static PROGRAM: &[u8] = include_bytes!(env!("USER"));
+        PROGRAM
+    }
+}
