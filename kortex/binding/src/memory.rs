@@ -7,6 +7,7 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use kortex_hal::exception::{Context, Register};
 use kortex_hal::x86_64::registers::control::{Cr4, Cr4Flags};
+use kortex_hal::x86_64::registers::rflags::{self, RFlags};
 
 use crate::domain::{USERS, USERS_END};
 
@@ -27,6 +28,11 @@ static IS_GUARDED: AtomicBool = AtomicBool::new(false);
 /// Finds out whether the processor keeps the kernel from users' memory.
 pub fn begin() {
     IS_GUARDED.store(Cr4::read().contains(Cr4Flags::SUPERVISOR_MODE_ACCESS_PREVENTION), Relaxed);
+}
+
+/// Whether the kernel is let to users' memory now, from which the processor could keep it: by nobody but a copy.
+pub fn is_open() -> bool {
+    IS_GUARDED.load(Relaxed) && rflags::read().contains(RFlags::ALIGNMENT_CHECK)
 }
 
 /// Whether an address is one that users may have.

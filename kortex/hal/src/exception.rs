@@ -16,8 +16,8 @@ use x86_64::VirtAddr;
 use x86_64::instructions::tables::lidt;
 use x86_64::structures::DescriptorTablePointer;
 
-use crate::Shared;
 use crate::segments::{self, Stack};
+use crate::{Shared, processor};
 
 /// The exceptions that the processor itself knows come first; the others are for devices.
 pub const OWN: usize = 32;
@@ -257,9 +257,11 @@ pub unsafe fn allow_users(vector: usize) {
     unsafe { (*TABLE.get())[vector].words[0] |= Gate::USERS };
 }
 
-/// Where a vector's first instruction is.
+/// Where a vector's first instruction is: behind that which keeps the kernel from users' memory, where the processor has no such one.
 fn first_instruction(vector: usize) -> u64 {
-    (&raw const kortex_vectors) as u64 + 16 * vector as u64
+    const CLAC: u64 = 3;
+    let skipped = if processor::has_access_prevention() { 0 } else { CLAC };
+    (&raw const kortex_vectors) as u64 + 16 * vector as u64 + skipped
 }
 
 #[cfg(target_feature = "sse")]
@@ -275,7 +277,8 @@ macro_rules! where_vectors_are_used {
     };
 }
 
-// Each vector pushes its number behind what the processor says, or 0 where it says nothing.
+// Users' flags may say that the kernel is let to their memory: the first instruction ends that. Each vector pushes its number behind
+// what the processor says, or 0 where it says nothing.
 global_asm!(
     ".pushsection .text.kortex_vectors, \"ax\"",
     ".balign 16",
@@ -284,6 +287,7 @@ global_asm!(
     ".set vector, 0",
     ".rept {vectors}",
     ".balign 16",
+    "clac",
     ".if (vector != 8) && (vector != 10) && (vector != 11) && (vector != 12) && (vector != 13) && (vector != 14) && (vector != 17) && (vector != 21)",
     "push 0",
     ".endif",

@@ -5,6 +5,8 @@ use core::arch::asm;
 
 use x86_64::registers::control::{Cr0, Cr0Flags, Cr2, Cr4, Cr4Flags, Efer, EferFlags};
 
+use crate::processor;
+
 /// A page's bytes, and a table's.
 pub const PAGE: usize = 4096;
 /// A large page's.
@@ -140,7 +142,7 @@ impl AddressSpace {
     /// # Safety
     /// If this address space is or becomes active, the kernel is still as it must be.
     pub unsafe fn map(
-        &mut self,
+        &self,
         address: usize,
         frame: usize,
         size: usize,
@@ -184,7 +186,7 @@ impl AddressSpace {
     /// # Safety
     /// As for [`map`](AddressSpace::map).
     pub unsafe fn table(
-        &mut self,
+        &self,
         address: usize,
         tables: &mut dyn FnMut() -> Option<*mut Table>,
     ) -> Result<*mut Table, Refused> {
@@ -226,7 +228,7 @@ impl AddressSpace {
     ///
     /// # Safety
     /// As for [`map`](AddressSpace::map).
-    pub unsafe fn unmap(&mut self, address: usize) -> Option<usize> {
+    pub unsafe fn unmap(&self, address: usize) -> Option<usize> {
         let (entry, _) = self.find(address)?;
         // SAFETY: the entry is this address space's; beside that the processor only forgets something.
         unsafe {
@@ -342,7 +344,7 @@ pub unsafe fn protect() {
     let leaf = core::arch::x86_64::__cpuid_count(7, 0);
     let mut wanted = Cr4Flags::empty();
     wanted.set(Cr4Flags::SUPERVISOR_MODE_EXECUTION_PROTECTION, leaf.ebx & 1 << 7 != 0);
-    wanted.set(Cr4Flags::SUPERVISOR_MODE_ACCESS_PREVENTION, leaf.ebx & 1 << 20 != 0);
+    wanted.set(Cr4Flags::SUPERVISOR_MODE_ACCESS_PREVENTION, processor::has_access_prevention());
     wanted.set(Cr4Flags::USER_MODE_INSTRUCTION_PREVENTION, leaf.ecx & 1 << 2 != 0);
     // SAFETY: as the caller promises.
     unsafe {
@@ -369,7 +371,7 @@ mod tests {
 
     #[test]
     fn what_was_mapped_is_found_and_what_was_not_is_not() {
-        let mut space = space();
+        let space = space();
         // SAFETY: it is never active.
         unsafe {
             space.map(0x40_0000, 0x20_0000, LARGE, Access::WRITE, &mut table).expect("it is free");
@@ -383,7 +385,7 @@ mod tests {
 
     #[test]
     fn what_is_lent_stays_when_all_else_is_taken() {
-        let mut space = space();
+        let space = space();
         let root = space.root() as usize;
         let mut taken = std::vec::Vec::new();
         // SAFETY: it is never active.
@@ -400,7 +402,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_refused() {
-        let mut space = space();
+        let space = space();
         let both = Access { execute: true, ..Access::WRITE };
         // SAFETY: as above.
         unsafe {

@@ -75,6 +75,11 @@ fn active_vectors() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
+/// Whether it can keep the kernel from users' memory, and has the two instructions by which that is turned off and on.
+pub(crate) fn has_access_prevention() -> bool {
+    __cpuid_count(7, 0).ebx & 1 << 20 != 0
+}
+
 /// Turns all vector registers on that are known here.
 pub fn use_vectors() {
     const XSAVE: u32 = 1 << 26;

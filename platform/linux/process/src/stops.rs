@@ -83,7 +83,7 @@ impl Machine {
         let now = |address| processor.page(memory, address);
         let (stopped, spent) = self.users.run(root, self.changed, now, &mut registers, left);
         self.clock.pass(spent);
-        self.processor.registers = registers;
+        self.processor.user_stopped(registers);
         match stopped {
             Stop::Time => self.listen(),
             _ if users::is_stub(registers.rip) => {
@@ -128,6 +128,8 @@ impl Machine {
             (libc::SIGSEGV, KERNEL) => instructions::protected(self),
             (libc::SIGSEGV, _) => self.user_touched(address, instructions::use_of(self, address)),
             (libc::SIGBUS, KERNEL) => Err(Exception::with(12, 0)),
+            // Its flags ask for that, which only Linux does as they ask: they don't any more.
+            (libc::SIGBUS, libc::BUS_ADRALN) => Ok(()),
             (libc::SIGBUS, _) => Err(Exception::with(17, 0)),
             (libc::SIGILL, _) => Err(Exception::of(6)),
             // Divisions of whole numbers, of the old numbers with points, of the new ones.

@@ -77,6 +77,7 @@ pub fn attack(number: u64) {
         42 => many_threads(),
         43 => betrayed_meanwhile(),
         44 => betrayed_before(),
+        45 => let_in(),
         _ => say!("there is no attack {number}"),
     }
     say!("attack {number} was not stopped");
@@ -89,6 +90,12 @@ fn linger() {
     while unsafe { _rdtsc() } - start < 50_000_000 {}
     say!("a domain that never gave way was not the only one");
     touch(0);
+}
+
+/// Says by its flags that the kernel is let to users' memory, and does what it must not.
+fn let_in() {
+    // SAFETY: a flag that does nothing here; the stack is as it was when the instruction stops.
+    unsafe { asm!("pushfq", "or qword ptr [rsp], 1 << 18", "popfq", "mov eax, [rsp + 1]", "ud2") };
 }
 
 /// Takes all memory that it gets.
