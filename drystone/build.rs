@@ -34,6 +34,8 @@ const SOURCES: &[&str] = &[
     "kortex/hal/src",
     "kortex/memory/Cargo.toml",
     "kortex/memory/src",
+    "kortex/resource/Cargo.toml",
+    "kortex/resource/src",
     "kortex/thread/Cargo.toml",
     "kortex/thread/src",
     "kortex/binding/Cargo.toml",

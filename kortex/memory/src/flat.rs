@@ -21,11 +21,11 @@ impl Flat {
 }
 
 impl Space for Flat {
-    fn map(&mut self, at: usize, pages: usize, _: Access) -> Result<(), Refused> {
+    fn map(&self, at: usize, pages: usize, _: Access) -> Result<(), Refused> {
         let end = pages.checked_mul(PAGE).and_then(|bytes| at.checked_add(bytes));
         let is_there = at >= self.memory.start && end.is_some_and(|end| end <= self.memory.end);
         if is_there { Ok(()) } else { Err(Refused::NoMemory) }
     }
 
-    unsafe fn unmap(&mut self, _: usize, _: usize) {}
+    unsafe fn unmap(&self, _: usize, _: usize) {}
 }

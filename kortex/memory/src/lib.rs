@@ -54,13 +54,13 @@ pub trait Space {
     ///
     /// # Errors
     /// There can't be; then there is as little as before.
-    fn map(&mut self, at: usize, pages: usize, access: Access) -> Result<(), Refused>;
+    fn map(&self, at: usize, pages: usize, access: Access) -> Result<(), Refused>;
 
     /// There is nothing any more, and what was there is somebody else's.
     ///
     /// # Safety
     /// Nobody uses it any more.
-    unsafe fn unmap(&mut self, at: usize, pages: usize);
+    unsafe fn unmap(&self, at: usize, pages: usize);
 }
 
 /// Pages with nothing but zeros in them.

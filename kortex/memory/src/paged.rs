@@ -4,24 +4,26 @@
 //!
 //! Tables and pages of an address space are its own until it is released. All memory is where it is called in the kernel.
 
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::ptr::{NonNull, null_mut};
 
 use kortex_hal::mmu::{Access, AddressSpace, LARGE, PAGE, Refused, Table};
+use kortex_resource::ResourceManager;
 
 use crate::{Pages, Space, allocate_zeroed};
 
-/// An address space of users, with the pages of somebody.
+/// An address space of users, with the pages of somebody. It manages those that it may have: a page is bound to an address, for some
+/// access, and belongs to the address space as long as it is there.
 #[derive(Debug)]
 pub struct Paged<'a, P: Pages> {
     space: AddressSpace,
     pages: &'a RefCell<P>,
     /// So many pages it may have yet, tables among them.
-    left: usize,
+    left: Cell<usize>,
     /// Where users' addresses begin.
     start: usize,
     /// Where a page was put last, in large pages, and the table of the pages there.
-    last: (usize, *mut Table),
+    last: Cell<(usize, *mut Table)>,
 }
 
 impl<'a, P: Pages> Paged<'a, P> {
@@ -35,14 +37,14 @@ impl<'a, P: Pages> Paged<'a, P> {
         pages: &'a RefCell<P>,
         most: usize,
     ) -> Result<Paged<'a, P>, Refused> {
-        let mut left = most;
-        let root = table(pages, &mut left).ok_or(Refused::NoMemory)?;
+        let left = Cell::new(most);
+        let root = table(pages, &left).ok_or(Refused::NoMemory)?;
         // SAFETY: a table of its own; what is the kernel's isn't changed by it.
         let space = unsafe {
             kernel.share(root, start);
             AddressSpace::new(root)
         };
-        Ok(Paged { space, pages, left, start, last: (0, null_mut()) })
+        Ok(Paged { space, pages, left, start, last: Cell::new((0, null_mut())) })
     }
 
     /// What the processor knows of it.
@@ -54,7 +56,7 @@ impl<'a, P: Pages> Paged<'a, P> {
     ///
     /// # Errors
     /// There is nothing.
-    pub fn fill(&mut self, at: usize, bytes: &[u8]) -> Result<(), Refused> {
+    pub fn fill(&self, at: usize, bytes: &[u8]) -> Result<(), Refused> {
         let mut rest = bytes;
         let mut at = at;
         while !rest.is_empty() {
@@ -74,17 +76,11 @@ impl<'a, P: Pages> Paged<'a, P> {
     ///
     /// # Safety
     /// They are memory, which stays for as long as this is used; whoever has it may share it so.
-    pub unsafe fn lend(
-        &mut self,
-        at: usize,
-        frames: usize,
-        pages: usize,
-        access: Access,
-    ) -> Result<(), Refused> {
+    pub unsafe fn lend(&self, at: usize, frames: usize, pages: usize, access: Access) -> Result<(), Refused> {
         if at < self.start {
             return Err(Refused::Unaligned);
         }
-        let mut tables = || table(self.pages, &mut self.left);
+        let mut tables = || table(self.pages, &self.left);
         for offset in (0..pages).map(|number| number * PAGE) {
             let access = access.of_users().lent();
             // SAFETY: as the caller promises; the kernel is elsewhere.
@@ -93,59 +89,11 @@ impl<'a, P: Pages> Paged<'a, P> {
         Ok(())
     }
 
-    /// A page of zeros out of what it may have, which is nowhere yet.
-    pub fn take(&mut self) -> Option<NonNull<u8>> {
-        page(self.pages, &mut self.left)
-    }
-
-    /// Gives a page back that was [taken](Paged::take).
-    ///
-    /// # Safety
-    /// It is nowhere, and nobody uses it any more.
-    pub unsafe fn give(&mut self, page: NonNull<u8>) {
-        // SAFETY: as the caller promises.
-        unsafe { self.pages.borrow_mut().free(page, 0) };
-        self.left += 1;
-    }
-
-    /// Puts a page to an address that was [taken](Paged::take), for users to read and write. If it is there when this address space is
-    /// released it is given back with it.
-    ///
-    /// # Errors
-    /// There is something already, or no memory for a table.
-    ///
-    /// # Safety
-    /// Whoever else uses it knows that users do.
-    #[inline]
-    pub unsafe fn put(&mut self, at: usize, page: NonNull<u8>) -> Result<(), Refused> {
-        if at < self.start || !at.is_multiple_of(PAGE) {
-            return Err(Refused::Unaligned);
-        }
-        if at / LARGE != self.last.0 {
-            let mut tables = || table(self.pages, &mut self.left);
-            // SAFETY: the kernel is elsewhere.
-            self.last = (at / LARGE, unsafe { self.space.table(at, &mut tables)? });
-        }
-        // SAFETY: the table stays; as the caller promises.
-        let is_put = unsafe { (*self.last.1).put(at, page.as_ptr() as usize, Access::WRITE.of_users()) };
-        if is_put { Ok(()) } else { Err(Refused::Used) }
-    }
-
-    /// Takes a page away from where it was [put](Paged::put). It is still taken.
-    ///
-    /// # Safety
-    /// That is where it is.
-    #[inline]
-    pub unsafe fn take_away(&mut self, at: usize) {
-        // SAFETY: as the caller promises.
-        unsafe { self.space.unmap(at) };
-    }
-
     /// Gives all of it back.
     ///
     /// # Safety
     /// It isn't active, and nobody uses it any more.
-    pub unsafe fn release(self) {
+    pub unsafe fn take_apart(self) {
         let mut pages = self.pages.borrow_mut();
         // SAFETY: as the caller promises; all that is found is its own.
         unsafe {
@@ -156,39 +104,74 @@ impl<'a, P: Pages> Paged<'a, P> {
     }
 }
 
-fn table<P: Pages>(pages: &RefCell<P>, left: &mut usize) -> Option<*mut Table> {
+fn table<P: Pages>(pages: &RefCell<P>, left: &Cell<usize>) -> Option<*mut Table> {
     let page = page(pages, left)?.cast::<Table>().as_ptr();
     Some(page)
 }
 
 /// A page of zeros.
-fn page<P: Pages>(pages: &RefCell<P>, left: &mut usize) -> Option<NonNull<u8>> {
-    *left = left.checked_sub(1)?;
-    let page = allocate_zeroed(&mut *pages.borrow_mut(), 0);
-    if page.is_none() {
-        *left += 1;
+fn page<P: Pages>(pages: &RefCell<P>, left: &Cell<usize>) -> Option<NonNull<u8>> {
+    let rest = left.get().checked_sub(1)?;
+    let page = allocate_zeroed(&mut *pages.borrow_mut(), 0)?;
+    left.set(rest);
+    Some(page)
+}
+
+impl<P: Pages> ResourceManager for Paged<'_, P> {
+    type Of = ();
+    /// A page, which has zeros in it when it is made.
+    type Resource = NonNull<u8>;
+    /// An address and what users may do there.
+    type Hint = (usize, Access);
+    /// The address.
+    type Binding = usize;
+    type Refused = Refused;
+
+    fn create(&self, (): ()) -> Result<NonNull<u8>, Refused> {
+        page(self.pages, &self.left).ok_or(Refused::NoMemory)
     }
-    page
+
+    #[inline]
+    unsafe fn bind(&self, &page: &NonNull<u8>, (at, access): (usize, Access)) -> Result<usize, Refused> {
+        if at < self.start || !at.is_multiple_of(PAGE) {
+            return Err(Refused::Unaligned);
+        }
+        if access.write && access.execute {
+            return Err(Refused::WritableCode);
+        }
+        let (mut area, mut entries) = self.last.get();
+        if at / LARGE != area {
+            // SAFETY: the kernel is elsewhere.
+            entries = unsafe { self.space.table(at, &mut || table(self.pages, &self.left))? };
+            area = at / LARGE;
+            self.last.set((area, entries));
+        }
+        // SAFETY: the table stays; as the caller promises.
+        let is_put = unsafe { (*entries).put(at, page.as_ptr() as usize, access.of_users()) };
+        if is_put { Ok(at) } else { Err(Refused::Used) }
+    }
+
+    #[inline]
+    unsafe fn unbind(&self, at: usize) {
+        // SAFETY: as the caller promises.
+        unsafe { self.space.unmap(at) };
+    }
+
+    unsafe fn release(&self, page: NonNull<u8>) {
+        // SAFETY: as the caller promises.
+        unsafe { self.pages.borrow_mut().free(page, 0) };
+        self.left.set(self.left.get() + 1);
+    }
 }
 
 impl<P: Pages> Space for Paged<'_, P> {
-    fn map(&mut self, at: usize, pages: usize, access: Access) -> Result<(), Refused> {
-        if !at.is_multiple_of(PAGE) || at < self.start {
-            return Err(Refused::Unaligned);
-        }
+    fn map(&self, at: usize, pages: usize, access: Access) -> Result<(), Refused> {
         for number in 0..pages {
-            let here = at + number * PAGE;
-            let mapped = page(self.pages, &mut self.left).ok_or(Refused::NoMemory).and_then(|frame| {
-                let mut tables = || table(self.pages, &mut self.left);
-                // SAFETY: the kernel is elsewhere.
-                let mapped = unsafe {
-                    self.space.map(here, frame.as_ptr() as usize, PAGE, access.of_users(), &mut tables)
-                };
-                mapped.inspect_err(|_| {
-                    // SAFETY: nobody has it.
-                    unsafe { self.pages.borrow_mut().free(frame, 0) };
-                    self.left += 1;
-                })
+            let page = self.create(());
+            let mapped = page.and_then(|page| {
+                // SAFETY: it was just made, and is nowhere if it can't be there.
+                let bound = unsafe { self.bind(&page, (at + number * PAGE, access)) };
+                bound.inspect_err(|_| unsafe { self.release(page) })
             });
             if let Err(refused) = mapped {
                 // SAFETY: nobody knows of them.
@@ -199,18 +182,15 @@ impl<P: Pages> Space for Paged<'_, P> {
         Ok(())
     }
 
-    unsafe fn unmap(&mut self, at: usize, pages: usize) {
-        for here in (0..pages).map(|number| at + number * PAGE) {
-            let is_lent = self.space.look_up(here).is_some_and(|(_, access)| access.lent);
+    unsafe fn unmap(&self, at: usize, pages: usize) {
+        let start = at & !(PAGE - 1);
+        for here in (0..pages).map(|number| start + number * PAGE) {
+            let Some((page, access)) = self.space.look_up(here) else { continue };
             // SAFETY: as the caller promises.
             unsafe {
-                if is_lent {
-                    self.space.unmap(here);
-                } else if let Some(frame) =
-                    self.space.unmap(here).and_then(|frame| NonNull::new(frame as *mut u8))
-                {
-                    self.pages.borrow_mut().free(frame, 0);
-                    self.left += 1;
+                self.unbind(here);
+                if !access.lent {
+                    self.release(NonNull::new_unchecked(page as *mut u8));
                 }
             }
         }

@@ -19,8 +19,11 @@ mod queue;
 mod scheduler;
 
 use core::cell::UnsafeCell;
+use core::convert::Infallible;
+use core::mem::MaybeUninit;
 
 use kortex_hal::exception::Context;
+use kortex_resource::ResourceManager;
 
 pub use policy::{Cooperative, InTurn, Policy, Priority, RoundRobin};
 pub use queue::{Handle, Queue};
@@ -58,12 +61,23 @@ impl Switch for Alone {
     unsafe fn switch(&self, (): &(), (): &()) {}
 }
 
-/// Decides which thread runs.
-pub trait Threads {
+/// Where a thread is to be, what it begins with, and what belongs to it beside that.
+pub type New<L> = (&'static mut MaybeUninit<Thread<L>>, Context, L);
+
+/// Decides which thread runs: manages them, and the processor, which is bound to a thread with a priority. While it is, it may run.
+pub trait Threads:
+    ResourceManager<
+        Of = New<<Self as Threads>::Local>,
+        Resource = &'static Thread<<Self as Threads>::Local>,
+        Hint = usize,
+        Binding = &'static Thread<<Self as Threads>::Local>,
+        Refused = Infallible,
+    >
+{
     /// What belongs to a thread beside its context.
     type Local: 'static;
 
-    /// What runs now is this thread from now on. It is what runs when no other one can.
+    /// What runs now is this thread from now on. It is what runs when no other one can, and is never bound.
     ///
     /// # Safety
     /// Called once.
@@ -71,9 +85,6 @@ pub trait Threads {
 
     /// The thread that runs.
     fn running(&self) -> &'static Thread<Self::Local>;
-
-    /// A new thread may run from now on.
-    fn add(&self, thread: &'static Thread<Self::Local>);
 
     /// Others have their turn.
     ///
@@ -96,14 +107,11 @@ pub trait Threads {
     /// The first of those that wait may go on; whether there was one.
     fn notify(&self, condition: &Condition<Self::Local>) -> bool;
 
-    /// The running thread ends: nobody knows it any more.
+    /// The running thread ends: the processor is unbound from it.
     ///
     /// # Safety
     /// As for [`give_way`](Threads::give_way).
     unsafe fn end(&self);
-
-    /// A thread that may run, and is not the one that does, ends: nobody knows it any more.
-    fn remove(&self, thread: &'static Thread<Self::Local>);
 
     /// Lets users' threads give way by an exception: no more is done than that.
     ///
@@ -128,8 +136,8 @@ unsafe impl<L: 'static> Sync for Thread<L> {}
 
 impl<L: 'static> Thread<L> {
     /// One that begins there.
-    pub const fn new(context: Context, priority: usize, local: L) -> Thread<L> {
-        Thread { node: Node::new(priority), local, first: UnsafeCell::new(context) }
+    const fn new(context: Context, local: L) -> Thread<L> {
+        Thread { node: Node::new(), local, first: UnsafeCell::new(context) }
     }
 
     /// The context that it begins with.
@@ -140,16 +148,6 @@ impl<L: 'static> Thread<L> {
     /// It goes on with what it begins with.
     fn reset(&self) {
         self.node.context.set(self.first());
-    }
-
-    /// Its priority.
-    pub fn priority(&self) -> usize {
-        self.node.priority.get()
-    }
-
-    /// Gives it another priority, which counts when it is put into a queue next.
-    pub fn set_priority(&self, priority: usize) {
-        self.node.priority.set(priority);
     }
 }
 

@@ -51,6 +51,10 @@ pub struct Priority {
 /// So many priorities there are; higher numbers are the last one.
 const PRIORITIES: usize = 32;
 
+fn ring_of(thread: Handle) -> usize {
+    thread.priority().min(PRIORITIES - 1)
+}
+
 impl<const HAS_SLICES: bool> InTurn<HAS_SLICES> {
     /// Nobody.
     pub const fn new() -> InTurn<HAS_SLICES> {
@@ -114,9 +118,9 @@ impl Policy for Priority {
     const HAS_SLICES: bool = true;
 
     fn put(&self, thread: Handle) {
-        let priority = thread.priority().min(PRIORITIES - 1);
-        self.rings[priority].put(thread);
-        self.ready.set(self.ready.get() | 1 << priority);
+        let number = ring_of(thread);
+        self.rings[number].put(thread);
+        self.ready.set(self.ready.get() | 1 << number);
     }
 
     fn current(&self) -> Option<Handle> {
@@ -146,9 +150,7 @@ impl Policy for Priority {
     }
 
     fn remove(&self, thread: Handle) {
-        // Its priority may be another one by now than when it was put there.
-        let first_of = self.rings.iter().position(|ring| ring.current() == Some(thread));
-        let number = first_of.unwrap_or(0);
+        let number = ring_of(thread);
         self.rings[number].remove(thread);
         if self.rings[number].current().is_none() {
             self.ready.set(self.ready.get() & !(1 << number));

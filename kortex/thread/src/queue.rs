@@ -21,12 +21,12 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    pub(crate) const fn new(priority: usize) -> Node {
+    pub(crate) const fn new() -> Node {
         Node {
             context: Cell::new(null_mut()),
             next: Cell::new(None),
             previous: Cell::new(None),
-            priority: Cell::new(priority),
+            priority: Cell::new(0),
         }
     }
 }

@@ -1,11 +1,13 @@
 //! The scheduler: what all policies have in common.
 
 use core::cell::Cell;
+use core::convert::Infallible;
 use core::ops::Deref;
 
 use kortex_hal::exception::{Context, Trap};
+use kortex_resource::ResourceManager;
 
-use crate::{Condition, Handle, Policy, Switch, Thread, Threads};
+use crate::{Condition, Handle, New, Policy, Switch, Thread, Threads};
 
 /// Decides which thread runs, as its policy says.
 #[derive(Debug)]
@@ -65,6 +67,40 @@ where
     }
 }
 
+impl<P, T, S> ResourceManager for Scheduler<P, T, S>
+where
+    P: Deref<Target: Policy>,
+    T: Deref<Target: Trap>,
+    S: Deref<Target: Switch>,
+{
+    type Of = New<<Self as Threads>::Local>;
+    type Resource = &'static Thread<<Self as Threads>::Local>;
+    type Hint = usize;
+    type Binding = Self::Resource;
+    type Refused = Infallible;
+
+    fn create(&self, (place, context, local): Self::Of) -> Result<Self::Resource, Infallible> {
+        Ok(place.write(Thread::new(context, local)))
+    }
+
+    unsafe fn bind(&self, &thread: &Self::Resource, priority: usize) -> Result<Self::Binding, Infallible> {
+        thread.node.priority.set(priority);
+        thread.reset();
+        self.policy.put(Handle::of(thread));
+        Ok(thread)
+    }
+
+    /// Of a thread that may run, and is not the one that does.
+    unsafe fn unbind(&self, thread: Self::Binding) {
+        self.policy.remove(Handle::of(thread));
+    }
+
+    unsafe fn release(&self, thread: Self::Resource) {
+        // SAFETY: as the caller promises: its place is its own, and nobody uses it any more.
+        unsafe { (&raw const *thread).cast_mut().drop_in_place() };
+    }
+}
+
 impl<P, T, S> Threads for Scheduler<P, T, S>
 where
     P: Deref<Target: Policy>,
@@ -84,11 +120,6 @@ where
     fn running(&self) -> &'static Thread<Self::Local> {
         // SAFETY: such threads only are added.
         unsafe { self.current().thread() }
-    }
-
-    fn add(&self, thread: &'static Thread<Self::Local>) {
-        thread.reset();
-        self.policy.put(Handle::of(thread));
     }
 
     #[inline]
@@ -128,10 +159,6 @@ where
         self.is_idle.set(next.is_none());
         // SAFETY: as the caller promises.
         unsafe { self.go_on(last, next.unwrap_or_else(|| self.idle())) };
-    }
-
-    fn remove(&self, thread: &'static Thread<Self::Local>) {
-        self.policy.remove(Handle::of(thread));
     }
 
     unsafe fn give_way_by(&'static self, vector: usize) {

@@ -1,9 +1,11 @@
 //! Schedulers on exceptions that are only made up: who is current is who would go on.
 
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
 use kortex_hal::exception::{Context, Handler, Trap};
+use kortex_resource::ResourceManager;
 use kortex_thread::{
     Alone, Condition, Cooperative, Policy, Priority, RoundRobin, Scheduler, Thread, Threads,
 };
@@ -28,22 +30,33 @@ struct Kernel<P: 'static> {
     threads: Vec<&'static Thread<()>>,
 }
 
-fn thread(priority: usize) -> &'static Thread<()> {
-    Box::leak(Box::new(Thread::new(Context::new(0, 0, false, 0), priority, ())))
-}
-
 impl<P: Policy> Kernel<P> {
     fn new(policy: P, priorities: &[usize]) -> Kernel<P> {
         let trap = Box::new(MadeUp(Cell::new(null_mut())));
         let scheduler: &'static _ = Box::leak(Box::new(Scheduler::new(Box::new(policy), trap, &Alone)));
-        let mut threads = vec![thread(0)];
+        let kernel = Kernel { scheduler, threads: Vec::new() };
+        let idle = kernel.create();
         // SAFETY: nothing is ever resumed here.
-        unsafe { scheduler.take_over(threads[0]) };
-        for &priority in priorities {
-            threads.push(thread(priority));
-            scheduler.add(threads.last().expect("it was put there"));
-        }
-        Kernel { scheduler, threads }
+        unsafe { scheduler.take_over(idle) };
+        let bound = priorities.iter().map(|&priority| kernel.bind(kernel.create(), priority));
+        Kernel { threads: std::iter::once(idle).chain(bound).collect(), ..kernel }
+    }
+
+    fn create(&self) -> &'static Thread<()> {
+        let place = Box::leak(Box::new_uninit());
+        let Ok(thread) = self.scheduler.create((place, Context::new(0, 0, false, 0), ()));
+        thread
+    }
+
+    fn bind(&self, thread: &'static Thread<()>, priority: usize) -> &'static Thread<()> {
+        // SAFETY: nothing is ever resumed here.
+        let Ok(bound) = unsafe { self.scheduler.bind(&thread, priority) };
+        bound
+    }
+
+    fn unbind(&self, number: usize) {
+        // SAFETY: likewise.
+        unsafe { self.scheduler.unbind(self.threads[number]) };
     }
 
     /// The number of the thread that runs; the idle one is 0.
@@ -112,20 +125,49 @@ fn who_waits_runs_when_it_is_notified_in_order() {
 }
 
 #[test]
-fn who_is_taken_away_has_no_turn_any_more() {
+fn who_is_unbound_has_no_turn_until_it_is_bound_again() {
     let kernel = Kernel::new(RoundRobin::new(), &[0, 0, 0]);
     assert_eq!(kernel.slices(2), [1, 2]);
-    kernel.scheduler.remove(kernel.threads[3]);
+    kernel.unbind(3);
     assert_eq!(kernel.slices(3), [1, 2, 1]);
-    kernel.scheduler.remove(kernel.threads[2]);
+    kernel.unbind(2);
     assert_eq!(kernel.slices(2), [1, 1]);
+    kernel.bind(kernel.threads[3], 0);
+    assert_eq!(kernel.slices(3), [3, 1, 3]);
+}
 
+#[test]
+fn with_which_priority_a_thread_is_bound_counts() {
     let kernel = Kernel::new(Priority::new(), &[5, 1, 5]);
     assert_eq!(kernel.slices(1), [2]);
-    // The first of its ring, which had another priority by then.
-    kernel.threads[1].set_priority(1);
-    kernel.scheduler.remove(kernel.threads[1]);
+    // The first of its ring.
+    kernel.unbind(1);
+    kernel.bind(kernel.threads[1], 1);
+    assert_eq!(kernel.slices(3), [1, 2, 1]);
+    kernel.unbind(2);
+    kernel.bind(kernel.threads[2], 7);
     // SAFETY: nothing is ever resumed here.
     unsafe { kernel.scheduler.end() };
     assert_eq!(kernel.slices(2), [3, 3]);
+    // SAFETY: likewise.
+    unsafe { kernel.scheduler.end() };
+    assert_eq!(kernel.slices(2), [2, 2]);
+}
+
+#[test]
+fn the_place_of_a_thread_that_was_released_is_for_another() {
+    let kernel = Kernel::new(RoundRobin::new(), &[0, 0]);
+    kernel.unbind(2);
+    let released = kernel.threads[2];
+    // SAFETY: nobody uses it any more; its place was made so.
+    let place = unsafe {
+        kernel.scheduler.release(released);
+        (&raw const *released).cast_mut().cast::<MaybeUninit<Thread<()>>>().as_mut().expect("it is there")
+    };
+    let Ok(other) = kernel.scheduler.create((place, Context::new(1, 2, true, 0), ()));
+    assert_eq!(kernel.slices(2), [1, 1]);
+    kernel.bind(other, 0);
+    assert_eq!(kernel.slices(2), [2, 1]);
+    // SAFETY: nobody runs.
+    unsafe { assert_eq!(((*other.first()).rip, (*other.first()).rsp), (1, 2)) };
 }

@@ -7,6 +7,7 @@
 
 use alloc::boxed::Box;
 use core::arch::asm;
+use core::mem::MaybeUninit;
 use core::ptr::{eq, null};
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::Relaxed;
@@ -16,6 +17,7 @@ use kortex_hal::exception::{Context, INTERRUPTIBLE, Processor, Trap};
 use kortex_hal::mmu::AddressSpace;
 use kortex_hal::x86_64::instructions::hlt;
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
+use kortex_resource::ResourceManager;
 use kortex_thread::{Condition, RoundRobin, Scheduler, Threads};
 
 use crate::clock::{self, Alarm, SECOND};
@@ -35,6 +37,8 @@ static NEWS: Condition<Activation> = Condition::new();
 
 /// Nanoseconds that a thread runs before others have their turn.
 const SLICE: u64 = SECOND / 1000;
+/// All have the same.
+const PRIORITY: usize = 0;
 
 /// By this vector the home waits.
 const HOME: usize = 0x2d;
@@ -58,14 +62,13 @@ pub(crate) unsafe fn begin(space: &AddressSpace) {
         own.set_space(space);
         DOMAINS.begin();
     }
-    let idle: &Thread = Box::leak(Box::new(thread(own)));
-    let home: &Thread = Box::leak(Box::new(thread(own)));
+    let (idle, home) = (thread(own), thread(own));
     without_interrupts(|| {
         // SAFETY: the program goes on as the idle one, for one instruction: then it becomes the home.
         unsafe {
             idle.local.begin();
             SCHEDULER.take_over(idle);
-            SCHEDULER.add(home);
+            let Ok(_) = SCHEDULER.bind(&home, PRIORITY);
             IDLE.store((&raw const *idle).cast_mut(), Relaxed);
             TRAP.register(HOME, become_home, (&raw const *home).cast());
             wait_by_exception();
@@ -84,12 +87,12 @@ pub(crate) fn begin_slice() {
 }
 
 /// One of the kernel's own.
-fn thread(own: &'static Domain) -> Thread {
+fn thread(own: &'static Domain) -> &'static Thread {
     let stack = Box::leak(Box::new([0_u64; STACK / 8]));
     // SAFETY: the stack is the thread's alone.
     let activation = unsafe { Activation::new(own, stack.as_mut_ptr_range().end.cast()) };
     let at = stack.as_mut_ptr_range().end as u64;
-    Thread::new(Context::new(idle as *const () as u64, at, false, INTERRUPTIBLE | 2), 0, activation)
+    create(Context::new(idle as *const () as u64, at, false, INTERRUPTIBLE | 2), activation)
 }
 
 extern "C" fn idle() -> ! {
@@ -143,14 +146,34 @@ pub(crate) fn notify(condition: &Condition<Activation>) -> bool {
     did
 }
 
-/// A new one may run.
-pub(crate) fn add(thread: &'static Thread) {
-    SCHEDULER.add(thread);
+/// A new one.
+pub(crate) fn create(context: Context, activation: Activation) -> &'static Thread {
+    let Ok(thread) = SCHEDULER.create((Box::leak(Box::new_uninit()), context, activation));
+    thread
 }
 
-/// One that may run, and doesn't, ends.
-pub(crate) fn remove(thread: &'static Thread) {
-    SCHEDULER.remove(thread);
+/// A new one may run.
+pub(crate) fn bind(thread: &'static Thread) {
+    // SAFETY: as those who call this promise: it is new.
+    let Ok(_) = unsafe { SCHEDULER.bind(&thread, PRIORITY) };
+}
+
+/// One that may run, and doesn't, runs no more.
+pub(crate) fn unbind(thread: &'static Thread) {
+    // SAFETY: as those who call this promise.
+    unsafe { SCHEDULER.unbind(thread) };
+}
+
+/// There is no such thread any more.
+///
+/// # Safety
+/// It doesn't run any more, and nobody uses it.
+pub(crate) unsafe fn release(thread: &'static Thread) {
+    // SAFETY: as the caller promises; its place was made so.
+    unsafe {
+        SCHEDULER.release(thread);
+        drop(Box::from_raw((&raw const *thread).cast_mut().cast::<MaybeUninit<Thread>>()));
+    }
 }
 
 /// That one runs.

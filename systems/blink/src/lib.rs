@@ -16,6 +16,7 @@ use core::ops::Deref;
 use drystone_machine::{Main, end};
 use kortex_hal::exception::{Context, Register, Trap};
 use kortex_hal::serial::Line;
+use kortex_resource::ResourceManager;
 use kortex_thread::{Thread, Threads};
 
 /// How often each thread says something.
@@ -82,7 +83,9 @@ where
 
     fn thread(&'static self, number: usize, context: Context) -> &'static Thread<()> {
         // SAFETY: see the head of this file: each place is written once.
-        unsafe { (*self.places[number].get()).write(Thread::new(context, 0, ())) }
+        let place = unsafe { &mut *self.places[number].get() };
+        let Ok(thread) = self.threads.create((place, context, ()));
+        thread
     }
 
     /// What a thread does.
@@ -126,7 +129,9 @@ where
             let mut context = Context::new(Self::run as *const () as u64, stack, false, 2);
             *context.register(Register::Rdi) = self as *const Self as u64;
             *context.register(Register::Rsi) = number as u64;
-            self.threads.add(self.thread(number, context));
+            let thread = self.thread(number, context);
+            // SAFETY: it was just made.
+            let Ok(_) = unsafe { self.threads.bind(&thread, 0) };
             self.live.set(self.live.get() + 1);
         }
         while self.live.get() > 0 {

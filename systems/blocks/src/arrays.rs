@@ -5,7 +5,8 @@ use core::ptr::NonNull;
 
 use kortex_binding::array::{Allowed, Array, Command, MOST, WORDS};
 use kortex_binding::{Call, REFUSED, domain, memory};
-use kortex_hal::mmu::PAGE;
+use kortex_hal::mmu::{Access, PAGE};
+use kortex_resource::ResourceManager;
 
 use microkernel::methods::of;
 use microkernel::{AddressSpace, Process};
@@ -47,9 +48,9 @@ impl Arrays {
     ///
     /// # Safety
     /// Nobody calls them any more.
-    pub unsafe fn release_all<K: Host>(&self, space: &mut AddressSpace<K>) {
+    pub unsafe fn release_all<K: Host>(&self, space: &AddressSpace<K>) {
         // SAFETY: as the caller promises.
-        self.kept.iter().filter_map(Cell::take).for_each(|place| unsafe { space.give(place) });
+        self.kept.iter().filter_map(Cell::take).for_each(|place| unsafe { space.release(place) });
     }
 }
 
@@ -87,15 +88,15 @@ pub unsafe extern "C" fn keep<K: Host>(
     if let Some(wrong) = allowed.wrong(commands) {
         return -1 - wrong as i64;
     }
-    let mut space = process.space.borrow_mut();
-    let Some(space) = space.as_mut() else { return REFUSED };
-    let Some(place) = space.take() else { return REFUSED };
-    let (at, page) = (AT + which * PAGE, space.take());
+    let space = process.space.borrow();
+    let Some(space) = space.as_ref() else { return REFUSED };
+    let Ok(place) = space.create(()) else { return REFUSED };
+    let (at, page) = (AT + which * PAGE, space.create(()).ok());
     // SAFETY: nobody has these pages; of what users can write in the second nothing is believed, and it stays until the process is gone, because
     // nothing else can be at such addresses.
     unsafe {
-        let Some(page) = page.filter(|&page| space.put(at, page).is_ok()) else {
-            page.into_iter().chain([place]).for_each(|page| space.give(page));
+        let Some(page) = page.filter(|page| space.bind(page, (at, Access::WRITE)).is_ok()) else {
+            page.into_iter().chain([place]).for_each(|page| space.release(page));
             return REFUSED;
         };
         // None of what is allowed is an array, because their numbers begin behind, or ends the thread.

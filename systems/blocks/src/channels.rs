@@ -6,8 +6,9 @@
 use core::cell::Cell;
 
 use kortex_binding::domain;
-use kortex_hal::mmu::PAGE;
+use kortex_hal::mmu::{Access, PAGE};
 use kortex_memory::{Pool, allocate_zeroed};
+use kortex_resource::ResourceManager;
 use microkernel::{AddressSpace, Process};
 
 use crate::Host;
@@ -34,11 +35,11 @@ impl Channels {
     ///
     /// # Safety
     /// Nobody uses them there any more.
-    pub unsafe fn release_all<K: Host>(&self, space: &mut AddressSpace<K>) {
+    pub unsafe fn release_all<K: Host>(&self, space: &AddressSpace<K>) {
         let first = usize::from(!self.server.take());
         for place in first..=self.clients.take() {
             // SAFETY: as the caller promises.
-            unsafe { space.take_away(AT + place * PAGE) };
+            unsafe { space.unbind(AT + place * PAGE) };
         }
     }
 }
@@ -63,7 +64,8 @@ fn try_to_open<K: Host>(
     let at = AT + place * PAGE;
     // SAFETY: nobody has it; of what is in it the kernel uses nothing. It is taken away before either address space is given back.
     unsafe {
-        let put = |process: &Process<K>, at| process.space.borrow_mut().as_mut()?.put(at, page).ok();
+        let put =
+            |process: &Process<K>, at| process.space.borrow().as_ref()?.bind(&page, (at, Access::WRITE)).ok();
         if put(client, AT).is_none() {
             pool.pages().borrow_mut().free(page, 0);
             return None;

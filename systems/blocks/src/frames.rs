@@ -8,7 +8,8 @@ use core::cell::Cell;
 use core::ptr::{NonNull, null_mut};
 
 use kortex_binding::{REFUSED, domain};
-use kortex_hal::mmu::PAGE;
+use kortex_hal::mmu::{Access, PAGE};
+use kortex_resource::ResourceManager;
 
 use microkernel::methods::of;
 use microkernel::{AddressSpace, Process};
@@ -54,9 +55,9 @@ impl Frames {
     #[cold]
     #[inline(never)]
     fn more<K: Host>(&self, process: &Process<K>) -> i64 {
-        let (number, mut space) = (self.count.get(), process.space.borrow_mut());
-        let (Some(frame), Some(space)) = (self.frames.get(number), space.as_mut()) else { return REFUSED };
-        let Some(page) = space.take() else { return REFUSED };
+        let (number, space) = (self.count.get(), process.space.borrow());
+        let (Some(frame), Some(space)) = (self.frames.get(number), space.as_ref()) else { return REFUSED };
+        let Ok(page) = space.create(()) else { return REFUSED };
         frame.set((State::Taken, page.as_ptr()));
         self.count.set(number + 1);
         number as i64
@@ -66,11 +67,11 @@ impl Frames {
     ///
     /// # Safety
     /// Nobody uses them any more.
-    pub unsafe fn release_all<K: Host>(&self, space: &mut AddressSpace<K>) {
+    pub unsafe fn release_all<K: Host>(&self, space: &AddressSpace<K>) {
         for (state, page) in self.frames[..self.count.replace(0)].iter().map(Cell::get) {
             if let (State::Free(_) | State::Taken, Some(page)) = (state, NonNull::new(page)) {
                 // SAFETY: as the caller promises.
-                unsafe { space.give(page) };
+                unsafe { space.release(page) };
             }
         }
     }
@@ -93,8 +94,8 @@ pub unsafe extern "C" fn take<K: Host>(this: *const (), _: u64, _: u64, _: u64, 
 pub unsafe extern "C" fn put<K: Host>(this: *const (), number: u64, at: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so.
     let process = unsafe { of::<K>(this) };
-    let (at, mut space) = (at as usize, process.space.borrow_mut());
-    let Some((frame, space)) = process.part.frames.frames.get(number as usize).zip(space.as_mut()) else {
+    let (at, space) = (at as usize, process.space.borrow());
+    let Some((frame, space)) = process.part.frames.frames.get(number as usize).zip(space.as_ref()) else {
         return REFUSED;
     };
     let (State::Taken, page) = frame.get() else { return REFUSED };
@@ -102,7 +103,7 @@ pub unsafe extern "C" fn put<K: Host>(this: *const (), number: u64, at: u64, _: 
         return REFUSED;
     };
     // SAFETY: the kernel doesn't use it.
-    if unsafe { space.put(at, page) }.is_err() {
+    if unsafe { space.bind(&page, (at, Access::WRITE)) }.is_err() {
         return REFUSED;
     }
     frame.set((State::Put(at), page.as_ptr()));
@@ -119,9 +120,9 @@ pub unsafe extern "C" fn release<K: Host>(this: *const (), number: u64, _: u64, 
     match state {
         State::Taken if !page.is_null() => {}
         State::Put(at) => {
-            if let Some(space) = process.space.borrow_mut().as_mut() {
+            if let Some(space) = process.space.borrow().as_ref() {
                 // SAFETY: it is there: nothing else takes away what is at such addresses.
-                unsafe { space.take_away(at) };
+                unsafe { space.unbind(at) };
             }
         }
         _ => return REFUSED,

@@ -162,7 +162,7 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
         unsafe { arrays::handle(process, address) }
     }
 
-    unsafe fn release<K: Owner<Services = Self>>(process: &Process<K>, space: &mut AddressSpace<K>) {
+    unsafe fn release<K: Owner<Services = Self>>(process: &Process<K>, space: &AddressSpace<K>) {
         let Part { frames, arrays, programs, channels, .. } = &process.part;
         programs.release_all();
         // SAFETY: as the caller promises.

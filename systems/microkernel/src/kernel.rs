@@ -2,7 +2,7 @@
 
 use core::cell::{Cell, RefCell};
 use core::ops::Deref;
-use core::ptr::null;
+use core::ptr::{NonNull, null};
 
 use drystone_machine::Part::{Address, Number, Text};
 use drystone_machine::{Console, Platform, end};
@@ -17,6 +17,7 @@ use kortex_hal::time::{self, ALARM, Timer};
 use kortex_hal::x86_64::instructions::interrupts;
 use kortex_memory::paged::Paged;
 use kortex_memory::{Pages, Pool, Space, order};
+use kortex_resource::ResourceManager;
 use kortex_thread::{Queue, Threads};
 
 use crate::process::{Owner, Process, ProcessThread, Services};
@@ -32,6 +33,8 @@ const GIVE_WAY: usize = 0x2c;
 const PATIENCE: u64 = 5;
 /// So many pages a process may have.
 const MOST: usize = 1024;
+/// Of threads, where that counts.
+const PRIORITY: usize = 1;
 /// So many threads there are at most.
 const MOST_THREADS: usize = 256;
 /// Where a process has its first stack, and how large it is, in pages.
@@ -154,25 +157,28 @@ where
     fn thread(&self, domain: &'static Domain, context: Context) -> Option<&'static ProcessThread> {
         let order = E::Target::STACK;
         let place = match self.ended.take() {
-            Some(ended) => (ended as *const ProcessThread).cast_mut(),
-            None => self.pages.pages().borrow_mut().allocate(order)?.as_ptr().cast(),
+            Some(ended) => {
+                // SAFETY: it has ended.
+                unsafe { self.threads.release(ended) };
+                NonNull::from(ended).cast()
+            }
+            None => self.pages.pages().borrow_mut().allocate(order)?,
         };
-        // SAFETY: whoever was there has ended; domains stay.
-        unsafe {
-            let stack = place.cast::<u8>().add(PAGE << order);
-            place.write(ProcessThread::new(context, 1, Activation::new(domain, stack)));
-            Some(&*place)
-        }
+        // SAFETY: nobody is there any more; domains stay.
+        let (place, activation) =
+            unsafe { (place.cast().as_mut(), Activation::new(domain, place.as_ptr().add(PAGE << order))) };
+        let Ok(thread) = self.threads.create((place, context, activation));
+        Some(thread)
     }
 
     /// Starts a process, which is told what it is to do.
     #[inline(never)]
     pub fn start(&'static self, role: u64, name: &'static str) -> &'static Process<Self> {
         self.bury();
-        let mut space =
+        let space =
             Paged::create(self.machine.space(), domain::USERS, self.pool(), MOST).expect("there is memory");
         space.map(STACK, STACK_PAGES, Access::WRITE).expect("there is memory");
-        let entry = load::load(self.services.program(), &mut space).expect("there is memory");
+        let entry = load::load(self.services.program(), &space).expect("there is memory");
         let (domain, before) = (Domain::new(), self.last());
         // SAFETY: the kernel is in each address space.
         unsafe { domain.set_space(space.space()) };
@@ -205,11 +211,11 @@ where
         let mut next = self.last();
         while let Some(process) = next {
             if process.domain.is_dead() && !process.domain.is_busy() && process.threads.get() == 0 {
-                if let Some(mut space) = process.space.take() {
+                if let Some(space) = process.space.take() {
                     // SAFETY: nobody is in it, and what runs is the kernel, in another.
                     unsafe {
-                        E::Target::release(process, &mut space);
-                        space.release();
+                        E::Target::release(process, &space);
+                        space.take_apart();
                     }
                 }
             }
@@ -307,6 +313,9 @@ where
     }
 
     fn report(context: &Context, what: &str) {
+        if memory::is_open() {
+            Console.say(&[Text("error: a handler is let to users' memory")]);
+        }
         let Process { name, role, .. } = Self::process();
         Console.say(&[
             Text("domain "),
@@ -358,7 +367,8 @@ where
         let mut context = Context::new(entry, stack, true, INTERRUPTIBLE | 2);
         *context.register(Register::Rdi) = process.role;
         let Some(thread) = self.thread(&process.domain, context) else { return false };
-        self.threads.add(thread);
+        // SAFETY: it was just made.
+        let Ok(_) = unsafe { self.threads.bind(&thread, PRIORITY) };
         process.threads.set(process.threads.get() + 1);
         self.live.set(self.live.get() + 1);
         true

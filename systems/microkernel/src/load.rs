@@ -18,7 +18,7 @@ fn word(program: &[u8], at: u64, bytes: usize) -> u64 {
 ///
 /// # Errors
 /// There is no memory.
-pub fn load(program: &[u8], space: &mut Paged<'_, impl Pages>) -> Result<u64, Refused> {
+pub fn load(program: &[u8], space: &Paged<'_, impl Pages>) -> Result<u64, Refused> {
     let word = |at, bytes| word(program, at, bytes);
     let (entry, segments, count) = (word(24, 8), word(32, 8), word(56, 2));
     for header in (0..count).map(|number| segments + number * SEGMENT) {

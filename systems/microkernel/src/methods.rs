@@ -97,8 +97,8 @@ unsafe extern "C" fn map<K: Owner>(this: *const (), at: u64, pages: u64, _: u64,
         return REFUSED;
     }
     // SAFETY: bound so.
-    let mut space = unsafe { of::<K>(this) }.space.borrow_mut();
-    let mapped = space.as_mut().map(|space| space.map(at as usize, pages as usize, Access::WRITE));
+    let space = unsafe { of::<K>(this) }.space.borrow();
+    let mapped = space.as_ref().map(|space| space.map(at as usize, pages as usize, Access::WRITE));
     if mapped == Some(Ok(())) { 0 } else { REFUSED }
 }
 
@@ -107,7 +107,7 @@ unsafe extern "C" fn unmap<K: Owner>(this: *const (), at: u64, pages: u64, _: u6
         return REFUSED;
     }
     // SAFETY: bound so; if its users still use it that is their fault.
-    if let Some(space) = unsafe { of::<K>(this) }.space.borrow_mut().as_mut() {
+    if let Some(space) = unsafe { of::<K>(this) }.space.borrow().as_ref() {
         // SAFETY: as above.
         unsafe { space.unmap(at as usize, pages as usize) };
     }

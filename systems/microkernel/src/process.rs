@@ -97,7 +97,7 @@ pub trait Services: Sized + 'static {
     ///
     /// # Safety
     /// Nobody is in it.
-    unsafe fn release<K: Owner<Services = Self>>(_process: &Process<K>, _space: &mut AddressSpace<K>) {}
+    unsafe fn release<K: Owner<Services = Self>>(_process: &Process<K>, _space: &AddressSpace<K>) {}
 }
 
 /// See the head of this file.

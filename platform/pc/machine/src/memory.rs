@@ -56,7 +56,7 @@ pub unsafe fn take(info: &Info) -> Option<(Buddy, AddressSpace)> {
             }
         };
         add(&mut pages, start..MAPPED);
-        let mut space = map(info, &mut pages).ok()?;
+        let space = map(info, &mut pages).ok()?;
         Paging.activate(&space);
         kortex_hal::mmu::protect();
         add(&mut pages, MAPPED..end);
@@ -94,7 +94,7 @@ unsafe fn map(info: &Info, pages: &mut Buddy) -> Result<AddressSpace, Refused> {
     };
     let root = table().ok_or(Refused::NoMemory)?;
     // SAFETY: it is empty.
-    let mut space = unsafe { AddressSpace::new(root) };
+    let space = unsafe { AddressSpace::new(root) };
     let address = |symbol: *const u8| symbol as usize;
     let (image, constants) = (address(addr_of!(machine_image)), address(addr_of!(machine_constants)));
     let (data, image_end) = (address(addr_of!(machine_data)), address(addr_of!(machine_end)));

@@ -11,7 +11,7 @@ use object::read::elf::{FileHeader, ProgramHeader};
 ///
 /// # Errors
 /// There is no memory.
-pub(super) fn load(space: &mut Paged<'_, impl Pages>, program: &'static [u8]) -> Result<usize, Refused> {
+pub(super) fn load(space: &Paged<'_, impl Pages>, program: &'static [u8]) -> Result<usize, Refused> {
     let header = FileHeader64::<LittleEndian>::parse(program).expect("a linker made it");
     let segments = header.program_headers(LittleEndian, program).expect("a linker made it");
     for segment in segments.iter().filter(|segment| segment.p_type(LittleEndian) == PT_LOAD) {

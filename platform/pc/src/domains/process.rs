@@ -176,8 +176,8 @@ impl Process {
         start: &Start,
     ) -> Option<()> {
         let entry = {
-            let mut space = self.space.borrow_mut();
-            let space = space.as_mut()?;
+            let space = self.space.borrow();
+            let space = space.as_ref()?;
             for (end, bytes) in [(STACK_END, STACK), (TICK_STACK_END, TICK_STACK)] {
                 space.map(end - bytes, bytes / PAGE, Access::WRITE).ok()?;
             }
@@ -192,16 +192,16 @@ impl Process {
         self.domain.set_signals(entry + TICKS, TICK_STACK_END);
         let context = Context::new(entry as u64, STACK_END as u64, true, INTERRUPTIBLE | 2);
         // SAFETY: the stack is the thread's, and the process stays as long.
-        let thread: &Thread = unsafe {
+        let thread = unsafe {
             let end = self.stack.get().add(1).cast();
             bind(self);
-            Box::leak(Box::new(Thread::new(context, 0, Activation::new(&self.domain, end))))
+            threads::create(context, Activation::new(&self.domain, end))
         };
         self.thread.set(Some(thread));
         without_interrupts(|| {
             // SAFETY: see the head of this file.
             self.next.set(unsafe { FIRST.get().replace(self) });
-            threads::add(thread);
+            threads::bind(thread);
         });
         Some(())
     }
@@ -212,8 +212,8 @@ impl Process {
             return None;
         }
         let at = MEMORY + self.grown.get() * PAGE;
-        let mut space = self.space.borrow_mut();
-        let is_there = space.as_mut().is_some_and(|space| space.map(at, pages, Access::WRITE).is_ok());
+        let space = self.space.borrow();
+        let is_there = space.as_ref().is_some_and(|space| space.map(at, pages, Access::WRITE).is_ok());
         if is_there {
             self.grown.set(self.grown.get() + pages);
         }
@@ -296,7 +296,7 @@ impl Running {
                 process.end.set(Some(End::Status(0)));
                 // So that it is among those that may run.
                 threads::notify(&process.bell);
-                threads::remove(thread);
+                threads::unbind(thread);
             }
             // SAFETY: see the head of this file.
             let mut link = unsafe { &*FIRST.get().cast::<Cell<*const Process>>() };
@@ -312,7 +312,7 @@ impl Running {
         let space = process.space.take();
         if let Some(space) = space {
             // SAFETY: its thread doesn't run any more, and what runs is the kernel in its own.
-            unsafe { space.release() };
+            unsafe { space.take_apart() };
         }
     }
 }
@@ -324,7 +324,7 @@ impl Drop for Running {
         unsafe {
             let process = Box::from_raw((&raw const *self.0).cast_mut());
             if let Some(thread) = process.thread.get() {
-                drop(Box::from_raw((&raw const *thread).cast_mut()));
+                threads::release(thread);
             }
         }
     }
