@@ -40,7 +40,7 @@ impl Handlers {
     }
 
     fn attach(&self, short: &str, wanted: Wanted) -> Result<(), String> {
-        let share = Share { runs: 1_000_000, window: u64::MAX };
+        let share = Share { runs: u64::MAX, window: u64::MAX };
         let site = Site { interface: "far".into(), mode: Mode::Any, wanted, share };
         Pinned::attach(&self.name(short), &xdp(&self.object), &site).map(drop)
     }
