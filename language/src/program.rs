@@ -79,8 +79,8 @@ pub struct System {
 /// A component of a system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it is called there.
-    pub variable: VariableId,
+    /// What it is called there: the variables by which it is reached from the outermost system inward.
+    pub path: Vec<VariableId>,
     /// What it is.
     pub component: ComponentId,
     /// The parts that have what it requires, in the order of its REQUIRES.

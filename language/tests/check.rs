@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use drystone_language::check::{check, check_beside_crates, check_with_entry, factories};
-use drystone_language::program::{Builtin, ExpressionKind, Program, StatementKind, Type};
+use drystone_language::program::{Builtin, ExpressionKind, Program, StatementKind, Type, VariableId};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
 use proptest::prelude::*;
@@ -249,15 +249,81 @@ fn a_system_begins_with_what_its_parts_require_and_has_no_others() {
         END System;"#;
     let program = accepted(&[text]);
     let system = program.system.as_ref().expect("it is one");
-    let parts = system.parts.iter().map(|part| {
-        let bound: Vec<usize> = part.bound.clone();
-        (program.variables[part.variable.index()].name.as_str(), bound)
-    });
-    assert_eq!(parts.collect::<Vec<_>>(), [("base", vec![]), ("middle", vec![0]), ("top", vec![1, 0])]);
+    let expected = [("base", vec![]), ("middle", vec![0]), ("top", vec![1, 0])];
+    assert_eq!(parts(&program), expected.map(|(name, bound)| (name.to_string(), bound)));
     assert_eq!(system.offers, [2]);
     let unneeded = program.warnings.iter().map(|warning| warning.message.as_str());
     let not_in = |name: &str| format!("nothing needs {name}: it is not in the system");
     assert_eq!(unneeded.collect::<Vec<_>>(), [not_in("spare"), not_in("other")]);
+}
+
+/// What is in a system, as its paths, and what each is bound to.
+fn parts(program: &Program) -> Vec<(String, Vec<usize>)> {
+    let name = |part: &VariableId| program.variables[part.index()].name.as_str();
+    let parts = program.system.iter().flat_map(|system| &system.parts);
+    parts.map(|part| (part.path.iter().map(name).collect::<Vec<_>>().join("."), part.bound.clone())).collect()
+}
+
+const NESTED: &str = r#"
+    INTERFACE {NATIVE "k::A"} A; END A; INTERFACE {NATIVE "k::B"} B; END B; INTERFACE {NATIVE "k::C"} C; END C;
+    COMPONENT {NATIVE "k::Base"} Base OFFERS A; END Base;
+    COMPONENT {NATIVE "k::Middle"} Middle OFFERS B REQUIRES A; END Middle;
+    COMPONENT {NATIVE "k::Top"} Top OFFERS C REQUIRES A, B; END Top;
+    COMPONENT Pair OFFERS B, A REQUIRES A; VARIABLE middle, spare: Middle;
+    BEGIN
+      NEW(middle); NEW(spare); CONNECT(A(middle), A); CONNECT(A(spare), A); CONNECT(B, middle); CONNECT(A, A)
+    END Pair;
+    COMPONENT Whole OFFERS C REQUIRES A; VARIABLE pair: Pair; top: Top;
+    BEGIN NEW(pair); NEW(top); CONNECT(A(pair), A); CONNECT(B(top), pair); CONNECT(A(top), pair); CONNECT(C, top) END Whole;
+"#;
+
+#[test]
+fn systems_within_a_system_are_taken_apart() {
+    let text = NESTED.to_string()
+        + "COMPONENT {ENTRYPOINT} System OFFERS C, B; VARIABLE one, two: Whole; other: Pair; base, unneeded: Base;
+           BEGIN
+             NEW(one); NEW(two); NEW(base); NEW(other); NEW(unneeded);
+             CONNECT(A(one), base); CONNECT(A(two), unneeded); CONNECT(A(other), base);
+             CONNECT(C, one); CONNECT(B, other)
+           END System;";
+    let program = accepted(&[&text]);
+    let expected =
+        [("base", vec![]), ("one.pair.middle", vec![0]), ("one.top", vec![0, 1]), ("other.middle", vec![0])];
+    assert_eq!(parts(&program), expected.map(|(name, bound)| (name.to_string(), bound)));
+    assert_eq!(program.system.as_ref().expect("it is one").offers, [2, 3]);
+    let unneeded = program.warnings.iter().map(|warning| warning.message.as_str());
+    let not_in = |name: &str| format!("nothing needs {name}: it is not in the system");
+    assert_eq!(unneeded.collect::<Vec<_>>(), [not_in("two"), not_in("unneeded")]);
+}
+
+#[test]
+fn parts_of_systems_within_systems_that_require_one_another_are_found() {
+    let text = NESTED.to_string()
+        + r#"COMPONENT {NATIVE "k::Back"} Back OFFERS A REQUIRES C; END Back;
+             COMPONENT {ENTRYPOINT} System OFFERS C; VARIABLE whole: Whole; back: Back;
+             BEGIN NEW(whole); NEW(back); CONNECT(A(whole), back); CONNECT(C(back), whole); CONNECT(C, whole) END System;"#;
+    let errors = check(&sources(&[&text])).expect_err("it can't begin");
+    assert_eq!(errors.len(), 1);
+    let said = &errors[0].message;
+    assert_eq!(said, "parts of the system require one another: whole.top -> back -> whole.top");
+    assert_eq!(codes(&[&text]), ["system-cycle"]);
+}
+
+#[test]
+fn what_a_system_within_another_lacks_is_said() {
+    let system = |body: &str| NESTED.to_string() + body;
+    let unconnected = "COMPONENT {ENTRYPOINT} System OFFERS C; VARIABLE whole: Whole;
+        BEGIN NEW(whole); CONNECT(C, whole) END System;";
+    assert_eq!(codes(&[&system(unconnected)]), ["system-unconnected"]);
+    let outermost = "COMPONENT {ENTRYPOINT} System OFFERS C REQUIRES A; VARIABLE whole: Whole;
+        BEGIN NEW(whole); CONNECT(A(whole), A); CONNECT(C, whole) END System;";
+    assert_eq!(codes(&[&system(outermost)]), ["entry-requires"]);
+    let itself = "COMPONENT {ENTRYPOINT} System OFFERS C; VARIABLE whole: Other;
+        BEGIN NEW(whole); CONNECT(C, whole) END System;
+        COMPONENT Other OFFERS C; VARIABLE whole: System; BEGIN NEW(whole); CONNECT(C, whole) END Other;";
+    assert_eq!(codes(&[&system(itself)]), ["system-within-itself"]);
+    let ordinary = "COMPONENT {ENTRYPOINT} Main; VARIABLE whole: Whole; BEGIN NEW(whole) END Main;";
+    assert!(codes(&[&system(ordinary)]).contains(&"native-held"));
 }
 
 fn sources(texts: &[&str]) -> Vec<SourceFile> {

@@ -33,8 +33,15 @@ impl<'a> Parts<'a> {
         format!("system-{}", self.name().to_ascii_lowercase())
     }
 
-    fn variable(&self, part: &Part) -> &'a str {
-        &self.program.variables[part.variable.index()].name
+    /// What a part is called from the system inward.
+    fn shown(&self, part: &Part) -> String {
+        let names = part.path.iter().map(|id| self.program.variables[id.index()].name.as_str());
+        names.collect::<Vec<_>>().join(".")
+    }
+
+    /// What a part is called in the image, by its number: there no two are called the same, though names have `_` in them, too.
+    fn name_of(&self, number: usize) -> String {
+        format!("{number}_{}", self.shown(&self.system.parts[number]).replace('.', "_"))
     }
 
     /// The Rust type of a part's component, without what it requires.
@@ -59,23 +66,23 @@ impl<'a> Parts<'a> {
 
     /// How parts are called in the image.
     pub fn natives(&self) -> Vec<Native> {
-        let native = |part: &Part| {
+        let native = |(number, part): (usize, &Part)| {
             let component = &self.program.components[part.component.index()];
-            let shown = format!("{}: {}", self.variable(part), component.name);
-            Native { shown, place: format!("part_{}", self.variable(part)), path: self.path(part).into() }
+            let shown = format!("{}: {}", self.shown(part), component.name);
+            Native { shown, place: format!("part_{}", self.name_of(number)), path: self.path(part).into() }
         };
-        self.system.parts.iter().map(native).collect()
+        self.system.parts.iter().enumerate().map(native).collect()
     }
 
     /// The part that the machine calls.
-    fn main(&self) -> Result<&'a Part, String> {
+    fn main(&self) -> Result<usize, String> {
         let entry = self.program.entry.expect("a system is what a program starts with");
         let offers = self.program.components[entry.index()].offers.iter();
         let is_main = |facet: &drystone_language::program::Facet| {
             self.program.interfaces[facet.interface.index()].native.as_deref() == Some(MAIN)
         };
         let found = offers.zip(&self.system.offers).find(|(facet, _)| is_main(facet));
-        found.map(|(_, &part)| &self.system.parts[part]).ok_or_else(|| {
+        found.map(|(_, &part)| part).ok_or_else(|| {
             let name = self.name();
             format!("{name} does not offer Machine.Main, by which a machine calls its system; IMPORT Machine has it")
         })
@@ -83,12 +90,11 @@ impl<'a> Parts<'a> {
 
     /// The package's code.
     pub fn code(&self) -> Result<String, String> {
-        let main = self.variable(self.main()?);
+        let main = self.name_of(self.main()?);
         let mut code = BEGINNING.replace("NAME", self.name());
-        for part in &self.system.parts {
-            let name = self.variable(part);
-            let bound =
-                part.bound.iter().map(|&bound| format!("at_{}", self.variable(&self.system.parts[bound])));
+        for (number, part) in self.system.parts.iter().enumerate() {
+            let name = self.name_of(number);
+            let bound = part.bound.iter().map(|&bound| format!("at_{}", self.name_of(bound)));
             let bound = bound.collect::<Vec<_>>().join(", ");
             let path = self.path(part);
             let ty = if bound.is_empty() { path.to_string() } else { format!("{path}<{bound}>") };
@@ -98,8 +104,8 @@ impl<'a> Parts<'a> {
             }
             code += ");\n";
         }
-        let begins =
-            self.system.parts.iter().map(|part| format!("        part_{}.begin();\n", self.variable(part)));
+        let all = 0..self.system.parts.len();
+        let begins = all.map(|number| format!("        part_{}.begin();\n", self.name_of(number)));
         code += &END
             .replace("BEGINS", begins.collect::<String>().trim())
             .replace("MAIN", &format!("part_{main}"));

@@ -179,7 +179,7 @@ fn what_nothing_needs_is_not_in_the_image() {
         text.replace("BEGIN\n", "BEGIN NEW(pc); NEW(pages); CONNECT(Memory(pages), pc);\n")
     };
     let Some(sizes) = built(folder.path(), "Blink", change) else { return };
-    assert!(has(&sizes, "blink: Blinker"));
+    assert!(has(&sizes, "blink: Blinker") && has(&sizes, "turns.threads: Scheduler"), "{sizes:?}");
     assert!(!has(&sizes, "pages: Buddy") && !has(&sizes, "kortex_binding"), "{sizes:?}");
 }
 

@@ -11,6 +11,7 @@
 //! declared where something could not be read are silently left out too. Only when it is not known what stands at
 //! the top level of a file is nothing but syntax errors reported.
 
+mod assembly;
 mod awaits;
 mod binding_names;
 mod bindings;

@@ -6,8 +6,7 @@ use crate::source::{Diagnostic, Span};
 
 use super::Checker;
 
-const ONLY_SYSTEMS: &str =
-    "only the component that a system starts with holds native components, in variables of its own";
+const ONLY_SYSTEMS: &str = "only systems hold native components, or other systems, in variables of their own";
 
 impl<'a> Checker<'a> {
     /// Whether a component is a Rust type.
@@ -19,22 +18,30 @@ impl<'a> Checker<'a> {
         self.program.interfaces[id.index()].native.is_some()
     }
 
-    /// Whether a component puts native ones together.
+    /// Whether a component puts native ones together: it holds some, or has interfaces as they have.
     pub(super) fn is_system(&self, id: ComponentId) -> bool {
         let component = &self.program.components[id.index()];
-        let holds = |&variable: &VariableId| match self.program.variables[variable.index()].ty {
-            Type::Component(held) => self.is_native(held),
-            _ => false,
-        };
         let mut facets = component.offers.iter().chain(&component.requires);
         component.native.is_none()
-            && (component.variables.iter().any(holds)
-                || facets.any(|facet| self.is_native_interface(facet.interface)))
+            && (self.holds_natives(id) || facets.any(|facet| self.is_native_interface(facet.interface)))
     }
 
-    /// Whether an ordinary component can't hold this.
-    fn is_for_systems(&self, ty: &Type) -> bool {
-        matches!(*ty, Type::Component(id) if self.is_native(id) || self.is_system(id))
+    /// Of which component a variable holds one.
+    pub(super) fn held(&self, variable: VariableId) -> Option<ComponentId> {
+        match self.program.variables[variable.index()].ty {
+            Type::Component(held) => Some(held),
+            _ => None,
+        }
+    }
+
+    fn holds_natives(&self, id: ComponentId) -> bool {
+        let variables = &self.program.components[id.index()].variables;
+        variables.iter().any(|&variable| self.held(variable).is_some_and(|held| self.is_native(held)))
+    }
+
+    /// Whether ordinary components can't hold this.
+    pub(super) fn is_for_systems(&self, id: ComponentId) -> bool {
+        self.is_native(id) || self.is_system(id)
     }
 
     /// Checks what is declared as native, and that nobody else uses it. Headers are known.
@@ -99,17 +106,21 @@ impl<'a> Checker<'a> {
     fn check_messages(&mut self, id: InterfaceId, tree: &ast::Interface) {
         let messages = &self.program.interfaces[id.index()].messages;
         let types = messages.iter().flat_map(|message| message.parameters.iter().map(|(_, ty)| ty));
-        if let Some(ty) = types.into_iter().find(|ty| self.is_for_systems(ty)) {
+        if let Some(ty) =
+            types.into_iter().find(|ty| matches!(**ty, Type::Component(id) if self.is_for_systems(id)))
+        {
             let message = format!("{} can't come in a message of {}", self.type_name(ty), tree.name.text);
             let error = Diagnostic::new("native-held", tree.name.span, message);
             self.report(error.help(ONLY_SYSTEMS));
         }
     }
 
-    /// Native components have native interfaces, and a system offers such; others have none.
+    /// Native components have native interfaces, and systems may have such; others have none.
     fn check_facets(&mut self, id: ComponentId, tree: &ast::Component) {
         let component = &self.program.components[id.index()];
         let is_native = component.native.is_some();
+        let held = |&variable: &VariableId| self.held(variable).is_some_and(|held| self.is_for_systems(held));
+        let holds_parts = component.variables.iter().any(held);
         let mut errors = Vec::new();
         for (facets, trees, offered) in
             [(&component.offers, &tree.offers, true), (&component.requires, &tree.requires, false)]
@@ -127,10 +138,10 @@ impl<'a> Checker<'a> {
                 } else if native && facet.cardinality.is_some() {
                     let message = format!("{name} is a Rust trait, and has no number of connections");
                     errors.push(error(message, "leave out the cardinality"));
-                } else if native && !is_native && (!offered || component.outer.is_some()) {
+                } else if native && !is_native && (component.outer.is_some() || !offered && !holds_parts) {
                     let message =
                         format!("{} is no native component, and {name} is a Rust trait", component.name);
-                    let help = "it never crosses a domain: only native components require it, and what a program starts with may offer it";
+                    let help = "it never crosses a domain: only native components and systems have it";
                     errors.push(error(message, help));
                 }
             }
@@ -138,15 +149,17 @@ impl<'a> Checker<'a> {
         errors.into_iter().for_each(|error| self.report(error));
     }
 
-    /// Native components are held by what a program starts with.
+    /// Native components and systems are held by systems.
     fn check_holder(&mut self, id: VariableId) {
         let variable = &self.program.variables[id.index()];
         let Type::Component(held) = variable.ty else { return };
         let in_system = match variable.owner {
-            Owner::Component(owner) => self.program.components[owner.index()].outer.is_none(),
+            Owner::Component(owner) => {
+                self.program.components[owner.index()].outer.is_none() && self.is_system(owner)
+            }
             _ => false,
         };
-        if self.is_system(held) || self.is_native(held) && !in_system {
+        if self.is_for_systems(held) && !in_system {
             let name = self.component_name(held);
             let what = if self.is_native(held) { "a Rust type" } else { "a system" };
             let message = format!("{name} is {what}, and can't be held here");
@@ -157,7 +170,7 @@ impl<'a> Checker<'a> {
 
     /// A container of any type can't hold them either.
     pub(super) fn check_made(&mut self, template: ComponentId, held: &Type, span: Span) -> Option<()> {
-        if matches!(held, Type::Component(_)) || !self.is_for_systems(&Type::Component(template)) {
+        if matches!(held, Type::Component(_)) || !self.is_for_systems(template) {
             return Some(());
         }
         let message = format!("{} can't be made here", self.component_name(template));

@@ -1,11 +1,11 @@
-//! Systems: components that only put native ones together. All that a system does is known before it begins: which parts it needs, what
-//! each is bound to, and in which order they begin.
+//! Systems: components that only put native ones together, and other systems. All that a system does is known before it begins: what is read
+//! here, a system at a time, and what [`assembly`](super::assembly) makes of it.
 
 use std::collections::HashMap;
 
 use crate::ast;
 use crate::program::{
-    ComponentId, ConnectEnd, InterfaceId, Part, Place, PlaceKind, StatementKind, System, Type, VariableId,
+    ComponentId, ConnectEnd, InterfaceId, Place, PlaceKind, StatementKind, Type, VariableId,
 };
 use crate::source::{Diagnostic, Span};
 
@@ -13,27 +13,38 @@ use super::Checker;
 
 /// What the BEGIN of a system says.
 #[derive(Default)]
-struct Said {
+pub(super) struct Said {
     made: HashMap<VariableId, Span>,
-    /// Which part has what a part requires, and where that is said.
-    connected: HashMap<(VariableId, InterfaceId), (VariableId, Span)>,
-    /// Which part has what the system offers.
-    offered: HashMap<usize, VariableId>,
+    /// Who has what a part requires, and where that is said.
+    pub(super) connected: HashMap<(VariableId, InterfaceId), (Server, Span)>,
+    /// Who has what the system offers.
+    pub(super) offered: HashMap<usize, Server>,
     /// All that could be read: what seems to be missing may be in the rest.
     whole: bool,
+}
+
+/// Who has something.
+#[derive(Clone, Copy)]
+pub(super) enum Server {
+    /// A part of the system.
+    Part(VariableId),
+    /// Whatever the system requires it from: an index into its REQUIRES.
+    Around(usize),
 }
 
 impl Checker<'_> {
     /// Checks all systems; of the one that the program starts with it is kept what it consists of.
     pub(super) fn check_systems(&mut self) {
-        for id in (0..self.components.len() as u32).map(ComponentId) {
-            if self.is_system(id) && self.components[id.index()].top_level {
-                let said = self.read_system(id);
-                let system = self.put_together(id, &said);
-                if self.program.entry == Some(id) {
-                    self.program.system = system;
-                }
-            }
+        let errors = self.errors.len();
+        let all = (0..self.components.len() as u32).map(ComponentId);
+        let systems: Vec<_> =
+            all.filter(|&id| self.is_system(id) && self.components[id.index()].top_level).collect();
+        let said: HashMap<_, _> = systems.iter().map(|&id| (id, self.read_system(id))).collect();
+        for id in &systems {
+            self.check_parts(*id, &said[id]);
+        }
+        if self.errors.len() == errors && said.values().all(|said| said.whole) {
+            self.assemble(&systems, &said);
         }
     }
 
@@ -59,15 +70,14 @@ impl Checker<'_> {
                 self.not_in_system(block.span, name);
             }
         }
-        // What is said of a trait has been said.
         let requires = &self.program.components[id.index()].requires;
         if requires.iter().any(|facet| !self.is_native_interface(facet.interface)) {
-            self.not_in_system(tree.requires[0].span, "REQUIRES: there is nothing around it");
+            self.not_in_system(tree.requires[0].span, "REQUIRES but of native interfaces");
         }
         for variable in self.program.components[id.index()].variables.clone() {
             let Variable { is_part, span } = self.part_or_not(variable);
             if !is_part {
-                self.not_in_system(span, "variables but those that hold one native component each");
+                self.not_in_system(span, "variables but those that hold one native component or system each");
             }
         }
         let declared = &self.components[id.index()];
@@ -83,8 +93,8 @@ impl Checker<'_> {
 
     fn part_or_not(&self, id: VariableId) -> Variable {
         let variable = &self.program.variables[id.index()];
-        let is_native = matches!(variable.ty, Type::Component(held) if self.is_native(held));
-        let is_part = is_native && variable.collection.is_none() || self.untyped_variables.contains(&id);
+        let is_part = matches!(variable.ty, Type::Component(held) if self.is_for_systems(held));
+        let is_part = is_part && variable.collection.is_none() || self.untyped_variables.contains(&id);
         Variable { is_part, span: variable.span }
     }
 
@@ -113,8 +123,12 @@ impl Checker<'_> {
     }
 
     fn read_connection(&mut self, first: &ConnectEnd, second: &ConnectEnd, span: Span, said: &mut Said) {
-        let ConnectEnd::Of { component: server, .. } = second else { return };
-        let Some(server) = variable(server) else { return };
+        let server = match second {
+            ConnectEnd::Of { component, .. } => variable(component).map(Server::Part),
+            ConnectEnd::OwnRequired(index, _) => Some(Server::Around(*index)),
+            ConnectEnd::OwnOffered(_) => None,
+        };
+        let Some(server) = server else { return };
         match first {
             ConnectEnd::OwnOffered(index) => {
                 said.offered.insert(*index, server);
@@ -135,15 +149,14 @@ impl Checker<'_> {
         }
     }
 
-    fn variable_name(&self, id: VariableId) -> &str {
+    pub(super) fn variable_name(&self, id: VariableId) -> &str {
         &self.program.variables[id.index()].name
     }
 
-    /// Which parts are needed, and in which order they begin; nothing if something is missing.
-    fn put_together(&mut self, id: ComponentId, said: &Said) -> Option<System> {
-        let errors = self.errors.len();
+    /// Each part is made, and has what it requires.
+    fn check_parts(&mut self, id: ComponentId, said: &Said) {
         if !said.whole {
-            return None;
+            return;
         }
         for variable in self.program.components[id.index()].variables.clone() {
             match (said.made.get(&variable), self.part_or_not(variable)) {
@@ -156,28 +169,6 @@ impl Checker<'_> {
                 }
             }
         }
-        if self.errors.len() > errors {
-            return None;
-        }
-        let mut order = Order { said, begun: Vec::new(), way: Vec::new(), parts: Vec::new() };
-        let all = self.program.components[id.index()].variables.clone();
-        // What is needed comes first, so that nothing of it depends on what isn't; the rest may go in circles too.
-        let offered = 0..self.program.components[id.index()].offers.len();
-        let offered: Vec<VariableId> =
-            offered.filter_map(|index| said.offered.get(&index).copied()).collect();
-        let mut needed = 0;
-        for (number, &part) in offered.iter().chain(&all).enumerate() {
-            if let Err(cycle) = self.begin(part, &mut order) {
-                self.report_cycle(&cycle, said);
-                return None;
-            }
-            if number < offered.len() {
-                needed = order.parts.len();
-            }
-        }
-        order.parts.truncate(needed);
-        let offers = offered.iter().filter_map(|part| order.begun.iter().position(|begun| begun == part));
-        Some(System { offers: offers.collect(), parts: order.parts })
     }
 
     fn check_connected(&mut self, part: VariableId, made: Span, said: &Said) {
@@ -195,76 +186,12 @@ impl Checker<'_> {
             }
         }
     }
-
-    /// A part begins, after those that it requires; or the parts that require one another.
-    fn begin(&self, part: VariableId, order: &mut Order<'_>) -> Result<usize, Vec<VariableId>> {
-        if let Some(begun) = order.begun.iter().position(|&begun| begun == part) {
-            return Ok(begun);
-        }
-        if let Some(first) = order.way.iter().position(|&earlier| earlier == part) {
-            return Err(order.way[first..].to_vec());
-        }
-        order.way.push(part);
-        let Type::Component(component) = self.program.variables[part.index()].ty else {
-            unreachable!("a part is a native component")
-        };
-        let mut bound = Vec::new();
-        for facet in &self.program.components[component.index()].requires {
-            let (server, _) = order.said.connected[&(part, facet.interface)];
-            bound.push(self.begin(server, order)?);
-        }
-        order.way.pop();
-        order.begun.push(part);
-        order.parts.push(Part { variable: part, component, bound });
-        Ok(order.parts.len() - 1)
-    }
-
-    fn report_cycle(&mut self, cycle: &[VariableId], said: &Said) {
-        let next = cycle.iter().cycle().skip(1);
-        let steps: Vec<(VariableId, VariableId)> = cycle.iter().copied().zip(next.copied()).collect();
-        let names: Vec<&str> =
-            cycle.iter().chain(cycle.first()).map(|&part| self.variable_name(part)).collect();
-        let message = format!("parts of the system require one another: {}", names.join(" -> "));
-        let place = |&(client, server): &(VariableId, VariableId)| {
-            let between =
-                said.connected.iter().filter(|&(&(from, _), &(to, _))| from == client && to == server);
-            between.map(|(_, &(_, span))| span).min().unwrap_or_default()
-        };
-        let [others @ .., last] = &steps[..] else { return };
-        let error = Diagnostic::new("system-cycle", place(last), message).label("closes the cycle");
-        let error = others.iter().fold(error, |error, step| error.note(place(step), "by way of this"));
-        self.report(error.help("none of them could begin first: one has to do without what it requires"));
-    }
-
-    /// Parts that nothing needs.
-    pub(super) fn unneeded_parts(&self) -> Vec<Diagnostic> {
-        let (Some(system), Some(entry)) = (&self.program.system, self.program.entry) else {
-            return Vec::new();
-        };
-        let is_needed = |part: &VariableId| system.parts.iter().any(|needed| needed.variable == *part);
-        let all = self.program.components[entry.index()].variables.iter();
-        let warning = |&part: &VariableId| {
-            let message = format!("nothing needs {}: it is not in the system", self.variable_name(part));
-            let span = self.program.variables[part.index()].span;
-            Diagnostic::warning("system-unneeded", span, message).help("remove it, or connect it")
-        };
-        all.filter(|part| !is_needed(part)).map(warning).collect()
-    }
 }
 
 /// What a variable of a system is.
 struct Variable {
     is_part: bool,
     span: Span,
-}
-
-/// Parts on their way to an order.
-struct Order<'s> {
-    said: &'s Said,
-    begun: Vec<VariableId>,
-    /// Those whose requirements begin before them.
-    way: Vec<VariableId>,
-    parts: Vec<Part>,
 }
 
 fn variable(place: &Place) -> Option<VariableId> {
