@@ -1,4 +1,4 @@
-//! Programs that users have the kernel run: written when the image is built, for the interface in `src/interface.rs`.
+//! Programs that users have the kernel run: written when the image is built, for the interface in `runs/src/interface.rs`.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use drystone_component::wire::Description;
 use drystone_extension::composite::builder::*;
 use drystone_extension::composite::{COMMAND_DEPTH, Command, EXPRESSION_DEPTH, Program, Refusal};
 
-#[path = "src/interface.rs"]
+#[path = "runs/src/interface.rs"]
 mod interface;
 
 /// Calls by their numbers, as `user/src/calls.rs` has them.

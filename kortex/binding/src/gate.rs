@@ -81,6 +81,12 @@ pub fn tick() -> bool {
     state.time == 0
 }
 
+/// How many ticks the running upcall may take yet.
+pub fn time_left() -> u64 {
+    // SAFETY: of the thread that runs.
+    unsafe { (*(*GATE.get()).state).time }
+}
+
 /// A call that may wait: the number is in rax, what is passed in rsi, rdx, r10 and r8. The answer goes to who has called, whoever goes on.
 extern "C" fn wait(context: &mut Context, _: *const ()) {
     use Register::{R8, R10, Rax, Rdx, Rsi};

@@ -1,6 +1,8 @@
-//! Arrays of calls: a process says which calls it wants to make by one, and that is a number in its table then, as any call.
+//! Arrays of calls: a process says which calls it wants to make by one, and that is a number in its table then, as any call, until it gives that
+//! back. The memory is for the next array under that number.
 
 use core::cell::Cell;
+use core::ops::Range;
 use core::ptr::NonNull;
 
 use kortex_binding::array::{Allowed, Array, Command, MOST, WORDS};
@@ -18,7 +20,12 @@ pub const END: usize = AT + COUNT * PAGE;
 
 /// The first number that may be an array's, and how many there are.
 pub const FIRST: usize = 24;
-const COUNT: usize = domain::CALLS - FIRST;
+const COUNT: usize = 8;
+
+const _: () = assert!(FIRST + COUNT <= domain::CALLS);
+
+/// The numbers that may be arrays'.
+pub const NUMBERS: Range<u64> = FIRST as u64..(FIRST + COUNT) as u64;
 
 /// What arrays may call: what doesn't take long, so that the kernel isn't without interrupts for long. To do nothing (2), the server (5: there
 /// the thread can be interrupted), when it was told (10), frames (11 to 13), and to
@@ -32,15 +39,25 @@ const ALLOWED_IN_FAULTS: Allowed = Allowed(1 << 2 | 1 << 11 | 1 << 12 | 1 << 13)
 
 /// Of a process.
 pub struct Arrays {
-    /// Where each of its arrays is kept.
-    kept: [Cell<Option<NonNull<u8>>>; COUNT],
+    /// Each of its arrays.
+    kept: [Cell<Kept>; COUNT],
     /// The one by which its page faults are handled, and the word that is the page then.
     handler: Cell<Option<(Call, NonNull<u64>)>>,
 }
 
+/// What there is of an array.
+#[derive(Clone, Copy)]
+enum Kept {
+    Nothing,
+    /// Memory that the kernel alone has, and the page that the process has, too.
+    Memory(NonNull<u8>, NonNull<u8>),
+    /// The same, with an array.
+    Array(NonNull<u8>, NonNull<u8>),
+}
+
 impl Arrays {
     pub const fn new() -> Arrays {
-        Arrays { kept: [const { Cell::new(None) }; COUNT], handler: Cell::new(None) }
+        Arrays { kept: [const { Cell::new(Kept::Nothing) }; COUNT], handler: Cell::new(None) }
     }
 
     /// Gives back what only the kernel has; the pages that are shared are in the address space.
@@ -48,8 +65,36 @@ impl Arrays {
     /// # Safety
     /// Nobody calls them any more.
     pub unsafe fn release_all<K: Host>(&self, space: &mut AddressSpace<K>) {
-        // SAFETY: as the caller promises.
-        self.kept.iter().filter_map(Cell::take).for_each(|place| unsafe { space.give(place) });
+        for kept in &self.kept {
+            if let Kept::Memory(place, _) | Kept::Array(place, _) = kept.replace(Kept::Nothing) {
+                // SAFETY: as the caller promises.
+                unsafe { space.give(place) };
+            }
+        }
+    }
+
+    /// What there is under a number that may be an array's.
+    fn of(&self, number: u64) -> Option<(usize, &Cell<Kept>)> {
+        let which = (number as usize).wrapping_sub(FIRST);
+        Some((which, self.kept.get(which)?))
+    }
+}
+
+/// Memory for an array, with the page where the process has it.
+fn memory<K: Host>(process: &Process<K>, at: usize) -> Option<(NonNull<u8>, NonNull<u8>)> {
+    let mut space = process.space.borrow_mut();
+    let space = space.as_mut()?;
+    let (place, page) = (space.take()?, space.take());
+    // SAFETY: nobody has these pages; of what users can write in the second nothing is believed, and it stays until the process is gone, because
+    // nothing else can be at such addresses.
+    unsafe {
+        match page.filter(|&page| space.put(at, page).is_ok()) {
+            Some(page) => Some((place, page)),
+            None => {
+                page.into_iter().chain([place]).for_each(|page| space.give(page));
+                None
+            }
+        }
     }
 }
 
@@ -64,10 +109,10 @@ pub unsafe extern "C" fn keep<K: Host>(
 ) -> i64 {
     // SAFETY: bound so.
     let process = unsafe { of::<K>(this) };
-    let which = (number as usize).wrapping_sub(FIRST);
-    let Some(kept) = process.part.arrays.kept.get(which).filter(|kept| kept.get().is_none()) else {
+    let Some((which, kept)) = process.part.arrays.of(number) else { return REFUSED };
+    if let Kept::Array(..) = kept.get() {
         return REFUSED;
-    };
+    }
     let mut words = [0_u64; MOST];
     let Some(words) = words.get_mut(..count as usize) else { return -1 - MOST as i64 };
     // SAFETY: bytes of words.
@@ -87,26 +132,35 @@ pub unsafe extern "C" fn keep<K: Host>(
     if let Some(wrong) = allowed.wrong(commands) {
         return -1 - wrong as i64;
     }
-    let mut space = process.space.borrow_mut();
-    let Some(space) = space.as_mut() else { return REFUSED };
-    let Some(place) = space.take() else { return REFUSED };
-    let (at, page) = (AT + which * PAGE, space.take());
-    // SAFETY: nobody has these pages; of what users can write in the second nothing is believed, and it stays until the process is gone, because
-    // nothing else can be at such addresses.
+    let at = AT + which * PAGE;
+    let there = match kept.get() {
+        Kept::Memory(place, page) => Some((place, page)),
+        _ => memory(process, at),
+    };
+    let Some((place, page)) = there else { return REFUSED };
+    // SAFETY: the memory is for this number's arrays until the process is gone. None of what is allowed is an array or ends the thread.
     unsafe {
-        let Some(page) = page.filter(|&page| space.put(at, page).is_ok()) else {
-            page.into_iter().chain([place]).for_each(|page| space.give(page));
-            return REFUSED;
-        };
-        // None of what is allowed is an array, because their numbers begin behind, or ends the thread.
         let call = Array::keep(&process.domain, commands, place.cast(), page.cast());
         process.domain.bind(number as usize, call);
         if let Some(word) = handles.checked_sub(1) {
             process.part.arrays.handler.set(Some((call, page.cast().add(word as usize))));
         }
     }
-    kept.set(Some(place));
+    kept.set(Kept::Array(place, page));
     at as i64
+}
+
+/// Gives an array's number back: it is called no more, and handles nothing.
+pub unsafe extern "C" fn give_back<K: Host>(this: *const (), number: u64, _: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: bound so.
+    let process = unsafe { of::<K>(this) };
+    let Arrays { handler, .. } = &process.part.arrays;
+    let Some((_, kept)) = process.part.arrays.of(number) else { return REFUSED };
+    let Kept::Array(place, page) = kept.get() else { return REFUSED };
+    process.domain.unbind(number as usize);
+    handler.set(handler.get().filter(|(call, _)| call.this != place.as_ptr().cast_const().cast()));
+    kept.set(Kept::Memory(place, page));
+    0
 }
 
 /// A page fault of a process: whether its array has made all of its calls, and what it touched is there now.

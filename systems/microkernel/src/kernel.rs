@@ -221,8 +221,8 @@ where
     pub fn bind_server(&'static self, client: &'static Process<Self>, server: &'static Process<Self>) {
         const SERVER: usize = 5;
         const UPCALL: usize = 9;
-        let this = self.services.bound(client, server);
-        let binding = self.place(Lrpc { domain: &server.domain, this, time: PATIENCE });
+        let binding = self.place(Lrpc::new(&server.domain, PATIENCE));
+        E::Target::bound(client, server, binding);
         // SAFETY: it takes whatever a client says.
         unsafe {
             client.domain.bind(SERVER, binding.call());

@@ -2,6 +2,7 @@
 
 use core::cell::{Cell, RefCell};
 
+use kortex_binding::lrpc::Lrpc;
 use kortex_binding::{Activation, Domain};
 use kortex_hal::exception::{Context, Trap};
 use kortex_hal::time::Rates;
@@ -59,13 +60,12 @@ pub trait Services: Sized + 'static {
     /// The process stays.
     unsafe fn bind<K: Owner<Services = Self>>(_process: &'static Process<K>) {}
 
-    /// A process can call another, which is told this word whenever it does.
+    /// A process can call another by this binding.
     fn bound<K: Owner<Services = Self>>(
-        &self,
         _client: &'static Process<K>,
         _server: &'static Process<K>,
-    ) -> u64 {
-        0
+        _binding: &'static Lrpc,
+    ) {
     }
 
     /// Whether some of these pages are for what is here: no other memory is to be there.

@@ -9,7 +9,7 @@ use users::calls::{self, Number, call, call_anything};
 use users::say;
 
 /// In the place of a call's number: words are moved.
-const MOVE: u64 = 32;
+const MOVE: u64 = 40;
 const NOTHING: u64 = Number::Nothing as u64;
 const SERVER: u64 = Number::Server as u64;
 /// Where the page of the array 24 is.
@@ -18,13 +18,15 @@ const PAGES: u64 = 0x80_0000_0000 + (96 << 30);
 /// The first array goes on while another thread changes it.
 static mut CHANGING: Option<Array> = None;
 
-/// Changes what an array passes, and calls it itself meanwhile: the server is busy.
+/// Changes what an array passes, and calls it itself meanwhile: the server is busy. Where it is another is kept then, which has the same first call.
 extern "C" fn change() {
     // SAFETY: it is there.
     let array = unsafe { (*&raw const CHANGING).as_ref().unwrap_unchecked() };
     assert_eq!(array.call(), 3);
     array.pass(1, [1, 50, u64::MAX, u64::MAX]);
     array.pass(2, [u64::MAX; 4]);
+    assert_eq!(array.give_back(), 0);
+    assert!(Array::new(25, &[command(SERVER, 400), command(SERVER, 401)]).is_ok());
 }
 
 pub fn arrays() {
@@ -50,8 +52,33 @@ pub fn arrays() {
     }
     // What can't be an array.
     let fine = command(NOTHING, 0);
-    let not_for_arrays =
-        [0, 1, 3, 4, 6, 7, 8, 9, 14, 16, 17, 18, 19, 20, 21, 22, 24, 31, 33, 1 << 16, u32::MAX as u64];
+    let not_for_arrays = [
+        0,
+        1,
+        3,
+        4,
+        6,
+        7,
+        8,
+        9,
+        14,
+        16,
+        17,
+        18,
+        19,
+        20,
+        21,
+        22,
+        23,
+        24,
+        31,
+        32,
+        33,
+        39,
+        41,
+        1 << 16,
+        u32::MAX as u64,
+    ];
     for number in not_for_arrays {
         assert_eq!(Array::new(25, &[fine, command(number, 0)]).err(), Some(-2), "{number}");
     }
@@ -73,6 +100,7 @@ pub fn arrays() {
     }
     assert_eq!(array.get(400), 8);
     changing();
+    given_back(array);
     say!("arrays do what they may, and no more");
     // Where the page of another array would be.
     touch(PAGES + 7 * 4096);
@@ -95,6 +123,29 @@ fn changing() {
     assert_eq!(array.call(), 1);
     // What the other thread found was overwritten when the server answered.
     assert_eq!((array.get(400), array.get(401), array.get(402) as i64), (2, 51, REFUSED));
+}
+
+/// Many more arrays than there may be, one after the other under the same numbers; none of them is called any more then, or handles anything.
+fn given_back(array: Array) {
+    let fine = [command(NOTHING, 400); 100];
+    for time in 0..3000 {
+        let number = 26 + time % 5;
+        let array = match time % 7 {
+            0 => Array::handling(number, 5, &fine),
+            _ => Array::new(number, &fine[..1 + time as usize % 100]),
+        }
+        .expect("it is kept");
+        array.set(400, 0);
+        assert_eq!((array.call(), array.get(400)), (0, 42));
+        assert_eq!(Array::new(number, &fine).err(), Some(REFUSED));
+        assert_eq!(array.give_back(), 0);
+        assert_eq!((array.call(), array.give_back()), (REFUSED, REFUSED));
+    }
+    for number in [0, 1, 5, 23, 29, 32, 33, 1 << 32, u64::MAX] {
+        assert_eq!(call(Number::GiveBack, number, 0), REFUSED);
+    }
+    assert_eq!((array.call(), array.give_back()), (1, 0), "another one is there as it was");
+    say!("thousands of arrays were kept, and given back");
 }
 
 pub fn frames() {

@@ -8,23 +8,36 @@
 
 use core::hint::black_box;
 
-use users::calls::{Number, call};
+use users::calls::{self, Number, call};
 use users::measures::measure;
 use users::say;
 
 use crate::BLOCK;
-use crate::programs::REFUSED;
+use crate::programs::{self, By, REFUSED, Request, wire};
+use crate::shipped;
 
 /// Where a client has its channel, and how many words that is.
-const CHANNEL: u64 = 0x80_0000_0000 + (160 << 30);
+pub const CHANNEL: u64 = 0x80_0000_0000 + (160 << 30);
 const WORDS: usize = 512;
+pub const CHANNEL_BYTES: usize = 4096;
+/// So many clients of a server have channels.
+pub const CLIENTS: usize = 64;
 /// So many calls a block makes at most.
 const MOST: u64 = 100;
 
 type Method = fn(u64, u64, u64) -> i64;
 
 /// The server's interface.
-static METHODS: [Method; 2] = [nothing, next];
+pub static METHODS: [Method; 3] = [slowly, next, nothing];
+
+/// The number of that which does nothing: as in the kernel's, so that the same programs call either.
+const NOTHING: u64 = Number::Nothing as u64;
+
+/// Others have a turn before it answers.
+pub fn slowly(number: u64, _: u64, _: u64) -> i64 {
+    calls::give_way();
+    number as i64 + 1
+}
 
 fn nothing(_: u64, _: u64, _: u64) -> i64 {
     42
@@ -49,6 +62,11 @@ impl Channel {
         // SAFETY: likewise.
         unsafe { self.0.add(word).write_volatile(value) };
     }
+}
+
+/// Where the server has the channel that the kernel tells it of, or 0.
+pub fn channel_of(this: u64) -> u64 {
+    if this == 0 { 0 } else { CHANNEL + 4096 * (this & 4095) }
 }
 
 /// Of the server: how many calls of a block weren't made; the first of those was refused.
@@ -89,7 +107,7 @@ fn ship(count: usize) -> i64 {
 /// What calls of a server cost one by one, and as a block.
 pub fn measures() {
     for count in [1, 10, 100] {
-        (0..count).for_each(|number| pass(number, 0, 400, [0; 3]));
+        (0..count).for_each(|number| pass(number, NOTHING, 400, [0; 3]));
         assert_eq!((ship(count), OWN.get(400)), (0, 42));
         let single = measure(|| {
             for _ in 0..count {
@@ -101,11 +119,36 @@ pub fn measures() {
     }
 }
 
+/// This domain has a channel to its server, or gives it back.
+pub fn channel(is_wanted: u64) -> i64 {
+    call(Number::Channel, is_wanted, 0)
+}
+
+/// Many more channels than a server has, one after the other: each is a page of zeros, and nobody's that the server knows.
+fn given_back() {
+    let program = shipped::learn(programs::NOTHING);
+    for _ in 0..3000 {
+        assert_eq!((channel(1), channel(1), channel(0), channel(0)), (CHANNEL as i64, CHANNEL as i64, 0, 0));
+        assert_eq!((ship(1), shipped::ask(Number::Run, 0)), (REFUSED, REFUSED), "without a channel");
+        assert_eq!(channel(1), CHANNEL as i64);
+        assert!((0..WORDS).all(|word| OWN.get(word) == 0), "what another channel had is seen");
+        OWN.set(511, 7);
+        pass(0, 1, 400, [6, 0, 0]);
+        assert_eq!((ship(1), OWN.get(400)), (0, 7));
+    }
+    for strange in [2, 1 << 32, u64::MAX] {
+        assert_eq!(channel(strange), REFUSED);
+    }
+    let request = Request::of(By::Server, &wire([1]), &mut [[0; 8]]).run(program);
+    assert_eq!(request.0, REFUSED, "the program was sent by another channel");
+    say!("thousands of channels were had, and given back");
+}
+
 /// Blocks that are none, and one whose answers go to later calls.
 pub fn checks() {
     (0..100).for_each(|number| pass(number, 1, (4 * (number as u64 + 1) + 1) % 400, [7, 0, 0]));
     assert_eq!((ship(100), OWN.get(1)), (0, 107));
-    for (method, answer) in [(2, 0), (u32::MAX as u64, 0), (0, 512), (1, u32::MAX as u64), (1 << 31, 1 << 31)]
+    for (method, answer) in [(3, 0), (u32::MAX as u64, 0), (0, 512), (1, u32::MAX as u64), (1 << 31, 1 << 31)]
     {
         pass(1, method, answer, [0; 3]);
         assert_eq!(ship(3), 2, "{method} {answer}");
@@ -117,6 +160,7 @@ pub fn checks() {
         assert_eq!((call(Number::Unmap, at, pages), call(Number::Map, at, pages)), (REFUSED, REFUSED));
     }
     say!("blocks for a server are made, or refused");
+    given_back();
     // Channels of servers: there are none of this one's.
     users::attacks::touch(CHANNEL + 4096);
 }
