@@ -18,6 +18,8 @@ use crate::interface::interface;
 use crate::{Calls, Runner};
 
 const LIMITS: Limits = Limits { program: 4096, words: 1024, texts: 64 };
+/// Bytes of programs that are interpreted at once, about.
+const AT_ONCE: usize = 6000;
 /// Bytes of texts that a run may hold.
 const TEXTS: usize = 1 << 16;
 /// So many programs and runs a client may have, and so many programs are remembered for whoever has their hashes.
@@ -27,11 +29,24 @@ const REMEMBERED: usize = 32;
 const VALUES: usize = 8192 + 64;
 const SENTENCE: usize = 256;
 
-type Known<R> = Arc<Prepared<Calls<R>>>;
+/// A program that was taken.
+struct Known<R> {
+    prepared: Arc<Prepared<Calls<R>>>,
+    /// So many rounds are short in any case: one takes no longer than what is written in a program.
+    rounds: u64,
+}
+
+impl<R> Clone for Known<R> {
+    fn clone(&self) -> Known<R> {
+        Known { prepared: self.prepared.clone(), rounds: self.rounds }
+    }
+}
 
 /// A run: it isn't here while it goes on.
 struct Kept<R> {
     run: Option<Box<Run<Calls<R>>>>,
+    /// See [`Known`].
+    rounds: u64,
     cancelled: Arc<AtomicBool>,
 }
 
@@ -58,7 +73,7 @@ impl<R> Cache<R> {
     fn add(&self, hash: Hash, program: Known<R>) {
         let mut cache = self.0.borrow_mut();
         if cache.len() >= REMEMBERED {
-            let unused = cache.iter().position(|(_, known)| Arc::strong_count(known) == 1);
+            let unused = cache.iter().position(|(_, known)| Arc::strong_count(&known.prepared) == 1);
             cache.remove(unused.unwrap_or(0));
         }
         cache.push((hash, program));
@@ -83,7 +98,8 @@ fn prepare<R: Runner>(bytes: &[u8]) -> Result<Known<R>, Refusal> {
     // Which checks it by itself, before it is compared with anything.
     let prepared = Prepared::new(program, &LIMITS, Executor::Tree)?;
     prepared.program().check_interfaces(&[&interface()])?;
-    Ok(Arc::new(prepared))
+    let rounds = (AT_ONCE / bytes.len()).max(1) as u64;
+    Ok(Known { prepared: Arc::new(prepared), rounds })
 }
 
 /// What a client says when it has a program run, in words.
@@ -165,7 +181,7 @@ impl<R: Runner> Programs<R> {
     /// The number of a program of its own.
     fn add(&self, program: Known<R>) -> Option<i64> {
         let mut known = self.known.borrow_mut();
-        if let Some(number) = known.iter().position(|it| Arc::ptr_eq(it, &program)) {
+        if let Some(number) = known.iter().position(|it| Arc::ptr_eq(&it.prepared, &program.prepared)) {
             return Some(number as i64);
         }
         if known.len() == MOST {
@@ -178,15 +194,15 @@ impl<R: Runner> Programs<R> {
     /// Runs a program.
     pub fn run(&self, runner: R, program: u64, request: u64) -> Option<i64> {
         let request = Request::read(runner, request).filter(|_| R::has_room())?;
-        let prepared = self.known.borrow().get(program as usize)?.clone();
+        let Known { prepared, rounds } = self.known.borrow().get(program as usize)?.clone();
         let number = self.runs.borrow().iter().position(Option::is_none)?;
         let mut table = VarTable::new(prepared.layout().clone());
         table.decode_in(&read(runner, request.values[0], request.values[1], VALUES)?).ok()?;
         let allowance = Allowance { rounds: request.rounds, texts: TEXTS };
         let run = Run::new(prepared, table, Calls::new(runner), allowance).ok()?;
         let cancelled = run.cancel_flag().clone();
-        self.runs.borrow_mut()[number] = Some(Kept { run: None, cancelled });
-        self.slice(runner, number, Box::new(run), request)
+        self.runs.borrow_mut()[number] = Some(Kept { run: None, rounds, cancelled });
+        self.slice(runner, number, Box::new(run), rounds, request)
     }
 
     /// Has a run go on that isn't finished or has stopped.
@@ -198,14 +214,18 @@ impl<R: Runner> Programs<R> {
             count => Some(read(runner, request.values[0], count, VALUES)?),
         };
         // Another thread of the client may be at it.
-        let mut run = self.runs.borrow_mut().get_mut(number)?.as_mut()?.run.take()?;
+        let (mut run, rounds) = {
+            let mut runs = self.runs.borrow_mut();
+            let kept = runs.get_mut(number)?.as_mut()?;
+            (kept.run.take()?, kept.rounds)
+        };
         run.allow(request.rounds);
         if values.is_some_and(|values| change(&mut run, &values).is_err()) {
             self.keep(number, run);
             return None;
         }
         run.services().runner = runner;
-        self.slice(runner, number, run, request)
+        self.slice(runner, number, run, rounds, request)
     }
 
     fn keep(&self, number: usize, run: Box<Run<Calls<R>>>) {
@@ -215,11 +235,16 @@ impl<R: Runner> Programs<R> {
     }
 
     /// A run goes on until it stops or its slice is over.
-    fn slice(&self, runner: R, number: usize, mut run: Box<Run<Calls<R>>>, request: Request) -> Option<i64> {
-        /// A round takes no longer than what is written in a program, which isn't much: so many are short in any case.
-        const ROUNDS: u64 = 16;
+    fn slice(
+        &self,
+        runner: R,
+        number: usize,
+        mut run: Box<Run<Calls<R>>>,
+        rounds: u64,
+        request: Request,
+    ) -> Option<i64> {
         let step = loop {
-            match run.resume(ROUNDS) {
+            match run.resume(rounds) {
                 Step::Yields if !runner.is_over() => {}
                 step => break step,
             }

@@ -2,7 +2,7 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use crate::programs::{ANY, BUDGET, By, CANCELLED, COUNT, ENDED, Request, UNFINISHED, learn, wire};
+use crate::programs::{ANY, BUDGET, By, CANCELLED, COUNT, ENDED, LONG, Request, UNFINISHED, learn, wire};
 use users::attacks::touch;
 use users::calls::{self, Number, call};
 use users::measures::now;
@@ -37,6 +37,7 @@ pub fn all() {
     aborted(By::Kernel, 100);
     out_of_budget(By::Kernel);
     slices();
+    long_rounds(By::Kernel);
     say!("programs that never end are stopped, and go on when they may");
 }
 
@@ -46,6 +47,7 @@ pub fn shipped() {
     calls::spawn(beside);
     preempted();
     aborted(By::Server, 10);
+    long_rounds(By::Server);
     say!("a server has stopped programs that never end, and lives");
 }
 
@@ -134,6 +136,22 @@ fn slices() {
     assert!(slices > 10, "{slices} slices");
     say!("longest slice {longest}");
     say!("longest call {alone}");
+}
+
+/// A program with much between two rounds has slices as others do.
+fn long_rounds(by: By) {
+    let long = by.learn(LONG);
+    let mut results = [[0; 8]];
+    let mut request = Request::of(by, &[], &mut results);
+    assert_eq!(request.begin(long), UNFINISHED);
+    let mut longest = 0;
+    for _ in 0..30 {
+        let start = now();
+        assert_eq!(request.go_on(), UNFINISHED);
+        longest = longest.max(now() - start);
+    }
+    say!("longest slice of long rounds, by {by:?} {longest}");
+    assert_eq!(request.discard(), 0);
 }
 
 /// Dies while its program runs in a server, where it never ends.

@@ -19,6 +19,7 @@ pub static COUNT: &[u8] = program!("count");
 pub static ANY: &[u8] = program!("any");
 pub static CARELESS: &[u8] = program!("careless");
 pub static DEEP: &[u8] = program!("deep");
+pub static LONG: &[u8] = program!("long");
 pub static BYTECODE: &[u8] = program!("bytecode");
 
 pub const ENDED: i64 = 0;
