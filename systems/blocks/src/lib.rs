@@ -109,6 +109,9 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
                 &[107],
                 &[108, HONEST],
                 &[109, 110, HONEST],
+                &[111, 112, HONEST],
+                &[113],
+                &[114, HONEST],
             ],
             _ => &[],
         }

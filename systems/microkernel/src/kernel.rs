@@ -28,8 +28,8 @@ const SLICE: u64 = 1;
 const NOTHING: usize = 0x2d;
 /// A vector by which a thread gives way.
 const GIVE_WAY: usize = 0x2c;
-/// So many slices a call to another domain may take.
-const PATIENCE: u64 = 5;
+/// So many slices a call to another domain may take: in a process they pass, too, while others have the processor.
+const PATIENCE: u64 = 25;
 /// So many pages a process may have.
 const MOST: usize = 1024;
 /// So many threads there are at most.
@@ -306,8 +306,12 @@ where
         unsafe { &*process }
     }
 
+    /// Says once of a process that it is dead.
     fn report(context: &Context, what: &str) {
-        let Process { name, role, .. } = Self::process();
+        let Process { name, role, domain, .. } = Self::process();
+        if domain.is_dead() {
+            return;
+        }
         Console.say(&[
             Text("domain "),
             Text(name),

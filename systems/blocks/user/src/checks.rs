@@ -9,7 +9,7 @@ use users::calls::{self, Number, call, call_anything};
 use users::say;
 
 /// In the place of a call's number: words are moved.
-const MOVE: u64 = 40;
+pub const MOVE: u64 = 40;
 const NOTHING: u64 = Number::Nothing as u64;
 const SERVER: u64 = Number::Server as u64;
 /// Where the page of the array 24 is.
@@ -18,18 +18,22 @@ const PAGES: u64 = 0x80_0000_0000 + (96 << 30);
 /// The first array goes on while another thread changes it.
 static mut CHANGING: Option<Array> = None;
 
-/// Changes what an array passes, and calls it itself meanwhile: the server is busy. Where it is another is kept then, which has the same first call.
+/// Changes what an array passes, and calls it itself meanwhile: the server is busy. Where it is another is kept then, which has the same calls first.
 extern "C" fn change() {
     // SAFETY: it is there.
     let array = unsafe { (*&raw const CHANGING).as_ref().unwrap_unchecked() };
+    while array.get(403) != 42 {
+        calls::give_way();
+    }
     assert_eq!(array.call(), 3);
-    array.pass(1, [1, 50, u64::MAX, u64::MAX]);
-    array.pass(2, [u64::MAX; 4]);
+    array.pass(2, [1, 50, u64::MAX, u64::MAX]);
+    array.pass(3, [u64::MAX; 4]);
     assert_eq!(array.give_back(), 0);
-    assert!(Array::new(25, &[command(SERVER, 400), command(SERVER, 401)]).is_ok());
+    assert!(Array::new(25, &[command(NOTHING, 403), command(SERVER, 400), command(SERVER, 401)]).is_ok());
 }
 
 pub fn arrays() {
+    users::wait_for_server();
     // An answer goes to where a later call has it; words are moved.
     let array =
         Array::new(24, &[command(SERVER, 5), command(SERVER, 400), command(MOVE, 401)]).expect("it is kept");
@@ -108,11 +112,12 @@ pub fn arrays() {
 
 /// While an array waits for another domain, another thread of this one changes its words: what is called then is called with those.
 fn changing() {
-    let commands = [command(SERVER, 400), command(SERVER, 401), command(Number::PutFrame as u64, 402)];
-    let array = Array::new(25, &commands).expect("it is kept");
-    array.pass(0, [SLOWLY, 1, 0, 0]);
-    array.pass(1, [1, 5, 0, 0]);
-    array.pass(2, [0; 4]);
+    let (nothing, put) = (command(NOTHING, 403), command(Number::PutFrame as u64, 402));
+    let array =
+        Array::new(25, &[nothing, command(SERVER, 400), command(SERVER, 401), put]).expect("it is kept");
+    array.pass(1, [SLOWLY, 1, 0, 0]);
+    array.pass(2, [1, 5, 0, 0]);
+    array.pass(3, [0; 4]);
     // SAFETY: the other thread begins later.
     let array = unsafe {
         CHANGING = Some(array);

@@ -9,6 +9,7 @@ use users::calls::{Number, call, call_anything};
 use users::say;
 
 pub fn all() {
+    users::wait_for_server();
     let mut why = [0; 256];
     let text = learn_or_why(BYTECODE, &mut why).expect_err("bytecode isn't taken");
     say!("the kernel says: {}", core::str::from_utf8(text).unwrap_or("no text"));

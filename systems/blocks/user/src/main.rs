@@ -4,6 +4,7 @@
 #![no_main]
 
 mod arrays;
+mod attacks;
 mod checks;
 mod endless;
 mod frames;
@@ -38,6 +39,10 @@ extern "C" fn user_main(role: u64) -> i64 {
         108 => shipped::checks(),
         109 => endless::shipped(),
         110 => endless::abandoned_there(),
+        111 => attacks::handlers(),
+        112 => attacks::endless_fault(),
+        113 => attacks::lied_to(),
+        114 => attacks::changed(),
         role => users::begin(role),
     }
     0
@@ -47,14 +52,18 @@ extern "C" fn user_main(role: u64) -> i64 {
 const SLOWLY: u64 = 16;
 /// The server makes the calls of a block that lies in its channel to who calls.
 const BLOCK: u64 = 17;
+/// From now on the server lies, in one way or another.
+const LIES: u64 = 18;
+/// A block, of a server that may lie.
+const LYING_BLOCK: u64 = 19;
 
 /// What the server's domain does when it is called: which its channel is to who does, and what that wants.
 #[unsafe(no_mangle)]
 extern "C" fn user_serve(this: u64, what: u64, number: u64) -> i64 {
     match what {
+        BLOCK => remote::serve(this, number),
+        SLOWLY..server::PROGRAMS => attacks::serve(this, what, number),
         server::PROGRAMS.. => server::serve(this, what, number),
-        BLOCK => remote::serve(remote::channel_of(this), number),
-        SLOWLY => remote::slowly(number, 0, 0),
         _ => users::serve(what, number),
     }
 }

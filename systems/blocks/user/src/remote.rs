@@ -14,11 +14,12 @@ use users::say;
 
 use crate::BLOCK;
 use crate::programs::{self, By, REFUSED, Request, wire};
-use crate::shipped;
+use crate::server::DECLINED;
+use crate::shipped::{self, LIE};
 
 /// Where a client has its channel, and how many words that is.
 pub const CHANNEL: u64 = 0x80_0000_0000 + (160 << 30);
-const WORDS: usize = 512;
+pub const WORDS: usize = 512;
 pub const CHANNEL_BYTES: usize = 4096;
 /// So many clients of a server have channels.
 pub const CLIENTS: usize = 64;
@@ -33,9 +34,9 @@ pub static METHODS: [Method; 3] = [slowly, next, nothing];
 /// The number of that which does nothing: as in the kernel's, so that the same programs call either.
 const NOTHING: u64 = Number::Nothing as u64;
 
-/// Others have a turn before it answers.
+/// Others have some turns before it answers.
 pub fn slowly(number: u64, _: u64, _: u64) -> i64 {
-    calls::give_way();
+    (0..20).for_each(|_| calls::give_way());
     number as i64 + 1
 }
 
@@ -48,33 +49,33 @@ fn next(number: u64, _: u64, _: u64) -> i64 {
 }
 
 /// A channel, on either side.
-struct Channel(*mut u64);
+pub struct Channel(*mut u64);
 
 impl Channel {
-    fn get(&self, word: usize) -> u64 {
+    pub fn get(&self, word: usize) -> u64 {
         assert!(word < WORDS);
         // SAFETY: a word of a page that is there for ever.
         unsafe { self.0.add(word).read_volatile() }
     }
 
-    fn set(&self, word: usize, value: u64) {
+    pub fn set(&self, word: usize, value: u64) {
         assert!(word < WORDS);
         // SAFETY: likewise.
         unsafe { self.0.add(word).write_volatile(value) };
     }
 }
 
-/// Where the server has the channel that the kernel tells it of, or 0.
+/// Where the server has a channel that the kernel tells it of.
 pub fn channel_of(this: u64) -> u64 {
-    if this == 0 { 0 } else { CHANNEL + 4096 * (this & 4095) }
+    CHANNEL + CHANNEL_BYTES as u64 * (this & 4095)
 }
 
 /// Of the server: how many calls of a block weren't made; the first of those was refused.
-pub fn serve(channel: u64, count: u64) -> i64 {
-    if channel == 0 || count > MOST {
-        return REFUSED;
+pub fn serve(this: u64, count: u64) -> i64 {
+    if this == 0 || count > MOST {
+        return DECLINED;
     }
-    let words = channel as *mut u64;
+    let words = channel_of(this) as *mut u64;
     for left in (1..=count).rev() {
         // SAFETY: words of the channel, because there aren't more calls.
         unsafe {
@@ -93,15 +94,38 @@ pub fn serve(channel: u64, count: u64) -> i64 {
 }
 
 /// The client's side.
-const OWN: Channel = Channel(CHANNEL as *mut u64);
+pub const OWN: Channel = Channel(CHANNEL as *mut u64);
 
-fn pass(number: usize, method: u64, answer: u64, words: [u64; 3]) {
+pub fn pass(number: usize, method: u64, answer: u64, words: [u64; 3]) {
     OWN.set(4 * number, method | answer << 32);
     (0..3).for_each(|word| OWN.set(4 * number + 1 + word, words[word]));
 }
 
-fn ship(count: usize) -> i64 {
-    call(Number::Server, BLOCK, count as u64)
+/// How many calls of a block weren't made.
+#[inline(always)]
+pub fn ship(count: usize) -> i64 {
+    ship_as(BLOCK, count)
+}
+
+/// The same, by what the server calls it.
+#[inline(always)]
+pub fn ship_as(what: u64, count: usize) -> i64 {
+    let count = count as u64;
+    match call(Number::Server, what, count) {
+        left if left as u64 <= count => left,
+        strange => not_shipped(what, count, strange),
+    }
+}
+
+/// It couldn't be asked just now, or isn't what it is to be.
+#[cold]
+#[inline(never)]
+fn not_shipped(what: u64, count: u64, answer: i64) -> i64 {
+    match if answer == REFUSED { calls::ask(what, count) } else { answer } {
+        REFUSED | DECLINED => REFUSED,
+        left if left as u64 <= count => left,
+        _ => LIE,
+    }
 }
 
 /// What calls of a server cost one by one, and as a block.
@@ -146,6 +170,7 @@ fn given_back() {
 
 /// Blocks that are none, and one whose answers go to later calls.
 pub fn checks() {
+    users::wait_for_server();
     (0..100).for_each(|number| pass(number, 1, (4 * (number as u64 + 1) + 1) % 400, [7, 0, 0]));
     assert_eq!((ship(100), OWN.get(1)), (0, 107));
     for (method, answer) in [(3, 0), (u32::MAX as u64, 0), (0, 512), (1, u32::MAX as u64), (1 << 31, 1 << 31)]
@@ -154,7 +179,7 @@ pub fn checks() {
         assert_eq!(ship(3), 2, "{method} {answer}");
     }
     for count in [101, 512, u64::MAX] {
-        assert_eq!(call(Number::Server, BLOCK, count), REFUSED);
+        assert_eq!(calls::ask(BLOCK, count), DECLINED);
     }
     for (at, pages) in [(CHANNEL, 1), (CHANNEL - 4096, 2), (CHANNEL + 4096, 1), (CHANNEL, 64)] {
         assert_eq!((call(Number::Unmap, at, pages), call(Number::Map, at, pages)), (REFUSED, REFUSED));

@@ -9,8 +9,8 @@ use core::cell::UnsafeCell;
 use runs::{Cache, Programs, Runner};
 use users::calls::{self, Number, call};
 
-use crate::heap;
 use crate::remote::{self, CHANNEL_BYTES, CLIENTS, METHODS};
+use crate::{attacks, heap};
 
 /// What a server answers that can't be done: who answers that it was refused wasn't reached.
 pub const DECLINED: i64 = i64::MIN + 1;
@@ -116,6 +116,9 @@ pub fn serve(this: u64, what: u64, number: u64) -> i64 {
     const RESUME: u64 = Number::Resume as u64;
     const CANCEL: u64 = Number::Cancel as u64;
     const DISCARD: u64 = Number::Discard as u64;
+    if let Some(lie) = attacks::lie(this) {
+        return lie;
+    }
     let Some(programs) = programs_of(this) else { return DECLINED };
     let client = Client { channel: remote::channel_of(this) as *mut u8, time: call(Number::TimeLeft, 0, 0) };
     let answer = match what - PROGRAMS {

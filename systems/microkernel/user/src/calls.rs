@@ -138,15 +138,22 @@ pub fn offer_on(stack: u64) {
 }
 
 /// Asks the server, and again while it is being called by others: what it answers, or at last that it can't be asked.
+#[inline(always)]
 pub fn ask(what: u64, number: u64) -> i64 {
-    for _ in 0..1000 {
-        let answer = call(Number::Server, what, number);
-        if answer != REFUSED {
-            return answer;
-        }
-        give_way();
+    match call(Number::Server, what, number) {
+        REFUSED => ask_again(what, number),
+        answer => answer,
     }
-    REFUSED
+}
+
+#[cold]
+#[inline(never)]
+fn ask_again(what: u64, number: u64) -> i64 {
+    let mut answers = (0..1000).map(|_| {
+        give_way();
+        call(Number::Server, what, number)
+    });
+    answers.find(|&answer| answer != REFUSED).unwrap_or(REFUSED)
 }
 
 /// Another thread of this domain does something, and ends. There may be one such at a time.
