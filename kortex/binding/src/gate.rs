@@ -92,7 +92,8 @@ extern "C" fn wait(context: &mut Context, _: *const ()) {
     use Register::{R8, R10, Rax, Rdx, Rsi};
     let mut word = |register| *context.register(register);
     let called = domain().wait(word(Rax));
-    let [a, b, c, d] = [Rsi, Rdx, R10, R8].map(&mut word);
+    // One by one: of an array of registers a loop would be made.
+    let (a, b, c, d) = (word(Rsi), word(Rdx), word(R10), word(R8));
     // SAFETY: the method takes whatever a user says.
     let answer = unsafe { (called.method)(called.this, a, b, c, d) };
     *context.register(Rax) = answer as u64;

@@ -108,6 +108,24 @@ impl<'a, P: Pages> Paged<'a, P> {
         self.left += 1;
     }
 
+    /// Whether a page can be put to an address where none is without looking for its table.
+    #[inline]
+    pub fn is_ready(&self, at: usize) -> bool {
+        at / LARGE == self.last.0
+    }
+
+    /// Looks for the table of the page at an address.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    #[cold]
+    pub fn make_ready(&mut self, at: usize) -> Result<(), Refused> {
+        let mut tables = || table(self.pages, &mut self.left);
+        // SAFETY: the kernel is elsewhere.
+        self.last = (at / LARGE, unsafe { self.space.table(at, &mut tables)? });
+        Ok(())
+    }
+
     /// Puts a page to an address that was [taken](Paged::take), for users to read and write. If it is there when this address space is
     /// released it is given back with it.
     ///
@@ -121,10 +139,8 @@ impl<'a, P: Pages> Paged<'a, P> {
         if at < self.start || !at.is_multiple_of(PAGE) {
             return Err(Refused::Unaligned);
         }
-        if at / LARGE != self.last.0 {
-            let mut tables = || table(self.pages, &mut self.left);
-            // SAFETY: the kernel is elsewhere.
-            self.last = (at / LARGE, unsafe { self.space.table(at, &mut tables)? });
+        if !self.is_ready(at) {
+            self.make_ready(at)?;
         }
         // SAFETY: the table stays; as the caller promises.
         let is_put = unsafe { (*self.last.1).put(at, page.as_ptr() as usize, Access::WRITE.of_users()) };

@@ -163,19 +163,23 @@ pub unsafe extern "C" fn give_back<K: Host>(this: *const (), number: u64, _: u64
     0
 }
 
-/// A page fault of a process: whether its array has made all of its calls, and what it touched is there now.
+/// What handles a page fault of a process: its array, which says whether it has made all of its calls, so that what was touched is there.
 ///
 /// # Safety
-/// In a handler, of code of that process.
-pub unsafe fn handle<K: Host>(process: &Process<K>, address: u64) -> bool {
-    match process.part.arrays.handler.get() {
-        Some((Call { method, this }, word)) if (frames::AT..frames::END).contains(&(address as usize)) => {
-            // SAFETY: a word of its page; what it calls leaves the thread where it is.
-            unsafe {
-                word.write_volatile(address & !(PAGE as u64 - 1));
-                method(this, 0, 0, 0, 0) == 0
-            }
-        }
-        _ => false,
+/// In a handler, of code of that process; so it is called.
+pub unsafe fn handler<K: Host>(
+    process: &'static Process<K>,
+    address: u64,
+) -> Option<impl FnOnce() -> bool + use<K>> {
+    if !(frames::AT..frames::END).contains(&(address as usize)) {
+        return None;
     }
+    let (Call { method, this }, word) = process.part.arrays.handler.get()?;
+    Some(move || {
+        // SAFETY: a word of its page; what it calls leaves the thread where it is.
+        unsafe {
+            word.write_volatile(address & !(PAGE as u64 - 1));
+            method(this, 0, 0, 0, 0) == 0
+        }
+    })
 }

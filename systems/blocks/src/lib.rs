@@ -172,9 +172,12 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
         unsafe { alarm::ring(process, trap, thread, context) };
     }
 
-    unsafe fn page_fault<K: Owner<Services = Self>>(process: &'static Process<K>, address: u64) -> bool {
+    unsafe fn page_fault<K: Owner<Services = Self>>(
+        process: &'static Process<K>,
+        address: u64,
+    ) -> Option<impl FnOnce() -> bool> {
         // SAFETY: as the caller promises.
-        unsafe { arrays::handle(process, address) }
+        unsafe { arrays::handler(process, address) }
     }
 
     unsafe fn release<K: Owner<Services = Self>>(process: &Process<K>, space: &mut AddressSpace<K>) {

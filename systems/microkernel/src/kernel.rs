@@ -276,13 +276,31 @@ where
             return own_fault(context);
         }
         // SAFETY: registered so.
-        let Kernel { trap, mmu, threads, told, .. } = unsafe { &*of.cast::<Self>() };
-        let address = if context.vector() == PAGE_FAULT { mmu.fault_address() } else { 0 };
-        let thread = threads.running();
-        // SAFETY: in a handler, of a user's code.
-        if context.vector() == PAGE_FAULT && unsafe { E::Target::page_fault(Self::process(), address) } {
-            return;
+        let kernel = unsafe { &*of.cast::<Self>() };
+        if context.vector() != PAGE_FAULT {
+            return kernel.tell(context, 0);
         }
+        let address = kernel.mmu.fault_address();
+        // SAFETY: in a handler, of a user's code.
+        match unsafe { E::Target::page_fault(Self::process(), address) } {
+            None => kernel.tell(context, address),
+            Some(handle) => kernel.handle(context, address, handle),
+        }
+    }
+
+    /// Something handles a page fault, or can't. It is apart, so that nothing has to be kept for it when there is none.
+    #[inline(never)]
+    fn handle(&self, context: &mut Context, address: u64, handle: impl FnOnce() -> bool) {
+        if !handle() {
+            self.tell(context, address);
+        }
+    }
+
+    /// What has happened to a user's code is told to it, or it dies.
+    #[inline(never)]
+    fn tell(&self, context: &mut Context, address: u64) {
+        let Kernel { trap, threads, told, .. } = self;
+        let thread = threads.running();
         told.set(time::counter());
         // SAFETY: in a handler, of the thread that runs.
         if !unsafe { signal::tell(&**trap, thread, context, address) } {

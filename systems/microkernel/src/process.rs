@@ -85,12 +85,15 @@ pub trait Services: Sized + 'static {
     ) {
     }
 
-    /// Something isn't there that a process touched. `true`: now it is.
+    /// What handles that something isn't there that a process touched: it says whether it is there then.
     ///
     /// # Safety
-    /// In a handler, of a user's code in that process.
-    unsafe fn page_fault<K: Owner<Services = Self>>(_process: &'static Process<K>, _address: u64) -> bool {
-        false
+    /// In a handler, of a user's code in that process; so it is called.
+    unsafe fn page_fault<K: Owner<Services = Self>>(
+        _process: &'static Process<K>,
+        _address: u64,
+    ) -> Option<impl FnOnce() -> bool> {
+        None::<fn() -> bool>
     }
 
     /// Gives back what a process has beside its address space, which is given back next.
