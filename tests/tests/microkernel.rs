@@ -152,7 +152,7 @@ fn blocks_do_what_they_may(said: &str) {
 }
 
 /// Instructions that each may take: what was counted when this was written.
-const COSTS: [(&str, u64); 11] = [
+const COSTS: [(&str, u64); 12] = [
     ("local binding", 5),
     ("syscall", 53),
     ("optimised syscall", 37),
@@ -162,7 +162,8 @@ const COSTS: [(&str, u64); 11] = [
     ("thread switch", 59),
     ("process switch", 61),
     ("exception", 44),
-    ("signal", 45),
+    ("signal", 44),
+    ("exception, signal and back", 193),
     ("boot", 900_000),
 ];
 
@@ -174,9 +175,9 @@ const BLOCKS: [(&str, u64); 21] = [
     ("page frames 1", 79),
     ("page frames 10", 313),
     ("page frames 100", 2653),
-    ("page fault single", 348),
-    ("page fault composite", 308),
-    ("page fault by the kernel", 213),
+    ("page fault single", 318),
+    ("page fault composite", 278),
+    ("page fault by the kernel", 197),
     ("interp lrpc 1", 189),
     ("interp lrpc 100", 2565),
     ("interp lrpc 1 program", 7_000),
