@@ -72,6 +72,8 @@ pub struct Part {
 
 /// Uses blocks of calls, and measures that.
 const MEASURES: u64 = 100;
+/// Uses its channel and goes: more such clients come than a server has channels for.
+const PASSING: u64 = 115;
 /// Computes for ever, beside another process.
 const ENDLESS: u64 = 103;
 
@@ -112,6 +114,8 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
                 &[111, 112, HONEST],
                 &[113],
                 &[114, HONEST],
+                &[PASSING; 40],
+                &[PASSING; 40],
             ],
             _ => &[],
         }

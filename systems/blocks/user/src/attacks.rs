@@ -144,7 +144,7 @@ fn begin_to_lie(this: u64, how: u64) -> i64 {
 #[inline(never)]
 pub fn lie(this: u64) -> Option<i64> {
     let channel = remote::channel_of(this) as *mut u64;
-    // SAFETY: words of the channel, if there is one; what is behind that isn't there.
+    // SAFETY: words of the channel, if there is one; behind those of all clients is nothing.
     let fill =
         |words: usize, value: u64| (0..words).for_each(|at| unsafe { channel.add(at).write_volatile(value) });
     match LYING.load(Relaxed) {
@@ -159,9 +159,9 @@ pub fn lie(this: u64) -> Option<i64> {
             fill(WORDS, 4097);
             Some(CANCELLED)
         }
-        // Answers out of the page.
+        // Answers out of all pages of clients.
         7 => {
-            fill(WORDS + 1, 0);
+            fill(WORDS * remote::CLIENTS + 1, 0);
             Some(0)
         }
         _ => None,

@@ -43,6 +43,7 @@ extern "C" fn user_main(role: u64) -> i64 {
         112 => attacks::endless_fault(),
         113 => attacks::lied_to(),
         114 => attacks::changed(),
+        115 => remote::passing(),
         role => users::begin(role),
     }
     0

@@ -170,6 +170,20 @@ fn given_back() {
     say!("thousands of channels were had, and given back");
 }
 
+/// Finds a channel and a server in which nothing is of who was there before, leaves something there, and dies.
+pub fn passing() {
+    users::wait_for_server();
+    assert!((0..WORDS).all(|word| OWN.get(word) == 0), "what another client had is seen");
+    assert_eq!(shipped::ask(Number::Discard, 0), REFUSED, "another client's run is there");
+    pass(0, 1, 400, [6, 0, 0]);
+    assert_eq!((ship(1), OWN.get(400)), (0, 7));
+    let program = shipped::learn(programs::COUNT);
+    let (values, mut results) = (wire([i64::MAX]), [[0; 8]]);
+    let mut request = Request { rounds: 10, ..Request::of(By::Server, &values, &mut results) };
+    assert_eq!(request.run(program).0, programs::BUDGET);
+    users::attacks::touch(0);
+}
+
 /// Blocks that are none, and one whose answers go to later calls.
 pub fn checks() {
     users::wait_for_server();
