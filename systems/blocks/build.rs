@@ -11,7 +11,7 @@ fn main() {
     let written = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("programs");
     programs::write(&written);
     println!("cargo::rerun-if-changed=programs.rs");
-    println!("cargo::rerun-if-changed=src/interface.rs");
+    println!("cargo::rerun-if-changed=runs/src/interface.rs");
     println!("cargo::rerun-if-changed=../microkernel/user");
     users::build(&[("PROGRAMS", &written)]);
 }

@@ -1,4 +1,4 @@
-//! Programs that users have the kernel run: written when the image is built, for the interface in `src/interface.rs`.
+//! Programs that users have the kernel run: written when the image is built, for the interface in `runs/src/interface.rs`.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use drystone_component::wire::Description;
 use drystone_extension::composite::builder::*;
 use drystone_extension::composite::{COMMAND_DEPTH, Command, EXPRESSION_DEPTH, Program, Refusal};
 
-#[path = "src/interface.rs"]
+#[path = "runs/src/interface.rs"]
 mod interface;
 
 /// Calls by their numbers, as `user/src/calls.rs` has them.
@@ -15,11 +15,16 @@ const NOTHING: i64 = 2;
 const TAKE_FRAME: i64 = 11;
 const PUT_FRAME: i64 = 12;
 
+/// Bytes that a program may have.
+const MOST: usize = 4096;
+/// So many statements come to nearly that.
+const LONG: usize = 4;
+
 /// Writes all of them, each to a file of its name.
 pub fn write(to: &Path) {
     fs::create_dir_all(to).expect("the folder for programs can be made");
     type Make = fn(&Kernel) -> Result<Program, Refusal>;
-    let programs: [(&str, Make); 7] = [
+    let programs: [(&str, Make); 8] = [
         ("nothing", nothing),
         ("frames", frames),
         ("fault", fault),
@@ -27,9 +32,11 @@ pub fn write(to: &Path) {
         ("any", any),
         ("careless", careless),
         ("deep", deep),
+        ("long", long),
     ];
     for (name, make) in programs {
         let program = make(&Kernel::new()).unwrap_or_else(|why| panic!("the program {name}: {why}"));
+        assert!(program.encode().len() <= MOST, "the program {name} has {} bytes", program.encode().len());
         fs::write(to.join(name), program.encode()).expect("a program can be written");
         fs::write(to.join(name).with_extension("hash"), program.hash().0).expect("its hash can be written");
     }
@@ -119,4 +126,12 @@ fn deep(kernel: &Kernel) -> Result<Program, Refusal> {
     let index = vars.local::<i64>();
     let around = |inner, level| if level % 2 == 0 { if_(true, inner) } else { for_(index, 1, 1, inner) };
     vars.program((3..COMMAND_DEPTH).fold(innermost, around))
+}
+
+/// Computes for ever, in rounds that are as long as what may stand in a program.
+fn long(kernel: &Kernel) -> Result<Program, Refusal> {
+    let Kernel { vars, .. } = kernel;
+    let sum = vars.out::<i64>();
+    let add = |_| sum.set((0..EXPRESSION_DEPTH - 2).fold(Expr::from(sum), |rest, _| rest + sum));
+    vars.program(while_(true, sequence((0..LONG).map(add).collect::<Vec<_>>())))
 }

@@ -44,7 +44,7 @@ fn reason(row: &str) -> Option<&'static str> {
         ),
         "page fault composite" => Some(
             "Off++'s calls were checked for debugging and took long, so that two crossings less were a third of the fault; here a crossing \
-             takes 20 instructions of 348. The rest is the fault itself, the way to the user's handler and what the three calls do. Where the \
+             takes 20 instructions of 318. The rest is the fault itself, the way to the user's handler and what the three calls do. Where the \
              kernel makes the calls itself, which the paper's didn't, no handler is called",
         ),
         _ => None,
@@ -67,9 +67,9 @@ fn notes() -> String {
      Blocks of calls are those of `systems/blocks`, which is the microkernel with one more component. *interp n* are n calls that do nothing, as \
      an array that the kernel keeps, made by one call; *single calls* are the same one by one, in a loop; *program* is a composite call with a loop \
      that the kernel interprets. *interp lrpc n* are n calls of a server in another address space, which it makes out of memory that both \
-     share. *page frames n* are so many frames that are taken, which the process had before. *page fault composite* is what a user's page fault \
-     takes from the instruction to its end, with a handler that takes a frame, puts it there and goes on by one array, as part of what it takes \
-     with a handler that makes these three calls; *page fault by the kernel* is the same where the kernel makes the calls of the array as soon \
-     as the page is missed, and the user isn't told.\n"
+     share; *program* is one that it interprets. *page frames n* are so many frames that are taken, which the process had before. *page fault \
+     composite* is what a user's page fault takes from the instruction to its end, with a handler that takes a frame, puts it there and goes on by \
+     one array, as part of what it takes with a handler that makes these three calls; *page fault by the kernel* is the same where the kernel makes \
+     the calls of the array as soon as the page is missed, and the user isn't told.\n"
         .into()
 }

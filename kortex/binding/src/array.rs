@@ -67,7 +67,7 @@ unsafe extern "C" {
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed(
     /// For each number of a domain whether arrays may call it.
-    pub u32,
+    pub u64,
 );
 
 impl Allowed {
@@ -92,9 +92,12 @@ impl Array {
     /// Keeps commands of a domain's that [`Allowed::wrong`] has nothing against: what a number is bound to, by which all of them are called. It
     /// answers how many weren't made: the first of those was refused.
     ///
+    /// Where one was kept another may be, with the same page: a thread that is still within the first, in a call of another domain, goes on with
+    /// what is behind that call then, of either.
+    ///
     /// # Safety
-    /// The domain stays. `place` and `page` are memory for as long as somebody calls it: `place` nobody else's, `page` [`WORDS`] words that
-    /// nobody else but users uses. None of the numbers leads to an array, or to [`Call`]s that don't come back.
+    /// The domain stays. `place` and `page` are memory for as long as somebody calls it: `place` nobody else's and zeros before the first is kept
+    /// there, `page` [`WORDS`] words that nobody else but users uses. None of the numbers leads to an array, or to [`Call`]s that don't come back.
     pub unsafe fn keep(
         domain: &'static Domain,
         commands: &[Command],

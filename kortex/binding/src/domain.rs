@@ -12,7 +12,7 @@ pub const USERS: usize = 1 << 39;
 pub const USERS_END: usize = (1 << 47) - 4096;
 
 /// So many calls a domain knows. The first is the kernel's own: by it an upcall ends.
-pub const CALLS: usize = 32;
+pub const CALLS: usize = 40;
 
 /// So many calls it knows besides in which its thread may have to wait.
 pub const WAITS: usize = 8;
@@ -174,9 +174,10 @@ impl Domain {
         self.condition.get() & DEAD != 0
     }
 
-    /// It isn't called any more.
+    /// It isn't called any more, and calls nothing: a thread of it that is elsewhere now comes back to its own code, and ends there.
     pub fn die(&self) {
         self.condition.set(self.condition.get() | DEAD);
+        (1..CALLS).for_each(|number| self.unbind(number));
     }
 }
 

@@ -81,12 +81,19 @@ pub fn tick() -> bool {
     state.time == 0
 }
 
+/// How many ticks the running upcall may take yet.
+pub fn time_left() -> u64 {
+    // SAFETY: of the thread that runs.
+    unsafe { (*(*GATE.get()).state).time }
+}
+
 /// A call that may wait: the number is in rax, what is passed in rsi, rdx, r10 and r8. The answer goes to who has called, whoever goes on.
 extern "C" fn wait(context: &mut Context, _: *const ()) {
     use Register::{R8, R10, Rax, Rdx, Rsi};
     let mut word = |register| *context.register(register);
     let called = domain().wait(word(Rax));
-    let [a, b, c, d] = [Rsi, Rdx, R10, R8].map(&mut word);
+    // One by one: of an array of registers a loop would be made.
+    let (a, b, c, d) = (word(Rsi), word(Rdx), word(R10), word(R8));
     // SAFETY: the method takes whatever a user says.
     let answer = unsafe { (called.method)(called.this, a, b, c, d) };
     *context.register(Rax) = answer as u64;

@@ -89,6 +89,24 @@ impl<'a, P: Pages> Paged<'a, P> {
         Ok(())
     }
 
+    /// Whether a page can be bound to an address where none is without looking for its table.
+    #[inline]
+    pub fn is_ready(&self, at: usize) -> bool {
+        at / LARGE == self.last.get().0
+    }
+
+    /// Looks for the table of the page at an address.
+    ///
+    /// # Errors
+    /// There is no memory for it.
+    #[cold]
+    pub fn make_ready(&self, at: usize) -> Result<(), Refused> {
+        // SAFETY: the kernel is elsewhere.
+        let entries = unsafe { self.space.table(at, &mut || table(self.pages, &self.left))? };
+        self.last.set((at / LARGE, entries));
+        Ok(())
+    }
+
     /// Gives all of it back.
     ///
     /// # Safety
@@ -139,13 +157,10 @@ impl<P: Pages> ResourceManager for Paged<'_, P> {
         if access.write && access.execute {
             return Err(Refused::WritableCode);
         }
-        let (mut area, mut entries) = self.last.get();
-        if at / LARGE != area {
-            // SAFETY: the kernel is elsewhere.
-            entries = unsafe { self.space.table(at, &mut || table(self.pages, &self.left))? };
-            area = at / LARGE;
-            self.last.set((area, entries));
+        if !self.is_ready(at) {
+            self.make_ready(at)?;
         }
+        let (_, entries) = self.last.get();
         // SAFETY: the table stays; as the caller promises.
         let is_put = unsafe { (*entries).put(at, page.as_ptr() as usize, access.of_users()) };
         if is_put { Ok(at) } else { Err(Refused::Used) }

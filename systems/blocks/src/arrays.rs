@@ -1,6 +1,8 @@
-//! Arrays of calls: a process says which calls it wants to make by one, and that is a number in its table then, as any call.
+//! Arrays of calls: a process says which calls it wants to make by one, and that is a number in its table then, as any call, until it gives that
+//! back. The memory is for the next array under that number.
 
 use core::cell::Cell;
+use core::ops::Range;
 use core::ptr::NonNull;
 
 use kortex_binding::array::{Allowed, Array, Command, MOST, WORDS};
@@ -19,7 +21,12 @@ pub const END: usize = AT + COUNT * PAGE;
 
 /// The first number that may be an array's, and how many there are.
 pub const FIRST: usize = 24;
-const COUNT: usize = domain::CALLS - FIRST;
+const COUNT: usize = 8;
+
+const _: () = assert!(FIRST + COUNT <= domain::CALLS);
+
+/// The numbers that may be arrays'.
+pub const NUMBERS: Range<u64> = FIRST as u64..(FIRST + COUNT) as u64;
 
 /// What arrays may call: what doesn't take long, so that the kernel isn't without interrupts for long. To do nothing (2), the server (5: there
 /// the thread can be interrupted), when it was told (10), frames (11 to 13), and to
@@ -33,15 +40,25 @@ const ALLOWED_IN_FAULTS: Allowed = Allowed(1 << 2 | 1 << 11 | 1 << 12 | 1 << 13)
 
 /// Of a process.
 pub struct Arrays {
-    /// Where each of its arrays is kept.
-    kept: [Cell<Option<NonNull<u8>>>; COUNT],
+    /// Each of its arrays.
+    kept: [Cell<Kept>; COUNT],
     /// The one by which its page faults are handled, and the word that is the page then.
     handler: Cell<Option<(Call, NonNull<u64>)>>,
 }
 
+/// What there is of an array.
+#[derive(Clone, Copy)]
+enum Kept {
+    Nothing,
+    /// Memory that the kernel alone has, and the page that the process has, too.
+    Memory(NonNull<u8>, NonNull<u8>),
+    /// The same, with an array.
+    Array(NonNull<u8>, NonNull<u8>),
+}
+
 impl Arrays {
     pub const fn new() -> Arrays {
-        Arrays { kept: [const { Cell::new(None) }; COUNT], handler: Cell::new(None) }
+        Arrays { kept: [const { Cell::new(Kept::Nothing) }; COUNT], handler: Cell::new(None) }
     }
 
     /// Gives back what only the kernel has; the pages that are shared are in the address space.
@@ -49,8 +66,36 @@ impl Arrays {
     /// # Safety
     /// Nobody calls them any more.
     pub unsafe fn release_all<K: Host>(&self, space: &AddressSpace<K>) {
-        // SAFETY: as the caller promises.
-        self.kept.iter().filter_map(Cell::take).for_each(|place| unsafe { space.release(place) });
+        for kept in &self.kept {
+            if let Kept::Memory(place, _) | Kept::Array(place, _) = kept.replace(Kept::Nothing) {
+                // SAFETY: as the caller promises.
+                unsafe { space.release(place) };
+            }
+        }
+    }
+
+    /// What there is under a number that may be an array's.
+    fn of(&self, number: u64) -> Option<(usize, &Cell<Kept>)> {
+        let which = (number as usize).wrapping_sub(FIRST);
+        Some((which, self.kept.get(which)?))
+    }
+}
+
+/// Memory for an array, with the page where the process has it.
+fn memory<K: Host>(process: &Process<K>, at: usize) -> Option<(NonNull<u8>, NonNull<u8>)> {
+    let space = process.space.borrow();
+    let space = space.as_ref()?;
+    let (place, page) = (space.create(()).ok()?, space.create(()).ok());
+    // SAFETY: nobody has these pages; of what users can write in the second nothing is believed, and it stays until the process is gone, because
+    // nothing else can be at such addresses.
+    unsafe {
+        match page.filter(|page| space.bind(page, (at, Access::WRITE)).is_ok()) {
+            Some(page) => Some((place, page)),
+            None => {
+                page.into_iter().chain([place]).for_each(|page| space.release(page));
+                None
+            }
+        }
     }
 }
 
@@ -65,10 +110,10 @@ pub unsafe extern "C" fn keep<K: Host>(
 ) -> i64 {
     // SAFETY: bound so.
     let process = unsafe { of::<K>(this) };
-    let which = (number as usize).wrapping_sub(FIRST);
-    let Some(kept) = process.part.arrays.kept.get(which).filter(|kept| kept.get().is_none()) else {
+    let Some((which, kept)) = process.part.arrays.of(number) else { return REFUSED };
+    if let Kept::Array(..) = kept.get() {
         return REFUSED;
-    };
+    }
     let mut words = [0_u64; MOST];
     let Some(words) = words.get_mut(..count as usize) else { return -1 - MOST as i64 };
     // SAFETY: bytes of words.
@@ -88,41 +133,54 @@ pub unsafe extern "C" fn keep<K: Host>(
     if let Some(wrong) = allowed.wrong(commands) {
         return -1 - wrong as i64;
     }
-    let space = process.space.borrow();
-    let Some(space) = space.as_ref() else { return REFUSED };
-    let Ok(place) = space.create(()) else { return REFUSED };
-    let (at, page) = (AT + which * PAGE, space.create(()).ok());
-    // SAFETY: nobody has these pages; of what users can write in the second nothing is believed, and it stays until the process is gone, because
-    // nothing else can be at such addresses.
+    let at = AT + which * PAGE;
+    let there = match kept.get() {
+        Kept::Memory(place, page) => Some((place, page)),
+        _ => memory(process, at),
+    };
+    let Some((place, page)) = there else { return REFUSED };
+    // SAFETY: the memory is for this number's arrays until the process is gone. None of what is allowed is an array or ends the thread.
     unsafe {
-        let Some(page) = page.filter(|page| space.bind(page, (at, Access::WRITE)).is_ok()) else {
-            page.into_iter().chain([place]).for_each(|page| space.release(page));
-            return REFUSED;
-        };
-        // None of what is allowed is an array, because their numbers begin behind, or ends the thread.
         let call = Array::keep(&process.domain, commands, place.cast(), page.cast());
         process.domain.bind(number as usize, call);
         if let Some(word) = handles.checked_sub(1) {
             process.part.arrays.handler.set(Some((call, page.cast().add(word as usize))));
         }
     }
-    kept.set(Some(place));
+    kept.set(Kept::Array(place, page));
     at as i64
 }
 
-/// A page fault of a process: whether its array has made all of its calls, and what it touched is there now.
+/// Gives an array's number back: it is called no more, and handles nothing.
+pub unsafe extern "C" fn give_back<K: Host>(this: *const (), number: u64, _: u64, _: u64, _: u64) -> i64 {
+    // SAFETY: bound so.
+    let process = unsafe { of::<K>(this) };
+    let Arrays { handler, .. } = &process.part.arrays;
+    let Some((_, kept)) = process.part.arrays.of(number) else { return REFUSED };
+    let Kept::Array(place, page) = kept.get() else { return REFUSED };
+    process.domain.unbind(number as usize);
+    handler.set(handler.get().filter(|(call, _)| call.this != place.as_ptr().cast_const().cast()));
+    kept.set(Kept::Memory(place, page));
+    0
+}
+
+/// What handles a page fault of a process: its array, which says whether it has made all of its calls, so that what was touched is there.
 ///
 /// # Safety
-/// In a handler, of code of that process.
-pub unsafe fn handle<K: Host>(process: &Process<K>, address: u64) -> bool {
-    match process.part.arrays.handler.get() {
-        Some((Call { method, this }, word)) if (frames::AT..frames::END).contains(&(address as usize)) => {
-            // SAFETY: a word of its page; what it calls leaves the thread where it is.
-            unsafe {
-                word.write_volatile(address & !(PAGE as u64 - 1));
-                method(this, 0, 0, 0, 0) == 0
-            }
-        }
-        _ => false,
+/// In a handler, of code of that process; so it is called.
+pub unsafe fn handler<K: Host>(
+    process: &'static Process<K>,
+    address: u64,
+) -> Option<impl FnOnce() -> bool + use<K>> {
+    if !(frames::AT..frames::END).contains(&(address as usize)) {
+        return None;
     }
+    let (Call { method, this }, word) = process.part.arrays.handler.get()?;
+    Some(move || {
+        // SAFETY: a word of its page; what it calls leaves the thread where it is.
+        unsafe {
+            word.write_volatile(address & !(PAGE as u64 - 1));
+            method(this, 0, 0, 0, 0) == 0
+        }
+    })
 }

@@ -94,20 +94,39 @@ pub unsafe extern "C" fn take<K: Host>(this: *const (), _: u64, _: u64, _: u64, 
 pub unsafe extern "C" fn put<K: Host>(this: *const (), number: u64, at: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so.
     let process = unsafe { of::<K>(this) };
-    let (at, space) = (at as usize, process.space.borrow());
-    let Some((frame, space)) = process.part.frames.frames.get(number as usize).zip(space.as_ref()) else {
-        return REFUSED;
-    };
+    let at = at as usize;
+    let Some(frame) = process.part.frames.frames.get(number as usize) else { return REFUSED };
     let (State::Taken, page) = frame.get() else { return REFUSED };
     let Some(page) = NonNull::new(page).filter(|_| (AT..END).contains(&at) && at.is_multiple_of(PAGE)) else {
         return REFUSED;
     };
-    // SAFETY: the kernel doesn't use it.
-    if unsafe { space.bind(&page, (at, Access::WRITE)) }.is_err() {
+    let space = process.space.borrow();
+    match space.as_ref() {
+        Some(space) if space.is_ready(at) => {
+            // SAFETY: the kernel doesn't use it.
+            if unsafe { space.bind(&page, (at, Access::WRITE)) }.is_err() {
+                return REFUSED;
+            }
+            frame.set((State::Put(at), page.as_ptr()));
+            0
+        }
+        _ => {
+            drop(space);
+            put_elsewhere(process, number, at)
+        }
+    }
+}
+
+/// The same, where no page was put last. By itself that needs no register that others keep, as long as this is apart.
+#[cold]
+#[inline(never)]
+fn put_elsewhere<K: Host>(process: &'static Process<K>, number: u64, at: usize) -> i64 {
+    if process.space.borrow().as_ref().is_none_or(|space| space.make_ready(at).is_err()) {
         return REFUSED;
     }
-    frame.set((State::Put(at), page.as_ptr()));
-    0
+    let this = process as *const Process<K> as *const ();
+    // SAFETY: it is what the call is bound with.
+    unsafe { put::<K>(this, number, at as u64, 0, 0) }
 }
 
 /// Releases a frame, wherever it is.

@@ -11,17 +11,16 @@ extern crate alloc;
 
 mod alarm;
 mod arrays;
-mod calls;
 mod channels;
 mod frames;
 mod heap;
-mod interface;
 mod programs;
 
 use core::cell::Cell;
 use core::ops::Deref;
 
-use kortex_binding::{Activation, Call, Method, signal};
+use kortex_binding::lrpc::Lrpc;
+use kortex_binding::{Activation, Call, Method, gate, signal};
 use kortex_hal::exception::{Context, Trap};
 use kortex_hal::mmu::PAGE;
 use kortex_hal::time::Rates;
@@ -73,6 +72,8 @@ pub struct Part {
 
 /// Uses blocks of calls, and measures that.
 const MEASURES: u64 = 100;
+/// Uses its channel and goes: more such clients come than a server has channels for.
+const PASSING: u64 = 115;
 /// Computes for ever, beside another process.
 const ENDLESS: u64 = 103;
 
@@ -100,7 +101,22 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
     fn roles(&self, what: &[u8]) -> &'static [&'static [u64]] {
         match what {
             b"interp" => &[&[MEASURES]],
-            b"blocks" => &[&[101], &[102], &[ENDLESS, HONEST], &[104], &[105], &[106], &[107]],
+            b"blocks" => &[
+                &[101],
+                &[102],
+                &[ENDLESS, HONEST],
+                &[104],
+                &[105],
+                &[106],
+                &[107],
+                &[108, HONEST],
+                &[109, 110, HONEST],
+                &[111, 112, HONEST],
+                &[113],
+                &[114, HONEST],
+                &[PASSING; 40],
+                &[PASSING; 40],
+            ],
             _ => &[],
         }
     }
@@ -113,7 +129,7 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
 
     unsafe fn bind<K: Owner<Services = Self>>(process: &'static Process<K>) {
         let this = process as *const Process<K> as *const ();
-        let calls: [(usize, Method); 12] = [
+        let calls: [(usize, Method); 15] = [
             (11, frames::take::<K>),
             (12, frames::put::<K>),
             (13, frames::release::<K>),
@@ -126,6 +142,9 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
             (20, programs::cancel::<K>),
             (21, programs::discard::<K>),
             (22, alarm::set::<K>),
+            (23, time_left),
+            (32, arrays::give_back::<K>),
+            (33, channels::set::<K>),
         ];
         // SAFETY: they are fit for whatever a user says.
         unsafe {
@@ -134,11 +153,11 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
     }
 
     fn bound<K: Owner<Services = Self>>(
-        &self,
         client: &'static Process<K>,
         server: &'static Process<K>,
-    ) -> u64 {
-        channels::open(&*self.pages, client, server)
+        binding: &'static Lrpc,
+    ) {
+        channels::bind(client, server, binding);
     }
 
     fn keeps(at: u64, pages: u64) -> bool {
@@ -157,9 +176,12 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
         unsafe { alarm::ring(process, trap, thread, context) };
     }
 
-    unsafe fn page_fault<K: Owner<Services = Self>>(process: &'static Process<K>, address: u64) -> bool {
+    unsafe fn page_fault<K: Owner<Services = Self>>(
+        process: &'static Process<K>,
+        address: u64,
+    ) -> Option<impl FnOnce() -> bool> {
         // SAFETY: as the caller promises.
-        unsafe { arrays::handle(process, address) }
+        unsafe { arrays::handler(process, address) }
     }
 
     unsafe fn release<K: Owner<Services = Self>>(process: &Process<K>, space: &AddressSpace<K>) {
@@ -172,6 +194,11 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
             channels.release_all::<K>(space);
         }
     }
+}
+
+/// How many ticks a call of this domain may take yet, for who is called.
+unsafe extern "C" fn time_left(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+    gate::time_left() as i64
 }
 
 /// What a signal has interrupted goes on, as by the call that may wait, but sooner: of who calls nothing is kept.

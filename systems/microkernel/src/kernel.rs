@@ -29,8 +29,8 @@ const SLICE: u64 = 1;
 const NOTHING: usize = 0x2d;
 /// A vector by which a thread gives way.
 const GIVE_WAY: usize = 0x2c;
-/// So many slices a call to another domain may take.
-const PATIENCE: u64 = 5;
+/// So many slices a call to another domain may take: in a process they pass, too, while others have the processor.
+const PATIENCE: u64 = 25;
 /// So many pages a process may have.
 const MOST: usize = 1024;
 /// Of threads, where that counts.
@@ -227,8 +227,8 @@ where
     pub fn bind_server(&'static self, client: &'static Process<Self>, server: &'static Process<Self>) {
         const SERVER: usize = 5;
         const UPCALL: usize = 9;
-        let this = self.services.bound(client, server);
-        let binding = self.place(Lrpc { domain: &server.domain, this, time: PATIENCE });
+        let binding = self.place(Lrpc::new(&server.domain, PATIENCE));
+        E::Target::bound(client, server, binding);
         // SAFETY: it takes whatever a client says.
         unsafe {
             client.domain.bind(SERVER, binding.call());
@@ -282,13 +282,31 @@ where
             return own_fault(context);
         }
         // SAFETY: registered so.
-        let Kernel { trap, mmu, threads, told, .. } = unsafe { &*of.cast::<Self>() };
-        let address = if context.vector() == PAGE_FAULT { mmu.fault_address() } else { 0 };
-        let thread = threads.running();
-        // SAFETY: in a handler, of a user's code.
-        if context.vector() == PAGE_FAULT && unsafe { E::Target::page_fault(Self::process(), address) } {
-            return;
+        let kernel = unsafe { &*of.cast::<Self>() };
+        if context.vector() != PAGE_FAULT {
+            return kernel.tell(context, 0);
         }
+        let address = kernel.mmu.fault_address();
+        // SAFETY: in a handler, of a user's code.
+        match unsafe { E::Target::page_fault(Self::process(), address) } {
+            None => kernel.tell(context, address),
+            Some(handle) => kernel.handle(context, address, handle),
+        }
+    }
+
+    /// Something handles a page fault, or can't. It is apart, so that nothing has to be kept for it when there is none.
+    #[inline(never)]
+    fn handle(&self, context: &mut Context, address: u64, handle: impl FnOnce() -> bool) {
+        if !handle() {
+            self.tell(context, address);
+        }
+    }
+
+    /// What has happened to a user's code is told to it, or it dies.
+    #[inline(never)]
+    fn tell(&self, context: &mut Context, address: u64) {
+        let Kernel { trap, threads, told, .. } = self;
+        let thread = threads.running();
         told.set(time::counter());
         // SAFETY: in a handler, of the thread that runs.
         if !unsafe { signal::tell(&**trap, thread, context, address) } {
@@ -312,11 +330,15 @@ where
         unsafe { &*process }
     }
 
+    /// Says once of a process that it is dead.
     fn report(context: &Context, what: &str) {
+        let Process { name, role, domain, .. } = Self::process();
+        if domain.is_dead() {
+            return;
+        }
         if memory::is_open() {
             Console.say(&[Text("error: a handler is let to users' memory")]);
         }
-        let Process { name, role, .. } = Self::process();
         Console.say(&[
             Text("domain "),
             Text(name),

@@ -61,9 +61,12 @@ where
         }
         let mut groups = self.services.roles(self.machine.command_line()).iter();
         if groups.len() > 0 {
+            let mut server = process(SERVER, "server");
             self.run(|| {
                 let Some(roles) = groups.next() else { return false };
-                let server = process(SERVER, "server");
+                if server.domain.is_dead() {
+                    server = process(SERVER, "server");
+                }
                 roles.iter().for_each(|&role| self.bind_server(process(role, "user"), server));
                 true
             });

@@ -2,6 +2,7 @@
 
 use core::cell::{Cell, RefCell};
 
+use kortex_binding::lrpc::Lrpc;
 use kortex_binding::{Activation, Domain};
 use kortex_hal::exception::{Context, Trap};
 use kortex_hal::time::Rates;
@@ -59,13 +60,12 @@ pub trait Services: Sized + 'static {
     /// The process stays.
     unsafe fn bind<K: Owner<Services = Self>>(_process: &'static Process<K>) {}
 
-    /// A process can call another, which is told this word whenever it does.
+    /// A process can call another by this binding.
     fn bound<K: Owner<Services = Self>>(
-        &self,
         _client: &'static Process<K>,
         _server: &'static Process<K>,
-    ) -> u64 {
-        0
+        _binding: &'static Lrpc,
+    ) {
     }
 
     /// Whether some of these pages are for what is here: no other memory is to be there.
@@ -85,12 +85,15 @@ pub trait Services: Sized + 'static {
     ) {
     }
 
-    /// Something isn't there that a process touched. `true`: now it is.
+    /// What handles that something isn't there that a process touched: it says whether it is there then.
     ///
     /// # Safety
-    /// In a handler, of a user's code in that process.
-    unsafe fn page_fault<K: Owner<Services = Self>>(_process: &'static Process<K>, _address: u64) -> bool {
-        false
+    /// In a handler, of a user's code in that process; so it is called.
+    unsafe fn page_fault<K: Owner<Services = Self>>(
+        _process: &'static Process<K>,
+        _address: u64,
+    ) -> Option<impl FnOnce() -> bool> {
+        None::<fn() -> bool>
     }
 
     /// Gives back what a process has beside its address space, which is given back next.

@@ -93,6 +93,31 @@ fn the_microkernel_is_a_process() {
 }
 
 #[test]
+fn the_system_of_blocks_is_a_process() {
+    let _alone = alone();
+    let folder = folder_with("");
+    if !built(folder.path(), &repository().join("systems/blocks/Blocks.dry")) {
+        return;
+    }
+    let tried = run(folder.path(), "blocks", "");
+    let said = complaint(&tried);
+    assert_eq!((printed(&tried).as_str(), status(&tried)), ("", 0), "{said}");
+    assert!(said.ends_with("all threads have ended\n") && !said.contains("wrong"), "{said}");
+    if emulator().is_err() {
+        return drystone_golden::skipped("no QEMU for x86-64");
+    }
+    let kernel = drystone_emulated::Kernel::build(Command::new(DRYSTONE), "blocks").expect("it was built");
+    let booted = kernel.boot(drystone_emulated::MICROVM, "blocks").expect("there is an emulator");
+    // How long something takes is another's.
+    let without_times = |said: &str| {
+        let mut lines = lines(said);
+        lines.retain(|line| !line.starts_with("longest "));
+        lines
+    };
+    assert_eq!(without_times(&said), without_times(&booted.replace("\u{1e}status 0", "")));
+}
+
+#[test]
 fn a_debugger_shows_the_kernel_as_it_was_written() {
     if Command::new("gdb").arg("--version").output().is_err() {
         return drystone_golden::skipped("gdb: Debian and Ubuntu have it in gdb");

@@ -35,6 +35,11 @@ impl Array {
         if at > 0 { Ok(Array { number, words: at as *mut u64 }) } else { Err(at) }
     }
 
+    /// Gives its number back.
+    pub fn give_back(&self) -> i64 {
+        call(Number::GiveBack, self.number, 0)
+    }
+
     /// A word of it.
     pub fn get(&self, word: usize) -> u64 {
         assert!(word < WORDS);

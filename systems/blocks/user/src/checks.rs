@@ -9,7 +9,7 @@ use users::calls::{self, Number, call, call_anything};
 use users::say;
 
 /// In the place of a call's number: words are moved.
-const MOVE: u64 = 32;
+pub const MOVE: u64 = 40;
 const NOTHING: u64 = Number::Nothing as u64;
 const SERVER: u64 = Number::Server as u64;
 /// Where the page of the array 24 is.
@@ -18,16 +18,22 @@ const PAGES: u64 = 0x80_0000_0000 + (96 << 30);
 /// The first array goes on while another thread changes it.
 static mut CHANGING: Option<Array> = None;
 
-/// Changes what an array passes, and calls it itself meanwhile: the server is busy.
+/// Changes what an array passes, and calls it itself meanwhile: the server is busy. Where it is another is kept then, which has the same calls first.
 extern "C" fn change() {
     // SAFETY: it is there.
     let array = unsafe { (*&raw const CHANGING).as_ref().unwrap_unchecked() };
+    while array.get(403) != 42 {
+        calls::give_way();
+    }
     assert_eq!(array.call(), 3);
-    array.pass(1, [1, 50, u64::MAX, u64::MAX]);
-    array.pass(2, [u64::MAX; 4]);
+    array.pass(2, [1, 50, u64::MAX, u64::MAX]);
+    array.pass(3, [u64::MAX; 4]);
+    assert_eq!(array.give_back(), 0);
+    assert!(Array::new(25, &[command(NOTHING, 403), command(SERVER, 400), command(SERVER, 401)]).is_ok());
 }
 
 pub fn arrays() {
+    users::wait_for_server();
     // An answer goes to where a later call has it; words are moved.
     let array =
         Array::new(24, &[command(SERVER, 5), command(SERVER, 400), command(MOVE, 401)]).expect("it is kept");
@@ -50,8 +56,33 @@ pub fn arrays() {
     }
     // What can't be an array.
     let fine = command(NOTHING, 0);
-    let not_for_arrays =
-        [0, 1, 3, 4, 6, 7, 8, 9, 14, 16, 17, 18, 19, 20, 21, 22, 24, 31, 33, 1 << 16, u32::MAX as u64];
+    let not_for_arrays = [
+        0,
+        1,
+        3,
+        4,
+        6,
+        7,
+        8,
+        9,
+        14,
+        16,
+        17,
+        18,
+        19,
+        20,
+        21,
+        22,
+        23,
+        24,
+        31,
+        32,
+        33,
+        39,
+        41,
+        1 << 16,
+        u32::MAX as u64,
+    ];
     for number in not_for_arrays {
         assert_eq!(Array::new(25, &[fine, command(number, 0)]).err(), Some(-2), "{number}");
     }
@@ -73,6 +104,7 @@ pub fn arrays() {
     }
     assert_eq!(array.get(400), 8);
     changing();
+    given_back(array);
     say!("arrays do what they may, and no more");
     // Where the page of another array would be.
     touch(PAGES + 7 * 4096);
@@ -80,11 +112,12 @@ pub fn arrays() {
 
 /// While an array waits for another domain, another thread of this one changes its words: what is called then is called with those.
 fn changing() {
-    let commands = [command(SERVER, 400), command(SERVER, 401), command(Number::PutFrame as u64, 402)];
-    let array = Array::new(25, &commands).expect("it is kept");
-    array.pass(0, [SLOWLY, 1, 0, 0]);
-    array.pass(1, [1, 5, 0, 0]);
-    array.pass(2, [0; 4]);
+    let (nothing, put) = (command(NOTHING, 403), command(Number::PutFrame as u64, 402));
+    let array =
+        Array::new(25, &[nothing, command(SERVER, 400), command(SERVER, 401), put]).expect("it is kept");
+    array.pass(1, [SLOWLY, 1, 0, 0]);
+    array.pass(2, [1, 5, 0, 0]);
+    array.pass(3, [0; 4]);
     // SAFETY: the other thread begins later.
     let array = unsafe {
         CHANGING = Some(array);
@@ -95,6 +128,29 @@ fn changing() {
     assert_eq!(array.call(), 1);
     // What the other thread found was overwritten when the server answered.
     assert_eq!((array.get(400), array.get(401), array.get(402) as i64), (2, 51, REFUSED));
+}
+
+/// Many more arrays than there may be, one after the other under the same numbers; none of them is called any more then, or handles anything.
+fn given_back(array: Array) {
+    let fine = [command(NOTHING, 400); 100];
+    for time in 0..3000 {
+        let number = 26 + time % 5;
+        let array = match time % 7 {
+            0 => Array::handling(number, 5, &fine),
+            _ => Array::new(number, &fine[..1 + time as usize % 100]),
+        }
+        .expect("it is kept");
+        array.set(400, 0);
+        assert_eq!((array.call(), array.get(400)), (0, 42));
+        assert_eq!(Array::new(number, &fine).err(), Some(REFUSED));
+        assert_eq!(array.give_back(), 0);
+        assert_eq!((array.call(), array.give_back()), (REFUSED, REFUSED));
+    }
+    for number in [0, 1, 5, 23, 29, 32, 33, 1 << 32, u64::MAX] {
+        assert_eq!(call(Number::GiveBack, number, 0), REFUSED);
+    }
+    assert_eq!((array.call(), array.give_back()), (1, 0), "another one is there as it was");
+    say!("thousands of arrays were kept, and given back");
 }
 
 pub fn frames() {

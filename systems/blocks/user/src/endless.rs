@@ -1,63 +1,104 @@
 //! Programs that compute for ever, or for long.
 
-use crate::programs::{ANY, BUDGET, CANCELLED, COUNT, ENDED, Request, UNFINISHED, learn, wire};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+use crate::programs::{ANY, BUDGET, By, CANCELLED, COUNT, ENDED, LONG, Request, UNFINISHED, learn, wire};
 use users::attacks::touch;
 use users::calls::{self, Number, call};
 use users::measures::now;
 use users::say;
 
-const FOR_EVER: i64 = i64::MAX;
+pub const FOR_EVER: i64 = i64::MAX;
 
-/// The run that a signal aborts.
-static mut RUN: u64 = 0;
+/// The run that a signal aborts, and who runs it.
+static mut RUN: (By, u64) = (By::Kernel, 0);
 
 extern "C" fn abort(vector: u64, _: u64, _: u64) -> u64 {
     assert_eq!(vector, 32);
     // SAFETY: it isn't written meanwhile.
-    assert_eq!(call(Number::Cancel, unsafe { RUN }, 0), 0);
+    let (by, run) = unsafe { RUN };
+    assert_eq!(by.ask(Number::Cancel, run), 0);
+    IS_ABORTED.store(true, Relaxed);
     0
 }
 
+static IS_ABORTED: AtomicBool = AtomicBool::new(false);
+/// How far a thread came that computes beside.
+static BESIDE: AtomicU64 = AtomicU64::new(0);
+
+/// Computes until the run is aborted: whose thread is in a server isn't told of the time itself.
+extern "C" fn beside() {
+    while !IS_ABORTED.load(Relaxed) {
+        BESIDE.fetch_add(1, Relaxed);
+    }
+}
+
 pub fn all() {
-    let count = learn(COUNT);
-    aborted(count);
-    out_of_budget(count);
+    aborted(By::Kernel, 100);
+    out_of_budget(By::Kernel);
     slices();
+    long_rounds(By::Kernel);
     say!("programs that never end are stopped, and go on when they may");
 }
 
-/// A signal aborts a run: its variables are told, and it goes on from there.
-fn aborted(count: i64) {
+/// The same by a server, which others call meanwhile.
+pub fn shipped() {
+    users::wait_for_server();
+    calls::spawn(beside);
+    preempted();
+    aborted(By::Server, 10);
+    long_rounds(By::Server);
+    say!("a server has stopped programs that never end, and lives");
+}
+
+/// The clock interrupts a server in a run: another thread comes further while one call of the server lasts.
+fn preempted() {
     let (values, mut results) = (wire([FOR_EVER]), [[0; 8]]);
-    let mut request = Request::new(&values, &mut results);
+    let mut request = Request::of(By::Server, &values, &mut results);
+    assert_eq!(request.begin(By::Server.learn(COUNT)), UNFINISHED);
+    request.values_bytes = 0;
+    assert_eq!(request.go_on(), UNFINISHED);
+    let before = BESIDE.load(Relaxed);
+    // The request lies in the channel yet.
+    assert_eq!(By::Server.ask(Number::Resume, request.run), UNFINISHED);
+    assert!(BESIDE.load(Relaxed) > before, "the server wasn't interrupted");
+    assert_eq!(request.discard(), 0);
+}
+
+/// A signal aborts a run, after so many slices at least: its variables are told, and it goes on from there.
+fn aborted(by: By, least: u64) {
+    let count = by.learn(COUNT);
+    let (values, mut results) = (wire([FOR_EVER]), [[0; 8]]);
+    let mut request = Request::of(by, &values, &mut results);
     calls::on_signal(abort);
-    assert_eq!(call(Number::Run, count as u64, &raw mut request as u64), UNFINISHED);
+    assert_eq!(request.begin(count), UNFINISHED);
     // SAFETY: nobody is told yet.
-    unsafe { RUN = request.run };
+    unsafe { RUN = (by, request.run) };
     // So long the other process has its turns.
     call(Number::Alarm, 30, 0);
     let (status, slices) = request.finish();
     assert_eq!(status, CANCELLED);
     let counted = i64::from_be_bytes(results[0]);
-    assert!(counted > 1000 && slices > 100, "{counted} in {slices} slices");
-    say!("a signal has aborted a program in its loop");
+    assert!(counted > 1000 && slices > least, "{counted} in {slices} slices");
+    say!("a signal has aborted a program in its loop, by {by:?}");
     // It goes on with another value of what it gets: up to exactly that.
     let values = wire([counted + 1000]);
-    let mut again = Request { run: request.run, ..Request::new(&values, &mut results) };
+    let mut again = Request { run: request.run, ..Request::of(by, &values, &mut results) };
     let status = again.go_on_to_its_end();
     assert_eq!((status, i64::from_be_bytes(results[0])), (ENDED, counted + 1000));
     assert!(again.go_on() < 0 && again.discard() < 0, "a run that has ended is gone");
 }
 
 /// What a run may take is all it takes.
-fn out_of_budget(count: i64) {
+pub fn out_of_budget(by: By) {
+    let count = by.learn(COUNT);
     let (values, mut results) = (wire([FOR_EVER]), [[0; 8]]);
-    let mut request = Request { rounds: 5000, ..Request::new(&values, &mut results) };
+    let mut request = Request { rounds: 5000, ..Request::of(by, &values, &mut results) };
     assert_eq!(request.run(count).0, BUDGET);
     let first = i64::from_be_bytes(results[0]);
     assert!((4000..=5001).contains(&first), "{first}");
     // More of it, and no more than that.
-    let mut more = Request { rounds: 700, run: request.run, ..Request::new(&[], &mut results) };
+    let mut more = Request { rounds: 700, run: request.run, ..Request::of(by, &[], &mut results) };
     assert_eq!(more.go_on_to_its_end(), BUDGET);
     let more_of_it = i64::from_be_bytes(results[0]) - first;
     assert!((600..=701).contains(&more_of_it), "{more_of_it}");
@@ -78,7 +119,7 @@ fn slices() {
     };
     let (values, mut results) = (wire([unmap, at, pages, 0, 0, 300]), [[0; 8]]);
     let mut request = Request::new(&values, &mut results);
-    let mut status = call(Number::Run, any as u64, &raw mut request as u64);
+    let mut status = request.begin(any);
     request.rounds = 0;
     let (mut longest, mut slices) = (0, 1);
     while status == UNFINISHED {
@@ -92,9 +133,38 @@ fn slices() {
         slices += 1;
     }
     assert_eq!(status, ENDED);
-    assert!(slices > 10, "{slices} slices");
+    assert!(slices > 3, "{slices} slices");
     say!("longest slice {longest}");
     say!("longest call {alone}");
+}
+
+/// A program with much between two rounds has slices as others do.
+fn long_rounds(by: By) {
+    let long = by.learn(LONG);
+    let mut results = [[0; 8]];
+    let mut request = Request::of(by, &[], &mut results);
+    assert_eq!(request.begin(long), UNFINISHED);
+    let mut longest = 0;
+    for _ in 0..30 {
+        let start = now();
+        assert_eq!(request.go_on(), UNFINISHED);
+        longest = longest.max(now() - start);
+    }
+    say!("longest slice of long rounds, by {by:?} {longest}");
+    assert_eq!(request.discard(), 0);
+}
+
+/// Dies while its program runs in a server, where it never ends.
+pub fn abandoned_there() {
+    users::wait_for_server();
+    let (values, mut results) = (wire([FOR_EVER]), [[0; 8]]);
+    calls::spawn(die);
+    Request::of(By::Server, &values, &mut results).run(By::Server.learn(COUNT));
+}
+
+extern "C" fn die() {
+    (0..20).for_each(|_| calls::give_way());
+    touch(0);
 }
 
 /// Leaves a run behind that isn't finished, and another that was stopped, and dies.
@@ -104,7 +174,7 @@ pub fn abandoned() {
     let mut results = [[0; 8]];
     for _ in 0..4 {
         let mut request = Request::new(&values, &mut results);
-        assert_eq!(call(Number::Run, count as u64, &raw mut request as u64), UNFINISHED);
+        assert_eq!(request.begin(count), UNFINISHED);
         let mut request = Request { rounds: 10, ..Request::new(&values, &mut results) };
         assert_eq!(request.run(count).0, BUDGET);
     }

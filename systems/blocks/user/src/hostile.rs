@@ -1,7 +1,7 @@
 //! Programs that aren't any, and requests that make no sense.
 
 use crate::programs::{
-    ANY, BUDGET, BYTECODE, CARELESS, COUNT, DEEP, ENDED, FAILED, NOTHING, REFUSED, Request, learn,
+    ANY, BUDGET, BYTECODE, By, CARELESS, COUNT, DEEP, ENDED, FAILED, NOTHING, REFUSED, Request, learn,
     learn_or_why, wire,
 };
 use users::attacks::PLACES;
@@ -9,6 +9,7 @@ use users::calls::{Number, call, call_anything};
 use users::say;
 
 pub fn all() {
+    users::wait_for_server();
     let mut why = [0; 256];
     let text = learn_or_why(BYTECODE, &mut why).expect_err("bytecode isn't taken");
     say!("the kernel says: {}", core::str::from_utf8(text).unwrap_or("no text"));
@@ -29,80 +30,88 @@ pub fn all() {
         assert!(call(Number::Know, place, 0) < 0);
         assert!(call(Number::Run, 0, place) < 0 && call(Number::Resume, 0, place) < 0);
     }
-    deep();
+    deep(By::Kernel);
     calls();
-    requests();
-    changed();
+    requests(By::Kernel);
+    changed(By::Kernel);
     say!("hostile programs and requests were refused");
 }
 
 /// A program can make the calls of its domain, and no others.
 fn calls() {
-    let any = learn(ANY);
+    refuses(
+        By::Kernel,
+        &[
+            (2, ENDED),
+            (5, ENDED),
+            (11, ENDED),
+            (0, FAILED),
+            (15, FAILED),
+            (16, FAILED),
+            (18, FAILED),
+            (19, FAILED),
+            (22, FAILED),
+            (23, FAILED),
+            (24, FAILED),
+            (32, FAILED),
+            (i64::MAX, FAILED),
+            (-1, FAILED),
+            (1 << 32 | 2, FAILED),
+            (12, FAILED),
+        ],
+    );
+}
+
+/// How a program ends that makes a call, for numbers of calls; and one that makes all of them goes on.
+pub fn refuses(by: By, all: &[(i64, i64)]) {
+    let any = by.learn(ANY);
     let mut results = [[0; 8]];
-    for (number, expected) in [
-        (2, ENDED),
-        (5, ENDED),
-        (11, ENDED),
-        (0, FAILED),
-        (15, FAILED),
-        (16, FAILED),
-        (18, FAILED),
-        (19, FAILED),
-        (22, FAILED),
-        (23, FAILED),
-        (24, FAILED),
-        (32, FAILED),
-        (i64::MAX, FAILED),
-        (-1, FAILED),
-        (1 << 32 | 2, FAILED),
-        (12, FAILED),
-    ] {
+    for &(number, expected) in all {
         let values = wire([number, 1, 2, 3, 4, 1]);
-        let mut request = Request::new(&values, &mut results);
+        let mut request = Request::of(by, &values, &mut results);
         assert_eq!(request.run(any).0, expected, "{number}");
         if expected == FAILED {
             // 4: a protocol violation.
             assert_eq!((request.error & 0xff, request.discard()), (4, 0));
         }
     }
-    let careless = learn(CARELESS);
-    let mut request = Request::new(&[], &mut results);
+    let careless = by.learn(CARELESS);
+    let mut request = Request::of(by, &[], &mut results);
     assert_eq!(request.run(careless).0, ENDED);
     let refused = i64::from_be_bytes(results[0]);
     assert!((20..44).contains(&refused), "{refused}");
 }
 
-/// A program may be so deep, and the kernel has enough stack for it.
-fn deep() {
-    let (deep, mut results) = (learn(DEEP), [[0; 8]]);
-    assert_eq!(Request::new(&[], &mut results).run(deep).0, ENDED);
+/// A program may be so deep, and who runs it has enough stack for it.
+pub fn deep(by: By) {
+    let (deep, mut results) = (by.learn(DEEP), [[0; 8]]);
+    assert_eq!(Request::of(by, &[], &mut results).run(deep).0, ENDED);
     assert_eq!(i64::from_be_bytes(results[0]), 2);
 }
 
-fn requests() {
-    let nothing = learn(NOTHING);
+pub fn requests(by: By) {
+    let nothing = by.learn(NOTHING);
     let (values, mut results) = (wire([3]), [[0; 8]]);
-    let request = Request::new(&values, &mut results);
+    let request = Request::of(by, &values, &mut results);
     for program in [1000, -1, i64::MIN, nothing + 100] {
         assert_eq!({ request }.run(program).0, REFUSED);
     }
     // Too few values, too many, and somebody else's.
-    assert_eq!(Request::new(&[], &mut results).run(nothing).0, REFUSED);
-    assert_eq!(Request::new(&wire([3, 3]), &mut results).run(nothing).0, REFUSED);
+    assert_eq!(Request::of(by, &[], &mut results).run(nothing).0, REFUSED);
+    assert_eq!(Request::of(by, &wire([3, 3]), &mut results).run(nothing).0, REFUSED);
     // No room for what it gives: it is kept until there is.
-    let mut narrow = Request::new(&values, &mut []);
+    let mut narrow = Request::of(by, &values, &mut []);
     assert_eq!(narrow.run(nothing).0, REFUSED);
-    let mut again = Request { run: narrow.run, ..Request::new(&[], &mut results) };
+    let mut again = Request { run: narrow.run, ..Request::of(by, &[], &mut results) };
     assert_eq!((again.go_on(), i64::from_be_bytes(results[0])), (ENDED, 3 * 42));
     for run in [8, 9, 1 << 32, u64::MAX] {
         assert_eq!({ Request { run, ..request } }.go_on(), REFUSED);
-        assert!(call(Number::Cancel, run, 0) < 0 && call(Number::Discard, run, 0) < 0);
+        assert!(by.ask(Number::Cancel, run) < 0 && by.ask(Number::Discard, run) < 0);
     }
 }
 
 /// A program in which bytes were changed is refused, or does something that it may.
-fn changed() {
+pub fn changed(by: By) {
     let (mut taken, mut random) = (0, 0x9e37_79b9_7f4a_7c15_u64);
     let mut next = || {
         random ^= random << 13;
@@ -118,14 +127,14 @@ fn changed() {
         for _ in 0..1 + next() % 3 {
             bytes[next() % program.len()] ^= 1 << (next() % 8);
         }
-        let number = learn(bytes);
+        let number = by.learn(bytes);
         if number < 0 {
             continue;
         }
         taken += 1;
         let (values, mut results) = (wire([2, 0, 0, 0, 0, 3]), [[0; 8]; 8]);
         for count in 0..=6 {
-            let mut request = Request { rounds: 200, ..Request::new(&values[..count], &mut results) };
+            let mut request = Request { rounds: 200, ..Request::of(by, &values[..count], &mut results) };
             let (status, _) = request.run(number);
             assert!(matches!(status, ENDED | FAILED | BUDGET | REFUSED), "{status}");
             if matches!(status, FAILED | BUDGET) {

@@ -4,26 +4,30 @@
 #![no_main]
 
 mod arrays;
+mod attacks;
 mod checks;
 mod endless;
 mod frames;
 mod general;
+mod heap;
 mod hostile;
 mod programs;
 mod remote;
-
-use users::calls;
+mod server;
+mod shipped;
 
 /// What a thread begins with: what it is to do. What isn't about blocks the microkernel's own users do.
 #[unsafe(no_mangle)]
 extern "C" fn user_main(role: u64) -> i64 {
     match role {
+        0 => server::begin(),
         100 => {
             arrays::measures();
             frames::measures();
             frames::faults();
             general::measures();
             remote::measures();
+            shipped::measures();
         }
         101 => checks::arrays(),
         102 => checks::frames(),
@@ -32,6 +36,14 @@ extern "C" fn user_main(role: u64) -> i64 {
         105 => endless::abandoned(),
         106 => hostile::known(),
         107 => remote::checks(),
+        108 => shipped::checks(),
+        109 => endless::shipped(),
+        110 => endless::abandoned_there(),
+        111 => attacks::handlers(),
+        112 => attacks::endless_fault(),
+        113 => attacks::lied_to(),
+        114 => attacks::changed(),
+        115 => remote::passing(),
         role => users::begin(role),
     }
     0
@@ -41,16 +53,18 @@ extern "C" fn user_main(role: u64) -> i64 {
 const SLOWLY: u64 = 16;
 /// The server makes the calls of a block that lies in its channel to who calls.
 const BLOCK: u64 = 17;
+/// From now on the server lies, in one way or another.
+const LIES: u64 = 18;
+/// A block, of a server that may lie.
+const LYING_BLOCK: u64 = 19;
 
-/// What the server's domain does when it is called: where its channel is to who does, and what that wants.
+/// What the server's domain does when it is called: which its channel is to who does, and what that wants.
 #[unsafe(no_mangle)]
-extern "C" fn user_serve(channel: u64, what: u64, number: u64) -> i64 {
+extern "C" fn user_serve(this: u64, what: u64, number: u64) -> i64 {
     match what {
-        BLOCK => remote::serve(channel, number),
-        SLOWLY => {
-            calls::give_way();
-            number as i64 + 1
-        }
+        BLOCK => remote::serve(this, number),
+        SLOWLY..server::PROGRAMS => attacks::serve(this, what, number),
+        server::PROGRAMS.. => server::serve(this, what, number),
         _ => users::serve(what, number),
     }
 }

@@ -1,8 +1,10 @@
-//! Programs that the kernel runs.
+//! Programs that the kernel runs, or the server.
 
 use core::mem::size_of_val;
 
 use users::calls::{Number, call, call_anything};
+
+use crate::shipped;
 
 macro_rules! program {
     ($name:literal) => {
@@ -17,6 +19,7 @@ pub static COUNT: &[u8] = program!("count");
 pub static ANY: &[u8] = program!("any");
 pub static CARELESS: &[u8] = program!("careless");
 pub static DEEP: &[u8] = program!("deep");
+pub static LONG: &[u8] = program!("long");
 pub static BYTECODE: &[u8] = program!("bytecode");
 
 pub const ENDED: i64 = 0;
@@ -24,12 +27,37 @@ pub const UNFINISHED: i64 = 1;
 pub const FAILED: i64 = 2;
 pub const BUDGET: i64 = 3;
 pub const CANCELLED: i64 = 4;
-pub const REFUSED: i64 = i64::MIN;
+pub use users::calls::REFUSED;
 
 /// So many rounds are enough.
 pub const ENOUGH: u64 = 1 << 40;
 
-/// What is said of a run and told about it, as the kernel reads and writes it.
+/// Who runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Kernel,
+    Server,
+}
+
+impl By {
+    /// Has it know a program: its number, or what it says.
+    pub fn learn(self, program: &[u8]) -> i64 {
+        match self {
+            By::Kernel => call(Number::Learn, program.as_ptr() as u64, program.len() as u64),
+            By::Server => shipped::learn(program),
+        }
+    }
+
+    /// Asks it for something that is done with a run.
+    pub fn ask(self, what: Number, run: u64) -> i64 {
+        match self {
+            By::Kernel => call(what, run, 0),
+            By::Server => shipped::ask(what, run),
+        }
+    }
+}
+
+/// What is said of a run and told about it, as who runs it reads and writes it, but for the last.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Request {
@@ -41,11 +69,12 @@ pub struct Request {
     pub run: u64,
     pub bytes: u64,
     pub error: u64,
+    pub by: By,
 }
 
 /// Has the kernel know a program: its number, or what the kernel says.
 pub fn learn(program: &[u8]) -> i64 {
-    call(Number::Learn, program.as_ptr() as u64, program.len() as u64)
+    By::Kernel.learn(program)
 }
 
 /// The same, and why not.
@@ -75,13 +104,33 @@ impl Request {
             run: u64::MAX,
             bytes: 0,
             error: 0,
+            by: By::Kernel,
+        }
+    }
+
+    /// The same, for who may be somebody else.
+    pub fn of(by: By, values: &[[u8; 8]], results: &mut [[u8; 8]]) -> Request {
+        Request { by, ..Request::new(values, results) }
+    }
+
+    /// Begins a run, for a slice.
+    #[inline(always)]
+    pub fn begin(&mut self, program: i64) -> i64 {
+        self.send(Number::Run, program as u64)
+    }
+
+    #[inline(always)]
+    fn send(&mut self, what: Number, number: u64) -> i64 {
+        match self.by {
+            By::Kernel => call(what, number, &raw mut *self as u64),
+            By::Server => shipped::send(what, number, self),
         }
     }
 
     /// Begins a run, and has it go on as long as it only isn't finished: how that ended, and how many calls that took.
     #[inline(always)]
     pub fn run(&mut self, program: i64) -> (i64, u64) {
-        let first = call(Number::Run, program as u64, &raw mut *self as u64);
+        let first = self.begin(program);
         if first == UNFINISHED { self.finish() } else { (first, 1) }
     }
 
@@ -100,7 +149,7 @@ impl Request {
 
     /// Has it go on for a slice, perhaps with other values and more rounds.
     pub fn go_on(&mut self) -> i64 {
-        call(Number::Resume, self.run, &raw mut *self as u64)
+        self.send(Number::Resume, self.run)
     }
 
     /// The same, until something else is the case.
@@ -113,6 +162,6 @@ impl Request {
 
     /// Forgets it.
     pub fn discard(&self) -> i64 {
-        call(Number::Discard, self.run, 0)
+        self.by.ask(Number::Discard, self.run)
     }
 }

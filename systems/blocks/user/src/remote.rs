@@ -8,23 +8,37 @@
 
 use core::hint::black_box;
 
-use users::calls::{Number, call};
+use users::calls::{self, Number, call};
 use users::measures::measure;
 use users::say;
 
 use crate::BLOCK;
-use crate::programs::REFUSED;
+use crate::programs::{self, By, REFUSED, Request, wire};
+use crate::server::DECLINED;
+use crate::shipped::{self, LIE};
 
 /// Where a client has its channel, and how many words that is.
-const CHANNEL: u64 = 0x80_0000_0000 + (160 << 30);
-const WORDS: usize = 512;
+pub const CHANNEL: u64 = 0x80_0000_0000 + (160 << 30);
+pub const WORDS: usize = 512;
+pub const CHANNEL_BYTES: usize = 4096;
+/// So many clients of a server have channels.
+pub const CLIENTS: usize = 64;
 /// So many calls a block makes at most.
 const MOST: u64 = 100;
 
 type Method = fn(u64, u64, u64) -> i64;
 
 /// The server's interface.
-static METHODS: [Method; 2] = [nothing, next];
+pub static METHODS: [Method; 3] = [slowly, next, nothing];
+
+/// The number of that which does nothing: as in the kernel's, so that the same programs call either.
+const NOTHING: u64 = Number::Nothing as u64;
+
+/// Others have some turns before it answers.
+pub fn slowly(number: u64, _: u64, _: u64) -> i64 {
+    (0..20).for_each(|_| calls::give_way());
+    number as i64 + 1
+}
 
 fn nothing(_: u64, _: u64, _: u64) -> i64 {
     42
@@ -35,28 +49,33 @@ fn next(number: u64, _: u64, _: u64) -> i64 {
 }
 
 /// A channel, on either side.
-struct Channel(*mut u64);
+pub struct Channel(*mut u64);
 
 impl Channel {
-    fn get(&self, word: usize) -> u64 {
+    pub fn get(&self, word: usize) -> u64 {
         assert!(word < WORDS);
         // SAFETY: a word of a page that is there for ever.
         unsafe { self.0.add(word).read_volatile() }
     }
 
-    fn set(&self, word: usize, value: u64) {
+    pub fn set(&self, word: usize, value: u64) {
         assert!(word < WORDS);
         // SAFETY: likewise.
         unsafe { self.0.add(word).write_volatile(value) };
     }
 }
 
+/// Where the server has a channel that the kernel tells it of.
+pub fn channel_of(this: u64) -> u64 {
+    CHANNEL + CHANNEL_BYTES as u64 * (this & 4095)
+}
+
 /// Of the server: how many calls of a block weren't made; the first of those was refused.
-pub fn serve(channel: u64, count: u64) -> i64 {
-    if channel == 0 || count > MOST {
-        return REFUSED;
+pub fn serve(this: u64, count: u64) -> i64 {
+    if this == 0 || count > MOST {
+        return DECLINED;
     }
-    let words = channel as *mut u64;
+    let words = channel_of(this) as *mut u64;
     for left in (1..=count).rev() {
         // SAFETY: words of the channel, because there aren't more calls.
         unsafe {
@@ -75,22 +94,47 @@ pub fn serve(channel: u64, count: u64) -> i64 {
 }
 
 /// The client's side.
-const OWN: Channel = Channel(CHANNEL as *mut u64);
+pub const OWN: Channel = Channel(CHANNEL as *mut u64);
 
-fn pass(number: usize, method: u64, answer: u64, words: [u64; 3]) {
+pub fn pass(number: usize, method: u64, answer: u64, words: [u64; 3]) {
     OWN.set(4 * number, method | answer << 32);
     (0..3).for_each(|word| OWN.set(4 * number + 1 + word, words[word]));
 }
 
-fn ship(count: usize) -> i64 {
-    call(Number::Server, BLOCK, count as u64)
+/// How many calls of a block weren't made.
+#[inline(always)]
+pub fn ship(count: usize) -> i64 {
+    ship_as(BLOCK, count)
+}
+
+/// The same, by what the server calls it.
+#[inline(always)]
+pub fn ship_as(what: u64, count: usize) -> i64 {
+    let count = count as u64;
+    match call(Number::Server, what, count) {
+        left if left as u64 <= count => left,
+        strange => not_shipped(what, count, strange),
+    }
+}
+
+/// It couldn't be asked just now, or isn't what it is to be.
+#[cold]
+#[inline(never)]
+fn not_shipped(what: u64, count: u64, answer: i64) -> i64 {
+    match if answer == REFUSED { calls::ask(what, count) } else { answer } {
+        REFUSED | DECLINED => REFUSED,
+        left if left as u64 <= count => left,
+        _ => LIE,
+    }
 }
 
 /// What calls of a server cost one by one, and as a block.
 pub fn measures() {
     for count in [1, 10, 100] {
-        (0..count).for_each(|number| pass(number, 0, 400, [0; 3]));
-        assert_eq!((ship(count), OWN.get(400)), (0, 42));
+        (0..count).for_each(|number| pass(number, NOTHING, 400 + number as u64, [0; 3]));
+        assert_eq!(ship(count), 0);
+        let answers: i64 = (0..count).map(|number| OWN.get(400 + number) as i64).sum();
+        assert_eq!(answers, (0..count).map(|_| call(Number::Server, 0, 0)).sum());
         let single = measure(|| {
             for _ in 0..count {
                 black_box(call(Number::Server, 0, 0));
@@ -101,22 +145,63 @@ pub fn measures() {
     }
 }
 
+/// This domain has a channel to its server, or gives it back.
+pub fn channel(is_wanted: u64) -> i64 {
+    call(Number::Channel, is_wanted, 0)
+}
+
+/// Many more channels than a server has, one after the other: each is a page of zeros, and nobody's that the server knows.
+fn given_back() {
+    let program = shipped::learn(programs::NOTHING);
+    for _ in 0..3000 {
+        assert_eq!((channel(1), channel(1), channel(0), channel(0)), (CHANNEL as i64, CHANNEL as i64, 0, 0));
+        assert_eq!((ship(1), shipped::ask(Number::Run, 0)), (REFUSED, REFUSED), "without a channel");
+        assert_eq!(channel(1), CHANNEL as i64);
+        assert!((0..WORDS).all(|word| OWN.get(word) == 0), "what another channel had is seen");
+        OWN.set(511, 7);
+        pass(0, 1, 400, [6, 0, 0]);
+        assert_eq!((ship(1), OWN.get(400)), (0, 7));
+    }
+    for strange in [2, 1 << 32, u64::MAX] {
+        assert_eq!(channel(strange), REFUSED);
+    }
+    let request = Request::of(By::Server, &wire([1]), &mut [[0; 8]]).run(program);
+    assert_eq!(request.0, REFUSED, "the program was sent by another channel");
+    say!("thousands of channels were had, and given back");
+}
+
+/// Finds a channel and a server in which nothing is of who was there before, leaves something there, and dies.
+pub fn passing() {
+    users::wait_for_server();
+    assert!((0..WORDS).all(|word| OWN.get(word) == 0), "what another client had is seen");
+    assert_eq!(shipped::ask(Number::Discard, 0), REFUSED, "another client's run is there");
+    pass(0, 1, 400, [6, 0, 0]);
+    assert_eq!((ship(1), OWN.get(400)), (0, 7));
+    let program = shipped::learn(programs::COUNT);
+    let (values, mut results) = (wire([i64::MAX]), [[0; 8]]);
+    let mut request = Request { rounds: 10, ..Request::of(By::Server, &values, &mut results) };
+    assert_eq!(request.run(program).0, programs::BUDGET);
+    users::attacks::touch(0);
+}
+
 /// Blocks that are none, and one whose answers go to later calls.
 pub fn checks() {
+    users::wait_for_server();
     (0..100).for_each(|number| pass(number, 1, (4 * (number as u64 + 1) + 1) % 400, [7, 0, 0]));
     assert_eq!((ship(100), OWN.get(1)), (0, 107));
-    for (method, answer) in [(2, 0), (u32::MAX as u64, 0), (0, 512), (1, u32::MAX as u64), (1 << 31, 1 << 31)]
+    for (method, answer) in [(3, 0), (u32::MAX as u64, 0), (0, 512), (1, u32::MAX as u64), (1 << 31, 1 << 31)]
     {
         pass(1, method, answer, [0; 3]);
         assert_eq!(ship(3), 2, "{method} {answer}");
     }
     for count in [101, 512, u64::MAX] {
-        assert_eq!(call(Number::Server, BLOCK, count), REFUSED);
+        assert_eq!(calls::ask(BLOCK, count), DECLINED);
     }
     for (at, pages) in [(CHANNEL, 1), (CHANNEL - 4096, 2), (CHANNEL + 4096, 1), (CHANNEL, 64)] {
         assert_eq!((call(Number::Unmap, at, pages), call(Number::Map, at, pages)), (REFUSED, REFUSED));
     }
     say!("blocks for a server are made, or refused");
+    given_back();
     // Channels of servers: there are none of this one's.
     users::attacks::touch(CHANNEL + 4096);
 }

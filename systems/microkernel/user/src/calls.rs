@@ -52,7 +52,17 @@ pub enum Number {
     Discard = 21,
     /// This domain wants to be told in so many ticks.
     Alarm = 22,
+    /// How many ticks the call of this domain may take yet that runs.
+    TimeLeft = 23,
+    // Numbers from 24 to 31 are arrays'.
+    /// Gives the number of an array back.
+    GiveBack = 32,
+    /// This domain has a channel to its server: where; with 0 it gives that back.
+    Channel = 33,
 }
+
+/// What a call answers that was refused.
+pub const REFUSED: i64 = i64::MIN;
 
 /// Calls that may wait.
 #[derive(Clone, Copy)]
@@ -119,8 +129,31 @@ static mut SIGNALLED: Stack = Stack([0; 16384]);
 
 /// This domain can be called.
 pub fn offer() {
-    let stack = &raw mut CALLED as u64 + 16384;
+    offer_on(&raw mut CALLED as u64 + 16384);
+}
+
+/// The same, on a stack that ends there.
+pub fn offer_on(stack: u64) {
     call(Number::Offer, user_entry as *const () as u64, stack);
+}
+
+/// Asks the server, and again while it is being called by others: what it answers, or at last that it can't be asked.
+#[inline(always)]
+pub fn ask(what: u64, number: u64) -> i64 {
+    match call(Number::Server, what, number) {
+        REFUSED => ask_again(what, number),
+        answer => answer,
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn ask_again(what: u64, number: u64) -> i64 {
+    let mut answers = (0..1000).map(|_| {
+        give_way();
+        call(Number::Server, what, number)
+    });
+    answers.find(|&answer| answer != REFUSED).unwrap_or(REFUSED)
 }
 
 /// Another thread of this domain does something, and ends. There may be one such at a time.

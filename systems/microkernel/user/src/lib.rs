@@ -52,20 +52,15 @@ pub fn begin(role: u64) {
 }
 
 /// A server is called only when it has said where: it begins beside who calls it.
-fn wait_for_server() {
-    for _ in 0..1000 {
-        if call(Number::Server, 0, 0) != i64::MIN {
-            return;
-        }
-        calls::give_way();
-    }
+pub fn wait_for_server() {
+    calls::ask(0, 0);
 }
 
 /// Does what everybody may, beside those that attack: counts, gives way, and calls another domain.
 fn honest() {
     let mut sum = 0;
     for number in 0..200 {
-        sum += call(Number::Server, 1, number);
+        sum += calls::ask(1, number);
         calls::give_way();
     }
     say!("the honest domain has counted to {sum}");

@@ -1,9 +1,10 @@
-//! The interface by which programs make calls of their domain's. The build script knows it, too, and writes programs for it.
+//! The interface by which programs make calls, by their numbers: those of their domain where the kernel runs them, those of a server's own interface
+//! where that does. The build script knows it, too, and writes programs for it.
 //!
 //! ```text
-//! INTERFACE Kernel;
+//! INTERFACE Calls;
 //!   { IN Call(number, a, b, c, d: INTEGER) OUT Answer(value: INTEGER) }
-//! END Kernel;
+//! END Calls;
 //! ```
 
 use drystone_component::wire::identity;
@@ -25,7 +26,7 @@ static STATES: [u8; 2] = [Interface::MAY_END | Interface::CLIENT_SENDS, Interfac
 /// See the head of this file.
 pub fn interface() -> Interface {
     let mut interface = Interface {
-        name: Str::new("Kernel"),
+        name: Str::new("Calls"),
         fingerprint: Fingerprint([0; 2]),
         messages: Table::new(&MESSAGES),
         next: Table::new(&NEXT),

@@ -1,56 +1,43 @@
-//! What programs can call: what their domain can, by its table.
+//! What programs call, in the protocol of the [interface](crate::interface).
 
 use alloc::format;
 
 use drystone_component::wire::Source;
 use drystone_extension::composite::{Answer, Arguments, Pattern, Results, Services, Value};
-use kortex_binding::{Domain, REFUSED};
-use kortex_hal::time;
 
-use crate::arrays;
+use crate::Runner;
 
-/// The numbers that programs may call: all but that by which a thread ends (0), by which a handler ends (15), and those that run programs: one
-/// can't run others.
-fn may_call(number: u64) -> bool {
-    (1..15).contains(&number)
-        || (arrays::FIRST as u64..kortex_binding::domain::CALLS as u64).contains(&number)
-}
-
-/// The domain's table, for a run.
-pub struct Calls {
-    domain: &'static Domain,
+/// The calls of a run.
+pub struct Calls<R> {
+    /// Who makes them, in this slice.
+    pub(crate) runner: R,
     /// What the last call has answered, until that is received.
     answer: Option<i64>,
-    /// When the run's slice is over, by the processor's counter.
-    pub until: u64,
 }
 
-impl Calls {
-    pub fn new(domain: &'static Domain) -> Calls {
-        Calls { domain, answer: None, until: 0 }
+impl<R> Calls<R> {
+    pub(crate) fn new(runner: R) -> Calls<R> {
+        Calls { runner, answer: None }
     }
 }
 
-impl Services for Calls {
+impl<R: Runner> Services for Calls<R> {
     fn send(&mut self, _: u32, _: u32, values: Arguments<'_>) -> Answer<()> {
         if self.answer.is_some() {
             return Answer::Lost("a call's answer wasn't received before the next call".into());
         }
         // A call may have taken long: then the next one is of another slice.
-        if time::counter() > self.until {
+        if self.runner.is_over() {
             return Answer::Waits;
         }
         let [number, a, b, c, d] = [0, 1, 2, 3, 4].map(|index| values.integer(index) as u64);
-        if !may_call(number) {
+        if !self.runner.may_call(number) {
             return Answer::Lost(format!("no program can make the call {number}"));
         }
-        // SAFETY: on the kernel stack of the thread whose run this is, in its domain; it isn't among those that end.
-        match unsafe { self.domain.call(number as usize, [a, b, c, d]) } {
-            REFUSED => Answer::Lost(format!("the call {number} was refused")),
-            answer => {
-                self.answer = Some(answer);
-                Answer::Ready(())
-            }
+        self.answer = self.runner.call(number, [a, b, c, d]);
+        match self.answer {
+            Some(_) => Answer::Ready(()),
+            None => Answer::Lost(format!("the call {number} was refused")),
         }
     }
 

@@ -1,0 +1,134 @@
+//! A server that runs programs of its clients, against its own methods: by one call of it all that the program calls. What it runs them by, and
+//! what a client can ask for, is what the kernel has for that, too.
+//!
+//! A call of a server may take some ticks of the clock: more, and the server is dead. So the slice of a run is over when the clock has
+//! interrupted it once; the client calls again until the run has ended.
+
+use core::cell::UnsafeCell;
+
+use runs::{Cache, Programs, Runner};
+use users::calls::{self, Number, call};
+
+use crate::remote::{self, CHANNEL_BYTES, CLIENTS, METHODS};
+use crate::{attacks, heap};
+
+/// What a server answers that can't be done: who answers that it was refused wasn't reached.
+pub const DECLINED: i64 = i64::MIN + 1;
+
+/// What a client asks for, behind the numbers by which it asks the kernel for the same.
+pub const PROGRAMS: u64 = 32;
+
+/// Where a server has its stack, and how many pages: to run a program as deep as there may be takes 80 KiB.
+const STACK: u64 = 0x80_0000_0000 + (48 << 30);
+const STACK_PAGES: u64 = 64;
+
+/// This domain can be called.
+pub fn begin() {
+    assert_eq!(call(Number::Map, STACK, STACK_PAGES), 0, "there is memory for a stack");
+    calls::offer_on(STACK + STACK_PAGES * 4096);
+}
+
+/// A client that calls: its channel, and how much time the call had at first.
+#[derive(Clone, Copy)]
+struct Client {
+    channel: *mut u8,
+    time: i64,
+}
+
+impl Client {
+    /// The byte of the channel from which so many lie in it.
+    fn at(self, from: u64, count: usize) -> Option<*mut u8> {
+        let is_within = from.checked_add(count as u64).is_some_and(|end| end <= CHANNEL_BYTES as u64);
+        is_within.then(|| self.channel.wrapping_add(from as usize))
+    }
+}
+
+impl Runner for Client {
+    fn may_call(self, number: u64) -> bool {
+        number < METHODS.len() as u64
+    }
+
+    fn call(self, number: u64, [a, b, c, _]: [u64; 4]) -> Option<i64> {
+        METHODS.get(number as usize).map(|method| method(a, b, c))
+    }
+
+    fn is_over(self) -> bool {
+        call(Number::TimeLeft, 0, 0) < self.time
+    }
+
+    fn read(self, from: u64, to: &mut [u8]) -> bool {
+        let Some(from) = self.at(from, to.len()) else { return false };
+        for (index, byte) in to.iter_mut().enumerate() {
+            // SAFETY: a byte of the channel, which the client may change meanwhile.
+            *byte = unsafe { from.add(index).read_volatile() };
+        }
+        true
+    }
+
+    fn write(self, to: u64, from: &[u8]) -> bool {
+        let Some(to) = self.at(to, from.len()) else { return false };
+        for (index, byte) in from.iter().enumerate() {
+            // SAFETY: likewise.
+            unsafe { to.add(index).write_volatile(*byte) };
+        }
+        true
+    }
+
+    fn has_room() -> bool {
+        heap::has_room()
+    }
+
+    fn cache() -> &'static Cache<Client> {
+        &SERVER.remembered
+    }
+}
+
+/// What a server has of its clients: for each place of a channel which channel that is, and what belongs to who has it.
+struct Server {
+    remembered: Cache<Client>,
+    clients: UnsafeCell<[(u64, Programs<Client>); CLIENTS]>,
+}
+
+// SAFETY: only a call of the server uses it, and it is in one at a time.
+unsafe impl Sync for Server {}
+
+static SERVER: Server =
+    Server { remembered: Cache::new(), clients: UnsafeCell::new([const { (0, Programs::new()) }; CLIENTS]) };
+
+/// What belongs to who has a channel: nothing yet, if somebody else had that place before.
+fn programs_of(this: u64) -> Option<&'static Programs<Client>> {
+    let place = (this & 4095).checked_sub(1)?;
+    // SAFETY: see above.
+    let (last, programs) = unsafe { &mut *SERVER.clients.get() }.get_mut(place as usize)?;
+    if *last != this {
+        programs.release_all();
+        *last = this;
+    }
+    Some(programs)
+}
+
+/// Does what a client asks for. Requests, programs and hashes lie where its channel begins.
+#[inline(never)]
+pub fn serve(this: u64, what: u64, number: u64) -> i64 {
+    const LEARN: u64 = Number::Learn as u64;
+    const KNOW: u64 = Number::Know as u64;
+    const RUN: u64 = Number::Run as u64;
+    const RESUME: u64 = Number::Resume as u64;
+    const CANCEL: u64 = Number::Cancel as u64;
+    const DISCARD: u64 = Number::Discard as u64;
+    if let Some(lie) = attacks::lie(this) {
+        return lie;
+    }
+    let Some(programs) = programs_of(this) else { return DECLINED };
+    let client = Client { channel: remote::channel_of(this) as *mut u8, time: call(Number::TimeLeft, 0, 0) };
+    let answer = match what - PROGRAMS {
+        LEARN => programs.learn(client, 0, number, 0, CHANNEL_BYTES as u64),
+        KNOW => programs.know(client, 0),
+        RUN => programs.run(client, number, 0),
+        RESUME => programs.go_on(client, number, 0),
+        CANCEL => programs.cancel(number),
+        DISCARD => programs.discard(number),
+        _ => None,
+    };
+    answer.unwrap_or(DECLINED)
+}
