@@ -80,6 +80,12 @@ impl<R> Cache<R> {
     }
 }
 
+impl<R> Default for Cache<R> {
+    fn default() -> Cache<R> {
+        Cache::new()
+    }
+}
+
 /// Bytes of a client's.
 fn read(runner: impl Runner, from: u64, count: u64, most: usize) -> Option<Vec<u8>> {
     let count = usize::try_from(count).ok().filter(|&count| count <= most)?;
@@ -286,6 +292,12 @@ impl<R: Runner> Programs<R> {
         let mut runs = self.runs.borrow_mut();
         let kept = runs.get_mut(run as usize)?;
         kept.take_if(|kept| kept.run.is_some()).map(|_| 0)
+    }
+}
+
+impl<R: Runner> Default for Programs<R> {
+    fn default() -> Programs<R> {
+        Programs::new()
     }
 }
 

@@ -189,9 +189,9 @@ extern "C" fn scribble() {
         times += 1;
         let value = match random() % 4 {
             0 => random(),
-            1 => random() % 4 | (random() % 520) << 32,
+            1 => (random() % 4) | ((random() % 520) << 32),
             2 => random() % 4200,
-            _ => 0x8000_0000_0000_0000 | random() % 8,
+            _ => 0x8000_0000_0000_0000 | (random() % 8),
         };
         // SAFETY: a word of the channel, which stays until this is over.
         unsafe { channel.add(random() as usize % WORDS).write_volatile(value) };
