@@ -24,7 +24,7 @@ use kortex_hal::exception::{Context, DOUBLE_FAULT, INTERRUPTIBLE, OWN, PAGE_FAUL
 use kortex_hal::mmu::{Access, AddressSpace, Mmu, PAGE, Paging};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use kortex_memory::paged::Paged;
-use kortex_memory::{Pages, Space, allocate_zeroed, order};
+use kortex_memory::{Space, allocate_zeroed, free_range, order};
 use kortex_thread::Condition;
 
 use super::load;
@@ -90,7 +90,18 @@ impl Channel {
     const ORDER: usize = order(Self::PAGES * PAGE);
 
     pub(crate) fn new() -> Option<Channel> {
-        allocate_zeroed(&mut ForPrograms, Self::ORDER).map(Channel)
+        let channel = Channel(allocate_zeroed(&mut ForPrograms, Self::ORDER)?);
+        // SAFETY: they were just given, and what lies behind the channel isn't used.
+        unsafe { free_range(&mut ForPrograms, channel.end(), channel.start() + (PAGE << Self::ORDER)) };
+        Some(channel)
+    }
+
+    fn start(&self) -> usize {
+        self.0.addr().get()
+    }
+
+    fn end(&self) -> usize {
+        self.start() + Self::PAGES * PAGE
     }
 
     /// As an end knows it.
@@ -102,7 +113,7 @@ impl Channel {
 impl Drop for Channel {
     fn drop(&mut self) {
         // SAFETY: it came from there.
-        unsafe { ForPrograms.free(self.0, Self::ORDER) };
+        unsafe { free_range(&mut ForPrograms, self.start(), self.end()) };
     }
 }
 
@@ -183,7 +194,7 @@ impl Process {
             }
             space.map(START, 1, Access::READ).ok()?;
             // SAFETY: the channel stays longer than the process, and is made to be shared.
-            unsafe { space.lend(CHANNEL, channel.0.addr().get(), Channel::PAGES, Access::WRITE).ok()? };
+            unsafe { space.lend(CHANNEL, channel.start(), Channel::PAGES, Access::WRITE).ok()? };
             // SAFETY: it is numbers.
             let told = unsafe { slice::from_raw_parts((&raw const *start).cast(), size_of::<Start>()) };
             space.fill(START, told).ok()?;
