@@ -51,14 +51,18 @@ pub fn begin(role: u64) {
     }
 }
 
+/// So many turns others have at most before a server has said where it is.
+const TURNS: usize = 1000;
+
 /// A server is called only when it has said where: it begins beside who calls it.
 fn wait_for_server() {
-    for _ in 0..1000 {
+    for _ in 0..TURNS {
         if call(Number::Server, 0, 0) != i64::MIN {
             return;
         }
         calls::give_way();
     }
+    say!("the server has not answered in {TURNS} turns: it is dead, or has not said where it is");
 }
 
 /// Does what everybody may, beside those that attack: counts, gives way, and calls another domain.
