@@ -3,6 +3,7 @@
 
 mod calls;
 mod load;
+mod message;
 pub(crate) mod process;
 
 use alloc::boxed::Box;
@@ -60,6 +61,8 @@ impl Home for Harbour {
 impl Harbour {
     /// Serves the channels, and tells what has happened to domains; whether there was anything to do.
     pub(crate) fn serve(&self) -> bool {
+        process::look();
+        self.write();
         let served = self.rings.serve();
         let is_over =
             |(process, link): &mut (Rc<Running>, Rc<Link>)| process.ended().is_some() || link.is_lost();
@@ -74,8 +77,14 @@ impl Harbour {
         served || !over.is_empty()
     }
 
+    /// Writes what domains have said.
+    fn write(&self) {
+        self.live.borrow().iter().for_each(|(process, _)| process.write());
+    }
+
     /// The program has ended: nobody wants any of them.
     pub(crate) fn abandon(&self) {
+        self.write();
         self.rings.abandon();
     }
 }

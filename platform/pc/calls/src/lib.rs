@@ -57,7 +57,8 @@ pub enum Ask {
     End = 0,
     /// What was interrupted goes on, where it was.
     GoOn = 1,
-    /// Bytes for people: to which [`Stream`], where they are and how many, no more than [`MOST_BYTES`].
+    /// Bytes for people: to which [`Stream`], where they are and how many, no more than [`MOST_BYTES`]. [`SOON`], as long as there are others of
+    /// this domain that haven't been written.
     Write = 2,
     /// So many pages more, behind those that it has, and no more than [`MOST_PAGES`] at once.
     Grow = 3,
@@ -80,11 +81,10 @@ pub enum Stream {
     Errors = 1,
 }
 
-/// The kernel isn't interrupted while it writes: that takes a serial line a millisecond and a half, and as many bytes it keeps of what
-/// comes meanwhile.
-pub const MOST_BYTES: usize = 16;
+/// A message of no more bytes is written whole, whatever others write.
+pub const MOST_BYTES: usize = 1024;
 
-/// Nor while it makes pages.
+/// The kernel isn't interrupted while it makes pages.
 pub const MOST_PAGES: usize = 256;
 
 /// An answer: it has been done.

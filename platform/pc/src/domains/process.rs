@@ -28,6 +28,7 @@ use kortex_memory::{Space, allocate_zeroed, free_range, order};
 use kortex_thread::Condition;
 
 use super::load;
+use super::message::Message;
 use crate::clock::Alarm;
 use crate::memory::{self, ForPrograms};
 use crate::threads::{self, Thread};
@@ -46,7 +47,7 @@ static POOL: Pool = Pool(RefCell::new(ForPrograms));
 /// The first of all that haven't ended.
 static FIRST: Shared<*const Process> = Shared::new(null());
 
-/// One of them has rung or ended, and the home hasn't looked yet.
+/// One of them has rung or ended, or said something, and the home hasn't looked since.
 static NEWS: AtomicBool = AtomicBool::new(false);
 
 /// Exceptions by which users end.
@@ -133,6 +134,8 @@ pub(crate) struct Process {
     grown: Cell<usize>,
     /// For this it waits when it rests, until then.
     bell: Condition<Activation>,
+    /// What it says to people.
+    pub(super) message: Message,
     until: Cell<u64>,
     /// Its bell has rung.
     is_rung: Cell<bool>,
@@ -170,6 +173,7 @@ impl Process {
             space: RefCell::new(Some(space)),
             grown: Cell::new(0),
             bell: Condition::new(),
+            message: Message::new(),
             until: Cell::new(clock::NEVER),
             is_rung: Cell::new(false),
             end: Cell::new(None),
@@ -278,9 +282,14 @@ pub(super) fn tell_home() {
     threads::wake_home();
 }
 
-/// Whether one of them has rung or ended since this was asked last. In the home, with interrupts off.
+/// Whether one of them has rung or ended, or said something, since the home began to look last. In the home, with interrupts off.
 pub(crate) fn is_news() -> bool {
-    NEWS.swap(false, Relaxed)
+    NEWS.load(Relaxed)
+}
+
+/// The home begins to look.
+pub(super) fn look() {
+    NEWS.store(false, Relaxed);
 }
 
 /// A process, until this is dropped.
@@ -290,6 +299,11 @@ impl Running {
     /// Rings its bell.
     pub(crate) fn ring(&self) {
         without_interrupts(|| self.0.ring());
+    }
+
+    /// Writes what it has said.
+    pub(crate) fn write(&self) {
+        self.0.message.write();
     }
 
     /// How it has ended, if it has.
@@ -320,6 +334,7 @@ impl Running {
                 link = &found.next;
             }
         });
+        self.write();
         let space = process.space.take();
         if let Some(space) = space {
             // SAFETY: its thread doesn't run any more, and what runs is the kernel in its own.
