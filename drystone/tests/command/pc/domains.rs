@@ -1,12 +1,12 @@
-//! `AT "user:store"` on a machine: a component in an address space of its own does what it does in a process of its own, and whatever
-//! it does beside that is its own end.
+//! `AT "user:store"` on a machine, beside what all places have in common (`places`): whatever a component in an address space of its own does
+//! beside what it must is its own end.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use super::{boot, build, is_there, said, same};
-use crate::domains::{with_server, with_source};
+use crate::domains::{one_after_the_other, with_server};
 use crate::with::alone;
 use crate::{DRYSTONE, complaint, folder_with, printed, status};
 
@@ -18,20 +18,6 @@ fn printed_by(text: &str) -> String {
     printed
 }
 
-#[test]
-fn a_component_answers_from_an_address_space_of_its_own() {
-    if !is_there() {
-        return;
-    }
-    let text = with_server(
-        "NEW(s) AT \"user:store\" BY Lrpc(confined: TRUE, memory: 100000000);
-         FOR i := 1 TO 100 DO s!Say(TEXT(i)); s?Heard(x) END; WRITE(x);
-         d := \"0123456789\"; FOR k := 1 TO 17 DO d := d + d END;
-         s!Say(d); s?Heard(x); WRITE(LENGTH(x)); IF x = \"<\" + d + \">\" THEN WRITE(\" equal\") END",
-    );
-    assert_eq!(printed_by(&text), "<100>1310722 equal");
-}
-
 /// The program is there a second time for domains only.
 #[test]
 fn who_makes_no_domains_carries_nothing_for_them() {
@@ -41,19 +27,6 @@ fn who_makes_no_domains_carries_nothing_for_them() {
     };
     let (with, without) = (size("NEW(s) AT \"user:store\""), size("NEW(s)"));
     assert!(without < with * 2 / 3, "{with} and {without} bytes");
-}
-
-/// It begins communications itself, with who is slow, and has its own BEGIN, ACTIVITY and FINALLY.
-#[test]
-fn a_component_there_uses_what_it_requires() {
-    if !is_there() {
-        return;
-    }
-    let text = with_source(
-        "FOR i := 1 TO 3000 DO Numbers!Number(i) END FINALLY WRITE(\"finally \")",
-        "NEW(sum); NEW(source) AT \"user:store\"; CONNECT(Numbers(source), sum); DELETE(source); DELETE(sum)",
-    );
-    assert_eq!(printed_by(&text), "finally 4501500");
 }
 
 #[test]
@@ -132,12 +105,7 @@ fn hundreds_of_domains_one_after_the_other_leave_nothing_behind() {
     if !is_there() {
         return;
     }
-    let text = with_server(
-        "FOR i := 1 TO 300 DO
-           NEW(s) AT \"user:store\"; s!Say(TEXT(i)); s?Heard(x); DELETE(s)
-         END; WRITE(x + d); WRITE(k)",
-    );
-    let folder = folder_with(&text);
+    let folder = folder_with(&one_after_the_other("user:store", 300));
     let output = boot(&build(folder.path(), &[]), &["-M", "microvm", "-cpu", "max", "-m", "32M"]);
     assert_eq!((printed(&output).as_str(), status(&output)), ("<300>0", 1), "{}", complaint(&output));
 }
@@ -182,4 +150,5 @@ fn who_does_what_it_must_not_ends_alone() {
     assert_eq!(ended("only a kernel may"), 7, "{complaint}");
     assert_eq!(ended("it was ended at"), 6 + 7 + 3, "{complaint}");
     assert_eq!(ended("has written nonsense"), 1, "{complaint}");
+    assert_eq!(ended("memory allocation of 4096 bytes failed"), 1, "{complaint}");
 }
