@@ -14,7 +14,7 @@ use drystone_runtime::binding::{
 use drystone_runtime::far::{Domain, Exported, Reach};
 
 use crate::Addition;
-use crate::composed::{Monitors, Services, Times, compose, compose_exported};
+use crate::composed::{Monitors, Services, Times, compose, compose_exported, put_before_domain};
 use crate::event::Events;
 use crate::interfaces::naming_context;
 
@@ -152,7 +152,8 @@ impl ResourceManager for Bindings {
             Ok(_) => Err("no components can be made there".into()),
             Err(why) => Err(why),
         };
-        made.map_err(|why| about(name, &why))
+        let domain = made.map_err(|why| about(name, &why))?;
+        put_before_domain(domain, template, name.whole(), hints, &self.services)
     }
 }
 

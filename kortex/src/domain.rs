@@ -54,7 +54,7 @@ pub fn worker(name: Name<'_>) -> Result<u32, String> {
 /// How long what a component has said last may take to be heard: in nanoseconds.
 const LEAVING: u64 = 10_000_000_000;
 
-fn offered_interface(template: &'static Template, index: usize) -> &'static Interface {
+pub(crate) fn offered_interface(template: &'static Template, index: usize) -> &'static Interface {
     // SAFETY: a program's descriptions live for ever.
     unsafe { &*template.offered.get()[index].interface }
 }
