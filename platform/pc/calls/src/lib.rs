@@ -14,10 +14,10 @@ pub const START: usize = PROGRAM + GIGABYTE;
 pub const CHANNEL: usize = PROGRAM + 2 * GIGABYTE;
 /// Bytes of each of the channel's rings.
 pub const RING: usize = 64 << 10;
-/// Below this is its stack, below which there is nothing.
+/// Below this is its stack, which gets its pages when they are used, and below which there is nothing.
 pub const STACK_END: usize = PROGRAM + 3 * GIGABYTE;
-/// Bytes of its stack.
-pub const STACK: usize = 256 << 10;
+/// Bytes of its stack: as many as the home has.
+pub const STACK: usize = 1 << 20;
 /// Below this is the stack on which it is told that time passes.
 pub const TICK_STACK_END: usize = STACK_END + GIGABYTE / 2;
 /// Bytes of that one.

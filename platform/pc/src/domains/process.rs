@@ -149,8 +149,8 @@ pub(crate) struct Process {
 /// The process stays as long as its thread runs.
 type Bind = unsafe fn(&'static Process);
 
-/// What there is of it besides its memory, and the stacks, in pages.
-const BESIDES: usize = 512;
+/// What there is of it besides its memory, in pages.
+const BESIDES: usize = 512 + STACK / PAGE;
 
 impl Process {
     /// Starts one with a program and what that may ask, which shares a channel with its holder, and is told something. `None`: there is
@@ -193,9 +193,7 @@ impl Process {
         let entry = {
             let mut space = self.space.borrow_mut();
             let space = space.as_mut()?;
-            for (end, bytes) in [(STACK_END, STACK), (TICK_STACK_END, TICK_STACK)] {
-                space.map(end - bytes, bytes / PAGE, Access::WRITE).ok()?;
-            }
+            space.map(TICK_STACK_END - TICK_STACK, TICK_STACK / PAGE, Access::WRITE).ok()?;
             space.map(START, 1, Access::READ).ok()?;
             // SAFETY: the channel stays longer than the process, and is made to be shared.
             unsafe { space.lend(CHANNEL, channel.start(), Channel::PAGES, Access::WRITE).ok()? };
@@ -223,16 +221,25 @@ impl Process {
 
     /// Gives it so many pages more; `None`: not now.
     pub(super) fn grow(&self, pages: usize) -> Option<bool> {
-        if memory::is_in_use() || POOL.0.try_borrow_mut().is_err() {
-            return None;
-        }
-        let at = MEMORY + self.grown.get() * PAGE;
-        let mut space = self.space.borrow_mut();
-        let is_there = space.as_mut().is_some_and(|space| space.map(at, pages, Access::WRITE).is_ok());
+        let is_there = self.map(MEMORY + self.grown.get() * PAGE, pages)?;
         if is_there {
             self.grown.set(self.grown.get() + pages);
         }
         Some(is_there)
+    }
+
+    /// Gives it the page of its stack that it has missed at an address; `None`: not now. `Some(false)`: that isn't missing there.
+    fn deepen(&self, address: usize) -> Option<bool> {
+        let is_stack = (STACK_END - STACK..STACK_END).contains(&address);
+        if is_stack { self.map(address & !(PAGE - 1), 1) } else { Some(false) }
+    }
+
+    fn map(&self, at: usize, pages: usize) -> Option<bool> {
+        if memory::is_in_use() || POOL.0.try_borrow_mut().is_err() {
+            return None;
+        }
+        let mut space = self.space.borrow_mut();
+        Some(space.as_mut().is_some_and(|space| space.map(at, pages, Access::WRITE).is_ok()))
     }
 
     /// Its thread waits until its bell rings, or for that time.
@@ -407,11 +414,17 @@ pub(super) unsafe fn begin() {
 
 extern "C" fn fault(context: &mut Context, of: *const ()) {
     if context.is_user() {
+        let process = Process::of(gate::domain());
         let vector = context.vector();
         let address = if vector == PAGE_FAULT { Paging.fault_address() } else { 0 };
         let end = End::Fault { vector, at: context.rip, address };
         // SAFETY: in a handler, of the thread that was interrupted.
-        unsafe { Process::of(gate::domain()).end(end) };
+        match process.deepen(address as usize) {
+            Some(true) => {}
+            Some(false) => unsafe { process.end(end) },
+            // It does once more what it was about to do.
+            None => unsafe { threads::give_way() },
+        }
     } else if !users::fail(context) {
         drystone_machine::fatal(context, of);
     }
