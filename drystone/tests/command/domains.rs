@@ -275,6 +275,8 @@ fn what_a_domain_cannot_be_is_said() {
         ("worker:one", "", "a worker is a number"),
         ("worker:1", " BY Worker(capacity: i)", "capacity is from 1 to 1000000"),
         ("process:x", " BY Lrpc(memory: i)", "memory is to be above 0"),
+        ("process:x", " BY Lrpc(deadline: i)", "deadline is from 1 to 1000000000, not 0"),
+        ("user:x", " BY Monitored, Lrpc", "Monitored can do nothing for a "),
         ("process:x", " BY Lrpc(capacity: i + 10000000)", "capacity is from 1 to 1000000"),
         ("nowhere:x", "", "there is no naming context nowhere"),
     ] {
@@ -322,6 +324,22 @@ fn who_talks_to_what_fails_is_told_whatever_is_between() {
                 assert_eq!(complaint.matches(error).count(), count, "{place:?} {by}: {complaint}");
             }
         }
+    }
+}
+
+/// It is said where it is made, for all that it offers.
+#[test]
+fn a_component_elsewhere_may_take_so_long() {
+    let late = with_server(
+        "NEW(s) AT \"PLACE\" BY JOINT(deadline: 300);
+         s!Say(\"early\"); s?Heard(x); WRITE(x); s!Say(\"late\");
+         IF s?Heard THEN s?Heard(x); WRITE(x) ELSE WRITE(\" lost\") END; HALT(0)",
+    );
+    let late = late.replace("!Heard", "IF x = \"late\" THEN PASSIVATE(60000) END; !Heard");
+    for place in places() {
+        let output = place.run_text(&late.replace("JOINT", place.factory()));
+        let said = (printed(&output), status(&output));
+        assert_eq!(said, ("<early> lost".into(), 0), "{place:?}: {}", complaint(&output));
     }
 }
 
@@ -430,4 +448,54 @@ fn many_domains_are_there_at_once() {
     for place in places() {
         assert_eq!(output_of(place, program), expected, "{place:?}");
     }
+}
+
+/// The system's own interfaces too, if its holder passes them on.
+#[test]
+fn a_component_elsewhere_uses_what_the_system_offers() {
+    let program = "COMPONENT Main REQUIRES SystemTime, FileSystem, Arguments;
+         COMPONENT Work REQUIRES SystemTime, FileSystem, Arguments;
+         VARIABLE x: TEXT; n, m: INTEGER;
+         BEGIN
+           Arguments!GetArguments;
+           WHILE Arguments?Argument DO Arguments?Argument(x); WRITE(x) END; Arguments?End;
+           SystemTime!GetSystemTime; SystemTime?SystemTime(n); PASSIVATE(20);
+           SystemTime!GetSystemTime; SystemTime?SystemTime(m); IF m - n >= 20 THEN WRITE(\" later \") END;
+           FileSystem!New(\"some\"); FileSystem?Done; FileSystem!WriteText(\"in a file\"); FileSystem!SetPosition(3);
+           FileSystem!ReadLine; FileSystem?Line(x); WRITE(x); FileSystem!Close
+         END Work;
+         VARIABLE work: Work;
+         BEGIN
+           NEW(work) AT \"PLACE\"; CONNECT(SystemTime(work), SystemTime); CONNECT(FileSystem(work), FileSystem);
+           CONNECT(Arguments(work), Arguments); DELETE(work)
+         END Main;";
+    for place in places() {
+        assert_eq!(output_of(place, program), " later a file", "{place:?}");
+    }
+}
+
+/// Procedures that don't wait run on the processor's stack, of which there is enough in all places.
+#[test]
+fn procedures_elsewhere_may_call_each_other_deeply() {
+    let first =
+        "PROCEDURE P0(a, b, c, d: INTEGER): INTEGER; BEGIN RETURN a + b + c + d END P0;\n".to_string();
+    let procedures = (1..5000).fold(first, |text, number| {
+        let before = number - 1;
+        text + &format!(
+            "PROCEDURE P{number}(a, b, c, d: INTEGER): INTEGER;\nBEGIN RETURN (P{before}(d, a, b, c) + a * b + c) MOD 1000\nEND P{number};\n"
+        )
+    });
+    let program = format!(
+        "COMPONENT Main;
+         INTERFACE Ask; {{ IN Go OUT Done(n: INTEGER) }} END Ask;
+         COMPONENT Server OFFERS Ask;
+         {procedures}
+           IMPLEMENTATION Ask; BEGIN WHILE ?Go DO ?Go; !Done(P4999(1, 2, 3, 4)) END END Ask;
+         END Server;
+         VARIABLE server: Server; n: INTEGER;
+         BEGIN NEW(server) AT \"PLACE\"; server!Go; server?Done(n); WRITE(n) END Main;"
+    );
+    let mut all = places().map(|place| output_of(place, &program));
+    let first = all.next().expect("there are places");
+    assert!(all.all(|other| other == first) && !first.is_empty(), "{first}");
 }
