@@ -87,7 +87,7 @@ fn a_thousand_domains_one_after_the_other_leave_nothing_behind() {
 }
 
 /// A program with a component that sends without being asked, and one who is slow and writes the sum.
-pub fn with_source(activity: &str, statements: &str) -> String {
+fn with_source(activity: &str, statements: &str) -> String {
     format!(
         "COMPONENT Main;
          INTERFACE Numbers; {{ IN Number(i: INTEGER) }} END Numbers;
@@ -286,6 +286,14 @@ fn what_a_domain_cannot_be_is_said() {
             let error = complaint(&output);
             assert!(status(&output) == 1 && error.contains(reason), "{domain}{by} {platform:?}: {error}");
         }
+    }
+}
+
+#[test]
+fn composed_factories_stand_before_a_domain() {
+    for place in places() {
+        let expected = "101 101 lost lost 309 401 501 ";
+        assert_eq!(output_of(place, include_str!("../bindings/Composed.dry")), expected, "{place:?}");
     }
 }
 

@@ -110,6 +110,9 @@ impl ResourceManager for Domains {
     ) -> Result<Box<dyn Domain>, String> {
         let limit = limit(joint(name)?, hints)?;
         let capacity = capacity(hints)?;
+        if memory::left() < LEAST {
+            return Err(NO_MEMORY.into());
+        }
         if !threads::are_there() {
             // SAFETY: it is the first one, and the kernel's address space.
             unsafe {
@@ -144,6 +147,9 @@ impl ResourceManager for Domains {
 }
 
 const NO_MEMORY: &str = "there is no memory for a domain";
+
+/// With fewer pages a domain would end before it has done anything.
+const LEAST: usize = 192;
 
 /// The runtime's own memory beside its heap, in pages.
 const BESIDES: usize = 128;

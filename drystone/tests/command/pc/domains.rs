@@ -10,14 +10,6 @@ use crate::domains::{one_after_the_other, with_server};
 use crate::with::alone;
 use crate::{DRYSTONE, complaint, folder_with, printed, status};
 
-/// What is printed in both places, where both complain about the same.
-#[track_caller]
-fn printed_by(text: &str) -> String {
-    let (printed, complaint, status) = same(text, &[], |_| ());
-    assert!(status == 0 && !complaint.contains("error"), "{status}: {complaint}");
-    printed
-}
-
 /// The program is there a second time for domains only.
 #[test]
 fn who_makes_no_domains_carries_nothing_for_them() {
@@ -27,14 +19,6 @@ fn who_makes_no_domains_carries_nothing_for_them() {
     };
     let (with, without) = (size("NEW(s) AT \"user:store\""), size("NEW(s)"));
     assert!(without < with * 2 / 3, "{with} and {without} bytes");
-}
-
-#[test]
-fn composed_factories_stand_before_a_domain() {
-    if !is_there() {
-        return;
-    }
-    assert_eq!(printed_by(include_str!("composed.dry")), "101 101 lost lost 309 401 501 ");
 }
 
 /// One counts for ever, one for a while, the program itself too: all come to what they want.
@@ -108,6 +92,41 @@ fn hundreds_of_domains_one_after_the_other_leave_nothing_behind() {
     let folder = folder_with(&one_after_the_other("user:store", 300));
     let output = boot(&build(folder.path(), &[]), &["-M", "microvm", "-cpu", "max", "-m", "32M"]);
     assert_eq!((printed(&output).as_str(), status(&output)), ("<300>0", 1), "{}", complaint(&output));
+}
+
+/// Until there is no memory for one more, which is said of that one.
+#[test]
+fn as_many_domains_are_there_as_there_is_memory_for() {
+    if !is_there() {
+        return;
+    }
+    let text = "COMPONENT Main;
+         INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
+         COMPONENT Host OFFERS Echo;
+           IMPLEMENTATION Echo; VARIABLE n: INTEGER;
+           BEGIN WHILE ?Say DO ?Say(n); !Heard(n + 1) END END Echo;
+         END Host;
+         COMPONENT {ISOLATED} Box;
+           VARIABLE host[i: INTEGER]: Host; i, n: INTEGER;
+         BEGIN
+           FOR i := 1 TO 1000 DO NEW(host[i]) AT \"user:x\"; host[i]!Say(i); host[i]?Heard(n); WRITE(n); WRITELINE END
+         END Box;
+         VARIABLE box: Box;
+         BEGIN NEW(box); DELETE(box); NEW(box); DELETE(box); WRITE(\"end\") END Main;";
+    let image = folder_with(text);
+    let image = (build(image.path(), &[]), image);
+    for memory in ["32M", "33500K", "34M"] {
+        let output = boot(&image.0, &["-M", "microvm", "-cpu", "max", "-m", memory]);
+        let (printed, complaint, _) = said(&output);
+        let lines = Vec::from_iter(printed.lines());
+        let (count, last) = (lines.len() / 2, lines.last());
+        assert!(count > 50 && last == Some(&"end"), "{memory}: {count}\n{complaint}");
+        // As many again, when these are gone.
+        let expected: Vec<_> = (1..=count).chain(1..=count).map(|number| (number + 1).to_string()).collect();
+        assert_eq!(lines[..2 * count], expected, "{memory}");
+        assert_eq!(complaint.matches("user:x: there is no memory for a domain").count(), 2, "{complaint}");
+        assert!(!complaint.contains("has ended"), "{memory}: {complaint}");
+    }
 }
 
 /// What compiled programs never do, a crate of theirs does: whoever does something that it must not is ended, who takes the
