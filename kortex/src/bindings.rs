@@ -14,7 +14,7 @@ use drystone_runtime::binding::{
 use drystone_runtime::far::{Domain, Exported, Reach};
 
 use crate::Addition;
-use crate::composed::{Monitors, Services, Times, compose, compose_exported};
+use crate::composed::{Monitors, Services, Times, compose, compose_exported, put_before_domain};
 use crate::event::Events;
 use crate::interfaces::naming_context;
 
@@ -61,6 +61,16 @@ impl Bindings {
         self.services.monitors.clone()
     }
 
+    /// What the platform calls the places that a scheme names. A domain of its own is a process or an address space of users, whichever
+    /// of the two it is called: a platform has one of them. Where there are no workers, such a domain is one.
+    fn place<'s>(&self, scheme: &'s str) -> &'s str {
+        match scheme {
+            "user" => "process",
+            "worker" if !self.managers.contains_key(scheme) => "process",
+            other => other,
+        }
+    }
+
     /// Refuses factories that are neither composed nor what joins by names of this scheme.
     fn know(&self, name: Name<'_>, hints: &Hints<'_>) -> Result<(), String> {
         let scheme = name.context().split('+').next().unwrap_or_default();
@@ -101,10 +111,11 @@ impl NamingContext for Bindings {
 
     fn resolve<'n>(&mut self, name: Name<'n>) -> Result<Edge<'_, 'n>, String> {
         let scheme = name.context();
+        let place = self.place(scheme);
         if let Some(context) = self.contexts.get_mut(scheme) {
             return Ok(Edge::Context(&mut **context, name));
         }
-        match self.managers.get_mut(place(scheme)) {
+        match self.managers.get_mut(place) {
             Some(manager) => Ok(Edge::Place(&mut **manager)),
             None => Err(format!("there is no naming context {scheme}")),
         }
@@ -141,16 +152,8 @@ impl ResourceManager for Bindings {
             Ok(_) => Err("no components can be made there".into()),
             Err(why) => Err(why),
         };
-        made.map_err(|why| about(name, &why))
-    }
-}
-
-/// What a platform calls the places that a scheme names. A domain of its own is a process or an address space of users, whichever of the two
-/// it is called: a platform has one of them.
-fn place(scheme: &str) -> &str {
-    match scheme {
-        "user" => "process",
-        other => other,
+        let domain = made.map_err(|why| about(name, &why))?;
+        put_before_domain(domain, template, name.whole(), hints, &self.services)
     }
 }
 

@@ -23,6 +23,7 @@ use drystone_runtime::far::{Exported, Far, Reach, Waker};
 
 use crate::Before;
 
+pub(crate) use self::deadline::put_before_domain;
 pub use self::monitored::{Monitor, Monitors};
 pub use self::times::Times;
 

@@ -18,7 +18,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use drystone_component::{Interface, Program, Template};
+use drystone_component::{Interface, Name, Program, Template};
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Domain, Exported, Guest, Host, Reach, State, Waker, Wish};
 use drystone_runtime::platform::Platform;
@@ -43,10 +43,18 @@ pub fn capacity(hints: &Hints<'_>) -> Result<u32, String> {
     Ok(hints.capacity()?.unwrap_or(CAPACITY).max(16))
 }
 
+/// The number of a worker.
+///
+/// # Errors
+/// It is no number.
+pub fn worker(name: Name<'_>) -> Result<u32, String> {
+    name.rest().parse().map_err(|_| "a worker is a number, as in \"worker:1\"".into())
+}
+
 /// How long what a component has said last may take to be heard: in nanoseconds.
 const LEAVING: u64 = 10_000_000_000;
 
-fn offered_interface(template: &'static Template, index: usize) -> &'static Interface {
+pub(crate) fn offered_interface(template: &'static Template, index: usize) -> &'static Interface {
     // SAFETY: a program's descriptions live for ever.
     unsafe { &*template.offered.get()[index].interface }
 }

@@ -46,7 +46,7 @@ pub use domain::{Domain, State, proxy_of};
 pub use door::{Door, Entrance, door};
 pub use guest::{Guest, Host, Wish};
 pub use letter::{Filling, Letter, Letters, Outgoing};
-pub use listener::{is_listener, listen};
+pub use listener::listen;
 pub use proxy::{behind, proxy, stands_before};
 pub use queued::as_far;
 pub use traffic::Traffic;

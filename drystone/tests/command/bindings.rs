@@ -10,12 +10,20 @@ use tempfile::TempDir;
 
 use crate::certificates::{authority, certify};
 use crate::nats::Nats;
+use crate::places::{places, platforms, writes_everywhere};
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
 fn shapes() -> (String, String) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bindings");
     let read = |name: &str| fs::read_to_string(folder.join(name)).expect("it is there");
     (read("Shapes.dry"), read("Shapes.expected"))
+}
+
+/// The shapes where ten thousand beginnings at once take longer than is worth it, and what is printed then.
+const FEW: &str = "echo,sink,source,store,chat,large,greeting,guests";
+
+fn few() -> String {
+    shapes().1.replace("guests 10000\n", "")
 }
 
 /// The program, with a BY at each CONNECT to one of its names and at each EXPORT.
@@ -90,52 +98,52 @@ fn conform_within(folder: &Path, name: &str, list: &str, expected: &str) {
     assert!(server.ended().success(), "the server ends in good order");
 }
 
-/// The program, with its server in a domain of its own.
-fn shapes_at(domain: &str) -> TempDir {
-    let (folder, path) = shapes_by("", "");
+/// The program, with its server in a domain of its own, and a BY at its CONNECTs.
+fn shapes_at(domain: &str, connect: &str) -> TempDir {
+    let (folder, path) = shapes_by(connect, "");
     let program = fs::read_to_string(&path).expect("it was written");
     fs::write(&path, program.replace("NEW(server);", &format!("NEW(server) AT \"{domain}\";")))
         .expect("a temporary folder can be written");
     folder
 }
 
-/// The server in a domain of its own.
-fn conform_in(domain: &str) {
-    let folder = shapes_at(domain);
-    let output = drystone(folder.path(), &["run", "Shapes.dry", "both", "local:"]);
-    assert_eq!((printed(&output), status(&output)), (shapes().1, 0), "{}", complaint(&output));
-}
+/// What may stand at a CONNECT, and changes nothing.
+const BETWEEN: [&str; 4] = [
+    "",
+    "BY Monitored()",
+    "BY Restricted(rate: 1000000, burst: 100000), Monitored(), Local(capacity: 1)",
+    "BY Monitored, Monitored(name: \"second\"), Local(deadline: 60000)",
+];
 
 #[test]
-fn a_component_may_live_in_another_process() {
-    conform_in("process:store");
-}
-
-#[test]
-fn a_component_may_live_on_another_worker() {
-    conform_in("worker:1");
+fn a_component_may_live_in_another_domain() {
+    let through = platforms().flat_map(|place| BETWEEN[1..].iter().map(move |by| (place, *by, FEW)));
+    for (place, by, list) in places().map(|place| (place, BETWEEN[0], "")).chain(through) {
+        let folder = shapes_at(place.name, by);
+        let output = place.run(folder.path(), "Shapes.dry", &["both", "local:", list]);
+        let expected = if list.is_empty() { shapes().1 } else { few() };
+        assert_eq!(
+            (printed(&output), status(&output)),
+            (expected, 0),
+            "{place:?} {by}: {}",
+            complaint(&output)
+        );
+    }
 }
 
 #[test]
 fn what_lives_in_another_domain_can_be_exported() {
     for domain in ["process:store", "worker:1"] {
-        let folder = shapes_at(domain);
+        let folder = shapes_at(domain, "");
         conform_within(folder.path(), &format!("tcp://127.0.0.1:{}/", crate::tcp::port()), "", &shapes().1);
     }
 }
 
 #[test]
-fn local_names_join_as_components_do() {
-    conform_together("local:", "");
-}
-
-#[test]
-fn something_between_two_components_changes_nothing() {
-    conform_together("local:", "BY Monitored()");
-    conform_together(
-        "local:",
-        "BY Restricted(rate: 1000000, burst: 100000), Monitored(), Local(capacity: 1)",
-    );
+fn local_names_join_as_components_do_whatever_is_between() {
+    for by in BETWEEN {
+        conform_together("local:", by);
+    }
 }
 
 /// Clients end before their servers also where something is in between.
@@ -160,9 +168,7 @@ END Dead;
 
 #[test]
 fn a_program_ends_its_clients_first_through_what_stands_between() {
-    let folder = folder_with(ENDING);
-    let output = drystone(folder.path(), &["run", "program.dry"]);
-    assert_eq!((printed(&output).as_str(), status(&output)), ("7\n7\n", 0), "{}", complaint(&output));
+    writes_everywhere(ENDING, &[&["server"], &["client", "other"], &["server", "client"]], "7\n7\n");
 }
 
 #[test]
@@ -222,9 +228,7 @@ END Main;
 
 #[test]
 fn what_stands_before_a_name_waits_for_it() {
-    let folder = folder_with(&with_echo(LATER));
-    let output = drystone(folder.path(), &["run", "program.dry"]);
-    assert_eq!((printed(&output).as_str(), status(&output)), ("2\n2\ndone\n", 0), "{}", complaint(&output));
+    writes_everywhere(&with_echo(LATER), &[&["host"], &["guest", "gone"]], "2\n2\ndone\n");
 }
 
 #[test]
@@ -254,8 +258,6 @@ fn one_name_says_how_the_file_server_and_its_clients_are_joined() {
     let (onc_udp, udp) = (name("onc+udp", ""), name("udp", ""));
     let joints = [
         ("local:files", "local:here"),
-        ("local:files", "worker:1"),
-        ("local:files", "process:store"),
         (tcp.as_str(), "local:here"),
         (&onc, "local:here"),
         (&onc_udp, "local:here"),
@@ -265,6 +267,14 @@ fn one_name_says_how_the_file_server_and_its_clients_are_joined() {
     let nats = Nats::start(true);
     let nats = nats.as_ref().map(|nats| format!("nats://127.0.0.1:{}/files", nats.port));
     let joints = joints.into_iter().chain(nats.iter().map(|nats| (nats.as_str(), "local:here")));
+    for place in places() {
+        let folder = tempfile::tempdir().expect("there are temporary folders");
+        let shelf = if place.is_bare() { Path::new("shelf") } else { folder.path() };
+        let shelf = shelf.to_str().expect("temporary folders have plain names");
+        let output = place.run(&systems(), "Files.dry", &["both", "local:files", shelf, place.name]);
+        let told = (printed(&output), status(&output));
+        assert_eq!(told, (expected.clone(), 0), "{place:?}: {}", complaint(&output));
+    }
     for (name, place) in joints {
         let folder = tempfile::tempdir().expect("there are temporary folders");
         let shelf = folder.path().to_str().expect("temporary folders have plain names");
@@ -305,7 +315,5 @@ fn websockets_join_two_programs_by_tls() {
     let name = format!("https://127.0.0.1:{}/", crate::tcp::port());
     let (folder, _) = shapes_by(connect, export);
     certify(folder.path(), "server", &authority());
-    // Ten thousand beginnings by TLS at once take longer than is worth it here.
-    let list = "echo,sink,source,store,chat,large,greeting,guests";
-    conform_within(folder.path(), &name, list, &shapes().1.replace("guests 10000\n", ""));
+    conform_within(folder.path(), &name, FEW, &few());
 }

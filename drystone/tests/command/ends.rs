@@ -5,6 +5,7 @@ mod shapes;
 
 use crate::bindings::{Server, with_echo};
 use crate::faults::random;
+use crate::places::{Place, places, platforms, writes_everywhere};
 use crate::tcp::port;
 use crate::{complaint, drystone, folder_with, printed, status};
 
@@ -60,6 +61,14 @@ fn a_program_that_uses_its_own_names_ends() {
     }
 }
 
+#[test]
+fn a_program_that_uses_its_own_names_ends_wherever_its_components_are() {
+    let text = with_echo(OWN).replace("TOHOST", "local:host").replace("HOST", "local:host");
+    let text = text.replace("TOBETWEEN", "local:shop/between").replace("BETWEEN", "local:between");
+    let apart: [&[_]; 4] = [&["host"], &["between"], &["guest[i]"], &["host", "between", "guest[i]", "shop"]];
+    writes_everywhere(&text, &apart, "3\n3\n3\n");
+}
+
 /// Where names are used anywhere, and things are exported late.
 const ANYWHERE: &str = "
 ECHO
@@ -77,15 +86,31 @@ END Guest;
 
 #[test]
 fn programs_whose_components_find_each_other_by_names_end() {
-    let mut random = random(0x0e4d);
-    for _ in 0..40 {
-        let shapes::Shape { program, printed: expected } =
-            shapes::shape(&mut random, [port(), port()], false);
-        let text = with_echo(&program.replacen("ECHO\n", ANYWHERE, 1));
-        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
-        let said = (printed(&output), status(&output));
-        assert_eq!(said, (expected, 0), "{}\n{text}", complaint(&output));
+    for platform in platforms() {
+        let mut random = random(0x0e4d);
+        for round in 0..60 {
+            // There is no network on a machine, so that nothing but places is there to be tried.
+            let is_apart = round >= 40;
+            let places = if is_apart { PLACES } else { &[] };
+            let ground = shapes::Ground { ports: ports(platform), places, is_rough: false };
+            let shapes::Shape { program, printed: expected } = shapes::shape(&mut random, ground);
+            if platform.is_bare() && !is_apart {
+                continue;
+            }
+            let text = with_echo(&program.replacen("ECHO\n", ANYWHERE, 1));
+            let output = platform.run_text(&text);
+            let said = (printed(&output), status(&output));
+            assert_eq!(said, (expected, 0), "{platform:?} {}\n{text}", complaint(&output));
+        }
     }
+}
+
+/// Where some components are made.
+const PLACES: &[&str] = &["worker:1", "process:p", "user:q"];
+
+/// For what is exported beyond its program, where there is a network.
+fn ports(platform: Place) -> Option<[u16; 2]> {
+    (!platform.is_bare()).then(|| [port(), port()])
 }
 
 /// What fails may end others, wherever they are; but nobody waits for ever, and nothing else breaks.
@@ -98,13 +123,18 @@ ACTIVITY
 END Bomb;
 ";
     let count = std::env::var("SHAPES").map_or(40, |count| count.parse().expect("a number"));
-    let mut random = random(std::env::var("SEED").map_or(0xb0b, |seed| seed.parse().expect("a number")));
-    for _ in 0..count {
-        let program = shapes::shape(&mut random, [port(), port()], true).program;
-        let text = with_echo(&program.replacen("ECHO\n", &format!("{ANYWHERE}{bomb}"), 1));
-        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
-        let said = complaint(&output);
-        assert!([0, 1].contains(&status(&output)) && !said.contains("deadlock"), "{said}\n{text}");
+    for platform in platforms() {
+        let mut random = random(std::env::var("SEED").map_or(0xb0b, |seed| seed.parse().expect("a number")));
+        // A machine is slower, and begins anew each time.
+        for _ in 0..if platform.is_bare() { count / 2 } else { count } {
+            let ground = shapes::Ground { ports: ports(platform), places: PLACES, is_rough: true };
+            let program = shapes::shape(&mut random, ground).program;
+            let text = with_echo(&program.replacen("ECHO\n", &format!("{ANYWHERE}{bomb}"), 1));
+            let output = platform.run_text(&text);
+            let said = complaint(&output);
+            let is_fine = [0, 1].contains(&status(&output)) && !said.contains("deadlock");
+            assert!(is_fine, "{platform:?} {said}\n{text}");
+        }
     }
 }
 
@@ -131,16 +161,11 @@ END Main;
 
 #[test]
 fn who_talks_through_what_is_ended_by_force_ends_with_it() {
-    for place in ["worker:1", "process:x"] {
-        let text = with_echo(THROUGH).replace("PLACE", place);
-        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
-        assert_eq!(
-            (printed(&output), status(&output)),
-            (String::new(), 0),
-            "{place}: {}",
-            complaint(&output)
-        );
-        assert!(complaint(&output).starts_with("error: division by zero at program.dry:"), "{place}");
+    for place in places() {
+        let output = place.run_text(&with_echo(THROUGH));
+        let said = complaint(&output);
+        assert_eq!((printed(&output), status(&output)), (String::new(), 0), "{place:?}: {said}");
+        assert!(said.starts_with("error: division by zero at program.dry:"), "{place:?}: {said}");
     }
 }
 
@@ -159,21 +184,20 @@ ACTIVITY
 END Trader;
 VARIABLE trader: Trader; exchange: Exchange;
 BEGIN
-  NEW(trader) PLACE; CONNECT(Prices(trader), \"event:prices\");
+  NEW(trader) APART; CONNECT(Prices(trader), \"event:prices\");
   NEW(exchange); EXPORT(Prices(exchange), \"event:prices\")
 END Main;
 ";
 
 #[test]
 fn who_is_connected_to_events_hears_all_and_the_end_wherever_it_is() {
-    for (place, late, said) in
-        [("", 0, 50), ("AT \"worker:1\"", 0, 3), ("AT \"process:x\"", 0, 3), ("", 100, 3)]
-    {
-        let text = EVENTS.replace("PLACE", place).replace("LATE", &late.to_string());
-        let text = text.replace("SAID", &said.to_string());
-        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
+    let apart = places().map(|place| (place, " AT \"PLACE\"", 0, 3));
+    let near = platforms().flat_map(|place| [(place, "", 0, 50), (place, "", 100, 3)]);
+    for (place, at, late, said) in apart.chain(near) {
+        let text = EVENTS.replace(" APART", at).replace("LATE", &late.to_string());
+        let output = place.run_text(&text.replace("SAID", &said.to_string()));
         let heard = (printed(&output), status(&output));
-        assert_eq!(heard, (format!("{said}\n"), 0), "{place} {late}: {}", complaint(&output));
+        assert_eq!(heard, (format!("{said}\n"), 0), "{place:?}{at} {late}: {}", complaint(&output));
     }
 }
 
@@ -201,12 +225,11 @@ END Main;
 
 #[test]
 fn who_waits_for_its_connection_goes_on_whatever_that_is() {
-    for names in [format!("tcp://127.0.0.1:{}/", port()), "local:".into()] {
-        let text = with_echo(PATIENT).replace("NAME", &names);
-        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
-        let said = (printed(&output), status(&output));
-        assert_eq!(said, ("2\n2\n".into(), 0), "{names}: {}", complaint(&output));
-    }
+    let text = with_echo(PATIENT).replace("NAME", &format!("tcp://127.0.0.1:{}/", port()));
+    let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
+    assert_eq!((printed(&output), status(&output)), ("2\n2\n".into(), 0), "{}", complaint(&output));
+    let apart: [&[_]; 4] = [&["host"], &["early", "late"], &["host", "early", "late"], &["relay"]];
+    writes_everywhere(&with_echo(PATIENT).replace("NAME", "local:"), &apart, "2\n2\n");
 }
 
 /// Both of what a process deletes, and holds what is exported, wait for their turn when the process is ended by force.
@@ -252,9 +275,7 @@ END Main;
 
 #[test]
 fn what_waits_for_its_turn_to_be_deleted_may_be_ended_by_force() {
-    let output = drystone(folder_with(&with_echo(FORCED)).path(), &["run", "program.dry"]);
-    let said = (printed(&output), status(&output));
-    assert_eq!(said, ("lost\nlost\n".into(), 0), "{}", complaint(&output));
+    writes_everywhere(&with_echo(FORCED), &[&["host", "other"]], "lost\nlost\n");
 }
 
 const DELETING: &str = "

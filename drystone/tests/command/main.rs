@@ -35,6 +35,7 @@ mod objects;
 mod onc;
 mod pc;
 mod peer;
+mod places;
 mod programs;
 mod rebind;
 mod run;

@@ -22,7 +22,7 @@ use crate::{DRYSTONE, all_programs, complaint, drystone, folder_with, printed, p
 const LONGEST: &str = "120";
 
 /// Whether there is a machine; the test is skipped where there isn't.
-fn is_there() -> bool {
+pub fn is_there() -> bool {
     let is_there = emulator().is_ok();
     if !is_there {
         drystone_golden::skipped("no QEMU for x86-64");
@@ -31,14 +31,14 @@ fn is_there() -> bool {
 }
 
 /// `drystone run` with options and a program in a folder.
-fn run(folder: &Path, options: &[&str], program: &str) -> Command {
+pub fn run(folder: &Path, options: &[&str], program: &str) -> Command {
     let mut command = Command::new("timeout");
     command.args([LONGEST, DRYSTONE, "run"]).args(options).arg(program).current_dir(folder);
     command.stdin(Stdio::null());
     command
 }
 
-fn output(mut command: Command) -> Output {
+pub fn output(mut command: Command) -> Output {
     command.output().expect("the command runs")
 }
 

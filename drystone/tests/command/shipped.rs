@@ -6,6 +6,7 @@ mod blocks;
 use crate::faults::random;
 use std::fs;
 use std::path::Path;
+use std::process::Output;
 
 use drystone_client::Server;
 use drystone_client::composite::VarTable;
@@ -15,9 +16,16 @@ use tempfile::TempDir;
 use crate::counted::Counted;
 use crate::nats::Nats;
 use crate::peer::Peer;
+use crate::places::platforms;
 use crate::servers::{file_server, key_value, system};
 use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
+
+/// What a program has written, its error and its status.
+fn summary(output: &Output) -> (String, Option<String>, i32) {
+    let error = complaint(output).lines().find(|line| line.starts_with("error")).map(str::to_string);
+    (printed(output), error, status(output))
+}
 
 #[test]
 fn a_block_does_the_same_wherever_it_runs() {
@@ -25,19 +33,22 @@ fn a_block_does_the_same_wherever_it_runs() {
     let mut random = random(std::env::var("SEED").map_or(0x5a1b, |seed| seed.parse().expect("a number")));
     let (mut ended_well, mut refused) = (0, 0);
     let nats = Nats::start(false);
+    let machine = platforms().find(|platform| platform.is_bare());
     for round in 0..count {
         // Where there is no NATS it is TCP once more.
         let other = nats.as_ref().map(|nats| nats.name(&format!("round{round}.")));
         let tcp = || format!("tcp://127.0.0.1:{}/", port());
         let programs = blocks::programs(&mut random, [tcp(), other.unwrap_or_else(tcp)]);
-        let [here, there, over_nats, apart] = programs.each_ref().map(|program| {
-            let output = drystone(folder_with(program).path(), &["run", "program.dry"]);
-            let error = complaint(&output).lines().find(|line| line.starts_with("error")).map(str::to_string);
-            (printed(&output), error, status(&output))
-        });
+        let [here, there, over_nats, apart] = programs
+            .each_ref()
+            .map(|program| summary(&drystone(folder_with(program).path(), &["run", "program.dry"])));
         assert_eq!(here, there, "{}", programs[1]);
         assert_eq!(here, over_nats, "{}", programs[2]);
         assert_eq!(here, apart, "{}", programs[3]);
+        // Blocks aren't shipped there, and do the same.
+        if let Some(machine) = machine.filter(|_| round % 2 == 0) {
+            assert_eq!(here, summary(&machine.run_text(&programs[3])), "{}", programs[3]);
+        }
         ended_well += usize::from(here.2 == 0);
         // The compiler sees some divisions by zero.
         refused += usize::from(here.2 == 2);

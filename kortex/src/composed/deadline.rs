@@ -7,24 +7,52 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use core::any::Any;
 
-use drystone_component::Interface;
+use drystone_component::{Interface, Template};
 use drystone_runtime::binding::Hints;
-use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
+use drystone_runtime::far::{Arrival, Domain, Exported, Far, Filling, Outgoing, Reach, State, Waker};
 
 use super::{MILLISECOND, SOME, Services, Time, count};
+use crate::domain::offered_interface;
 
-struct Rule {
-    interface: &'static Interface,
+#[derive(Clone)]
+struct Patience {
     /// In nanoseconds.
-    patience: u64,
+    length: u64,
     time: Rc<dyn Time>,
     /// What a client is told.
     complaint: String,
 }
 
+struct Rule {
+    interface: &'static Interface,
+    patience: Patience,
+}
+
 struct Impatient {
     inner: Box<dyn Reach>,
     rule: Rc<Rule>,
+}
+
+impl Patience {
+    /// How much a BY says that there is; none: it says nothing.
+    fn new(name: &str, hints: &Hints<'_>, services: &Services) -> Result<Option<Patience>, String> {
+        let mut reaching = hints.factories.iter().filter(|factory| !services.is_composed(factory));
+        let milliseconds = reaching.find_map(|factory| count(factory, "deadline", SOME).transpose());
+        Ok(milliseconds.transpose()?.map(|milliseconds| Patience {
+            length: milliseconds * MILLISECOND,
+            time: services.time.clone(),
+            complaint: format!("{name}: there was no answer in {milliseconds} ms"),
+        }))
+    }
+
+    /// When it is over, if it begins now.
+    fn end(&self) -> u64 {
+        self.time.now().saturating_add(self.length)
+    }
+
+    fn before(self, inner: Box<dyn Reach>, interface: &'static Interface) -> Box<dyn Reach> {
+        Box::new(Impatient { inner, rule: Rc::new(Rule { interface, patience: self }) })
+    }
 }
 
 /// Puts it before what reaches a name, if a BY says so.
@@ -35,16 +63,56 @@ pub(super) fn put_before(
     hints: &Hints<'_>,
     services: &Services,
 ) -> Result<Box<dyn Reach>, String> {
-    let mut reaching = hints.factories.iter().filter(|factory| !services.is_composed(factory));
-    let milliseconds = reaching.find_map(|factory| count(factory, "deadline", SOME).transpose());
-    let Some(milliseconds) = milliseconds.transpose()? else { return Ok(reach) };
-    let rule = Rule {
-        interface,
-        patience: milliseconds * MILLISECOND,
-        time: services.time.clone(),
-        complaint: format!("{name}: there was no answer in {milliseconds} ms"),
-    };
-    Ok(Box::new(Impatient { inner: reach, rule: Rc::new(rule) }))
+    Ok(match Patience::new(name, hints, services)? {
+        Some(patience) => patience.before(reach, interface),
+        None => reach,
+    })
+}
+
+/// Puts it before all that a component elsewhere offers, if its BY says so.
+pub(crate) fn put_before_domain(
+    domain: Box<dyn Domain>,
+    template: &'static Template,
+    name: &str,
+    hints: &Hints<'_>,
+    services: &Services,
+) -> Result<Box<dyn Domain>, String> {
+    Ok(match Patience::new(name, hints, services)? {
+        Some(patience) => Box::new(Hurried { inner: domain, template, patience }),
+        None => domain,
+    })
+}
+
+struct Hurried {
+    inner: Box<dyn Domain>,
+    template: &'static Template,
+    patience: Patience,
+}
+
+impl Domain for Hurried {
+    fn attach(&mut self, waiter: Waker) {
+        self.inner.attach(waiter);
+    }
+
+    fn offered(&mut self, index: usize) -> Box<dyn Reach> {
+        self.patience.clone().before(self.inner.offered(index), offered_interface(self.template, index))
+    }
+
+    fn required(&mut self, index: usize) -> Box<dyn Exported> {
+        self.inner.required(index)
+    }
+
+    fn state(&mut self) -> State {
+        self.inner.state()
+    }
+
+    fn delete(&mut self) {
+        self.inner.delete();
+    }
+
+    fn ended(&self) -> Option<String> {
+        self.inner.ended()
+    }
 }
 
 impl Reach for Impatient {
@@ -87,9 +155,9 @@ impl Awaited {
     fn look_at_the_clock(&mut self) {
         let sends = self.rule.interface.state(self.state);
         let is_servers = sends & Interface::SERVER_SENDS != 0 && sends & Interface::CLIENT_SENDS == 0;
-        self.until = is_servers.then(|| self.rule.time.now().saturating_add(self.rule.patience));
+        self.until = is_servers.then(|| self.rule.patience.end());
         self.timer = match (self.until, &self.pump) {
-            (Some(until), Some(pump)) => Some(self.rule.time.wake_at(until, pump.clone())),
+            (Some(until), Some(pump)) => Some(self.rule.patience.time.wake_at(until, pump.clone())),
             _ => None,
         };
     }
@@ -113,8 +181,8 @@ impl Far for Awaited {
 
     fn receive(&mut self) -> Arrival {
         match self.inner.receive() {
-            Arrival::Nothing if self.until.is_some_and(|until| until <= self.rule.time.now()) => {
-                Arrival::Lost(self.rule.complaint.clone())
+            Arrival::Nothing if self.until.is_some_and(|until| until <= self.rule.patience.time.now()) => {
+                Arrival::Lost(self.rule.patience.complaint.clone())
             }
             Arrival::Message(message) => {
                 self.arrived = message;

@@ -3,6 +3,7 @@
 
 mod calls;
 mod load;
+mod message;
 pub(crate) mod process;
 
 use alloc::boxed::Box;
@@ -17,7 +18,7 @@ use drystone_calls::Start;
 use drystone_component::wire::Limits;
 use drystone_component::{Name, Program, Template};
 use drystone_kortex::Expected;
-use drystone_kortex::domain::{End, Home, Link, Party, Remote, Rings, Trust, Wake, capacity};
+use drystone_kortex::domain::{self, End, Home, Link, Party, Remote, Rings, Trust, Wake, capacity};
 use drystone_machine::Console;
 use drystone_runtime::binding::{Hints, ResourceManager};
 use drystone_runtime::far::Domain;
@@ -60,6 +61,8 @@ impl Home for Harbour {
 impl Harbour {
     /// Serves the channels, and tells what has happened to domains; whether there was anything to do.
     pub(crate) fn serve(&self) -> bool {
+        process::look();
+        self.write();
         let served = self.rings.serve();
         let is_over =
             |(process, link): &mut (Rc<Running>, Rc<Link>)| process.ended().is_some() || link.is_lost();
@@ -74,8 +77,14 @@ impl Harbour {
         served || !over.is_empty()
     }
 
+    /// Writes what domains have said.
+    fn write(&self) {
+        self.live.borrow().iter().for_each(|(process, _)| process.write());
+    }
+
     /// The program has ended: nobody wants any of them.
     pub(crate) fn abandon(&self) {
+        self.write();
         self.rings.abandon();
     }
 }
@@ -99,8 +108,11 @@ impl ResourceManager for Domains {
         name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Domain>, String> {
-        let limit = limit(hints)?;
+        let limit = limit(joint(name)?, hints)?;
         let capacity = capacity(hints)?;
+        if memory::left() < LEAST {
+            return Err(NO_MEMORY.into());
+        }
         if !threads::are_there() {
             // SAFETY: it is the first one, and the kernel's address space.
             unsafe {
@@ -136,20 +148,31 @@ impl ResourceManager for Domains {
 
 const NO_MEMORY: &str = "there is no memory for a domain";
 
+/// With fewer pages a domain would end before it has done anything.
+const LEAST: usize = 192;
+
 /// The runtime's own memory beside its heap, in pages.
 const BESIDES: usize = 128;
 
+/// The factory that joins what has such a name. As there is one processor, who is on another worker has an address space, as others do:
+/// that is how it has a thread, and a heap, of its own.
+fn joint(name: Name<'_>) -> Result<&'static str, String> {
+    Ok(if name.context() == "worker" { domain::worker(name).map(|_| "Worker")? } else { "Lrpc" })
+}
+
 /// How many bytes a domain's program may have, if somebody says.
-fn limit(hints: &Hints<'_>) -> Result<Option<usize>, String> {
+fn limit(joint: &str, hints: &Hints<'_>) -> Result<Option<usize>, String> {
     let mut least = None;
     for factory in &hints.factories {
-        if factory.name != "Lrpc" {
-            return Err(format!("{} can do nothing for a domain: Lrpc can", factory.name));
+        if factory.name != joint {
+            return Err(format!("{} can do nothing for a domain: {joint} can", factory.name));
         }
         // It is confined whatever is said.
         factory.boolean("confined")?;
         if factory.integer("processor")?.is_some() {
-            return Err("Lrpc: all domains of a machine have the same share of its processor".into());
+            return Err(
+                "Lrpc: processor can't be had on a machine, where all domains have the same share".into()
+            );
         }
         match factory.integer("memory")? {
             Some(bytes) if bytes <= 0 => return Err("Lrpc: memory is to be above 0".into()),

@@ -99,14 +99,16 @@ impl Late {
     }
 }
 
-/// Whether anybody may reach a component by a name.
+/// Whether anybody may reach a component by a name. Through what a component elsewhere requires comes only that one.
 pub unsafe fn is_exported(w: *mut Worker, instance: *mut Instance) -> bool {
     // Listeners are kept, so in most programs there is nothing to look for.
     if (*home(w)).kept.is_empty() {
         return has_name(w, instance);
     }
     let mut is_exported = has_name(w, instance);
-    clients(instance, |client| is_exported |= far::is_listener((*client).instance));
+    clients(instance, |client| {
+        is_exported |= matches!(far::binding((*client).instance), Some(Binding::Listener(..)));
+    });
     is_exported
 }
 

@@ -20,23 +20,33 @@ enum Item {
     Bomb,
 }
 
+/// Where components may be, and what becomes of them.
+#[derive(Clone, Copy)]
+pub struct Ground {
+    /// Those that are exported by tcp share the first one, those by http the second; none: there is no network.
+    pub ports: Option<[u16; 2]>,
+    /// Where some are made.
+    pub places: &'static [&'static str],
+    /// Some fail, some are isolated: nobody knows what will be printed.
+    pub is_rough: bool,
+}
+
 struct Maker<'a> {
     random: &'a mut dyn FnMut() -> u64,
-    /// Some fail, some are isolated, some are made elsewhere.
-    is_rough: bool,
+    ground: Ground,
     names: Vec<String>,
     /// Components that others hold.
     templates: String,
     made: usize,
 }
 
-/// Makes one; those that are exported by tcp share the port, those by http the next. In a rough one something fails, so that
-/// nobody knows what will be printed.
-pub fn shape(random: &mut dyn FnMut() -> u64, [port, other]: [u16; 2], is_rough: bool) -> Shape {
+/// Makes one.
+pub fn shape(random: &mut dyn FnMut() -> u64, ground: Ground) -> Shape {
+    let is_rough = ground.is_rough;
     let [hosts, between, guests] = [1, 0, 1].map(|least| least + (random() % 4) as usize);
-    let name = |number| match random() % 4 {
-        0 => format!("tcp://127.0.0.1:{port}/{number}"),
-        1 if is_rough => format!("http://127.0.0.1:{other}/{number}"),
+    let name = |number| match (random() % 4, ground.ports) {
+        (0, Some([port, _])) => format!("tcp://127.0.0.1:{port}/{number}"),
+        (1, Some([_, port])) if is_rough => format!("http://127.0.0.1:{port}/{number}"),
         _ => format!("local:{number}"),
     };
     let names = (0..hosts + between).map(name).collect();
@@ -44,7 +54,7 @@ pub fn shape(random: &mut dyn FnMut() -> u64, [port, other]: [u16; 2], is_rough:
     items.extend((hosts..hosts + between).map(Item::Between));
     items.extend([Item::Guest].repeat(guests));
     items.extend([Item::Bomb].repeat(if is_rough { 1 + guests % 2 } else { 0 }));
-    let mut maker = Maker { random, is_rough, names, templates: String::new(), made: 0 };
+    let mut maker = Maker { random, ground, names, templates: String::new(), made: 0 };
     maker.shuffle(&mut items);
     let body = maker.holder(items, 0, "BEGIN");
     let program = format!("COMPONENT Main;\nECHO\n{}{body}END Main;\n", maker.templates);
@@ -82,8 +92,9 @@ impl Maker<'_> {
                 Item::Guest => "Guest",
                 Item::Bomb => "Bomb",
             };
-            if self.is_rough && self.below(3) == 0 {
-                body[made] += [" AT \"worker:1\"", " AT \"process:p\"", " AT \"process:q\""][self.below(3)];
+            let places = self.ground.places;
+            if !places.is_empty() && self.below(3) == 0 {
+                body[made] += &format!(" AT \"{}\"", places[self.below(places.len())]);
             }
             held.push(format!("  VARIABLE {variable}: {template};\n"));
             let others = match item {
@@ -109,7 +120,7 @@ impl Maker<'_> {
         let name = format!("C{}", self.made);
         let when = ["BEGIN", "ACTIVITY"][self.below(2)];
         let body = self.holder(items, depth, when);
-        let isolated = if self.is_rough && self.below(2) == 0 { " {ISOLATED}" } else { "" };
+        let isolated = if self.ground.is_rough && self.below(2) == 0 { " {ISOLATED}" } else { "" };
         writeln!(self.templates, "COMPONENT{isolated} {name};\n{body}END {name};").expect("text");
         name
     }

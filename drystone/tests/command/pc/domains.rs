@@ -1,36 +1,14 @@
-//! `AT "user:store"` on a machine: a component in an address space of its own does what it does in a process of its own, and whatever
-//! it does beside that is its own end.
+//! `AT "user:store"` on a machine, beside what all places have in common (`places`): whatever a component in an address space of its own does
+//! beside what it must is its own end.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use super::{boot, build, is_there, said, same};
-use crate::domains::{with_server, with_source};
+use crate::domains::{one_after_the_other, with_server};
 use crate::with::alone;
 use crate::{DRYSTONE, complaint, folder_with, printed, status};
-
-/// What is printed in both places, where both complain about the same.
-#[track_caller]
-fn printed_by(text: &str) -> String {
-    let (printed, complaint, status) = same(text, &[], |_| ());
-    assert!(status == 0 && !complaint.contains("error"), "{status}: {complaint}");
-    printed
-}
-
-#[test]
-fn a_component_answers_from_an_address_space_of_its_own() {
-    if !is_there() {
-        return;
-    }
-    let text = with_server(
-        "NEW(s) AT \"user:store\" BY Lrpc(confined: TRUE, memory: 100000000);
-         FOR i := 1 TO 100 DO s!Say(TEXT(i)); s?Heard(x) END; WRITE(x);
-         d := \"0123456789\"; FOR k := 1 TO 17 DO d := d + d END;
-         s!Say(d); s?Heard(x); WRITE(LENGTH(x)); IF x = \"<\" + d + \">\" THEN WRITE(\" equal\") END",
-    );
-    assert_eq!(printed_by(&text), "<100>1310722 equal");
-}
 
 /// The program is there a second time for domains only.
 #[test]
@@ -41,27 +19,6 @@ fn who_makes_no_domains_carries_nothing_for_them() {
     };
     let (with, without) = (size("NEW(s) AT \"user:store\""), size("NEW(s)"));
     assert!(without < with * 2 / 3, "{with} and {without} bytes");
-}
-
-/// It begins communications itself, with who is slow, and has its own BEGIN, ACTIVITY and FINALLY.
-#[test]
-fn a_component_there_uses_what_it_requires() {
-    if !is_there() {
-        return;
-    }
-    let text = with_source(
-        "FOR i := 1 TO 3000 DO Numbers!Number(i) END FINALLY WRITE(\"finally \")",
-        "NEW(sum); NEW(source) AT \"user:store\"; CONNECT(Numbers(source), sum); DELETE(source); DELETE(sum)",
-    );
-    assert_eq!(printed_by(&text), "finally 4501500");
-}
-
-#[test]
-fn composed_factories_stand_before_a_domain() {
-    if !is_there() {
-        return;
-    }
-    assert_eq!(printed_by(include_str!("composed.dry")), "101 101 lost lost 309 401 501 ");
 }
 
 /// One counts for ever, one for a while, the program itself too: all come to what they want.
@@ -132,14 +89,44 @@ fn hundreds_of_domains_one_after_the_other_leave_nothing_behind() {
     if !is_there() {
         return;
     }
-    let text = with_server(
-        "FOR i := 1 TO 300 DO
-           NEW(s) AT \"user:store\"; s!Say(TEXT(i)); s?Heard(x); DELETE(s)
-         END; WRITE(x + d); WRITE(k)",
-    );
-    let folder = folder_with(&text);
+    let folder = folder_with(&one_after_the_other("user:store", 300));
     let output = boot(&build(folder.path(), &[]), &["-M", "microvm", "-cpu", "max", "-m", "32M"]);
     assert_eq!((printed(&output).as_str(), status(&output)), ("<300>0", 1), "{}", complaint(&output));
+}
+
+/// Until there is no memory for one more, which is said of that one.
+#[test]
+fn as_many_domains_are_there_as_there_is_memory_for() {
+    if !is_there() {
+        return;
+    }
+    let text = "COMPONENT Main;
+         INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
+         COMPONENT Host OFFERS Echo;
+           IMPLEMENTATION Echo; VARIABLE n: INTEGER;
+           BEGIN WHILE ?Say DO ?Say(n); !Heard(n + 1) END END Echo;
+         END Host;
+         COMPONENT {ISOLATED} Box;
+           VARIABLE host[i: INTEGER]: Host; i, n: INTEGER;
+         BEGIN
+           FOR i := 1 TO 1000 DO NEW(host[i]) AT \"user:x\"; host[i]!Say(i); host[i]?Heard(n); WRITE(n); WRITELINE END
+         END Box;
+         VARIABLE box: Box;
+         BEGIN NEW(box); DELETE(box); NEW(box); DELETE(box); WRITE(\"end\") END Main;";
+    let image = folder_with(text);
+    let image = (build(image.path(), &[]), image);
+    for memory in ["32M", "33500K", "34M"] {
+        let output = boot(&image.0, &["-M", "microvm", "-cpu", "max", "-m", memory]);
+        let (printed, complaint, _) = said(&output);
+        let lines = Vec::from_iter(printed.lines());
+        let (count, last) = (lines.len() / 2, lines.last());
+        assert!(count > 50 && last == Some(&"end"), "{memory}: {count}\n{complaint}");
+        // As many again, when these are gone.
+        let expected: Vec<_> = (1..=count).chain(1..=count).map(|number| (number + 1).to_string()).collect();
+        assert_eq!(lines[..2 * count], expected, "{memory}");
+        assert_eq!(complaint.matches("user:x: there is no memory for a domain").count(), 2, "{complaint}");
+        assert!(!complaint.contains("has ended"), "{memory}: {complaint}");
+    }
 }
 
 /// What compiled programs never do, a crate of theirs does: whoever does something that it must not is ended, who takes the
@@ -182,4 +169,5 @@ fn who_does_what_it_must_not_ends_alone() {
     assert_eq!(ended("only a kernel may"), 7, "{complaint}");
     assert_eq!(ended("it was ended at"), 6 + 7 + 3, "{complaint}");
     assert_eq!(ended("has written nonsense"), 1, "{complaint}");
+    assert_eq!(ended("memory allocation of 4096 bytes failed"), 1, "{complaint}");
 }

@@ -79,6 +79,12 @@ unsafe fn run_wild(what: &str) {
             "grow" => loop {
                 ask(3, 256);
             },
+            "say" => loop {
+                ask(2, 0);
+            },
+            "fill" => loop {
+                black_box(Box::leak(Box::new([1_u8; 4096])));
+            },
             "nonsense" => {
                 for number in (1_u64..).map(|number| number.wrapping_mul(0x9e37_79b9_7f4a_7c15)) {
                     for at in 0..512 {

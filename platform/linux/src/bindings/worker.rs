@@ -4,7 +4,7 @@ use std::io;
 use std::thread;
 
 use drystone_component::{Name, Template};
-use drystone_kortex::domain::{Remote, Trust, capacity};
+use drystone_kortex::domain::{Remote, Trust, capacity, worker};
 use drystone_runtime::binding::{Hints, ResourceManager};
 use drystone_runtime::far::Domain;
 
@@ -45,7 +45,7 @@ impl ResourceManager for Workers {
         name: Name<'_>,
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Domain>, String> {
-        let worker = name.rest().parse().map_err(|_| "a worker is a number, as in \"worker:1\"")?;
+        let worker = worker(name)?;
         if let Some(factory) = hints.factories.iter().find(|factory| factory.name != "Worker") {
             return Err(format!("{} can do nothing for a worker of this program", factory.name));
         }

@@ -14,10 +14,10 @@ pub const START: usize = PROGRAM + GIGABYTE;
 pub const CHANNEL: usize = PROGRAM + 2 * GIGABYTE;
 /// Bytes of each of the channel's rings.
 pub const RING: usize = 64 << 10;
-/// Below this is its stack, below which there is nothing.
+/// Below this is its stack, which gets its pages when they are used, and below which there is nothing.
 pub const STACK_END: usize = PROGRAM + 3 * GIGABYTE;
-/// Bytes of its stack.
-pub const STACK: usize = 256 << 10;
+/// Bytes of its stack: as many as the home has.
+pub const STACK: usize = 1 << 20;
 /// Below this is the stack on which it is told that time passes.
 pub const TICK_STACK_END: usize = STACK_END + GIGABYTE / 2;
 /// Bytes of that one.
@@ -57,7 +57,8 @@ pub enum Ask {
     End = 0,
     /// What was interrupted goes on, where it was.
     GoOn = 1,
-    /// Bytes for people: to which [`Stream`], where they are and how many, no more than [`MOST_BYTES`].
+    /// Bytes for people: to which [`Stream`], where they are and how many, no more than [`MOST_BYTES`]. [`SOON`], as long as there are others of
+    /// this domain that haven't been written.
     Write = 2,
     /// So many pages more, behind those that it has, and no more than [`MOST_PAGES`] at once.
     Grow = 3,
@@ -80,11 +81,10 @@ pub enum Stream {
     Errors = 1,
 }
 
-/// The kernel isn't interrupted while it writes: that takes a serial line a millisecond and a half, and as many bytes it keeps of what
-/// comes meanwhile.
-pub const MOST_BYTES: usize = 16;
+/// A message of no more bytes is written whole, whatever others write.
+pub const MOST_BYTES: usize = 1024;
 
-/// Nor while it makes pages.
+/// The kernel isn't interrupted while it makes pages.
 pub const MOST_PAGES: usize = 256;
 
 /// An answer: it has been done.

@@ -1,14 +1,13 @@
 //! What a domain may ask of the kernel. All of it comes by an exception, which keeps all registers: the kernel's code uses vector
 //! registers here, of which users see nothing.
 
-use drystone_calls::{Ask, DONE, MOST_BYTES, MOST_PAGES, NEVER, SOON, Stream};
-use drystone_machine::Console;
+use drystone_calls::{Ask, DONE, MOST_PAGES, NEVER, SOON, Stream};
 use kortex_binding::domain::Method;
-use kortex_binding::{Call, REFUSED, memory, signal};
+use kortex_binding::{Call, REFUSED, signal};
 use kortex_hal::exception::Processor;
 
 use super::process::{End, Process, tell_home};
-use crate::{clock, line, threads};
+use crate::{clock, threads};
 
 /// Binds all of them for a process.
 ///
@@ -48,18 +47,12 @@ unsafe extern "C" fn go_on(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 
     if unsafe { signal::go_on(&Processor, threads::running(), 0) } { DONE } else { REFUSED }
 }
 
-unsafe extern "C" fn write(_: *const (), stream: u64, from: u64, count: u64, _: u64) -> i64 {
-    let mut bytes = [0; MOST_BYTES];
-    let Some(bytes) = bytes.get_mut(..count as usize) else { return REFUSED };
-    if memory::read(from, bytes).is_err() {
-        return REFUSED;
-    }
-    if stream == Stream::Errors as u64 {
-        Console.write_bytes(bytes)
-    } else {
-        line::send(bytes)
-    }
-    DONE
+unsafe extern "C" fn write(this: *const (), stream: u64, from: u64, count: u64, _: u64) -> i64 {
+    let stream = if stream == Stream::Errors as u64 { Stream::Errors } else { Stream::Output };
+    // SAFETY: bound so, in a handler.
+    let answer = unsafe { of(this).message.take(stream, from, count as usize) };
+    tell_home();
+    answer
 }
 
 unsafe extern "C" fn grow(this: *const (), pages: u64, _: u64, _: u64, _: u64) -> i64 {

@@ -24,10 +24,11 @@ use kortex_hal::exception::{Context, DOUBLE_FAULT, INTERRUPTIBLE, OWN, PAGE_FAUL
 use kortex_hal::mmu::{Access, AddressSpace, Mmu, PAGE, Paging};
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use kortex_memory::paged::Paged;
-use kortex_memory::{Pages, Space, allocate_zeroed, order};
+use kortex_memory::{Space, allocate_zeroed, free_range, order};
 use kortex_thread::Condition;
 
 use super::load;
+use super::message::Message;
 use crate::clock::Alarm;
 use crate::memory::{self, ForPrograms};
 use crate::threads::{self, Thread};
@@ -46,7 +47,7 @@ static POOL: Pool = Pool(RefCell::new(ForPrograms));
 /// The first of all that haven't ended.
 static FIRST: Shared<*const Process> = Shared::new(null());
 
-/// One of them has rung or ended, and the home hasn't looked yet.
+/// One of them has rung or ended, or said something, and the home hasn't looked since.
 static NEWS: AtomicBool = AtomicBool::new(false);
 
 /// Exceptions by which users end.
@@ -90,7 +91,18 @@ impl Channel {
     const ORDER: usize = order(Self::PAGES * PAGE);
 
     pub(crate) fn new() -> Option<Channel> {
-        allocate_zeroed(&mut ForPrograms, Self::ORDER).map(Channel)
+        let channel = Channel(allocate_zeroed(&mut ForPrograms, Self::ORDER)?);
+        // SAFETY: they were just given, and what lies behind the channel isn't used.
+        unsafe { free_range(&mut ForPrograms, channel.end(), channel.start() + (PAGE << Self::ORDER)) };
+        Some(channel)
+    }
+
+    fn start(&self) -> usize {
+        self.0.addr().get()
+    }
+
+    fn end(&self) -> usize {
+        self.start() + Self::PAGES * PAGE
     }
 
     /// As an end knows it.
@@ -102,7 +114,7 @@ impl Channel {
 impl Drop for Channel {
     fn drop(&mut self) {
         // SAFETY: it came from there.
-        unsafe { ForPrograms.free(self.0, Self::ORDER) };
+        unsafe { free_range(&mut ForPrograms, self.start(), self.end()) };
     }
 }
 
@@ -122,6 +134,8 @@ pub(crate) struct Process {
     grown: Cell<usize>,
     /// For this it waits when it rests, until then.
     bell: Condition<Activation>,
+    /// What it says to people.
+    pub(super) message: Message,
     until: Cell<u64>,
     /// Its bell has rung.
     is_rung: Cell<bool>,
@@ -135,8 +149,8 @@ pub(crate) struct Process {
 /// The process stays as long as its thread runs.
 type Bind = unsafe fn(&'static Process);
 
-/// What there is of it besides its memory, and the stacks, in pages.
-const BESIDES: usize = 512;
+/// What there is of it besides its memory, in pages.
+const BESIDES: usize = 512 + STACK / PAGE;
 
 impl Process {
     /// Starts one with a program and what that may ask, which shares a channel with its holder, and is told something. `None`: there is
@@ -159,6 +173,7 @@ impl Process {
             space: RefCell::new(Some(space)),
             grown: Cell::new(0),
             bell: Condition::new(),
+            message: Message::new(),
             until: Cell::new(clock::NEVER),
             is_rung: Cell::new(false),
             end: Cell::new(None),
@@ -178,12 +193,10 @@ impl Process {
         let entry = {
             let space = self.space.borrow();
             let space = space.as_ref()?;
-            for (end, bytes) in [(STACK_END, STACK), (TICK_STACK_END, TICK_STACK)] {
-                space.map(end - bytes, bytes / PAGE, Access::WRITE).ok()?;
-            }
+            space.map(TICK_STACK_END - TICK_STACK, TICK_STACK / PAGE, Access::WRITE).ok()?;
             space.map(START, 1, Access::READ).ok()?;
             // SAFETY: the channel stays longer than the process, and is made to be shared.
-            unsafe { space.lend(CHANNEL, channel.0.addr().get(), Channel::PAGES, Access::WRITE).ok()? };
+            unsafe { space.lend(CHANNEL, channel.start(), Channel::PAGES, Access::WRITE).ok()? };
             // SAFETY: it is numbers.
             let told = unsafe { slice::from_raw_parts((&raw const *start).cast(), size_of::<Start>()) };
             space.fill(START, told).ok()?;
@@ -208,16 +221,25 @@ impl Process {
 
     /// Gives it so many pages more; `None`: not now.
     pub(super) fn grow(&self, pages: usize) -> Option<bool> {
-        if memory::is_in_use() || POOL.0.try_borrow_mut().is_err() {
-            return None;
-        }
-        let at = MEMORY + self.grown.get() * PAGE;
-        let space = self.space.borrow();
-        let is_there = space.as_ref().is_some_and(|space| space.map(at, pages, Access::WRITE).is_ok());
+        let is_there = self.map(MEMORY + self.grown.get() * PAGE, pages)?;
         if is_there {
             self.grown.set(self.grown.get() + pages);
         }
         Some(is_there)
+    }
+
+    /// Gives it the page of its stack that it has missed at an address; `None`: not now. `Some(false)`: that isn't missing there.
+    fn deepen(&self, address: usize) -> Option<bool> {
+        let is_stack = (STACK_END - STACK..STACK_END).contains(&address);
+        if is_stack { self.map(address & !(PAGE - 1), 1) } else { Some(false) }
+    }
+
+    fn map(&self, at: usize, pages: usize) -> Option<bool> {
+        if memory::is_in_use() || POOL.0.try_borrow_mut().is_err() {
+            return None;
+        }
+        let space = self.space.borrow();
+        Some(space.as_ref().is_some_and(|space| space.map(at, pages, Access::WRITE).is_ok()))
     }
 
     /// Its thread waits until its bell rings, or for that time.
@@ -267,9 +289,14 @@ pub(super) fn tell_home() {
     threads::wake_home();
 }
 
-/// Whether one of them has rung or ended since this was asked last. In the home, with interrupts off.
+/// Whether one of them has rung or ended, or said something, since the home began to look last. In the home, with interrupts off.
 pub(crate) fn is_news() -> bool {
-    NEWS.swap(false, Relaxed)
+    NEWS.load(Relaxed)
+}
+
+/// The home begins to look.
+pub(super) fn look() {
+    NEWS.store(false, Relaxed);
 }
 
 /// A process, until this is dropped.
@@ -279,6 +306,11 @@ impl Running {
     /// Rings its bell.
     pub(crate) fn ring(&self) {
         without_interrupts(|| self.0.ring());
+    }
+
+    /// Writes what it has said.
+    pub(crate) fn write(&self) {
+        self.0.message.write();
     }
 
     /// How it has ended, if it has.
@@ -309,6 +341,7 @@ impl Running {
                 link = &found.next;
             }
         });
+        self.write();
         let space = process.space.take();
         if let Some(space) = space {
             // SAFETY: its thread doesn't run any more, and what runs is the kernel in its own.
@@ -381,11 +414,17 @@ pub(super) unsafe fn begin() {
 
 extern "C" fn fault(context: &mut Context, of: *const ()) {
     if context.is_user() {
+        let process = Process::of(gate::domain());
         let vector = context.vector();
         let address = if vector == PAGE_FAULT { Paging.fault_address() } else { 0 };
         let end = End::Fault { vector, at: context.rip, address };
         // SAFETY: in a handler, of the thread that was interrupted.
-        unsafe { Process::of(gate::domain()).end(end) };
+        match process.deepen(address as usize) {
+            Some(true) => {}
+            Some(false) => unsafe { process.end(end) },
+            // It does once more what it was about to do.
+            None => unsafe { threads::give_way() },
+        }
     } else if !users::fail(context) {
         drystone_machine::fatal(context, of);
     }

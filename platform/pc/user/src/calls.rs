@@ -35,7 +35,9 @@ pub(crate) fn end(status: i64) -> ! {
 /// Writes bytes for people.
 pub(crate) fn write(stream: Stream, bytes: &[u8]) {
     for some in bytes.chunks(MOST_BYTES) {
-        ask(Ask::Write, stream as u64, some.as_ptr() as u64, some.len() as u64);
+        while ask(Ask::Write, stream as u64, some.as_ptr() as u64, some.len() as u64) == SOON {
+            rest(0);
+        }
     }
 }
 

@@ -12,11 +12,11 @@ mod memory;
 mod platform;
 
 use alloc::boxed::Box;
-use alloc::format;
 use alloc::rc::Rc;
+use core::fmt::{self, Write};
 use core::panic::PanicInfo;
 
-use drystone_calls::{CHANNEL, RING, START, Start, Stream};
+use drystone_calls::{CHANNEL, MOST_BYTES, RING, START, Start, Stream};
 pub use drystone_component::Program;
 use drystone_component::Template;
 pub use drystone_kortex::Addition;
@@ -51,8 +51,26 @@ pub unsafe fn run(program: &'static Program, additions: &'static [&'static Addit
     calls::end(domain::run(program, template, &link, &mut platform, options))
 }
 
-/// For a user's `#[panic_handler]`: says what is wrong, and ends the domain.
+/// For a user's `#[panic_handler]`: says what is wrong, and ends the domain. There may be no memory.
 pub fn panic(info: &PanicInfo<'_>) -> ! {
-    calls::write(Stream::Errors, format!("error: {info}\n").as_bytes());
+    let mut message = Message { bytes: [0; MOST_BYTES], count: 0 };
+    let _ = writeln!(message, "error: {info}");
+    calls::write(Stream::Errors, &message.bytes[..message.count]);
     calls::end(101)
+}
+
+/// The beginning of a message: as much as the kernel takes at once.
+struct Message {
+    bytes: [u8; MOST_BYTES],
+    count: usize,
+}
+
+impl Write for Message {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = &mut self.bytes[self.count..];
+        let fits = room.len().min(text.len());
+        room[..fits].copy_from_slice(&text.as_bytes()[..fits]);
+        self.count += fits;
+        Ok(())
+    }
 }

@@ -53,7 +53,9 @@ pub fn begin(role: u64) {
 
 /// A server is called only when it has said where: it begins beside who calls it.
 pub fn wait_for_server() {
-    calls::ask(0, 0);
+    if calls::ask(0, 0) == calls::REFUSED {
+        say!("the server can't be called: it is dead, or has not said where it is");
+    }
 }
 
 /// Does what everybody may, beside those that attack: counts, gives way, and calls another domain.
