@@ -14,7 +14,7 @@ pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
         title: "A kernel of components",
         notes: notes(),
         place: |_| Place::Headline,
-        reason: reason,
+        reason,
         plots: vec![Plot {
             file: "kernel.svg".into(),
             title: "bindings and switches, in instructions".into(),
