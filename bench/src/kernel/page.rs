@@ -44,7 +44,7 @@ fn reason(row: &str) -> Option<&'static str> {
         ),
         "page fault composite" => Some(
             "Off++'s calls were checked for debugging and took long, so that two crossings less were a third of the fault; here a crossing \
-             takes 20 instructions of 322. The rest is the fault itself, the way to the user's handler and what the three calls do. Where the \
+             takes 20 instructions of 325. The rest is the fault itself, the way to the user's handler and what the three calls do. Where the \
              kernel makes the calls itself, which the paper's didn't, no handler is called",
         ),
         _ => None,

@@ -1,10 +1,11 @@
 //! Where a thread is in domains, and that threads are switched between them.
 
 use core::cell::{Cell, UnsafeCell};
+use core::mem::offset_of;
 use core::ops::Deref;
 use core::ptr::{eq, null};
 
-use kortex_hal::exception::{Context, INTERRUPTIBLE, Trap};
+use kortex_hal::exception::{Context, INTERRUPTIBLE, Processor, Trap};
 use kortex_thread::{Switch, Thread};
 
 use crate::domain::Domain;
@@ -21,6 +22,24 @@ pub struct Activation {
     pub(crate) signals: UnsafeCell<Context>,
     /// In which domain it was when it was told, for as long as it does that. Only then it is in another context than it began with.
     pub(crate) told: Cell<*const Domain>,
+    /// On its kernel stack is something that has to be done yet.
+    held: Cell<bool>,
+}
+
+pub(crate) const TOLD: usize = offset_of!(Activation, told);
+const _: () = assert!(offset_of!(Activation, state) == 0, "where its state is it begins");
+
+/// A domain that has been called gives its answer. If that is what it does about what it was told, it was told for nothing: that is over.
+///
+/// # Safety
+/// On a thread's kernel stack, in a call, of the thread that runs, whose activation it is.
+pub(crate) unsafe extern "C" fn left(activation: &Activation) {
+    let told = &activation.told;
+    if eq(told.get(), gate::domain()) {
+        told.set(null());
+        // SAFETY: as the caller promises; contexts stay as long as the thread.
+        unsafe { Processor.set_current(Thread::of(activation).first()) };
+    }
 }
 
 impl Activation {
@@ -37,7 +56,26 @@ impl Activation {
             state: UnsafeCell::new(State { kernel_stack, domain, time: u64::MAX }),
             signals: UnsafeCell::new(Context::new(0, 0, true, INTERRUPTIBLE | 2)),
             told: Cell::new(null()),
+            held: Cell::new(false),
         }
+    }
+
+    /// That of the thread that runs.
+    #[inline]
+    pub fn running() -> &'static Activation {
+        // SAFETY: it begins with its state, and stays as long as its thread.
+        unsafe { &*(*GATE.get()).state.cast() }
+    }
+
+    /// From now on something on its kernel stack has to be done yet, or nothing: no call of its [leaves](crate::signal::leave) it meanwhile.
+    pub fn hold(&self, is_held: bool) {
+        self.held.set(is_held);
+    }
+
+    /// Whether that is so.
+    #[inline]
+    pub fn is_held(&self) -> bool {
+        self.held.get()
     }
 
     /// The thread that runs now is this one's.

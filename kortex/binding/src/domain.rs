@@ -72,11 +72,12 @@ unsafe extern "C" fn refuse(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64
     REFUSED
 }
 
+const NOTHING: Call = Call { method: refuse, this: null() };
+
 impl Domain {
     /// One that has no address space yet, and from which nothing can be called.
     pub const fn new() -> Domain {
-        let nothing = Call { method: refuse, this: null() };
-        let mut calls = [nothing; CALLS];
+        let mut calls = [NOTHING; CALLS];
         calls[0] = Call { method: kortex_return, this: null() };
         Domain {
             root: Cell::new(0),
@@ -86,7 +87,7 @@ impl Domain {
             signal_entry: Cell::new(0),
             signal_stack: Cell::new(0),
             calls: UnsafeCell::new(calls),
-            waits: UnsafeCell::new([nothing; WAITS]),
+            waits: UnsafeCell::new([NOTHING; WAITS]),
         }
     }
 
@@ -124,7 +125,7 @@ impl Domain {
     /// Unbinds one of its numbers.
     pub fn unbind(&self, number: usize) {
         // SAFETY: it refuses whatever it is called with.
-        unsafe { self.bind(number, Call { method: refuse, this: null() }) };
+        unsafe { self.bind(number, NOTHING) };
     }
 
     /// Binds one of its numbers for calls that may wait to a method, which may have the scheduler choose another thread.
@@ -140,7 +141,7 @@ impl Domain {
     pub(crate) fn wait(&self, number: u64) -> Call {
         // SAFETY: nobody binds meanwhile.
         let waits = unsafe { &*self.waits.get() };
-        *waits.get(number as usize).unwrap_or(&Call { method: refuse, this: null() })
+        *waits.get(number as usize).unwrap_or(&NOTHING)
     }
 
     /// Calls what one of its numbers is bound to, as the [gate](crate::gate) does.
@@ -178,6 +179,8 @@ impl Domain {
     pub fn die(&self) {
         self.condition.set(self.condition.get() | DEAD);
         (1..CALLS).for_each(|number| self.unbind(number));
+        // SAFETY: it refuses whatever it is called with.
+        unsafe { (0..WAITS).for_each(|number| self.bind_wait(number, NOTHING)) };
     }
 }
 

@@ -11,6 +11,7 @@ use kortex_hal::Shared;
 use kortex_hal::exception::{Context, Register};
 use kortex_hal::segments::{KERNEL_CODE, KERNEL_DATA};
 
+use crate::activation::{TOLD, left};
 use crate::domain::{BUSY, CONDITION, Domain, ENTRY, ROOT, STACK};
 use crate::gate::{self, GATE};
 
@@ -95,13 +96,16 @@ pub unsafe fn on_end(ended: unsafe extern "C" fn(of: *const ()), of: *const ()) 
     unsafe { *ENDED.get() = (ended, of) };
 }
 
+/// What stands for who is called at the bottom: nobody is, so its condition is all that there is.
+static NOBODY: Shared<[u64; CONDITION / 8 + 1]> = Shared::new([0; CONDITION / 8 + 1]);
+
 /// Lays what an upcall would have left onto a new thread's kernel stack; where the kernel's calls begin then.
 ///
 /// # Safety
 /// The stack is memory that nobody else uses.
 pub(crate) unsafe fn bottom(domain: &'static Domain, stack: *mut u8) -> u64 {
     let frame: [u64; 11] = [
-        0,
+        NOBODY.get() as u64,
         // Its time, its domain, where the kernel's calls begin: never used.
         u64::MAX,
         domain as *const Domain as u64,
@@ -180,13 +184,13 @@ global_asm!(
     "kortex_return:",
     "mov rax, rsi",
     "xor edx, edx",
-    ".global kortex_abort",
-    "kortex_abort:",
     "mov rsi, [{gate} + 8]",
-    "mov rcx, [rsi + 8]",
-    "and qword ptr [rcx + {condition}], ~{busy}",
+    "cmp qword ptr [rsi + {told}], 0",
+    "jne 3f",
+    "2:",
     "mov rsp, [rsi]",
     "pop rcx",
+    "and qword ptr [rcx + {condition}], ~{busy}",
     "pop [rsi + 16]",
     "pop rcx",
     "mov [rsi + 8], rcx",
@@ -200,6 +204,21 @@ global_asm!(
     "pop rbp",
     "pop rbx",
     "ret",
+    // Whoever ends here may have been told something. What is kept in registers the upcall's frame has, too.
+    "3:",
+    "mov rbx, rax",
+    "mov rbp, rsi",
+    "and rsp, -16",
+    "mov rdi, rsi",
+    "call {left}",
+    "mov rax, rbx",
+    "xor edx, edx",
+    "mov rsi, rbp",
+    "jmp 2b",
+    ".global kortex_abort",
+    "kortex_abort:",
+    "mov rsi, [{gate} + 8]",
+    "jmp 2b",
     ".balign 16",
     ".global kortex_ended",
     "kortex_ended:",
@@ -212,6 +231,8 @@ global_asm!(
     ended = sym ENDED,
     condition = const CONDITION,
     busy = const BUSY,
+    told = const TOLD,
+    left = sym left,
     root = const ROOT,
     entry = const ENTRY,
     stack = const STACK,

@@ -26,7 +26,7 @@ pub trait Controller {
     /// The vector by which a line of devices comes.
     fn vector(&self, line: u8) -> usize;
 
-    /// Lets the interrupts of a line through, which is one of the first 14: by edges, as those of old devices.
+    /// Lets the interrupts of a line through, which is one of the first 11: by edges, as those of old devices.
     ///
     /// # Safety
     /// Somebody handles its vector.

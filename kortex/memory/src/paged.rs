@@ -12,6 +12,9 @@ use kortex_resource::ResourceManager;
 
 use crate::{Pages, Space, allocate_zeroed};
 
+/// Up to here: what is behind isn't users'.
+const END: usize = 1 << 47;
+
 /// An address space of users, with the pages of somebody. It manages those that it may have: a page is bound to an address, for some
 /// access, and belongs to the address space as long as it is there.
 #[derive(Debug)]
@@ -52,21 +55,46 @@ impl<'a, P: Pages> Paged<'a, P> {
         &self.space
     }
 
-    /// Puts bytes to where they are mapped, whoever may write there.
+    /// Puts bytes to pages of its own, whoever may write there.
     ///
     /// # Errors
-    /// There is nothing.
+    /// There is none.
     pub fn fill(&self, at: usize, bytes: &[u8]) -> Result<(), Refused> {
         let mut rest = bytes;
         let mut at = at;
         while !rest.is_empty() {
             let (some, others) = rest.split_at(rest.len().min(PAGE - at % PAGE));
-            let (memory, _) = self.space.look_up(at).ok_or(Refused::NoMemory)?;
-            // SAFETY: it is within a page of this address space, of which nobody has a reference.
+            let found = self.space.look_up(at).filter(|(_, access)| !access.lent && self.is_users(at));
+            let (memory, _) = found.ok_or(Refused::NoMemory)?;
+            // SAFETY: it is within a page of this address space alone, of which nobody has a reference.
             unsafe { (memory as *mut u8).copy_from_nonoverlapping(some.as_ptr(), some.len()) };
             (at, rest) = (at + some.len(), others);
         }
         Ok(())
+    }
+
+    /// Copies bytes from where users can read them, without a fault: a handler may.
+    ///
+    /// # Errors
+    /// They can't.
+    pub fn read(&self, at: usize, to: &mut [u8]) -> Result<(), Refused> {
+        let mut rest = to;
+        let mut at = at;
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at_mut((PAGE - at % PAGE).min(rest.len()));
+            let found = self.space.look_up(at).filter(|(_, access)| access.user);
+            let (memory, _) = found.filter(|_| self.is_users(at)).ok_or(Refused::NoMemory)?;
+            // SAFETY: it is within a page that is there, which users write as they like: bytes are all that they are.
+            unsafe { (memory as *const u8).copy_to_nonoverlapping(some.as_mut_ptr(), some.len()) };
+            (at, rest) = (at + some.len(), others);
+        }
+        Ok(())
+    }
+
+    /// Whether an address may be one of users' here.
+    #[inline]
+    fn is_users(&self, at: usize) -> bool {
+        (self.start..END).contains(&at)
     }
 
     /// Puts pages that lie at `frames` to `at`: somebody else's, who has them back when all of this is given back.
@@ -77,7 +105,7 @@ impl<'a, P: Pages> Paged<'a, P> {
     /// # Safety
     /// They are memory, which stays for as long as this is used; whoever has it may share it so.
     pub unsafe fn lend(&self, at: usize, frames: usize, pages: usize, access: Access) -> Result<(), Refused> {
-        if at < self.start {
+        if !self.is_users(at) {
             return Err(Refused::Unaligned);
         }
         let mut tables = || table(self.pages, &self.left);
@@ -101,6 +129,9 @@ impl<'a, P: Pages> Paged<'a, P> {
     /// There is no memory for it.
     #[cold]
     pub fn make_ready(&self, at: usize) -> Result<(), Refused> {
+        if !self.is_users(at) {
+            return Err(Refused::Unaligned);
+        }
         // SAFETY: the kernel is elsewhere.
         let entries = unsafe { self.space.table(at, &mut || table(self.pages, &self.left))? };
         self.last.set((at / LARGE, entries));
@@ -151,7 +182,7 @@ impl<P: Pages> ResourceManager for Paged<'_, P> {
 
     #[inline]
     unsafe fn bind(&self, &page: &NonNull<u8>, (at, access): (usize, Access)) -> Result<usize, Refused> {
-        if at < self.start || !at.is_multiple_of(PAGE) {
+        if !self.is_users(at) || !at.is_multiple_of(PAGE) {
             return Err(Refused::Unaligned);
         }
         if access.write && access.execute {

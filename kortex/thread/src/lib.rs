@@ -20,7 +20,7 @@ mod scheduler;
 
 use core::cell::UnsafeCell;
 use core::convert::Infallible;
-use core::mem::MaybeUninit;
+use core::mem::{MaybeUninit, offset_of};
 
 use kortex_hal::exception::Context;
 use kortex_resource::ResourceManager;
@@ -138,6 +138,15 @@ impl<L: 'static> Thread<L> {
     /// One that begins there.
     const fn new(context: Context, local: L) -> Thread<L> {
         Thread { node: Node::new(), local, first: UnsafeCell::new(context) }
+    }
+
+    /// The one to which that belongs.
+    ///
+    /// # Safety
+    /// It is what a thread has as its own.
+    pub unsafe fn of(local: *const L) -> &'static Thread<L> {
+        // SAFETY: as the caller promises; threads stay where they are.
+        unsafe { &*local.byte_sub(offset_of!(Thread<L>, local)).cast() }
     }
 
     /// The context that it begins with.

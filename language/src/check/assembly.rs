@@ -126,7 +126,7 @@ impl Assembly<'_> {
         }
         let index =
             self.checker.find(&self.checker.program.components[component.index()].offers, interface)?;
-        match *self.said[&component].offered.get(&index)? {
+        match self.said[&component].offered.get(&index)?.0 {
             Server::Part(inner) => self.having([&path[..], &[inner]].concat(), interface),
             Server::Around(required) => self.around(&path, required).map(|(server, _)| server),
         }

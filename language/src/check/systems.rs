@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::ast;
 use crate::program::{
-    ComponentId, ConnectEnd, InterfaceId, Place, PlaceKind, StatementKind, Type, VariableId,
+    ComponentId, ConnectEnd, InterfaceId, Place, PlaceKind, Statement, StatementKind, Type, VariableId,
 };
 use crate::source::{Diagnostic, Span};
 
@@ -18,7 +18,7 @@ pub(super) struct Said {
     /// Who has what a part requires, and where that is said.
     pub(super) connected: HashMap<(VariableId, InterfaceId), (Server, Span)>,
     /// Who has what the system offers.
-    pub(super) offered: HashMap<usize, Server>,
+    pub(super) offered: HashMap<usize, (Server, Span)>,
     /// All that could be read: what seems to be missing may be in the rest.
     whole: bool,
 }
@@ -85,7 +85,7 @@ impl Checker<'_> {
         let mut said = Said { whole, ..Said::default() };
         let begin = self.program.components[id.index()].begin.take();
         for statement in begin.iter().flat_map(|block| &block.statements) {
-            self.read_statement(&statement.kind, statement.span, &mut said);
+            self.read_statement(id, statement, &mut said);
         }
         self.program.components[id.index()].begin = begin;
         said
@@ -98,8 +98,9 @@ impl Checker<'_> {
         Variable { is_part, span: variable.span }
     }
 
-    fn read_statement(&mut self, kind: &StatementKind, span: Span, said: &mut Said) {
-        match kind {
+    fn read_statement(&mut self, id: ComponentId, statement: &Statement, said: &mut Said) {
+        let span = statement.span;
+        match &statement.kind {
             StatementKind::NewComponent(place, _) if variable(place).is_some() => {
                 let made = variable(place).expect("as the guard says");
                 if let Some(first) = said.made.insert(made, span) {
@@ -108,7 +109,9 @@ impl Checker<'_> {
                     self.report(error.note(first, "first made here"));
                 }
             }
-            StatementKind::Connect(first, second, None) => self.read_connection(first, second, span, said),
+            StatementKind::Connect(first, second, None) => {
+                self.read_connection(id, [first, second], span, said)
+            }
             StatementKind::Connect(_, _, Some(_)) => {
                 self.other_statement(span, "nothing stands between two native components", said);
             }
@@ -122,7 +125,13 @@ impl Checker<'_> {
         self.report(Diagnostic::new("system-statement", span, message).help(help));
     }
 
-    fn read_connection(&mut self, first: &ConnectEnd, second: &ConnectEnd, span: Span, said: &mut Said) {
+    fn read_connection(
+        &mut self,
+        id: ComponentId,
+        [first, second]: [&ConnectEnd; 2],
+        span: Span,
+        said: &mut Said,
+    ) {
         let server = match second {
             ConnectEnd::Of { component, .. } => variable(component).map(Server::Part),
             ConnectEnd::OwnRequired(index, _) => Some(Server::Around(*index)),
@@ -131,22 +140,26 @@ impl Checker<'_> {
         let Some(server) = server else { return };
         match first {
             ConnectEnd::OwnOffered(index) => {
-                said.offered.insert(*index, server);
+                if let Some((_, earlier)) = said.offered.insert(*index, (server, span)) {
+                    let component = &self.program.components[id.index()];
+                    let offered = self.interface_name(component.offers[*index].interface);
+                    self.connected_twice(format!("{offered} of {}", component.name), span, earlier);
+                }
             }
             ConnectEnd::Of { component: client, interface, .. } => {
                 let Some(client) = variable(client) else { return };
                 if let Some((_, earlier)) = said.connected.insert((client, *interface), (server, span)) {
                     let (name, part) = (self.interface_name(*interface), self.variable_name(client));
-                    let error = Diagnostic::new(
-                        "system-connected-twice",
-                        span,
-                        format!("{name} of {part} is connected twice"),
-                    );
-                    self.report(error.label("again").note(earlier, "first connected here"));
+                    self.connected_twice(format!("{name} of {part}"), span, earlier);
                 }
             }
             ConnectEnd::OwnRequired(..) => {}
         }
+    }
+
+    fn connected_twice(&mut self, what: String, span: Span, earlier: Span) {
+        let error = Diagnostic::new("system-connected-twice", span, format!("{what} is connected twice"));
+        self.report(error.label("again").note(earlier, "first connected here"));
     }
 
     pub(super) fn variable_name(&self, id: VariableId) -> &str {

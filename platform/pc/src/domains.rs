@@ -124,7 +124,7 @@ impl ResourceManager for Domains {
         let (counter, rate) = clock::base();
         let start = Start {
             template: (&raw const *template).addr() as isize - (&raw const *self.program).addr() as isize,
-            capacity,
+            capacity: capacity.into(),
             memory: limit.unwrap_or(usize::MAX),
             pages: limit.map_or(usize::MAX, |limit| limit.div_ceil(PAGE) + BESIDES).min(memory::left() / 2),
             seed: self.seed,

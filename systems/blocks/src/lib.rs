@@ -20,7 +20,7 @@ use core::cell::Cell;
 use core::ops::Deref;
 
 use kortex_binding::lrpc::Lrpc;
-use kortex_binding::{Activation, Call, Method, gate, signal};
+use kortex_binding::{Activation, Call, Method, REFUSED, gate, signal};
 use kortex_hal::exception::{Context, Trap};
 use kortex_hal::mmu::PAGE;
 use kortex_hal::time::Rates;
@@ -203,8 +203,11 @@ unsafe extern "C" fn time_left(_: *const (), _: u64, _: u64, _: u64, _: u64) -> 
 
 /// What a signal has interrupted goes on, as by the call that may wait, but sooner: of who calls nothing is kept.
 unsafe extern "C" fn go_on<K: Host>(this: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: it comes from a gate or from an array, and there is nothing of either that must be done yet.
+    // SAFETY: it comes from a gate or from an array, and there is nothing of either that must be done yet; from no run.
     unsafe {
+        if Activation::running().is_held() {
+            return REFUSED;
+        }
         let answer = methods::go_on::<K>(this, at, 0, 0, 0);
         if answer == 0 { signal::leave() } else { answer }
     }

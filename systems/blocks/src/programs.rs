@@ -3,7 +3,7 @@
 //! The kernel isn't interrupted during a slice of a run. Between two of them the thread is a user's as always: it is preempted, told by signals,
 //! and ended.
 
-use kortex_binding::{Domain, REFUSED, memory};
+use kortex_binding::{Activation, Domain, REFUSED, memory};
 use kortex_hal::time;
 use microkernel::Process;
 use microkernel::methods::of;
@@ -98,16 +98,28 @@ pub unsafe extern "C" fn know<K: Host>(this: *const (), from: u64, _: u64, _: u6
     asked(unsafe { of::<K>(this) }, |kept, table| kept.know(table, from))
 }
 
+/// The same for a call that runs something, which stays on the thread's kernel stack until it has stopped: none of what it calls may leave that.
+fn asked_to_run<K: Host>(
+    process: &'static Process<K>,
+    what: impl FnOnce(&runs::Programs<Table>, Table) -> Option<i64>,
+) -> i64 {
+    let thread = Activation::running();
+    thread.hold(true);
+    let answer = asked(process, what);
+    thread.hold(false);
+    answer
+}
+
 /// Runs a program.
 pub unsafe extern "C" fn run<K: Host>(this: *const (), program: u64, request: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so.
-    asked(unsafe { of::<K>(this) }, |kept, table| kept.run(table, program, request))
+    asked_to_run(unsafe { of::<K>(this) }, |kept, table| kept.run(table, program, request))
 }
 
 /// Has a run go on that isn't finished or has stopped.
 pub unsafe extern "C" fn go_on<K: Host>(this: *const (), run: u64, request: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so.
-    asked(unsafe { of::<K>(this) }, |kept, table| kept.go_on(table, run, request))
+    asked_to_run(unsafe { of::<K>(this) }, |kept, table| kept.go_on(table, run, request))
 }
 
 /// Stops a run.

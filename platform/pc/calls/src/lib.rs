@@ -28,14 +28,14 @@ pub const MEMORY: usize = PROGRAM + 4 * GIGABYTE;
 /// So many bytes behind a program's first instruction is what the kernel calls when time passes.
 pub const TICKS: usize = 16;
 
-/// What a domain is told when it begins.
+/// What a domain is told when it begins: words, with nothing between them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
     /// Which template its component is of: so many bytes its description is behind the program's own.
     pub template: isize,
     /// Messages of a communication that may be on their way.
-    pub capacity: u32,
+    pub capacity: u64,
     /// Bytes that its program may have.
     pub memory: usize,
     /// Pages that there are for it at most.

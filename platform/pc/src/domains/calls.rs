@@ -49,8 +49,11 @@ unsafe extern "C" fn go_on(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 
 
 unsafe extern "C" fn write(this: *const (), stream: u64, from: u64, count: u64, _: u64) -> i64 {
     let stream = if stream == Stream::Errors as u64 { Stream::Errors } else { Stream::Output };
-    // SAFETY: bound so, in a handler.
-    let answer = unsafe { of(this).message.take(stream, from, count as usize) };
+    // SAFETY: bound so, in a handler, in which nothing may fault.
+    let answer = unsafe {
+        let process = of(this);
+        process.message.take(stream, count as usize, |bytes| process.read(from as usize, bytes))
+    };
     tell_home();
     answer
 }

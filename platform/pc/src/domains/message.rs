@@ -9,7 +9,7 @@ use core::cell::Cell;
 
 use drystone_calls::{DONE, MOST_BYTES, SOON, Stream};
 use drystone_machine::Console;
-use kortex_binding::{REFUSED, memory};
+use kortex_binding::REFUSED;
 use kortex_hal::Shared;
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 
@@ -27,23 +27,26 @@ impl Message {
         Message { there: Cell::new(None), bytes: Shared::new([0; MOST_BYTES]) }
     }
 
-    /// Takes what a user says; the answer to that.
+    /// Takes so many bytes, which are read by a function, if they can be; the answer to who says them.
     ///
     /// # Safety
     /// In a handler.
-    pub(super) unsafe fn take(&self, stream: Stream, from: u64, count: usize) -> i64 {
+    pub(super) unsafe fn take(
+        &self,
+        stream: Stream,
+        count: usize,
+        read: impl FnOnce(&mut [u8]) -> bool,
+    ) -> i64 {
         if self.there.get().is_some() {
             return SOON;
         }
         // SAFETY: see the head of this file.
         let bytes = unsafe { &mut *self.bytes.get() };
-        match bytes.get_mut(..count).map(|bytes| memory::read(from, bytes)) {
-            Some(Ok(())) => {
-                self.there.set(Some((stream, count)));
-                DONE
-            }
-            _ => REFUSED,
+        if !bytes.get_mut(..count).is_some_and(read) {
+            return REFUSED;
         }
+        self.there.set(Some((stream, count)));
+        DONE
     }
 
     /// Writes it. In the home.

@@ -242,6 +242,11 @@ impl Process {
         Some(space.as_ref().is_some_and(|space| space.map(at, pages, Access::WRITE).is_ok()))
     }
 
+    /// Copies bytes that it can read; `false`: it can't.
+    pub(super) fn read(&self, from: usize, to: &mut [u8]) -> bool {
+        self.space.borrow().as_ref().is_some_and(|space| space.read(from, to).is_ok())
+    }
+
     /// Its thread waits until its bell rings, or for that time.
     ///
     /// # Safety

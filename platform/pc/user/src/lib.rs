@@ -44,7 +44,7 @@ pub unsafe fn run(program: &'static Program, additions: &'static [&'static Addit
     let end = unsafe { End::new(channel, 1, Trust::SameProgram, Box::new(Holder)) };
     let harbour: Rc<Harbour> = Rc::default();
     let home: Rc<dyn Home> = harbour.clone();
-    let link = Link::new("the program", (Party::Guest, end), &home, None, start.capacity);
+    let link = Link::new("the program", (Party::Guest, end), &home, None, start.capacity as u32);
     let mut platform = User::new(&harbour, additions);
     let options =
         Options { cores: 1, memory_limit: start.memory, seed: start.seed, system: &mut |_, _| None };

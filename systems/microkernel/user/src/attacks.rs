@@ -78,17 +78,28 @@ pub fn attack(number: u64) {
         43 => betrayed_meanwhile(),
         44 => betrayed_before(),
         45 => let_in(),
+        46 => betrayed_by_answer(),
         _ => say!("there is no attack {number}"),
     }
     say!("attack {number} was not stopped");
 }
 
-/// Never gives way, for as long as fifty slices.
+/// Never gives way, for as long as fifty slices: whether others had the processor meanwhile it finds out by what is missing on its clock.
 fn linger() {
+    // More than the kernel takes for itself when a slice is over.
+    const MISSED: u64 = 100_000;
     // SAFETY: the kernel lets everybody read the counter.
-    let start = unsafe { _rdtsc() };
-    while unsafe { _rdtsc() } - start < 50_000_000 {}
-    say!("a domain that never gave way was not the only one");
+    let now = || unsafe { _rdtsc() };
+    let (start, mut last, mut turns) = (now(), now(), 0);
+    while last - start < 50_000_000 {
+        let passed = now() - last;
+        turns += u32::from(passed > MISSED);
+        last += passed;
+    }
+    match turns {
+        0 => say!("a domain that never gave way was the only one"),
+        _ => say!("a domain that never gave way was not the only one"),
+    }
     touch(0);
 }
 
@@ -114,8 +125,12 @@ fn exhaust() {
 
 /// Passes everything that is no pointer of its own where pointers are meant.
 fn bad_calls() {
-    for number in [1, 2, 3, 4, 6, 7, 8, 31, 32, 33, 1000, 1 << 32, 1 << 60, u64::MAX] {
-        for place in PLACES {
+    // Users may have it, and nobody has: there the kernel finds nothing when it has begun to copy.
+    const NOTHING: u64 = 0x98_0000_0000;
+    // All but the server's two, which may take long, and the alarm, of which it would be told.
+    let numbers = (1..40).filter(|number| ![5, 9, 22].contains(number));
+    for number in numbers.chain([40, 1000, 1 << 32, 1 << 60, u64::MAX]) {
+        for place in PLACES.into_iter().chain([NOTHING]) {
             for length in [0, 1, 4096, 1 << 20, 1 << 47, u64::MAX] {
                 call_anything(number, [place, length, place, length]);
             }
@@ -208,6 +223,24 @@ fn betrayed_before() {
     interrupted(ask);
     say!("a server's handler ends with it");
     strange_end();
+}
+
+/// Called a server before that gave its answer while it was told something.
+fn betrayed_by_answer() {
+    assert!(call(Number::Server, 6, 0) == 17, "the server's handler answers");
+    interrupted(ask);
+    say!("a client is told, whatever its server was");
+    strange_end();
+}
+
+extern "C" fn answer(_: u64, _: u64, _: u64) -> u64 {
+    calls::end(17)
+}
+
+/// Of a server: answers while it is told that it did what it must not.
+pub fn answer_from_handler() -> i64 {
+    calls::on_signal(answer);
+    touch(8)
 }
 
 extern "C" fn nothing() {}

@@ -77,6 +77,7 @@ pub fn serve(what: u64, number: u64) -> i64 {
         3 => attacks::touch(8),
         4 => attacks::end_others_handler(),
         5 => attacks::fault_twice(),
+        6 => attacks::answer_from_handler(),
         _ => -1,
     }
 }
