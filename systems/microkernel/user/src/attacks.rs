@@ -84,19 +84,14 @@ pub fn attack(number: u64) {
     say!("attack {number} was not stopped");
 }
 
-/// Never gives way, for as long as fifty slices: whether others had the processor meanwhile it finds out by what is missing on its clock.
+/// Never gives way, for as long as fifty slices: if others had the processor meanwhile, something has happened
+/// to one of them.
 fn linger() {
-    // More than the kernel takes for itself when a slice is over.
-    const MISSED: u64 = 100_000;
+    let told = call(Number::Told, 0, 0);
     // SAFETY: the kernel lets everybody read the counter.
-    let now = || unsafe { _rdtsc() };
-    let (start, mut last, mut turns) = (now(), now(), 0);
-    while last - start < 50_000_000 {
-        let passed = now() - last;
-        turns += u32::from(passed > MISSED);
-        last += passed;
-    }
-    match turns {
+    let start = unsafe { _rdtsc() };
+    while unsafe { _rdtsc() } - start < 50_000_000 {}
+    match call(Number::Told, 0, 0) - told {
         0 => say!("a domain that never gave way was the only one"),
         _ => say!("a domain that never gave way was not the only one"),
     }
