@@ -7,6 +7,7 @@ use std::ptr::NonNull;
 
 use kortex_hal::mmu::{Access, AddressSpace, Refused, Table};
 use kortex_memory::buddy::Buddy;
+use kortex_memory::flat::Flat;
 use kortex_memory::paged::Paged;
 use kortex_memory::{PAGE, Space};
 use kortex_resource::ResourceManager;
@@ -128,4 +129,21 @@ fn what_cannot_be_had_takes_nothing() {
         Err(Refused::NoMemory),
         "its first table is among what it may have"
     );
+}
+
+/// Whoever maps memory needn't know the model: here it is there already, or never.
+#[test]
+fn in_the_flat_model_there_is_what_there_was() {
+    let space = Flat::new(0x10_0000..0x20_0000);
+    for (at, pages, is_there) in [
+        (0x10_0000, 256, true),
+        (0x1f_f000, 1, true),
+        (0x10_0000, 257, false),
+        (0xf_f000, 1, false),
+        (0x1f_f000, usize::MAX, false),
+        (usize::MAX - 4095, 2, false),
+    ] {
+        let expected = if is_there { Ok(()) } else { Err(Refused::NoMemory) };
+        assert_eq!(space.map(at, pages, Access::WRITE), expected, "{at:#x}, {pages}");
+    }
 }

@@ -31,7 +31,7 @@ const SERVER: u64 = 0;
 const MEASURES: u64 = 1;
 pub const HONEST: u64 = 2;
 const OTHER: u64 = 3;
-const ATTACKS: Range<u64> = 4..51;
+const ATTACKS: Range<u64> = 4..52;
 /// From here on: each does something else at random.
 const FUZZ: u64 = 1000;
 

@@ -6,6 +6,11 @@ use core::arch::global_asm;
 /// Bytes of the stack on which the kernel's main function begins. Below it is a page that nobody may touch.
 pub const STACK: usize = 1 << 20;
 
+/// Bits of the processor's registers. Where handlers don't keep vector registers nobody may use any: what one user has left there another would find.
+const HAS_VECTORS: bool = cfg!(target_feature = "sse");
+const CR0: u32 = 0x8001_0002 | if HAS_VECTORS { 0 } else { 1 << 2 };
+const CR4: u32 = 1 << 5 | if HAS_VECTORS { 3 << 9 } else { 0 };
+
 global_asm!(
     ".pushsection .note.pvh, \"a\", @note",
     ".balign 4",
@@ -60,9 +65,9 @@ global_asm!(
     "add edi, 8",
     "add eax, 0x200000",
     "loop 2b",
-    // Physical addresses of more bits, and the vector registers.
+    // Physical addresses of more bits, and the vector registers, if handlers keep them.
     "mov eax, cr4",
-    "or eax, 0x620",
+    "or eax, {cr4}",
     "mov cr4, eax",
     "mov eax, offset machine_roots",
     "mov cr3, eax",
@@ -73,7 +78,7 @@ global_asm!(
     "wrmsr",
     "mov eax, cr0",
     "and eax, 0xfffffffb",
-    "or eax, 0x80010002",
+    "or eax, {cr0}",
     "mov cr0, eax",
     "lgdt [machine_segments_are]",
     "mov eax, 8",
@@ -96,4 +101,6 @@ global_asm!(
     ".popsection",
     stack = const STACK,
     begin = sym crate::begin,
+    cr0 = const CR0,
+    cr4 = const CR4,
 );

@@ -79,6 +79,8 @@ pub fn attack(number: u64) {
         44 => betrayed_before(),
         45 => let_in(),
         46 => betrayed_by_answer(),
+        // SAFETY: registers that the kernel doesn't keep; on a machine it stops there.
+        47 => unsafe { asm!("movaps xmm0, xmm1", "int3", out("xmm0") _) },
         _ => say!("there is no attack {number}"),
     }
     say!("attack {number} was not stopped");
