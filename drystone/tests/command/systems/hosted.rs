@@ -89,7 +89,11 @@ fn the_microkernel_is_a_process() {
     let booted = kernel.boot(drystone_emulated::MICROVM, "attack").expect("there is an emulator");
     let ends_well = "\u{1e}status 0";
     assert!(booted.lines().any(|line| line == ends_well), "{booted}");
-    assert_eq!(lines(&said), lines(&booted.replace(ends_well, "")));
+    // Vector registers can't be taken from a process: who uses them there goes on to its breakpoint.
+    let [here, there] =
+        ["3", "6"].map(|vector| format!("attacker 51 has done what it must not: exception {vector} "));
+    assert!(said.contains(&here), "{said}");
+    assert_eq!(lines(&said.replace(&here, &there)), lines(&booted.replace(ends_well, "")));
 }
 
 #[test]
