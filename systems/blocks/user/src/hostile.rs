@@ -1,11 +1,14 @@
 //! Programs that aren't any, and requests that make no sense.
 
+use core::arch::asm;
+
+use crate::arrays::{Array, command};
 use crate::programs::{
     ANY, BUDGET, BYTECODE, By, CARELESS, COUNT, DEEP, ENDED, FAILED, NOTHING, REFUSED, Request, learn,
     learn_or_why, wire,
 };
 use users::attacks::PLACES;
-use users::calls::{Number, call, call_anything};
+use users::calls::{self, Number, call, call_anything};
 use users::say;
 
 pub fn all() {
@@ -34,6 +37,7 @@ pub fn all() {
     calls();
     requests(By::Kernel);
     changed(By::Kernel);
+    leaves_no_run();
     say!("hostile programs and requests were refused");
 }
 
@@ -60,6 +64,32 @@ fn calls() {
             (12, FAILED),
         ],
     );
+}
+
+/// What became of the handler's runs.
+static mut RUN: (i64, i64) = (0, 0);
+
+/// Runs programs that call an array by which the handler would end: more than there is room for, if one were left behind.
+extern "C" fn runs(_: u64, _: u64, _: u64) -> u64 {
+    let (any, mut results) = (By::Kernel.learn(ANY), [[0; 8]]);
+    for count in 1..20 {
+        let (status, _) = Request::of(By::Kernel, &wire([27, 0, 0, 0, 0, 1]), &mut results).run(any);
+        // SAFETY: nobody else is told.
+        unsafe { RUN = (status, count) };
+    }
+    0
+}
+
+/// An array ends no handler that has something run.
+fn leaves_no_run() {
+    let array = Array::new(27, &[command(Number::GoOn as u64, 8)]).expect("it is kept");
+    array.pass(0, [0; 4]);
+    calls::on_signal(runs);
+    // SAFETY: the handler has what is behind it go on, as it was.
+    unsafe { asm!("int3") };
+    // SAFETY: the handler has ended.
+    assert_eq!(unsafe { RUN }, (ENDED, 19));
+    assert_eq!(array.give_back(), 0);
 }
 
 /// How a program ends that makes a call, for numbers of calls; and one that makes all of them goes on.
