@@ -1,17 +1,18 @@
 //! Where a thread is in domains, and that threads are switched between them.
 
+use core::arch::asm;
 use core::cell::{Cell, UnsafeCell};
 use core::mem::offset_of;
 use core::ops::Deref;
 use core::ptr::{eq, null};
 
+use kortex_hal::Shared;
 use kortex_hal::exception::{Context, INTERRUPTIBLE, Processor, Trap};
 use kortex_thread::{Switch, Thread};
 
-use crate::domain::Domain;
+use crate::domain::{CONDITION, Domain};
 use crate::gate::{self, GATE, State};
 use crate::memory;
-use crate::upcall::{self, Failed};
 
 /// What belongs to a thread that runs in domains: where it is in them.
 #[repr(C)]
@@ -42,6 +43,50 @@ pub(crate) unsafe extern "C" fn left(activation: &Activation) {
     }
 }
 
+unsafe extern "C" {
+    /// A thread goes there when it has ended (`upcall`).
+    fn kortex_ended();
+}
+
+/// What stands for who is called at the bottom: nobody is, so its condition is all that there is.
+static NOBODY: Shared<[u64; CONDITION / 8 + 1]> = Shared::new([0; CONDITION / 8 + 1]);
+
+/// Lays what an upcall would have left onto a new thread's kernel stack; where the kernel's calls begin then.
+///
+/// # Safety
+/// The stack is memory that nobody else uses.
+unsafe fn bottom(domain: &'static Domain, stack: *mut u8) -> u64 {
+    let frame: [u64; 11] = [
+        NOBODY.get() as u64,
+        // Its time, its domain, where the kernel's calls begin: never used.
+        u64::MAX,
+        domain as *const Domain as u64,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        kortex_ended as *const () as u64,
+    ];
+    let top = (stack as usize & !15) - 16;
+    let at = top - size_of_val(&frame);
+    // SAFETY: as the caller promises.
+    unsafe { (at as *mut [u64; 11]).write(frame) };
+    at as u64
+}
+
+/// Makes an address space the active one.
+///
+/// # Safety
+/// The kernel is in it.
+#[inline]
+unsafe fn switch(root: u64) {
+    // SAFETY: as the caller promises.
+    unsafe { asm!("mov cr3, {}", in(reg) root, options(nostack, preserves_flags)) };
+}
+
 impl Activation {
     /// That of a thread of a domain, with a stack for the kernel. It ends when its domain's code does, as [`on_end`] says.
     ///
@@ -51,7 +96,7 @@ impl Activation {
     /// The stack is memory that nobody else uses for as long as the thread is there.
     pub unsafe fn new(domain: &'static Domain, stack: *mut u8) -> Activation {
         // SAFETY: as the caller promises.
-        let kernel_stack = unsafe { upcall::bottom(domain, stack) };
+        let kernel_stack = unsafe { bottom(domain, stack) };
         Activation {
             state: UnsafeCell::new(State { kernel_stack, domain, time: u64::MAX }),
             signals: UnsafeCell::new(Context::new(0, 0, true, INTERRUPTIBLE | 2)),
@@ -86,25 +131,8 @@ impl Activation {
         // SAFETY: as the caller promises.
         unsafe {
             (*GATE.get()).state = self.state.get();
-            upcall::switch((*(*self.state.get()).domain).root.get());
+            switch((*(*self.state.get()).domain).root.get());
         }
-    }
-}
-
-/// Ends what the thread that runs does in its domain, which is dead from now on: whoever called it is told why; a thread that nobody called
-/// ends. If it was told there what had happened, that is over; if a domain was that has called this one, it isn't.
-///
-/// # Safety
-/// In a handler, of an exception of the thread's code as a user.
-pub unsafe fn abort(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, why: Failed) {
-    let told = &thread.local.told;
-    // SAFETY: as the caller promises; contexts stay as long as the thread.
-    unsafe {
-        if eq(told.get(), gate::domain()) {
-            told.set(null());
-            trap.set_current(thread.first());
-        }
-        upcall::abort(&mut *trap.current(), why);
     }
 }
 
@@ -144,7 +172,7 @@ impl<T> Switch for Domains<T> {
             let (old, new) = ((*last.state.get()).domain, (*state).domain);
             (*GATE.get()).state = state;
             if old != new {
-                upcall::switch((*new).root.get());
+                switch((*new).root.get());
             }
         }
     }

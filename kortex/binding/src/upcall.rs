@@ -4,14 +4,15 @@
 //! While it runs, what goes on in the kernel lies on the thread's kernel stack, from where `kortex_return` takes it up again. A thread's
 //! first domain is in the same way called by nobody: to return there ends the thread.
 
-use core::arch::{asm, global_asm};
-use core::ptr::null;
+use core::arch::global_asm;
+use core::ptr::{eq, null};
 
 use kortex_hal::Shared;
-use kortex_hal::exception::{Context, Register};
+use kortex_hal::exception::{Register, Trap};
 use kortex_hal::segments::{KERNEL_CODE, KERNEL_DATA};
+use kortex_thread::Thread;
 
-use crate::activation::{TOLD, left};
+use crate::activation::{Activation, TOLD, left};
 use crate::domain::{BUSY, CONDITION, Domain, ENTRY, ROOT, STACK};
 use crate::gate::{self, GATE};
 
@@ -37,7 +38,6 @@ struct Answer {
 unsafe extern "C" {
     fn kortex_upcall(domain: *const Domain, time: u64, this: u64, a: u64, b: u64, c: u64) -> Answer;
     fn kortex_abort();
-    fn kortex_ended();
 }
 
 /// Calls a domain for `time` ticks at most: its entry, with whose component that is (a word of its own), and three words.
@@ -64,17 +64,27 @@ pub unsafe fn call(
     }
 }
 
-/// Makes a context of a user's code one of the kernel's: the domain is dead, and whoever called it is told why.
+/// Ends what the thread that runs does in its domain, which is dead from now on: whoever called it is told why; a thread that nobody called
+/// ends. If it was told there what had happened, that is over; if a domain was that has called this one, it isn't.
 ///
 /// # Safety
-/// The context is that of the thread that runs, and the current one.
-pub(crate) unsafe fn abort(context: &mut Context, why: Failed) {
-    // SAFETY: see the head of the crate.
-    let state = unsafe { &*(*GATE.get()).state };
-    gate::domain().die();
+/// In a handler, of an exception of the thread's code as a user.
+pub unsafe fn abort(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, why: Failed) {
+    let Activation { state, told, .. } = &thread.local;
+    let domain = gate::domain();
+    // SAFETY: as the caller promises; contexts stay as long as the thread.
+    let context = unsafe {
+        if eq(told.get(), domain) {
+            told.set(null());
+            trap.set_current(thread.first());
+        }
+        &mut *trap.current()
+    };
+    domain.die();
     context.rip = kortex_abort as *const () as u64;
     (context.cs, context.ss) = (u64::from(KERNEL_CODE.0), u64::from(KERNEL_DATA.0));
-    context.rsp = state.kernel_stack;
+    // SAFETY: it is the state of the thread that runs, which is interrupted.
+    context.rsp = unsafe { (*state.get()).kernel_stack };
     // Nothing but what is always set: the kernel isn't interrupted.
     context.rflags = 2;
     *context.register(Register::Rdx) = why as u64;
@@ -94,45 +104,6 @@ unsafe extern "C" fn nothing(_: *const ()) {}
 pub unsafe fn on_end(ended: unsafe extern "C" fn(of: *const ()), of: *const ()) {
     // SAFETY: as the caller promises.
     unsafe { *ENDED.get() = (ended, of) };
-}
-
-/// What stands for who is called at the bottom: nobody is, so its condition is all that there is.
-static NOBODY: Shared<[u64; CONDITION / 8 + 1]> = Shared::new([0; CONDITION / 8 + 1]);
-
-/// Lays what an upcall would have left onto a new thread's kernel stack; where the kernel's calls begin then.
-///
-/// # Safety
-/// The stack is memory that nobody else uses.
-pub(crate) unsafe fn bottom(domain: &'static Domain, stack: *mut u8) -> u64 {
-    let frame: [u64; 11] = [
-        NOBODY.get() as u64,
-        // Its time, its domain, where the kernel's calls begin: never used.
-        u64::MAX,
-        domain as *const Domain as u64,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        kortex_ended as *const () as u64,
-    ];
-    let top = (stack as usize & !15) - 16;
-    let at = top - size_of_val(&frame);
-    // SAFETY: as the caller promises.
-    unsafe { (at as *mut [u64; 11]).write(frame) };
-    at as u64
-}
-
-/// Makes an address space the active one.
-///
-/// # Safety
-/// The kernel is in it.
-#[inline]
-pub(crate) unsafe fn switch(root: u64) {
-    // SAFETY: as the caller promises.
-    unsafe { asm!("mov cr3, {}", in(reg) root, options(nostack, preserves_flags)) };
 }
 
 global_asm!(

@@ -8,7 +8,7 @@ use drystone_machine::Part::{Address, Number, Text};
 use drystone_machine::{Console, Platform, end};
 use kortex_binding::lrpc::Lrpc;
 use kortex_binding::upcall::{self, Failed};
-use kortex_binding::{Activation, Domain, activation, domain, gate, memory, signal};
+use kortex_binding::{Activation, Domain, domain, gate, memory, signal};
 use kortex_hal::exception;
 use kortex_hal::exception::{BREAKPOINT, Context, INTERRUPTIBLE, PAGE_FAULT, Register, Trap};
 use kortex_hal::interrupt::Controller;
@@ -264,10 +264,10 @@ where
             timer.set_alarm(beats.get());
             if context.is_user() && gate::tick() {
                 Self::report(context, " takes too long: exception ");
-                activation::abort(&**trap, threads.running(), Failed::Timeout);
+                upcall::abort(&**trap, threads.running(), Failed::Timeout);
             } else if context.is_user() && gate::domain().is_dead() {
                 // It has done what it must not in another thread.
-                activation::abort(&**trap, threads.running(), Failed::Fault);
+                upcall::abort(&**trap, threads.running(), Failed::Fault);
             } else {
                 if context.is_user() {
                     E::Target::tick(Self::process(), &**trap, threads.running(), context);
@@ -320,7 +320,7 @@ where
     fn dies(trap: &T, thread: &'static ProcessThread, context: &Context) {
         Self::report(context, " has done what it must not: exception ");
         // SAFETY: in a handler, of the thread that runs.
-        unsafe { activation::abort(&**trap, thread, Failed::Fault) };
+        unsafe { upcall::abort(&**trap, thread, Failed::Fault) };
     }
 
     /// The process whose code was interrupted.
