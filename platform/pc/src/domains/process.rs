@@ -18,7 +18,7 @@ use drystone_calls::{
     CHANNEL, MEMORY, PROGRAM, RING, STACK, STACK_END, START, Start, TICK_STACK, TICK_STACK_END, TICKS, VECTOR,
 };
 use drystone_kortex::domain as kortex;
-use kortex_binding::{Activation, Domain, domain, gate, memory as users, signal, upcall};
+use kortex_binding::{Activation, Domain, domain, gate, signal, upcall};
 use kortex_hal::Shared;
 use kortex_hal::exception::{Context, DOUBLE_FAULT, INTERRUPTIBLE, OWN, PAGE_FAULT, Processor, Trap};
 use kortex_hal::mmu::{Access, AddressSpace, Mmu, PAGE, Paging};
@@ -430,7 +430,7 @@ extern "C" fn fault(context: &mut Context, of: *const ()) {
             // It does once more what it was about to do.
             None => unsafe { threads::give_way() },
         }
-    } else if !users::fail(context) {
+    } else {
         drystone_machine::fatal(context, of);
     }
 }
