@@ -28,7 +28,7 @@ impl Metadata {
         let mut cargo = Command::new("cargo");
         alone(&mut cargo);
         cargo.args(["metadata", "--format-version", "1", "--manifest-path"]).arg(&manifest);
-        let done = cargo.output().map_err(|error| unusable(&error, what))?;
+        let done = cargo.output().map_err(|error| fail(unusable(&error, what)))?;
         if !done.status.success() {
             let reason = String::from_utf8_lossy(&done.stderr);
             return Err(fail(format_args!("{}: {}", shown.display(), reason.trim_end())));
@@ -71,8 +71,8 @@ pub fn library(package: &Value) -> Option<String> {
 }
 
 /// Builds, and says what is being built and how far that is: in a terminal in one line that changes, else now and then. `what` needs
-/// Cargo for it.
-pub fn build(mut cargo: Command, what: &str, doing: &str) -> Result<(), Status> {
+/// Cargo for it. If it can't be built, what Cargo and rustc have to say of that.
+pub fn build(mut cargo: Command, what: &str, doing: &str) -> Result<(), String> {
     let unusable = |error: &io::Error| unusable(error, what);
     // Else Cargo says how far it is in terminals only.
     cargo.env("CARGO_TERM_PROGRESS_WHEN", "always").env("CARGO_TERM_PROGRESS_WIDTH", "160");
@@ -90,7 +90,7 @@ pub fn build(mut cargo: Command, what: &str, doing: &str) -> Result<(), Status> 
     let status = child.wait().map_err(|error| unusable(&error))?;
     match status.success() {
         true => Ok(()),
-        false => Err(fail(format_args!("the crates could not be built:\n{}", told.trim_end()))),
+        false => Err(format!("the crates could not be built:\n{}", told.trim_end())),
     }
 }
 
@@ -174,12 +174,12 @@ impl<'a> Progress<'a> {
     }
 }
 
-fn unusable(error: &io::Error, what: &str) -> Status {
+fn unusable(error: &io::Error, what: &str) -> String {
     match error.kind() {
         ErrorKind::NotFound => {
-            fail(format_args!("{what} needs cargo, which was not found: install Rust (https://rustup.rs)"))
+            format!("{what} needs cargo, which was not found: install Rust (https://rustup.rs)")
         }
-        _ => fail(format_args!("cargo cannot be run: {error}")),
+        _ => format!("cargo cannot be run: {error}"),
     }
 }
 

@@ -105,10 +105,29 @@ impl Package<'_> {
         self.write(&folder).map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
         let mut command = Command::new("cargo");
         alone(&mut command);
+        // Where the toolchain is said that all this is compiled with.
+        command.current_dir(self.crates.first().map_or(self.root, |it| &it.folder));
         command.args(["build", "--release", "--target-dir"]).arg(target);
         command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
-        cargo::build(command, what, doing)?;
+        cargo::build(command, what, doing).map_err(|told| self.explain(&told))?;
         Ok(self.library(target))
+    }
+
+    /// Says why it could not be made.
+    fn explain(&self, told: &str) -> Status {
+        let is_bare = matches!(self.platform, Platform::Pc | Platform::User);
+        // rustc: `the lang item is first defined in crate `std` (which `bitflags` depends on)`.
+        match told.split_once("first defined in crate `std` (which `") {
+            Some((_, rest)) if is_bare => {
+                let user = rest.split('`').next().unwrap_or_default();
+                let names = self.crates.iter().map(|it| it.package.as_str()).collect::<Vec<_>>().join(", ");
+                fail(format_args!(
+                    "{names} can't run without an operating system: it is built with {user}, which needs Rust's standard library\n\
+                     help: --platform pc takes crates that say `#![no_std]`, and depend on such crates only (docs/src/pc.md)"
+                ))
+            }
+            _ => fail(told),
+        }
     }
 
     /// Where the library is when it was made.

@@ -114,7 +114,7 @@ impl<'a> Composed<'a> {
         cargo.arg(format!("-Clink-arg=-T{}", layout.display()));
         cargo.args(["-Clink-arg=--gc-sections", "-Clink-arg=-zmax-page-size=4096"]);
         let doing = format!("building {} of {} parts", self.parts.name(), self.parts.system.parts.len());
-        cargo::build(cargo, WHAT, &doing)?;
+        cargo::build(cargo, WHAT, &doing).map_err(fail)?;
         Ok(target.join(TRIPLE).join("release").join(name))
     }
 
