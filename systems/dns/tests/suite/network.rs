@@ -60,7 +60,7 @@ fn server(engine: Engine, mode: Mode, zone: Arc<Zone>) -> Result<Region, String>
 
 fn is_alike(name: &'static str, engine: Engine, mode: Mode) {
     in_thread(name, move || {
-        let zone = Arc::new(Zone::read(ZONE, None).expect("it is a zone"));
+        let zone = Arc::new(Zone::read(ZONE.as_bytes(), None).expect("it is a zone"));
         let region = server(engine, mode, zone.clone())?;
         let socket = UdpSocket::bind("0.0.0.0:0").expect("there is a port");
         socket.set_read_timeout(Some(Duration::from_secs(5))).expect("it can be");
