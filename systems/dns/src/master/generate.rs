@@ -94,14 +94,25 @@ fn formed(form: &str, number: u32) -> Result<String, String> {
         "o" => format!("{number:0width$o}"),
         "x" => format!("{number:0width$x}"),
         "X" => format!("{number:0width$X}"),
-        "n" | "N" => {
-            // The width counts dots, too.
-            let digits = width.div_ceil(2);
-            let hex = format!("{number:0digits$x}");
-            let nibbles: Vec<String> = hex.chars().rev().map(String::from).collect();
-            let nibbles = nibbles.join(".");
-            if base == "N" { nibbles.to_uppercase() } else { nibbles }
-        }
+        "n" => nibbles(number, width),
+        "N" => nibbles(number, width).to_uppercase(),
         _ => return Err(wrong()),
     })
+}
+
+/// Digits from the last one on, with dots between them. The width counts dots, and if it isn't used up, there is one at the end.
+fn nibbles(mut number: u32, mut width: usize) -> String {
+    let mut nibbles = String::new();
+    loop {
+        nibbles += &format!("{:x}", number & 15);
+        number >>= 4;
+        width = width.saturating_sub(1);
+        if width > 0 || number != 0 {
+            nibbles.push('.');
+            width = width.saturating_sub(1);
+        }
+        if width == 0 && number == 0 {
+            return nibbles;
+        }
+    }
 }
