@@ -5,10 +5,12 @@ use std::sync::Mutex;
 use drystone_cache::Cache;
 use drystone_cache::session::Session;
 
+use crate::beside::Out;
+
 fn said(cache: &Mutex<Cache>, text: &str) -> String {
-    let (mut session, mut out) = (Session::default(), Vec::new());
+    let (mut session, mut out) = (Session::default(), Out::default());
     session.hear(cache, text.as_bytes(), &mut out);
-    String::from_utf8(out).expect("it is text here")
+    String::from_utf8(out.0).expect("it is text here")
 }
 
 #[test]
@@ -21,7 +23,10 @@ fn a_session_is_as_memcached_has_it() {
         ("append a 0 0 2\r\nef\r\nget a\r\n", "STORED\r\nVALUE a 7 3\r\ndef\r\nEND\r\n"),
         ("set n 0 0 2\r\n10\r\ndecr n 1\r\nincr n 18446744073709551615\r\n", "STORED\r\n9\r\n8\r\n"),
         ("get n\r\n", "VALUE n 0 2\r\n8 \r\nEND\r\n"),
-        ("set a 0 0 3\r\nabcd\r\nget n\r\n", "CLIENT_ERROR bad data chunk\r\nVALUE n 0 2\r\n8 \r\nEND\r\n"),
+        (
+            "set a 0 0 3\r\nabcd\r\nget n\r\n",
+            "CLIENT_ERROR bad data chunk\r\nERROR\r\nVALUE n 0 2\r\n8 \r\nEND\r\n",
+        ),
         ("delete a noreply\r\nget a\r\ndelete a\r\n", "END\r\nNOT_FOUND\r\n"),
         ("flush_all\r\nget n\r\n", "OK\r\nEND\r\n"),
         ("set z 0 -1 1\r\nz\r\nget z\r\n", "STORED\r\nEND\r\n"),
@@ -41,17 +46,19 @@ fn limits_are_told_and_what_is_too_long_is_passed_over() {
     let text = format!("set a 0 0 {}\r\n{long}\r\nversion\r\n", long.len());
     let told = said(&cache, &text);
     assert!(told.starts_with("SERVER_ERROR object too large for cache\r\nVERSION "), "{told}");
-    assert!(said(&cache, &"x".repeat(1 << 17)).starts_with("CLIENT_ERROR line too long"));
+    let mut out = Out::default();
+    assert!(!Session::default().hear(&cache, "x".repeat(2049).as_bytes(), &mut out));
+    assert!(!Session::default().hear(&cache, format!("get {}", "x ".repeat(1 << 16)).as_bytes(), &mut out));
 }
 
 #[test]
 fn what_comes_in_pieces_is_the_same() {
     let cache = Mutex::new(Cache::new(1 << 20, None));
-    let (mut session, mut out) = (Session::default(), Vec::new());
+    let (mut session, mut out) = (Session::default(), Out::default());
     for byte in b"set a 0 0 5\r\nab\r\nc\r\nget a\r\n" {
         assert!(session.hear(&cache, &[*byte], &mut out));
     }
-    assert_eq!(out, b"STORED\r\nVALUE a 0 5\r\nab\r\nc\r\nEND\r\n");
+    assert_eq!(out.0, b"STORED\r\nVALUE a 0 5\r\nab\r\nc\r\nEND\r\n");
 }
 
 #[test]
