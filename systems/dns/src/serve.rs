@@ -67,3 +67,25 @@ fn read_until(mut stream: &TcpStream, mut buffer: &mut [u8], end: Instant) -> Re
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_sends_a_byte_now_and_then_is_given_up_too() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        let mut slow = TcpStream::connect(listener.local_addr().expect("it has one")).expect("it listens");
+        let (stream, _) = listener.accept().expect("somebody came");
+        std::thread::spawn(move || {
+            while slow.write_all(&[7]).is_ok() {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let begin = Instant::now();
+        let error =
+            read_until(&stream, &mut [0; 1000], begin + Duration::from_millis(300)).expect_err("it is slow");
+        assert!(matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock), "{error}");
+        assert!((300..3000).contains(&begin.elapsed().as_millis()), "{:?}", begin.elapsed());
+    }
+}

@@ -2,6 +2,7 @@
 
 mod alike;
 mod beside;
+mod hoarders;
 mod mutations;
 #[allow(dead_code)]
 #[path = "../../../../platform/linux/handlers/tests/suite/namespace.rs"]
