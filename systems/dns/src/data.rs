@@ -18,6 +18,12 @@ pub struct Data<'a> {
     count: usize,
 }
 
+struct Parts<'a> {
+    before: &'a [u8],
+    names: Vec<&'a [u8]>,
+    rest: &'a [u8],
+}
+
 impl<'a> Data<'a> {
     /// Of a record of that type.
     pub fn new(rtype: Rtype, bytes: &'a [u8]) -> Data<'a> {
@@ -38,7 +44,7 @@ impl<'a> Data<'a> {
     }
 
     /// What is before the names, they themselves, and what follows.
-    fn parts(&self) -> Option<(&'a [u8], Vec<&'a [u8]>, &'a [u8])> {
+    fn parts(&self) -> Option<Parts<'a>> {
         let (before, mut rest) = self.bytes.split_at_checked(self.begin)?;
         let mut names = Vec::with_capacity(self.count);
         for _ in 0..self.count {
@@ -46,12 +52,12 @@ impl<'a> Data<'a> {
             names.push(name);
             rest = &rest[name.len()..];
         }
-        Some((before, names, rest))
+        Some(Parts { before, names, rest })
     }
 
     /// The names, in small letters.
     pub fn small_names(&self) -> Vec<Small> {
-        let names = self.parts().map(|(_, names, _)| names).unwrap_or_default();
+        let names = self.parts().map(|parts| parts.names).unwrap_or_default();
         names.into_iter().map(|name| name.to_ascii_lowercase().into()).collect()
     }
 }
@@ -71,7 +77,7 @@ impl ComposeRecordData for Data<'_> {
         &self,
         target: &mut Target,
     ) -> Result<(), Target::AppendError> {
-        let Some((before, names, rest)) = self.parts().filter(|_| self.count > 0) else {
+        let Some(Parts { before, names, rest }) = self.parts().filter(|_| self.count > 0) else {
             return target.append_slice(self.bytes);
         };
         target.append_slice(before)?;

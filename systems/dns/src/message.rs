@@ -59,7 +59,7 @@ pub fn response(zone: &Zone, message: &[u8], is_datagram: bool) -> Option<Vec<u8
         }
         None => (empty(BAD_FORMAT), 0),
         Some(_) if extended.as_ref().is_some_and(|it| it.version != 0) => (empty(0), BAD_VERSION),
-        Some(query) => (answer(zone, query).unwrap_or_else(|code| empty(code)), 0),
+        Some(query) => (answer(zone, query).unwrap_or_else(empty), 0),
     };
     let most = match (&extended, is_datagram) {
         (_, false) => LONGEST,

@@ -133,7 +133,8 @@ fn fragments(body: &[u8], lengths: impl IntoIterator<Item = usize>) -> Vec<u8> {
 fn replies_come_in_any_number_of_fragments() {
     // No such file; of the file's folder nothing is said.
     let body = |number| [accepted(number), vec![0, 0, 0, 2, 0, 0, 0, 0]].concat();
-    let splits: [fn([u8; 4], Vec<u8>) -> Vec<u8>; 6] = [
+    type Split = fn([u8; 4], Vec<u8>) -> Vec<u8>;
+    let splits: [Split; 6] = [
         |_, body| fragments(&body, [body.len() / 2]),
         |_, body| fragments(&body, [4, 0, 7]),
         |_, body| fragments(&body, [body.len()]),

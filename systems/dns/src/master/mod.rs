@@ -77,6 +77,12 @@ struct Place {
     owner: Option<Vec<u8>>,
 }
 
+/// A file that an entry includes, and what names in it are below.
+struct Included {
+    path: PathBuf,
+    origin: Option<Vec<u8>>,
+}
+
 /// See the head of this file.
 struct Reader<'s, 't> {
     sink: &'s mut Sink<'t>,
@@ -101,9 +107,9 @@ impl Reader<'_, '_> {
         };
         while lexer.next(&mut entry).map_err(|why| at(lexer.line(), why))? {
             let included = self.entry(&entry, &mut place).map_err(|why| at(entry.line, why))?;
-            let Some((name, origin)) = included else { continue };
+            let Some(Included { path, origin }) = included else { continue };
             // Relative to the file that includes it. What it sets holds to its end.
-            let path = file.parent().unwrap_or(Path::new("")).join(name);
+            let path = file.parent().unwrap_or(Path::new("")).join(path);
             if self.depth == DEEPEST {
                 return Err(at(entry.line, format!("more than {DEEPEST} files include each other")));
             }
@@ -116,11 +122,7 @@ impl Reader<'_, '_> {
     }
 
     /// Does what an entry says; if it includes a file, that and its origin are given.
-    fn entry(
-        &mut self,
-        entry: &Entry<'_>,
-        place: &mut Place,
-    ) -> Result<Option<(PathBuf, Option<Vec<u8>>)>, String> {
+    fn entry(&mut self, entry: &Entry<'_>, place: &mut Place) -> Result<Option<Included>, String> {
         let first = entry.tokens[0];
         if entry.is_indented || first.is_quoted || !first.raw.starts_with(b"$") {
             return self.record(entry, place).map(|()| None);
@@ -143,7 +145,8 @@ impl Reader<'_, '_> {
                 let path = tokens.token().map_err(|why| why.0)?.bytes()?;
                 let origin = tokens.peek().map(|_| tokens.name()).transpose().map_err(|why| why.0)?;
                 tokens.end().map_err(|why| why.0)?;
-                included = Some((std::ffi::OsString::from_vec(path).into(), origin));
+                let path = std::ffi::OsString::from_vec(path).into();
+                included = Some(Included { path, origin });
             }
             "$GENERATE" => {
                 for line in generate::lines(&entry.tokens[1..])? {

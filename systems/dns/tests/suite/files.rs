@@ -168,10 +168,10 @@ fn files_are_included_where_they_say() {
     }
     assert_eq!(files.len(), 3);
     write("sub/last", "$INCLUDE last\n");
-    let why = Zone::load(&folder.path().join("zone"), None).1.err().expect("it never ends");
+    let why = Zone::load(&folder.path().join("zone"), None).1.expect_err("it never ends");
     assert!(why.ends_with("more than 10 files include each other") && why.contains("included here"), "{why}");
     write("sub/last", "x A nowhere\n");
-    let why = Zone::load(&folder.path().join("zone"), None).1.err().expect("it is wrong");
+    let why = Zone::load(&folder.path().join("zone"), None).1.expect_err("it is wrong");
     assert!(why.contains("sub/last:1: expected IPv4 address"), "{why}");
 }
 

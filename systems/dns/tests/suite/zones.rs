@@ -345,9 +345,7 @@ pub fn broken(random: &mut Random, number: usize) -> Written {
                 written.text[at] =
                     random.one_of(&[b' ', b'"', b'(', b')', b'\\', b'\n', b'.', b'@', b'$', b'\t', 0xe4])
             }
-            _ => written
-                .text
-                .insert(at, random.one_of(&[b' ', b'"', b'(', b')', b'\\', b'\n', b'.', b';', b'1', b'a'])),
+            _ => written.text.insert(at, random.one_of(b" \"()\\\n.;1a")),
         }
     }
     written
