@@ -13,6 +13,8 @@ const LONGEST_LINE: usize = 1 << 16;
 const LONGEST_OTHER: usize = 1 << 11;
 /// What a client has without asking: values and answers that are longer need memory that is shared by all.
 pub const SMALL: usize = 1 << 14;
+/// What requests of memcached's binary protocol begin with, which isn't spoken here.
+const BINARY: u8 = 0x80;
 /// The frame of a datagram.
 const FRAME: usize = 8;
 /// What is answered to a datagram, at most.
@@ -78,6 +80,10 @@ impl Session {
         goes_on: &mut bool,
     ) -> Option<usize> {
         match take(&mut self.awaited) {
+            Awaited::Line if input.first() == Some(&BINARY) => {
+                *goes_on = false;
+                None
+            }
             Awaited::Line => {
                 let Some(end) = input.iter().position(|byte| *byte == b'\n') else {
                     *goes_on =
