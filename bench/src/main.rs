@@ -203,8 +203,7 @@ fn processes(extent: Extent) -> Result<(), String> {
 fn kernel(extent: Extent) -> Result<(), String> {
     let rows = extent.rows(&mut |tell| kernel::measure(!extent.quick, tell))?;
     if extent.is_for_page() {
-        let sections = kernel::sections();
-        page::write(&kernel::page(&rows, &sections), &rows)?;
+        page::write(&kernel::page(&rows), &rows)?;
     }
     extent.end(&rows)
 }
