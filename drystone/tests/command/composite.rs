@@ -251,7 +251,7 @@ fn programs_that_wait_to_be_prepared_are_counted() {
 #[test]
 fn a_server_may_take_no_composites() {
     let port = port();
-    let server = SERVER.replace(":PORT/count\"", ":PORT/count\" BY Tcp(composites: FALSE)");
+    let server = SERVER.replace(":PORT/count\")", ":PORT/count\") BY Tcp(composites: FALSE)");
     let folder = folder_with(&server.replace(":PORT", &format!(":{port}")));
     let _server = Server::start(folder.path(), &["run", "program.dry"]);
     let mut server = drystone_client::Server::connect(("127.0.0.1", port)).expect("it listens");
