@@ -34,6 +34,8 @@ pub struct File {
 struct Rest {
     until: Instant,
     reason: String,
+    /// Bytes that the disk had left then.
+    room: u64,
 }
 
 /// The records as they are at one moment.
@@ -44,8 +46,9 @@ pub struct Snapshot {
 }
 
 /// Where a full disk keeps everybody from writing, it is tried again after so long, and after ten times as long as
-/// opening it took.
+/// opening it took; or when the disk has so many bytes more.
 const AGAIN: Duration = Duration::from_secs(1);
+const MORE_ROOM: u64 = 1024 * 1024;
 
 impl File {
     /// Opens it, or makes it if it is missing.
@@ -76,7 +79,9 @@ impl File {
     /// Why nothing is written now.
     pub fn why_not(&self) -> Option<String> {
         let rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
-        rest.as_ref().filter(|rest| rest.until > Instant::now()).map(|rest| rest.reason.clone())
+        let rest = rest.as_ref().filter(|rest| rest.until > Instant::now());
+        let rest = rest.filter(|rest| room(&self.path) < rest.room.saturating_add(MORE_ROOM));
+        rest.map(|rest| rest.reason.clone())
     }
 
     /// The records as they are now.
@@ -123,7 +128,7 @@ impl File {
             (Ok(_), reason) => reason.map(String::from),
         };
         *self.rest.lock().unwrap_or_else(PoisonError::into_inner) =
-            reason.map(|reason| Rest { until, reason });
+            reason.map(|reason| Rest { until, reason, room: room(&self.path) });
         *database = opened.ok();
         self.is_broken.store(database.is_none(), Ordering::Relaxed);
     }
@@ -137,6 +142,11 @@ pub fn trouble(error: &Error) -> String {
         }
         error => format!("the store's file: {error}"),
     }
+}
+
+/// Bytes that the disk has left.
+fn room(path: &Path) -> u64 {
+    rustix::fs::statvfs(path).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
 
 fn open(path: &Path, cache: usize) -> Result<Database, Error> {

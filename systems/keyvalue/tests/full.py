@@ -2,10 +2,11 @@
 looks whether all that it acknowledged is there, and nothing by halves.
 
 full.py PROGRAM ROUNDS: the program is `drystone build --with . *.dry`'s. A disk is full here where the file may not become
-larger (a limit of the process, RLIMIT_FSIZE). Without room writes are refused and reads answered; with room again writes go
-on, without a restart.
+larger (a limit of the process, RLIMIT_FSIZE), and, where one may mount it, a small one in memory. Without room writes are
+refused and reads answered; with room again writes go on, without a restart.
 """
 
+import ctypes
 import os
 import random
 import resource
@@ -135,7 +136,46 @@ def goes_on(clients):
     raise SystemExit(f"with room again nothing is written within {PATIENCE} s (SEED={SEED})")
 
 
+def mounted(folder):
+    """Makes a disk of 6 MiB there, which this process and its children see; whether it may."""
+    namespace_of_mounts = 0x20000
+    if ctypes.CDLL(None).unshare(namespace_of_mounts):
+        return False
+    for arguments in (["--make-rprivate", "/"], ["-t", "tmpfs", "-o", "size=6m", "none", folder]):
+        if subprocess.run(["mount", *arguments], capture_output=True).returncode:
+            return False
+    return True
+
+
+def fill_a_disk(program):
+    """Where a disk has room again the very next write is done."""
+    with tempfile.TemporaryDirectory() as folder:
+        if not mounted(folder):
+            return "no disk could be mounted"
+        server = Server(program, os.path.join(folder, "store.redb"))
+        try:
+            return fill(Connection(server.port), folder)
+        finally:
+            server.kill()
+            subprocess.run(["umount", folder])
+
+
+def fill(connection, disk):
+    stored, value = 0, b"x" * 100000
+    while connection.ask("SET", f"key {stored}", value.decode()) == b"+OK":
+        stored += 1
+    answers = [connection.ask("SET", "more", "x"), connection.ask("GET", "key 0")]
+    if not answers[0].startswith(b"-ERR the store's file: ") or answers[1] != value:
+        raise SystemExit(f"a full disk: {answers}")
+    subprocess.run(["mount", "-o", "remount,size=50m", disk], check=True)
+    answers = [connection.ask("SET", "more", "x"), connection.ask("DEL", "key 0"), connection.ask("DBSIZE")]
+    if answers != [b"+OK", b":1", b":%d" % stored]:
+        raise SystemExit(f"with room again: {answers}, and {stored} values were stored before")
+    return f"a disk that was full with {stored} values goes on when it has room"
+
+
 def main(program, rounds):
+    disk = fill_a_disk(program)
     chance = random.Random(SEED)
     total = dict.fromkeys(["count", "refused", "read", "unread"], 0)
     for _ in range(rounds):
@@ -168,7 +208,8 @@ def main(program, rounds):
     if total["unread"] > total["read"] // 10:
         raise SystemExit(f"{total['unread']} reads were refused, {total['read']} answered")
     print(
-        f"full and killed {rounds} times: {total['count']} transactions acknowledged, {total['refused']} refused, {total['read']} reads right"
+        f"full and killed {rounds} times: {total['count']} transactions acknowledged, {total['refused']} refused, {total['read']} reads right; "
+        + disk
     )
 
 
