@@ -61,7 +61,7 @@ fn key(request: &Parts) -> Result<&HeaderValue, Refusal> {
     if !has(headers, CONNECTION, "upgrade") {
         return Err(bad("who asks for a WebSocket says Connection: Upgrade"));
     }
-    if !headers.get(SEC_WEBSOCKET_VERSION).is_some_and(|version| version == "13") {
+    if headers.get(SEC_WEBSOCKET_VERSION).is_none_or(|version| version != "13") {
         let reason = "WebSockets are talked in version 13: Sec-WebSocket-Version";
         return Err(Refusal::needs_socket(reason).with(SEC_WEBSOCKET_VERSION, "13"));
     }
