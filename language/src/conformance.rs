@@ -10,7 +10,7 @@ mod flow;
 mod positions;
 
 use crate::accesses::{Event, walk, walk_process};
-use crate::program::{Component, Implementation, Owner, Program, VariableId};
+use crate::program::{Block, Component, Implementation, Owner, Program, VariableId};
 use crate::source::{Diagnostic, Span};
 use faults::Sites;
 use flow::{Process, follow};
@@ -54,17 +54,25 @@ fn check_component(
     }
     for implementation in &component.implementations {
         let service = component.offers[implementation.offered].interface;
-        let mut here = Known::default();
-        here.set(Key::Service, Positions::start());
         let process = Process { service: Some(service), ..among_services };
-        sites.merge(follow(&process, &implementation.body, here, end_of(implementation))?.sites);
+        let parts = [
+            (Positions::start(), Some(&implementation.body)),
+            (Positions::over(), implementation.finally.as_ref()),
+        ];
+        for (positions, block) in parts {
+            let Some(block) = block else { continue };
+            // The body may have been left anywhere before FINALLY, so nothing else is known there.
+            let mut here = Known::default();
+            here.set(Key::Service, positions);
+            sites.merge(follow(&process, block, here, end_of(block, implementation))?.sites);
+        }
     }
     Some(sites)
 }
 
 /// Right after the last statement.
-fn end_of(implementation: &Implementation) -> Span {
-    match implementation.body.statements.last() {
+fn end_of(block: &Block, implementation: &Implementation) -> Span {
+    match block.statements.last() {
         Some(last) => Span { start: last.span.end, ..last.span },
         None => implementation.span,
     }
@@ -111,11 +119,7 @@ fn used_by_services(program: &Program, component: &Component) -> HashSet<Whole> 
 fn untracked(program: &Program) -> HashSet<VariableId> {
     let mut untracked = HashSet::new();
     let components = program.components.iter();
-    let blocks = components.flat_map(|component| {
-        let processes = [&component.begin, &component.activity, &component.finally];
-        let services = component.implementations.iter().map(|implementation| &implementation.body);
-        processes.into_iter().flatten().chain(services)
-    });
+    let blocks = components.flat_map(|component| component.blocks());
     for block in blocks.chain(program.procedures.iter().map(|procedure| &procedure.body)) {
         walk(block, None, &mut |access| {
             if let Event::Pass(id) = access.event {

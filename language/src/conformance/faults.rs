@@ -114,7 +114,7 @@ impl Fault {
                 let name = describe(interface, message);
                 let how = if matches!(self.what, What::Send(_)) { "sent" } else { "received" };
                 let here = if self.before.open.is_empty() {
-                    "here the other side has closed".to_string()
+                    "here the communication is over".to_string()
                 } else {
                     format!("here the protocol allows {allowed}")
                 };

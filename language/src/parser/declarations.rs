@@ -24,10 +24,11 @@ const TOP_LEVEL: &[Keyword] =
 
 const EXPECTED_ITEM: &str = "`COMPONENT`, `INTERFACE`, `PROCEDURE` or `CONSTANT` at the top level";
 
-/// What a body belongs to: only components have ACTIVITY, FINALLY and implementations.
+/// What a body belongs to: only components have ACTIVITY and implementations, only they and implementations FINALLY.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     Component,
+    Implementation,
     Procedure,
 }
 
@@ -157,11 +158,11 @@ impl Parser<'_> {
         let name = self.qualified("the name of the implemented interface")?;
         self.open_unit(&name);
         self.semicolon_after_heading("IMPLEMENTATION");
-        let body = self.body(Sort::Procedure);
+        let body = self.body(Sort::Implementation);
         let lost = self.end_of_unit();
         let span = self.since(first);
-        let (declarations, body) = (body.declarations, body.begin);
-        let read = Implementation { attributes, name, declarations, body, span };
+        let (declarations, finally, body) = (body.declarations, body.finally, body.begin);
+        let read = Implementation { attributes, name, declarations, body, finally, span };
         Ok(lost.unwrap_or(Declaration::Implementation(read)))
     }
 

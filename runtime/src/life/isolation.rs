@@ -15,19 +15,18 @@ use core::ptr::{null_mut, with_exposed_provenance_mut};
 
 use drystone_component::{Interface, Template, Type};
 
-use super::burial::{bury, free_frames, retain_ready};
 use super::dismantle::free_dead;
 use super::owned::drop_owned;
-use super::record::{Customer, Deletion, deletion_of, end_record};
+use super::record::{Deletion, deletion_of, end_record};
 use super::survey::*;
-use super::{deletion, leaving};
+use super::{deletion, leaving, lost};
 use crate::communication::connection::*;
 use crate::communication::{self, detach, interface_of, make_gone, payload};
 use crate::home::home;
 use crate::instance::*;
 use crate::layout::*;
 use crate::process;
-use crate::queue::{Queue, ready};
+use crate::queue::{Queue, ready, retain_ready};
 use crate::worker::{ground, heap_of};
 
 unsafe fn is_dead(instance: *mut Instance) -> bool {
@@ -105,10 +104,10 @@ impl Condemned {
         all
     }
 
-    /// What is in the buffer of a service goes with it.
+    /// What a service hasn't received goes with it.
     unsafe fn add_message(&mut self, w: *mut Worker, c: *mut Communication) {
         let tag = (*c).word.tag as usize;
-        if tag == 0 {
+        if tag == 0 || (*c).word.flags & FOR_CLIENT != 0 {
             return;
         }
         let parameters = interface_of(c).messages.get()[tag - 1].parameters.get();
@@ -207,7 +206,7 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
     deletion::forget_paused(w);
 }
 
-/// The communications of a condemned component with servers that live on: their services end quietly.
+/// The communications of a condemned component with servers that live on: these lose their client.
 unsafe fn close_as_client(w: *mut Worker, instance: *mut Instance, bereaved: &mut Vec<*mut Instance>) {
     required_slots(instance, |slot: *mut RequiredSlot| {
         let c = (*slot).communication;
@@ -224,9 +223,17 @@ unsafe fn close_as_client(w: *mut Worker, instance: *mut Instance, bereaved: &mu
             communication::free(w, c);
         } else if !is_dead(server) {
             (*slot).communication = null_mut();
-            end_service(w, c, bereaved);
+            lose(w, c, bereaved);
         }
     });
+}
+
+/// A service of a component that lives on loses its client.
+unsafe fn lose(w: *mut Worker, c: *mut Communication, bereaved: &mut Vec<*mut Instance>) {
+    let server = lost::lose_client(w, c);
+    if !server.is_null() {
+        bereaved.push(server);
+    }
 }
 
 /// The communications of a condemned component's services, and its connections.
@@ -241,12 +248,12 @@ unsafe fn close_as_server(
         let holder = &raw mut (*slot).holder;
         let c = *holder;
         if instance == root && !c.is_null() && serves_elsewhere(c) {
-            // Through this relay, but both ends live on: the holder finds it closed, the service ends.
+            // Through this relay, but both ends live on: the holder finds it closed, the service too.
             if (*c).waiter != c.cast() {
                 communication::wake(w, c);
             }
             *holder = null_mut();
-            end_service(w, c, bereaved);
+            lose(w, c, bereaved);
         } else {
             close_cell(
                 w,
@@ -315,20 +322,25 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool, bereaved: &mut Vec
         *leaf.cell = null_mut();
     }
     if serves_elsewhere(c) {
-        if !lives {
-            end_service(w, c, bereaved);
-            return;
+        if lives {
+            // Through a relay, but both ends live on: each has lost the other.
+            if (*c).word.flags & LEAVES != 0 {
+                communication::rebinding::forget(w, c);
+            }
+            if (*c).waiter != c.cast() {
+                communication::wake(w, c);
+            }
+            let gone = make_gone(w, interface_of(c));
+            if !gone.is_null() {
+                (*gone).process.next = leaf.slot.cast();
+            }
+            *leaf.cell = gone;
         }
-        // Through a relay, but both ends live on: each finds it closed by the other.
-        let gone = make_gone(w, interface_of(c));
-        if !gone.is_null() {
-            (*gone).process.next = leaf.slot.cast();
-        }
-        *leaf.cell = gone;
-        communication::close(w, c);
-        return;
+        return lose(w, c, bereaved);
     }
-    communication::drop_buffered(w, c, interface_of(c));
+    if !lives || (*c).word.flags & FOR_CLIENT == 0 {
+        communication::drop_buffered(w, c, interface_of(c));
+    }
     if !lives {
         if (*c).word.flags & SERVICE_ENDED != 0 {
             communication::free(w, c);
@@ -344,24 +356,12 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool, bereaved: &mut Vec
     detach(w, c, leaf.slot);
 }
 
-/// The service of a component that lives on ends, since its client was ended by force.
-unsafe fn end_service(w: *mut Worker, c: *mut Communication, bereaved: &mut Vec<*mut Instance>) {
-    let p = c.cast::<Process>();
-    communication::drop_buffered(w, c, interface_of(c));
-    if (*c).word.flags & SERVICE_ENDED != 0 {
-        return communication::free(w, c);
+/// Frees a process's procedure frames, and what all its frames own but components.
+unsafe fn free_frames(w: *mut Worker, p: *mut Process) {
+    frames_of(p, |base, owned| drop_owned(w, base, owned));
+    while !process::frames(p).is_null() {
+        process::ds_frame_end(w, p, process::innermost_frame(p));
     }
-    if (*p).status == DELETION {
-        // What its frame holds must stay until that is deleted; then comes the rest.
-        let d = leaving::record(w, p);
-        (*c).word.flags |= GONE;
-        (*c).waiter = null_mut();
-        (*d).customer = Customer::Burial(p);
-        (*rare_of(w, (*p).instance)).orphans.insert(c.expose_provenance());
-        return;
-    }
-    bereaved.push((*p).instance);
-    bury(w, c);
 }
 
 /// A native component closes what it has open.

@@ -28,6 +28,7 @@ use crate::communication::{drop_words, ds_received, may_end, payload};
 use crate::instance::{body_of, runs};
 use crate::layout::*;
 use crate::life::ending::{ds_begun, ds_finish, lost};
+use crate::life::stopping;
 use crate::platform::NativeBody;
 use crate::process::run_native;
 
@@ -157,14 +158,21 @@ impl Turn {
     }
 }
 
-/// Resume function of every native process: calls its body's function. See `ENTRY_POINTS.md`.
+/// Resume function of every native process: calls its body's function; and of those that go on no further. See
+/// `ENTRY_POINTS.md`.
 ///
 /// # Safety
-/// `process` runs on `worker`, the home worker; its body is native.
+/// `process` runs on `worker`, the home worker; its body is native, or it is stopping.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_native(worker: *mut Worker, process: *mut Process) {
     // SAFETY: as the caller promises.
-    unsafe { run_native(worker, process) }
+    unsafe {
+        if body_of(process).native.is_null() {
+            stopping::go_on(worker, process);
+        } else {
+            run_native(worker, process);
+        }
+    }
 }
 
 /// Whether a communication's service is a native component's.

@@ -92,21 +92,20 @@ impl<'p> Flow<'p> {
         let before = here.get(key).cloned().unwrap_or_else(|| side.anywhere());
         self.spend(before.open.len())?;
         let after = match what {
-            What::Send(message) => side.send(&before, message),
+            What::Send(message) => side.send(&before, message, self.held),
             What::Receive(message) => side.receive(&before, message),
             What::End | What::Leave => return Some(here),
         };
-        match after.or_none() {
-            Some(positions) => {
-                self.sites.fine(span);
-                here.set(key, positions);
-                Some(here)
-            }
-            None => {
+        match (before.is_judged(), after.is_judged()) {
+            (true, true) => self.sites.fine(span),
+            (true, false) => {
                 self.fault(span, Fault { interface: channel.interface, what, before });
-                None
+                return None;
             }
+            (false, _) => {}
         }
+        here.set(key, after.or_none()?);
+        Some(here)
     }
 
     /// The end of a block with which its communications end.
@@ -135,7 +134,9 @@ impl<'p> Flow<'p> {
     pub(super) fn end(&mut self, here: Known, span: Span) -> Here {
         if let (Some(interface), Some(positions)) = (self.process.service, here.get(Key::Service)) {
             let states = &self.process.program.interfaces[interface.index()].states;
-            if positions.closed || positions.open.iter().any(|&state| states[state].may_end) {
+            if !positions.is_judged() {
+                // Whose client is lost may end anywhere.
+            } else if positions.closed || positions.open.iter().any(|&state| states[state].may_end) {
                 self.sites.fine(span);
             } else {
                 let before = positions.clone();
