@@ -13,7 +13,6 @@ pub mod ending;
 pub mod isolation;
 pub mod late;
 pub mod leaving;
-pub mod lost;
 pub mod owned;
 pub mod record;
 pub mod stopping;

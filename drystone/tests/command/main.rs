@@ -21,6 +21,7 @@ mod http;
 mod https;
 mod limits;
 mod long;
+mod lost;
 mod memory;
 mod names;
 #[allow(dead_code)]

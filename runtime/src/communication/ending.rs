@@ -14,7 +14,6 @@ use crate::home::home;
 use crate::instance::{body_of, rare_of};
 use crate::layout::*;
 use crate::process::restart_service;
-use crate::queue::ready;
 use crate::worker::heap_of;
 
 /// What has become of a service whose body has run to its end.
@@ -155,20 +154,17 @@ pub unsafe fn let_go(w: *mut Worker, c: *mut Communication) {
     }
 }
 
-/// The client of a service is lost, wherever it was: the service goes on. What came before can still be received.
+/// The client is lost, wherever it was: its service goes on. What came before can still be received.
 ///
 /// # Safety
-/// It runs, and is of compiled code; its client, if it is there at all, doesn't wait for it any more.
+/// Nobody leads to the communication any more but the service, if that runs.
 pub unsafe fn lose_client(w: *mut Worker, c: *mut Communication) {
-    if (*c).word.flags & FOR_CLIENT != 0 {
-        drop_buffered(w, c, interface_of(c));
+    if (*c).waiter != c.cast() {
+        // It was the client, who waits no more.
+        (*c).waiter = null_mut();
     }
-    (*c).word.flags |= CLIENT_CLOSED | GONE;
-    let waiter = core::mem::replace(&mut (*c).waiter, null_mut());
-    if waiter == c.cast() {
-        ready(w, waiter);
-    }
-    (*rare_of(w, (*c).process.instance)).orphans.insert(c.expose_provenance());
+    (*c).word.flags |= GONE;
+    close(w, c);
 }
 
 /// The server is no more, and no service runs: what it has sent can still be read. `slot` is the client's; null if

@@ -11,6 +11,7 @@ use drystone_component::{Interface, Side};
 use super::{Act, next, payload, sender, violation, wait};
 use crate::failure::stop;
 use crate::far::at_once;
+use crate::instance::body_of;
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn ds_receive(
     } else if !closed && next(interface, word.state, message).is_some() {
         wait(c, p, NEWS);
         return null_mut();
-    } else if p == c.cast() && word.flags & (GONE | ENDING) == GONE {
+    } else if p == c.cast() && word.flags & (GONE | ENDING) == GONE && body_of(p).native.is_null() {
         stop(w, p);
         return null_mut();
     }

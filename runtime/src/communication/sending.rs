@@ -17,6 +17,7 @@ use super::{
 use crate::failure::stop;
 use crate::far::at_once;
 use crate::home::home;
+use crate::instance::body_of;
 use crate::layout::*;
 use crate::process::{restart_parked, restart_service, run_native};
 use crate::queue::ready;
@@ -166,13 +167,15 @@ unsafe fn send_as_client(
     null_mut()
 }
 
-/// Whether a client that is to leave may do so instead of sending this, which begins a communication as well.
+/// Whether a client that is to leave may do so instead of sending this: it begins a communication, and goes on with no other.
 unsafe fn leaves_here(c: *mut Communication, interface: &Interface, message: u32) -> bool {
-    let word = (*c).word;
+    let CommunicationWord { state, flags, .. } = (*c).word;
+    let begun = next(interface, 0, message);
+    let goes_on = next(interface, state, message);
     sender(interface, message) == Side::Client
-        && word.flags & FOR_CLIENT == 0
-        && may_end(interface, word.state)
-        && next(interface, 0, message).is_some()
+        && flags & FOR_CLIENT == 0
+        && begun.is_some()
+        && (flags & GONE != 0 || may_end(interface, state) && (goes_on.is_none() || goes_on == begun))
 }
 
 /// Whether a message begins another communication where a binding has lost the one before.
@@ -196,7 +199,7 @@ unsafe fn send_as_server(
         return payload(c);
     }
     if word.flags & GONE != 0 {
-        if (*p).lock == LOCK_NONE {
+        if (*p).lock == LOCK_NONE && body_of(p).native.is_null() {
             stop(w, p);
             return null_mut();
         }

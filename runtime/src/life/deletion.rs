@@ -16,9 +16,9 @@ use drystone_component::{Side, Template};
 use super::children::Children;
 use super::dismantle::{dismantle, free_dead, needs_nothing_more};
 use super::late::{Late, is_exported};
+use super::leaving;
 use super::owned::{Cell, drop_in_slice};
 use super::record::*;
-use super::{leaving, lost};
 use crate::communication::connection::*;
 use crate::communication::{Act, interface_of, refused_end, violation};
 use crate::failure;
@@ -121,7 +121,7 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
             if !is_left_by_a_service_without_client(d) {
                 return refuse_holder(w, d, c);
             }
-            lost::lose_holder(w, instance);
+            lose_holders_end(w, instance);
         }
         close_holders_end(w, instance);
         (*d).stage = Stage::Services;
