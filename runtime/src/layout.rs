@@ -102,6 +102,8 @@ pub const AWAY: u8 = 13;
 pub const CALLED: u8 = 14;
 /// [`Process::status`]: a native service that shall end what it has lent, and wait on: see the native module's `direct`.
 pub const RECALLED: u8 = 15;
+/// [`Process::status`]: was preempted, and has not waited since: it is ready, or runs.
+pub const PREEMPTED: u8 = 16;
 
 /// [`Process::lock`]
 pub const LOCK_NONE: u8 = 0;

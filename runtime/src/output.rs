@@ -32,7 +32,7 @@ pub unsafe fn write(w: *mut Worker, bytes: &[u8]) {
 }
 
 /// Sends home what the process that is away has written so far.
-unsafe fn post(w: *mut Worker) {
+pub unsafe fn post(w: *mut Worker) {
     let output = core::mem::take(&mut (*own(w)).output);
     shared(w).exchange.post(Box::new(Post { output, ..Post::default() }));
     shared(w).call_home();

@@ -1,15 +1,19 @@
 //! Parallelism for those who gain by it (paper 004, section 3.2).
 //!
-//! Everything that communicates stays at home, on one worker, where nothing is atomic. A process that computes (it was
-//! preempted, and few others have run in the slice before) may go *away*: the home puts it into the exchange, another
-//! worker takes it and runs it until it comes to something that it shares with others; then it is posted home. Whoever
-//! comes home at once isn't sent again so soon. Bodies whose processes gained are sent before they begin.
+//! Everything that communicates stays at home, on one worker, where nothing is atomic. A process that computes may go
+//! *away*: the home puts it into the exchange, another worker takes it and runs it until it comes to something that it
+//! shares with others; then it is posted home. A process computes if it was preempted twice and has not waited in
+//! between, or was preempted after a slice that it had nearly for itself. Whoever comes home at once isn't sent again
+//! so soon. Bodies whose processes gained are sent before they begin.
+//!
+//! The exchange is one queue, first in, first out, of which the home takes its share. At the end of a time slice
+//! each worker puts its process behind the others and takes the first, so all that compute have turns alike.
 //!
 //! # Why this is sound
-//! A process belongs to whoever took it out of the exchange's slot or inbox; both are handed over by an atomic
-//! exchange. What it touches away is its own: generated code goes home before anything else. The home says
-//! [`Memory::depart`] before it lets a process go, and [`Memory::come_back`] when it has it again, so counts that both
-//! may touch are atomic meanwhile.
+//! A process belongs to whoever took it out of the exchange's queue, or its inbox; the one is under a lock, the other
+//! is handed over by an atomic exchange. What it touches away is its own: generated code goes home before anything
+//! else. The home says [`Memory::depart`] before it lets a process go, and [`Memory::come_back`] when it has it again,
+//! so counts that both may touch are atomic meanwhile.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
@@ -26,9 +30,12 @@ use crate::home::{Shared, WorkerData, home, own, shared};
 use crate::instance::body_of;
 use crate::layout::*;
 use crate::output;
-use crate::process::{PENALTY_SHIFT, enter};
+use crate::process::{PENALTY_BITS, PENALTY_SHIFT, enter};
 use crate::queue::ready;
 use crate::worker::{Ground, ground, heap_of};
+
+/// [`Process::score`]: it has computed for the rest of a slice since it went away.
+const GAINED: u32 = 1 << 31;
 
 /// Most workers that a program can have.
 pub const MOST_WORKERS: usize = 64;
@@ -41,8 +48,6 @@ const GAIN_NANOSECONDS: u64 = 50_000;
 const TICK_NANOSECONDS: u64 = 1_000_000;
 /// The same while another worker has nothing to do and the home's processes compute.
 const SHORT_TICK_NANOSECONDS: u64 = 200_000;
-/// Ticks between two looks at whether processes that are away shall take turns.
-const TURN_TICKS: usize = 16;
 /// Who never gains is still tried once in 2 to the power of this ticks.
 const MOST_PENALTY: u32 = 10;
 
@@ -125,10 +130,20 @@ unsafe fn travel(w: *mut Worker, shared: &Shared, program: &Program, p: *mut Pro
     enter(w, program, p);
     let nanoseconds = shared.threads.clock() - start;
     let own = own(w);
+    let computes = core::mem::take(&mut (*own).computes);
+    let is_calm = (*own).ground.failures.is_empty() && (*own).ground.halted.is_none();
+    if computes && is_calm && !shared.exchange.recall.load(SeqCst) {
+        // What it has written is on its way before anybody goes on with it.
+        if !(*own).output.is_empty() {
+            output::post(w);
+        }
+        (*p).score = (*p).score & !PENALTY_BITS | GAINED;
+        return shared.exchange.put(p);
+    }
     shared.exchange.post(Box::new(Post {
         next: null_mut(),
         process: Some(p),
-        computes: core::mem::take(&mut (*own).computes),
+        computes,
         failures: core::mem::take(&mut (*own).ground.failures),
         halted: (*own).ground.halted.take(),
         nanoseconds,
@@ -158,10 +173,7 @@ pub unsafe fn preempt_away(w: *mut Worker, _p: *mut Process) -> Status {
 /// What the ticker does besides, and when it comes again.
 pub fn tick(shared: &Shared) -> u64 {
     let exchange = &shared.exchange;
-    if exchange.slots.is_empty() {
-        return TICK_NANOSECONDS;
-    }
-    if exchange.ticks.fetch_add(1, Relaxed).is_multiple_of(TURN_TICKS) && exchange.has_some() {
+    if exchange.has_some() {
         (1..shared.workers.len()).for_each(|worker| shared.demand_attention(worker, TICK));
     }
     let short = exchange.idle.load(Relaxed) != 0 && !exchange.communicates.load(Relaxed);
@@ -179,23 +191,31 @@ pub unsafe fn ticked(w: *mut Worker) {
     }
 }
 
-/// A process at home was preempted: whether it is one of those that compute, and is kept.
-pub unsafe fn elect(w: *mut Worker, p: *mut Process) -> bool {
+/// A process at home was preempted: it goes to those that compute if it is one of them, else to those that are ready.
+pub unsafe fn preempt_home(w: *mut Worker, p: *mut Process) {
     let parallel = &mut (*home(w)).parallel;
-    let penalty = (*p).score >> PENALTY_SHIFT;
-    if parallel.workers == 0
-        || parallel.recalling
-        || (*w).switches - parallel.switches > FEW_SWITCHES
-        || parallel.ticks & ((1 << penalty) - 1) != 0
-    {
-        return false;
+    if parallel.workers == 0 || parallel.recalling || !computes(w, p) || !is_tried(parallel.ticks, p) {
+        ready(w, p);
+    } else {
+        if (*p).lock == LOCK_NONE {
+            parallel.learn(body_of(p), 1);
+        }
+        parallel.keep(p);
     }
-    if (*p).lock == LOCK_NONE {
-        parallel.learn(body_of(p), 1);
-    }
-    (*p).status = READY;
-    parallel.keep(p);
-    true
+    (*p).status = PREEMPTED;
+}
+
+/// Whether a process that is preempted has not waited since it was before, or had the slice nearly for itself.
+unsafe fn computes(w: *mut Worker, p: *mut Process) -> bool {
+    (*p).status == PREEMPTED || (*w).switches - (*home(w)).parallel.switches <= FEW_SWITCHES
+}
+
+unsafe fn is_tried(ticks: u64, p: *mut Process) -> bool {
+    ticks & ((1 << penalty(p)) - 1) == 0
+}
+
+unsafe fn penalty(p: *mut Process) -> u32 {
+    ((*p).score & PENALTY_BITS) >> PENALTY_SHIFT
 }
 
 /// The process that the home runs next, null if there is none. Gives others to other workers.
@@ -204,16 +224,18 @@ pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
         return take_ready(w);
     }
     offer(w);
-    let parallel = &mut (*home(w)).parallel;
     // In every second slice one that computes goes first.
-    if ticked && parallel.ticks & 1 != 0 && !parallel.candidates.is_empty() {
-        return parallel.candidates.pop();
+    if ticked && (*home(w)).parallel.ticks & 1 != 0 {
+        let p = take_back(w);
+        if !p.is_null() {
+            return p;
+        }
     }
     let p = take_ready(w);
     if !p.is_null() {
         return p;
     }
-    let p = parallel.candidates.pop();
+    let p = (*home(w)).parallel.candidates.pop();
     if !p.is_null() {
         return p;
     }
@@ -228,12 +250,14 @@ unsafe fn take_ready(w: *mut Worker) -> *mut Process {
     p
 }
 
-/// One that no other worker has taken yet.
+/// The first of those in the exchange, or null.
 unsafe fn take_back(w: *mut Worker) -> *mut Process {
     let p = shared(w).exchange.take();
     if !p.is_null() {
         came_back(w);
-        (*p).status = READY;
+        (*p).status = PREEMPTED;
+        // What it has written away comes before what it writes here.
+        come_home(w);
     }
     p
 }
@@ -246,30 +270,36 @@ unsafe fn came_back(w: *mut Worker) {
 /// Puts processes that compute into the exchange.
 unsafe fn offer(w: *mut Worker) {
     let parallel = &mut (*home(w)).parallel;
-    if parallel.candidates.is_empty() || parallel.recalling {
+    let exchange = &shared(w).exchange;
+    let first = parallel.candidates.head;
+    if first.is_null() || parallel.recalling {
         return;
     }
-    let shared = shared(w);
-    for slot in &shared.exchange.slots {
-        let first = parallel.candidates.head;
-        // One that is alone gains nothing by going.
-        if first.is_null() || ((*first).next.is_null() && (*w).ready_head.is_null()) {
+    // One that is alone gains nothing by going.
+    if (*first).next.is_null() && (*w).ready_head.is_null() && !exchange.has_some() {
+        return;
+    }
+    loop {
+        let p = parallel.candidates.pop();
+        if p.is_null() {
             return;
         }
-        if !slot.load(Relaxed).is_null() {
-            continue;
-        }
-        let p = parallel.candidates.pop();
         (*p).status = AWAY;
         parallel.away += 1;
         parallel.departures += 1;
         (*heap_of(w)).memory().depart();
-        slot.store(p, SeqCst);
-        if shared.exchange.idle.load(SeqCst) != 0 {
-            let parked = shared.exchange.parked.iter().position(|parked| parked.swap(false, SeqCst));
-            if let Some(worker) = parked {
-                shared.threads.unpark(worker + 1);
-            }
+        exchange.put(p);
+        wake_one(shared(w));
+    }
+}
+
+/// Wakes a worker that has nothing to do, if there is one.
+fn wake_one(shared: &Shared) {
+    let exchange = &shared.exchange;
+    if exchange.idle.load(SeqCst) != 0 {
+        let parked = exchange.parked.iter().position(|parked| parked.swap(false, SeqCst));
+        if let Some(worker) = parked {
+            shared.threads.unpark(worker + 1);
         }
     }
 }
@@ -305,10 +335,9 @@ pub unsafe fn come_home(w: *mut Worker) {
 }
 
 unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: u64) {
-    let gained = computes || nanoseconds >= GAIN_NANOSECONDS;
-    let penalty = (*p).score >> PENALTY_SHIFT;
-    let penalty = if gained { 0 } else { (penalty + 1).min(MOST_PENALTY) };
-    (*p).score = (*p).score & ((1 << PENALTY_SHIFT) - 1) | penalty << PENALTY_SHIFT;
+    let gained = computes || nanoseconds >= GAIN_NANOSECONDS || (*p).score & GAINED != 0;
+    let penalty = if gained { 0 } else { (penalty(p) + 1).min(MOST_PENALTY) };
+    (*p).score = (*p).score & !(PENALTY_BITS | GAINED) | penalty << PENALTY_SHIFT;
     (*home(w)).parallel.learn(body_of(p), if gained { 1 } else { -2 });
     if computes && !(*home(w)).parallel.recalling {
         (*home(w)).parallel.keep(p);

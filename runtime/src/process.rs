@@ -129,6 +129,8 @@ unsafe fn launch(w: *mut Worker, p: *mut Process, body: &'static Body) {
 const DEPTH: u32 = (1 << PENALTY_SHIFT) - 1;
 /// [`Process::score`]: see the parallel module.
 pub const PENALTY_SHIFT: u32 = 24;
+/// [`Process::score`]: the same.
+pub const PENALTY_BITS: u32 = 0x7F << PENALTY_SHIFT;
 /// Most bytes that the procedures of one process may have in frames.
 const FRAMES_LIMIT: usize = 64 << 20;
 

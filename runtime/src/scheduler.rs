@@ -38,7 +38,6 @@ use crate::output;
 use crate::parallel;
 use crate::platform::{Platform, TICK_SLEEP, TICK_STOP};
 use crate::process::enter;
-use crate::queue::ready;
 use crate::worker::{Ground, ground, heap_of};
 
 /// How a program shall run.
@@ -434,8 +433,6 @@ pub unsafe extern "C" fn ds_preempt(w: *mut Worker, p: *mut Process) -> Status {
     if (*w).away != 0 {
         return parallel::preempt_away(w, p);
     }
-    if !parallel::elect(w, p) {
-        ready(w, p);
-    }
+    parallel::preempt_home(w, p);
     Status::Leave
 }

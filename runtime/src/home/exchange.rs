@@ -2,28 +2,29 @@
 //! is the parallel module's.
 //!
 //! # Why this is sound
-//! A process belongs to whoever took it out of the exchange's slot or inbox; both are handed over by an atomic
-//! exchange.
+//! A process belongs to whoever took it out of the exchange's queue, under that one's lock, or its inbox, which is handed
+//! over by an atomic exchange.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
-use core::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize};
 
 use drystone_component::Body;
 
 use crate::layout::Process;
 use crate::queue::Queue;
+use crate::spin::Spin;
 use crate::worker::Failure;
 
 /// The home's part.
 pub struct Parallel {
     /// How many other workers there are.
     pub workers: usize,
-    /// Processes that compute, and are at home.
+    /// Processes that compute, and have not been put into the exchange yet.
     pub candidates: Queue,
     /// How many are away, or in the exchange.
     pub away: usize,
@@ -40,8 +41,10 @@ pub struct Parallel {
 
 /// What all workers see.
 pub struct Exchange {
-    /// Processes that any worker may take.
-    pub slots: Box<[AtomicPtr<Process>]>,
+    /// Processes that compute: any worker may take the first.
+    queue: Spin<Queue>,
+    /// How many stand there.
+    waiting: AtomicUsize,
     /// Processes that have come home, and news of them.
     pub inbox: AtomicPtr<Post>,
     /// Workers that are parked, or about to be.
@@ -51,7 +54,6 @@ pub struct Exchange {
     pub recall: AtomicBool,
     /// The home's processes communicate: they need no short slices.
     pub communicates: AtomicBool,
-    pub ticks: AtomicUsize,
 }
 
 /// A letter to the home.
@@ -139,32 +141,43 @@ impl Exchange {
     /// For so many workers besides the home.
     pub fn new(workers: usize) -> Exchange {
         Exchange {
-            slots: (0..2 * workers).map(|_| AtomicPtr::new(null_mut())).collect(),
+            queue: Spin::new(Queue::EMPTY),
+            waiting: AtomicUsize::new(0),
             inbox: AtomicPtr::new(null_mut()),
             parked: (0..workers).map(|_| AtomicBool::new(false)).collect(),
             idle: AtomicUsize::new(0),
             recall: AtomicBool::new(false),
             communicates: AtomicBool::new(false),
-            ticks: AtomicUsize::new(0),
         }
     }
 
-    /// A process that may be run, or null.
+    /// Puts a process behind the others.
+    ///
+    /// # Safety
+    /// It is the caller's, and stands in no queue.
+    pub unsafe fn put(&self, p: *mut Process) {
+        let mut queue = self.queue.lock();
+        self.waiting.fetch_add(1, SeqCst);
+        queue.push(p);
+    }
+
+    /// The one that has waited for longest, or null.
     pub fn take(&self) -> *mut Process {
-        for slot in &self.slots {
-            if !slot.load(Relaxed).is_null() {
-                let p = slot.swap(null_mut(), AcqRel);
-                if !p.is_null() {
-                    return p;
-                }
-            }
+        if !self.has_some() {
+            return null_mut();
         }
-        null_mut()
+        let mut queue = self.queue.lock();
+        // SAFETY: processes in the queue are alive, and nobody's.
+        let p = unsafe { queue.pop() };
+        if !p.is_null() {
+            self.waiting.fetch_sub(1, SeqCst);
+        }
+        p
     }
 
     /// Whether a process may be taken.
     pub fn has_some(&self) -> bool {
-        self.slots.iter().any(|slot| !slot.load(SeqCst).is_null())
+        self.waiting.load(SeqCst) != 0
     }
 
     /// Sends a letter to the home.
