@@ -8,6 +8,7 @@
 mod faults;
 mod flow;
 mod positions;
+mod uses;
 
 use crate::accesses::{Event, walk, walk_process};
 use crate::program::{Block, Component, Implementation, Owner, Program, VariableId};
@@ -16,13 +17,26 @@ use faults::Sites;
 use flow::{Process, follow};
 use positions::{Key, Known, Positions};
 use std::collections::HashSet;
+use uses::Uses;
 
-/// All uses of communications that cannot go well.
-pub fn check(program: &Program) -> Vec<Diagnostic> {
+/// All uses of communications that cannot go well, and those that are hardly meant.
+pub fn check(program: &Program) -> Found {
     let untracked = untracked(program);
-    let sites =
-        program.components.iter().filter_map(|component| check_component(program, component, &untracked));
-    sites.flat_map(|sites| sites.report(program)).collect()
+    let components = program.components.iter();
+    let found: Vec<_> = components.map(|component| check_component(program, component, &untracked)).collect();
+    let errors = found.iter().flatten().flat_map(|(sites, _)| sites.report(program)).collect();
+    // Of what wasn't followed to its end it isn't known what it says.
+    let uses: Option<Vec<Uses>> = found.into_iter().map(|found| Some(found?.1)).collect();
+    let warnings = uses.map_or(Vec::new(), |uses| uses::doubts(program, &uses));
+    Found { errors, warnings }
+}
+
+/// What was found in a program.
+pub struct Found {
+    /// What cannot go well.
+    pub errors: Vec<Diagnostic>,
+    /// What is hardly meant.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Follows all processes of a component: `BEGIN` first, with fresh communications, then `ACTIVITY`, then
@@ -31,13 +45,13 @@ fn check_component(
     program: &Program,
     component: &Component,
     untracked: &HashSet<VariableId>,
-) -> Option<Sites> {
+) -> Option<(Sites, Uses)> {
     let services = used_by_services(program, component);
     let shared = |key| services.contains(&whole(key));
     let alone = Process { program, service: None, shared: &|_| false, untracked };
     let among_services = Process { shared: &shared, ..alone };
 
-    let mut sites = Sites::default();
+    let (mut sites, mut uses) = (Sites::default(), Uses::default());
     let mut here = Known::default();
     for index in 0..component.requires.len() {
         here.set(Key::Required(index), Positions::start());
@@ -48,6 +62,7 @@ fn check_component(
         if let Some(block) = block {
             let outcome = follow(process, block, here, component.span)?;
             sites.merge(outcome.sites);
+            uses.merge(outcome.uses);
             here = outcome.end.unwrap_or_default();
         }
         here.retain(|key| !shared(key));
@@ -64,10 +79,12 @@ fn check_component(
             // The body may have been left anywhere before FINALLY, so nothing else is known there.
             let mut here = Known::default();
             here.set(Key::Service, positions);
-            sites.merge(follow(&process, block, here, end_of(block, implementation))?.sites);
+            let outcome = follow(&process, block, here, end_of(block, implementation))?;
+            sites.merge(outcome.sites);
+            uses.merge(outcome.uses);
         }
     }
-    Some(sites)
+    Some((sites, uses))
 }
 
 /// Right after the last statement.

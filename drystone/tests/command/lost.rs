@@ -2,9 +2,10 @@
 //! say, over everything that can join two sides, and by the interpreter; and a queue of jobs whose workers die (`systems/queue`).
 //! `DRYSTONE_DEATHS` says how many of these do (100 unless it is set).
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use drystone_tests::reference::{self, Options};
 
 use crate::bindings::systems;
 use crate::nats::Nats;
+use crate::peer::Peer;
 use crate::places::places;
 use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, printed, status};
@@ -25,8 +27,11 @@ fn folder() -> PathBuf {
 /// The program with a BY at each CONNECT to one of its names.
 fn text_by(by: &str) -> String {
     let text = fs::read_to_string(folder().join("Lost.dry")).expect("it is there");
-    let connected = ["name + \"work\");", "name + \"look\");"];
-    connected.iter().fold(text, |text, name| text.replace(name, &name.replace(");", &format!(") {by};"))))
+    let lines = text.split('\n').map(|line| match line.trim_start().starts_with("CONNECT(") {
+        true => line.replace(';', &format!(" {by};")),
+        false => line.to_string(),
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// What the interpreter says has to come of it.
@@ -53,7 +58,11 @@ fn the_interpreter_says_what_comes_of_lost_clients() {
 #[test]
 fn lost_clients_do_no_more_harm_whatever_joins_them() {
     let nats = Nats::start(true);
-    let names = ["local:".to_string(), format!("tcp://127.0.0.1:{}/", port()), format!("http://127.0.0.1:{}/", port())];
+    let names = [
+        "local:".to_string(),
+        format!("tcp://127.0.0.1:{}/", port()),
+        format!("http://127.0.0.1:{}/", port()),
+    ];
     let names = names.into_iter().chain(nats.iter().map(|nats| nats.name("lost.")));
     for name in names {
         for by in ["", "BY Monitored", "BY Restricted(rate: 1000000, burst: 1000), Monitored"] {
@@ -80,7 +89,10 @@ fn lost_clients_of_another_program_do_no_more_harm() {
     for name in names.into_iter().chain(nats.iter().map(|nats| nats.name("lost/"))) {
         for place in ["", "process:"] {
             let mut server = crate::bindings::Server::start(&folder(), &["run", "Lost.dry", "serve", &name]);
-            comes_out(&drystone(&folder(), &["run", "Lost.dry", "use", &name, place]), &format!("{name} {place}"));
+            comes_out(
+                &drystone(&folder(), &["run", "Lost.dry", "use", &name, place]),
+                &format!("{name} {place}"),
+            );
             assert!(server.ended().success(), "the server ends in good order");
         }
     }
@@ -115,9 +127,12 @@ fn all_done(jobs: usize) -> String {
 
 #[track_caller]
 fn loses_nothing(said: &str, jobs: usize) {
-    let (all, back) = said.rsplit_once("left: ").map_or((said, ""), |_| said.split_at(all_done(jobs).len().min(said.len())));
+    let (all, back) = said
+        .rsplit_once("left: ")
+        .map_or((said, ""), |_| said.split_at(all_done(jobs).len().min(said.len())));
     assert_eq!(all, all_done(jobs), "{said}");
-    let back: usize = back.split(' ').next().and_then(|number| number.parse().ok()).expect("it says how many");
+    let back: usize =
+        back.split(' ').next().and_then(|number| number.parse().ok()).expect("it says how many");
     assert!(back > 0, "workers have died with a job");
 }
 
@@ -134,25 +149,6 @@ fn a_queue_loses_no_job_when_workers_die_beside_it() {
     }
 }
 
-/// A program that works for the queue, until it is killed.
-struct Worker(Child);
-
-impl Worker {
-    fn start(name: &str) -> Worker {
-        let mut command = Command::new(DRYSTONE);
-        command.args(["run", "Queue.dry", "work", name]).current_dir(queue());
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        Worker(command.spawn().expect("the command runs"))
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn a_queue_loses_no_job_when_workers_are_killed() {
     let nats = Nats::start(true);
@@ -163,12 +159,15 @@ fn a_queue_loses_no_job_when_workers_are_killed() {
         server.args(["run", "Queue.dry", "serve", &name, &jobs.to_string()]).current_dir(queue());
         server.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let server = server.spawn().expect("the command runs");
-        let mut workers: Vec<Worker> = (0..3).map(|_| Worker::start(&name)).collect();
+        // They are killed when they are dropped.
+        let work = || Peer::start(&queue(), DRYSTONE, &["run", "Queue.dry", "work", &name]);
+        let mut workers: VecDeque<Peer> = (0..3).map(|_| work()).collect();
         for death in 0..deaths() {
-            // A worker is there after some hundredths of a second, and has a job then.
-            thread::sleep(Duration::from_millis(10 + death as u64 * 7 % 20));
-            workers.remove(0);
-            workers.push(Worker::start(&name));
+            let mut worker = workers.pop_front().expect("there are three");
+            assert_eq!(worker.line(), "ready");
+            thread::sleep(Duration::from_millis(3 + death as u64 * 7 % 20));
+            drop(worker);
+            workers.push_back(work());
         }
         let output = server.wait_with_output().expect("it ends");
         assert_eq!(status(&output), 0, "{name}");

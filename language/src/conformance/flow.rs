@@ -7,6 +7,7 @@ mod values;
 
 use super::faults::{Sites, What};
 use super::positions::{Key, Known, join};
+use super::uses::Uses;
 use crate::accesses::variable;
 use crate::program::{
     Argument, Block, Expression, ExpressionKind, InterfaceId, Program, Statement, StatementKind, Type,
@@ -41,6 +42,8 @@ pub struct Outcome {
     pub end: Here,
     /// Every place that uses a followed communication.
     pub sites: Sites,
+    /// What is used how.
+    pub uses: Uses,
 }
 
 /// Follows a process. `None` if that would take too long.
@@ -53,6 +56,7 @@ pub fn follow(process: &Process, body: &Block, start: Known, end_span: Span) -> 
         returned: None,
         trace: Trace::default(),
         sites: Sites::default(),
+        uses: Uses::default(),
         summaries: HashMap::new(),
         entered: HashSet::new(),
         changed: false,
@@ -60,6 +64,7 @@ pub fn follow(process: &Process, body: &Block, start: Known, end_span: Span) -> 
     // What a recursive call does is what the round before found out; at first, that it doesn't come back.
     loop {
         flow.sites = Sites::default();
+        flow.uses = Uses::default();
         flow.entered.clear();
         flow.changed = false;
         flow.returned = None;
@@ -69,7 +74,7 @@ pub fn follow(process: &Process, body: &Block, start: Known, end_span: Span) -> 
             return None;
         }
         if !flow.changed {
-            return Some(Outcome { end: join(end, flow.returned), sites: flow.sites });
+            return Some(Outcome { end: join(end, flow.returned), sites: flow.sites, uses: flow.uses });
         }
     }
 }
@@ -84,6 +89,7 @@ struct Flow<'p> {
     returned: Here,
     trace: Trace,
     sites: Sites,
+    uses: Uses,
     summaries: HashMap<Call, (Here, Trace)>,
     /// Calls followed in this round.
     entered: HashSet<Call>,
@@ -226,7 +232,10 @@ impl<'p> Flow<'p> {
                 let here = self.connect_end(offered, here)?;
                 self.values(by, here)
             }
-            Bind { required: end, name, by, .. } | Export { offered: end, name, by, .. } => {
+            Bind { required: end, interface, name, by } | Export { offered: end, interface, name, by } => {
+                if !is_local(name) {
+                    self.uses.bind(*interface);
+                }
                 let here = self.connect_end(end, here)?;
                 self.values([name, by], here)
             }
@@ -279,6 +288,11 @@ impl<'p> Flow<'p> {
             head = joined;
         }
     }
+}
+
+/// Whether a name is one of this program's own.
+fn is_local(name: &Expression) -> bool {
+    matches!(&name.kind, ExpressionKind::Text(name) if name.starts_with(b"local:"))
 }
 
 fn runs_at_least_once(from: &Expression, to: &Expression, by: &Expression) -> bool {

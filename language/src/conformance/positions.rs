@@ -26,6 +26,8 @@ pub struct Positions {
     pub closed: bool,
     /// A service's client may be lost: then nothing that the service does is wrong.
     pub lost: bool,
+    /// Nothing was known before: it is in one of these states, and perhaps never in the others.
+    pub guessed: bool,
 }
 
 impl Positions {
@@ -37,6 +39,12 @@ impl Positions {
     /// A service's in its FINALLY: nothing is said any more.
     pub fn over() -> Self {
         Positions { closed: true, ..Positions::default() }
+    }
+
+    /// In these states, after those before.
+    fn among(before: &Positions, open: BTreeSet<usize>) -> Self {
+        let guessed = before.guessed && open.len() > 1;
+        Positions { open, guessed, ..Positions::default() }
     }
 
     /// Possible at all.
@@ -55,6 +63,7 @@ impl Positions {
             open: &self.open | &other.open,
             closed: self.closed || other.closed,
             lost: self.lost || other.lost,
+            guessed: self.guessed || other.guessed,
         }
     }
 }
@@ -72,7 +81,7 @@ impl Side<'_> {
     /// Nothing is known.
     pub fn anywhere(self) -> Positions {
         let lost = self.receives == Direction::In;
-        Positions { open: (0..self.interface.states.len()).collect(), closed: true, lost }
+        Positions { open: (0..self.interface.states.len()).collect(), closed: true, lost, guessed: true }
     }
 
     /// After sending. What is sent to the closed other side is dropped; a service with a lost client goes on behind that only
@@ -124,8 +133,7 @@ impl Side<'_> {
     fn narrow(self, before: &Positions, is_such: impl Fn(usize) -> bool) -> Positions {
         let transitions = |state: &usize| &self.interface.states[*state].transitions;
         let leads_on = |state: &usize| transitions(state).iter().any(|&(message, _)| is_such(message));
-        let open = before.open.iter().copied().filter(leads_on).collect();
-        Positions { open, ..Positions::default() }
+        Positions::among(before, before.open.iter().copied().filter(leads_on).collect())
     }
 
     fn step(self, before: &Positions, message: usize) -> Positions {
@@ -133,7 +141,7 @@ impl Side<'_> {
             let transitions = &self.interface.states[*state].transitions;
             transitions.iter().find(|&&(label, _)| label == message).map(|&(_, next)| next)
         };
-        Positions { open: before.open.iter().filter_map(next).collect(), ..Positions::default() }
+        Positions::among(before, before.open.iter().filter_map(next).collect())
     }
 
     /// For a client, a communication that has ended, or may end, may also begin anew.

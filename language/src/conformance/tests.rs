@@ -414,7 +414,7 @@ impl Search<'_> {
 /// The places that the analysis reports.
 fn analyse(states: Vec<State>, service: &[Step], procedure: &[Step]) -> (BTreeSet<Span>, Program) {
     let program = program(states, service, procedure);
-    let reported = check(&program).into_iter().map(|diagnostic| diagnostic.span).collect();
+    let reported = check(&program).errors.into_iter().map(|diagnostic| diagnostic.span).collect();
     (reported, program)
 }
 
