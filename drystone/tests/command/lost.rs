@@ -45,8 +45,15 @@ fn expected() -> String {
 
 #[track_caller]
 fn comes_out(output: &Output, what: &str) {
-    let told = (printed(output), status(output));
-    assert_eq!(told, (expected(), 0), "{what}: {}", complaint(output));
+    let (said, expected) = (printed(output), expected());
+    let differs = said.lines().zip(expected.lines()).find(|(said, expected)| said != expected);
+    assert_eq!(differs, None, "{what}: {}", complaint(output));
+    assert_eq!(
+        (said.lines().count(), status(output)),
+        (expected.lines().count(), 0),
+        "{what}: {}",
+        complaint(output)
+    );
 }
 
 #[test]
