@@ -11,6 +11,7 @@ mod positions;
 mod uses;
 
 use crate::accesses::{Event, walk, walk_process};
+use crate::ast::Direction;
 use crate::program::{Block, Component, Implementation, Owner, Program, VariableId};
 use crate::source::{Diagnostic, Span};
 use faults::Sites;
@@ -66,6 +67,14 @@ fn check_component(
             here = outcome.end.unwrap_or_default();
         }
         here.retain(|key| !shared(key));
+    }
+    for (key, positions) in here.iter() {
+        let interface = match key {
+            Key::Required(index) => component.requires[index].interface,
+            Key::Held(_, interface) => interface,
+            Key::Service => continue,
+        };
+        uses.leave((interface, Direction::Out), positions);
     }
     for implementation in &component.implementations {
         let service = component.offers[implementation.offered].interface;

@@ -204,6 +204,7 @@ impl<'p> Flow<'p> {
             }
             DeleteComponent(target) => {
                 let mut here = self.place(target, here)?;
+                self.leave_behind(variable(target), &here);
                 forget(&mut here, variable(target));
                 Some(here)
             }
@@ -246,7 +247,8 @@ impl<'p> Flow<'p> {
             }
             Assert(condition, number) => {
                 let here = self.values(number, here)?;
-                let (yes, _) = self.condition(condition, here);
+                let (yes, no) = self.condition(condition, here);
+                self.refuse(condition, no.as_ref());
                 self.trace.survives |= yes.is_none();
                 yes
             }
@@ -260,17 +262,24 @@ impl<'p> Flow<'p> {
     }
 
     fn branches(&mut self, branches: &[(Expression, Block)], otherwise: Option<&Block>, here: Known) -> Here {
+        let program = self.process.program;
         let (mut end, mut rest) = (None, Some(here));
         for (condition, block) in branches {
             let Some(here) = rest else { return end };
             let (yes, no) = self.condition(condition, here);
+            if stops(program, block, NESTED) {
+                self.refuse(condition, yes.as_ref());
+            }
             end = join(end, yes.and_then(|here| self.block(block, here)));
             rest = no;
         }
-        match otherwise {
-            Some(block) => join(end, rest.and_then(|here| self.block(block, here))),
-            None => join(end, rest),
+        let Some(block) = otherwise else { return join(end, rest) };
+        if stops(program, block, NESTED) {
+            for (condition, _) in branches {
+                self.refuse(condition, rest.as_ref());
+            }
         }
+        join(end, rest.and_then(|here| self.block(block, here)))
     }
 
     /// A loop: `step` gives the situations in which it goes on and in which it is left.
@@ -287,6 +296,23 @@ impl<'p> Flow<'p> {
             }
             head = joined;
         }
+    }
+}
+
+/// How deep `stops` looks into blocks and procedures.
+const NESTED: usize = 8;
+
+/// Whether a block ends the program, or its component, by its last statement.
+fn stops(program: &Program, block: &Block, depth: usize) -> bool {
+    let Some(last) = block.statements.last().filter(|_| depth > 0) else { return false };
+    match &last.kind {
+        StatementKind::Halt(_) => true,
+        StatementKind::Assert(condition, _) => matches!(condition.kind, ExpressionKind::Boolean(false)),
+        StatementKind::Call(procedure, _) => {
+            stops(program, &program.procedures[procedure.index()].body, depth - 1)
+        }
+        StatementKind::Block(block) => stops(program, block, depth - 1),
+        _ => false,
     }
 }
 

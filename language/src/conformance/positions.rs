@@ -164,6 +164,11 @@ impl Known {
         self.0.get(&key).map(|positions| &**positions)
     }
 
+    /// All that is known.
+    pub fn iter(&self) -> impl Iterator<Item = (Key, &Positions)> {
+        self.0.iter().map(|(&key, positions)| (key, &**positions))
+    }
+
     /// From now on there.
     pub fn set(&mut self, key: Key, positions: Positions) {
         self.0.insert(key, Rc::new(positions));

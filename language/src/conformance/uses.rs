@@ -26,6 +26,10 @@ pub struct Uses {
     reached: BTreeMap<(End, usize, Option<ComponentId>), Span>,
     /// What it receives or asks for by name, in which states, and where first.
     named: BTreeMap<(End, usize, usize), Span>,
+    /// States in which it stops the program unless what it asks for comes: nothing else is forgotten there,
+    refused: BTreeSet<(End, usize)>,
+    /// unless it goes on, and leaves the communication there.
+    left: BTreeSet<(End, usize)>,
     tests: BTreeMap<Span, Test>,
     /// What it sends.
     sent: BTreeSet<(InterfaceId, usize)>,
@@ -71,6 +75,16 @@ impl Uses {
         }
     }
 
+    /// The program stops there because of what comes, or doesn't.
+    pub fn refuse(&mut self, end: End, positions: &Positions) {
+        self.refused.extend(positions.open.iter().map(|&state| (end, state)));
+    }
+
+    /// Nothing more is said or heard.
+    pub fn leave(&mut self, end: End, positions: &Positions) {
+        self.left.extend(positions.open.iter().map(|&state| (end, state)));
+    }
+
     /// A test is evaluated that may be TRUE or not.
     pub fn test(&mut self, span: Span, end: End, pattern: Pattern, before: &Positions, may_hold: bool) {
         let test = self.tests.entry(span).or_insert_with(|| Test {
@@ -94,6 +108,8 @@ impl Uses {
         for (span, test) in other.tests {
             self.test(span, test.end, test.pattern, &test.before, test.may_hold);
         }
+        self.refused.extend(other.refused);
+        self.left.extend(other.left);
         self.sent.extend(other.sent);
         self.open.extend(other.open);
     }
@@ -167,7 +183,9 @@ impl Uses {
         for (&(end, state, server), &reached) in &self.reached {
             let (interface, receives) = end;
             let protocol = &program.interfaces[interface.index()];
-            if !self.asks_for_all(protocol, end, state) {
+            let at = (end, state);
+            let is_refused = self.refused.contains(&at) && !self.left.contains(&at);
+            if is_refused || !self.asks_for_all(protocol, end, state) {
                 continue;
             }
             let coming = protocol.states[state].transitions.iter().map(|&(message, _)| message);

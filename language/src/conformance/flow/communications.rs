@@ -5,7 +5,10 @@ use crate::accesses::variable;
 use crate::ast::Direction;
 use crate::conformance::faults::{Fault, What};
 use crate::conformance::positions::{Key, Known, Positions, Side};
-use crate::program::{Channel, ChannelKind, ComponentId, Pattern, Place, PlaceKind, Type, VariableId};
+use crate::program::{
+    Channel, ChannelKind, ComponentId, Expression, ExpressionKind, Pattern, Place, PlaceKind, Type,
+    VariableId,
+};
 use crate::source::Span;
 
 impl<'p> Flow<'p> {
@@ -130,6 +133,37 @@ impl<'p> Flow<'p> {
         }
         here.set(key, after.or_none()?);
         Some(here)
+    }
+
+    /// The program stops in this situation, because of what this condition asks for.
+    pub(super) fn refuse(&mut self, condition: &Expression, here: Option<&Known>) {
+        let Some(here) = here else { return };
+        match &condition.kind {
+            ExpressionKind::Unary(_, inner) | ExpressionKind::Locked(_, inner) => {
+                self.refuse(inner, Some(here));
+            }
+            ExpressionKind::Binary(_, left, right) => {
+                self.refuse(left, Some(here));
+                self.refuse(right, Some(here));
+            }
+            ExpressionKind::ReceiveTest(channel, _) | ExpressionKind::Input(channel, _) => {
+                if let Some(positions) = self.key(channel).and_then(|key| here.get(key)) {
+                    self.uses.refuse((channel.interface, self.side(channel).receives), positions);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The component in a variable is deleted.
+    pub(super) fn leave_behind(&mut self, variable: VariableId, here: &Known) {
+        for (key, positions) in here.iter() {
+            if let Key::Held(id, interface) = key
+                && id == variable
+            {
+                self.uses.leave((interface, Direction::Out), positions);
+            }
+        }
     }
 
     /// The end of a block with which its communications end.
