@@ -17,8 +17,11 @@ use drystone_runtime::platform::{Platform, TICK_SLEEP, TICK_STOP, Threads, Tick}
 use drystone_runtime::template_of;
 use drystone_runtime::{Options, Outcome};
 
-/// What the bodies of templates do: their steps, and where those of a FINALLY begin.
-static STEPS: Mutex<BTreeMap<usize, &'static [(Vec<Step>, usize)]>> = Mutex::new(BTreeMap::new());
+/// The steps of a body, and where those of its FINALLY begin.
+type Steps = (Vec<Step>, usize);
+
+/// What the bodies of templates do.
+static STEPS: Mutex<BTreeMap<usize, &'static [Steps]>> = Mutex::new(BTreeMap::new());
 
 /// Describes templates and interfaces once, for all who use them.
 #[macro_export]
@@ -85,7 +88,7 @@ impl C {
     }
 
     /// Its steps, and where those of its FINALLY begin.
-    unsafe fn steps(self) -> &'static (Vec<Step>, usize) {
+    unsafe fn steps(self) -> &'static Steps {
         unsafe {
             let bodies = STEPS.lock().unwrap()[&template_of((*self.p).instance).addr()];
             &bodies[(*self.p).body as usize]
