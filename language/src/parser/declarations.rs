@@ -86,7 +86,16 @@ impl Parser<'_> {
     /// The declarations before a body. Of those that cannot be read, only the names are kept.
     pub(super) fn declarations(&mut self, sort: Sort) -> Vec<Declaration> {
         let mut declarations = Vec::new();
-        while let Some(keyword) = self.keyword().filter(|keyword| DECLARATIONS.contains(keyword)) {
+        loop {
+            let keyword = match self.keyword().filter(|keyword| DECLARATIONS.contains(keyword)) {
+                Some(keyword) => keyword,
+                // Read on as what was meant.
+                None if self.at_foreign_procedure() => {
+                    let _: Parsed<()> = self.unexpected("a declaration");
+                    Keyword::Procedure
+                }
+                None => return declarations,
+            };
             let read = match keyword {
                 Keyword::Constant => self.constants(&mut declarations),
                 Keyword::Variable => self.variables(&mut declarations),
@@ -99,7 +108,6 @@ impl Parser<'_> {
                 });
             }
         }
-        declarations
     }
 
     fn unit(&mut self, keyword: Keyword, sort: Sort) -> Parsed<Declaration> {
@@ -167,7 +175,8 @@ impl Parser<'_> {
     }
 
     fn procedure(&mut self) -> Parsed<Declaration> {
-        let first = self.expect(Keyword::Procedure)?;
+        // The word may be another language's.
+        let first = self.advance().span;
         let name = self.name("the name of the procedure")?;
         self.open_unit(&name);
         self.declared.push(name.clone());
@@ -312,6 +321,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn ty(&mut self) -> Parsed<Type> {
+        if let Some(help) = self.foreign_type() {
+            return self.unexpected_with_help("a type", help);
+        }
         if !self.at(Keyword::Any) {
             return Ok(Type::Named(self.qualified("a type")?));
         }
