@@ -205,26 +205,3 @@ unsafe fn settle(instance: *mut Instance, rare: *mut Rare) {
         (*instance).lock &= !QUEUED_BIT;
     }
 }
-
-/// A process is ended by force while its component goes on: it leaves the monitor.
-pub unsafe fn expel(w: *mut Worker, p: *mut Process) {
-    if (*p).lock != LOCK_NONE {
-        return ds_unlock(w, p, EVERYTHING);
-    }
-    let instance = (*p).instance;
-    let rare = rare_if_any(instance);
-    if rare.is_null() || (*instance).lock & QUEUED_BIT == 0 {
-        return;
-    }
-    (*rare).exclusive.retain(|q| q != p);
-    (*rare).shared.retain(|q| q != p);
-    (*rare).awaiting.remove(p);
-    if (*rare).granted == p {
-        (*rare).granted = null_mut();
-    }
-    // It may have been the one whom others let pass.
-    if (*instance).lock & EXCLUSIVE_BIT == 0 && (*rare).granted.is_null() {
-        admit(w, instance, rare);
-    }
-    settle(instance, rare);
-}
