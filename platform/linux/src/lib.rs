@@ -17,6 +17,7 @@ mod platform;
 mod process;
 pub mod processor;
 mod questions;
+mod quit;
 mod reactor;
 mod reason;
 mod standard;

@@ -19,6 +19,7 @@ use crate::bindings;
 use crate::control::Control;
 use crate::process::write_all;
 use crate::questions::Questions;
+use crate::quit::Quit;
 use crate::reactor::Reactor;
 use crate::reason::reason;
 use crate::standard;
@@ -40,6 +41,8 @@ pub(crate) struct Linux {
     composites: Rc<dyn Composites>,
     questions: Rc<Questions>,
     control: Option<Rc<Control>>,
+    /// Only for the process's own program.
+    quit: Option<Quit>,
     threads: &'static LinuxThreads,
 }
 
@@ -58,7 +61,12 @@ impl Linux {
         let questions = Questions::new(&reactor);
         let listen = |path: &PathBuf| Control::new(path, reactor.clone(), bindings.monitors(), &questions);
         let control = options.control.as_ref().map(listen).transpose()?;
-        Ok(Linux { reactor, output, bindings, composites, questions, control, threads })
+        Ok(Linux { reactor, output, bindings, composites, questions, control, quit: None, threads })
+    }
+
+    /// SIGQUIT shows the program from now on.
+    pub(crate) fn expect_quit(&mut self) {
+        self.quit = Some(Quit::expect(self.reactor.waker()));
     }
 
     /// For who asks something of the program.
@@ -114,6 +122,10 @@ impl Platform for Linux {
         self.reactor.pending()
     }
 
+    fn waiting(&self, each: &mut dyn FnMut(*mut Process)) {
+        self.reactor.waiting(each);
+    }
+
     fn forget(&mut self, process: *mut Process) {
         self.reactor.forget(process);
     }
@@ -123,11 +135,12 @@ impl Platform for Linux {
     }
 
     fn asked(&mut self) -> Option<Question> {
-        self.questions.next()
+        let quit = self.quit.as_ref().and_then(Quit::asked);
+        quit.or_else(|| self.questions.next())
     }
 
     fn is_asked(&self) -> bool {
-        self.questions.may_come()
+        self.questions.may_come() || self.quit.as_ref().is_some_and(Quit::is_asked)
     }
 
     fn binder(&mut self) -> Option<&mut dyn Binder> {
