@@ -2,8 +2,9 @@
 //! offered interfaces are at a box's left side, required ones at its right, so that all connections run from left to
 //! right, also those between a box and what is inside it.
 //!
-//! Lines that meet in the space between two columns come from four kinds of interfaces: offered or required ones, of the box around or
-//! of what is inside. Each kind has heights of its own (`GRID`), so lines of different connections never lie on one another there.
+//! Lines that meet in the space between two columns come from four kinds of interfaces: offered or required ones, of
+//! the box around or of what is inside. Each kind has heights of its own (`GRID`), so lines of different connections
+//! never lie on one another there.
 
 use std::collections::{HashMap, HashSet};
 

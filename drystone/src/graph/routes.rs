@@ -1,6 +1,6 @@
 //! The ways that connections take. They keep to the space between boxes: up and down in the *channels* between columns,
-//! across a column in the *gaps* below its boxes. No two lie on one another: each has a lane of its own in a channel, and in a
-//! gap a height at which nothing else runs beside it.
+//! across a column in the *gaps* below its boxes. No two lie on one another: each has a lane of its own in a channel,
+//! and in a gap a height at which nothing else runs beside it.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Where at an interface each connection ends. Those that end at one interface, at the same side of its box, have places of
-//! their own there, so that no two share a line.
+//! Where at an interface each connection ends. Those that end at one interface, at the same side of its box, have
+//! places of their own there, so that no two share a line.
 
 use std::collections::HashMap;
 

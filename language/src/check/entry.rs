@@ -143,8 +143,8 @@ impl<'a> Checker<'a> {
         all.into_iter().filter(|id| !brought.contains(id) && !by_programs(id)).collect()
     }
 
-    /// Whether a component requires interfaces of which the system has none by that name, and with which a component of a
-    /// program can connect it.
+    /// Whether a component requires interfaces of which the system has none by that name, and with which a component
+    /// of a program can connect it.
     fn wants_others(&self, id: ComponentId) -> bool {
         let offered = self.offered_by_system();
         let is_systems = |name: &str| offered.iter().any(|&id| self.interface_name(id) == name);

@@ -33,7 +33,8 @@ const WORDS: &[(&str, Option<Keyword>)] = &[
 ];
 
 impl Parser<'_> {
-    /// Whether a declaration begins here with another language's word: one that a name follows, where no statement would.
+    /// Whether a declaration begins here with another language's word: one that a name follows, where no statement
+    /// would.
     pub(super) fn at_foreign_declaration(&self) -> bool {
         self.meant_declaration().is_some()
     }

@@ -21,8 +21,8 @@ use crate::{Options, standard, system};
 /// cannot offer what it requires.
 ///
 /// SIGPIPE is ignored from then on, and the limit on open files is raised as far as it may be. Everything that the
-/// program wrote is on standard output when this returns, or when it waits; SIGINT and SIGTERM end it as usual, and SIGQUIT shows what
-/// its processes wait for.
+/// program wrote is on standard output when this returns, or when it waits; SIGINT and SIGTERM end it as usual, and
+/// SIGQUIT shows what its processes wait for.
 pub fn run(program: &'static Program, options: Options) -> i32 {
     let start = Instant::now();
     let failed = |message| {

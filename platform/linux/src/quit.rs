@@ -1,10 +1,12 @@
-//! SIGQUIT (Ctrl-\ in a terminal): shows on standard error what each process of the program waits for, and the program goes on. It is
-//! asked as those are asked who inspect it, so this works without a control socket and while all processes compute.
+//! SIGQUIT (Ctrl-\ in a terminal): shows on standard error what each process of the program waits for, and the
+//! program goes on. It is asked as those are asked who inspect it, so this works without a control socket and while
+//! all processes compute.
 //!
 //! # Soundness
 //!
-//! The signal's handler sets a flag, and ends the home worker's wait by a system call: both may be done at any time. The waker is
-//! never freed. The runtime calls questions with its home worker, on whose thread this runs, while the scheduler has control.
+//! The signal's handler sets a flag, and ends the home worker's wait by a system call: both may be done at any time.
+//! The waker is never freed. The runtime calls questions with its home worker, on whose thread this runs, while the
+//! scheduler has control.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};

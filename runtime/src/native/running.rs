@@ -178,8 +178,8 @@ pub(super) unsafe fn is_native_service(c: *mut Communication) -> bool {
     unsafe { !(*c).process.instance.is_null() && runs(body_of(c.cast()), &RUN) }
 }
 
-/// Whether a process is a native component's service that has received something which has no answer, and waits for the platform
-/// before it can go on with that.
+/// Whether a process is a native component's service that has received something which has no answer, and waits for
+/// the platform before it can go on with that.
 ///
 /// # Safety
 /// The process is alive, on the home worker's thread.

@@ -1,9 +1,9 @@
-//! What is done after HALT: native components receive what was sent to them before, and do what it says. Nothing of the program
-//! itself runs any more.
+//! What is done after HALT: native components receive what was sent to them before, and do what it says. Nothing of
+//! the program itself runs any more.
 //!
 //! # Why this is sound
-//! No process of the program is resumed, so each stays as it is until everything is given back. Native ones run as the outer
-//! scheduler has them run: on the home worker's thread, one after the other.
+//! No process of the program is resumed, so each stays as it is until everything is given back. Native ones run as
+//! the outer scheduler has them run: on the home worker's thread, one after the other.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use super::poll;

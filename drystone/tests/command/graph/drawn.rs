@@ -1,5 +1,5 @@
-//! How drawings look, by their geometry: lines run across or down, none crosses a name, and those of different connections share no
-//! stretch; they may cross.
+//! How drawings look, by their geometry: lines run across or down, none crosses a name, and those of different
+//! connections share no stretch; they may cross.
 
 use std::path::Path;
 
