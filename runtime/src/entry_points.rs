@@ -140,6 +140,7 @@ entry_points! {
     }
     crate::instance::monitor {
         #[suspends] AWAIT = ds_await(w, p; u64) -> Status where NotZero leaves;
+        HOLDS = ds_holds(w, p;) -> Status where NotZero leaves;
         #[suspends] LOCK = ds_lock(w, p; u32) -> Status where NotZero leaves;
         #[suspends] UNLOCK = ds_unlock(w, p; u64);
     }

@@ -194,7 +194,8 @@ pub unsafe fn ticked(w: *mut Worker) {
 /// A process at home was preempted: it goes to those that compute if it is one of them, else to those that are ready.
 pub unsafe fn preempt_home(w: *mut Worker, p: *mut Process) {
     let parallel = &mut (*home(w)).parallel;
-    if parallel.workers == 0 || parallel.recalling || !computes(w, p) || !is_tried(parallel.ticks, p) {
+    let may_go = parallel.workers != 0 && !parallel.recalling && (*p).lock & LOCK_TESTS == 0;
+    if !may_go || !computes(w, p) || !is_tried(parallel.ticks, p) {
         ready(w, p);
     } else {
         if (*p).lock == LOCK_NONE {

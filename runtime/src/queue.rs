@@ -50,6 +50,15 @@ impl Queue {
         self.tail = p;
     }
 
+    /// Puts a process before the others.
+    pub unsafe fn push_first(&mut self, p: *mut Process) {
+        (*p).next = self.head;
+        if self.head.is_null() {
+            self.tail = p;
+        }
+        self.head = p;
+    }
+
     /// Takes the first, or null.
     #[inline]
     pub unsafe fn pop(&mut self) -> *mut Process {

@@ -86,7 +86,6 @@ pub fn new_worker(away: u32) -> UnsafeCell<Worker> {
         result: 0,
         switches: 0,
         messages: 0,
-        nested: 0,
         answer: 0,
         own: null_mut(),
     })

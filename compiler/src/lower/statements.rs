@@ -233,7 +233,8 @@ impl Lower<'_, '_> {
         (self.lock, self.ours) = (lock, ours);
     }
 
-    /// Waits until what `test` computes holds: the condition, or something that only this process knows.
+    /// Waits until what `test` computes holds: the condition, or something that only this process knows. Whoever releases the
+    /// lock tests it, unless that may take long.
     pub(super) fn await_condition(
         &mut self,
         condition: &Expression,
@@ -242,11 +243,20 @@ impl Lower<'_, '_> {
         test: impl FnOnce(&mut Self) -> Reg,
     ) {
         let location = self.location(span);
-        let entry = self.new_block();
         let mut dependence = self.unit.awaited.dependence(self.unit.program, self.template, condition);
         dependence.common &= !is_own;
         // Under a caller's lock nobody here knows what the caller has written.
         let written = self.ours.unwrap_or(EVERYTHING);
+        if self.unit.facts.takes_long(self.unit.program, condition) {
+            self.begin_segment();
+            let again = self.current;
+            self.watches = dependence.watches;
+            let holds = test(self);
+            self.watches = false;
+            self.suspend(SuspensionOp::AwaitTested { holds, again, dependence, written }, location);
+            return;
+        }
+        let entry = self.new_block();
         self.suspend(SuspensionOp::Await { condition: entry, dependence, written }, location);
         let after = self.current;
         let in_condition = std::mem::replace(&mut self.in_condition, true);
