@@ -54,4 +54,6 @@ rust() {
 
 have cc || packages gcc libc6-dev
 rust
-target=${CARGO_TARGET_DIR:-$root/target}
+# As Cargo understands it, which is started in the root.
+target=$(cd "$root" && realpath -m "${CARGO_TARGET_DIR:-target}")
+if [ -n "${CARGO_TARGET_DIR:-}" ]; then export CARGO_TARGET_DIR=$target; fi

@@ -56,6 +56,12 @@ pub enum Action {
     /// The program is given as LLVM IR text: `clang-16 -O1 -g -fno-discard-value-names -emit-llvm -S` of each C file.
     /// The context is a TOML file that names the function and says what is known of its arguments and of memory.
     Specialise(Specialise),
+    /// Make the libraries that a released command carries along
+    #[command(hide = true)]
+    Libraries {
+        /// Where to
+        folder: PathBuf,
+    },
     /// Code that runs where messages arrive: check it, attach it to a network interface
     ///
     /// A handler is a C file that includes <drystone/handler.h> (see `drystone handler new`), or the object that clang-19 makes of

@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -27,7 +28,7 @@ impl Metadata {
         let mut cargo = Command::new("cargo");
         alone(&mut cargo);
         cargo.args(["metadata", "--format-version", "1", "--manifest-path"]).arg(&manifest);
-        let done = cargo.output().map_err(|error| unusable(&error, what))?;
+        let done = cargo.output().map_err(|error| fail(unusable(&error, what)))?;
         if !done.status.success() {
             let reason = String::from_utf8_lossy(&done.stderr);
             return Err(fail(format_args!("{}: {}", shown.display(), reason.trim_end())));
@@ -69,50 +70,116 @@ pub fn library(package: &Value) -> Option<String> {
     Some(library["name"].as_str()?.replace('-', "_"))
 }
 
-/// Builds. Says what is being built: in a terminal each step, else that there is something to be done. `what` needs Cargo for it.
-pub fn build(mut cargo: Command, what: &str, doing: &str) -> Result<(), Status> {
+/// Builds, and says what is being built and how far that is: in a terminal in one line that changes, else now and then. `what` needs
+/// Cargo for it. If it can't be built, what Cargo and rustc have to say of that.
+pub fn build(mut cargo: Command, what: &str, doing: &str) -> Result<(), String> {
     let unusable = |error: &io::Error| unusable(error, what);
+    // Else Cargo says how far it is in terminals only.
+    cargo.env("CARGO_TERM_PROGRESS_WHEN", "always").env("CARGO_TERM_PROGRESS_WIDTH", "160");
     let mut child = cargo.stderr(Stdio::piped()).spawn().map_err(|error| unusable(&error))?;
     let mut told = String::new();
-    let (in_terminal, mut has_said) = (io::stderr().is_terminal(), false);
+    let mut progress = Progress::new(doing);
     let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
     while let Some(line) = next_line(&mut lines).map_err(|error| unusable(&error))? {
-        if is_step(&line) {
-            if in_terminal {
-                say(format_args!("{line}\n"));
-            } else if !std::mem::replace(&mut has_said, true) {
-                say(format_args!("{doing}\n"));
-            }
+        match Step::of(&line) {
+            Some(step) => progress.show(&step),
+            None => told = told + &line + "\n",
         }
-        told = told + &line + "\n";
     }
+    progress.end();
     let status = child.wait().map_err(|error| unusable(&error))?;
     match status.success() {
         true => Ok(()),
-        false => Err(fail(format_args!("the crates could not be built:\n{}", told.trim_end()))),
+        false => Err(format!("the crates could not be built:\n{}", told.trim_end())),
     }
 }
 
-/// Whatever tools of others have written there, which needn't be UTF-8.
+/// What Cargo says while it works, a line each, of which those that change end with a carriage return. Tools of others may write there
+/// what isn't UTF-8.
 fn next_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = Vec::new();
-    let count = from.read_until(b'\n', &mut line)?;
-    let text = String::from_utf8_lossy(&line);
-    Ok((count > 0).then(|| text.trim_end_matches(['\r', '\n']).into()))
+    loop {
+        let available = from.fill_buf()?;
+        let end = available.iter().position(|byte| matches!(byte, b'\r' | b'\n'));
+        line.extend_from_slice(&available[..end.unwrap_or(available.len())]);
+        let (is_over, used) = (available.is_empty(), end.map_or(available.len(), |end| end + 1));
+        from.consume(used);
+        if is_over && line.is_empty() {
+            return Ok(None);
+        }
+        if is_over || end.is_some() {
+            return Ok(Some(String::from_utf8_lossy(&line).into_owned()));
+        }
+    }
 }
 
-/// Whether cargo has something to do, and says what.
-fn is_step(line: &str) -> bool {
-    let steps = ["Compiling", "Downloading", "Downloaded", "Updating", "Blocking"];
-    line.split_whitespace().next().is_some_and(|word| steps.contains(&word))
+/// What Cargo is doing.
+#[derive(Debug, PartialEq)]
+enum Step {
+    /// It found something to do.
+    Begun,
+    /// So many of so many crates are compiled.
+    Compiled(String),
 }
 
-fn unusable(error: &io::Error, what: &str) -> Status {
+impl Step {
+    fn of(line: &str) -> Option<Step> {
+        const BEGINNINGS: [&str; 5] = ["Compiling", "Downloading", "Downloaded", "Updating", "Blocking"];
+        let word = line.split_whitespace().next()?;
+        if word == "Building" {
+            // `Building [====>     ] 12/85: tokio, rustls(build)`
+            let count = line.split_once("] ")?.1.split(':').next()?;
+            return count.contains('/').then(|| Step::Compiled(count.replace('/', " of ")));
+        }
+        BEGINNINGS.contains(&word).then_some(Step::Begun)
+    }
+}
+
+/// Tells somebody who waits how far it is.
+struct Progress<'a> {
+    doing: &'a str,
+    in_terminal: bool,
+    /// When something was said last.
+    said: Option<Instant>,
+}
+
+impl<'a> Progress<'a> {
+    fn new(doing: &'a str) -> Progress<'a> {
+        Progress { doing, in_terminal: io::stderr().is_terminal(), said: None }
+    }
+
+    fn show(&mut self, step: &Step) {
+        let pause = Duration::from_millis(if self.in_terminal { 200 } else { 15_000 });
+        if self.said.is_some_and(|said| said.elapsed() < pause) {
+            return;
+        }
+        match step {
+            // What is there already takes no time, and needs no words.
+            Step::Compiled(_) if self.said.is_none() => return,
+            Step::Compiled(count) if self.in_terminal => {
+                say(format_args!("\r{}: {count} crates compiled ", self.doing))
+            }
+            Step::Compiled(count) => say(format_args!("{}: {count} crates compiled\n", self.doing)),
+            Step::Begun if self.said.is_some() => return,
+            Step::Begun if self.in_terminal => say(self.doing),
+            Step::Begun => say(format_args!("{}\n", self.doing)),
+        }
+        self.said = Some(Instant::now());
+    }
+
+    fn end(&self) {
+        if self.in_terminal && self.said.is_some() {
+            say("\n");
+        }
+    }
+}
+
+fn unusable(error: &io::Error, what: &str) -> String {
     match error.kind() {
         ErrorKind::NotFound => {
-            fail(format_args!("{what} needs cargo, which was not found: install Rust (https://rustup.rs)"))
+            format!("{what} needs cargo, which was not found: install Rust (https://rustup.rs)")
         }
-        _ => fail(format_args!("cargo cannot be run: {error}")),
+        _ => format!("cargo cannot be run: {error}"),
     }
 }
 
@@ -122,8 +189,17 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_text_ends_nothing() {
-        let mut from = &b"one\n\xFF two\n\nthree"[..];
+        let mut from = &b"one\n\xFF two\r\nthree"[..];
         let lines = std::iter::from_fn(|| next_line(&mut from).expect("it can be read"));
         assert_eq!(lines.collect::<Vec<_>>(), ["one", "\u{FFFD} two", "", "three"]);
+    }
+
+    #[test]
+    fn cargo_says_how_far_it_is() {
+        let step = Step::of("    Building [======>      ] 12/85: tokio, rustls(build)");
+        assert_eq!(step, Some(Step::Compiled("12 of 85".into())));
+        assert_eq!(Step::of("   Compiling tokio v1.54.0"), Some(Step::Begun));
+        assert_eq!(Step::of("error: Building blocks are missing"), None);
+        assert_eq!(Step::of("Building castles] in the air"), None);
     }
 }

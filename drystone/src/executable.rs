@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::arguments::{self, Build};
 use crate::library::Platform;
-use crate::linker::{Parts, run};
+use crate::linker::{Parts, leave_out_unwinding, run};
 use crate::sizes::Native;
 use crate::{Status, fail, hosted, image, sizes, sources, system, write};
 
@@ -83,5 +83,6 @@ pub fn link(object: &[u8], output: &Path, crates: &[PathBuf]) -> Result<(), Stat
     let mut linker = Command::new("cc");
     linker.arg("-o").arg(output).args([&parts.program, &parts.library]);
     linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug", "-lgcc_eh", "-lgcc", "-lpthread", "-lm", "-ldl"]);
+    leave_out_unwinding(&mut linker, parts.folder.path())?;
     run(linker, output)
 }

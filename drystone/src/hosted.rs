@@ -13,7 +13,7 @@ use object::{Architecture, BinaryFormat, Endianness, LittleEndian, SectionFlags,
 use object::{SymbolFlags, SymbolKind, SymbolScope};
 
 use crate::library::Platform;
-use crate::linker::{Parts, run};
+use crate::linker::{Parts, leave_out_unwinding, run};
 use crate::{Status, fail};
 
 /// Where the machine's own code lies: behind its memory, and where the C library's first code can be.
@@ -38,6 +38,7 @@ pub fn link(image: &Path, output: &Path) -> Result<(), Status> {
     }
     linker.arg(format!("-Wl,--defsym=ds_image={:#x}", linked.entry));
     linker.args(["-lgcc_eh", "-lgcc", "-lpthread", "-lm", "-ldl"]);
+    leave_out_unwinding(&mut linker, parts.folder.path())?;
     run(linker, output)
 }
 

@@ -1,11 +1,15 @@
-//! The library that an executable is linked with: platform, runtime and `main`, and what crates add to them. Cargo makes it of a package that is
-//! written for that. `build.rs` has one made without crates, which the command carries along; `with.rs` one for `--with`. All that both
-//! consist of is compiled once, if both are made in the same folder.
+//! The library that an executable is linked with: platform, runtime and `main`, and what crates add to them. Cargo makes it of a package
+//! that is written for that: without crates for `own.rs`, with those of `--with` for `with.rs`.
+//!
+//! Cargo compiles in the target folder that the workspace has, with the workspace's profile. So the crates of others that the workspace
+//! is made of, too, are compiled once.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use crate::{Status, cargo, fail, origin};
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +27,12 @@ pub enum Platform {
 impl Platform {
     /// What its library is called that has no crates in it.
     pub fn library(self) -> &'static str {
+        let [linux, pc, user, process] = origin::LIBRARIES;
         match self {
-            Platform::Linux => "drystone-start",
-            Platform::Pc => "drystone-image",
-            Platform::User => "drystone-domain",
-            Platform::Process => "drystone-machine-process",
+            Platform::Linux => linux,
+            Platform::Pc => pc,
+            Platform::User => user,
+            Platform::Process => process,
         }
     }
 
@@ -48,6 +53,15 @@ impl Platform {
             Platform::Pc => &["component", "runtime", "kortex", "pc"],
             Platform::User => &["component", "runtime", "kortex", "user"],
             Platform::Process => &["process"],
+        }
+    }
+
+    /// Bare machines have no library that unwinds. Processes have one, and the same crates as the command: nothing catches a panic
+    /// there either, because what unwinding needs is left out when a process is linked (`linker`).
+    fn panic(self) -> &'static str {
+        match self {
+            Platform::Linux | Platform::Process => "unwind",
+            Platform::Pc | Platform::User => "abort",
         }
     }
 
@@ -84,9 +98,45 @@ pub struct Package<'a> {
 }
 
 impl Package<'_> {
-    /// Writes it into a folder of its own in `target`, where what it consists of is compiled, too. What isn't changed isn't built again.
-    pub fn write(&self, target: &Path) -> io::Result<()> {
-        let folder = target.join(self.name);
+    /// Has Cargo make the library in a target folder, and says where it is then; `what` needs Cargo for it. What isn't changed isn't
+    /// compiled again.
+    pub fn make(&self, target: &Path, what: &str, doing: &str) -> Result<PathBuf, Status> {
+        let folder = target.join("drystone").join(self.name);
+        self.write(&folder).map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
+        let mut command = Command::new("cargo");
+        alone(&mut command);
+        // Where the toolchain is said that all this is compiled with.
+        command.current_dir(self.crates.first().map_or(self.root, |it| &it.folder));
+        command.args(["build", "--release", "--target-dir"]).arg(target);
+        command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
+        cargo::build(command, what, doing).map_err(|told| self.explain(&told))?;
+        Ok(self.library(target))
+    }
+
+    /// Says why it could not be made.
+    fn explain(&self, told: &str) -> Status {
+        let is_bare = matches!(self.platform, Platform::Pc | Platform::User);
+        // rustc: `the lang item is first defined in crate `std` (which `bitflags` depends on)`.
+        match told.split_once("first defined in crate `std` (which `") {
+            Some((_, rest)) if is_bare => {
+                let user = rest.split('`').next().unwrap_or_default();
+                let names = self.crates.iter().map(|it| it.package.as_str()).collect::<Vec<_>>().join(", ");
+                fail(format_args!(
+                    "{names} can't run without an operating system: it is built with {user}, which needs Rust's standard library\n\
+                     help: --platform pc takes crates that say `#![no_std]`, and depend on such crates only (docs/src/pc.md)"
+                ))
+            }
+            _ => fail(told),
+        }
+    }
+
+    /// Where the library is when it was made.
+    pub fn library(&self, target: &Path) -> PathBuf {
+        target.join(format!("release/lib{}.a", self.name.replace('-', "_")))
+    }
+
+    /// Writes the package.
+    fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder.join("src"))?;
         keep(&folder.join("Cargo.toml"), &self.manifest())?;
         let lock = folder.join("Cargo.lock");
@@ -107,12 +157,12 @@ impl Package<'_> {
             .iter()
             .map(|name| format!("[profile.release.package.drystone-{name}]\ncodegen-units = 1\n\n"))
             .collect();
-        // Nothing in an executable catches a panic, and tables for unwinding are a third of it.
+        let panic = self.platform.panic();
         format!(
             "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
              [lib]\ncrate-type = [\"staticlib\"]\n\n\
              [dependencies]\n{platform} = {}\n{crates}\n\
-             [profile.release]\npanic = \"abort\"\nlto = \"off\"\ndebug = false\nincremental = false\n\n\
+             [profile.release]\npanic = \"{panic}\"\nlto = \"off\"\ndebug = false\nincremental = false\n\n\
              {whole}[workspace]\n",
             self.name,
             path(&self.root.join(place)),
@@ -129,20 +179,6 @@ impl Package<'_> {
                 code + &BARE.replace("PLATFORM", &self.platform.package().0.replace('-', "_"))
             }
         }
-    }
-
-    /// What makes the library of it in that folder, for machines of a kind. The caller may add options of Cargo's.
-    pub fn command(&self, cargo: &str, target: &Path, triple: &str) -> Command {
-        let mut command = Command::new(cargo);
-        alone(&mut command);
-        command.args(["build", "--release", "--target", triple, "--target-dir"]).arg(target);
-        command.arg("--manifest-path").arg(target.join(self.name).join("Cargo.toml"));
-        command
-    }
-
-    /// Where that is then.
-    pub fn library(&self, target: &Path, triple: &str) -> PathBuf {
-        target.join(triple).join(format!("release/lib{}.a", self.name.replace('-', "_")))
     }
 }
 
@@ -291,8 +327,7 @@ pub unsafe extern "C" fn main() -> i32 {
 /// Takes away what is meant for the build around this one, if there is one: instrumentation, lints, and what Cargo tells build scripts and
 /// tests of their package. Some build scripts are run again, and what depends on them is compiled again, if that is another one's.
 pub fn alone(command: &mut Command) {
-    const NAMES: [&str; 13] = [
-        "CARGO_TARGET_DIR",
+    const NAMES: [&str; 12] = [
         "RUSTFLAGS",
         "CARGO_ENCODED_RUSTFLAGS",
         "RUSTC_WORKSPACE_WRAPPER",

@@ -1,24 +1,12 @@
-//! What programs are linked of, and the linker: the platform's library is that which the command carries along (made by `build.rs`), or
-//! one with crates.
+//! What programs are linked of, and the linker: the platform's library is the command's own, or one with crates.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use flate2::read::GzDecoder;
-
 use crate::library::Platform;
-use crate::{Status, fail, with};
-
-/// Platform, runtime and `main` for the program's object file.
-static LINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-start.a.gz"));
-/// The same for an image.
-static PC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-image.a.gz"));
-/// The same for domains of an image.
-static USER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-domain.a.gz"));
-/// The machine for an image that is a process.
-static PROCESS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/libdrystone-machine-process.a.gz"));
+use crate::{Status, fail, own, with};
 
 /// What is linked.
 pub struct Parts {
@@ -36,22 +24,25 @@ impl Parts {
         let folder =
             tempfile::tempdir().map_err(|error| fail(format_args!("no temporary folder: {error}")))?;
         let program = folder.path().join("program.o");
-        let mut library = folder.path().join("library.a");
-        let mut written = fs::write(&program, object);
-        if crates.is_empty() {
-            let compressed = match platform {
-                Platform::Linux => LINUX,
-                Platform::Pc => PC,
-                Platform::User => USER,
-                Platform::Process => PROCESS,
-            };
-            written = written.and_then(|()| unpack(compressed, &library));
-        } else {
-            library = with::library(crates, platform)?;
-        }
-        written.map_err(|error| fail(format_args!("{}: {error}", folder.path().display())))?;
+        fs::write(&program, object)
+            .map_err(|error| fail(format_args!("{}: {error}", folder.path().display())))?;
+        let library = match crates.is_empty() {
+            true => own::library(platform, folder.path())?,
+            false => with::library(crates, platform)?,
+        };
         Ok(Parts { program, library, folder })
     }
+}
+
+/// Nothing in a process that is linked here catches a panic: what unwinding would need is left out, a third of its size. The Rust
+/// library ends the process when it finds that it can't unwind.
+pub fn leave_out_unwinding(linker: &mut Command, folder: &Path) -> Result<(), Status> {
+    const LAYOUT: &str = "SECTIONS { /DISCARD/ : { *(.eh_frame) *(.gcc_except_table .gcc_except_table.*) } }\n\
+                          INSERT AFTER .text;\n";
+    let layout = folder.join("unwinding.ld");
+    fs::write(&layout, LAYOUT).map_err(|error| fail(format_args!("{}: {error}", layout.display())))?;
+    linker.arg("-Wl,--no-eh-frame-hdr").arg(format!("-Wl,-T,{}", layout.display()));
+    Ok(())
 }
 
 /// Links, and says why if that can't be done.
@@ -68,8 +59,4 @@ pub fn run(mut linker: Command, output: &Path) -> Result<(), Status> {
         }
         Err(error) => Err(fail(format_args!("the linker cc cannot be run: {error}"))),
     }
-}
-
-fn unpack(compressed: &[u8], to: &Path) -> io::Result<()> {
-    io::copy(&mut GzDecoder::new(compressed), &mut File::create(to)?).map(drop)
 }

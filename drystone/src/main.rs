@@ -16,6 +16,8 @@ mod hosted;
 mod image;
 mod library;
 mod linker;
+mod origin;
+mod own;
 mod project;
 mod run;
 mod sizes;
@@ -69,6 +71,7 @@ fn act(action: Action) -> i32 {
         Action::Rebind(command) => control::rebind(&command),
         Action::New(command) => project::make(&command),
         Action::Specialise(command) => specialise::run(&command),
+        Action::Libraries { folder } => own::libraries(&folder),
         Action::Handler(command) => handler::handler(command.action),
     };
     done.map_or_else(|Status(status)| status, |()| 0)

@@ -94,8 +94,8 @@ impl<'a> Composed<'a> {
         }
         let code = self.parts.code().map_err(fail)?;
         let name = self.parts.package();
-        let target = first.target().join("drystone");
-        let folder = target.join(&name);
+        let target = first.target();
+        let folder = target.join("drystone").join(&name);
         let layout = folder.join("image.ld");
         let written = std::fs::create_dir_all(folder.join("src"))
             .and_then(|()| keep(&folder.join("Cargo.toml"), &package::manifest(&name, &dependencies)))
@@ -114,7 +114,7 @@ impl<'a> Composed<'a> {
         cargo.arg(format!("-Clink-arg=-T{}", layout.display()));
         cargo.args(["-Clink-arg=--gc-sections", "-Clink-arg=-zmax-page-size=4096"]);
         let doing = format!("building {} of {} parts", self.parts.name(), self.parts.system.parts.len());
-        cargo::build(cargo, WHAT, &doing)?;
+        cargo::build(cargo, WHAT, &doing).map_err(fail)?;
         Ok(target.join(TRIPLE).join("release").join(name))
     }
 

@@ -11,9 +11,6 @@ use crate::cargo::{self, Metadata};
 use crate::library::{Crate, Package, Platform};
 use crate::{Status, fail};
 
-/// The kind of machine for which this was compiled.
-const TRIPLE: &str = env!("DRYSTONE_TRIPLE");
-
 /// What Cargo is needed for.
 const WHAT: &str = "--with";
 
@@ -27,15 +24,11 @@ pub fn library(crates: &[PathBuf], platform: Platform) -> Result<PathBuf, Status
         places = places.or(Some(its));
     }
     let Places { root, target } = places.expect("at least one crate is given");
-    let target = target.join("drystone");
     // Programs with other crates may be built there at the same time.
     let name = all.iter().fold(platform.library().into(), |name, it| format!("{name}-{}", it.package));
     let package = Package { name: &name, platform, root: &root, crates: &all };
-    package.write(&target).map_err(|error| fail(format_args!("{}: {error}", target.display())))?;
     let names = all.iter().map(|it| it.package.as_str()).collect::<Vec<_>>().join(", ");
-    let doing = format!("building {names} with what a program runs on: minutes, the first time");
-    cargo::build(package.command("cargo", &target, TRIPLE), WHAT, &doing)?;
-    Ok(package.library(&target, TRIPLE))
+    package.make(&target, WHAT, &format!("building {names} with what a program runs on"))
 }
 
 /// What else is known of a crate.

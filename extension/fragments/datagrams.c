@@ -1,6 +1,8 @@
 /* An application above UDP: a counter that others add to, as in `drystone handler new`. */
 #include <drystone/udp.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 REGION(16);
 
 SHARED u64 sum;

@@ -2,6 +2,8 @@
    other portions the process answers. */
 #include <drystone/tcp.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 s32 stream_arrived(u32 at, u32 length) {
     if (length != 4) return LEAVE;
     u32 number = 0;

@@ -1,6 +1,8 @@
 /* IP, written once (see drystone/ip.h): whatever isn't a whole packet of IPv4 without options, and with a right checksum, is passed on. */
 #include <drystone/ip.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 /* Without a fragment for it a protocol is nothing to this handler. */
 __attribute__((weak, noinline)) int udp_arrived(struct message *message, u32 length) { return PASS; }
 __attribute__((weak, noinline)) int tcp_arrived(struct message *message, u32 length) { return PASS; }

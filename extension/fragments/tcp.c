@@ -1,6 +1,8 @@
 /* TCP's receive fast path, written once (see drystone/tcp.h). */
 #include <drystone/tcp.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 REGION(64);
 RING(events, 4096);
 

@@ -1,6 +1,8 @@
 /* UDP, written once (see drystone/udp.h): a datagram with a right checksum, or none, goes to the application. */
 #include <drystone/udp.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 __attribute__((weak, noinline)) int datagram_arrived(struct message *message, u32 length) { return PASS; }
 
 int udp_arrived(struct message *message, u32 length) {

@@ -1,6 +1,8 @@
 /* Puts what a message carries into the region, on its way through a cipher and a checksum: for figures. */
 #include <drystone/handler.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 REGION(16);
 
 SHARED u8 place[2048];

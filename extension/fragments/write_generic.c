@@ -2,6 +2,8 @@
    section V-D). */
 #include <drystone/handler.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 REGION(16);
 
 enum { SEGMENTS = 64 };

@@ -1,6 +1,8 @@
 /* The same among programs that trust each other: the message has the address, and is right. */
 #include <drystone/handler.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 REGION(16);
 
 SHARED u8 memory[32768];

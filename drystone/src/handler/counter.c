@@ -7,6 +7,8 @@
        drystone handler detach counter                                                                                             */
 #include <drystone/handler.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 /* Memory that an application can share: 16 pages. */
 REGION(16);
 

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Command, Stdio};
 
@@ -110,4 +111,29 @@ fn an_executable_says_what_its_processor_lacks() {
     let output = Command::new(&path).output().expect("the executable runs");
     assert_eq!((printed(&output).as_str(), status(&output)), ("", 1));
     assert!(complaint(&output).contains("this processor has no xsse3"), "{}", complaint(&output));
+}
+
+/// Cargo compiles a crate once for each set of features. Should this fail, `platform/linux/Cargo.toml` says where a feature is to be named.
+#[test]
+fn crates_have_the_same_features_whatever_is_built() {
+    let features = |what: &[&str]| -> BTreeMap<String, String> {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["tree", "--locked", "--offline", "--prefix", "none", "--format", "{p} [{f}]"]).args(what);
+        let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("Cargo runs");
+        assert_eq!(status(&output), 0, "{}", complaint(&output));
+        let of_others = |line: &str| !line.contains("(/");
+        let lines =
+            printed(&output).lines().filter(|line| of_others(line)).map(str::to_string).collect::<Vec<_>>();
+        let parts = lines.iter().filter_map(|line| line.trim_end_matches(" (*)").split_once(" ["));
+        parts
+            .map(|(package, features)| (package.replace(" (proc-macro)", ""), features.to_string()))
+            .collect()
+    };
+    let all = features(&["--workspace", "--edges", "all"]);
+    assert!(all.len() > 200, "{all:?}");
+    for package in ["drystone", "drystone-bench"] {
+        let other = features(&["--package", package, "--edges", "normal,build"]);
+        let differ = other.iter().filter(|(name, features)| all[*name] != **features);
+        assert_eq!(differ.collect::<Vec<_>>(), Vec::new(), "for {package} alone");
+    }
 }

@@ -24,6 +24,10 @@ typedef long long s64;
 /* A handler: `HANDLER increment(struct message *message) { ... }`. */
 #define HANDLER SECTION("xdp") int
 
+/* What others may do with it, once in a file: `LICENSE("GPL");`. Linux lends some helper functions to programs under the GPL only (of those
+   here to all), and refuses others that call them. */
+#define LICENSE(text) static const char drystone_license[] SECTION("license") = text
+
 /* What a handler gives: what becomes of the message. */
 enum {
     ABORTED = 0,  /* The handler has a fault; the message is gone. */

@@ -91,6 +91,14 @@ impl<'a> File<'a> {
         self.section(function.section).is_ok_and(|it| matches!(it.name(), Ok(".text" | PIPES)))
     }
 
+    /// What section `license` says.
+    pub fn licence(&self) -> Result<Option<&'a str>, String> {
+        let Some(section) = self.elf.section_by_name("license") else { return Ok(None) };
+        let bytes = section.data().map_err(|error| error.to_string())?;
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        str::from_utf8(text).map(Some).map_err(|_| "section `license` is no text".into())
+    }
+
     /// The bytes of a constant.
     pub fn constant(&self, name: &str) -> Option<&'a [u8]> {
         let symbol = self.elf.symbols().find(|symbol| symbol.name() == Ok(name))?;

@@ -19,6 +19,6 @@ pub use disassemble::disassemble;
 pub use instruction::{
     Alu, Atomic, Condition, Constant, Error, Instruction, Operand, Order, Register, Sign, Size, Width,
 };
-pub use object::{Map, Object, constant, link, load};
+pub use object::{Map, OWN_LICENCE, Object, constant, licence, link, load};
 pub use program::Program;
 pub use slot::Slot;

@@ -2,7 +2,7 @@
 //! and what one has as weak gives way to what another has. So protocols are written once and put together where they are used.
 
 use alloc::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     format,
     string::{String, ToString},
     vec::Vec,
@@ -76,6 +76,24 @@ pub fn link(
     };
     loader.place(entry);
     loader.link()
+}
+
+/// The licence of what is Drystone's. What it is put together with may have any other.
+pub const OWN_LICENCE: &str = "MIT OR Apache-2.0";
+
+/// What the files say of their licence, in section `license`, as a program of them all has it: nothing if one of them says nothing.
+pub fn licence(files: &[&[u8]]) -> Result<String, String> {
+    let mut said = BTreeSet::new();
+    for bytes in files {
+        match File::read(bytes)?.licence()? {
+            Some(licence) => drop(said.insert(licence)),
+            None => return Ok(String::new()),
+        }
+    }
+    if said.len() > 1 {
+        said.remove(OWN_LICENCE);
+    }
+    Ok(said.into_iter().collect::<Vec<_>>().join(" AND "))
 }
 
 /// The bytes of a constant that one of the files has.

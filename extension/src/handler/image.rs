@@ -29,6 +29,8 @@ pub struct Image {
     pub name: String,
     /// Its instructions; constants refer to maps by their numbers.
     pub slots: Vec<Slot>,
+    /// What its files say that others may do with it (section `license`): Linux lends some helper functions by that.
+    pub licence: String,
     /// Its maps.
     pub maps: Vec<bytecode::Map>,
     /// Pipes that it calls, by the numbers that it calls them by.
@@ -65,7 +67,8 @@ impl Image {
         }
         let name = functions.first().map(|(name, _)| name.clone()).unwrap_or_default();
         let pipes = pipes::Definition::all(files, &called.into_inner())?;
-        let image = Image { name, slots, maps, pipes };
+        let licence = bytecode::licence(files)?;
+        let image = Image { name, slots, licence, maps, pipes };
         image.check_region()?;
         Ok(image)
     }
@@ -78,7 +81,8 @@ impl Image {
             bytes: vec![0; 8 * (shared::VARIABLES + kept)],
             writable: true,
         };
-        Image { name: name.into(), slots, maps: vec![service], pipes: vec![] }
+        let licence = bytecode::OWN_LICENCE.into();
+        Image { name: name.into(), slots, licence, maps: vec![service], pipes: vec![] }
     }
 
     /// How a map is made: for a section of variables, which has no definition, as libbpf does it, so that applications can map it.

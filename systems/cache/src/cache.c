@@ -2,6 +2,8 @@
    shadow.rs, which knows how it is laid out. What isn't as simple as that is passed on to the process.                           */
 #include <drystone/handler.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 #define MOST_KEY 250
 #define LONGEST 1392 /* What fits into one datagram behind the frame. */
 #define WAYS 4

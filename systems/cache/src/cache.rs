@@ -1,4 +1,7 @@
-//! What commands do, to the items and to the answers that the handler gives.
+//! What commands do, to the items and to the answers that the handler gives. [`metas`] has the meta commands, [`statistics`] what is counted.
+
+mod metas;
+mod statistics;
 
 use std::io::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -6,12 +9,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use drystone_handlers::time_now;
 
 use crate::command::{Command, Storing, Way};
-use crate::shadow::Shadow;
+use crate::shadow::{self, Shadow};
 use crate::store::{Item, NEVER, Store};
+use crate::{NAME, words};
 
 const SECOND: u64 = 1_000_000_000;
 /// Times to expire at are from now on, if they are less than that: thirty days.
-const FROM_NOW: i64 = 60 * 60 * 24 * 30;
+const FROM_NOW: i32 = 60 * 60 * 24 * 30;
 /// What is gone through for something that the handler wasn't asked for lately, at most.
 const SECOND_CHANCES: usize = 16;
 
@@ -22,7 +26,7 @@ pub struct Cache {
     versions: u64,
     begin: u64,
     counts: Counts,
-    /// Later items expire then at the latest: everybody was told to.
+    /// What was stored until then expires then: everybody was told to.
     flushed: u64,
 }
 
@@ -32,139 +36,242 @@ struct Counts {
     gets: u64,
     hits: u64,
     sets: u64,
+    touches: u64,
+    flushes: u64,
     evictions: u64,
     /// Those of the handler that aren't counted.
     before: (u64, u64),
 }
 
-type Said = &'static [u8];
+/// What becomes of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    Stored,
+    NotStored,
+    /// There is another version.
+    Exists,
+    NotFound,
+}
+
+/// What becomes of a number.
+enum Counted {
+    Is(u64),
+    NotFound,
+    Exists,
+    NoNumber,
+}
 
 impl Cache {
     /// With room for so many bytes of items, and a handler's answers, if there is one.
     pub fn new(most: usize, shadow: Option<Shadow>) -> Cache {
         let (store, counts) = (Store::new(most), Counts::default());
-        Cache { store, shadow, versions: 0, begin: time_now(), counts, flushed: NEVER }
+        Cache { store, shadow, versions: 0, begin: time_now(), counts, flushed: 0 }
     }
 
-    /// Does what doesn't need a value, and writes the answer.
-    pub fn execute(&mut self, command: Command, out: &mut Vec<u8>) {
-        let said: Said = match command {
-            Command::Get { keys, with_version, touch } => {
-                keys.iter().for_each(|key| self.get(key, with_version, touch, out));
-                b"END\r\n"
+    /// Does what neither needs nor gives a value, and writes the answer.
+    pub fn execute(&mut self, command: &Command, out: &mut Vec<u8>) {
+        let said: &[u8] = match command {
+            Command::Delete(key) if self.remove_live(key) => b"DELETED\r\n",
+            Command::Touch(key, expiry) if self.touch(key, *expiry) => b"TOUCHED\r\n",
+            Command::Delete(_) | Command::Touch(..) => b"NOT_FOUND\r\n",
+            Command::Count { key, by, up } => match self.count(key, None, *by, *up) {
+                Counted::Is(number) => return write(out, format_args!("{number}\r\n")),
+                Counted::NotFound | Counted::Exists => b"NOT_FOUND\r\n",
+                Counted::NoNumber => return write(out, format_args!("{NO_NUMBER}\r\n")),
+            },
+            Command::Flush(delay) => {
+                self.flush(*delay);
+                b"OK\r\n"
             }
-            Command::Delete(key) => match self.live(&key).is_some() {
-                true => {
-                    self.remove(&key);
-                    b"DELETED\r\n"
-                }
-                false => b"NOT_FOUND\r\n",
-            },
-            Command::Count { key, by, up } => self.count(&key, by, up, out),
-            Command::Touch(key, expiry) => match self.touch(&key, expiry) {
-                true => b"TOUCHED\r\n",
-                false => b"NOT_FOUND\r\n",
-            },
-            Command::Flush(delay) => self.flush(delay),
-            Command::Statistics { part: false } => self.statistics(out),
-            Command::Statistics { part: true } => b"END\r\n",
-            Command::Version => concat!("VERSION drystone-", env!("CARGO_PKG_VERSION"), "\r\n").as_bytes(),
+            Command::Statistics(part) => return self.statistics(*part, out),
+            Command::Version => return write(out, format_args!("VERSION {NAME}\r\n")),
             Command::Verbosity => b"OK\r\n",
-            Command::Store(_) | Command::Quit => b"",
+            Command::MetaDelete(meta) => return self.meta_delete(meta, out),
+            Command::MetaTell(key) => return self.meta_tell(key, out),
+            Command::MetaNothing => b"MN\r\n",
+            Command::Get { .. }
+            | Command::MetaGet(_)
+            | Command::MetaCount(_)
+            | Command::Store(_)
+            | Command::Quit => b"",
         };
         out.extend_from_slice(said);
     }
 
-    /// Stores a value; what is to be said of it.
-    pub fn put(&mut self, storing: &Storing, value: Vec<u8>) -> Said {
-        self.counts.sets += 1;
-        let before = self.live(&storing.key).cloned();
-        let value = match (storing.way, &before) {
-            (Way::Set, _) | (Way::Add, None) | (Way::Replace, Some(_)) => value,
-            (Way::Append, Some(item)) => return self.put_joined(&storing.key, item, &item.value, &value),
-            (Way::Prepend, Some(item)) => return self.put_joined(&storing.key, item, &value, &item.value),
-            (Way::If(_), None) => return b"NOT_FOUND\r\n",
-            (Way::If(version), Some(item)) if item.version != version => return b"EXISTS\r\n",
-            (Way::If(_), Some(_)) => value,
-            _ => return b"NOT_STORED\r\n",
-        };
-        let expires = self.expires(storing.expiry);
-        self.keep(&storing.key, storing.flags, expires, value);
-        b"STORED\r\n"
-    }
-
-    /// A value for the key was too long to be stored: what was there isn't what the client wants any more.
-    pub fn forget(&mut self, key: &[u8]) {
-        if self.store.has(key) {
-            self.remove(key);
+    /// Writes an item, if there is one; if its value is longer than `most`, nothing is done, and how long that is is given.
+    ///
+    /// # Errors
+    /// The value's length.
+    pub fn get(
+        &mut self,
+        key: &[u8],
+        with_version: bool,
+        touch: Option<i32>,
+        most: usize,
+        out: &mut Vec<u8>,
+    ) -> Result<(), usize> {
+        let item = self.live(key);
+        if let Some(item) = item.as_deref().filter(|item| item.value.len() > most) {
+            return Err(item.value.len());
         }
-    }
-
-    fn put_joined(&mut self, key: &[u8], item: &Item, left: &[u8], right: &[u8]) -> Said {
-        if left.len() + right.len() > crate::LONGEST_VALUE {
-            return b"SERVER_ERROR object too large for cache\r\n";
-        }
-        self.keep(key, item.flags, item.expires, [left, right].concat());
-        b"STORED\r\n"
-    }
-
-    fn get(&mut self, key: &[u8], with_version: bool, touch: Option<i64>, out: &mut Vec<u8>) {
         self.counts.gets += 1;
-        let Some(item) = self.live(key) else { return };
+        self.counts.touches += u64::from(touch.is_some());
+        let Some(item) = self.live(key) else { return Ok(()) };
+        (item.is_hit, item.used) = (true, time_now());
         write_item(key, item, with_version, out);
         self.counts.hits += 1;
         // It is given even if it expires by that.
         if let Some(expiry) = touch {
-            self.touch(key, expiry);
+            self.set_expiry(key, expiry);
+        }
+        Ok(())
+    }
+
+    /// Stores a value, and writes what is to be said of it.
+    pub fn put(&mut self, storing: &Storing, value: Vec<u8>, out: &mut Vec<u8>) {
+        if storing.meta.is_some() {
+            return self.meta_put(storing, value, out);
+        }
+        let said: &[u8] = match self.stored(storing, value) {
+            _ if storing.is_quiet => b"",
+            Outcome::Stored => b"STORED\r\n",
+            Outcome::NotStored => b"NOT_STORED\r\n",
+            Outcome::Exists => b"EXISTS\r\n",
+            Outcome::NotFound => b"NOT_FOUND\r\n",
+        };
+        out.extend_from_slice(said);
+    }
+
+    /// A value for the key was too long to be stored: what was there isn't what the client wants any more.
+    pub fn forget(&mut self, key: &[u8]) {
+        if self.store.peek(key).is_some() {
+            self.remove(key);
         }
     }
 
-    fn count(&mut self, key: &[u8], by: u64, up: bool, out: &mut Vec<u8>) -> Said {
-        let Some(item) = self.live(key).cloned() else { return b"NOT_FOUND\r\n" };
-        let Some(number) =
-            std::str::from_utf8(&item.value).ok().and_then(|text| text.trim().parse::<u64>().ok())
-        else {
-            return b"CLIENT_ERROR cannot increment or decrement non-numeric value\r\n";
+    fn stored(&mut self, storing: &Storing, value: Vec<u8>) -> Outcome {
+        self.counts.sets += 1;
+        let mut item =
+            Item { flags: storing.flags, expires: self.expires(storing.expiry), value, ..Item::default() };
+        let (meta, key) = (storing.meta.as_deref(), &storing.key);
+        item.is_binary = meta.is_some_and(|meta| meta.is_binary);
+        let before = self.live(key);
+        let version = storing
+            .version
+            .filter(|version| *version != 0 || !matches!(storing.way, Way::Append | Way::Prepend));
+        if let (Some(version), Some(before)) = (version, before.as_deref()) {
+            match storing.way {
+                _ if before.version == version => {}
+                // Something old may still be put there, as what it is.
+                Way::Set | Way::Replace
+                    if version != 0 && meta.is_some_and(|meta| meta.is_stale) && version < before.version =>
+                {
+                    (item.expires, item.is_stale, item.is_sent) = (before.expires, true, before.is_sent);
+                }
+                Way::Add => {}
+                _ => return Outcome::Exists,
+            }
+        }
+        let joined = |before: &Item, left: &[u8], right: &[u8]| {
+            let is_short = crate::fits(key.len(), before.flags, left.len() + right.len());
+            is_short.then(|| Item {
+                value: [left, right].concat(),
+                is_binary: item.is_binary,
+                ..fresh(before)
+            })
         };
-        let number = if up { number.wrapping_add(by) } else { number.saturating_sub(by) };
-        let text = number.to_string();
-        out.extend_from_slice(text.as_bytes());
-        // A shorter number stands in as many bytes as the one before, as memcached does it.
-        let value = format!("{text:<0$}", item.value.len()).into_bytes();
-        self.keep(key, item.flags, item.expires, value);
-        b"\r\n"
+        let item = match (storing.way, before) {
+            (Way::Add, Some(_)) => return Outcome::NotStored,
+            (Way::Set | Way::Replace, None) if version.is_some() => return Outcome::NotFound,
+            (Way::Set | Way::Add, _) | (Way::Replace, Some(_)) => Some(item),
+            (Way::Append, Some(before)) => joined(before, &before.value, &item.value),
+            (Way::Prepend, Some(before)) => joined(before, &item.value, &before.value),
+            (Way::Replace | Way::Append | Way::Prepend, None) => return Outcome::NotStored,
+        };
+        // What would be too long is as before.
+        let Some(item) = item else { return Outcome::NotStored };
+        self.keep(key, item);
+        Outcome::Stored
     }
 
-    fn touch(&mut self, key: &[u8], expiry: i64) -> bool {
-        let expires = self.expires(expiry);
-        let Some(item) = self.live(key).cloned() else { return false };
-        self.insert(key, Item { expires, ..item });
+    /// Adds, or subtracts, if the item has that version.
+    fn count(&mut self, key: &[u8], version: Option<u64>, by: u64, up: bool) -> Counted {
+        let Some(item) = self.live(key) else { return Counted::NotFound };
+        if item.value.is_empty() {
+            return Counted::NoNumber;
+        }
+        if version.is_some_and(|version| version != item.version) {
+            return Counted::Exists;
+        }
+        // A value ends like a line.
+        let text = [&item.value[..], b"\r"].concat();
+        let Some(number) = words::unsigned(&text) else { return Counted::NoNumber };
+        let number = if up { number.wrapping_add(by) } else { number.saturating_sub(by) };
+        let text = number.to_string();
+        // A shorter number stands in as many bytes as the one before, as memcached does it; a longer one is another item.
+        let changed = match text.len() > item.value.len() {
+            true => Item { value: text.into_bytes(), ..fresh(item) },
+            false => Item { value: format!("{text:<0$}", item.value.len()).into_bytes(), ..item.clone() },
+        };
+        self.keep(key, changed);
+        Counted::Is(number)
+    }
+
+    fn touch(&mut self, key: &[u8], expiry: i32) -> bool {
+        self.counts.touches += 1;
+        let Some(item) = self.live(key) else { return false };
+        item.is_hit = true;
+        self.set_expiry(key, expiry);
         true
     }
 
-    /// An item that hasn't expired; one that has goes.
-    fn live(&mut self, key: &[u8]) -> Option<&Item> {
-        let now = time_now();
-        if self.store.get(key, now).is_none() && self.store.has(key) {
-            self.remove(key);
+    fn set_expiry(&mut self, key: &[u8], expiry: i32) {
+        let expires = self.expires(expiry);
+        if let Some(item) = self.store.get(key) {
+            item.expires = expires;
+            self.place(key, false);
         }
-        self.store.get(key, now)
     }
 
-    fn keep(&mut self, key: &[u8], flags: u32, expires: u64, value: Vec<u8>) {
+    /// An item that hasn't expired; one that has goes.
+    fn live(&mut self, key: &[u8]) -> Option<&mut Item> {
+        let now = time_now();
+        if self.store.peek(key).is_some_and(|item| ends(item, self.flushed) <= now) {
+            self.remove(key);
+        }
+        self.store.get(key)
+    }
+
+    fn remove_live(&mut self, key: &[u8]) -> bool {
+        let is_there = self.live(key).is_some();
+        if is_there {
+            self.remove(key);
+        }
+        is_there
+    }
+
+    /// Keeps an item as a new version.
+    fn keep(&mut self, key: &[u8], item: Item) {
         self.versions += 1;
-        self.insert(key, Item { flags, expires, version: self.versions, value });
+        let (version, now) = (self.versions, time_now());
+        let is_new = self.store.peek(key).is_none();
+        self.store.put(key, Item { version, stored: now, used: now, ..item });
+        self.place(key, is_new);
         self.make_room();
     }
 
-    fn insert(&mut self, key: &[u8], item: Item) {
-        if let Some(shadow) = &mut self.shadow {
-            let mut answer = Vec::new();
-            write_item(key, &item, false, &mut answer);
+    /// Gives the handler its answer for a key. `is_new`: it knew of none.
+    fn place(&mut self, key: &[u8], is_new: bool) {
+        let (Some(shadow), Some(item)) = (&mut self.shadow, self.store.get(key)) else { return };
+        // What the handler was asked meanwhile would be forgotten.
+        (item.is_hit, item.used) = (is_hit(shadow, key, item), used(shadow, key, item));
+        item.placed = time_now();
+        let mut answer = Vec::new();
+        if item.value.len() <= shadow::LONGEST {
+            write_item(key, item, false, &mut answer);
             answer.extend_from_slice(b"END\r\n");
-            shadow.put(key, !self.store.has(key), &answer, item.expires);
         }
-        self.store.put(key, item);
+        shadow.put(key, is_new, &answer, ends(item, self.flushed), item.placed);
     }
 
     fn remove(&mut self, key: &[u8]) {
@@ -189,69 +296,75 @@ impl Cache {
         }
     }
 
-    fn flush(&mut self, delay: i64) -> Said {
-        let at = if delay == 0 { 0 } else { self.expires(delay) };
-        for key in self.store.keys() {
-            match self.store.get(&key, 0).cloned() {
-                Some(item) if at > 0 => self.insert(&key, Item { expires: item.expires.min(at), ..item }),
-                _ => self.remove(&key),
+    fn flush(&mut self, delay: i32) {
+        self.counts.flushes += 1;
+        let now = time_now();
+        let at = if delay <= 0 { now } else { self.expires(delay).max(now) };
+        self.flushed = at;
+        // Clients may count versions: with memcached this is one.
+        self.versions += u64::from(at <= now);
+        let keys = if at <= now || self.shadow.is_some() { self.store.keys() } else { Vec::new() };
+        for key in keys {
+            if at <= now {
+                self.remove(&key);
+            } else {
+                self.place(&key, false);
             }
         }
-        self.flushed = if at > 0 { at } else { NEVER };
-        b"OK\r\n"
     }
 
     /// When what is said to expire so does, by the machine's clock.
-    fn expires(&mut self, expiry: i64) -> u64 {
-        let now = time_now();
-        if self.flushed <= now {
-            self.flushed = NEVER;
-        }
+    fn expires(&self, expiry: i32) -> u64 {
         let seconds = match expiry {
-            0 => return self.flushed,
+            0 => return NEVER,
             ..0 => return 0,
-            1..=FROM_NOW => expiry,
+            1..=FROM_NOW => i64::from(expiry),
             _ => {
                 let today = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
-                expiry - today as i64
+                i64::from(expiry) - today as i64
             }
         };
-        let after = u64::try_from(seconds).unwrap_or(0).saturating_mul(SECOND);
-        now.saturating_add(after).min(self.flushed)
+        let Ok(seconds) = u64::try_from(seconds) else { return 0 };
+        time_now().saturating_add(seconds.saturating_mul(SECOND))
     }
+}
 
-    fn statistics(&mut self, out: &mut Vec<u8>) -> Said {
-        let (items, bytes, most) = self.store.extent();
-        let in_handler = self.shadow.as_ref().map_or((0, 0), Shadow::counts);
-        let (hits, misses) = (in_handler.0 - self.counts.before.0, in_handler.1 - self.counts.before.1);
-        let Counts { gets, hits: own, sets, evictions, .. } = self.counts;
-        let rows = [
-            ("pid", u64::from(std::process::id())),
-            ("uptime", (time_now() - self.begin) / SECOND),
-            ("curr_items", items as u64),
-            ("bytes", bytes as u64),
-            ("limit_maxbytes", most as u64),
-            ("cmd_get", gets + hits + misses),
-            ("cmd_set", sets),
-            ("get_hits", own + hits),
-            ("get_misses", gets - own + misses),
-            ("evictions", evictions),
-            ("handler_hits", hits),
-            ("handler_misses", misses),
-        ];
-        for (name, value) in rows {
-            let _ = write!(out, "STAT {name} {value}\r\n");
-        }
-        b"END\r\n"
+const NO_NUMBER: &str = "CLIENT_ERROR cannot increment or decrement non-numeric value";
+
+/// An item without what was said and done of its value.
+fn fresh(item: &Item) -> Item {
+    let Item { flags, expires, .. } = *item;
+    Item { flags, expires, ..Item::default() }
+}
+
+/// When an item expires, if all that was stored until then was `flushed`.
+fn ends(item: &Item, flushed: u64) -> u64 {
+    if item.stored <= flushed { item.expires.min(flushed) } else { item.expires }
+}
+
+/// Whether anybody asked for an item, the handler or this process.
+fn is_hit(shadow: &Shadow, key: &[u8], item: &Item) -> bool {
+    item.is_hit || shadow.asked(key).is_some_and(|asked| item.placed > 0 && asked > item.placed)
+}
+
+/// When an item was last asked for.
+fn used(shadow: &Shadow, key: &[u8], item: &Item) -> u64 {
+    match shadow.asked(key).filter(|_| item.placed > 0) {
+        Some(asked) if asked > item.placed => item.used.max(asked),
+        _ => item.used,
     }
+}
+
+fn write(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    let _ = out.write_fmt(text);
 }
 
 fn write_item(key: &[u8], item: &Item, with_version: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(b"VALUE ");
     out.extend_from_slice(key);
-    let _ = write!(out, " {} {}", item.flags, item.value.len());
+    write(out, format_args!(" {} {}", item.flags, item.value.len()));
     if with_version {
-        let _ = write!(out, " {}", item.version);
+        write(out, format_args!(" {}", item.version));
     }
     out.extend_from_slice(b"\r\n");
     out.extend_from_slice(&item.value);

@@ -1,6 +1,7 @@
-//! A line of memcached's text protocol, read.
+//! A line of memcached's text protocol, read. What is told of a wrong one is memcached's, word by word.
 
-use crate::{LONGEST_KEY, LONGEST_VALUE};
+use crate::meta::{self, Meta};
+use crate::{LONGEST_KEY, words};
 
 /// How an item is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +16,6 @@ pub enum Way {
     Append,
     /// Before what is there.
     Prepend,
-    /// If there is still that version.
-    If(u64),
 }
 
 /// A value that follows on the next line.
@@ -24,21 +23,27 @@ pub enum Way {
 pub struct Storing {
     /// How.
     pub way: Way,
+    /// Only if there is an item of that version still.
+    pub version: Option<u64>,
     /// Where.
     pub key: Vec<u8>,
     /// What the client wants to have with it.
     pub flags: u32,
     /// As clients say it.
-    pub expiry: i64,
+    pub expiry: i32,
     /// Of the value.
     pub length: usize,
+    /// The client wants no answer if all is well.
+    pub is_quiet: bool,
+    /// It was said by a meta command, which wants another answer.
+    pub meta: Option<Box<Meta>>,
 }
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Items, with their versions, given another time to expire at.
-    Get { keys: Vec<Vec<u8>>, with_version: bool, touch: Option<i64> },
+    Get { keys: Vec<Vec<u8>>, with_version: bool, touch: Option<i32> },
     /// See there.
     Store(Storing),
     /// Takes an item out.
@@ -46,17 +51,40 @@ pub enum Command {
     /// Adds, or subtracts.
     Count { key: Vec<u8>, by: u64, up: bool },
     /// Gives an item another time to expire at.
-    Touch(Vec<u8>, i64),
+    Touch(Vec<u8>, i32),
     /// All items expire, after so many seconds.
-    Flush(i64),
-    /// How it goes; of a part that there isn't: nothing.
-    Statistics { part: bool },
+    Flush(i32),
+    /// How it goes: all, or a part of it.
+    Statistics(Part),
     /// Who this is.
     Version,
     /// How much is said on the server's side: it is always as much.
     Verbosity,
-    /// The client has gone.
+    /// An item, as the flags of a meta command want it.
+    MetaGet(Meta),
+    /// Takes an item out, or says that it is stale.
+    MetaDelete(Meta),
+    /// Adds, or subtracts.
+    MetaCount(Meta),
+    /// What is known of an item.
+    MetaTell(Vec<u8>),
+    /// All that was said before has been answered.
+    MetaNothing,
+    /// The client has gone, or isn't one of memcached's.
     Quit,
+}
+
+/// What `stats` is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Without a word.
+    All,
+    Items,
+    Slabs,
+    Sizes,
+    Settings,
+    /// Counts from now on.
+    Reset,
 }
 
 /// A line, and whether the client wants no answer; or what is wrong with it.
@@ -65,103 +93,140 @@ pub type Read = Result<(Command, bool), Wrong>;
 /// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// There is no such command.
-    Unknown,
-    /// It isn't said like that.
-    Format,
-    /// That is no number.
-    Delta,
-    /// That is no time.
-    Expiry,
-    /// A value has another length than was said.
-    Chunk,
-    /// A value that is too long follows: so many bytes.
-    TooLarge { key: Vec<u8>, length: usize, quiet: bool },
+    /// It is answered so, if that isn't empty.
+    Told(&'static str),
+    /// A value follows that isn't wanted: so many bytes. What was there under the key isn't what the client wants any more.
+    Value { told: &'static str, key: Option<Vec<u8>>, length: usize },
 }
 
-impl Wrong {
-    /// As clients know it.
-    pub fn text(&self) -> &'static str {
-        match self {
-            Wrong::Unknown => "ERROR\r\n",
-            Wrong::Format => "CLIENT_ERROR bad command line format\r\n",
-            Wrong::Delta => "CLIENT_ERROR invalid numeric delta argument\r\n",
-            Wrong::Expiry => "CLIENT_ERROR invalid exptime argument\r\n",
-            Wrong::Chunk => "CLIENT_ERROR bad data chunk\r\n",
-            Wrong::TooLarge { .. } => "SERVER_ERROR object too large for cache\r\n",
-        }
-    }
-}
+pub const UNKNOWN: &str = "ERROR";
+pub const FORMAT: &str = "CLIENT_ERROR bad command line format";
+pub const TOO_LARGE: &str = "SERVER_ERROR object too large for cache";
 
 /// Reads a line, without its end.
 pub fn read(line: &[u8]) -> Read {
-    let mut words: Vec<&[u8]> = line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
-    // Only where a word may follow at all is this one.
-    let quiet = words.len() > 1 && words.last() == Some(&&b"noreply"[..]);
-    let Some(&name) = words.first() else { return Err(Wrong::Unknown) };
-    let is_get = matches!(name, b"get" | b"gets" | b"gat" | b"gats");
-    if quiet && !is_get {
-        words.pop();
+    let words = words::of(line);
+    let Some((&name, rest)) = words.split_first() else { return Err(Wrong::Told(UNKNOWN)) };
+    if let Some(told) = told(name, rest)? {
+        return Ok((told, false));
     }
-    let command = match (name, &words[1..]) {
-        (b"get" | b"gets", keys @ [_, ..]) => get(keys, name == b"gets", None)?,
-        (b"gat" | b"gats", [expiry, keys @ ..]) if !keys.is_empty() => {
-            get(keys, name == b"gats", Some(number(expiry).ok_or(Wrong::Expiry)?))?
-        }
-        (b"set" | b"add" | b"replace" | b"append" | b"prepend", [key, flags, expiry, length]) => {
-            let way = match name {
-                b"set" => Way::Set,
-                b"add" => Way::Add,
-                b"replace" => Way::Replace,
-                b"append" => Way::Append,
-                _ => Way::Prepend,
-            };
-            storing(way, key, [flags, expiry, length], quiet)?
-        }
-        (b"cas", [key, flags, expiry, length, version]) => {
-            let way = Way::If(number(version).ok_or(Wrong::Format)?);
-            storing(way, key, [flags, expiry, length], quiet)?
-        }
-        (b"delete", [key] | [key, b"0"]) => Command::Delete(short(key)?),
-        (b"incr" | b"decr", [key, by]) => {
-            Command::Count { key: short(key)?, by: number(by).ok_or(Wrong::Delta)?, up: name == b"incr" }
-        }
-        (b"touch", [key, expiry]) => Command::Touch(short(key)?, number(expiry).ok_or(Wrong::Expiry)?),
-        (b"flush_all", []) => Command::Flush(0),
-        (b"flush_all", [delay]) => Command::Flush(number(delay).ok_or(Wrong::Format)?),
-        (b"stats", rest) => Command::Statistics { part: !rest.is_empty() },
-        (b"version", []) => Command::Version,
-        (b"verbosity", _) => Command::Verbosity,
-        (b"quit", []) => Command::Quit,
-        (b"delete", [_, _, ..]) => return Err(Wrong::Format),
-        _ => return Err(Wrong::Unknown),
-    };
-    Ok((command, quiet && !is_get))
+    let is_quiet = rest.last() == Some(&&b"noreply"[..]);
+    match changing(name, rest, is_quiet) {
+        // Who wants no answer isn't told what is wrong either, but that there is no such command.
+        Err(Wrong::Told(told)) if is_quiet && told != UNKNOWN => Err(Wrong::Told("")),
+        Err(Wrong::Value { key, length, .. }) if is_quiet => Err(Wrong::Value { told: "", key, length }),
+        command => Ok((command?, is_quiet)),
+    }
 }
 
-fn get(keys: &[&[u8]], with_version: bool, touch: Option<i64>) -> Result<Command, Wrong> {
+/// A command that is answered in any case.
+fn told(name: &[u8], rest: &[&[u8]]) -> Result<Option<Command>, Wrong> {
+    Ok(Some(match (name, rest) {
+        (b"get" | b"gets" | b"bget", [_, ..]) => get(rest, name == b"gets", None)?,
+        (b"gat" | b"gats", [expiry, keys @ ..]) => {
+            let expiry = words::signed(expiry).ok_or(Wrong::Told(EXPIRY))?;
+            get(keys, name == b"gats", Some(expiry))?
+        }
+        (b"stats", _) => Command::Statistics(part(rest)?),
+        (b"version", _) => Command::Version,
+        (b"quit", _) => Command::Quit,
+        (b"mn", _) => Command::MetaNothing,
+        (b"mg", [_, ..]) => Command::MetaGet(meta::read(rest)?),
+        (b"md", [_, ..]) => Command::MetaDelete(meta::read_changing(rest)?),
+        (b"ma", [_, ..]) => Command::MetaCount(meta::read_changing(rest)?),
+        (b"me", []) => return Err(Wrong::Told(FORMAT)),
+        (b"me", _) => Command::MetaTell(meta::read_key(rest)?),
+        (b"ms", [_, ..]) => Command::Store(meta::read_storing(rest)?),
+        _ => return Ok(None),
+    }))
+}
+
+/// A command that changes something, which clients may want to be silent.
+fn changing(name: &[u8], rest: &[&[u8]], is_quiet: bool) -> Result<Command, Wrong> {
+    Ok(match (name, rest) {
+        (b"set", _) => store(Way::Set, rest, is_quiet)?,
+        (b"add", _) => store(Way::Add, rest, is_quiet)?,
+        (b"replace", _) => store(Way::Replace, rest, is_quiet)?,
+        (b"append", _) => store(Way::Append, rest, is_quiet)?,
+        (b"prepend", _) => store(Way::Prepend, rest, is_quiet)?,
+        (b"cas", [key, flags, expiry, length, version] | [key, flags, expiry, length, version, _]) => {
+            stored(Way::Set, [key, flags, expiry, length], Some(version), is_quiet)?
+        }
+        (b"delete", [key, more @ ..]) if more.len() < 3 => match more {
+            [] | [b"0"] | [b"noreply"] | [b"0", b"noreply"] => Command::Delete(short(key)?),
+            _ => return Err(Wrong::Told(DELETE)),
+        },
+        (b"incr" | b"decr", [key, by] | [key, by, _]) => {
+            let key = short(key)?;
+            let by = words::unsigned(by).ok_or(Wrong::Told("CLIENT_ERROR invalid numeric delta argument"))?;
+            Command::Count { key, by, up: name == b"incr" }
+        }
+        (b"touch", [key, expiry] | [key, expiry, _]) => {
+            Command::Touch(short(key)?, words::signed(expiry).ok_or(Wrong::Told(EXPIRY))?)
+        }
+        (b"flush_all", [] | [b"noreply"]) => Command::Flush(0),
+        (b"flush_all", [delay] | [delay, _]) => {
+            Command::Flush(words::signed(delay).ok_or(Wrong::Told(EXPIRY))?)
+        }
+        (b"verbosity", [level] | [level, _]) => {
+            words::unsigned(level).map(|_| Command::Verbosity).ok_or(Wrong::Told(FORMAT))?
+        }
+        // A browser, which somebody has say other commands in its request's body.
+        (_, [.., last])
+            if last.starts_with(b"HTTP/") && name.len() > 1 && !b"acdgimst".contains(&name[0]) =>
+        {
+            Command::Quit
+        }
+        _ => return Err(Wrong::Told(UNKNOWN)),
+    })
+}
+
+const EXPIRY: &str = "CLIENT_ERROR invalid exptime argument";
+const DELETE: &str = "CLIENT_ERROR bad command line format.  Usage: delete <key> [noreply]";
+
+fn get(keys: &[&[u8]], with_version: bool, touch: Option<i32>) -> Result<Command, Wrong> {
     let keys = keys.iter().map(|key| short(key)).collect::<Result<_, _>>()?;
     Ok(Command::Get { keys, with_version, touch })
 }
 
-fn storing(way: Way, key: &[u8], numbers: [&&[u8]; 3], quiet: bool) -> Result<Command, Wrong> {
-    let [flags, expiry, length] = numbers;
-    let key = short(key)?;
-    let (Some(flags), Some(expiry), Some(length)) = (number(flags), number(expiry), number::<i32>(length))
-    else {
-        return Err(Wrong::Format);
-    };
-    let length = usize::try_from(length).map_err(|_| Wrong::Format)?;
-    if length > LONGEST_VALUE {
-        return Err(Wrong::TooLarge { key, length, quiet });
+fn store(way: Way, words: &[&[u8]], is_quiet: bool) -> Result<Command, Wrong> {
+    match *words {
+        [key, flags, expiry, length] | [key, flags, expiry, length, _] => {
+            stored(way, [key, flags, expiry, length], None, is_quiet)
+        }
+        _ => Err(Wrong::Told(UNKNOWN)),
     }
-    Ok(Command::Store(Storing { way, key, flags, expiry, length }))
 }
 
-fn short(key: &[u8]) -> Result<Vec<u8>, Wrong> {
-    if key.len() <= LONGEST_KEY { Ok(key.to_vec()) } else { Err(Wrong::Format) }
+fn stored(way: Way, words: [&[u8]; 4], version: Option<&[u8]>, is_quiet: bool) -> Result<Command, Wrong> {
+    let [key, flags, expiry, length] = words;
+    let key = short(key)?;
+    let (Some(flags), Some(expiry), Some(length)) =
+        (words::flags(flags), words::signed(expiry), words::signed(length))
+    else {
+        return Err(Wrong::Told(FORMAT));
+    };
+    let version = version.map(|word| words::unsigned(word).ok_or(Wrong::Told(FORMAT))).transpose()?;
+    let length = usize::try_from(length).map_err(|_| Wrong::Told(FORMAT))?;
+    if !crate::fits(key.len(), flags, length) {
+        return Err(Wrong::Value { told: TOO_LARGE, key: Some(key), length });
+    }
+    Ok(Command::Store(Storing { way, version, key, flags, expiry, length, is_quiet, meta: None }))
 }
 
-fn number<T: std::str::FromStr>(word: &[u8]) -> Option<T> {
-    std::str::from_utf8(word).ok()?.parse().ok()
+fn part(words: &[&[u8]]) -> Result<Part, Wrong> {
+    match words.first().copied() {
+        None => Ok(Part::All),
+        Some(b"items") => Ok(Part::Items),
+        Some(b"slabs") => Ok(Part::Slabs),
+        Some(b"sizes") => Ok(Part::Sizes),
+        Some(b"settings") => Ok(Part::Settings),
+        Some(b"reset") => Ok(Part::Reset),
+        Some(_) => Err(Wrong::Told(UNKNOWN)),
+    }
+}
+
+/// A key that isn't too long.
+pub fn short(key: &[u8]) -> Result<Vec<u8>, Wrong> {
+    if key.len() <= LONGEST_KEY { Ok(key.to_vec()) } else { Err(Wrong::Told(FORMAT)) }
 }

@@ -23,6 +23,9 @@ struct Arguments {
     /// Megabytes of answers that the handler has
     #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=512))]
     answers: u16,
+    /// Megabytes of values that clients are just sending or getting; the slowest clients are let go when there are more
+    #[arg(long, default_value_t = 64, value_parser = clap::value_parser!(u16).range(2..))]
+    clients: u16,
 }
 
 fn main() -> ExitCode {
@@ -35,13 +38,13 @@ fn main() -> ExitCode {
     }
 }
 
-fn serve(Arguments { wish, port, memory, answers }: &Arguments) -> Result<(), String> {
+fn serve(Arguments { wish, port, memory, answers, clients }: &Arguments) -> Result<(), String> {
     let bytes = usize::from(*answers) << 20;
     let sockets = Sockets::open(*port).map_err(|error| format!("port {port} can't be had: {error}"))?;
     let mut service = wish.open(*port, || handler(*port, bytes))?;
     let shadow = service.as_ref().map(|service| Shadow::new(service.region().clone(), bytes));
     let cache = Arc::new(Mutex::new(Cache::new(*memory << 20, shadow)));
-    by_sockets(sockets, &cache);
+    by_sockets(sockets, &cache, usize::from(*clients) << 20);
     let room = format_args!("room for {answers} MB of answers");
     println!("listening at port {port}; {}", wish.told(service.as_ref(), room));
     match &mut service {

@@ -1,22 +1,22 @@
 //! The process: what the handler leaves to it, by sockets and where the handler runs.
 
 use std::io::{Read, Result, Write};
-use std::net::TcpStream;
 use std::sync::{Arc, Mutex};
 
-use drystone_handlers::{Service, Sockets};
+use drystone_handlers::{Client, Limits, Service, Sockets};
 
 use crate::cache::Cache;
-use crate::session::{Session, answers};
+use crate::session::{self, SMALL, Session, answers};
 
-/// More connections are closed at once.
+/// For each that comes when there are more, the one that has been silent for longest is let go.
 const CONNECTIONS: usize = 1024;
 
-/// Serves what comes by sockets, in threads of their own.
-pub fn by_sockets(sockets: Sockets, cache: &Arc<Mutex<Cache>>) {
+/// Serves what comes by sockets, in threads of their own. Values that are on their way may take so many bytes.
+pub fn by_sockets(sockets: Sockets, cache: &Arc<Mutex<Cache>>, bytes: usize) {
     let (of_udp, of_tcp) = (cache.clone(), cache.clone());
-    let converse = move |stream| connection(stream, &of_tcp);
-    sockets.serve(CONNECTIONS, move |request| answers(&of_udp, request), converse);
+    let converse = move |client: &Client| connection(client, &of_tcp);
+    let limits = Limits { connections: CONNECTIONS, bytes };
+    sockets.serve(limits, move |request| answers(&of_udp, request), converse);
 }
 
 /// Answers what the handler passes on, as long as its interface is there.
@@ -27,16 +27,44 @@ pub fn passed(service: &mut Service, cache: &Mutex<Cache>) -> Result<()> {
     service.serve(|request| answers(cache, request))
 }
 
-fn connection(mut stream: TcpStream, cache: &Mutex<Cache>) -> Result<()> {
+/// A client of TCP's.
+struct Connection<'a> {
+    client: &'a Client,
+    out: Vec<u8>,
+}
+
+impl session::Client for Connection<'_> {
+    fn out(&mut self) -> &mut Vec<u8> {
+        &mut self.out
+    }
+
+    fn send(&mut self) -> bool {
+        let sent = self.client.stream().write_all(&self.out);
+        self.out.clear();
+        self.out.shrink_to(SMALL);
+        sent.is_ok()
+    }
+
+    fn reserve(&mut self, bytes: usize) -> bool {
+        self.client.reserve(bytes).is_ok()
+    }
+}
+
+fn connection(client: &Client, cache: &Mutex<Cache>) -> Result<()> {
+    use session::Client as _;
+    let mut stream = client.stream();
     stream.set_nodelay(true)?;
-    let (mut session, mut buffer, mut out) = (Session::default(), vec![0; 1 << 14], Vec::new());
+    let (mut session, mut buffer) = (Session::default(), vec![0; SMALL]);
+    let mut connection = Connection { client, out: Vec::new() };
     loop {
         let length = stream.read(&mut buffer)?;
-        let goes_on = session.hear(cache, &buffer[..length], &mut out) && length > 0;
-        stream.write_all(&out)?;
-        out.clear();
-        if !goes_on {
+        let goes_on = length > 0 && session.hear(cache, &buffer[..length], &mut connection);
+        let is_answered = !connection.out.is_empty();
+        if !connection.send() || !goes_on {
             return Ok(());
+        }
+        if is_answered {
+            client.served();
         }
     }
 }

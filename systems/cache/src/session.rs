@@ -9,8 +9,26 @@ use crate::command::{Command, Storing, Wrong, read};
 
 /// Many keys may be asked for in one line.
 const LONGEST_LINE: usize = 1 << 16;
+/// Lines that ask for no keys are shorter: whatever isn't, isn't memcached's.
+const LONGEST_OTHER: usize = 1 << 11;
+/// What a client has without asking: values and answers that are longer need memory that is shared by all.
+pub const SMALL: usize = 1 << 14;
+/// What requests of memcached's binary protocol begin with, which isn't spoken here.
+const BINARY: u8 = 0x80;
 /// The frame of a datagram.
 const FRAME: usize = 8;
+/// What is answered to a datagram, at most.
+const LONGEST_ANSWER: usize = 1 << 21;
+
+/// Where answers go.
+pub trait Client {
+    /// What it is to be told, and hasn't been sent yet.
+    fn out(&mut self) -> &mut Vec<u8>;
+    /// Sends that, so far. False: it is gone.
+    fn send(&mut self) -> bool;
+    /// Reserves memory for a value: so many bytes, none of what was reserved before. False: it is gone.
+    fn reserve(&mut self, bytes: usize) -> bool;
+}
 
 /// See the head of this file.
 #[derive(Default)]
@@ -23,8 +41,8 @@ pub struct Session {
 enum Awaited {
     #[default]
     Line,
-    Value(Storing, bool),
-    /// So many bytes of a value that was too long.
+    Value(Storing),
+    /// So many bytes of a value that isn't wanted.
     Rest(usize),
 }
 
@@ -35,15 +53,21 @@ pub fn locked(cache: &Mutex<Cache>) -> MutexGuard<'_, Cache> {
 
 impl Session {
     /// Does what the client has said so far; whether it goes on.
-    pub fn hear(&mut self, cache: &Mutex<Cache>, bytes: &[u8], out: &mut Vec<u8>) -> bool {
-        self.input.extend_from_slice(bytes);
-        let input = take(&mut self.input);
-        let (mut rest, mut goes_on) = (&input[..], true);
-        while goes_on {
-            let Some(used) = self.one(cache, rest, out, &mut goes_on) else { break };
-            rest = &rest[used..];
+    pub fn hear(&mut self, cache: &Mutex<Cache>, bytes: &[u8], client: &mut impl Client) -> bool {
+        let mut input = take(&mut self.input);
+        input.extend_from_slice(bytes);
+        let (mut used, mut goes_on) = (0, true);
+        while let Some(more) =
+            goes_on.then(|| self.one(cache, &input[used..], client, &mut goes_on)).flatten()
+        {
+            used += more;
+            goes_on &= client.out().len() <= SMALL || client.send();
         }
-        self.input = rest.to_vec();
+        input.drain(..used);
+        if input.is_empty() && input.capacity() > SMALL {
+            input = Vec::new();
+        }
+        self.input = input;
         goes_on
     }
 
@@ -52,39 +76,39 @@ impl Session {
         &mut self,
         cache: &Mutex<Cache>,
         input: &[u8],
-        out: &mut Vec<u8>,
+        client: &mut impl Client,
         goes_on: &mut bool,
     ) -> Option<usize> {
         match take(&mut self.awaited) {
+            Awaited::Line if input.first() == Some(&BINARY) => {
+                *goes_on = false;
+                None
+            }
             Awaited::Line => {
                 let Some(end) = input.iter().position(|byte| *byte == b'\n') else {
-                    if input.len() > LONGEST_LINE {
-                        out.extend_from_slice(b"CLIENT_ERROR line too long\r\n");
-                        *goes_on = false;
-                    }
+                    *goes_on =
+                        may_become_line(input) && (input.len() <= SMALL || client.reserve(LONGEST_LINE));
                     return None;
                 };
-                let line = input[..end].strip_suffix(b"\r").unwrap_or(&input[..end]);
-                *goes_on = self.line(cache, line, out);
+                let line = &input[..end];
+                // A lone one isn't an end.
+                let line = if end > 1 { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
+                *goes_on = self.line(cache, line, client);
                 Some(end + 1)
             }
-            Awaited::Value(storing, quiet) => {
+            Awaited::Value(storing) => {
                 let Some((value, end)) =
                     input.get(..storing.length + 2).map(|it| it.split_at(storing.length))
                 else {
-                    self.awaited = Awaited::Value(storing, quiet);
+                    self.awaited = Awaited::Value(storing);
                     return None;
                 };
-                if end != b"\r\n" {
-                    out.extend_from_slice(Wrong::Chunk.text().as_bytes());
-                    // What follows the line is the rest of that value.
-                    let line = input[storing.length..].iter().position(|byte| *byte == b'\n');
-                    return Some(line.map_or(input.len(), |at| storing.length + at + 1));
+                match end {
+                    b"\r\n" => locked(cache).put(&storing, value.to_vec(), client.out()),
+                    _ if storing.is_quiet && storing.meta.is_none() => {}
+                    _ => client.out().extend_from_slice(b"CLIENT_ERROR bad data chunk\r\n"),
                 }
-                let said = locked(cache).put(&storing, value.to_vec());
-                if !quiet {
-                    out.extend_from_slice(said);
-                }
+                *goes_on = storing.length <= SMALL || client.reserve(0);
                 Some(storing.length + 2)
             }
             Awaited::Rest(length) if length > input.len() => {
@@ -95,29 +119,92 @@ impl Session {
         }
     }
 
-    fn line(&mut self, cache: &Mutex<Cache>, line: &[u8], out: &mut Vec<u8>) -> bool {
+    /// Does what a line says; whether it goes on.
+    fn line(&mut self, cache: &Mutex<Cache>, line: &[u8], client: &mut impl Client) -> bool {
         match read(line) {
-            Ok((Command::Quit, _)) => return false,
-            Ok((Command::Store(storing), quiet)) => self.awaited = Awaited::Value(storing, quiet),
-            Ok((command, quiet)) => {
-                let before = out.len();
-                locked(cache).execute(command, out);
-                if quiet {
-                    out.truncate(before);
+            Ok((Command::Quit, _)) => {
+                client.send();
+                return false;
+            }
+            Ok((Command::Store(storing), _)) => {
+                // Its memory is had before it comes, and what was said before isn't kept meanwhile.
+                let length = storing.length;
+                self.awaited = Awaited::Value(storing);
+                return length <= SMALL || (client.send() && client.reserve(length));
+            }
+            Ok((Command::Get { keys, with_version, touch }, _)) => {
+                for key in &keys {
+                    let get =
+                        |most, out: &mut Vec<u8>| locked(cache).get(key, with_version, touch, most, out);
+                    if !told(client, get) {
+                        return false;
+                    }
+                }
+                client.out().extend_from_slice(b"END\r\n");
+            }
+            Ok((Command::MetaGet(meta), _)) => {
+                return told(client, |most, out| locked(cache).meta_get(&meta, most, out));
+            }
+            Ok((Command::MetaCount(meta), _)) => locked(cache).meta_count(&meta, client.out()),
+            Ok((command, is_quiet)) => {
+                let before = client.out().len();
+                locked(cache).execute(&command, client.out());
+                if is_quiet {
+                    client.out().truncate(before);
                 }
             }
             Err(wrong) => {
-                let mut is_quiet = false;
-                if let Wrong::TooLarge { length, quiet, key } = &wrong {
-                    locked(cache).forget(key);
-                    self.awaited = Awaited::Rest(length + 2);
-                    is_quiet = *quiet;
-                }
-                if !is_quiet {
-                    out.extend_from_slice(wrong.text().as_bytes());
+                let told = match wrong {
+                    Wrong::Told(told) => told,
+                    Wrong::Value { told, key, length } => {
+                        key.iter().for_each(|key| locked(cache).forget(key));
+                        self.awaited = Awaited::Rest(length + 2);
+                        told
+                    }
+                };
+                if !told.is_empty() {
+                    client.out().extend_from_slice(told.as_bytes());
+                    client.out().extend_from_slice(b"\r\n");
                 }
             }
         }
+        true
+    }
+}
+
+/// Tells a value: a long one when there is memory for it, and nothing else. Whether the client is still there.
+fn told(client: &mut impl Client, mut get: impl FnMut(usize, &mut Vec<u8>) -> Result<(), usize>) -> bool {
+    let mut most = SMALL;
+    while let Err(length) = get(most, client.out()) {
+        // It may be longer when there is.
+        if !client.send() || !client.reserve(length) {
+            return false;
+        }
+        most = length;
+    }
+    (most == SMALL && client.out().len() <= SMALL) || (client.send() && (most == SMALL || client.reserve(0)))
+}
+
+/// Whether what has come may be the beginning of a line.
+fn may_become_line(line: &[u8]) -> bool {
+    let first = line.trim_ascii_start();
+    let asks = first.starts_with(b"get ") || first.starts_with(b"gets ");
+    line.len() <= if asks { LONGEST_LINE } else { LONGEST_OTHER }
+}
+
+/// Answers that are bounded, and sent when all has been said.
+struct Datagrams(Vec<u8>);
+
+impl Client for Datagrams {
+    fn out(&mut self) -> &mut Vec<u8> {
+        &mut self.0
+    }
+
+    fn send(&mut self) -> bool {
+        self.0.len() <= LONGEST_ANSWER
+    }
+
+    fn reserve(&mut self, _: usize) -> bool {
         true
     }
 }
@@ -129,15 +216,16 @@ pub fn answers(cache: &Mutex<Cache>, request: &[u8]) -> Vec<Vec<u8>> {
     else {
         return Vec::new();
     };
-    let (mut session, mut out) = (Session::default(), Vec::new());
-    session.hear(cache, text, &mut out);
-    if !matches!(session.awaited, Awaited::Line) {
-        out.extend_from_slice(Wrong::Chunk.text().as_bytes());
+    let (mut session, mut client) = (Session::default(), Datagrams(Vec::new()));
+    session.hear(cache, text, &mut client);
+    let mut out = client.0;
+    if out.len() > LONGEST_ANSWER {
+        out = b"SERVER_ERROR answer too long\r\n".to_vec();
+    } else if !matches!(session.awaited, Awaited::Line) {
+        out.extend_from_slice(b"CLIENT_ERROR bad data chunk\r\n");
     }
     let parts: Vec<&[u8]> = out.chunks(LONGEST_DATAGRAM - FRAME).collect();
-    let Ok(count) = u16::try_from(parts.len()) else {
-        return vec![[&frame[..2], &[0, 0, 0, 1, 0, 0], &b"SERVER_ERROR answer too long\r\n"[..]].concat()];
-    };
+    let count = parts.len() as u16;
     let framed = (0u16..).zip(parts).map(|(number, part)| {
         [&frame[..2], &number.to_be_bytes(), &count.to_be_bytes(), &[0, 0], part].concat()
     });

@@ -10,7 +10,7 @@ use drystone_handlers::Region;
 use crate::LONGEST_DATAGRAM;
 
 /// What fits behind the frame of a datagram.
-const LONGEST: usize = LONGEST_DATAGRAM - 8;
+pub const LONGEST: usize = LONGEST_DATAGRAM - 8;
 const WAYS: usize = 4;
 
 // Of everything.
@@ -68,14 +68,15 @@ impl Shadow {
         (self.load(HITS), self.load(MISSES))
     }
 
-    /// A key has an item now, that the handler shall answer so, until then. `is_new`: it had none.
-    pub fn put(&mut self, key: &[u8], is_new: bool, answer: &[u8], expires: u64) {
+    /// A key has an item `now`, that the handler shall answer so, until it `expires`; without an answer the process answers. `is_new`: it had
+    /// none.
+    pub fn put(&mut self, key: &[u8], is_new: bool, answer: &[u8], expires: u64, now: u64) {
         self.writing(key, |shadow, set, hash| {
             let own = shadow.slot_of(set, hash, key);
             if own.is_none() && !is_new {
                 shadow.add_elsewhere(set, -1);
             }
-            if answer.len() > LONGEST {
+            if answer.is_empty() || answer.len() > LONGEST {
                 own.into_iter().for_each(|slot| shadow.store(slot + HASH, 0));
                 return shadow.add_elsewhere(set, 1);
             }
@@ -85,7 +86,7 @@ impl Shadow {
             }
             shadow.store(slot + HASH, hash);
             shadow.store(slot + EXPIRES, expires);
-            shadow.store(slot + ASKED, drystone_handlers::time_now());
+            shadow.store(slot + ASKED, now);
             shadow.store(slot + LENGTHS, key.len() as u64 | (answer.len() as u64) << 32);
             shadow.region.write(slot + ANSWER, answer);
         });

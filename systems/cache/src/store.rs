@@ -8,15 +8,26 @@ pub const NEVER: u64 = u64::MAX;
 /// What an item takes besides its bytes, about.
 const OVERHEAD: usize = 120;
 
-/// A value, with what belongs to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A value, with what belongs to it. Times are the machine's clock's, in nanoseconds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
     /// As who set it said.
     pub flags: u32,
-    /// When it expires, by the machine's clock in nanoseconds.
+    /// When it expires.
     pub expires: u64,
     /// Another one whenever the item changes.
     pub version: u64,
+    /// When its value came, when the handler was given its answer, and when this process was last asked for it.
+    pub stored: u64,
+    pub placed: u64,
+    pub used: u64,
+    /// Somebody has asked for it.
+    pub is_hit: bool,
+    /// It may be old, who asks is told. Somebody has been told to fetch it anew.
+    pub is_stale: bool,
+    pub is_sent: bool,
+    /// Its key was said in Base64.
+    pub is_binary: bool,
     /// The bytes.
     pub value: Vec<u8>,
 }
@@ -35,14 +46,14 @@ impl Store {
         Store { items: LruCache::unbounded(), bytes: 0, most }
     }
 
-    /// An item that is there at this time; it has been used now.
-    pub fn get(&mut self, key: &[u8], now: u64) -> Option<&Item> {
-        self.items.get(key).filter(|item| item.expires > now)
+    /// An item; it has been used now. Its value stays as long as it is.
+    pub fn get(&mut self, key: &[u8]) -> Option<&mut Item> {
+        self.items.get_mut(key)
     }
 
-    /// Whether there is an item, perhaps one that has expired.
-    pub fn has(&self, key: &[u8]) -> bool {
-        self.items.contains(key)
+    /// An item, which isn't used by that.
+    pub fn peek(&self, key: &[u8]) -> Option<&Item> {
+        self.items.peek(key)
     }
 
     /// Puts an item under a key.
@@ -62,7 +73,12 @@ impl Store {
 
     /// The key that was used longest ago, if there are more bytes than there is room for.
     pub fn too_much(&self) -> Option<&[u8]> {
-        self.items.peek_lru().filter(|_| self.bytes > self.most).map(|(key, _)| key.as_slice())
+        self.oldest().filter(|_| self.bytes > self.most).map(|(key, _)| key)
+    }
+
+    /// The item that was used longest ago.
+    pub fn oldest(&self) -> Option<(&[u8], &Item)> {
+        self.items.peek_lru().map(|(key, item)| (key.as_slice(), item))
     }
 
     /// A key was used now.

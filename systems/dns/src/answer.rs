@@ -1,15 +1,17 @@
-//! What is answered to a question, without what only a message knows: RFC 1034, section 4.3.2.
+//! What is answered to a question, without what only a message knows: RFC 1034, section 4.3.2, and RFC 6672 for DNAME.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
 
 use domain::base::iana::{Class, Rcode, Rtype};
-use domain::base::message_builder::{MessageBuilder, TreeCompressor};
+use domain::base::message_builder::{MessageBuilder, StaticCompressor};
 use domain::base::{Name, Record, Ttl};
-use domain::rdata::ZoneRecordData;
 
-use crate::name::{self, Small, small};
-use crate::zone::{FullName, FullRecord, Node, Zone};
+use crate::data::Data;
+use crate::message::LONGEST;
+use crate::name::{self, Small};
+use crate::zone::{Exit, Node, Set, Zone};
 
-/// Names that stand for others are followed so far.
-const FOLLOWED: usize = 8;
 const HEADER: usize = 12;
 /// Type and class.
 const QUESTION: usize = 4;
@@ -31,11 +33,46 @@ pub struct Ready {
     pub shifts: Vec<u16>,
 }
 
+/// A record of an answer.
+struct Told<'z> {
+    owner: Small,
+    rtype: u16,
+    ttl: u32,
+    data: Cow<'z, [u8]>,
+}
+
 #[derive(Default)]
-struct Found {
+struct Found<'z> {
     code: u8,
     is_others: bool,
-    sections: [Vec<FullRecord>; 3],
+    sections: [Vec<Told<'z>>; 3],
+    /// About.
+    bytes: usize,
+}
+
+/// How it goes on behind a name.
+enum Step {
+    Done,
+    /// There is no such name, or no such record.
+    Nothing,
+    /// It stands for another.
+    Follow(Small),
+}
+
+impl<'z> Found<'z> {
+    fn tell(&mut self, section: usize, owner: &[u8], set: &'z Set) {
+        for record in set.records() {
+            self.tell_one(
+                section,
+                Told { owner: owner.into(), rtype: set.rtype, ttl: set.ttl, data: record.into() },
+            );
+        }
+    }
+
+    fn tell_one(&mut self, section: usize, told: Told<'z>) {
+        self.bytes += QUESTION + told.data.len();
+        self.sections[section].push(told);
+    }
 }
 
 impl Zone {
@@ -49,18 +86,20 @@ impl Zone {
 
     /// What is answered about all names below one that there aren't; none if there is something else to be said of some.
     pub fn below(&self, encloser: &[u8]) -> Option<Ready> {
-        if self.cut(encloser).is_some() || self.node(&name::below(b"*", encloser)?).is_some() {
+        let is_moved = self.node(encloser).is_some_and(|node| node.get(Rtype::DNAME).is_some());
+        if is_moved || self.exit(encloser).is_some() || self.node(&name::below(b"*", encloser)?).is_some() {
             return None;
         }
         // One that no name in the answer ends with.
-        let others: Vec<Small> = self.head().map(named).unwrap_or_default();
+        let others =
+            self.head().map(|(_, data)| Data::new(Rtype::SOA, data).small_names()).unwrap_or_default();
         let is_free = |label: &u8| {
             let below = name::below(&[*label], encloser);
             below.is_some_and(|it| {
                 self.node(&it).is_none() && !others.iter().any(|other| other.ends_with(&it))
             })
         };
-        let label = (b'a'..=b'z').find(is_free)?;
+        let label = (b'a'..=b'z').chain(b'0'..=b'9').find(is_free)?;
         let name = name::below(&[label], encloser)?;
         let mut ready = self.composed(&name, Rtype::A, self.found(&name, Rtype::A))?;
         ready.shifts = pointers(&ready.bytes)?;
@@ -69,95 +108,121 @@ impl Zone {
 
     /// The closest name above one that there isn't, if that is all that is to be said.
     fn encloser_without<'a>(&self, name: &'a [u8]) -> Option<&'a [u8]> {
-        if self.node(name).is_some() || self.cut(name).is_some() {
+        if self.node(name).is_some() || self.exit(name).is_some() {
             return None;
         }
         let encloser = name::ancestors(name).find(|name| self.node(name).is_some())?;
         self.node(&name::below(b"*", encloser)?).is_none().then_some(encloser)
     }
 
-    fn found(&self, asked: &[u8], rtype: Rtype) -> Found {
+    fn found(&self, asked: &[u8], rtype: Rtype) -> Found<'_> {
         let mut found = Found::default();
-        let mut name = asked.to_vec();
-        for _ in 0..FOLLOWED {
-            if let Some((cut, servers)) = self.cut(&name)
-                && !(cut == name && rtype == Rtype::DS)
-            {
-                found.is_others = found.sections[0].is_empty();
-                found.sections[2] = self.addresses(servers);
-                found.sections[1] = servers.to_vec();
-                return found;
-            }
-            let Some((node, owner)) = self.node_or_wildcard(&name) else {
-                found.code = Rcode::NXDOMAIN.to_int();
-                break;
-            };
-            let owned = |record: &FullRecord| match &owner {
-                Some(owner) => {
-                    Record::new(owner.clone(), record.class(), record.ttl(), record.data().clone())
+        let (mut name, mut seen) = (Small::from(asked), HashSet::new());
+        // Of a circle each once. What is longer than any message is cut off in any case.
+        while seen.insert(name.clone()) && found.bytes <= LONGEST {
+            match self.step(&name, rtype, &mut found) {
+                Step::Done => break,
+                Step::Nothing => {
+                    self.tell_nothing(&mut found);
+                    break;
                 }
-                None => record.clone(),
-            };
-            if let Some(other) = node.get(&Rtype::CNAME.to_int()).and_then(|records| records.first())
-                && rtype != Rtype::CNAME
-            {
-                found.sections[0].push(owned(other));
-                let Some(target) = named(other).pop().filter(|target| self.has(target)) else { return found };
-                name = target;
-                continue;
+                Step::Follow(target) if self.has(&target) => name = target,
+                Step::Follow(_) => break,
             }
-            let records = match rtype {
-                Rtype::ANY => node.values().next(),
-                _ => node.get(&rtype.to_int()),
-            };
-            let Some(records) = records else { break };
-            found.sections[0].extend(records.iter().map(owned));
-            return found;
         }
-        found.sections[1].extend(self.nothing());
         found
     }
 
-    /// The records of a name; if those of a wildcard, with the owner that they have then.
-    fn node_or_wildcard(&self, name: &[u8]) -> Option<(&Node, Option<FullName>)> {
-        if let Some(node) = self.node(name) {
-            return Some((node, None));
+    /// What there is to be said of one name.
+    fn step<'z>(&'z self, name: &[u8], rtype: Rtype, found: &mut Found<'z>) -> Step {
+        let followed = |target: &[u8]| match rtype {
+            Rtype::CNAME => Step::Done,
+            _ => Step::Follow(target.to_ascii_lowercase().into()),
+        };
+        match self.exit(name) {
+            Some(Exit::Cut(cut, servers)) if cut[..] != *name || rtype != Rtype::DS => {
+                self.refer(&cut, servers, found);
+                Step::Done
+            }
+            Some(Exit::Moved(above, set)) => {
+                found.tell(0, &above, set);
+                let labels = &name[..name.len() - above.len()];
+                let Some(target) = set.records().next().and_then(|target| name::joined(labels, target))
+                else {
+                    found.code = Rcode::YXDOMAIN.to_int();
+                    return Step::Done;
+                };
+                let (rtype, data) = (Rtype::CNAME.to_int(), target.to_vec().into());
+                found.tell_one(0, Told { owner: name.into(), rtype, ttl: set.ttl, data });
+                followed(&target)
+            }
+            _ => {
+                let Some(node) = self.node_or_wildcard(name) else {
+                    found.code = Rcode::NXDOMAIN.to_int();
+                    return Step::Nothing;
+                };
+                let own = if rtype == Rtype::ANY { node.sets().first() } else { node.get(rtype) };
+                let Some(set) = own.or_else(|| node.get(Rtype::CNAME)) else { return Step::Nothing };
+                found.tell(0, name, set);
+                match (own, set.records().next()) {
+                    (None, Some(target)) => followed(target),
+                    _ => Step::Done,
+                }
+            }
         }
-        let encloser = name::ancestors(name).find(|name| self.node(name).is_some())?;
-        let owner = Name::from_octets(name.to_vec().into()).ok()?;
-        Some((self.node(&name::below(b"*", encloser)?)?, Some(owner)))
     }
 
-    /// The zone's own addresses of name servers.
-    fn addresses(&self, servers: &[FullRecord]) -> Vec<FullRecord> {
-        let types = [Rtype::A.to_int(), Rtype::AAAA.to_int()];
-        let nodes = servers.iter().flat_map(named).filter_map(|name| self.node(&name));
-        nodes.flat_map(|node| types.iter().filter_map(|it| node.get(it))).flatten().cloned().collect()
+    fn refer<'z>(&'z self, cut: &[u8], servers: &'z Set, found: &mut Found<'z>) {
+        found.is_others = found.sections[0].is_empty();
+        found.tell(1, cut, servers);
+        // The zone's own addresses of them.
+        for server in servers.records().map(|name| Small::from(name.to_ascii_lowercase())) {
+            let Some(node) = self.node(&server) else { continue };
+            [Rtype::A, Rtype::AAAA]
+                .into_iter()
+                .filter_map(|it| node.get(it))
+                .for_each(|set| found.tell(2, &server, set));
+        }
+    }
+
+    /// The records of a name, or else those of the wildcard that it matches.
+    fn node_or_wildcard(&self, name: &[u8]) -> Option<&Node> {
+        self.node(name).or_else(|| {
+            let encloser = name::ancestors(name).find(|name| self.node(name).is_some())?;
+            self.node(&name::below(b"*", encloser)?)
+        })
     }
 
     /// Who says that there is nothing, and how long that is true.
-    fn nothing(&self) -> Option<FullRecord> {
-        let head = self.head()?;
-        let ZoneRecordData::Soa(data) = head.data() else { return None };
-        let ttl = Ttl::from_secs(head.ttl().as_secs().min(data.minimum().as_secs()));
-        Some(Record::new(head.owner().clone(), head.class(), ttl, head.data().clone()))
+    fn tell_nothing<'z>(&'z self, found: &mut Found<'z>) {
+        let Some((ttl, data)) = self.head() else { return };
+        let minimum = data.last_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
+        let (rtype, ttl) = (Rtype::SOA.to_int(), ttl.min(minimum));
+        found.tell_one(1, Told { owner: self.apex().into(), rtype, ttl, data: data.into() });
     }
 
-    fn composed(&self, name: &[u8], rtype: Rtype, found: Found) -> Option<Ready> {
-        let builder = MessageBuilder::from_target(TreeCompressor::new(Vec::new())).ok()?;
+    fn composed(&self, name: &[u8], rtype: Rtype, found: Found<'_>) -> Option<Ready> {
+        let builder = MessageBuilder::from_target(StaticCompressor::new(Vec::new())).ok()?;
         let mut question = builder.question();
-        question.push((Name::from_octets(name).ok()?, rtype, Class::IN)).ok()?;
+        question.push((Name::from_slice(name).ok()?, rtype, Class::IN)).ok()?;
         let mut answer = question.answer();
         let counts = found.sections.each_ref().map(|section| section.len() as u16);
         let [answers, authorities, additional] = found.sections;
-        answers.iter().try_for_each(|record| answer.push(record)).ok()?;
+        answers.iter().try_for_each(|told| answer.push(told.record()?).ok())?;
         let mut authority = answer.authority();
-        authorities.iter().try_for_each(|record| authority.push(record)).ok()?;
+        authorities.iter().try_for_each(|told| authority.push(told.record()?).ok())?;
         let mut more = authority.additional();
-        additional.iter().try_for_each(|record| more.push(record)).ok()?;
+        additional.iter().try_for_each(|told| more.push(told.record()?).ok())?;
         let bytes = more.finish().into_target().split_off(HEADER + name.len() + QUESTION);
         let authoritative = if found.is_others { 0 } else { AUTHORITATIVE };
         Some(Ready { flags: [RESPONSE | authoritative, found.code], counts, bytes, shifts: Vec::new() })
+    }
+}
+
+impl Told<'_> {
+    fn record(&self) -> Option<Record<&Name<[u8]>, Data<'_>>> {
+        let data = Data::new(Rtype::from_int(self.rtype), &self.data);
+        Some(Record::new(Name::from_slice(&self.owner).ok()?, Class::IN, Ttl::from_secs(self.ttl), data))
     }
 }
 
@@ -170,16 +235,6 @@ impl Ready {
             place.copy_from_slice(&pointer.to_be_bytes());
         }
         self
-    }
-}
-
-/// Names in a record's data.
-fn named(record: &FullRecord) -> Vec<Small> {
-    match record.data() {
-        ZoneRecordData::Ns(data) => vec![small(data.nsdname())],
-        ZoneRecordData::Cname(data) => vec![small(data.cname())],
-        ZoneRecordData::Soa(data) => vec![small(data.mname()), small(data.rname())],
-        _ => Vec::new(),
     }
 }
 

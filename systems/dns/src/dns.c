@@ -2,6 +2,8 @@
    which knows how they are laid out. What isn't as simple as that is passed on to the process.                                   */
 #include <drystone/handler.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 #define LONGEST_NAME 255
 #define LONGEST 512 /* Of what stands behind the question. */
 #define LONGEST_QUERY 1000

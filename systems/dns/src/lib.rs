@@ -1,10 +1,13 @@
 //! A name server for one zone. A handler (`dns.c`) answers most questions where the datagram arrives, out of ready answers; all else
 //! is this process's.
 //!
-//! From below: [`name`] is names as messages have them, [`zone`] what the zone's file says, [`answer`] what is answered to a question,
-//! [`message`] whole messages, [`ready`] the answers that the handler has, and [`serve`] the sockets.
+//! From below: [`name`] is names as messages have them, [`data`] the data of records, [`master`] reads the zone's file, [`zone`] has its
+//! record sets, [`answer`] is what is answered to a question, [`message`] whole messages, [`ready`] the answers that the handler has,
+//! [`serve`] the sockets.
 
 pub mod answer;
+pub mod data;
+pub mod master;
 pub mod message;
 pub mod name;
 pub mod ready;

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 }
 
 fn serve(Arguments { zone, origin, wish, port }: &Arguments) -> Result<(), String> {
-    let zone = Arc::new(Zone::load(zone, origin.as_deref())?);
+    let zone = Arc::new(Zone::load(zone, origin.as_deref()).1?);
     let sockets = Sockets::open(*port).map_err(|error| format!("port {port} can't be had: {error}"))?;
     let sets = ready::sets_for(&zone);
     let mut service = wish.open(*port, || handler(*port, sets))?;

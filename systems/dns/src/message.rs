@@ -2,6 +2,7 @@
 
 use domain::base::iana::Rtype;
 
+use crate::answer::Ready;
 use crate::name;
 use crate::zone::Zone;
 
@@ -15,15 +16,20 @@ pub const LONGEST: usize = 65535;
 const OPT: u16 = 41;
 const DNSSEC_OK: u8 = 0x80;
 const CLASS_IN: u16 = 1;
+const CLASS_ANY: u16 = 255;
 
 /// Flags of a header: in its first byte, and codes in its second.
 const RESPONSE: u8 = 0x80;
 const OPERATION: u8 = 0x78;
+const AUTHORITATIVE: u8 = 0x04;
 const TRUNCATED: u8 = 0x02;
 const RECURSION_DESIRED: u8 = 0x01;
 const BAD_FORMAT: u8 = 1;
+const FAILED: u8 = 2;
 const NOT_IMPLEMENTED: u8 = 4;
 const REFUSED: u8 = 5;
+/// Of EDNS0: the part of a code that doesn't fit into the header.
+const BAD_VERSION: u8 = 1;
 
 /// What a query wants.
 struct Query<'a> {
@@ -32,7 +38,6 @@ struct Query<'a> {
     name: &'a [u8],
     rtype: u16,
     class: u16,
-    extended: Option<Extended>,
 }
 
 /// What EDNS0 says.
@@ -45,87 +50,125 @@ struct Extended {
 /// The response to a message, if it is a query; of a datagram, if it came in one.
 pub fn response(zone: &Zone, message: &[u8], is_datagram: bool) -> Option<Vec<u8>> {
     let header = message.first_chunk::<HEADER>().filter(|header| header[2] & RESPONSE == 0)?;
-    if header[2] & OPERATION != 0 {
-        return Some(head(header, header[2] & OPERATION, NOT_IMPLEMENTED, None));
-    }
-    let Some(query) = Query::read(header, message) else {
-        return Some(head(header, 0, BAD_FORMAT, None));
+    let (query, extended) = read(header, message);
+    let operation = header[2] & OPERATION;
+    let empty = |code| Ready { flags: [RESPONSE, code], ..Ready::default() };
+    let (ready, more) = match &query {
+        _ if operation != 0 => {
+            (Ready { flags: [RESPONSE | operation, NOT_IMPLEMENTED], ..Ready::default() }, 0)
+        }
+        None => (empty(BAD_FORMAT), 0),
+        Some(_) if extended.as_ref().is_some_and(|it| it.version != 0) => (empty(0), BAD_VERSION),
+        Some(query) => (answer(zone, query).unwrap_or_else(empty), 0),
     };
-    let most = match (&query.extended, is_datagram) {
+    let most = match (&extended, is_datagram) {
         (_, false) => LONGEST,
         (Some(extended), true) => extended.size.clamp(OLD_SIZE, OUR_SIZE),
         (None, true) => OLD_SIZE,
     };
-    if query.extended.as_ref().is_some_and(|it| it.version != 0) {
-        return Some(head(header, 0, 0, Some((&query, 1))));
-    }
-    let name = query.name.to_ascii_lowercase();
-    let is_transfer = (250..=252).contains(&query.rtype);
-    if query.class != CLASS_IN || is_transfer || !zone.has(&name) {
-        return Some(head(header, 0, REFUSED, Some((&query, 0))));
-    }
-    let Some(ready) = zone.answer(&name, Rtype::from_int(query.rtype)) else {
-        return Some(head(header, 0, 2, Some((&query, 0))));
-    };
-    let extension = query.extension(0);
-    let whole = HEADER + query.question.len() + ready.bytes.len() + extension.len();
-    if whole > most {
-        return Some(head(header, ready.flags[0] | TRUNCATED, ready.flags[1], Some((&query, 0))));
-    }
-    let mut response = head(header, ready.flags[0], ready.flags[1], Some((&query, 0)));
-    let end = response.len() - extension.len();
-    response.splice(end..end, ready.bytes);
-    let [answers, authorities, additional] = ready.counts;
-    let counts = [answers, authorities, additional + u16::from(!extension.is_empty())];
-    for (at, count) in (6..).step_by(2).zip(counts) {
-        response[at..at + 2].copy_from_slice(&count.to_be_bytes());
-    }
-    Some(response)
+    let question = query.filter(|_| operation == 0).map_or(&[][..], |query| query.question);
+    Some(composed(header, question, ready, extended.map(|it| it.told(more)), most))
 }
 
-/// A response without records: the header, and the question and EDNS0 if they were understood. `code` is what doesn't fit into the header.
-fn head(header: &[u8; HEADER], flags: u8, code: u8, query: Option<(&Query<'_>, u8)>) -> Vec<u8> {
+/// What the zone says, or else a code.
+fn answer(zone: &Zone, query: &Query<'_>) -> Result<Ready, u8> {
+    let name = query.name.to_ascii_lowercase();
+    let is_transfer = matches!(Rtype::from_int(query.rtype), Rtype::AXFR | Rtype::IXFR);
+    if !matches!(query.class, CLASS_IN | CLASS_ANY) || is_transfer || !zone.has(&name) {
+        return Err(REFUSED);
+    }
+    let mut ready = zone.answer(&name, Rtype::from_int(query.rtype)).ok_or(FAILED)?;
+    if query.class == CLASS_ANY {
+        // Others may know more about other classes.
+        ready.flags[0] &= !AUTHORITATIVE;
+    }
+    Ok(ready)
+}
+
+/// A response of at most so many bytes: without the records, and said to be cut off, if they don't fit.
+fn composed(
+    header: &[u8; HEADER],
+    question: &[u8],
+    ready: Ready,
+    extension: Option<[u8; 11]>,
+    most: usize,
+) -> Vec<u8> {
+    let extension = extension.as_ref().map_or(&[][..], |extension| extension);
+    let is_cut = HEADER + question.len() + ready.bytes.len() + extension.len() > most;
+    let (counts, bytes) = if is_cut { ([0; 3], &[][..]) } else { (ready.counts, &ready.bytes[..]) };
+    let [answers, authorities, additional] = counts;
+    let counts = [
+        u16::from(!question.is_empty()),
+        answers,
+        authorities,
+        additional + u16::from(!extension.is_empty()),
+    ];
+    let truncated = if is_cut { TRUNCATED } else { 0 };
     let mut response = header[..2].to_vec();
-    response.extend([RESPONSE | flags | header[2] & RECURSION_DESIRED, code]);
-    let extension = query.map(|(query, code)| query.extension(code)).unwrap_or_default();
-    response.extend([0, u8::from(query.is_some()), 0, 0, 0, 0, 0, u8::from(!extension.is_empty())]);
-    response.extend_from_slice(query.map_or(&[], |(query, _)| query.question));
-    response.extend(extension);
+    response.extend([ready.flags[0] | truncated | header[2] & RECURSION_DESIRED, ready.flags[1]]);
+    response.extend(counts.into_iter().flat_map(u16::to_be_bytes));
+    [question, bytes, extension].into_iter().for_each(|part| response.extend_from_slice(part));
     response
 }
 
-impl<'a> Query<'a> {
-    fn read(header: &[u8; HEADER], message: &'a [u8]) -> Option<Query<'a>> {
-        let count = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-        if count(4) != 1 {
-            return None;
-        }
-        let name = name::first(&message[HEADER..])?;
-        let question = message.get(HEADER..HEADER + name.len() + 4)?;
-        let (rtype, class) = (number(question, name.len())?, number(question, name.len() + 2)?);
-        let mut rest = &message[HEADER + question.len()..];
-        let mut extended = None;
-        for _ in 0..u32::from(count(6)) + u32::from(count(8)) + u32::from(count(10)) {
-            let (owner, record) = after_name(rest)?;
-            let length = usize::from(number(record, 8)?);
-            if number(record, 0)? == OPT {
-                if extended.is_some() || owner != [0] {
-                    return None;
-                }
-                let size = usize::from(number(record, 2)?);
-                extended = Some(Extended { size, version: record[5], dnssec: record[6] & DNSSEC_OK });
-            }
-            rest = record.get(10 + length..)?;
-        }
-        Some(Query { question, name, rtype, class, extended })
+/// What a query asks, if it is wellformed, and what it says of EDNS0, as far as that can be found.
+fn read<'a>(header: &[u8; HEADER], message: &'a [u8]) -> (Option<Query<'a>>, Option<Extended>) {
+    let count = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+    let mut rest = &message[HEADER..];
+    let mut query = None;
+    for _ in 0..count(4) {
+        let Some(next) = Query::read(rest) else { return (None, None) };
+        rest = &rest[next.question.len()..];
+        query = Some(next);
     }
+    let mut is_wellformed = count(4) == 1;
+    let mut extended = None;
+    for _ in 0..u32::from(count(6)) + u32::from(count(8)) + u32::from(count(10)) {
+        let Some((record, after)) = record(rest) else { return (None, extended) };
+        if record.rtype == OPT {
+            is_wellformed &= extended.is_none() && record.owner == [0];
+            extended.get_or_insert(record.extended);
+        }
+        rest = after;
+    }
+    (query.filter(|_| is_wellformed), extended)
+}
 
-    /// What is said of EDNS0, if the query says something.
-    fn extension(&self, code: u8) -> Vec<u8> {
-        let Some(Extended { dnssec, .. }) = &self.extended else { return Vec::new() };
-        let [high, low] = (OUR_SIZE as u16).to_be_bytes();
-        vec![0, 0, OPT as u8, high, low, code, 0, *dnssec, 0, 0, 0]
+impl<'a> Query<'a> {
+    fn read(bytes: &'a [u8]) -> Option<Query<'a>> {
+        let name = name::first(bytes)?;
+        let question = bytes.get(..name.len() + 4)?;
+        Some(Query {
+            question,
+            name,
+            rtype: number(question, name.len())?,
+            class: number(question, name.len() + 2)?,
+        })
     }
+}
+
+impl Extended {
+    /// What is said of EDNS0 then.
+    fn told(&self, code: u8) -> [u8; 11] {
+        let [high, low] = (OUR_SIZE as u16).to_be_bytes();
+        [0, 0, OPT as u8, high, low, code, 0, self.dnssec, 0, 0, 0]
+    }
+}
+
+/// A record of a query.
+struct Record<'a> {
+    owner: &'a [u8],
+    rtype: u16,
+    /// If it is of EDNS0.
+    extended: Extended,
+}
+
+/// A record, and what follows.
+fn record(bytes: &[u8]) -> Option<(Record<'_>, &[u8])> {
+    let (owner, record) = after_name(bytes)?;
+    let (rtype, size, length) = (number(record, 0)?, number(record, 2)?, number(record, 8)?);
+    let extended = Extended { size: size.into(), version: record[5], dnssec: record[6] & DNSSEC_OK };
+    Some((Record { owner, rtype, extended }, record.get(10 + usize::from(length)..)?))
 }
 
 /// A name that perhaps ends with a pointer, and what follows.

@@ -1,22 +1,12 @@
 //! Names as messages have them: labels, each behind its length, the last one being empty; in small letters, so that equal names are equal.
 
-use domain::base::ToName;
+use std::fmt::Write;
 
 /// The longest, with all lengths.
 pub const LONGEST: usize = 255;
 
 /// A name in small letters.
-pub type Small = Vec<u8>;
-
-/// Of a name of the library's.
-pub fn small(name: &impl ToName) -> Small {
-    let mut small = Vec::new();
-    for label in name.iter_labels() {
-        small.push(label.len() as u8);
-        small.extend(label.as_slice().iter().map(u8::to_ascii_lowercase));
-    }
-    small
-}
+pub type Small = Box<[u8]>;
 
 /// The name that something begins with, as it stands there, if there is one without pointers.
 pub fn first(bytes: &[u8]) -> Option<&[u8]> {
@@ -44,8 +34,33 @@ pub fn ancestors(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::successors(Some(name), |name| parent(name))
 }
 
+/// Labels before a name, if that isn't too long then.
+pub fn joined(labels: &[u8], name: &[u8]) -> Option<Small> {
+    (labels.len() + name.len() <= LONGEST).then(|| [labels, name].concat().into())
+}
+
 /// A label before a name, if that isn't too long then.
 pub fn below(label: &[u8], name: &[u8]) -> Option<Small> {
-    let below = [&[label.len() as u8], label, name].concat();
-    (below.len() <= LONGEST).then_some(below)
+    joined(&[&[label.len() as u8], label].concat(), name)
+}
+
+/// For people.
+pub fn shown(name: &[u8]) -> String {
+    let mut shown = String::new();
+    for name in ancestors(name) {
+        let length = usize::from(name[0]);
+        for byte in &name[1..1 + length] {
+            let _ = match byte {
+                b'.' | b'\\' | b'"' | b'(' | b')' | b';' | b'@' | b'$' => {
+                    write!(shown, "\\{}", char::from(*byte))
+                }
+                b'!'..=b'~' => write!(shown, "{}", char::from(*byte)),
+                _ => write!(shown, "\\{byte:03}"),
+            };
+        }
+        if length > 0 || shown.is_empty() {
+            shown.push('.');
+        }
+    }
+    shown
 }

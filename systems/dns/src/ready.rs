@@ -38,7 +38,7 @@ const USUAL: [Rtype; 5] = [Rtype::A, Rtype::AAAA, Rtype::MX, Rtype::TXT, Rtype::
 
 /// How many sets the answers about a zone should have.
 pub fn sets_for(zone: &Zone) -> usize {
-    let answers: usize = zone.names().map(|(_, node)| node.len() + 2).sum();
+    let answers: usize = zone.names().map(|(_, node)| node.sets().len() + 2).sum();
     (answers / 2).next_power_of_two().min(MOST_SETS)
 }
 
@@ -55,11 +55,11 @@ pub fn answered(region: &Region) -> u64 {
 /// Gives the handler all answers that it can have; from then on it answers. How many these are.
 pub fn fill(region: &Region, sets: usize, zone: &Zone) -> usize {
     let mut table = Table { region, sets, count: 0 };
-    for (name, node) in zone.names().filter(|(name, _)| zone.cut(name).is_none()) {
+    for (name, node) in zone.names().filter(|(name, _)| zone.exit(name).is_none()) {
         table.fill(zone, name, node);
     }
     // Names that others have been given are there, but aren't ours to speak of.
-    for (name, _) in zone.names().filter(|(name, _)| zone.cut(name).is_some()) {
+    for (name, _) in zone.names().filter(|(name, _)| zone.exit(name).is_some()) {
         table.put(name, OTHER, &Ready::default());
     }
     region.number(OPEN).store(1, Ordering::Release);
@@ -74,17 +74,19 @@ struct Table<'a> {
 
 impl Table<'_> {
     fn fill(&mut self, zone: &Zone, name: &[u8], node: &Node) {
-        let is_other = node.contains_key(&Rtype::CNAME.to_int());
-        let usual = USUAL.iter().map(|rtype| rtype.to_int()).filter(|_| is_other);
-        for rtype in node.keys().copied().chain(usual.filter(|rtype| !node.contains_key(rtype))) {
-            self.put(name, rtype, &zone.answer(name, Rtype::from_int(rtype)).unwrap_or_default());
+        let is_other = node.get(Rtype::CNAME).is_some();
+        let own = node.sets().iter().map(|set| Rtype::from_int(set.rtype));
+        let usual = USUAL.into_iter().filter(|rtype| is_other && node.get(*rtype).is_none());
+        for rtype in own.chain(usual) {
+            self.put(name, rtype.to_int(), &zone.answer(name, rtype).unwrap_or_default());
         }
         // Types that nobody has.
         let other = match is_other {
             true => Ready::default(),
             false => (60_000..BELOW)
-                .find(|rtype| !node.contains_key(rtype))
-                .and_then(|rtype| zone.answer(name, Rtype::from_int(rtype)))
+                .map(Rtype::from_int)
+                .find(|rtype| node.get(*rtype).is_none())
+                .and_then(|rtype| zone.answer(name, rtype))
                 .unwrap_or_default(),
         };
         self.put(name, OTHER, &other);

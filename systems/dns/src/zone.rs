@@ -1,109 +1,129 @@
-//! What the file of a zone says.
+//! A zone: the record sets of all its names.
 
-use std::collections::{BTreeMap, HashMap};
-use std::fs;
-use std::path::Path;
-use std::str::FromStr;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
-use bytes::Bytes;
-use domain::base::iana::{Class, Rtype};
-use domain::base::name::FlattenInto;
-use domain::base::{Name, Record};
-use domain::rdata::ZoneRecordData;
-use domain::zonefile::inplace::{Entry, Zonefile};
+use domain::base::iana::Rtype;
 
-use crate::name::{Small, ancestors, small};
+use crate::master::{self, Record};
+use crate::name::{self, Small, ancestors, shown};
 
-/// A name as the file has it.
-pub type FullName = Name<Bytes>;
-/// A record's data.
-pub type Data = ZoneRecordData<Bytes, FullName>;
-/// A record.
-pub type FullRecord = Record<FullName, Data>;
+/// Bytes of a set that is looked through for each new record.
+const LOOKED_THROUGH: usize = 1 << 10;
 
-/// The records of a name, by type; none of a name that is only there because others are below it.
-pub type Node = BTreeMap<u16, Vec<FullRecord>>;
+/// The records of a name that have the same type. They are kept as bytes: a zone may have millions.
+#[derive(Debug)]
+pub struct Set {
+    /// Their type.
+    pub rtype: u16,
+    /// Seconds that they may be kept.
+    pub ttl: u32,
+    /// Each behind its length.
+    data: Vec<u8>,
+}
+
+impl Set {
+    /// The data of each record.
+    pub fn records(&self) -> impl Iterator<Item = &[u8]> {
+        let mut rest = &self.data[..];
+        std::iter::from_fn(move || {
+            let (length, more) = rest.split_first_chunk()?;
+            let (record, more) = more.split_at_checked(u16::from_be_bytes(*length).into())?;
+            rest = more;
+            Some(record)
+        })
+    }
+
+    fn push(&mut self, data: &[u8]) {
+        self.data.extend((data.len() as u16).to_be_bytes());
+        self.data.extend(data);
+    }
+
+    /// Leaves out what is there twice, and room for more.
+    fn finish(&mut self) {
+        if self.records().nth(1).is_some() {
+            let all = std::mem::take(&mut self.data);
+            let all = Set { data: all, ..*self };
+            let mut seen = HashSet::new();
+            all.records().filter(|record| seen.insert(*record)).for_each(|record| self.push(record));
+        }
+        self.data.shrink_to_fit();
+    }
+}
+
+/// The record sets of a name, in the order of their types; none of a name that is only there because others are below it.
+#[derive(Debug, Default)]
+pub struct Node(Vec<Set>);
+
+impl Node {
+    /// The set of a type.
+    pub fn get(&self, rtype: Rtype) -> Option<&Set> {
+        let at = self.0.binary_search_by_key(&rtype.to_int(), |set| set.rtype).ok()?;
+        Some(&self.0[at])
+    }
+
+    /// All sets.
+    pub fn sets(&self) -> &[Set] {
+        &self.0
+    }
+
+    fn add(&mut self, rtype: Rtype, ttl: u32, data: &[u8]) {
+        let rtype = rtype.to_int();
+        let at = match self.0.binary_search_by_key(&rtype, |set| set.rtype) {
+            Ok(at) => at,
+            Err(at) => {
+                self.0.insert(at, Set { rtype, ttl, data: Vec::new() });
+                at
+            }
+        };
+        let set = &mut self.0[at];
+        // What is there twice in a long one is left out in the end: it would have to be gone through for each record.
+        if set.data.len() > LOOKED_THROUGH || !set.records().any(|record| record == data) {
+            // Records of a set may be kept equally long: as the one that may least (RFC 2181, section 5.2).
+            set.ttl = set.ttl.min(ttl);
+            set.push(data);
+        }
+    }
+}
+
+/// Where names are others' matter, or stand for others.
+#[derive(Debug)]
+pub enum Exit<'z> {
+    /// A name, and all below it, is others': these are its servers.
+    Cut(Small, &'z Set),
+    /// All names below one stand for names below another (DNAME).
+    Moved(Small, &'z Set),
+}
 
 /// See the head of this file.
+#[derive(Debug)]
 pub struct Zone {
     apex: Small,
     nodes: HashMap<Small, Node>,
 }
 
 impl Zone {
-    /// Reads a file; names in it that don't end with a dot are below `origin`, which also may stand in the file.
+    /// Reads a file; names in it that don't end with a dot are below `origin`, which also may stand in the file. Which files were read is
+    /// told in any case.
     ///
     /// # Errors
     /// What is wrong with it, and where.
-    pub fn load(file: &Path, origin: Option<&str>) -> Result<Zone, String> {
-        let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        Zone::read(&text, origin).map_err(|why| format!("{}: {why}", file.display()))
+    pub fn load(file: &Path, origin: Option<&str>) -> (Vec<PathBuf>, Result<Zone, String>) {
+        let mut draft = Draft::default();
+        let (files, read) = master::read(file, origin, &mut |record| draft.take(record));
+        let finish = || draft.finish().map_err(|why| format!("{}: {why}", file.display()));
+        (files, read.and_then(|()| finish()))
     }
 
     /// The same of a text.
     ///
     /// # Errors
     /// What is wrong with it, and where.
-    pub fn read(text: &str, origin: Option<&str>) -> Result<Zone, String> {
-        let mut file = Zonefile::from(text);
-        file.set_default_class(Class::IN);
-        if let Some(origin) = origin {
-            let name = Name::from_str(origin).map_err(|error| format!("`{origin}` is no name: {error}"))?;
-            file.set_origin(name);
-        }
-        let mut records: Vec<FullRecord> = Vec::new();
-        while let Some(entry) = file.next_entry().map_err(|error| error.to_string())? {
-            match entry {
-                Entry::Record(record) => {
-                    let whole =
-                        record.try_flatten_into().map_err(|_| "a record has a name that is too long")?;
-                    records.push(whole);
-                }
-                Entry::Include { path, .. } => {
-                    return Err(format!("it includes {path}; put all records into one file"));
-                }
-            }
-        }
-        Zone::of(records)
-    }
-
-    fn of(records: Vec<FullRecord>) -> Result<Zone, String> {
-        let mut heads = records.iter().filter(|record| record.rtype() == Rtype::SOA);
-        let (Some(head), None) = (heads.next(), heads.next()) else {
-            return Err("a zone has one SOA record".into());
-        };
-        let mut zone = Zone { apex: small(head.owner()), nodes: HashMap::new() };
-        for record in records {
-            zone.add(record)?;
-        }
-        Ok(zone)
-    }
-
-    fn add(&mut self, record: FullRecord) -> Result<(), String> {
-        let owner = small(record.owner());
-        let data = record.data().to_string();
-        if record.rtype() != Rtype::TXT && data.split(' ').any(|word| word.starts_with("@.")) {
-            // The library takes it for a name's first label.
-            return Err(format!(
-                "{}: `@` stands for the zone's name as an owner only; write that name",
-                record.owner()
-            ));
-        }
-        if record.rtype() == Rtype::DNAME {
-            return Err(format!("{}: this server knows no DNAME", record.owner()));
-        }
-        if !self.has(&owner) {
-            return Err(format!("{} isn't in the zone of the SOA record", record.owner()));
-        }
-        let up_to = owner.len() - self.apex.len();
-        for name in ancestors(&owner).take_while(|name| owner.len() - name.len() <= up_to) {
-            self.nodes.entry(name.to_vec()).or_default();
-        }
-        let records = self.nodes.entry(owner).or_default().entry(record.rtype().to_int()).or_default();
-        if !records.contains(&record) {
-            records.push(record);
-        }
-        Ok(())
+    pub fn read(text: &[u8], origin: Option<&str>) -> Result<Zone, String> {
+        let mut draft = Draft::default();
+        master::read_text(text, origin, &mut |record| draft.take(record))?;
+        draft.finish()
     }
 
     /// The zone's own name.
@@ -113,10 +133,10 @@ impl Zone {
 
     /// Whether a name is the zone's, or below it.
     pub fn has(&self, name: &[u8]) -> bool {
-        ancestors(name).any(|name| name == self.apex)
+        name.ends_with(&self.apex) && ancestors(name).any(|name| name == &self.apex[..])
     }
 
-    /// A name's records, if there is such a name.
+    /// A name's record sets, if there is such a name.
     pub fn node(&self, name: &[u8]) -> Option<&Node> {
         self.nodes.get(name)
     }
@@ -126,17 +146,124 @@ impl Zone {
         self.nodes.iter()
     }
 
-    /// Where the way from the zone's own name to a name leaves the zone: there is a name that others have been given.
-    pub fn cut<'a>(&'a self, name: &'a [u8]) -> Option<(&'a [u8], &'a [FullRecord])> {
-        let inside: Vec<&[u8]> = ancestors(name).take_while(|name| *name != self.apex).collect();
-        inside.into_iter().rev().find_map(|name| {
-            let servers = self.node(name)?.get(&Rtype::NS.to_int())?;
-            Some((name, servers.as_slice()))
+    /// Where the way from the zone's own name down to a name leaves the zone.
+    pub fn exit(&self, name: &[u8]) -> Option<Exit<'_>> {
+        let inside: Vec<&[u8]> = ancestors(name).take_while(|above| above.len() > self.apex.len()).collect();
+        let moved = |above: &[u8], node| {
+            let set = Node::get(node, Rtype::DNAME).filter(|_| above != name)?;
+            Some(Exit::Moved(above.into(), set))
+        };
+        let at_apex = self.node(&self.apex).and_then(|node| moved(&self.apex, node));
+        at_apex.or_else(|| {
+            inside.into_iter().rev().find_map(|above| {
+                let node = self.node(above)?;
+                let cut = node.get(Rtype::NS).map(|servers| Exit::Cut(above.into(), servers));
+                cut.or_else(|| moved(above, node))
+            })
         })
     }
 
-    /// The SOA record.
-    pub fn head(&self) -> Option<&FullRecord> {
-        self.node(&self.apex)?.get(&Rtype::SOA.to_int())?.first()
+    /// The SOA record: how long it may be kept, and its data.
+    pub fn head(&self) -> Option<(u32, &[u8])> {
+        let set = self.node(&self.apex)?.get(Rtype::SOA)?;
+        Some((set.ttl, set.records().next()?))
+    }
+}
+
+/// A zone that is being put together.
+#[derive(Default)]
+struct Draft {
+    apex: Option<Small>,
+    nodes: HashMap<Small, Node>,
+    /// Records before the SOA record, by which it is known what the zone is.
+    early: Vec<(Small, Rtype, u32, Vec<u8>)>,
+}
+
+impl Draft {
+    fn take(&mut self, record: Record<'_>) -> Result<(), String> {
+        let Record { owner, rtype, ttl, data } = record;
+        let owner = owner.to_ascii_lowercase();
+        match (&self.apex, rtype) {
+            (None, Rtype::SOA) => self.apex = Some(owner.clone().into()),
+            (None, _) => {
+                self.early.push((owner.into(), rtype, ttl, data));
+                return Ok(());
+            }
+            (Some(apex), Rtype::SOA) if owner[..] != apex[..] => {
+                return Err(format!("{} has an SOA record, too: a zone has one", shown(&owner)));
+            }
+            _ => {}
+        }
+        self.add(&owner, rtype, ttl, &data)
+    }
+
+    fn add(&mut self, owner: &[u8], rtype: Rtype, ttl: u32, data: &[u8]) -> Result<(), String> {
+        let apex = self.apex.as_deref().unwrap_or_default();
+        if !ancestors(owner).any(|name| name == apex) {
+            return Err(format!("{} isn't in the zone {}", shown(owner), shown(apex)));
+        }
+        let length = apex.len();
+        let mut above = name::parent(owner).filter(|_| owner.len() > length);
+        let node = match self.nodes.entry(owner.into()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                new.insert(Node::default());
+                // Names above it are there, too.
+                while let Some(name) =
+                    above.filter(|name| name.len() >= length && !self.nodes.contains_key(*name))
+                {
+                    self.nodes.insert(name.into(), Node::default());
+                    above = name::parent(name);
+                }
+                self.nodes.get_mut(owner).ok_or("a name is lost")?
+            }
+        };
+        // What is said of a name for DNSSEC may stand beside its CNAME record (RFC 4034).
+        let is_beside =
+            |rtype: Rtype| matches!(rtype, Rtype::RRSIG | Rtype::NSEC | Rtype::KEY | Rtype::SIG | Rtype::NXT);
+        let has = |rtype| node.get(rtype).is_some();
+        let others = node.sets().iter().any(|set| !is_beside(Rtype::from_int(set.rtype)));
+        if (rtype == Rtype::CNAME && others && !has(Rtype::CNAME))
+            || (has(Rtype::CNAME) && rtype != Rtype::CNAME && !is_beside(rtype))
+        {
+            return Err(format!(
+                "{} has a CNAME record and others: it stands for another name only",
+                shown(owner)
+            ));
+        }
+        for single in [Rtype::SOA, Rtype::CNAME, Rtype::DNAME] {
+            if rtype == single
+                && node.get(single).is_some_and(|set| set.records().any(|record| record != data))
+            {
+                return Err(format!("{} has two {single} records: a name has one", shown(owner)));
+            }
+        }
+        node.add(rtype, ttl, data);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Zone, String> {
+        if self.apex.is_none() {
+            return Err("there is no SOA record, which every zone has".into());
+        }
+        for (owner, rtype, ttl, data) in std::mem::take(&mut self.early) {
+            self.add(&owner, rtype, ttl, &data)?;
+        }
+        let Draft { apex, mut nodes, .. } = self;
+        for node in nodes.values_mut() {
+            node.0.iter_mut().for_each(Set::finish);
+            node.0.shrink_to_fit();
+        }
+        nodes.shrink_to_fit();
+        let zone = Zone { apex: apex.unwrap_or_default(), nodes };
+        for (name, _) in zone.names() {
+            if let Some(Exit::Moved(above, _)) = zone.exit(name) {
+                let (name, above) = (shown(name), shown(&above));
+                return Err(format!(
+                    "{above} has a DNAME record, and {name} is below it: it would never be found"
+                ));
+            }
+        }
+        Ok(zone)
     }
 }

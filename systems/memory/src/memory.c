@@ -2,6 +2,8 @@
    What belongs to an earlier round than a slot is in by now was under way for too long: it is acknowledged, and changes nothing. */
 #include <drystone/handler.h>
 
+LICENSE("MIT OR Apache-2.0");
+
 enum { SLOTS = 4, SLOT = 1 << 16, MOST = 1024 };
 
 REGION(128);

@@ -3,6 +3,7 @@
 //!
 //! * [`export`] is the export as a folder.
 //! * [`server`] asks the NFS server.
+//! * [`records`] puts its replies together.
 //! * [`wire`] is the connections to it.
 
 #![warn(missing_docs)]
@@ -13,6 +14,7 @@ use files::{disk, serving};
 use crate::export::Export;
 
 pub mod export;
+pub mod records;
 pub mod server;
 pub mod wire;
 

@@ -17,10 +17,11 @@ use rustix::io::Errno;
 use rustix::process::{getegid, geteuid, getgroups};
 use rustix::system::uname;
 
+use crate::records::Records;
 use crate::wire::{Stream, Wire, now};
 
 /// Who speaks by a connection.
-pub type Client = Nfs3Client<Stream>;
+pub type Client = Nfs3Client<Records>;
 
 /// Pauses before what a server isn't ready for is asked again.
 const PAUSES: [u64; 5] = [50, 150, 500, 1000, 2000];
@@ -90,7 +91,8 @@ impl Server {
             return Ok(connection);
         }
         let stream = Stream::to(self.address).map_err(unreachable)?;
-        let client = Client::new_with_auth(stream.clone(), self.credential.clone(), opaque_auth::default());
+        let records = Records::new(stream.clone());
+        let client = Client::new_with_auth(records, self.credential.clone(), opaque_auth::default());
         Ok((stream, client))
     }
 

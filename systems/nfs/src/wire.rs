@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use nfs3_client::io::{AsyncRead, AsyncWrite};
 use nfs3_client::net::Connector;
 use rustix::io::Errno;
 use rustix::net::sockopt::{
@@ -17,11 +16,13 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, bind, connect, recv, socket_with};
 
+use crate::records::Records;
+
 /// How long a server may take to accept a connection, and its machine to say that it is still there.
 const REACHED: Duration = Duration::from_secs(10);
 
 /// How long it may take to answer: a disk may have much to write before.
-const ANSWERED: Duration = Duration::from_secs(60);
+pub(crate) const ANSWERED: Duration = Duration::from_secs(60);
 
 /// What a future gives that never waits for anything but in a call of the operating system.
 pub fn now<T>(future: impl Future<Output = T>) -> T {
@@ -69,6 +70,14 @@ impl Stream {
         Ok(Stream(Arc::new(socket.into())))
     }
 
+    /// Sends some of it.
+    ///
+    /// # Errors
+    /// The connection is lost, or the other side takes nothing.
+    pub fn write(&self, data: &[u8]) -> io::Result<usize> {
+        patiently(|| (&*self.0).write(data))
+    }
+
     /// Whether the other side has neither ended it nor said what it wasn't asked.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
@@ -93,15 +102,9 @@ fn patiently(mut work: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     }
 }
 
-impl AsyncRead for Stream {
-    async fn async_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+impl Read for Stream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         patiently(|| (&*self.0).read(buffer))
-    }
-}
-
-impl AsyncWrite for Stream {
-    async fn async_write(&mut self, data: &[u8]) -> io::Result<usize> {
-        patiently(|| (&*self.0).write(data))
     }
 }
 
@@ -110,13 +113,13 @@ impl AsyncWrite for Stream {
 pub struct Wire;
 
 impl Connector for Wire {
-    type Connection = Stream;
+    type Connection = Records;
 
-    async fn connect(&self, address: SocketAddr) -> io::Result<Stream> {
-        Stream::to(address)
+    async fn connect(&self, address: SocketAddr) -> io::Result<Records> {
+        Stream::to(address).map(Records::new)
     }
 
-    async fn connect_with_port(&self, address: SocketAddr, _: u16) -> io::Result<Stream> {
-        Stream::to(address)
+    async fn connect_with_port(&self, address: SocketAddr, _: u16) -> io::Result<Records> {
+        Stream::to(address).map(Records::new)
     }
 }

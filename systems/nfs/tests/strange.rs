@@ -114,3 +114,80 @@ fn a_server_that_ends_connections_is_asked_by_another() {
         thread::sleep(Duration::from_millis(100));
     }
 }
+
+/// A record in fragments of these lengths, and the rest in one more.
+fn fragments(body: &[u8], lengths: impl IntoIterator<Item = usize>) -> Vec<u8> {
+    let (mut record, mut rest) = (Vec::new(), body);
+    for length in lengths {
+        let (part, more) = rest.split_at(length.min(rest.len()));
+        record.extend((part.len() as u32).to_be_bytes());
+        record.extend(part);
+        rest = more;
+    }
+    record.extend((rest.len() as u32 | 0x8000_0000).to_be_bytes());
+    record.extend(rest);
+    record
+}
+
+#[test]
+fn replies_come_in_any_number_of_fragments() {
+    // No such file; of the file's folder nothing is said.
+    let body = |number| [accepted(number), vec![0, 0, 0, 2, 0, 0, 0, 0]].concat();
+    type Split = fn([u8; 4], Vec<u8>) -> Vec<u8>;
+    let splits: [Split; 6] = [
+        |_, body| fragments(&body, [body.len() / 2]),
+        |_, body| fragments(&body, [4, 0, 7]),
+        |_, body| fragments(&body, [body.len()]),
+        |_, body| fragments(&body, vec![1; body.len()]),
+        |_, body| fragments(&body, vec![0; 1000]),
+        |number, body| fragments(&body, (0..9).map(|at| usize::from(number[3]) * at % 5)),
+    ];
+    for split in splits {
+        let server = answering(move |stream, number| {
+            // The stream is cut elsewhere than the record.
+            for part in split(number, body(number)).chunks(5 + usize::from(number[3]) % 60) {
+                stream.write_all(part).ok()?;
+            }
+            Some(())
+        });
+        let what = LOOKUP3args { what: diropargs3 { dir: handle(), name: b"x".as_slice().into() } };
+        for _ in 0..20 {
+            let error = server.ask(async |nfs| nfs.lookup(&what).await).expect_err("there is none");
+            assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
+        }
+    }
+}
+
+#[test]
+fn data_comes_whole_out_of_fragments() {
+    let server = answering(|stream, number| {
+        let data: Vec<u8> = (0..100_000u32).map(|at| (at % 251) as u8).collect();
+        let results = [0, 0, 100_000, 1, 100_000].into_iter().flat_map(u32::to_be_bytes);
+        let body: Vec<u8> = accepted(number).into_iter().chain(results).chain(data).collect();
+        stream.write_all(&fragments(&body, [30_000, 1, 0, 50_000])).ok()
+    });
+    let read = READ3args { file: handle(), offset: 0, count: 100_000 };
+    let part = server.ask(async |nfs| nfs.read(&read).await).expect("it is there");
+    assert!(part.data.iter().enumerate().all(|(at, byte)| *byte == (at % 251) as u8));
+    assert_eq!(part.data.len(), 100_000);
+}
+
+#[test]
+fn replies_without_end_are_refused() {
+    // A fragment of 2 GiB, alone and behind another; empty ones, and full ones, for ever.
+    let replies: [&[u8]; 4] = [
+        &[0xff; 4],
+        &[0, 0, 0, 1, 7, 0xff, 0xff, 0xff, 0xff],
+        &[0; 4],
+        &[&[0, 0, 1, 0][..], &[7; 256]].concat(),
+    ];
+    for (at, reply) in replies.map(<[u8]>::to_vec).into_iter().enumerate() {
+        let server = answering(move |stream, _| {
+            while stream.write_all(&reply.repeat(100)).is_ok() {}
+            None
+        });
+        let what = GETATTR3args { object: handle() };
+        let error = server.ask(async |nfs| nfs.getattr(&what).await).expect_err("it has no end").to_string();
+        assert!(error.ends_with("its reply is longer than any that was asked for"), "{at}: {error}");
+    }
+}

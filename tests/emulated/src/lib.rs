@@ -53,7 +53,7 @@ impl Kernel {
     /// It can't be built.
     pub fn build(mut drystone: Command, name: &str) -> Result<Kernel, Failed> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../systems").join(name);
-        let target = folder.join("target/drystone");
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or(folder.join("target"), PathBuf::from);
         let image = target.join(name);
         let system = std::fs::read_dir(&folder).map_err(|error| Failed::Wrong(format!("{name}: {error}")))?;
         let mut systems = system.flatten().map(|entry| entry.path());

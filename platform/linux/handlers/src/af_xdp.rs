@@ -10,7 +10,7 @@ use std::slice;
 use std::thread::sleep;
 use std::time::Duration;
 
-use drystone_extension::bytecode::{Definition, assemble};
+use drystone_extension::bytecode::{Definition, OWN_LICENCE, assemble};
 use drystone_extension::demux::{Cell, Demultiplexer, Filter, Test};
 use drystone_extension::handler::Frame;
 use xdpilone::xdp::XdpDesc;
@@ -218,7 +218,7 @@ fn attach(
         sockets.fd().as_raw_fd()
     );
     let slots = assemble(&text).map_err(|error| error.to_string())?;
-    let program = bpf::load_xdp("to_socket", &slots)?;
+    let program = bpf::load_xdp("to_socket", OWN_LICENCE, &slots)?;
     Attached::new(&program, interface, number, mode)
 }
 

@@ -100,11 +100,11 @@ impl Attributes for ProgramLoad {}
 const XDP_PROGRAM: u32 = 6;
 const XDP_ATTACH: u32 = 37;
 
-/// Loads a program for XDP. Its constants refer to maps by their descriptors. What the kernel's verifier says against it is the
-/// error, its last lines first.
-pub fn load_xdp(name: &str, slots: &[Slot]) -> std::result::Result<OwnedFd, String> {
+/// Loads a program for XDP, under its licence. Its constants refer to maps by their descriptors. What the kernel's verifier says against it
+/// is the error, its last lines first.
+pub fn load_xdp(name: &str, licence: &str, slots: &[Slot]) -> std::result::Result<OwnedFd, String> {
     let instructions: Vec<u8> = slots.iter().flat_map(|slot| slot.bytes()).collect();
-    let licence = c"GPL";
+    let licence = CString::new(licence).map_err(|_| "the licence has a 0 in it")?;
     let mut attributes = ProgramLoad {
         kind: XDP_PROGRAM,
         count: slots.len() as u32,

@@ -39,7 +39,7 @@ pub use ring::Ring;
 #[cfg(feature = "service")]
 pub use service::{Engine, Place, Service};
 #[cfg(feature = "service")]
-pub use sockets::Sockets;
+pub use sockets::{Client, Limits, Sockets};
 pub use station::{Station, Upcall, time_now};
 pub use wanted::Wanted;
 #[cfg(feature = "service")]

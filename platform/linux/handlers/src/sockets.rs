@@ -1,16 +1,65 @@
-//! The sockets of a service: they bring what its handler leaves to the process, and all where there is none.
+//! The sockets of a service: they bring what its handler leaves to the process, and all where there is none. [`Client`] is a connection:
+//! whoever is slow is let go when others need the place, or the memory.
 
-use std::io::Result;
-use std::net::{Ipv6Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::HashMap;
+use std::io::{Error, ErrorKind, Result};
+use std::net::{Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Sockets that are open at a port, of both IPv4 and IPv6 where there is that.
 pub struct Sockets {
     udp: UdpSocket,
     tcp: TcpListener,
+}
+
+/// What all connections may have together.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Connections.
+    pub connections: usize,
+    /// Bytes that are reserved ([`Client::reserve`]).
+    pub bytes: usize,
+}
+
+/// A connection.
+pub struct Client {
+    stream: Arc<TcpStream>,
+    number: u64,
+    all: Arc<Clients>,
+}
+
+struct Clients {
+    limits: Limits,
+    state: Mutex<State>,
+    /// Bytes are free again, or somebody has been let go.
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    connected: HashMap<u64, Connected>,
+    next: u64,
+    reserved: usize,
+}
+
+struct Connected {
+    stream: Arc<TcpStream>,
+    /// When it was last served, or came.
+    served: Instant,
+    /// Bytes, and since when it has some.
+    reserved: usize,
+    since: Instant,
+    is_let_go: bool,
+}
+
+impl Connected {
+    fn let_go(&mut self) {
+        self.is_let_go = true;
+        // Its thread sees the end of the connection, wherever it waits.
+        let _ = self.stream.shutdown(Shutdown::Both);
+    }
 }
 
 impl Sockets {
@@ -23,20 +72,21 @@ impl Sockets {
         Ok(Sockets { udp: UdpSocket::bind(&any[..])?, tcp: TcpListener::bind(&any[..])? })
     }
 
-    /// Serves them in threads of their own: `answers` says by which datagrams one is answered, `converse` serves a connection until it ends. Of
-    /// connections more than `most` at a time are closed at once.
+    /// Serves them in threads of their own: `answers` says by which datagrams one is answered, `converse` serves a connection until it
+    /// ends. If there are too many connections, the one that was served longest ago is let go for each that comes.
     pub fn serve(
         self,
-        most: usize,
-        answers: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static,
-        converse: impl Fn(TcpStream) -> Result<()> + Send + Sync + 'static,
+        limits: Limits,
+        answers: impl FnMut(&[u8]) -> Vec<Vec<u8>> + Send + 'static,
+        converse: impl Fn(&Client) -> Result<()> + Send + Sync + 'static,
     ) {
         thread::spawn(move || datagrams(&self.udp, answers));
-        thread::spawn(move || connections(&self.tcp, most, converse));
+        let clients = Clients { limits, state: Mutex::default(), changed: Condvar::new() };
+        thread::spawn(move || connections(&self.tcp, &Arc::new(clients), &Arc::new(converse)));
     }
 }
 
-fn datagrams(socket: &UdpSocket, answers: impl Fn(&[u8]) -> Vec<Vec<u8>>) {
+fn datagrams(socket: &UdpSocket, mut answers: impl FnMut(&[u8]) -> Vec<Vec<u8>>) {
     let mut buffer = vec![0; 1 << 16];
     loop {
         // What goes wrong concerns one client.
@@ -47,27 +97,98 @@ fn datagrams(socket: &UdpSocket, answers: impl Fn(&[u8]) -> Vec<Vec<u8>>) {
     }
 }
 
-fn connections(
-    listener: &TcpListener,
-    most: usize,
-    converse: impl Fn(TcpStream) -> Result<()> + Send + Sync + 'static,
-) {
-    let (converse, count) = (Arc::new(converse), Arc::new(AtomicUsize::new(0)));
+fn connections<C>(listener: &TcpListener, clients: &Arc<Clients>, converse: &Arc<C>)
+where
+    C: Fn(&Client) -> Result<()> + Send + Sync + 'static,
+{
     for stream in listener.incoming() {
         let Ok(stream) = stream else {
             // There are no descriptors left, for a while.
             thread::sleep(Duration::from_millis(10));
             continue;
         };
-        if count.fetch_add(1, Ordering::Relaxed) >= most {
-            count.fetch_sub(1, Ordering::Relaxed);
-            continue;
+        let (client, converse) = (clients.admit(stream), converse.clone());
+        // Without a thread for it, it is closed. It ends with its client, however that ends.
+        let _ = thread::Builder::new().spawn(move || converse(&client));
+    }
+}
+
+impl Clients {
+    fn admit(self: &Arc<Clients>, stream: TcpStream) -> Client {
+        let (stream, now) = (Arc::new(stream), Instant::now());
+        let mut state = self.state();
+        let mut living = state.connected.values_mut().filter(|client| !client.is_let_go);
+        if living.by_ref().count() >= self.limits.connections {
+            let living = state.connected.values_mut().filter(|client| !client.is_let_go);
+            living.min_by_key(|client| client.served).into_iter().for_each(Connected::let_go);
+            self.changed.notify_all();
         }
-        let (converse, count) = (converse.clone(), count.clone());
-        thread::spawn(move || {
-            // It ends with its client, however that ends.
-            let _ = converse(stream);
-            count.fetch_sub(1, Ordering::Relaxed);
-        });
+        let number = state.next;
+        state.next += 1;
+        let connected =
+            Connected { stream: stream.clone(), served: now, reserved: 0, since: now, is_let_go: false };
+        state.connected.insert(number, connected);
+        drop(state);
+        Client { stream, number, all: self.clone() }
+    }
+
+    /// Nobody leaves it half changed.
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Client {
+    /// What it says, and is told.
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// It has been served just now.
+    pub fn served(&self) {
+        if let Some(client) = self.all.state().connected.get_mut(&self.number) {
+            client.served = Instant::now();
+        }
+    }
+
+    /// Reserves memory for it: so many bytes in all, and those before no longer. If others have too much, the one that has had some for longest
+    /// is let go until there is room.
+    ///
+    /// # Errors
+    /// It has been let go itself.
+    pub fn reserve(&self, bytes: usize) -> Result<()> {
+        let mut state = self.all.state();
+        loop {
+            let State { connected, reserved, .. } = &mut *state;
+            let gone = || Error::new(ErrorKind::ConnectionAborted, "others needed its place");
+            let own = connected.get_mut(&self.number).filter(|client| !client.is_let_go).ok_or_else(gone)?;
+            let others = *reserved - own.reserved;
+            if others == 0 || bytes <= own.reserved || others + bytes <= self.all.limits.bytes {
+                if own.reserved == 0 {
+                    own.since = Instant::now();
+                }
+                (own.reserved, *reserved) = (bytes, others + bytes);
+                self.all.changed.notify_all();
+                return Ok(());
+            }
+            let leaving: usize = connected.values().filter(|it| it.is_let_go).map(|it| it.reserved).sum();
+            if others + bytes - leaving > self.all.limits.bytes {
+                let others = connected
+                    .iter_mut()
+                    .filter(|(number, it)| **number != self.number && it.reserved > 0 && !it.is_let_go);
+                others.min_by_key(|(_, it)| it.since).into_iter().for_each(|(_, it)| it.let_go());
+            }
+            state = self.all.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let mut state = self.all.state();
+        if let Some(client) = state.connected.remove(&self.number) {
+            state.reserved -= client.reserved;
+        }
+        self.all.changed.notify_all();
     }
 }

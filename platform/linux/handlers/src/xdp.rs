@@ -73,7 +73,7 @@ impl Xdp {
             maps.push((map.name.clone(), made));
         }
         let slots = with_descriptors(&image.slots, &maps);
-        let program = bpf::load_xdp(&image.name, &slots)?;
+        let program = bpf::load_xdp(&image.name, &image.licence, &slots)?;
         Ok(Xdp { program, maps: maps.into_iter().collect(), region })
     }
 

@@ -8,7 +8,8 @@ use drystone_extension::handler::{Ended, Frame, Image, Machine, Settings, Verdic
 use drystone_handlers::datagram::{answer, carried};
 use drystone_handlers::{Region, Xdp};
 
-use crate::{Random, request};
+use crate::Random;
+use crate::requests::request;
 
 const PORT: u16 = 11211;
 const AROUND: usize = 2048;
@@ -112,8 +113,8 @@ fn compared(name: &str, (region, mut run): (Region, Runs), cases: usize) -> usiz
         }
     }
     let mut out = Vec::new();
-    let statistics = drystone_cache::command::Command::Statistics { part: false };
-    locked(&cache).execute(statistics, &mut out);
+    let statistics = drystone_cache::command::Command::Statistics(drystone_cache::command::Part::All);
+    locked(&cache).execute(&statistics, &mut out);
     let text = String::from_utf8_lossy(&out);
     let count = |name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(&format!("STAT {name} ")));

@@ -12,9 +12,10 @@ use drystone_cache::session::answers;
 use drystone_cache::{Cache, Shadow, handler};
 use drystone_handlers::{Engine, Mode, Place, Service, Sockets};
 
+use crate::Random;
 use crate::mutations::framed;
 use crate::namespace::{alone, in_thread, ip};
-use crate::{Random, request};
+use crate::requests::request;
 
 const PORT: u16 = 11211;
 const BYTES: usize = 1 << 20;
@@ -42,7 +43,7 @@ fn server(engine: Option<Engine>, mode: Mode, object: Vec<u8>) -> Result<(), Str
         let service = engine.map(open).transpose()?.map(|(service, _)| service);
         let shadow = service.as_ref().map(|it| Shadow::new(it.region().clone(), BYTES));
         let cache = Arc::new(Mutex::new(Cache::new(ROOM, shadow)));
-        by_sockets(sockets, &cache);
+        by_sockets(sockets, &cache, 1 << 22);
         Ok((service, cache))
     };
     thread::spawn(move || match serve() {

@@ -1,11 +1,14 @@
 //! The name server's handler beside its process, in every engine; and what clients of others see.
 
 mod answers;
+mod beside;
+mod files;
 mod mutations;
 #[allow(dead_code)]
 #[path = "../../../../platform/linux/handlers/tests/suite/namespace.rs"]
 mod namespace;
 mod network;
+mod zones;
 
 pub const ZONE: &str = include_str!("../../example.zone");
 

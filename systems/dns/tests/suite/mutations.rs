@@ -106,7 +106,7 @@ fn compared(name: &str, zone: &Zone, (region, mut run): (Region, Runs), cases: u
 
 #[test]
 fn what_the_handler_answers_is_what_the_process_would() {
-    let zone = Zone::read(ZONE, None).expect("it is a zone");
+    let zone = Zone::read(ZONE.as_bytes(), None).expect("it is a zone");
     let object = match handler(PORT, ready::sets_for(&zone)) {
         Ok(object) => object,
         Err(why) => return println!("skipped: dns-handler: {why}"),

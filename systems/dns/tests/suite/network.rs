@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use drystone_dns::message::response;
 use drystone_dns::serve::{by_sockets, passed};
@@ -60,7 +60,7 @@ fn server(engine: Engine, mode: Mode, zone: Arc<Zone>) -> Result<Region, String>
 
 fn is_alike(name: &'static str, engine: Engine, mode: Mode) {
     in_thread(name, move || {
-        let zone = Arc::new(Zone::read(ZONE, None).expect("it is a zone"));
+        let zone = Arc::new(Zone::read(ZONE.as_bytes(), None).expect("it is a zone"));
         let region = server(engine, mode, zone.clone())?;
         let socket = UdpSocket::bind("0.0.0.0:0").expect("there is a port");
         socket.set_read_timeout(Some(Duration::from_secs(5))).expect("it can be");
@@ -115,6 +115,39 @@ fn dig() {
     assert_eq!(shown("nobody.example.com A").as_deref(), Some(""));
     // Cut off, and asked for once more over TCP.
     assert_eq!(shown("long.example.com TXT +noedns").map(|text| text.lines().count()), Some(3));
+}
+
+/// As many as there may be, who say a byte now and then, and half a query.
+#[test]
+fn slow_clients_leave_the_place_to_others() {
+    in_thread("dns-slow", || {
+        alone()?;
+        let zone = Arc::new(Zone::read(ZONE.as_bytes(), None).expect("it is a zone"));
+        by_sockets(Sockets::open(PORT).map_err(|error| error.to_string())?, &zone);
+        let query = query(9, "long.example.com", 16, None);
+        let framed = [&(query.len() as u16).to_be_bytes()[..], &query].concat();
+        let begin = Instant::now();
+        let mut slow: Vec<TcpStream> = (0..300)
+            .map(|_| {
+                let mut stream = TcpStream::connect(("127.0.0.1", PORT)).expect("it listens");
+                stream.write_all(&framed[..framed.len() / 2]).expect("it goes out");
+                stream
+            })
+            .collect();
+        for round in 0..5 {
+            slow.iter_mut().for_each(|stream| drop(stream.write_all(&[0])));
+            let mut stream = TcpStream::connect(("127.0.0.1", PORT)).expect("it listens");
+            stream.set_read_timeout(Some(Duration::from_secs(5))).expect("it can be");
+            stream.write_all(&framed).expect("it goes out");
+            let mut length = [0; 2];
+            stream.read_exact(&mut length).unwrap_or_else(|error| panic!("{round}: {error}"));
+            let mut answer = vec![0; u16::from_be_bytes(length).into()];
+            stream.read_exact(&mut answer).expect("it answers");
+            assert_eq!(Some(answer), response(&zone, &query, false));
+        }
+        assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+        Ok(())
+    });
 }
 
 #[test]

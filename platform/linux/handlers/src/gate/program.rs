@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use drystone_extension::bytecode::assemble;
+use drystone_extension::bytecode::{OWN_LICENCE, assemble};
 use drystone_extension::demux::{Classifier, NoCode};
 
 use super::ledger::{FLOWS, Ledger, OWNERS, OWNERS_AT, SHIFT, flow, owner};
@@ -20,7 +20,7 @@ pub(super) fn load(
 ) -> Result<OwnedFd, String> {
     let text = classifier.to_ebpf(|number| *number)? + &admission(ledger, programs);
     let slots = assemble(&text).map_err(|error| format!("these filters are too many for a gate: {error}"))?;
-    bpf::load_xdp("gate", &slots)
+    bpf::load_xdp("gate", OWN_LICENCE, &slots)
 }
 
 /// What is done when r7 is the flow's number, and r6 what the handler is called with.

@@ -1,6 +1,6 @@
 //! What a demultiplexer is as a program of Linux's: the kernel finds whose a packet is, as the demultiplexer does here.
 
-use drystone_extension::bytecode::assemble;
+use drystone_extension::bytecode::{OWN_LICENCE, assemble};
 use drystone_extension::demux::{Cell, Condition, Demultiplexer, Filter, Instruction, NoCode, Size, Test};
 use drystone_handlers::bpf;
 
@@ -12,7 +12,7 @@ use crate::{Random, with_damaged};
 fn loaded(demultiplexer: &Demultiplexer<u16, NoCode>) -> Option<std::os::fd::OwnedFd> {
     let text = demultiplexer.classifier().to_ebpf(|number| *number).expect("it can be");
     let slots = assemble(&(text + "mov %r0, %r7\nexit")).expect("it is a program");
-    match bpf::load_xdp("finds", &slots) {
+    match bpf::load_xdp("finds", OWN_LICENCE, &slots) {
         Ok(program) => Some(program),
         Err(why) if why.contains("not permitted") => {
             println!("skipped: filters: {why}");

@@ -8,6 +8,7 @@ mod filters;
 mod gates;
 mod initiation;
 mod kept;
+mod licences;
 mod load;
 mod namespace;
 #[path = "../../../../../extension/tests/handler/objects.rs"]

@@ -1,0 +1,4 @@
+/* The same under the GPL. */
+#include "prints.c"
+
+LICENSE("GPL");

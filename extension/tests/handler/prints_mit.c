@@ -1,0 +1,4 @@
+/* The same under another licence. */
+#include "prints.c"
+
+LICENSE("MIT OR Apache-2.0");

@@ -1,0 +1,222 @@
+//! The library's `Scanner` over the tokens of an entry, so that it reads the data of all types that it knows.
+
+use domain::base::CharStr;
+use domain::base::iana::Rtype;
+use domain::base::name::Name;
+use domain::base::scan::{ConvertSymbols, EntrySymbol, Scanner, ScannerError, Symbol};
+use domain::dep::octseq::str::Str;
+use domain::rdata::ZoneRecordData;
+
+use super::lexer::{Token, byte_of};
+use super::names;
+
+/// What the library makes of an entry.
+pub type Data = ZoneRecordData<Vec<u8>, Name<Vec<u8>>>;
+
+/// What is wrong with an entry.
+#[derive(Debug)]
+pub struct Wrong(pub String);
+
+impl std::fmt::Display for Wrong {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Wrong {}
+
+impl From<String> for Wrong {
+    fn from(why: String) -> Wrong {
+        Wrong(why)
+    }
+}
+
+impl ScannerError for Wrong {
+    fn custom(why: &'static str) -> Wrong {
+        Wrong(why.into())
+    }
+
+    fn end_of_entry() -> Wrong {
+        Wrong("there are fewer words than the type has".into())
+    }
+
+    fn short_buf() -> Wrong {
+        Wrong("the data is too long".into())
+    }
+
+    fn trailing_tokens() -> Wrong {
+        Wrong("there are more words than the type has".into())
+    }
+}
+
+/// The tokens that haven't been read yet.
+#[derive(Debug)]
+pub struct Tokens<'a> {
+    rest: std::slice::Iter<'a, Token<'a>>,
+    origin: Option<&'a [u8]>,
+}
+
+impl<'a> Tokens<'a> {
+    /// All of these; names that don't end with a dot are below `origin`.
+    pub fn new(tokens: &'a [Token<'a>], origin: Option<&'a [u8]>) -> Tokens<'a> {
+        Tokens { rest: tokens.iter(), origin }
+    }
+
+    /// The next token.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn token(&mut self) -> Result<Token<'a>, Wrong> {
+        self.rest.next().copied().ok_or_else(Wrong::end_of_entry)
+    }
+
+    /// The next token, which isn't taken yet.
+    pub fn peek(&self) -> Option<Token<'a>> {
+        self.rest.as_slice().first().copied()
+    }
+
+    /// Whether all have been read.
+    ///
+    /// # Errors
+    /// There are more.
+    pub fn end(&self) -> Result<(), Wrong> {
+        if self.rest.as_slice().is_empty() { Ok(()) } else { Err(Wrong::trailing_tokens()) }
+    }
+
+    /// The next token as a name, as messages have it.
+    ///
+    /// # Errors
+    /// It is none, or there is none.
+    pub fn name(&mut self) -> Result<Vec<u8>, Wrong> {
+        Ok(names::read(self.token()?, self.origin)?)
+    }
+
+    /// Data of a type that the library knows, as messages have it.
+    ///
+    /// # Errors
+    /// What the library says against it.
+    pub fn known(&mut self, rtype: Rtype) -> Result<Vec<u8>, Wrong> {
+        use domain::base::rdata::ComposeRecordData;
+        let (data, mut bytes) = (Data::scan(rtype, self)?, Vec::new());
+        let Ok(()) = data.compose_rdata(&mut bytes);
+        Ok(bytes)
+    }
+}
+
+impl Scanner for Tokens<'_> {
+    type Octets = Vec<u8>;
+    type OctetsBuilder = Vec<u8>;
+    type Name = Name<Vec<u8>>;
+    type Error = Wrong;
+
+    fn has_space(&self) -> bool {
+        self.peek().is_some_and(|token| !token.is_joined)
+    }
+
+    fn continues(&mut self) -> bool {
+        self.peek().is_some()
+    }
+
+    fn scan_symbols<F>(&mut self, mut op: F) -> Result<(), Wrong>
+    where
+        F: FnMut(Symbol) -> Result<(), Wrong>,
+    {
+        self.token()?.symbols().try_for_each(|symbol| op(symbol?))
+    }
+
+    fn scan_entry_symbols<F>(&mut self, mut op: F) -> Result<(), Wrong>
+    where
+        F: FnMut(EntrySymbol) -> Result<(), Wrong>,
+    {
+        while self.continues() {
+            self.scan_symbols(|symbol| op(symbol.into()))?;
+            op(EntrySymbol::EndOfToken)?;
+        }
+        Ok(())
+    }
+
+    fn convert_token<C: ConvertSymbols<Symbol, Wrong>>(&mut self, mut convert: C) -> Result<Vec<u8>, Wrong> {
+        let mut bytes = Vec::new();
+        self.scan_symbols(|symbol| {
+            bytes.extend_from_slice(convert.process_symbol(symbol)?.unwrap_or_default());
+            Ok(())
+        })?;
+        bytes.extend_from_slice(convert.process_tail()?.unwrap_or_default());
+        Ok(bytes)
+    }
+
+    fn convert_entry<C: ConvertSymbols<EntrySymbol, Wrong>>(
+        &mut self,
+        mut convert: C,
+    ) -> Result<Vec<u8>, Wrong> {
+        let mut bytes = Vec::new();
+        self.scan_entry_symbols(|symbol| {
+            bytes.extend_from_slice(convert.process_symbol(symbol)?.unwrap_or_default());
+            Ok(())
+        })?;
+        bytes.extend_from_slice(convert.process_tail()?.unwrap_or_default());
+        Ok(bytes)
+    }
+
+    fn scan_octets(&mut self) -> Result<Vec<u8>, Wrong> {
+        Ok(self.token()?.bytes()?)
+    }
+
+    fn scan_svcb_octets(&mut self) -> Result<Vec<u8>, Wrong> {
+        let mut bytes = self.scan_octets()?;
+        if self.peek().is_some_and(|token| token.is_joined && token.is_quoted) {
+            bytes.extend(self.scan_octets()?);
+        }
+        Ok(bytes)
+    }
+
+    fn scan_ascii_str<F, T>(&mut self, op: F) -> Result<T, Wrong>
+    where
+        F: FnOnce(&str) -> Result<T, Wrong>,
+    {
+        let bytes = self.scan_octets()?;
+        let text = std::str::from_utf8(&bytes).ok().filter(|text| text.is_ascii());
+        op(text.ok_or_else(|| Wrong("a word has other signs than ASCII's".into()))?)
+    }
+
+    fn scan_name(&mut self) -> Result<Name<Vec<u8>>, Wrong> {
+        Name::from_octets(self.name()?).map_err(|error| Wrong(error.to_string()))
+    }
+
+    fn scan_charstr(&mut self) -> Result<CharStr<Vec<u8>>, Wrong> {
+        CharStr::from_octets(self.scan_octets()?).map_err(|_| Wrong(TOO_LONG.into()))
+    }
+
+    fn scan_string(&mut self) -> Result<Str<Vec<u8>>, Wrong> {
+        Str::from_utf8(self.scan_octets()?).map_err(|error| Wrong(error.to_string()))
+    }
+
+    fn scan_charstr_entry(&mut self) -> Result<Vec<u8>, Wrong> {
+        let mut bytes = Vec::new();
+        loop {
+            let begin = bytes.len();
+            bytes.push(0);
+            bytes.extend(
+                self.token()?.symbols().map(|symbol| symbol.map(byte_of)).collect::<Result<Vec<_>, _>>()?,
+            );
+            bytes[begin] = u8::try_from(bytes.len() - begin - 1).map_err(|_| Wrong(TOO_LONG.into()))?;
+            if !self.continues() {
+                return Ok(bytes);
+            }
+        }
+    }
+
+    fn scan_opt_unknown_marker(&mut self) -> Result<bool, Wrong> {
+        let is_marker = self.peek().is_some_and(|token| !token.is_quoted && token.raw == b"\\#");
+        if is_marker {
+            self.token()?;
+        }
+        Ok(is_marker)
+    }
+
+    fn octets_builder(&mut self) -> Result<Vec<u8>, Wrong> {
+        Ok(Vec::new())
+    }
+}
+
+const TOO_LONG: &str = "a text has more than 255 bytes; write several";

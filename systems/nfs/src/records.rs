@@ -1,0 +1,106 @@
+//! Record marking (RFC 5531, section 11): a reply comes in any number of fragments. The library that reads replies wants one, and takes as
+//! much memory as its header says; so fragments are put together here, and replies are bounded.
+
+use std::io::{self, ErrorKind, Read};
+use std::time::Instant;
+
+use nfs3_client::io::{AsyncRead, AsyncWrite};
+
+use crate::wire::{ANSWERED, Stream};
+
+/// Bytes of a reply, with its fragments' headers: more than the longest has that is asked for.
+const LONGEST: usize = 2 << 20;
+
+const HEADER: usize = 4;
+/// In a header: no fragment follows.
+const LAST: u32 = 1 << 31;
+
+/// A connection whose replies have one fragment each.
+#[derive(Debug)]
+pub struct Records {
+    stream: Stream,
+    /// What comes before the rest of the stream, and how much of it has been given.
+    ready: Vec<u8>,
+    given: usize,
+    /// Bytes of the only fragment of a reply that are still to come: they go straight to who reads.
+    left: usize,
+}
+
+impl Records {
+    /// What comes by a connection.
+    #[must_use]
+    pub fn new(stream: Stream) -> Records {
+        Records { stream, ready: Vec::new(), given: 0, left: 0 }
+    }
+
+    /// Reads a header; of several fragments, all of them.
+    fn begin(&mut self) -> io::Result<()> {
+        let begin = Instant::now();
+        let (mut is_last, mut length) = self.header()?;
+        self.ready.clear();
+        self.given = 0;
+        if is_last {
+            self.left = length.min(LONGEST);
+            self.ready.extend(bounded(length)?.to_be_bytes());
+            return Ok(());
+        }
+        let mut headers = HEADER;
+        self.ready.extend([0; HEADER]);
+        loop {
+            let at = self.ready.len();
+            bounded(at + headers + length)?;
+            self.ready.resize(at + length, 0);
+            self.stream.read_exact(&mut self.ready[at..])?;
+            // A server that sends a little now and then has to come to an end, too.
+            if begin.elapsed() > ANSWERED {
+                return Err(io::Error::new(ErrorKind::TimedOut, "its reply doesn't end"));
+            }
+            if is_last {
+                let whole = bounded(self.ready.len() - HEADER)?;
+                self.ready[..HEADER].copy_from_slice(&whole.to_be_bytes());
+                return Ok(());
+            }
+            headers += HEADER;
+            (is_last, length) = self.header()?;
+        }
+    }
+
+    fn header(&mut self) -> io::Result<(bool, usize)> {
+        let mut header = [0; HEADER];
+        self.stream.read_exact(&mut header)?;
+        let header = u32::from_be_bytes(header);
+        Ok((header & LAST != 0, (header & !LAST) as usize))
+    }
+}
+
+/// The header of a reply that is one fragment, so long.
+fn bounded(length: usize) -> io::Result<u32> {
+    match u32::try_from(length) {
+        Ok(short) if length <= LONGEST => Ok(short | LAST),
+        _ => Err(io::Error::other("its reply is longer than any that was asked for")),
+    }
+}
+
+impl AsyncRead for Records {
+    async fn async_read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.given == self.ready.len() && self.left == 0 {
+            self.begin()?;
+        }
+        let mut ready = &self.ready[self.given..];
+        if !ready.is_empty() {
+            let count = ready.read(buffer)?;
+            self.given += count;
+            return Ok(count);
+        }
+        let most = buffer.len().min(self.left);
+        let count = self.stream.read(&mut buffer[..most])?;
+        self.left -= count;
+        Ok(count)
+    }
+}
+
+impl AsyncWrite for Records {
+    async fn async_write(&mut self, data: &[u8]) -> io::Result<usize> {
+        self.stream.write(data)
+    }
+}
