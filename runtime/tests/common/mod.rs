@@ -313,6 +313,23 @@ impl C {
         }
     }
 
+    /// `AWAIT` of a condition that the process tests itself, for two time slices each time.
+    pub unsafe fn await_tested(self, condition: &'static Condition, test: fn(C) -> bool) -> Next {
+        unsafe {
+            let slices = self.r(REGISTERS - 1);
+            if *slices < 2 {
+                *slices += 1;
+                return status(ds_preempt(self.w, self.p));
+            }
+            *slices = 0;
+            if !test(self) {
+                self.word(1).cast::<*const Condition>().write(condition);
+                return status(ds_await(self.w, self.p, EVERYTHING));
+            }
+            if (*self.p).lock & LOCK_TESTS == 0 { Go } else { status(ds_holds(self.w, self.p)) }
+        }
+    }
+
     unsafe fn test_condition(self, condition: &Condition) -> u32 {
         unsafe { std::mem::transmute::<*const u8, Test>(condition.test)(self.w, self.p) }
     }
