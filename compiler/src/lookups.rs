@@ -7,6 +7,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use drystone_language::program::{Program, Type, VariableId};
+
 use crate::entries;
 use crate::liveness::{self, Access};
 use crate::mir::*;
@@ -17,13 +19,19 @@ const LOOKED_AT: usize = 64;
 /// Where a variable lies.
 type Slot = (Base, i32);
 
+/// Whether others may run while an element of a variable is looked up: keys that are long texts are compared in parts.
+pub fn lets_others_run(program: &Program, variable: VariableId) -> bool {
+    let declared = &program.variables[variable.index()].collection;
+    declared.as_ref().is_some_and(|declared| declared.indices.contains(&Type::Text))
+}
+
 /// Takes what was found before instead of looking it up again.
-pub fn reuse(code: &mut Code) {
+pub fn reuse(code: &mut Code, program: &Program) {
     let finds: Vec<(BlockId, usize)> = finds(code).collect();
     if finds.len() < 2 {
         return;
     }
-    let facts = Facts::of(code);
+    let facts = Facts::of(code, program);
     let known: Vec<_> = finds
         .iter()
         .filter_map(|&(id, number)| Some((id, number, facts.found_before(code, id, number)?)))
@@ -45,7 +53,8 @@ fn finds(code: &Code) -> impl Iterator<Item = (BlockId, usize)> {
 }
 
 /// Where registers are written and blocks come from.
-struct Facts {
+struct Facts<'p> {
+    program: &'p Program,
     /// The only block that goes to a block, if that is entered in no other way.
     before: Vec<Option<BlockId>>,
     /// For registers that one instruction writes, that one's block and number.
@@ -65,8 +74,8 @@ struct Way {
     told: Vec<(Reg, bool)>,
 }
 
-impl Facts {
-    fn of(code: &Code) -> Facts {
+impl<'p> Facts<'p> {
+    fn of(code: &Code, program: &'p Program) -> Facts<'p> {
         let mut writes: HashMap<Reg, (usize, Option<(BlockId, usize)>)> = HashMap::new();
         let mut exposed = HashSet::new();
         code.parameters.iter().for_each(|&reg| writes.entry(reg).or_default().0 += 1);
@@ -91,7 +100,7 @@ impl Facts {
         }
         let once = writes.into_iter().filter(|(_, (times, _))| *times == 1);
         let definitions = once.filter_map(|(reg, (_, place))| Some((reg, place?))).collect();
-        Facts { before: only_ways(code), definitions, exposed }
+        Facts { program, before: only_ways(code), definitions, exposed }
     }
 
     fn definition<'c>(&self, code: &'c Code, reg: Reg) -> Option<&'c Inst> {
@@ -121,7 +130,7 @@ impl Facts {
                 let stays = self.definitions.contains_key(&to);
                 return (is_there && stays).then_some(to);
             }
-            if !way.pass(instruction) {
+            if !way.pass(self.program, instruction) {
                 return None;
             }
         }
@@ -215,8 +224,9 @@ impl Facts {
 
 impl Way {
     /// Goes back over an instruction; not over one that may change what is found.
-    fn pass(&mut self, instruction: &Inst) -> bool {
+    fn pass(&mut self, program: &Program, instruction: &Inst) -> bool {
         match instruction {
+            Inst::Find { variable, .. } if lets_others_run(program, *variable) => return false,
             Inst::Store { to: Address { base: Base::Reg(_), .. }, .. } => self.elsewhere = true,
             Inst::Store { to, .. } => _ = self.variables.insert((to.base, to.offset)),
             Inst::Call { entry, .. } if is_harmless(entry) => {}

@@ -61,6 +61,16 @@ unsafe fn some_bytes<'a>(text: *const TextHead) -> &'a [u8] {
     }
 }
 
+/// Its number of bytes.
+///
+/// # Safety
+/// `text` is live or null.
+#[inline]
+pub unsafe fn length(text: *const TextHead) -> usize {
+    // SAFETY: as above.
+    unsafe { bytes(text) }.len()
+}
+
 /// A new text with one holder.
 #[inline]
 pub fn make(heap: &mut Heap, bytes: &[u8]) -> Result<*mut TextHead, Fault> {

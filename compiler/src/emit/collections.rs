@@ -12,6 +12,7 @@ use drystone_runtime::layout::{Fault, QUEUED_BIT};
 use super::{Build, Form, offset, trusted};
 use crate::entries;
 use crate::layout::kind_of;
+use crate::lookups;
 use crate::mir::{
     Address, Base, BlockId, EntryPoint, IfAbsent, Inst, LocationId, Reg, SuspensionOp, SuspensionPoint,
     Symbol,
@@ -386,6 +387,7 @@ impl<M: Module> Build<'_, '_, M> {
         let lets_run = |instruction: &Inst| match instruction {
             Inst::Call { entry, .. } => entry.lets_others_run,
             Inst::CallNative { .. } | Inst::Find { absent: IfAbsent::Make(_), .. } => true,
+            Inst::Find { variable, .. } => lookups::lets_others_run(self.functions.program, *variable),
             _ => false,
         };
         takes_lock && blocks.iter().any(|&id| code.block(id).instructions.iter().any(lets_run))
