@@ -1,4 +1,5 @@
-//! The figures in the README: the headline rows on one core beside the mirrors, between two marks.
+//! The figures in the README: the headline rows on one core beside the mirrors and the quickest design of any peer,
+//! between two marks.
 
 use std::fmt::Write;
 use std::fs;
@@ -30,23 +31,36 @@ fn table(rows: &[Row]) -> String {
     let headline = |row: &&Row| row.cores == 1 && !row.row.contains(": ") && !row.row.contains("ten million");
     let rows: Vec<&Row> = rows.iter().filter(headline).filter(|row| !is_further(&row.row)).collect();
     let mut table = String::from(
-        "| one core | | Drystone | Go | Java | Erlang | tokio |\n|---|---|--:|--:|--:|--:|--:|\n",
+        "| one core | | Drystone | Go | Java | Erlang | tokio | quickest design of any peer |\n\
+         |---|---|--:|--:|--:|--:|--:|--:|\n",
     );
     for row in rows {
-        let mirror = |name| cell(row.peers.get(name).copied().flatten());
-        let _ = writeln!(
-            table,
-            "| {} | {} | **{}** | {} | {} | {} | {} |",
-            row.row,
-            row.unit,
-            cell(row.drystone),
+        let mirror = |name| row.peers.get(name).copied().flatten();
+        let any = quickest(row);
+        let figures = [
+            row.drystone,
             mirror("go-mirror"),
             mirror("java-mirror"),
             mirror("erlang-mirror"),
             mirror("tokio-mirror"),
-        );
+            any.map(|(_, figure)| figure),
+        ];
+        let best = row.best(figures.iter().flatten().map(|figure| figure.value));
+        let mut cells = figures.map(|figure| cell(figure, best));
+        if let (Some((name, _)), Some(last)) = (any, cells.last_mut()) {
+            *last += &format!(" ({})", name.trim_end_matches("-best"));
+        }
+        let _ = writeln!(table, "| {} | {} | {} |", row.row, row.unit, cells.join(" | "));
     }
     table
+}
+
+/// The best of the peers that aren't built as the program is.
+fn quickest(row: &Row) -> Option<(&'static str, Figure)> {
+    let others = row.peers.iter().filter(|(name, _)| !name.ends_with("-mirror"));
+    let others: Vec<_> = others.filter_map(|(name, figure)| Some((*name, (*figure)?))).collect();
+    let best = row.best(others.iter().map(|(_, figure)| figure.value))?;
+    others.into_iter().find(|(_, figure)| figure.value == best)
 }
 
 /// Rows besides the headline ones begin with a small letter and have a name of several words.
@@ -64,8 +78,11 @@ fn is_further(row: &str) -> bool {
     !headlines.contains(&row) && row.starts_with(char::is_lowercase)
 }
 
-fn cell(figure: Option<Figure>) -> String {
-    figure.map_or(String::new(), |figure| rounded(figure.value).to_string())
+/// Bold, if it is the best of its row.
+fn cell(figure: Option<Figure>, best: Option<f64>) -> String {
+    let Some(figure) = figure else { return String::new() };
+    let text = rounded(figure.value).to_string();
+    if Some(figure.value) == best { format!("**{text}**") } else { text }
 }
 
 #[cfg(test)]
@@ -85,6 +102,15 @@ mod tests {
         let further = Row { row: "cold TokenRing".into(), ..token_ring() };
         let two = Row { cores: 2, ..token_ring() };
         let lines: Vec<String> = table(&[token_ring(), further, two]).lines().map(String::from).collect();
-        assert_eq!(lines[2..], ["| TokenRing | ms | **7.1** | 209.3 |  |  |  |"]);
+        assert_eq!(lines[2..], ["| TokenRing | ms | **7.1** | 209.3 |  |  |  |  |"]);
+    }
+
+    #[test]
+    fn the_best_of_a_row_is_bold_whoever_it_is() {
+        let mut row = token_ring();
+        row.peers.insert("go-best", Some(Figure::single(5.0)));
+        row.peers.insert("tokio-best", Some(Figure::single(6.0)));
+        let shown = table(&[row]);
+        assert!(shown.ends_with("| TokenRing | ms | 7.1 | 209.3 |  |  |  | **5** (go) |\n"), "{shown}");
     }
 }

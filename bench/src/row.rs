@@ -65,7 +65,11 @@ impl Row {
 
     /// The best of the peers' figures.
     pub fn best_peer(&self) -> Option<f64> {
-        let values = self.peers.values().flatten().map(|figure| figure.value);
+        self.best(self.peers.values().flatten().map(|figure| figure.value))
+    }
+
+    /// The best of some figures.
+    pub fn best(&self, values: impl Iterator<Item = f64>) -> Option<f64> {
         match self.better {
             Better::Lower => values.min_by(f64::total_cmp),
             Better::Higher => values.max_by(f64::total_cmp),

@@ -55,8 +55,14 @@ pub enum Action {
     ///
     /// The program is given as LLVM IR text: `clang-16 -O1 -g -fno-discard-value-names -emit-llvm -S` of each C file.
     /// The context is a TOML file that names the function and says what is known of its arguments and of memory.
-    Specialise(Specialise),
+    #[command(disable_help_flag = true)]
+    Specialise {
+        /// See `drystone specialise --help`
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<OsString>,
+    },
     /// Make the libraries that a released command carries along
+    #[cfg(not(carried))]
     #[command(hide = true)]
     Libraries {
         /// Where to
@@ -384,28 +390,6 @@ pub struct New {
     /// The folder to make
     #[arg(value_hint = ValueHint::DirPath)]
     pub name: PathBuf,
-}
-
-#[derive(Args)]
-pub struct Specialise {
-    /// LLVM IR files; together they are the program
-    #[arg(required = true, value_name = "FILE.ll", value_hint = ValueHint::FilePath)]
-    pub files: Vec<PathBuf>,
-    /// What is known
-    #[arg(short, long, value_name = "CONTEXT.toml", value_hint = ValueHint::FilePath)]
-    pub context: PathBuf,
-    /// Where to write the residual program: C, or LLVM IR if OUT ends in .ll [default: C, to standard output]
-    #[arg(short, long, value_name = "OUT", value_hint = ValueHint::FilePath)]
-    pub output: Option<PathBuf>,
-    /// Also write what became of each line of the source (listing.txt) and what was copied where (copies.svg)
-    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
-    pub explain: Option<PathBuf>,
-    /// How long it may take until the generic function is called instead [default: 10, or what the context says]
-    #[arg(long, value_name = "SECONDS")]
-    pub seconds: Option<u64>,
-    /// How much memory what is known may take, such as 500M [default: 2000 MB, or what the context says]
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    pub memory: Option<usize>,
 }
 
 /// `512M` as a number of bytes.

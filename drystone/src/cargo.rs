@@ -120,12 +120,17 @@ enum Step {
     Begun,
     /// So many of so many crates are compiled.
     Compiled(String),
+    /// Another Cargo is at work in the same folder.
+    Blocked,
 }
 
 impl Step {
     fn of(line: &str) -> Option<Step> {
-        const BEGINNINGS: [&str; 5] = ["Compiling", "Downloading", "Downloaded", "Updating", "Blocking"];
+        const BEGINNINGS: [&str; 4] = ["Compiling", "Downloading", "Downloaded", "Updating"];
         let word = line.split_whitespace().next()?;
+        if word == "Blocking" {
+            return Some(Step::Blocked);
+        }
         if word == "Building" {
             // `Building [====>     ] 12/85: tokio, rustls(build)`
             let count = line.split_once("] ")?.1.split(':').next()?;
@@ -154,6 +159,7 @@ impl<'a> Progress<'a> {
             return;
         }
         match step {
+            Step::Blocked => return say(format_args!("{}: waiting for another Cargo to end\n", self.doing)),
             // What is there already takes no time, and needs no words.
             Step::Compiled(_) if self.said.is_none() => return,
             Step::Compiled(count) if self.in_terminal => {
@@ -199,6 +205,7 @@ mod tests {
         let step = Step::of("    Building [======>      ] 12/85: tokio, rustls(build)");
         assert_eq!(step, Some(Step::Compiled("12 of 85".into())));
         assert_eq!(Step::of("   Compiling tokio v1.54.0"), Some(Step::Begun));
+        assert_eq!(Step::of("    Blocking waiting for file lock on build directory"), Some(Step::Blocked));
         assert_eq!(Step::of("error: Building blocks are missing"), None);
         assert_eq!(Step::of("Building castles] in the air"), None);
     }

@@ -46,16 +46,6 @@ impl Platform {
         }
     }
 
-    /// Crates whose code is small functions that call each other: compiled as one part each.
-    fn whole(self) -> &'static [&'static str] {
-        match self {
-            Platform::Linux => &["component", "runtime", "kortex", "linux", "extension"],
-            Platform::Pc => &["component", "runtime", "kortex", "pc"],
-            Platform::User => &["component", "runtime", "kortex", "user"],
-            Platform::Process => &["process"],
-        }
-    }
-
     /// Bare machines have no library that unwinds. Processes have one, and the same crates as the command: nothing catches a panic
     /// there either, because what unwinding needs is left out when a process is linked (`linker`).
     fn panic(self) -> &'static str {
@@ -151,19 +141,12 @@ impl Package<'_> {
         let crates: String =
             self.crates.iter().map(|it| format!("{} = {}\n", it.package, path(&it.folder))).collect();
         let (platform, place) = self.platform.package();
-        let whole: String = self
-            .platform
-            .whole()
-            .iter()
-            .map(|name| format!("[profile.release.package.drystone-{name}]\ncodegen-units = 1\n\n"))
-            .collect();
-        let panic = self.platform.panic();
+        let panic = format!("[profile.release]\npanic = \"{}\"\n", self.platform.panic());
+        let profiles = profiles().replacen("[profile.release]\n", &panic, 1);
         format!(
             "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
              [lib]\ncrate-type = [\"staticlib\"]\n\n\
-             [dependencies]\n{platform} = {}\n{crates}\n\
-             [profile.release]\npanic = \"{panic}\"\nlto = \"off\"\ndebug = false\nincremental = false\n\n\
-             {whole}[workspace]\n",
+             [dependencies]\n{platform} = {}\n{crates}\n[workspace]\n\n{profiles}",
             self.name,
             path(&self.root.join(place)),
         )
@@ -180,6 +163,12 @@ impl Package<'_> {
             }
         }
     }
+}
+
+/// How the workspace that the command is from has its crates compiled.
+fn profiles() -> &'static str {
+    const WORKSPACE: &str = include_str!("../../Cargo.toml");
+    WORKSPACE.find("[profile.").map_or("", |start| &WORKSPACE[start..])
 }
 
 const LINUX: &str = r#"//! The `main` function of an executable that the compiler's object file is linked into: see `drystone_linux::start`.

@@ -22,8 +22,8 @@ mod project;
 mod run;
 mod sizes;
 mod sources;
-mod specialise;
 mod system;
+mod tool;
 mod with;
 
 use std::fs;
@@ -70,7 +70,8 @@ fn act(action: Action) -> i32 {
         Action::Inspect(command) => control::inspect(&command),
         Action::Rebind(command) => control::rebind(&command),
         Action::New(command) => project::make(&command),
-        Action::Specialise(command) => specialise::run(&command),
+        Action::Specialise { arguments } => Err(tool::specialise(&arguments)),
+        #[cfg(not(carried))]
         Action::Libraries { folder } => own::libraries(&folder),
         Action::Handler(command) => handler::handler(command.action),
     };

@@ -1,11 +1,22 @@
 //! The libraries of the platforms without crates. A released command carries them along. One in a checkout has Cargo make each when it is
 //! first needed: most who build the command never need them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::library::{Package, Platform};
-use crate::{Status, fail, origin};
+use crate::Status;
+use crate::library::Platform;
+#[cfg(not(carried))]
+use crate::{fail, library::Package, origin};
+#[cfg(not(carried))]
+use std::fs;
+
+/// The checkout that the command was built from.
+#[cfg(not(carried))]
+pub const CHECKOUT: &str = env!("DRYSTONE_CHECKOUT");
+
+/// Where Cargo put what it made of the checkout.
+#[cfg(not(carried))]
+pub const TARGET: &str = env!("DRYSTONE_TARGET");
 
 /// Where the platform's library is; what isn't a file yet becomes one in `folder`.
 pub fn library(platform: Platform, folder: &Path) -> Result<PathBuf, Status> {
@@ -20,7 +31,8 @@ pub fn library(platform: Platform, folder: &Path) -> Result<PathBuf, Status> {
     }
 }
 
-/// Has Cargo make all libraries, and puts them into a folder.
+/// Has Cargo make all libraries, for a command that carries them, and puts them into a folder.
+#[cfg(not(carried))]
 pub fn libraries(folder: &Path) -> Result<(), Status> {
     let cannot = |error| fail(format_args!("{}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(cannot)?;
@@ -32,9 +44,10 @@ pub fn libraries(folder: &Path) -> Result<(), Status> {
 }
 
 /// Has Cargo make the library, unless it has been made of the sources that the command is made of.
+#[cfg(not(carried))]
 fn make(platform: Platform) -> Result<PathBuf, Status> {
     const FINGERPRINT: &str = env!("DRYSTONE_FINGERPRINT");
-    let (root, target) = (Path::new(env!("DRYSTONE_CHECKOUT")), Path::new(env!("DRYSTONE_TARGET")));
+    let (root, target) = (Path::new(CHECKOUT), Path::new(TARGET));
     let name = platform.library();
     let package = Package { name, platform, root, crates: &[] };
     let stamp = target.join("drystone").join(name).join("fingerprint");

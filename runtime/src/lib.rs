@@ -12,14 +12,8 @@
 //!   Rust, [`far`] how what is elsewhere takes part, and [`binding`] joins by names;
 //! * `parallel` lends processes to other workers, `fault` recovers from errors, [`inspect`] shows what is there, and `scheduler` drives it all.
 //!
-//! The tests drive the entry points without a compiler, on a platform of their own. They run under Miri, too, which
-//! then sees every block by itself (addresses of holders and targets are tagged, hence the permissive provenance;
-//! descriptions live for ever, hence the leaks):
-//!
-//! ```text
-//! MIRIFLAGS="-Zmiri-permissive-provenance -Zmiri-disable-isolation -Zmiri-ignore-leaks" \
-//!     cargo +nightly miri test -p drystone-runtime --features exact-memory
-//! ```
+//! The tests drive the entry points without a compiler, on a platform of their own. `./test --long` runs them under Miri, too, with
+//! `exact-memory`, so that Miri sees every block by itself.
 
 #![no_std]
 

@@ -69,6 +69,8 @@ fn bad_names_for_the_executable_are_explained() {
 #[test]
 fn a_missing_linker_is_explained() {
     let folder = folder_with("COMPONENT A; END A;");
+    // From then on there is a library to be linked with.
+    assert_eq!(status(&drystone(folder.path(), &["build", "program.dry"])), 0);
     let mut command = Command::new(DRYSTONE);
     command.args(["build", "program.dry"]).env("PATH", "/nowhere").current_dir(folder.path());
     let output = command.output().expect("the command runs");

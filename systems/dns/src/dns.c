@@ -21,22 +21,25 @@ REGION(PAGES);
 enum { OTHER = 0, BELOW = 65535 }; /* In place of a type: a name's other types, and the names below it that there aren't. */
 enum { TYPE_OPT = 41, FIRST_META = 128, LAST_META = 255, CLASS_IN = 1, OUR_SIZE = 1232, OLD_SIZE = 512 };
 
-/* A ready answer. */
+/* A ready answer: behind it are its bytes, and the name in small letters. */
 struct slot {
-    u64 hash;           /* 0: there is none. */
+    u64 hash;
     u16 name, type;     /* How long the name is. */
     u16 length;         /* Of the bytes. 0: the process answers. */
     u16 flags;          /* Of the header, as it stands there. */
     u16 counts[3];      /* Of answers, authorities, additional records; as they are. */
     u16 shifts[SHIFTS]; /* Where in the bytes are pointers to a part of the question behind its first label. 65535: nowhere. */
     u16 unused;
-    u8 bytes[LONGEST];
-    u8 of[256]; /* The name, in small letters. */
+    u8 bytes[];
 };
 
+/* Answers with the same place in the table. */
 struct set {
-    u64 elsewhere; /* Answers that only the process knows. */
-    struct slot slots[WAYS];
+    u64 elsewhere; /* Some that only the process knows. */
+    struct way {
+        u32 tag; /* The lower half of the hash. */
+        u32 at;  /* Where the answer is, by words from the beginning of the region; 0: there is none. */
+    } ways[WAYS];
 };
 
 SHARED struct {
@@ -157,8 +160,10 @@ struct found {
 INLINE struct found found(u64 name_hash, u16 type) {
     u64 hash = with_type(name_hash, type);
     struct set SHARED *set = &zone.sets[(hash >> 32) % SETS];
-    struct slot SHARED *slot = set->slots;
-    for (u32 way = 0; way < WAYS; way++, slot++) {
+    for (u32 way = 0; way < WAYS; way++) {
+        u64 at = set->ways[way].at;
+        if (set->ways[way].tag != (u32)hash || !at) continue;
+        struct slot SHARED *slot = (struct slot SHARED *)((u64 SHARED *)&zone + at);
         if (slot->hash == hash) return (struct found){slot, slot->type == type ? FOUND : ELSEWHERE};
     }
     return (struct found){0, set->elsewhere ? ELSEWHERE : NOT_THERE};
@@ -167,12 +172,13 @@ INLINE struct found found(u64 name_hash, u16 type) {
 /* Whether a name, from its second label on if `below`, is that of a ready answer: strangers may find others with the same hash. */
 INLINE int is_of(struct slot SHARED *slot, struct request *request, struct asked *asked, u64 skipped, const u8 *end) {
     u64 length = slot->name, differences = length ^ (asked->name - skipped);
+    const u8 SHARED *of = slot->bytes + slot->length;
     const u8 *from = request->name + (skipped & 127);
     KEPT(length);
     for (u64 i = 0; i < length; i++) {
         KEPT(i);
         if (i >= LONGEST_NAME || from + i + 1 > end) return 0;
-        differences |= small(from[i]) ^ slot->of[i];
+        differences |= small(from[i]) ^ of[i];
     }
     return differences == 0;
 }

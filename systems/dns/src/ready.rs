@@ -12,7 +12,7 @@ use crate::zone::{Node, Zone};
 const WAYS: usize = 4;
 const LONGEST: usize = 512;
 const SHIFTS: usize = 4;
-const MOST_SETS: usize = 1 << 18;
+const WORD: usize = 8;
 
 // Of everything.
 const OPEN: usize = 0;
@@ -20,14 +20,11 @@ const ANSWERED: usize = 8;
 const SETS: usize = 16;
 // Of a set.
 const ELSEWHERE: usize = 0;
-const SLOTS: usize = 8;
-const SET: usize = SLOTS + WAYS * SLOT;
-// Of a slot.
-const HASH: usize = 0;
-const HEAD: usize = 8;
-const BYTES: usize = 32;
-const NAME: usize = BYTES + LONGEST;
-const SLOT: usize = NAME + 256;
+const WAY: usize = 8;
+const SET: usize = WAY + WAYS * WORD;
+
+/// The largest region that handlers have.
+const LARGEST: usize = 1 << 30;
 
 /// In place of a type: a name's other types, and the names below it that there aren't.
 const OTHER: u16 = 0;
@@ -36,43 +33,62 @@ const BELOW: u16 = 65535;
 /// What is asked often of a name that stands for another.
 const USUAL: [Rtype; 5] = [Rtype::A, Rtype::AAAA, Rtype::MX, Rtype::TXT, Rtype::HTTPS];
 
-/// How many sets the answers about a zone should have.
-pub fn sets_for(zone: &Zone) -> usize {
-    let answers: usize = zone.names().map(|(_, node)| node.sets().len() + 2).sum();
-    (answers / 2).next_power_of_two().min(MOST_SETS)
-}
-
-/// What so many sets take.
-pub fn bytes_of(sets: usize) -> usize {
-    SETS + sets * SET
-}
-
 /// How many answers the handler has given.
 pub fn answered(region: &Region) -> u64 {
     region.number(ANSWERED).load(Ordering::Relaxed)
 }
 
-/// Gives the handler all answers that it can have; from then on it answers. How many these are.
-pub fn fill(region: &Region, sets: usize, zone: &Zone) -> usize {
-    let mut table = Table { region, sets, count: 0 };
-    for (name, node) in zone.names().filter(|(name, _)| zone.exit(name).is_none()) {
-        table.fill(zone, name, node);
-    }
-    // Names that others have been given are there, but aren't ours to speak of.
-    for (name, _) in zone.names().filter(|(name, _)| zone.exit(name).is_some()) {
-        table.put(name, OTHER, &Ready::default());
-    }
-    region.number(OPEN).store(1, Ordering::Release);
-    table.count
+/// The handler answers nothing from now on. It may be just about to: [`Table::give`] waits for that.
+pub fn close(region: &Region) {
+    region.number(OPEN).store(0, Ordering::SeqCst);
 }
 
-struct Table<'a> {
-    region: &'a Region,
+/// All answers about a zone that a handler can have, as they lie in its region.
+pub struct Table {
+    bytes: Vec<u8>,
     sets: usize,
+    most: usize,
     count: usize,
 }
 
-impl Table<'_> {
+impl Table {
+    /// For a handler that is still to be made.
+    pub fn new(zone: &Zone) -> Table {
+        let answers: usize = zone.names().map(|(_, node)| node.sets().len() + 2).sum();
+        // So many that hardly any answer finds no place.
+        Table::within(zone, answers.next_power_of_two().max(1 << 10), LARGEST)
+    }
+
+    /// For a handler that there is: with so many sets, and so many bytes at most.
+    pub fn within(zone: &Zone, sets: usize, most: usize) -> Table {
+        let mut table = Table { bytes: vec![0; SETS + sets * SET], sets, most, count: 0 };
+        for (name, node) in zone.names() {
+            match zone.exit(name) {
+                None => table.fill(zone, name, node),
+                // Names that others have been given are there, but aren't ours to speak of.
+                Some(_) => table.put(name, OTHER, &Ready::default()),
+            }
+        }
+        table
+    }
+
+    /// The table's places; a region for it, which has room for a zone that grows.
+    pub fn extent(&self) -> (usize, usize) {
+        let bytes = (self.bytes.len() + self.bytes.len() / 4).next_power_of_two();
+        (self.sets, bytes.min(LARGEST).max(self.bytes.len()))
+    }
+
+    /// How many answers there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// Gives them to the handler, which must be closed, and no run of it may be left; from then on it answers.
+    pub fn give(&self, region: &Region) {
+        region.write(SETS, &self.bytes[SETS..]);
+        region.number(OPEN).store(1, Ordering::Release);
+    }
+
     fn fill(&mut self, zone: &Zone, name: &[u8], node: &Node) {
         let is_other = node.get(Rtype::CNAME).is_some();
         let own = node.sets().iter().map(|set| Rtype::from_int(set.rtype));
@@ -99,27 +115,28 @@ impl Table<'_> {
     fn put(&mut self, name: &[u8], rtype: u16, ready: &Ready) {
         let hash = hash(name, rtype);
         let set = SETS + (hash >> 32) as usize % self.sets * SET;
-        let slots = (0..WAYS).map(|way| set + SLOTS + way * SLOT);
-        let free = slots.into_iter().find(|slot| self.load(slot + HASH) == 0);
+        let at = self.bytes.len();
+        let free =
+            (0..WAYS).map(|way| set + WAY + way * WORD).find(|way| self.bytes[*way + 4..*way + 8] == [0; 4]);
         let fits = ready.bytes.len() <= LONGEST && ready.shifts.len() <= SHIFTS;
-        let Some(slot) = free else {
-            return self.region.number(set + ELSEWHERE).store(1, Ordering::Relaxed);
-        };
-        let length = if fits { ready.bytes.len() } else { 0 };
+        let bytes = if fits { &ready.bytes[..] } else { &[] };
         let mut shifts = [u16::MAX; SHIFTS];
         shifts.iter_mut().zip(&ready.shifts).for_each(|(to, from)| *to = *from);
-        let head = [name.len() as u16, rtype, length as u16, u16::from_ne_bytes(ready.flags)];
-        let counts = ready.counts.map(u16::to_be);
-        let head = head.into_iter().chain(counts).chain(shifts).flat_map(u16::to_ne_bytes);
-        self.region.write(slot + HEAD, &head.collect::<Vec<u8>>());
-        self.region.write(slot + BYTES, &ready.bytes[..length]);
-        self.region.write(slot + NAME, name);
-        self.region.number(slot + HASH).store(hash, Ordering::Relaxed);
-        self.count += usize::from(length > 0);
-    }
-
-    fn load(&self, at: usize) -> u64 {
-        self.region.number(at).load(Ordering::Relaxed)
+        let head = [name.len() as u16, rtype, bytes.len() as u16, u16::from_ne_bytes(ready.flags)];
+        let numbers = head.into_iter().chain(ready.counts.map(u16::to_be)).chain(shifts).chain([0]);
+        let length = WORD + 2 * numbers.clone().count() + bytes.len() + name.len();
+        let Some(way) = free.filter(|_| at + length.next_multiple_of(WORD) <= self.most) else {
+            self.bytes[set + ELSEWHERE] = 1;
+            return;
+        };
+        self.bytes[way..way + 4].copy_from_slice(&(hash as u32).to_ne_bytes());
+        self.bytes[way + 4..way + 8].copy_from_slice(&((at / WORD) as u32).to_ne_bytes());
+        self.bytes.extend(hash.to_ne_bytes());
+        self.bytes.extend(numbers.flat_map(u16::to_ne_bytes));
+        self.bytes.extend_from_slice(bytes);
+        self.bytes.extend_from_slice(name);
+        self.bytes.resize(self.bytes.len().next_multiple_of(WORD), 0);
+        self.count += usize::from(!bytes.is_empty());
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use drystone_handlers::{Client, Limits, Service, Sockets};
@@ -15,21 +15,41 @@ const CONNECTIONS: usize = 128;
 /// A query has to be there, and its answer taken, within so long; who says nothing for so long has gone.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// The zone that is served now.
+pub struct Current(RwLock<Arc<Zone>>);
+
+impl Current {
+    /// This one, at first.
+    pub fn new(zone: Zone) -> Arc<Current> {
+        Arc::new(Current(RwLock::new(Arc::new(zone))))
+    }
+
+    /// The zone of now.
+    pub fn zone(&self) -> Arc<Zone> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Has another one be served from now on.
+    pub fn replace(&self, zone: Arc<Zone>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = zone;
+    }
+}
+
 /// Serves what comes by sockets, in threads of their own.
-pub fn by_sockets(sockets: Sockets, zone: &Arc<Zone>) {
-    let (of_udp, of_tcp) = (zone.clone(), zone.clone());
+pub fn by_sockets(sockets: Sockets, current: &Arc<Current>) {
+    let (of_udp, of_tcp) = (current.clone(), current.clone());
     let converse = move |client: &Client| connection(client, &of_tcp);
     // Whatever they say is short.
     let limits = Limits { connections: CONNECTIONS, bytes: usize::MAX };
-    sockets.serve(limits, move |query| answers(&of_udp, query), converse);
+    sockets.serve(limits, move |query| answers(&of_udp.zone(), query), converse);
 }
 
 /// Answers what the handler passes on, as long as its interface is there.
 ///
 /// # Errors
 /// It has gone.
-pub fn passed(service: &mut Service, zone: &Zone) -> Result<()> {
-    service.serve(|query| answers(zone, query))
+pub fn passed(service: &mut Service, current: &Current) -> Result<()> {
+    service.serve(|query| answers(&current.zone(), query))
 }
 
 fn answers(zone: &Zone, query: &[u8]) -> Vec<Vec<u8>> {
@@ -37,7 +57,7 @@ fn answers(zone: &Zone, query: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// Messages behind their lengths.
-fn connection(client: &Client, zone: &Zone) -> Result<()> {
+fn connection(client: &Client, current: &Current) -> Result<()> {
     let mut stream = client.stream();
     stream.set_nodelay(true)?;
     loop {
@@ -46,7 +66,7 @@ fn connection(client: &Client, zone: &Zone) -> Result<()> {
         read_until(stream, &mut length, end)?;
         let mut query = vec![0; u16::from_be_bytes(length).into()];
         read_until(stream, &mut query, end)?;
-        let Some(response) = response(zone, &query, false) else { return Ok(()) };
+        let Some(response) = response(&current.zone(), &query, false) else { return Ok(()) };
         let length = u16::try_from(response.len()).map_err(Error::other)?;
         stream.set_write_timeout(Some(PATIENCE))?;
         stream.write_all(&[&length.to_be_bytes()[..], &response].concat())?;

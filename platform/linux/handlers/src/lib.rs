@@ -37,7 +37,7 @@ pub use pinned::{Pinned, Site};
 pub use region::{Region, handler};
 pub use ring::Ring;
 #[cfg(feature = "service")]
-pub use service::{Engine, Place, Service};
+pub use service::{Engine, Place, Quiet, Service};
 #[cfg(feature = "service")]
 pub use sockets::{Client, Limits, Sockets};
 pub use station::{Station, Upcall, time_now};

@@ -2,12 +2,14 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Result;
+use std::sync::{Arc, Mutex};
 use std::thread::sleep;
 use std::time::Duration;
 
 use clap::ValueEnum;
 use drystone_extension::demux::Filter;
 use drystone_extension::handler::{Flows, Image, Machine, Settings, Share};
+use rustix::thread::{MembarrierCommand, membarrier};
 
 use crate::datagram::{answer, carried, located};
 use crate::region::{self, Region};
@@ -51,7 +53,26 @@ pub struct Service {
 
 enum Running {
     InLinux { _xdp: Xdp, _attached: Attached, outbox: Option<Outbox> },
-    Here { station: Box<Station<Box<dyn Device + Send>>>, is_wire: bool },
+    Here { station: Box<Station<Box<dyn Device + Send>>>, is_wire: bool, turns: Quiet },
+}
+
+/// By which another thread can change what the handler reads, when that is told not to read it any more.
+#[derive(Clone, Debug)]
+pub struct Quiet(Option<Arc<Mutex<()>>>);
+
+impl Quiet {
+    /// Waits until no run of the handler is left that began before.
+    ///
+    /// # Errors
+    /// This kernel can't tell.
+    pub fn wait(&self) -> Result<()> {
+        match &self.0 {
+            Some(turns) => drop(turns.lock()),
+            // Runs in the kernel are read-side critical sections of RCU, for whose ends this waits.
+            None => membarrier(MembarrierCommand::Global)?,
+        }
+        Ok(())
+    }
 }
 
 impl Service {
@@ -109,13 +130,22 @@ impl Service {
         let handler = region::handler(&image, &region, Settings { key: seed(), ..Settings::default() })?;
         let mut flows = Flows::compiled(seed(), Share::default());
         flows.attach(0, Filter::ethernet().ipv4().udp().destination_port(place.port), handler)?;
-        let running = Running::Here { station: Box::new(Station::new(device, flows)), is_wire };
+        let turns = Quiet(Some(Arc::default()));
+        let running = Running::Here { station: Box::new(Station::new(device, flows)), is_wire, turns };
         Ok(Service { region, port: place.port, running })
     }
 
     /// The memory that the handler shares with this process.
     pub fn region(&self) -> &Region {
         &self.region
+    }
+
+    /// What tells other threads when the handler rests.
+    pub fn quiet(&self) -> Quiet {
+        match &self.running {
+            Running::Here { turns, .. } => turns.clone(),
+            Running::InLinux { .. } => Quiet(None),
+        }
     }
 
     /// Whether Linux runs the handler: then what it passes on comes to this process's sockets, and to [`Service::turn`] else.
@@ -139,8 +169,8 @@ impl Service {
     /// # Errors
     /// The interface has gone.
     pub fn turn(&mut self, most: Duration, mut answers: impl FnMut(&[u8]) -> Vec<Vec<u8>>) -> Result<()> {
-        let (station, is_wire) = match &mut self.running {
-            Running::Here { station, is_wire } => (station, is_wire),
+        let (station, is_wire, turns) = match &mut self.running {
+            Running::Here { station, is_wire, turns } => (station, is_wire, &*turns),
             Running::InLinux { outbox: Some(outbox), .. } => {
                 wait_for(outbox, most)?;
                 return outbox.send().map(drop);
@@ -150,7 +180,11 @@ impl Service {
                 return Ok(());
             }
         };
-        if station.turn()? == 0 {
+        let count = {
+            let _turn = turns.0.as_ref().map(|turns| turns.lock());
+            station.turn()?
+        };
+        if count == 0 {
             station.wait(most)?;
         }
         while let Some(frame) = station.take_passed() {

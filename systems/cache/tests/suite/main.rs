@@ -9,6 +9,7 @@ mod mutations;
 mod namespace;
 mod network;
 mod requests;
+mod strange;
 
 /// Numbers that look as if they were random.
 pub struct Random(pub u64);

@@ -285,7 +285,7 @@ fn parsed<T: std::str::FromStr>(tokens: &mut Tokens<'_>, what: &str) -> Result<T
 fn rest(tokens: &mut Tokens<'_>) -> Result<String, Wrong> {
     let mut words = String::new();
     while tokens.peek().is_some() {
-        words += tokens.token()?.word();
+        words += &String::from_utf8_lossy(&tokens.token()?.bytes()?);
     }
     Ok(words)
 }

@@ -95,7 +95,11 @@ struct Reader<'s, 't> {
 impl Reader<'_, '_> {
     fn file(&mut self, file: &Path, place: Place) -> Result<(), String> {
         self.files.push(file.to_path_buf());
-        let text = fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+        let wrong = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
+        // A device has no end, and nobody may ever write to a pipe.
+        let is_file = fs::metadata(file).map_err(|error| wrong(&error))?.is_file();
+        let text = if is_file { fs::read(file) } else { return Err(wrong(&"it is no file")) };
+        let text = text.map_err(|error| wrong(&error))?;
         self.text(&text, file, place)
     }
 
@@ -109,6 +113,9 @@ impl Reader<'_, '_> {
             let included = self.entry(&entry, &mut place).map_err(|why| at(entry.line, why))?;
             let Some(Included { path, origin }) = included else { continue };
             // Relative to the file that includes it. What it sets holds to its end.
+            if file.as_os_str().is_empty() {
+                return Err(at(entry.line, "a text without a file includes none".into()));
+            }
             let path = file.parent().unwrap_or(Path::new("")).join(path);
             if self.depth == DEEPEST {
                 return Err(at(entry.line, format!("more than {DEEPEST} files include each other")));

@@ -291,7 +291,8 @@ fn is_otherwise(zone: &Zone, query: &[u8], own: &Told, others: &Told) -> bool {
 
 /// Where the process doesn't take a zone on purpose, though nsd does.
 fn is_refused_on_purpose(why: &str) -> bool {
-    const REASONS: [&str; 7] = [
+    const REASONS: [&str; 8] = [
+        "is no address prefix",
         "an escape is",
         "ends within brackets",
         "no type of records",

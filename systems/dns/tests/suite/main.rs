@@ -8,6 +8,7 @@ mod mutations;
 #[path = "../../../../platform/linux/handlers/tests/suite/namespace.rs"]
 mod namespace;
 mod network;
+mod strange;
 mod zones;
 
 pub const ZONE: &str = include_str!("../../example.zone");

@@ -2,6 +2,7 @@
 
 use domain::base::Message;
 use drystone_dns::message::response;
+use drystone_dns::ready::Table;
 use drystone_dns::{Zone, handler, ready};
 use drystone_extension::handler::{Ended, Frame, Image, Machine, Settings, Verdict};
 use drystone_handlers::datagram::{answer, carried};
@@ -76,8 +77,9 @@ fn damaged(random: &mut Random, mut frame: Vec<u8>) -> Vec<u8> {
 
 /// How many of so many messages the handler has answered.
 fn compared(name: &str, zone: &Zone, (region, mut run): (Region, Runs), cases: usize) -> usize {
-    let sets = ready::sets_for(zone);
-    assert!(ready::fill(&region, sets, zone) > 30);
+    let table = Table::new(zone);
+    assert!(table.count() > 30);
+    table.give(&region);
     let (mut random, mut answered) = (Random(42), 0);
     for case in 0..cases {
         let query = any_query(&mut random);
@@ -107,7 +109,7 @@ fn compared(name: &str, zone: &Zone, (region, mut run): (Region, Runs), cases: u
 #[test]
 fn what_the_handler_answers_is_what_the_process_would() {
     let zone = Zone::read(ZONE.as_bytes(), None).expect("it is a zone");
-    let object = match handler(PORT, ready::sets_for(&zone)) {
+    let object = match handler(PORT, Table::new(&zone).extent()) {
         Ok(object) => object,
         Err(why) => return println!("skipped: dns-handler: {why}"),
     };

@@ -10,9 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use drystone_dns::message::response;
-use drystone_dns::serve::{by_sockets, passed};
-use drystone_dns::{Zone, handler, ready};
-use drystone_handlers::{Engine, Mode, Place, Region, Service, Sockets};
+use drystone_dns::ready::Table;
+use drystone_dns::reload::{Handler, Watched};
+use drystone_dns::serve::{Current, by_sockets, passed};
+use drystone_dns::{Zone, handler};
+use drystone_handlers::{Engine, Mode, Place, Service, Sockets};
 
 use crate::namespace::{alone, in_thread, ip};
 use crate::{Random, ZONE, any_query, query};
@@ -20,12 +22,13 @@ use crate::{Random, ZONE, any_query, query};
 const PORT: u16 = 5353;
 
 /// A namespace with a server, which ends with the test; `near` is in this thread's namespace.
-fn server(engine: Engine, mode: Mode, zone: Arc<Zone>) -> Result<Region, String> {
+fn server(engine: Engine, mode: Mode, current: Arc<Current>) -> Result<Handler, String> {
     let client = alone()?;
     let (say, heard) = channel();
     let is_wire = engine == Engine::Tap;
-    let sets = ready::sets_for(&zone);
-    let object = handler(PORT, sets)?;
+    let table = Table::new(&current.zone());
+    let extent = table.extent();
+    let object = handler(PORT, extent)?;
     let serve = move || {
         if !is_wire {
             alone()?;
@@ -40,28 +43,29 @@ fn server(engine: Engine, mode: Mode, zone: Arc<Zone>) -> Result<Region, String>
         let sockets = Sockets::open(PORT).map_err(|error| error.to_string())?;
         let interface = if is_wire { "near" } else { "far" }.to_string();
         let (service, _) = Service::open(&object, &Place { interface, queue: 0, port: PORT, engine, mode })?;
-        ready::fill(service.region(), sets, &zone);
-        by_sockets(sockets, &zone);
-        Ok((service, zone))
+        table.give(service.region());
+        by_sockets(sockets, &current);
+        Ok((service, current))
     };
     thread::spawn(move || match serve() {
-        Ok((mut service, zone)) => {
-            let _ = say.send(Ok(service.region().clone()));
-            let _ = passed(&mut service, &zone);
+        Ok((mut service, current)) => {
+            let _ = say.send(Ok(Handler::of(&service, extent)));
+            let _ = passed(&mut service, &current);
         }
         Err(why) => drop(say.send(Err(why))),
     });
-    let region = heard.recv().map_err(|_| "the server has ended".to_string())??;
+    let handler = heard.recv().map_err(|_| "the server has ended".to_string())??;
     match ip("addr add 10.95.0.1/24 dev near") && ip("link set near up") {
-        true => Ok(region),
+        true => Ok(handler),
         false => Err("there is no interface".into()),
     }
 }
 
 fn is_alike(name: &'static str, engine: Engine, mode: Mode) {
     in_thread(name, move || {
-        let zone = Arc::new(Zone::read(ZONE.as_bytes(), None).expect("it is a zone"));
-        let region = server(engine, mode, zone.clone())?;
+        let current = Current::new(Zone::read(ZONE.as_bytes(), None).expect("it is a zone"));
+        let handler = server(engine, mode, current.clone())?;
+        let zone = current.zone();
         let socket = UdpSocket::bind("0.0.0.0:0").expect("there is a port");
         socket.set_read_timeout(Some(Duration::from_secs(5))).expect("it can be");
         socket.connect(("10.95.0.2", PORT)).expect("there is a way");
@@ -74,14 +78,55 @@ fn is_alike(name: &'static str, engine: Engine, mode: Mode) {
                 assert_eq!(buffer[..length], wanted, "{name}, {number}: {query:02x?}");
             }
         }
-        let answered = ready::answered(&region);
+        let answered = handler.answered();
         assert!(answered > 200, "{name}: only {answered} were answered by the handler");
+        reloads(&current, &handler, &socket);
         if engine != Engine::Tap {
-            over_tcp(&zone);
+            over_tcp(&current.zone());
             dig();
         }
         Ok(())
     });
+}
+
+/// The zone is exchanged again and again while it is asked for: each question is answered, as one of the two zones has it, and as the new one has
+/// it when that is said to be there. A broken one changes nothing.
+fn reloads(current: &Arc<Current>, handler: &Handler, socket: &UdpSocket) {
+    let folder = tempfile::tempdir().expect("there is room");
+    let file = folder.path().join("zone");
+    let text = |address: u32| ZONE.replace("192.0.2.53", &format!("192.0.2.{address}"));
+    std::fs::write(&file, text(1)).expect("it can be written");
+    let (mut watched, _) = Watched::load(file.clone(), None).expect("it is a zone");
+    let address = || {
+        socket.send(&query(1, "ns1.example.com", 1, None)).expect("it goes out");
+        let mut buffer = [0; 2048];
+        let length = socket.recv(&mut buffer).expect("it is answered");
+        u32::from(buffer[length - 1])
+    };
+    for round in 2..30 {
+        let before = if round == 2 { 53 } else { round - 1 };
+        std::fs::write(&file, text(round)).expect("it can be written");
+        let told = thread::scope(|scope| {
+            let reload = scope.spawn(|| watched.reload(current, Some(handler)));
+            while !reload.is_finished() {
+                let now = address();
+                assert!(now == before || now == round, "{now} in round {round}");
+            }
+            reload.join().expect("it passes")
+        });
+        assert!(told.expect("it is a zone").starts_with("read again: "));
+        assert_eq!(address(), round);
+    }
+    let answered = handler.answered();
+    assert_eq!((0..20).map(|_| address()).sum::<u32>(), 20 * 29);
+    assert!(handler.answered() >= answered + 20, "the process answers, not the handler");
+    for broken in ["x A nowhere\n", "$ORIGIN example.org.\n@ SOA a b 1 2 3 4 5\n"] {
+        std::fs::write(&file, broken).expect("it can be written");
+        watched.reload(current, Some(handler)).expect_err("it is broken");
+        assert_eq!(address(), 29);
+    }
+    std::fs::write(&file, ZONE).expect("it can be written");
+    watched.reload(current, Some(handler)).expect("it is a zone");
 }
 
 fn over_tcp(zone: &Zone) {
@@ -122,8 +167,9 @@ fn dig() {
 fn slow_clients_leave_the_place_to_others() {
     in_thread("dns-slow", || {
         alone()?;
-        let zone = Arc::new(Zone::read(ZONE.as_bytes(), None).expect("it is a zone"));
-        by_sockets(Sockets::open(PORT).map_err(|error| error.to_string())?, &zone);
+        let current = Current::new(Zone::read(ZONE.as_bytes(), None).expect("it is a zone"));
+        let zone = current.zone();
+        by_sockets(Sockets::open(PORT).map_err(|error| error.to_string())?, &current);
         let query = query(9, "long.example.com", 16, None);
         let framed = [&(query.len() as u16).to_be_bytes()[..], &query].concat();
         let begin = Instant::now();

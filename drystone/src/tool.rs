@@ -1,0 +1,46 @@
+//! `drystone specialise` is a program of its own, `drystone-specialise`: it takes long to compile and shares nothing with the command.
+//! A released command has it beside itself. One in a checkout has Cargo make it when it is first needed.
+
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::{Status, fail};
+
+/// The program, and the package that it is made of.
+const SPECIALISER: &str = "drystone-specialise";
+
+/// Becomes the specialiser.
+pub fn specialise(arguments: &[OsString]) -> Status {
+    match place() {
+        Ok(tool) => {
+            let error = Command::new(&tool).args(arguments).exec();
+            fail(format_args!("{} can't be run: {error}", tool.display()))
+        }
+        Err(status) => status,
+    }
+}
+
+#[cfg(carried)]
+fn place() -> Result<PathBuf, Status> {
+    let own =
+        std::env::current_exe().map_err(|error| fail(format_args!("where this command is: {error}")))?;
+    Ok(own.with_file_name(SPECIALISER))
+}
+
+#[cfg(not(carried))]
+fn place() -> Result<PathBuf, Status> {
+    use std::path::Path;
+
+    use crate::library::alone;
+    use crate::{cargo, own};
+
+    let target = Path::new(own::TARGET);
+    let mut command = Command::new("cargo");
+    alone(&mut command);
+    command.current_dir(own::CHECKOUT).args(["build", "--release", "--locked", "-p", SPECIALISER]);
+    command.arg("--target-dir").arg(target);
+    cargo::build(command, "drystone specialise", "building the specialiser, once").map_err(fail)?;
+    Ok(target.join("release").join(SPECIALISER))
+}

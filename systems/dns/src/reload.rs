@@ -1,0 +1,130 @@
+//! The zone's file is read again when it has changed, or when it is wished. Answers keep coming meanwhile: until the new zone is ready, the one of
+//! before is served; if it is no zone, that stays.
+
+use std::fs::metadata;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use drystone_handlers::{Quiet, Region, Service};
+
+use crate::ready::{self, Table};
+use crate::serve::Current;
+use crate::zone::Zone;
+
+/// How often files are looked at.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// What is known of files: they are others if that is.
+type Seen = Vec<Option<(SystemTime, u64)>>;
+
+/// The handler's part: where its answers are.
+pub struct Handler {
+    region: Region,
+    quiet: Quiet,
+    extent: (usize, usize),
+}
+
+impl Handler {
+    /// Of a service, with a table of such an extent ([`Table::extent`]).
+    pub fn of(service: &Service, extent: (usize, usize)) -> Handler {
+        Handler { region: service.region().clone(), quiet: service.quiet(), extent }
+    }
+
+    /// How many answers it has given.
+    pub fn answered(&self) -> u64 {
+        ready::answered(&self.region)
+    }
+
+    /// Gives it another zone's answers; `change` is done while it gives none. How many it has then.
+    fn exchange(&self, zone: &Zone, change: impl FnOnce()) -> usize {
+        let (sets, bytes) = self.extent;
+        let table = Table::within(zone, sets, bytes);
+        ready::close(&self.region);
+        change();
+        // What it can't be told to forget safely it isn't asked any more.
+        if self.quiet.wait().is_err() {
+            return 0;
+        }
+        table.give(&self.region);
+        table.count()
+    }
+}
+
+/// A zone's file, as it was read.
+pub struct Watched {
+    file: PathBuf,
+    origin: Option<String>,
+    files: Vec<PathBuf>,
+    seen: Seen,
+}
+
+impl Watched {
+    /// Reads a zone.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn load(file: PathBuf, origin: Option<String>) -> Result<(Watched, Zone), String> {
+        let mut watched = Watched { file, origin, files: Vec::new(), seen: Vec::new() };
+        let zone = watched.read()?;
+        Ok((watched, zone))
+    }
+
+    fn read(&mut self) -> Result<Zone, String> {
+        let (files, zone) = Zone::load(&self.file, self.origin.as_deref());
+        self.seen = seen(&files);
+        self.files = files;
+        zone
+    }
+
+    /// Reads it again, and has it be served, if it is a zone; what there is to be said of that.
+    ///
+    /// # Errors
+    /// What is wrong with it; what was served before still is.
+    pub fn reload(&mut self, current: &Current, handler: Option<&Handler>) -> Result<String, String> {
+        let zone = self.read()?;
+        if zone.apex() != current.zone().apex() {
+            return Err(format!("{}: it is another zone now; start anew for that", self.file.display()));
+        }
+        let names = zone.names().count();
+        let next = Arc::new(zone);
+        let answers = match handler {
+            Some(handler) => handler.exchange(&next.clone(), || current.replace(next)),
+            None => {
+                current.replace(next);
+                0
+            }
+        };
+        Ok(format!("read again: {names} names, {answers} answers at the handler"))
+    }
+
+    /// Does so whenever it has changed, or `is_wished`, in a thread of its own, and says so.
+    pub fn keep(mut self, current: Arc<Current>, handler: Option<Handler>, is_wished: Arc<AtomicBool>) {
+        thread::spawn(move || {
+            let mut before = self.seen.clone();
+            loop {
+                thread::sleep(PAUSE);
+                let now = seen(&self.files);
+                // Who writes it just now has ended when it stays the same.
+                let has_changed = now != self.seen && now == before;
+                before = now;
+                if is_wished.swap(false, Ordering::Relaxed) || has_changed {
+                    match self.reload(&current, handler.as_ref()) {
+                        Ok(told) => println!("{told}"),
+                        Err(why) => eprintln!("error: {why}; the zone of before is still served"),
+                    }
+                }
+            }
+        });
+    }
+}
+
+fn seen(files: &[PathBuf]) -> Seen {
+    let look = |file: &PathBuf| {
+        let metadata = metadata(file).ok()?;
+        Some((metadata.modified().ok()?, metadata.len()))
+    };
+    files.iter().map(look).collect()
+}
