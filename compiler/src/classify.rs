@@ -40,6 +40,8 @@ pub struct ProcedureFacts {
     pub awaits: bool,
     /// It, or one that it calls, does something that may take long at once, with texts or collections.
     pub lingers: bool,
+    /// It, or one that it calls, writes to standard output.
+    pub writes: bool,
 }
 
 /// Names a body.
@@ -61,6 +63,7 @@ struct CodeFacts {
     owns: bool,
     awaits: bool,
     lingers: bool,
+    writes: bool,
     /// Its statements and expressions.
     size: usize,
     /// The same, but elements of collections are looked up, which takes longer.
@@ -213,12 +216,14 @@ fn classify(program: &Program, codes: &[CodeFacts]) -> Vec<ProcedureFacts> {
     let native = from_the_leaves(&needs, |index| simple(&codes[index]) && is_light(index));
     let awaits = some_callee(codes, |code| code.awaits);
     let lingers = some_callee(codes, |code| code.lingers);
+    let writes = some_callee(codes, |code| code.writes);
     (0..codes.len())
         .map(|index| ProcedureFacts {
             native: native[index],
             weight: weights[index].get(),
             awaits: awaits[index],
             lingers: lingers[index],
+            writes: writes[index],
         })
         .collect()
 }
@@ -339,6 +344,7 @@ impl Visitor for Gather<'_> {
                 self.facts.servers.push((component.ty.clone(), *interface));
             }
             Assign(place, _) | Increase(place, _) | Decrease(place, _) => self.writes(place),
+            Write(_) | WriteHex(_) | WriteLine => self.facts.writes = true,
             NewElement(_) | NewText(..) | DeleteElement(_) => self.facts.lingers = true,
             NewArray(variable, sizes) => {
                 self.facts.lingers = true;

@@ -102,6 +102,8 @@ pub const CALLED: u8 = 14;
 pub const RECALLED: u8 = 15;
 /// [`Process::status`]: was preempted, and has not waited since: it is ready, or runs.
 pub const PREEMPTED: u8 = 16;
+/// [`Process::status`]: waits until less is to be written to standard output.
+pub const WRITES: u8 = 17;
 
 /// [`Process::lock`]
 pub const LOCK_NONE: u8 = 0;

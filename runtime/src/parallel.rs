@@ -61,6 +61,7 @@ pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &
             shared: shared.clone(),
             output: Vec::new(),
             random: (*own(w)).random ^ worker as u64,
+            writes: false,
             computes: false,
         });
         let start = Box::into_raw(Box::new(Start { worker, program, own }));
@@ -162,6 +163,9 @@ pub unsafe extern "C" fn ds_go_home(_w: *mut Worker, _p: *mut Process) {}
 /// Attention is wanted of the process that is away.
 pub unsafe fn preempt_away(w: *mut Worker, _p: *mut Process) -> Status {
     (*w).attention.store(0, SeqCst);
+    if core::mem::take(&mut (*own(w)).writes) {
+        return Status::Leave;
+    }
     let exchange = &shared(w).exchange;
     if exchange.recall.load(SeqCst) || exchange.has_some() {
         (*own(w)).computes = true;
@@ -319,10 +323,11 @@ pub unsafe fn come_home(w: *mut Worker) {
         posts.push(received);
     }
     for post in posts.into_iter().rev() {
-        if !post.output.is_empty() {
-            output::write(w, &post.output);
+        let Post { process, computes, failures, halted, nanoseconds, output, .. } = *post;
+        if !output.is_empty() {
+            output::receive(w, output);
         }
-        let Post { process: Some(p), computes, failures, halted, nanoseconds, .. } = *post else { continue };
+        let Some(p) = process else { continue };
         came_back(w);
         (*p).status = READY;
         if halted.is_some() || !failures.is_empty() {

@@ -17,6 +17,12 @@ pub struct Queue {
     tail: *mut Process,
 }
 
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue::EMPTY
+    }
+}
+
 impl Queue {
     /// Nobody.
     pub const EMPTY: Queue = Queue { head: null_mut(), tail: null_mut() };

@@ -373,6 +373,9 @@ impl Lower<'_, '_> {
         let outer = self.outer_for(id);
         let result = procedure.result.as_ref().map(|ty| self.reg(reg_type(ty)));
         if native {
+            if self.unit.facts.procedures[id.index()].writes {
+                self.note_writing();
+            }
             let mut all: Vec<Reg> = outer.into_iter().collect();
             all.extend(passed);
             self.inst(Inst::CallNative { to: result, variant, arguments: all });

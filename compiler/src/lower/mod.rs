@@ -383,7 +383,7 @@ impl<'u, 'a> Lower<'u, 'a> {
 
     /// Begins a loop: its header is where time slices are checked.
     fn begin_loop(&mut self) -> BlockId {
-        self.code.loops.push(Loop { outer: self.in_loop, header: BlockId(0), counter: None });
+        self.code.loops.push(Loop { outer: self.in_loop, header: BlockId(0), counter: None, writes: false });
         let number = self.code.loops.len() - 1;
         self.in_loop = Some(number);
         let header = self.new_block();
@@ -392,6 +392,15 @@ impl<'u, 'a> Lower<'u, 'a> {
         self.go(header);
         self.start(header);
         header
+    }
+
+    /// Something is written here: see [`Loop::writes`].
+    fn note_writing(&mut self) {
+        let mut around = self.in_loop;
+        while let Some(number) = around {
+            self.code.loops[number].writes = true;
+            around = self.code.loops[number].outer;
+        }
     }
 
     /// Goes on with a block that lies outside the innermost loop.

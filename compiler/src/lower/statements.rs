@@ -103,10 +103,14 @@ impl Lower<'_, '_> {
             }
             Write(value) => self.write(value),
             WriteHex(value) => {
+                self.note_writing();
                 let value = self.value(value);
                 self.perform(&entries::WRITE_HEX, vec![value]);
             }
-            WriteLine => self.perform(&entries::WRITE_LINE, Vec::new()),
+            WriteLine => {
+                self.note_writing();
+                self.perform(&entries::WRITE_LINE, Vec::new());
+            }
             Passivate(time) => {
                 let time = self.value(time);
                 let location = self.location(span);
@@ -270,6 +274,7 @@ impl Lower<'_, '_> {
     }
 
     fn write(&mut self, value: &Expression) {
+        self.note_writing();
         if value.ty == Type::Text {
             let text = self.text(value);
             self.perform(&entries::WRITE_TEXT, vec![text.reg]);

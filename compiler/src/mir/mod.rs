@@ -215,6 +215,9 @@ pub struct Loop {
     pub header: BlockId,
     /// What it counts, if it is a FOR loop whose variable is in a register.
     pub counter: Option<Counter>,
+    /// In it, or in a procedure that is called there and runs on the processor's stack, something is written to standard output:
+    /// it is interrupted while nobody reads that.
+    pub writes: bool,
 }
 
 /// How a FOR loop counts.

@@ -29,6 +29,7 @@ pub unsafe fn bury(w: *mut Worker, c: *mut Communication) {
     }
     retain_ready(w, others);
     (*home(w)).parallel.candidates().retain(others);
+    (*home(w)).outgoing.writers.retain(others);
     (*ground(w)).failures.retain(|failure| failure.process != p);
     leave_communications(instance, p);
     let rare = rare_if_any(instance);

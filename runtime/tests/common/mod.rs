@@ -116,13 +116,13 @@ impl C {
 
     pub unsafe fn write(self, text: &str) -> Next {
         for byte in text.bytes() {
-            unsafe { ds_write_character(self.w, byte as u32) };
+            unsafe { ds_write_character(self.w, self.p, byte as u32) };
         }
         Go
     }
 
     pub unsafe fn number(self, x: u64) -> Next {
-        unsafe { ds_write_integer(self.w, x as i64) };
+        unsafe { ds_write_integer(self.w, self.p, x as i64) };
         self.go()
     }
 
@@ -778,8 +778,9 @@ pub struct TestPlatform {
 }
 
 impl Platform for TestPlatform {
-    fn write(&mut self, bytes: &[u8]) {
+    fn write(&mut self, bytes: &[u8]) -> usize {
         self.output.extend_from_slice(bytes);
+        bytes.len()
     }
 
     fn report(&mut self, bytes: &[u8]) {
