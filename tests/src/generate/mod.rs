@@ -20,6 +20,7 @@ mod procedures;
 mod protocols;
 mod relays;
 mod scenario;
+mod stretches;
 pub mod texts;
 mod watchers;
 mod wiring;
@@ -115,7 +116,7 @@ impl Generator {
             return self.scenario(depth + 1);
         }
         // What writes, or may fail, does so in an order that is known only where nothing runs beside it.
-        let alone = if depth == 0 { 8 } else { 0 };
+        let alone = if depth == 0 { 9 } else { 0 };
         let step = match self.random.below(22 + alone) {
             0 => self.server(),
             1 => self.pipeline(),
@@ -140,6 +141,7 @@ impl Generator {
             24 => self.changes(),
             25 => self.containers(),
             26 | 27 => return self.farewells(),
+            28 => return self.stretches(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }
