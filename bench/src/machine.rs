@@ -3,6 +3,7 @@
 use std::fs;
 use std::process::Command;
 
+use crate::age;
 use crate::execute::processors;
 
 /// Lines for a page: the machine, the system, the languages.
@@ -12,7 +13,8 @@ pub fn description() -> String {
     let memory = memory.map_or("?".into(), |kilobytes| format!("{:.0}", kilobytes / f64::from(1 << 20)));
     let kernel = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     format!(
-        "* Machine: {}, {} processors, {memory} GiB{}\n* System: Linux {}\n* Drystone {}, compiled by {}\n* {}\n",
+        "{}* Machine: {}, {} processors, {memory} GiB{}\n* System: Linux {}\n* Drystone {}, compiled by {}\n* {}\n",
+        age::commit(),
         field("/proc/cpuinfo", "model name").unwrap_or("unknown".into()),
         processors(),
         if field("/proc/cpuinfo", "flags").is_some_and(|flags| flags.contains(" hypervisor")) {

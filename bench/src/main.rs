@@ -6,7 +6,8 @@
 //!
 //! Without options it measures in full and rewrites `docs/figures/SUBJECT.md` and its plots. `--quick` measures the
 //! headline rows only, within two minutes; `--json` prints a line for each row and nothing else on standard output.
-//! What goes on, and what goes wrong, is told on standard error.
+//! What goes on, and what goes wrong, is told on standard error. `all` measures all subjects in full, and `ages` has each page
+//! say whether what it measures has changed since.
 //!
 //! What must not grow unnoticed is guarded, in instructions:
 //!
@@ -14,6 +15,7 @@
 //! cargo run --release -p drystone-bench -- guard [--bless]
 //! ```
 
+mod age;
 mod bindings;
 mod chart;
 mod child;
@@ -44,7 +46,7 @@ mod turns;
 mod words;
 
 use std::io::{self, Write};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
 
 use clap::{Args, Parser, Subcommand};
 use row::Row;
@@ -71,6 +73,10 @@ enum Subject {
     Kernel(Extent),
     /// The specialiser on real layered C, paper on copy elimination by program specialisation.
     Specialise(Extent),
+    /// All of these, one after the other, for pages of one day and one commit.
+    All,
+    /// Has each page say whether it is older than what it measures.
+    Ages,
     /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
     Guard(guard::Guard),
     /// Calls between components in Rust over a local binding, beside Rust's own.
@@ -161,6 +167,8 @@ fn main() -> ExitCode {
         Subject::Far(far) => far.run(),
         Subject::Increment(increment) => increment.run(),
         Subject::Specialise(extent) => specialise(extent),
+        Subject::All => all(),
+        Subject::Ages => age::mark(),
         Subject::Guard(guard) => guard.run(),
         Subject::Native(calls) => calls.run(),
         Subject::Child(child) => child.run(),
@@ -183,6 +191,20 @@ fn main() -> ExitCode {
     }
 }
 
+/// Each subject in a process of its own, as it is measured alone. What fails keeps no other from being measured.
+fn all() -> Result<(), String> {
+    let mut failed = Vec::new();
+    for (subject, _) in age::SUBJECTS {
+        eprintln!("== {subject}");
+        let status = process::Command::new(places::executable()).arg(subject).status();
+        if !status.is_ok_and(|status| status.success()) {
+            failed.push(subject);
+        }
+    }
+    age::mark()?;
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
+}
+
 fn processes(extent: Extent) -> Result<(), String> {
     let effort = if extent.quick { processes::Effort::QUICK } else { processes::Effort::FULL };
     let rows = extent.rows(&mut |tell| match extent.growth {
@@ -203,8 +225,7 @@ fn processes(extent: Extent) -> Result<(), String> {
 fn kernel(extent: Extent) -> Result<(), String> {
     let rows = extent.rows(&mut |tell| kernel::measure(!extent.quick, tell))?;
     if extent.is_for_page() {
-        let sections = kernel::sections();
-        page::write(&kernel::page(&rows, &sections), &rows)?;
+        page::write(&kernel::page(&rows), &rows)?;
     }
     extent.end(&rows)
 }

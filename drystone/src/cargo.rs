@@ -188,25 +188,3 @@ fn unusable(error: &io::Error, what: &str) -> String {
         _ => format!("cargo cannot be run: {error}"),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_line_that_is_no_text_ends_nothing() {
-        let mut from = &b"one\n\xFF two\r\nthree"[..];
-        let lines = std::iter::from_fn(|| next_line(&mut from).expect("it can be read"));
-        assert_eq!(lines.collect::<Vec<_>>(), ["one", "\u{FFFD} two", "", "three"]);
-    }
-
-    #[test]
-    fn cargo_says_how_far_it_is() {
-        let step = Step::of("    Building [======>      ] 12/85: tokio, rustls(build)");
-        assert_eq!(step, Some(Step::Compiled("12 of 85".into())));
-        assert_eq!(Step::of("   Compiling tokio v1.54.0"), Some(Step::Begun));
-        assert_eq!(Step::of("    Blocking waiting for file lock on build directory"), Some(Step::Blocked));
-        assert_eq!(Step::of("error: Building blocks are missing"), None);
-        assert_eq!(Step::of("Building castles] in the air"), None);
-    }
-}

@@ -56,6 +56,11 @@ impl Verified {
         &self.program
     }
 
+    /// Bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.guards.len() * (size_of::<Guard>() + size_of::<Option<Instruction>>())
+    }
+
     /// What is done before each of its slots.
     pub fn guards(&self) -> &[Guard] {
         &self.guards

@@ -8,10 +8,10 @@ use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crowd::{Crowd, Event};
-use server::{Server, until};
+use server::{Server, programs, until};
 
 const NAIL: &str = r#"{"name": "nail", "amount": 100}"#;
 
@@ -213,6 +213,12 @@ fn what_is_no_http_is_refused_and_the_connection_ends() {
         (400, b" /items HTTP/1.1\r\n".to_vec()),
         (400, b"GET items HTTP/1.1\r\nHost: x\r\n\r\n".to_vec()),
         (400, b"GET  /items HTTP/1.1\r\nHost: x\r\n\r\n".to_vec()),
+        (400, b"GET /it\rems HTTP/1.1\r\nHost: x\r\n\r\n".to_vec()),
+        (400, format!("{get}Host: x\r\nHost: x\r\n\r\n").into()),
+        (400, b"GET /items HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n".to_vec()),
+        (400, format!("{get}Host: x\r\nA: b\rC: d\r\n\r\n").into()),
+        (400, format!("{get}Host: x\r\nA: b\0\r\n\r\n").into()),
+        (414, format!("GET /items/{} HTTP/1.1\r\nHost: x\r\n\r\n", "1".repeat(70_000)).into()),
         (505, b"GET /items HTTP/2.0\r\nHost: x\r\n\r\n".to_vec()),
         (400, format!("{get}\r\n").into()),
         (400, format!("{get}Host: x\r\nnonsense\r\n\r\n").into()),
@@ -241,6 +247,90 @@ fn what_is_no_http_is_refused_and_the_connection_ends() {
     }
     assert_eq!(Client::new(&server).get("/counters").1, r#"{"requests": 1, "changes": 0, "items": 0}"#);
     assert_eq!(server.complaints(), "");
+}
+
+/// It doesn't know what that is.
+#[test]
+fn a_client_of_http_1_0_is_not_told_to_continue() {
+    let Some(server) = Server::start("HttpServer") else { return };
+    let ask = |version: &str| {
+        let mut client = Client::new(&server);
+        let head = format!(
+            "PUT /items/1 HTTP/{version}\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+            NAIL.len()
+        );
+        client.send(head.as_bytes());
+        thread::sleep(Duration::from_millis(100));
+        client.send(NAIL.as_bytes());
+        client.line()
+    };
+    assert_eq!((ask("1.0"), ask("1.1")), ("HTTP/1.1 201 Created".into(), "HTTP/1.1 100 Continue".into()));
+}
+
+/// More of them than there are seats, each of which sends a byte now and then.
+#[test]
+fn clients_that_drip_shut_nobody_out() {
+    let Some(server) = Server::start("HttpServer") else { return };
+    let parts = [
+        "GET /items HTTP/1.1\r\nHost: x\r\nA: ",
+        "PUT /items/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n",
+        "G",
+    ];
+    let mut drips: Vec<_> = (0..2100)
+        .map(|number: usize| {
+            let mut drip = server.connect();
+            drip.write_all(parts[number % parts.len()].as_bytes()).expect("it takes bytes");
+            drip
+        })
+        .collect();
+    for _ in 0..3 {
+        for drip in &mut drips {
+            // It may have been let go.
+            let _ = drip.write_all(b"{");
+        }
+        for _ in 0..20 {
+            assert_eq!(Client::new(&server).get("/counters").0, 200);
+        }
+    }
+    assert_eq!(server.complaints(), "");
+}
+
+#[test]
+fn a_request_that_drips_in_has_a_time_limit() {
+    let folder = std::env::temp_dir().join(format!("drystone-drips-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in ["HttpServer.dry", "Http.dry", "Json.dry"] {
+        let text = std::fs::read_to_string(programs().join(name)).expect("it is there");
+        std::fs::write(folder.join(name), text.replace("Longest = 60000", "Longest = 1000")).unwrap();
+    }
+    let server = Server::of(&folder.join("HttpServer.dry"));
+    std::fs::remove_dir_all(&folder).unwrap();
+    let Some(server) = server else { return };
+    let begun = Instant::now();
+    let drips: Vec<_> =
+        ["GET /items HTTP/1.1\r\nA: ", "PUT /items/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 9999\r\n\r\n"]
+            .into_iter()
+            .map(|part| {
+                let mut drip = server.connect();
+                thread::spawn(move || {
+                    drip.write_all(part.as_bytes()).expect("it takes bytes");
+                    while drip.write_all(b"{").is_ok() && begun.elapsed() < Duration::from_secs(10) {
+                        thread::sleep(Duration::from_millis(50));
+                    }
+                    begun.elapsed()
+                })
+            })
+            .collect();
+    // Who asks again and again is none of them.
+    let mut client = Client::new(&server);
+    while begun.elapsed() < Duration::from_millis(2500) {
+        assert_eq!(client.get("/counters").0, 200);
+        thread::sleep(Duration::from_millis(20));
+    }
+    for drip in drips {
+        let lasted = drip.join().unwrap();
+        assert!(lasted < Duration::from_secs(8), "{lasted:?}");
+    }
 }
 
 #[test]

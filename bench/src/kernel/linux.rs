@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use drystone_emulated::{COUNTED, MACHINE, Q35, QEMU};
 
-use super::published;
 use crate::peers::{self, run};
 use crate::places;
 
@@ -73,13 +72,10 @@ pub fn measure() -> Result<Vec<(String, u64)>, String> {
     Ok(rows.chain([("boot, milliseconds".into(), time.as_millis() as u64)]).collect())
 }
 
-/// Prints all, and what is published of seL4.
+/// Prints all.
 pub fn print() -> Result<(), String> {
     for (name, number) in measure()? {
         println!("{name:24} {number:12}");
-    }
-    for published::Published { what, processor, cycles } in published::SEL4 {
-        println!("{what:24} {cycles:5} cycles on {processor}");
     }
     Ok(())
 }

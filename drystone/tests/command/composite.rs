@@ -8,8 +8,9 @@ use drystone_client::composite::{Fault, VarTable};
 use drystone_client::{Error, Outcome, Stop};
 
 use crate::bindings::Server;
+use crate::peer::Peer;
 use crate::tcp::port;
-use crate::{complaint, drystone, folder_with, printed, status};
+use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
 const SERVER: &str = "
 COMPONENT Main;
@@ -163,4 +164,101 @@ fn the_service_has_the_interface_that_the_book_says() {
     let output = drystone(folder_with(&CLIENT.replace(":PORT", &port)).path(), &["run", "program.dry"]);
     let expected = "these bytes are no program: they don't begin as one\nunknown\n";
     assert_eq!((printed(&output).as_str(), status(&output)), (expected, 0), "{}", complaint(&output));
+}
+
+/// They ship what takes all that it can get, and go on holding it when it has stopped.
+#[test]
+fn clients_that_hoard_leave_room_for_others() {
+    let port = port();
+    let folder = folder_with(&SERVER.replace(":PORT", &format!(":{port}")));
+    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
+    assert_eq!(server.line(), "ready");
+    let connect = || drystone_client::Server::connect(("127.0.0.1", port)).expect("it listens");
+    let vars = Builder::new();
+    let all = vars.local::<Text>();
+    let hoarder =
+        vars.program(sequence([all.set(text("0123456789abcdef")), while_(true, all.set(all + all))]));
+    let hoarder = hoarder.unwrap();
+    let hoard = |client: &mut drystone_client::Server| {
+        let stopped = client.run(&hoarder, &[], VarTable::of(&hoarder).unwrap(), 10_000_000).unwrap();
+        assert!(
+            matches!(stopped, Outcome::Stopped { why: Stop::Fault(Fault::OutOfMemory), .. }),
+            "{stopped:?}"
+        );
+    };
+    let before = server.memory();
+    let mut hoarders: Vec<_> = (0..60).map(|_| connect()).collect();
+    hoarders.iter_mut().for_each(hoard);
+    let more = server.memory() - before;
+    assert!(more < 400 << 10, "{more} kB");
+    // Who comes when others hold all has a little.
+    let vars = Builder::new();
+    let (n, told) = (vars.local::<i64>(), vars.out::<Text>());
+    let small = vars
+        .program(repeat(&vars, 1000, sequence([n.set(n + 1), told.set(told + text("0123456789"))])))
+        .unwrap();
+    let ended = connect().run(&small, &[], VarTable::of(&small).unwrap(), 100_000).unwrap();
+    assert!(
+        matches!(&ended, Outcome::Ended(table) if table.value(told).is_some_and(|it| it.len() == 10_000))
+    );
+    drop(hoarders);
+}
+
+/// More programs that take long to prepare than one connection may have.
+const CROWD: &str = "
+COMPONENT Main;
+INTERFACE CompositeCalls;
+  { IN Run(program, names, table: TEXT; rounds: INTEGER)
+    { OUT Stopped(fault, location: INTEGER; why, table: TEXT) IN Resume(table: TEXT; rounds: INTEGER) }
+    ( OUT Ended(table: TEXT) | OUT Unknown | OUT Refused(why: TEXT) ) }
+END CompositeCalls;
+INTERFACE Told; OUT Told(why: TEXT) END Told;
+COMPONENT Client OFFERS Told REQUIRES CompositeCalls;
+  VARIABLE program, why: TEXT; told: BOOLEAN;
+  IMPLEMENTATION Told;
+  BEGIN {SHARED} AWAIT(told); !Told(why) END Told;
+  VARIABLE i: INTEGER; said: TEXT;
+ACTIVITY
+  program := \"no program, which takes some time to be found out\";
+  FOR i := 1 TO 10 DO program := program + program END;
+  CompositeCalls!Run(program, \"\\x00\\x00\\x00\\x00\", \"\", 100);
+  CompositeCalls?Refused(said);
+  BEGIN {EXCLUSIVE} why := said; told := TRUE END
+END Client;
+VARIABLE client[i: INTEGER]: Client; i, tooMany: INTEGER; why: TEXT;
+BEGIN
+  FOR i := 1 TO 100 DO
+    NEW(client[i]); CONNECT(CompositeCalls(client[i]), \"tcp://127.0.0.1:PORT/drystone:composite\")
+  END;
+  FOR i := 1 TO 100 DO
+    client[i]?Told(why);
+    IF FIND(why, \"a client may have 16 runs at once\", 0) = 0 THEN INC(tooMany)
+    ELSE ASSERT(FIND(why, \"these bytes are no program\", 0) = 0) END
+  END;
+  WRITE((tooMany > 0) AND (tooMany <= 84)); WRITELINE
+END Main;
+";
+
+#[test]
+fn programs_that_wait_to_be_prepared_are_counted() {
+    let port = format!(":{}", port());
+    let folder = folder_with(&SERVER.replace(":PORT", &port));
+    let _server = Server::start(folder.path(), &["run", "program.dry"]);
+    let output = drystone(folder_with(&CROWD.replace(":PORT", &port)).path(), &["run", "program.dry"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("TRUE\n", 0), "{}", complaint(&output));
+}
+
+#[test]
+fn a_server_may_take_no_composites() {
+    let port = port();
+    let server = SERVER.replace(":PORT/count\")", ":PORT/count\") BY Tcp(composites: FALSE)");
+    let folder = folder_with(&server.replace(":PORT", &format!(":{port}")));
+    let _server = Server::start(folder.path(), &["run", "program.dry"]);
+    let mut server = drystone_client::Server::connect(("127.0.0.1", port)).expect("it listens");
+    assert!(server.describe("store").is_ok());
+    let vars = Builder::new();
+    let n = vars.out::<i64>();
+    let program = vars.program(n.set(1)).unwrap();
+    let refused = server.run(&program, &[], VarTable::of(&program).unwrap(), 100);
+    assert!(refused.is_err(), "{refused:?}");
 }

@@ -17,6 +17,7 @@ const FILES: &[(&str, &str)] = &[
     ("hello.dry", include_str!("http/hello.dry")),
     ("server.dry", include_str!("http/server.dry")),
     ("client.dry", include_str!("http/client.dry")),
+    ("web.dry", include_str!("http/web.dry")),
     ("talk.py", include_str!("http/talk.py")),
 ];
 

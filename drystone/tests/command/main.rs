@@ -49,6 +49,7 @@ mod strangers;
 mod systems;
 mod tcp;
 mod udp;
+mod web;
 mod with;
 
 use std::fs;

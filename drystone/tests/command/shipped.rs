@@ -239,7 +239,7 @@ fn what_is_stored_is_worked_on_where_it_is() {
     server.run(&program, &["store"], table, 1000).unwrap();
     assert_eq!(work("transfer a b 30"), ("1".into(), 0));
     assert_eq!(work("transfer a b 71"), ("a holds 70 only".into(), 1));
-    assert_eq!(work("transfer a w 7"), ("the value is no integer".into(), 1));
+    assert_eq!(work("transfer a w 7"), ("value is not an integer or out of range".into(), 1));
     assert_eq!(work("transfer w a 7"), ("w holds no number".into(), 1));
     assert_eq!(work("raise n: 10"), ("2".into(), 0));
     assert_eq!(work("follow w"), ("70 after 2 steps".into(), 0));

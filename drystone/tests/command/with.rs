@@ -1,6 +1,7 @@
 //! `--with CRATE`: crates that are built in.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -74,6 +75,35 @@ fn a_folder_without_a_crate_and_a_missing_cargo_are_explained() {
         command.current_dir(folder.path()).env("PATH", "/nowhere").output().expect("the command runs");
     assert_eq!(status(&output), 1);
     assert!(complaint(&output).contains("needs cargo"), "{}", complaint(&output));
+}
+
+/// A Cargo that says what Cargo says, and a byte that is no text.
+const ODD_CARGO: &str = "#!/bin/sh
+if [ \"$1\" = metadata ]; then exec \"$REAL_CARGO\" \"$@\"; fi
+printf '   Compiling words v0.1.0\\n    Building [==> ] 12/85: words\\r\\377 odd\\r\\nerror: no\\n' >&2
+exit 101
+";
+
+#[test]
+fn what_cargo_complains_of_is_shown_without_its_progress() {
+    let folder = folder_with("COMPONENT A; END A;");
+    let cargo = folder.path().join("cargo");
+    fs::write(&cargo, ODD_CARGO).expect("a temporary folder can be written");
+    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let path = std::env::var("PATH").expect("there is one");
+    let mut command = Command::new(DRYSTONE);
+    command
+        .args(["build", "--with"])
+        .arg(systems().join("words"))
+        .arg("program.dry")
+        .current_dir(folder.path());
+    command.env("REAL_CARGO", env!("CARGO")).env("PATH", format!("{}:{path}", folder.path().display()));
+    let output = command.output().expect("the command runs");
+    assert_eq!(status(&output), 1);
+    assert_eq!(
+        complaint(&output),
+        "building words with what a program runs on\nerror: the crates could not be built:\n\u{FFFD} odd\n\nerror: no\n"
+    );
 }
 
 #[test]

@@ -40,6 +40,11 @@ impl Texts {
         if cell.ty == Type::Text { self.slots[cell.place].len() } else { 0 }
     }
 
+    /// Of all of them.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     pub fn are_too_many(&self) -> bool {
         self.bytes > self.most
     }

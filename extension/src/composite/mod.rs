@@ -42,7 +42,7 @@ pub use host::Failure;
 pub use prepared::{Executor, Prepared};
 pub use program::{Action, Argument, Call, Code, Hash, Pattern, Program, Refusal, Travels, Variable};
 pub use run::{Allowance, Run, Step, Why};
-pub use server::{ClientId, Event, InterpServer, Quota, RunId, Settings};
+pub use server::{ClientId, Event, InterpServer, Quota, RunId, SMALL, Settings};
 pub use services::{Answer, Arguments, Results, Services};
 pub use table::{Layout, VarTable};
 pub use tree::{Command, Comparison, Expression, For, Kind, Move, OnError, Operation};

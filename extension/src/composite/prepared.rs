@@ -37,6 +37,7 @@ pub struct Prepared<S> {
     pub(super) layout: Arc<Layout>,
     pub(super) calls: Arc<Calls>,
     pub(super) body: Body<S>,
+    bytes: usize,
 }
 
 pub(super) enum Body<S> {
@@ -73,7 +74,8 @@ impl<S: Services> Prepared<S> {
                 Body::Bytecode(Arc::new(verified), engine)
             }
         };
-        Ok(Prepared { program, layout, calls, body })
+        let bytes = bytes(&program, &body);
+        Ok(Prepared { program, layout, calls, body, bytes })
     }
 
     /// The same program for another engine. Its runs may be handed from one to the other ([`super::Run::go_on_with`]). None for a
@@ -82,7 +84,8 @@ impl<S: Services> Prepared<S> {
         let Body::Bytecode(verified, _) = &self.body else { return Ok(None) };
         let body = Body::Bytecode(verified.clone(), engine(verified, &self.layout, by)?);
         let (program, layout, calls) = (self.program.clone(), self.layout.clone(), self.calls.clone());
-        Ok(Some(Prepared { program, layout, calls, body }))
+        let bytes = bytes(&program, &body);
+        Ok(Some(Prepared { program, layout, calls, body, bytes }))
     }
 }
 
@@ -95,6 +98,11 @@ impl<S> Prepared<S> {
     /// Whether bytecode is interpreted.
     pub(super) fn is_interpreted(&self) -> bool {
         matches!(&self.body, Body::Bytecode(_, engine) if engine.is_interpreted())
+    }
+
+    /// Bytes of memory that it takes, about.
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Instructions that may be between one round and the next, about. Trees can't do more in a round than is written in them.
@@ -131,4 +139,20 @@ fn engine<S: Services>(verified: &Verified, layout: &Layout, by: Executor) -> Re
     };
     // SAFETY: see the module.
     unsafe { Executable::new(verified, platform, key) }
+}
+
+/// Bytes of memory that a program takes, about: of what it was decoded to, and of what runs it.
+fn bytes<S>(program: &Program, body: &Body<S>) -> usize {
+    let Program { communications, variables, calls, code } = program;
+    let arguments: usize = calls.iter().map(|call| size_of_val(call.arguments())).sum();
+    // Calls are there once more, with where their values are.
+    let shared = size_of_val(&**communications) + 2 * size_of_val(&**variables) + 3 * size_of_val(&**calls);
+    let code = match (code, body) {
+        (Code::Bytecode(slots), Body::Bytecode(verified, engine)) => {
+            size_of_val(&**slots) + verified.bytes() + engine.bytes()
+        }
+        // Only who asks for it keeps a tree as it is.
+        _ => 0,
+    };
+    shared + 4 * arguments + code
 }

@@ -213,6 +213,19 @@ impl<S> Run<S> {
         self.host.debt
     }
 
+    /// Bytes that it takes, about: of its texts, and of all else, its program included.
+    pub(super) fn bytes(&self) -> (usize, usize) {
+        let slots = size_of_val(&*self.host.texts.slots);
+        let others =
+            size_of::<Run<S>>() + size_of::<State>() + slots + self.memory.bytes() + self.prepared.bytes();
+        (self.host.texts.bytes(), others)
+    }
+
+    /// It may hold so many bytes of texts from now on.
+    pub(super) fn limit_texts(&mut self, most: usize) {
+        self.host.texts.most = most;
+    }
+
     /// Takes from it what is left of its allowance. What it used beyond, it still owes.
     pub(super) fn take_rounds(&mut self) -> u64 {
         core::mem::take(&mut self.rounds)

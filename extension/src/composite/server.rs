@@ -27,8 +27,13 @@ const LONG: u64 = 1 << 21;
 pub struct Settings {
     /// What no program may exceed.
     pub limits: Limits,
-    /// Bytes of programs that are remembered; those that nobody used for longest are forgotten first.
+    /// Bytes that programs may take which are remembered, as they are then; those that nobody used for longest are forgotten
+    /// first.
     pub remembered: usize,
+    /// Bytes that all clients together may hold, besides [`SMALL`] for each of their runs.
+    pub held: usize,
+    /// Runs of all clients.
+    pub runs: usize,
     /// Rounds of a turn, at most: see [`InterpServer::lengthen`].
     pub slice: u64,
     /// A number that nobody can guess: see [`Executor::Jit`].
@@ -42,9 +47,14 @@ pub struct Quota {
     pub rounds: u64,
     /// Bytes of texts that each run may hold.
     pub texts: usize,
+    /// Bytes that all its runs may hold together, besides [`SMALL`] for each.
+    pub held: usize,
     /// Runs at once, those included that have stopped and are kept.
     pub runs: usize,
 }
+
+/// Bytes that each run may hold, whatever others do: so who holds all that there is doesn't keep others from what is small.
+pub const SMALL: usize = 64 << 10;
 
 /// A client, as its host numbers it.
 pub type ClientId = u64;
@@ -75,6 +85,16 @@ pub struct InterpServer<S> {
     turns: VecDeque<ClientId>,
     runs: BTreeMap<RunId, Active<S>>,
     next: RunId,
+    /// What all clients hold.
+    held: Held,
+}
+
+/// What a client holds, or all of them.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    runs: usize,
+    /// Besides [`SMALL`] for each run.
+    bytes: usize,
 }
 
 struct Known<S> {
@@ -88,7 +108,7 @@ struct Known<S> {
 
 struct Client {
     quota: Quota,
-    runs: usize,
+    held: Held,
     ready: VecDeque<RunId>,
 }
 
@@ -97,6 +117,8 @@ struct Active<S> {
     hash: Hash,
     run: Run<S>,
     is_ready: bool,
+    /// Bytes that it holds besides [`SMALL`].
+    held: usize,
     /// Rounds of its next turn.
     slice: u64,
 }
@@ -117,6 +139,7 @@ impl<S: Services> InterpServer<S> {
             turns: VecDeque::new(),
             runs: BTreeMap::new(),
             next: 0,
+            held: Held::default(),
         }
     }
 
@@ -141,6 +164,7 @@ impl<S: Services> InterpServer<S> {
 
     fn add(&mut self, hash: Hash, bytes: usize, prepared: Prepared<S>) {
         self.clock += 1;
+        let bytes = bytes + prepared.bytes();
         self.remembered += bytes;
         let prepared = Arc::new(prepared);
         let known = Known { prepared, bytes, last_used: self.clock, uses: 0, may_be_compiled: true };
@@ -152,6 +176,11 @@ impl<S: Services> InterpServer<S> {
     /// The program with a hash, if it is remembered; else the client has to send it.
     pub fn program(&self, hash: Hash) -> Option<&Program> {
         self.programs.get(&hash).map(|known| known.prepared.program())
+    }
+
+    /// Bytes that the programs take which are remembered.
+    pub fn remembered(&self) -> usize {
+        self.remembered
     }
 
     /// But the last one stays.
@@ -167,7 +196,74 @@ impl<S: Services> InterpServer<S> {
     /// A client comes, or has another quota from now on.
     pub fn admit(&mut self, client: ClientId, quota: Quota) {
         let known = self.clients.entry(client);
-        known.or_insert_with(|| Client { quota, runs: 0, ready: VecDeque::new() }).quota = quota;
+        known.or_insert_with(|| Client { quota, held: Held::default(), ready: VecDeque::new() }).quota =
+            quota;
+    }
+
+    /// A client that has been admitted wants so many bytes kept for it, such as a program that isn't prepared yet, or values
+    /// that it hasn't taken: that counts as a run. It is refused if the client, or all of them, would hold too much.
+    pub fn may_keep(&self, client: ClientId, bytes: usize) -> Result<(), Refusal> {
+        let client = self.clients.get(&client).ok_or("the server doesn't know this client")?;
+        let (most, all) = (&client.quota, &self.settings);
+        let more = bytes.saturating_sub(SMALL);
+        if client.held.runs >= most.runs {
+            let most = most.runs;
+            return Err(format!("a client may have {most} runs at once; discard one that has stopped").into());
+        }
+        if self.held.runs >= all.runs {
+            return Err(format!("the server has {} runs, and may have no more", all.runs).into());
+        }
+        if more > most.held.saturating_sub(client.held.bytes) {
+            return Err(format!("the client's runs may hold {} bytes together", most.held).into());
+        }
+        if more > all.held.saturating_sub(self.held.bytes) {
+            return Err(format!("the server holds {} bytes for runs, and may hold no more", all.held).into());
+        }
+        Ok(())
+    }
+
+    /// So many bytes are kept for a client from now on.
+    pub fn keep(&mut self, client: ClientId, bytes: usize) {
+        self.hold(client, |held| {
+            held.runs += 1;
+            held.bytes += bytes.saturating_sub(SMALL);
+        });
+    }
+
+    /// They are kept no more.
+    pub fn give_up(&mut self, client: ClientId, bytes: usize) {
+        self.hold(client, |held| {
+            held.runs -= 1;
+            held.bytes -= bytes.saturating_sub(SMALL);
+        });
+    }
+
+    /// Changes what a client holds, and all of them.
+    fn hold(&mut self, client: ClientId, change: impl Fn(&mut Held)) {
+        // What a client held that has gone was given up with it.
+        let Some(client) = self.clients.get_mut(&client) else { return };
+        change(&mut client.held);
+        change(&mut self.held);
+    }
+
+    /// A run may hold as much as its client, and all of them, have left.
+    fn limit(&mut self, run: RunId) {
+        let Some(active) = self.runs.get_mut(&run) else { return };
+        let Some(client) = self.clients.get(&active.client) else { return };
+        let left = |most: usize, held: Held| (most + active.held).saturating_sub(held.bytes);
+        let left = left(client.quota.held, client.held).min(left(self.settings.held, self.held));
+        let (_, others) = active.run.bytes();
+        active.run.limit_texts(client.quota.texts.min((SMALL + left).saturating_sub(others)));
+    }
+
+    /// Counts what a run holds.
+    fn count(&mut self, run: RunId) {
+        let Some(active) = self.runs.get_mut(&run) else { return };
+        let (texts, others) = active.run.bytes();
+        let now = (texts + others).saturating_sub(SMALL);
+        let before = core::mem::replace(&mut active.held, now);
+        let client = active.client;
+        self.hold(client, |held| held.bytes = held.bytes + now - before);
     }
 
     /// A client may use so many rounds more.
@@ -179,7 +275,10 @@ impl<S: Services> InterpServer<S> {
 
     /// A client has gone, and all its runs with it: gives their communications.
     pub fn dismiss(&mut self, client: ClientId) -> Vec<S> {
-        self.clients.remove(&client);
+        if let Some(Client { held, .. }) = self.clients.remove(&client) {
+            self.held.runs -= held.runs;
+            self.held.bytes -= held.bytes;
+        }
         self.turns.retain(|it| *it != client);
         let gone = self.runs.extract_if(.., |_, active| active.client == client);
         gone.map(|(_, active)| active.run.into_parts().1).collect()
@@ -194,11 +293,8 @@ impl<S: Services> InterpServer<S> {
         interfaces: &[&P],
         services: S,
     ) -> Result<RunId, Refusal> {
-        let owner = self.clients.get_mut(&client).ok_or("the server doesn't know this client")?;
-        if owner.runs >= owner.quota.runs {
-            let most = owner.quota.runs;
-            return Err(format!("a client may have {most} runs at once; discard one that has stopped").into());
-        }
+        self.may_keep(client, values.len())?;
+        let owner = &self.clients[&client];
         let known = self.programs.get_mut(&hash);
         let known =
             known.ok_or_else(|| format!("the program {hash} isn't known here any more; send it again"))?;
@@ -208,17 +304,19 @@ impl<S: Services> InterpServer<S> {
         self.by_use.insert(self.clock, hash);
         (known.last_used, known.uses) = (self.clock, known.uses.saturating_add(1));
         if known.uses == OFTEN {
-            known.compile(self.settings.key);
+            self.remembered += known.compile(self.settings.key);
         }
         let mut table = VarTable::new(known.prepared.layout().clone());
         table.decode_in(values)?;
         let allowance = Allowance { rounds: 0, texts: owner.quota.texts };
         let run = Run::new(known.prepared.clone(), table, services, allowance)?;
-        owner.runs += 1;
-        let id = self.next;
-        self.next += 1;
+        let (texts, others) = run.bytes();
         let slice = self.settings.slice.min(FIRST / known.prepared.round()).max(1);
-        self.runs.insert(id, Active { client, hash, run, is_ready: false, slice });
+        self.may_keep(client, texts + others)?;
+        self.keep(client, texts + others);
+        let (id, held) = (self.next, (texts + others).saturating_sub(SMALL));
+        self.next += 1;
+        self.runs.insert(id, Active { client, hash, run, is_ready: false, held, slice });
         self.wake(id);
         Ok(id)
     }
@@ -246,12 +344,14 @@ impl<S: Services> InterpServer<S> {
     pub fn resume(&mut self, run: RunId) {
         if let Some(active) = self.runs.get_mut(&run) {
             active.run.cancel_flag().store(false, Ordering::Relaxed);
+            self.count(run);
             self.wake(run);
         }
     }
 
     /// A run, to look at its variables or to change them, or its communications.
     pub fn run(&mut self, run: RunId) -> Option<&mut Run<S>> {
+        self.limit(run);
         self.runs.get_mut(&run).map(|active| &mut active.run)
     }
 
@@ -264,12 +364,15 @@ impl<S: Services> InterpServer<S> {
     pub fn discard(&mut self, run: RunId) -> Option<S> {
         let active = self.runs.remove(&run)?;
         if let Some(client) = self.clients.get_mut(&active.client) {
-            client.runs -= 1;
             client.ready.retain(|it| *it != run);
             if client.ready.is_empty() {
                 self.turns.retain(|it| *it != active.client);
             }
         }
+        self.hold(active.client, |held| {
+            held.runs -= 1;
+            held.bytes -= active.held;
+        });
         Some(active.run.into_parts().1)
     }
 
@@ -322,6 +425,7 @@ impl<S: Services> InterpServer<S> {
 
     /// A slice for a run that isn't among those which are ready.
     fn go_on(&mut self, run: RunId) -> Option<Event<S>> {
+        self.limit(run);
         let active = self.runs.get_mut(&run)?;
         let id = active.client;
         let client = self.clients.get_mut(&id)?;
@@ -343,10 +447,12 @@ impl<S: Services> InterpServer<S> {
             client.ready.push_back(run);
             if let Some(known) = self.programs.get_mut(&active.hash) {
                 // It takes long.
-                known.compile(self.settings.key);
+                self.remembered += known.compile(self.settings.key);
                 let _ = active.run.go_on_with(known.prepared.clone());
             }
         }
+        self.count(run);
+        let active = self.runs.get_mut(&run)?;
         match step {
             Step::Waits => None,
             _ if has_more => None,
@@ -361,13 +467,18 @@ impl<S: Services> InterpServer<S> {
 }
 
 impl<S: Services> Known<S> {
-    /// Has it compiled to the machine's code, if it isn't, and as far as that is possible.
-    fn compile(&mut self, key: u64) {
+    /// Has it compiled to the machine's code, if it isn't, and as far as that is possible. Gives how many bytes more it takes;
+    /// some programs are forgotten for it when the next one comes.
+    fn compile(&mut self, key: u64) -> usize {
         if self.may_be_compiled && self.prepared.is_interpreted() {
             self.may_be_compiled = false;
             if let Ok(Some(compiled)) = self.prepared.with(Executor::Jit(key)) {
+                let more = compiled.bytes().saturating_sub(self.prepared.bytes());
                 self.prepared = Arc::new(compiled);
+                self.bytes += more;
+                return more;
             }
         }
+        0
     }
 }

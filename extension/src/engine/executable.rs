@@ -42,6 +42,15 @@ impl<H> Executable<H> {
         matches!(self, Executable::Interpreter(_))
     }
 
+    /// Bytes that it takes, about.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Executable::Interpreter(interpreter) => interpreter.bytes(),
+            #[cfg(all(unix, target_arch = "x86_64"))]
+            Executable::Jit(jit) => jit.bytes(),
+        }
+    }
+
     /// As [`Interpreter::run`].
     pub fn run(&self, context: &mut Context<H>) -> Result<u64, Stop> {
         match self {

@@ -23,6 +23,11 @@ pub struct Interpreter<H> {
 }
 
 impl<H> Interpreter<H> {
+    /// Bytes that it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.operations) + size_of_val(&*self.helpers) + size_of_val(&*self.taken)
+    }
+
     /// Prepares a program. It fails if the platform lacks what the program refers to.
     ///
     /// # Safety

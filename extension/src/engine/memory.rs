@@ -65,6 +65,11 @@ impl Memory {
         self.size
     }
 
+    /// Bytes that it takes, with the stack.
+    pub(crate) fn bytes(&self) -> usize {
+        STACK + self.size + ROOM
+    }
+
     /// The own memory.
     pub fn own(&self) -> &[u8] {
         &self.all()[STACK..STACK + self.size]

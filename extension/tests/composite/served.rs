@@ -9,10 +9,16 @@ use drystone_extension::composite::*;
 use crate::programs::copy;
 use crate::store::{Store, file};
 
-const SETTINGS: Settings =
-    Settings { limits: LIMITS, remembered: 1 << 16, slice: 100, key: 0x0123_4567_89ab_cdef };
+const SETTINGS: Settings = Settings {
+    limits: LIMITS,
+    remembered: 1 << 16,
+    held: 1 << 20,
+    runs: 8,
+    slice: 100,
+    key: 0x0123_4567_89ab_cdef,
+};
 const LIMITS: Limits = Limits { program: 1 << 16, words: 1 << 10, texts: 1 << 6 };
-const QUOTA: Quota = Quota { rounds: 100_000, texts: 1 << 20, runs: 2 };
+const QUOTA: Quota = Quota { rounds: 100_000, texts: 1 << 20, held: 1 << 19, runs: 2 };
 const NONE: [&Description; 0] = [];
 
 fn endless() -> Vec<u8> {
@@ -138,8 +144,11 @@ fn what_nobody_uses_is_forgotten_first() {
         let it = vars.out::<i64>();
         vars.program(it.set(number)).unwrap().encode()
     };
-    let size = program(0).len();
-    let mut server = InterpServer::<Store>::new(Settings { remembered: 3 * size, ..SETTINGS });
+    // What counts is what they take, which is more than was sent.
+    let mut one = InterpServer::<Store>::new(SETTINGS);
+    one.remember(&program(0)).unwrap();
+    assert!(one.remembered() > 2 * program(0).len());
+    let mut server = InterpServer::<Store>::new(Settings { remembered: 3 * one.remembered(), ..SETTINGS });
     server.admit(1, QUOTA);
     let hashes: Vec<Hash> = (0..3).map(|it| server.remember(&program(it)).unwrap()).collect();
     server.start(1, hashes[0], &[], &NONE, Store::of(&[])).unwrap();
@@ -151,6 +160,88 @@ fn what_nobody_uses_is_forgotten_first() {
     assert!(server.program(fourth).is_some());
     // The run has its program as long as it needs it.
     assert!(matches!(server.turn(), Some((_, Some(Event::Ended(..))))));
+}
+
+/// A text that becomes twice as long in each round, as long as there is room, and is kept then.
+fn hoarder() -> Vec<u8> {
+    let vars = Builder::new();
+    let all = vars.out::<Text>();
+    vars.program(sequence([all.set(text("0123456789abcdef")), while_(true, all.set(all + all))]))
+        .unwrap()
+        .encode()
+}
+
+/// Bytes of the text that a run of [`hoarder`] has in the end.
+fn hoarded(server: &mut InterpServer<Store>, client: ClientId, hash: Hash) -> usize {
+    let run = server.start(client, hash, &[], &NONE, Store::of(&[])).unwrap();
+    loop {
+        match server.turn() {
+            Some((_, None)) => {}
+            Some((it, Some(Event::Stopped(Why::Failed(failure), _)))) => {
+                assert_eq!((it, failure.fault), (run, Fault::OutOfMemory));
+                break;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    match server.run(run).unwrap().get(0, 0) {
+        Some(Value::Text(text)) => text.len(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_all_hold_is_bounded_and_who_comes_late_has_something() {
+    let mut server = InterpServer::new(SETTINGS);
+    let hash = server.remember(&hoarder()).unwrap();
+    (0..6).for_each(|client| server.admit(client, QUOTA));
+    let quota = QUOTA.held + SMALL;
+    // The second one has what the first one has left, and what each run has.
+    let first = hoarded(&mut server, 0, hash);
+    let second = hoarded(&mut server, 0, hash);
+    assert!(first > quota / 4 && first + second < quota + SMALL, "{first} and {second} bytes");
+    let others: Vec<usize> = (1..6).map(|client| hoarded(&mut server, client, hash)).collect();
+    let all: usize = others.iter().sum::<usize>() + first + second;
+    assert!(all < SETTINGS.held + 7 * SMALL, "{others:?}");
+    assert!(others.iter().all(|bytes| *bytes >= SMALL / 4), "{others:?}");
+    // More runs than all may have.
+    server.start(1, hash, &[], &NONE, Store::of(&[])).unwrap();
+    server.admit(6, QUOTA);
+    let sentence = server.start(6, hash, &[], &NONE, Store::of(&[])).unwrap_err().0;
+    assert_eq!(sentence, "the server has 8 runs, and may have no more");
+    // Who goes gives it back.
+    (0..6).for_each(|client| drop(server.dismiss(client)));
+    assert_eq!(hoarded(&mut server, 6, hash), first);
+}
+
+#[test]
+fn what_is_kept_for_a_client_counts_as_a_run() {
+    let mut server = InterpServer::<Store>::new(SETTINGS);
+    assert!(server.may_keep(1, 0).is_err());
+    server.admit(1, QUOTA);
+    let most = QUOTA.held + SMALL;
+    let sentence = server.may_keep(1, most + 1).unwrap_err().0;
+    assert_eq!(sentence, format!("the client's runs may hold {} bytes together", QUOTA.held));
+    server.may_keep(1, most).unwrap();
+    server.keep(1, most);
+    let sentence = server.may_keep(1, SMALL + 1).unwrap_err().0;
+    assert!(sentence.contains("bytes together"), "{sentence}");
+    server.keep(1, SMALL);
+    assert_eq!(
+        server.may_keep(1, 0).unwrap_err().0,
+        "a client may have 2 runs at once; discard one that has stopped"
+    );
+    server.give_up(1, most);
+    server.may_keep(1, most).unwrap();
+    (2..4).for_each(|client| {
+        server.admit(client, QUOTA);
+        server.keep(client, most);
+    });
+    let sentence = server.may_keep(1, most).unwrap_err().0;
+    assert_eq!(sentence, format!("the server holds {} bytes for runs, and may hold no more", SETTINGS.held));
+    server.dismiss(2);
+    server.give_up(2, most);
+    server.may_keep(1, most).unwrap();
 }
 
 /// How many rounds a run of [`endless`] has done.

@@ -83,7 +83,7 @@ pub(super) const ALL: &[Factory] = &[
     reaching("Local", &["local"], &[]),
     reaching("Worker", &["worker"], &[]),
     reaching("Lrpc", &["process", "user"], &[("confined", Boolean), ("memory", BYTES), ("processor", SOME)]),
-    reaching("Tcp", &["tcp"], &[]),
+    reaching("Tcp", &["tcp"], &[("composites", Boolean)]),
     reaching(
         "Onc",
         &["onc", "onc+udp"],
@@ -98,7 +98,18 @@ pub(super) const ALL: &[Factory] = &[
         ],
     ),
     reaching("Udp", &["udp"], &[("patience", SOME), ("open", Boolean), ("on", Text)]),
-    reaching("Http", &["http", "https"], &[("limit", BYTES), ("socket", Boolean)]),
+    reaching(
+        "Http",
+        &["http", "https"],
+        &[
+            ("limit", BYTES),
+            ("socket", Boolean),
+            ("origins", Text),
+            ("reads", Messages),
+            ("statuses", Text),
+            ("files", Text),
+        ],
+    ),
     reaching("Nats", &["nats"], NATS),
     reaching("Event", &["event", "event+nats"], EVENT),
 ];

@@ -1,9 +1,12 @@
-//! The store of the key-value server: `Records`, a native component over [`redb`], whose file survives whatever ends the
-//! program. The rest of the server is written in the component language, beside this crate.
+//! The store of the key-value server: `Records`, a native component over [`redb`], whose file survives whatever ends
+//! the program. The rest of the server is written in the component language, beside this crate.
 //!
-//! * [`records`] serves a client: it collects operations, and waits for them to be on the disk without holding up others.
-//! * [`store`] is the file, and the one thread that writes to it: what all clients want meanwhile is one transaction.
-//! * [`operation`] is what may be done, [`table`] does it.
+//! * `records` serves a client: it collects operations, and waits for them to be on the disk without holding up others.
+//! * [`store`] has the threads that do them: one writes, and what all clients want meanwhile is one transaction
+//!   ([`writer`]); one reads.
+//! * [`file`] is what they do it on, and is opened anew when the disk has failed.
+//! * [`operation`] is what may be done, `reading` and `changing` do it, [`watch`] knows who wants to know.
+//! * [`record`] is how records lie in the file, [`pattern`] which keys are meant.
 
 #![warn(missing_docs)]
 
@@ -11,13 +14,17 @@ include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
 
 use drystone_kortex::{Addition, Offer};
 
-/// What may be asked of the store, and what it answers.
+mod changing;
+pub mod file;
 pub mod operation;
+pub mod pattern;
+mod reading;
+pub mod record;
 #[path = "records.rs"]
 mod records_component;
-/// The file and the thread that writes to it.
 pub mod store;
-mod table;
+pub mod watch;
+pub mod writer;
 
 /// What `--with` builds in.
 pub static DRYSTONE: Addition = Addition {

@@ -1,21 +1,162 @@
-//! Operations on the store, and their results.
+//! Operations on the store, and their results: see `interfaces.dry`, which says what each is.
 
 /// A key, or a value.
 pub type Bytes = Vec<u8>;
 
-/// What may be done with the store: see `interfaces.dry`.
+/// Bytes of a key at most.
+pub const LONGEST_KEY: usize = 8192;
+
+/// Bytes of a result that come at once at most: a longer value comes in pieces.
+pub const PIECE: usize = 128 * 1024;
+
+/// What may be done with the store.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the interface says it")]
 pub enum Operation {
-    Get { key: Bytes },
-    Set { key: Bytes, x: Bytes, lifetime: i64 },
-    Create { key: Bytes, x: Bytes, lifetime: i64 },
+    Read(Read),
+    Change(Change),
+}
+
+/// What leaves everything as it is.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the interface says it")]
+pub enum Read {
+    Get {
+        key: Bytes,
+    },
+    Part {
+        key: Bytes,
+        from: i64,
+        to: i64,
+    },
+    Length {
+        key: Bytes,
+    },
+    Expiry {
+        key: Bytes,
+    },
+    Remaining {
+        key: Bytes,
+    },
+    Next {
+        after: Bytes,
+        prefix: Bytes,
+        most: i64,
+    },
+    Keys {
+        pattern: Bytes,
+    },
+    Scan {
+        place: i64,
+        pattern: Bytes,
+        most: i64,
+    },
+    Count,
+    Timed,
+    Random,
+    /// Only in order to have a result.
+    Nothing,
+}
+
+/// What may change something.
+#[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the interface says it")]
+pub enum Change {
+    Set { key: Bytes, x: Bytes, only: Only, expires: Expires },
+    Swap { key: Bytes, x: Bytes, only: Only, expires: Expires },
+    Take { key: Bytes },
+    Touch { key: Bytes, expires: Expires },
     Delete { key: Bytes },
     Add { key: Bytes, n: i64 },
+    Append { key: Bytes, x: Bytes },
+    Overlay { key: Bytes, at: i64, x: Bytes },
     Exchange { key: Bytes, old: Bytes, x: Bytes },
-    Expire { key: Bytes, lifetime: i64 },
-    Remaining { key: Bytes },
-    Next { after: Bytes, prefix: Bytes, most: i64 },
+    Expire { key: Bytes, expires: Expires, condition: Condition },
+    Rename { key: Bytes, new: Bytes, only: Only },
+    Copy { key: Bytes, new: Bytes, only: Only },
+    SetAll { pairs: Vec<(Bytes, Bytes)>, only: Only },
+    Clear,
+    Watch { key: Bytes },
+    Unwatch,
+}
+
+/// When something is done: depending on whether the key is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "they say it")]
+pub enum Only {
+    Always,
+    IfMissing,
+    IfThere,
+}
+
+impl Only {
+    /// From the interface's number.
+    pub fn of(number: i64) -> Only {
+        match number {
+            1 => Only::IfMissing,
+            2 => Only::IfThere,
+            _ => Only::Always,
+        }
+    }
+
+    /// Whether it is to be done.
+    pub fn allows(self, is_there: bool) -> bool {
+        match self {
+            Only::Always => true,
+            Only::IfMissing => !is_there,
+            Only::IfThere => is_there,
+        }
+    }
+}
+
+/// When a record expires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expires {
+    /// Never.
+    Never,
+    /// As it did before.
+    AsBefore,
+    /// In so many milliseconds.
+    In(i64),
+    /// At that time, in milliseconds since 1970.
+    At(i64),
+}
+
+impl Expires {
+    /// From the interface's numbers.
+    pub fn of(how: i64, time: i64) -> Expires {
+        match how {
+            1 => Expires::AsBefore,
+            2 => Expires::In(time),
+            3 => Expires::At(time),
+            _ => Expires::Never,
+        }
+    }
+
+    /// The time at which it does, in milliseconds since 1970; 0: never.
+    pub fn time(self, now: u64, before: u64) -> u64 {
+        match self {
+            Expires::Never => 0,
+            Expires::AsBefore => before,
+            Expires::In(lifetime) => now.saturating_add_signed(lifetime).max(1),
+            Expires::At(time) => time.max(1) as u64,
+        }
+    }
+}
+
+/// On what the new time of a record depends: see `Expire`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Condition(pub i64);
+
+impl Condition {
+    /// Whether it holds, of the times before and after; 0: never.
+    pub fn holds(self, old: u64, new: u64) -> bool {
+        let wants = |bit| self.0 & bit != 0;
+        !(wants(1) && old != 0
+            || wants(2) && old == 0
+            || wants(4) && (old == 0 || new <= old)
+            || wants(8) && old != 0 && new >= old)
+    }
 }
 
 /// What has come of an operation.
@@ -23,7 +164,10 @@ pub enum Operation {
 #[allow(missing_docs, reason = "the interface says it")]
 pub enum Outcome {
     Value(Bytes),
+    Long(usize),
+    Piece(Bytes),
     Entry(Bytes, Bytes),
+    Key(Bytes),
     Number(i64),
     Other(Bytes),
     Done,
@@ -31,99 +175,150 @@ pub enum Outcome {
     Refused(String),
 }
 
-/// Bytes of a key at most.
-const LONGEST_KEY: usize = 1024;
-/// Bytes of a value at most.
-const LARGEST_VALUE: usize = 16 * 1024 * 1024;
-
 impl Operation {
     /// Whether it leaves everything as it is.
     pub fn only_reads(&self) -> bool {
-        matches!(self, Operation::Get { .. } | Operation::Remaining { .. } | Operation::Next { .. })
-    }
-
-    /// Why it can't be done, whatever is stored.
-    pub fn complaint(&self) -> Option<String> {
-        let (key, size) = match self {
-            Operation::Next { .. } => return None,
-            Operation::Set { key, x, .. }
-            | Operation::Create { key, x, .. }
-            | Operation::Exchange { key, x, .. } => (key, x.len()),
-            Operation::Get { key }
-            | Operation::Delete { key }
-            | Operation::Add { key, .. }
-            | Operation::Expire { key, .. }
-            | Operation::Remaining { key } => (key, 0),
-        };
-        if key.is_empty() || key.len() > LONGEST_KEY {
-            return Some(format!("a key has 1 to {LONGEST_KEY} bytes"));
-        }
-        (size > LARGEST_VALUE).then(|| format!("a value has {LARGEST_VALUE} bytes at most"))
-    }
-
-    /// How many records it looks at.
-    pub fn work(&self) -> i64 {
-        if let Operation::Next { most, .. } = self { *most } else { 1 }
+        matches!(self, Operation::Read(_))
     }
 
     /// About how many bytes it holds.
     pub fn size(&self) -> usize {
         match self {
-            Operation::Set { key, x, .. } | Operation::Create { key, x, .. } => key.len() + x.len(),
-            Operation::Exchange { key, old, x } => key.len() + old.len() + x.len(),
-            Operation::Next { after, prefix, .. } => after.len() + prefix.len(),
-            Operation::Get { key }
-            | Operation::Delete { key }
-            | Operation::Add { key, .. }
-            | Operation::Expire { key, .. }
-            | Operation::Remaining { key } => key.len(),
+            Operation::Read(read) => read.size(),
+            Operation::Change(change) => change.size(),
         }
     }
 }
+
+impl Read {
+    /// How many records it looks at; `None`: at any number of them.
+    pub fn work(&self) -> Option<i64> {
+        match self {
+            Read::Next { most, .. } | Read::Scan { most, .. } => Some(*most),
+            Read::Keys { .. } => None,
+            _ => Some(1),
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Read::Get { key }
+            | Read::Part { key, .. }
+            | Read::Length { key }
+            | Read::Expiry { key }
+            | Read::Remaining { key } => key.len(),
+            Read::Next { after, prefix, .. } => after.len() + prefix.len(),
+            Read::Keys { pattern } | Read::Scan { pattern, .. } => pattern.len(),
+            Read::Count | Read::Timed | Read::Random | Read::Nothing => 0,
+        }
+    }
+}
+
+impl Change {
+    /// Why it can't be done, whatever is stored, where values have so many bytes at most.
+    pub fn complaint(&self, largest: usize) -> Option<String> {
+        let pair = |key: &Bytes, x: &Bytes| complaint(key, x.len(), largest);
+        match self {
+            Change::Set { key, x, .. }
+            | Change::Swap { key, x, .. }
+            | Change::Append { key, x }
+            | Change::Overlay { key, x, .. }
+            | Change::Exchange { key, x, .. } => pair(key, x),
+            Change::Add { key, .. } | Change::Watch { key } => complaint(key, 0, largest),
+            Change::Rename { new, .. } | Change::Copy { new, .. } => complaint(new, 0, largest),
+            Change::SetAll { pairs, .. } => pairs.iter().find_map(|(key, x)| pair(key, x)),
+            Change::Take { .. }
+            | Change::Touch { .. }
+            | Change::Delete { .. }
+            | Change::Expire { .. }
+            | Change::Clear
+            | Change::Unwatch => None,
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Change::Set { key, x, .. }
+            | Change::Swap { key, x, .. }
+            | Change::Append { key, x }
+            | Change::Overlay { key, x, .. } => key.len() + x.len(),
+            Change::Exchange { key, old, x } => key.len() + old.len() + x.len(),
+            Change::Rename { key, new, .. } | Change::Copy { key, new, .. } => key.len() + new.len(),
+            Change::SetAll { pairs, .. } => pairs.iter().map(|(key, x)| key.len() + x.len()).sum(),
+            Change::Take { key }
+            | Change::Touch { key, .. }
+            | Change::Delete { key }
+            | Change::Add { key, .. }
+            | Change::Expire { key, .. }
+            | Change::Watch { key } => key.len(),
+            Change::Clear | Change::Unwatch => 0,
+        }
+    }
+}
+
+/// Why no value of that size can be stored by that key.
+fn complaint(key: &[u8], size: usize, largest: usize) -> Option<String> {
+    if key.len() > LONGEST_KEY {
+        return Some(format!("a key has at most {LONGEST_KEY} bytes"));
+    }
+    (size > largest).then(|| format!("a value has at most {largest} bytes"))
+}
+
+/// What is said of a value that would become longer, in Redis' words.
+pub const TOO_LONG: &str = "string exceeds maximum allowed size (proto-max-bulk-len)";
 
 impl Outcome {
     /// About how many bytes it holds.
     pub fn size(&self) -> usize {
         match self {
-            Outcome::Value(x) | Outcome::Other(x) => x.len(),
+            Outcome::Value(x) | Outcome::Other(x) | Outcome::Piece(x) | Outcome::Key(x) => x.len(),
             Outcome::Entry(key, x) => key.len() + x.len(),
-            Outcome::Number(_) | Outcome::Done | Outcome::Missing | Outcome::Refused(_) => 0,
+            Outcome::Refused(reason) => reason.len(),
+            Outcome::Number(_) | Outcome::Long(_) | Outcome::Done | Outcome::Missing => 0,
         }
     }
 }
 
-/// Bytes of all outcomes of a batch at most, where the last may take more.
-const LARGEST_OUTCOMES: usize = 32 * 1024 * 1024;
-
-/// The outcomes of a batch.
-#[derive(Debug)]
+/// Outcomes, and how much they hold.
+#[derive(Debug, Default)]
 pub struct Outcomes {
     all: Vec<Outcome>,
     size: usize,
-    largest: usize,
 }
 
-impl Default for Outcomes {
-    fn default() -> Outcomes {
-        Outcomes::of(LARGEST_OUTCOMES)
-    }
-}
+/// What a small outcome takes, so that many of them are not nothing.
+const LEAST: usize = size_of::<Outcome>();
 
 impl Outcomes {
-    /// None, with room for so many bytes.
-    pub fn of(largest: usize) -> Outcomes {
-        Outcomes { all: Vec::new(), size: 0, largest }
-    }
-
-    /// Whether there may be more of them that hold something.
-    pub fn has_room(&self) -> bool {
-        self.size < self.largest
-    }
-
     /// One more.
     pub fn push(&mut self, outcome: Outcome) {
-        self.size += outcome.size();
+        self.size += outcome.size() + LEAST;
         self.all.push(outcome);
+    }
+
+    /// A value, in pieces if it is long.
+    pub fn push_value(&mut self, x: Bytes) {
+        if x.len() <= PIECE {
+            return self.push(Outcome::Value(x));
+        }
+        self.push(Outcome::Long(x.len()));
+        x.chunks(PIECE).for_each(|piece| self.push(Outcome::Piece(piece.into())));
+    }
+
+    /// More of them.
+    pub fn append(&mut self, more: Outcomes) {
+        self.size += more.size;
+        self.all.extend(more.all);
+    }
+
+    /// About how many bytes they hold.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Whether there is enough for now.
+    pub fn is_full(&self) -> bool {
+        self.size >= PIECE
     }
 
     /// They.

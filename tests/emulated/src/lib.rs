@@ -42,8 +42,8 @@ pub enum Failed {
 pub struct Kernel {
     /// The image.
     pub image: PathBuf,
-    /// The program of its users, which is in it.
-    pub users: PathBuf,
+    /// The program of its users, which is in it, if it has users.
+    pub users: Option<PathBuf>,
 }
 
 impl Kernel {
@@ -71,7 +71,7 @@ impl Kernel {
         }
         let release = target.join("x86_64-unknown-none/release");
         let users = newest(&release.join("build"), "out/user/x86_64-unknown-none/release/user");
-        Ok(Kernel { image, users: users.ok_or(Failed::Wrong("it has no users".into()))? })
+        Ok(Kernel { image, users })
     }
 
     /// Boots it, for a minute at most: what it says. What it is to do stands on its command line.
@@ -90,11 +90,11 @@ impl Kernel {
         Ok(String::from_utf8_lossy(&done.stdout).into_owned())
     }
 
-    /// Bytes that are loaded, but for the users' program. No page of them is both written and run.
+    /// What of it is the kernel's own. No page is both written and run.
     ///
     /// # Errors
     /// It is no such image.
-    pub fn bytes(&self) -> Result<usize, Failed> {
+    pub fn size(&self) -> Result<Size, Failed> {
         use object::Endianness;
         use object::elf::{FileHeader64, PF_W, PF_X, PT_LOAD};
         use object::read::elf::{FileHeader, ProgramHeader};
@@ -102,18 +102,30 @@ impl Kernel {
         let bytes = std::fs::read(&self.image).map_err(|error| wrong(&error))?;
         let header = FileHeader64::<Endianness>::parse(&*bytes).map_err(|error| wrong(&error))?;
         let endian = header.endian().map_err(|error| wrong(&error))?;
-        let mut loaded = 0;
+        let mut size = Size { loaded: 0, zeros: 0 };
         for segment in header.program_headers(endian, &*bytes).map_err(|error| wrong(&error))? {
             if segment.p_type(endian) == PT_LOAD {
                 if segment.p_flags(endian) & (PF_W | PF_X) == PF_W | PF_X {
                     return Err(wrong(&"a segment is to be written and run"));
                 }
-                loaded += segment.p_filesz(endian) as usize;
+                size.loaded += segment.p_filesz(endian) as usize;
+                size.zeros += (segment.p_memsz(endian) - segment.p_filesz(endian)) as usize;
             }
         }
-        let users = self.users.metadata().map_err(|error| wrong(&error))?.len() as usize;
-        Ok(loaded - users)
+        if let Some(users) = &self.users {
+            size.loaded -= users.metadata().map_err(|error| wrong(&error))?.len() as usize;
+        }
+        Ok(size)
     }
+}
+
+/// How much memory a kernel takes when it begins, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Size {
+    /// Code, constants and variables that are in the image, but for its users' program.
+    pub loaded: usize,
+    /// Variables that begin as zeros, which aren't in the image: stacks, page tables, and the like.
+    pub zeros: usize,
 }
 
 /// What a line says that begins with a name, as a number.

@@ -4,13 +4,18 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::compiled::Drystone;
+
+/// Where the programs are.
+pub fn programs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs")
+}
 
 /// The server, at a port of its own.
 pub struct Server {
@@ -22,6 +27,11 @@ pub struct Server {
 impl Server {
     /// `None` if there is no binary.
     pub fn start(program: &str) -> Option<Server> {
+        Server::of(&programs().join(program).with_extension("dry"))
+    }
+
+    /// The same for a program that is elsewhere.
+    pub fn of(program: &Path) -> Option<Server> {
         let Some(drystone) = Drystone::find() else {
             drystone_golden::skipped("no drystone binary (set DRYSTONE_BIN)");
             return None;
@@ -29,9 +39,8 @@ impl Server {
         // The system chooses a port; it stays free for a while.
         let address =
             TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
-        let program = Path::new(env!("CARGO_MANIFEST_DIR")).join("../programs").join(program);
         let mut command = drystone.command();
-        command.arg("run").arg(program.with_extension("dry")).arg(address.to_string());
+        command.arg("run").arg(program).arg(address.to_string());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the drystone binary runs");
         let mut line = String::new();

@@ -73,6 +73,13 @@ impl<H, M: Deref<Target = [u8]>> Jit<H, M> {
         })
     }
 
+    /// Bytes that it takes, about: with the tables of where slots, returns and calls are.
+    pub(crate) fn bytes(&self) -> usize {
+        let Compiled { slots, returns, callees, .. } = &self.compiled;
+        let tables = size_of_val(&**slots) + size_of_val(&**returns) + size_of_val(&**callees);
+        self.size().next_multiple_of(4096) + tables + size_of_val(&*self.helpers) + size_of_val(&*self.taken)
+    }
+
     /// Bytes of code.
     pub fn size(&self) -> usize {
         self.memory_of_code.len()

@@ -40,14 +40,18 @@ const LONG: Duration = Duration::from_micros(200);
 /// Who has had turns at arrival rests for as long as they took, but no longer than this.
 const REST: Duration = Duration::from_millis(1);
 
-/// Bytes of programs that are remembered.
-const REMEMBERED: usize = 4 << 20;
+/// Bytes that programs take which are remembered.
+const REMEMBERED: usize = 64 << 20;
 
 /// Bytes of a program.
 const LONGEST: usize = 64 << 10;
 
 /// What a connection may have, besides the rounds for which it asks.
-const QUOTA: Quota = Quota { rounds: 0, texts: 16 << 20, runs: 16 };
+const QUOTA: Quota = Quota { rounds: 0, texts: 16 << 20, held: 32 << 20, runs: 16 };
+
+/// Bytes that all connections' runs may hold together, and how many runs there may be.
+const HELD: usize = 256 << 20;
+const RUNS: usize = 4096;
 
 /// The interface of the service.
 fn interface() -> &'static Interface {
@@ -75,13 +79,22 @@ pub(super) struct Server {
     next: Cell<Instant>,
     /// Those for which something has changed during another one's turn.
     woken: RefCell<Vec<RunId>>,
+    /// What was given up during a run's turn, and is to be counted so.
+    given_up: RefCell<Vec<(ClientId, usize)>>,
+}
+
+/// Bytes that are kept for a client, and count as a run of its.
+struct Kept {
+    server: Weak<Server>,
+    client: ClientId,
+    bytes: usize,
 }
 
 impl Server {
     pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<Server> {
         let key = RandomState::new().build_hasher().finish();
         let limits = Limits { program: LONGEST, ..Limits::default() };
-        let settings = Settings { limits, remembered: REMEMBERED, slice: SLICE, key };
+        let settings = Settings { limits, remembered: REMEMBERED, held: HELD, runs: RUNS, slice: SLICE, key };
         let server = RefCell::new(InterpServer::new(settings));
         Rc::new_cyclic(|me| Server {
             me: me.clone(),
@@ -94,7 +107,14 @@ impl Server {
             comes_back: Cell::new(false),
             next: Cell::new(Instant::now()),
             woken: RefCell::default(),
+            given_up: RefCell::default(),
         })
+    }
+
+    /// Something is kept for a client: what it may hold becomes less until the result is dropped.
+    fn keep(&self, client: ClientId, bytes: usize) -> Kept {
+        self.server.borrow_mut().keep(client, bytes);
+        Kept { server: self.me.clone(), client, bytes }
     }
 
     /// Nobody wants to know what becomes of a run.
@@ -151,6 +171,9 @@ impl Server {
 
     /// Goes on when the program's processes, and what comes from outside, have had their turns.
     fn come_back(&self) {
+        for (client, bytes) in self.given_up.take() {
+            self.server.borrow_mut().give_up(client, bytes);
+        }
         for run in self.woken.take() {
             let session = self.session(run).filter(|session| session.goes_on());
             session.inspect(|_| self.server.borrow_mut().wake(run));
@@ -169,6 +192,7 @@ impl Composites for Server {
     fn admit(&self) -> ClientId {
         let client = self.clients.get();
         self.clients.set(client + 1);
+        self.server.borrow_mut().admit(client, QUOTA);
         client
     }
 
@@ -184,6 +208,16 @@ impl Composites for Server {
 
     fn ship(&self, taker: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Box<dyn Reach> {
         Box::new(Ships::new(taker, harbour, shipment))
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        let Some(server) = self.server.upgrade() else { return };
+        match server.server.try_borrow_mut() {
+            Ok(mut server) => server.give_up(self.client, self.bytes),
+            Err(_) => server.given_up.borrow_mut().push((self.client, self.bytes)),
+        }
     }
 }
 

@@ -2,16 +2,19 @@
 //! protocols go as JSON over a WebSocket. A component requires such a service the same way.
 //!
 //! `json` is how messages are written, `describe` the OpenAPI description that is served beside, `context` has the names. A
-//! server is a `site` with its `export`s; each connection comes through a `gate`, which hands it on to hyper, whose `requests`
-//! become `exchange`s, or to tungstenite as a `socket`. A client of a `service` is a `caller`, whose requests go over `line`s, or a
+//! server is a `site` with its `export`s; each connection comes through a `gate`, which hands it on to hyper. Its `requests`
+//! become `exchange`s, if `admission` lets them in; one may `upgrade` the connection, which tungstenite has then as a `socket`,
+//! whose `frames` are counted. A client of a `service` is a `caller`, whose requests go over `line`s, or a
 //! `handshake` for a WebSocket, over connections that are `dial`ed. `task` and `io` are what hyper needs to run here.
 
+mod admission;
 mod caller;
 mod context;
 mod describe;
 mod dial;
 mod exchange;
 mod export;
+mod frames;
 mod gate;
 mod handshake;
 mod io;
@@ -22,6 +25,7 @@ mod service;
 mod site;
 mod socket;
 mod task;
+mod upgrade;
 
 pub(in crate::bindings) use context::Context;
 

@@ -101,6 +101,10 @@ impl NamingContext for Tcp {
         }
         self.doors.retain(|_, door| door.strong_count() > 0);
         self.doors.insert(address, Rc::downgrade(&door));
+        let mut own = hints.factories.iter().filter(|factory| factory.name == "Tcp");
+        if own.any(|factory| factory.boolean("composites") == Ok(Some(false))) {
+            door.exports.takes_composites.set(false);
+        }
         let names = door.exports.names.clone();
         let offer = names.add(&wanted)?;
         Ok(Box::new(Brought::new(&names, offer, door, self.reactor.expected())))

@@ -1,7 +1,7 @@
 //! Arrays of calls.
 
 use users::calls::{self, Number, call};
-use users::measures::measure;
+use counting::measure;
 use users::say;
 
 /// Words that an array shares with the kernel.
@@ -76,9 +76,9 @@ pub fn measures() {
     for (count, number) in COUNTS {
         let single = measure_each(count, || _ = call(Number::Nothing, 0, 0));
         let nothing = [command(Number::Nothing as u64, 400); 100];
-        let keep = users::measures::now();
+        let keep = counting::now();
         let array = Array::new(number, &nothing[..count]).expect("it is kept");
-        let keep = users::measures::now() - keep;
+        let keep = counting::now() - keep;
         assert_eq!((array.call(), array.get(400)), (0, 42));
         say!("single calls {count} {single}");
         say!("interp {count} {}", measure(|| _ = array.call()));

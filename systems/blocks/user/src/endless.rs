@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crate::programs::{ANY, BUDGET, By, CANCELLED, COUNT, ENDED, LONG, Request, UNFINISHED, learn, wire};
 use users::attacks::touch;
 use users::calls::{self, Number, call};
-use users::measures::now;
+use counting::now;
 use users::say;
 
 pub const FOR_EVER: i64 = i64::MAX;

@@ -5,7 +5,7 @@ use core::arch::asm;
 use crate::arrays::{Array, COUNTS, command};
 use crate::programs::{ENDED, FAULT, Request, learn, wire};
 use users::calls::{self, Number, call};
-use users::measures::{measure, median, now};
+use counting::{measure, median, now};
 use users::say;
 
 /// Where frames can be.

@@ -3,7 +3,7 @@
 use crate::arrays::COUNTS;
 use crate::programs::{ENDED, FRAMES, NOTHING, Request, learn, wire};
 use users::calls::{Number, call};
-use users::measures::{measure, median, now};
+use counting::{measure, median, now};
 use users::say;
 
 /// As for arrays, by programs that the kernel knows.

@@ -9,7 +9,7 @@
 use core::hint::black_box;
 
 use users::calls::{self, Number, call};
-use users::measures::measure;
+use counting::measure;
 use users::say;
 
 use crate::BLOCK;

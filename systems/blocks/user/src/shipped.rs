@@ -6,7 +6,7 @@
 use core::slice;
 
 use users::calls::{self, Number, call};
-use users::measures::{measure, now};
+use counting::{measure, now};
 use users::say;
 
 use crate::endless::{self, FOR_EVER};

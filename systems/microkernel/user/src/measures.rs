@@ -1,55 +1,11 @@
-//! What bindings cost, in instructions, where the counter counts them: the median of many rounds, without what the counter itself takes.
+//! What bindings to the kernel and to other domains cost, in instructions.
 
 use core::arch::asm;
-use core::arch::x86_64::_rdtsc;
-use core::hint::black_box;
+
+use counting::{ROUNDS, measure, median, now};
 
 use crate::calls::{self, Number, call, plain_call};
 use crate::say;
-
-pub const ROUNDS: usize = 101;
-
-/// The median of what something takes.
-pub fn median(mut something: impl FnMut() -> u64) -> u64 {
-    let mut counts = [0; ROUNDS];
-    for count in &mut counts {
-        *count = something();
-    }
-    counts.sort_unstable();
-    counts[ROUNDS / 2]
-}
-
-pub fn now() -> u64 {
-    // SAFETY: the kernel lets everybody read the counter.
-    unsafe { _rdtsc() }
-}
-
-#[inline(always)]
-pub fn measure(something: impl Fn()) -> u64 {
-    let with = median(|| {
-        let start = now();
-        something();
-        now() - start
-    });
-    let without = median(|| {
-        let start = now();
-        now() - start
-    });
-    with - without
-}
-
-/// An interface, as local bindings have it.
-trait Counting {
-    fn count(&self) -> i64;
-}
-
-struct Counter(i64);
-
-impl Counting for Counter {
-    fn count(&self) -> i64 {
-        self.0
-    }
-}
 
 /// When the handler of a signal began.
 static mut TOLD: u64 = 0;
@@ -66,8 +22,6 @@ pub extern "C" fn give_way() {
 }
 
 pub fn all() {
-    let counter: &dyn Counting = black_box(&Counter(42));
-    say!("local binding {}", measure(|| _ = black_box(counter.count())));
     assert_eq!(call(Number::Nothing, 0, 0), 42);
     say!("syscall {}", measure(|| _ = plain_call(Number::Nothing, 0, 0)));
     say!("optimised syscall {}", measure(|| _ = call(Number::Nothing, 0, 0)));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use drystone_extension::composite::{Hash, Prepared, Refusal};
 
 use super::port::Ports;
-use super::{Server, Session};
+use super::{Kept, Server, Session};
 use crate::reactor::{Errand, Handler};
 
 /// Bytes of a program that takes no longer than a turn of a run does.
@@ -27,6 +27,8 @@ struct Sent {
     by: Weak<Session>,
     program: Arc<[u8]>,
     hash: Hash,
+    /// With what it shall begin with.
+    kept: Kept,
 }
 
 type Work = Errand<Result<Prepared<Ports>, Refusal>>;
@@ -43,11 +45,17 @@ impl Server {
         }
         let hash = Hash::of(program);
         let is_known = server.program(hash).is_some();
+        let bytes = program.len() + session.asked_bytes();
+        let refused = server.may_keep(session.client, bytes).err();
         drop(server);
         if is_known {
             return session.remembered(Ok(hash));
         }
-        let sent = Sent { by: session.me.clone(), program: program.into(), hash };
+        if let Some(refusal) = refused {
+            return session.remembered(Err(refusal));
+        }
+        let kept = self.keep(session.client, bytes);
+        let sent = Sent { by: session.me.clone(), program: program.into(), hash, kept };
         let mut next = self.preparing.next.borrow_mut();
         // Else who begins sessions only to end them could have any number of programs lie here.
         next.retain(|sent| sent.by.strong_count() > 0);
@@ -63,7 +71,9 @@ impl Server {
             let Some(session) = sent.by.upgrade() else { continue };
             // Somebody else may have sent it, too.
             if self.server.borrow().program(sent.hash).is_some() {
-                session.remembered(Ok(sent.hash));
+                let hash = sent.hash;
+                drop(sent);
+                session.remembered(Ok(hash));
                 continue;
             }
             let (program, limits) = (sent.program.clone(), self.limits);
@@ -81,7 +91,8 @@ impl Server {
         let result = self.preparing.now.borrow().as_ref().and_then(|(_, work)| work.result());
         let Some(result) = result else { return };
         let Some((sent, _)) = self.preparing.now.take() else { return };
-        let Sent { by, program, hash } = sent;
+        let Sent { by, program, hash, kept } = sent;
+        drop(kept);
         let learnt = result.map(|prepared| self.server.borrow_mut().learn(hash, program.len(), prepared));
         by.upgrade().inspect(|session| session.remembered(learnt.map(|()| hash)));
         self.prepare_next();

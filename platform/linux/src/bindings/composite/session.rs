@@ -7,7 +7,7 @@ use drystone_component::wire::{Arrival, Connection, Handle, Reader, put_opaque, 
 use drystone_extension::composite::{Event, Failure, Hash, Quota, Refusal, RunId, VarTable, Why};
 
 use super::port::Ports;
-use super::{QUOTA, Server};
+use super::{Kept, QUOTA, Server};
 use crate::reactor::Expectation;
 use drystone_extension::composite::shipping::{
     BUDGET, CANCELLED, ENDED, REFUSED, RESUME, RUN, STOPPED, UNKNOWN,
@@ -17,12 +17,15 @@ use drystone_kortex::peer::{ClientId, Line, Shipper};
 /// How a program is named that the server knows.
 const BYTES_OF_HASH: usize = 32;
 
+/// No program has more communications.
+const MOST_NAMES: u32 = 4096;
+
 /// See the head of this file.
 pub(super) struct Session {
     pub(super) me: Weak<Session>,
     line: Weak<dyn Line>,
     composites: Rc<Server>,
-    client: ClientId,
+    pub(super) client: ClientId,
     handle: Handle,
     /// The run that begins when its program is remembered.
     asked: RefCell<Option<Asked>>,
@@ -30,7 +33,7 @@ pub(super) struct Session {
     /// What runs waits for the client to resume it.
     is_stopped: Cell<bool>,
     /// What the client gets as soon as it takes more.
-    owed: RefCell<Option<Reply>>,
+    owed: RefCell<Option<(Reply, Kept)>>,
     _may_come: Expectation,
 }
 
@@ -86,6 +89,13 @@ impl Session {
         }
         self.asked.take();
         self.reply(Reply::Unknown);
+    }
+
+    /// Bytes of what is to be the run's beginning.
+    pub(super) fn asked_bytes(&self) -> usize {
+        let asked = self.asked.borrow();
+        let Some(Asked { names, table, .. }) = &*asked else { return 0 };
+        table.len() + names.iter().map(|name| name.len() + size_of::<Vec<u8>>()).sum::<usize>()
     }
 
     /// What it has asked for begins: this is its program.
@@ -180,7 +190,8 @@ impl Session {
     fn reply(&self, reply: Reply) {
         let Some(line) = self.line.upgrade() else { return };
         if !line.peer().has_room(self.handle) {
-            self.owed.replace(Some(reply));
+            let kept = self.composites.keep(self.client, reply.bytes());
+            self.owed.replace(Some((reply, kept)));
             return;
         }
         line.peer().reply(&line, self.handle, reply.number(), |out| {
@@ -199,7 +210,8 @@ impl Drop for Session {
 
 impl Shipper for Session {
     fn hear(&self, connection: &RefCell<Connection>) -> bool {
-        self.owed.take().into_iter().for_each(|reply| self.reply(reply));
+        let owed = self.owed.take();
+        owed.into_iter().for_each(|(reply, _)| self.reply(reply));
         loop {
             let arrival = connection.borrow_mut().arrival(self.handle);
             let message = match arrival {
@@ -244,6 +256,16 @@ impl Reply {
             Reply::Stopped { .. } => STOPPED,
             Reply::Unknown => UNKNOWN,
             Reply::Refused(_) => REFUSED,
+        }
+    }
+
+    /// Bytes that it takes.
+    fn bytes(&self) -> usize {
+        match self {
+            Reply::Ended(table) => table.len(),
+            Reply::Stopped { why, table, .. } => why.len() + table.len(),
+            Reply::Unknown => 0,
+            Reply::Refused(why) => why.len(),
         }
     }
 
@@ -308,7 +330,13 @@ fn rounds(reader: &mut Reader<'_>) -> Result<u64, String> {
 fn names(bytes: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let mut reader = Reader::new(bytes);
     let mut names = Vec::new();
-    for _ in 0..reader.word("the number of names")? {
+    let count = reader.word("the number of names")?;
+    if count > MOST_NAMES {
+        return Err(format!(
+            "a program talks over {MOST_NAMES} communications at most, and there are {count}"
+        ));
+    }
+    for _ in 0..count {
         names.push(reader.opaque("a name")?.to_vec());
     }
     reader.end()?;

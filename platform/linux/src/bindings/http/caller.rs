@@ -114,6 +114,12 @@ impl Far for Caller {
         let parameters = self.service().interface.messages.get()[message].parameters.get();
         let mut body = Vec::with_capacity(128);
         json::write_values(&mut body, parameters, data(parameters, *values));
+        let limit = self.service().options.limit;
+        if body.len() > limit {
+            let why = format!("the request has {} bytes, and may have {limit}", body.len());
+            self.step = Step::Lost(self.service().about(why));
+            return pump.wake();
+        }
         let sent = self.lines.send(self.message_name(message), body.into(), pump);
         self.sent = Some((message, sent));
     }

@@ -10,9 +10,10 @@ use drystone_kortex::composed::COMMON;
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
+use super::admission::{Admission, Clients, Origins};
 use super::caller::Remote;
 use super::describe::openapi;
-use super::export::{Admission, Export};
+use super::export::Export;
 use super::service::{Options, Service, port_of};
 use super::site::{Offered, Site};
 use crate::bindings::datum::only_data;
@@ -98,11 +99,12 @@ fn is_own(place: &Place) -> bool {
 }
 
 /// What they are called, besides those that all factories have.
-const OWN: [&str; 2] = ["limit", "socket"];
+const OWN: [&str; 3] = ["limit", "origins", "socket"];
 
 pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
     let token = hints.option("token").map(|token| String::from_utf8_lossy(token).into_owned());
-    let mut options = Options { limit: LIMIT, token: token.filter(|token| !token.is_empty()), socket: false };
+    let token = token.filter(|token| !token.is_empty());
+    let mut options = Options { limit: LIMIT, token, socket: false, origins: Origins::These(Vec::new()) };
     for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("http")) {
         let strange = |name: &str| !OWN.contains(&name) && !COMMON.contains(&name);
         if let Some((name, _)) = factory.options.iter().find(|(name, _)| strange(name)) {
@@ -112,6 +114,9 @@ pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
         if let Some(limit) = factory.integer("limit")? {
             let wrong = || format!("limit: {limit} is no number of bytes");
             options.limit = usize::try_from(limit).ok().filter(|&limit| limit > 0).ok_or_else(wrong)?;
+        }
+        if let Some(origins) = factory.option("origins") {
+            options.origins = Origins::parse(&String::from_utf8_lossy(origins))?;
         }
         options.socket = factory.boolean("socket")?.unwrap_or(false);
     }
@@ -156,11 +161,12 @@ impl NamingContext for Context {
         let scheme = if self.is_secure { "https" } else { "http" };
         let url = format!("{scheme}://{address}{}", place.path);
         let description = openapi(interface, calls.as_ref(), &url, options.token.is_some());
-        let admission = match options.token {
-            Some(token) => Admission::Token(token),
-            None if self.is_secure => Admission::All,
-            None => Admission::OwnName,
+        let clients = match options.token {
+            Some(token) => Clients::Token(token),
+            None if self.is_secure => Clients::All,
+            None => Clients::OwnName,
         };
+        let admission = Admission { clients, origins: options.origins };
         let export = Export::new(place.path, interface, calls, description, (options.limit, admission));
         let site = self.site(address, hints)?;
         Ok(Box::new(Offered::new(site, export, self.reactor.expect())?))

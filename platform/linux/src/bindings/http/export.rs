@@ -9,16 +9,7 @@ use drystone_component::{Interface, Side};
 use drystone_runtime::far::{Far, Waker};
 use hyper::body::Bytes;
 
-/// Which clients are let in.
-pub(super) enum Admission {
-    /// Those that show this.
-    Token(String),
-    /// Those that call this machine by a name that is its own wherever they are. Any other name can be made to lead here for
-    /// a while, in the browser of somebody who looks at a page of strangers.
-    OwnName,
-    /// All that TLS has let in.
-    All,
-}
+use super::admission::Admission;
 
 /// See the head of this file.
 pub(super) struct Export {

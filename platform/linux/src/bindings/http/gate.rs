@@ -1,4 +1,5 @@
-//! A new connection, until it is known what it is for: requests over HTTP/1.1, over HTTP/2, or a WebSocket.
+//! A new connection, until it is known what it is for: requests over HTTP/1.1, one of which may make it a WebSocket, or over
+//! HTTP/2.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -15,15 +16,15 @@ use super::io::Io;
 use super::requests::respond;
 use super::socket::accept;
 use super::task::Task;
+use super::upgrade::Upgrade;
 use crate::network::socket::Socket;
 use crate::reactor::{Handler, Reactor};
 
 /// How long a request's head may take, and how long a connection may be idle.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Most bytes of a request's head, and most lines of it.
+/// Most bytes of a request's head.
 const MOST_BYTES: usize = 64 * 1024;
-const MOST_LINES: usize = 100;
 
 /// How long, and for how many bytes, a client may go on sending that has had its last answer.
 const LEAVING: Duration = Duration::from_secs(5);
@@ -55,7 +56,6 @@ enum Kind {
     Unknown,
     Requests,
     Requests2,
-    Socket,
 }
 
 impl Gate {
@@ -77,7 +77,7 @@ impl Gate {
         loop {
             let kind = kind(bytes);
             if !matches!(kind, Kind::Unknown) {
-                reading.unread(std::mem::take(bytes));
+                reading.unread(&std::mem::take(bytes));
                 return Ok(Some((kind, reading)));
             }
             let scratch = &mut *self.reactor.scratch.borrow_mut();
@@ -103,22 +103,32 @@ impl Gate {
         let (exports, socket) = (self.exports.clone(), self.socket.clone());
         match kind {
             Kind::Unknown => {}
-            Kind::Socket => accept(&exports, io),
             Kind::Requests => {
                 let (all, heard) = (reactor.clone(), socket.clone());
                 Task::start(reactor, socket, move |handle| {
-                    let clock = handle.clock.clone();
+                    let (clock, upgrade) = (handle.clock.clone(), Upgrade::default());
                     let mut builder = http1::Builder::new();
                     builder
                         .timer(handle.clock.clone())
                         .header_read_timeout(PATIENCE)
                         .max_buf_size(MOST_BYTES);
-                    let service =
-                        service_fn(move |request| respond(exports.clone(), handle.clone(), request));
-                    let connection = builder.serve_connection(io, service);
+                    let service = {
+                        let (handle, upgrade) = (handle.clone(), upgrade.clone());
+                        service_fn(move |request| {
+                            respond(exports.clone(), handle.clone(), Some(upgrade.clone()), request)
+                        })
+                    };
+                    let connection = builder.serve_connection(io, service).without_shutdown();
                     async move {
                         // What goes wrong with a connection is its client's business.
-                        drop(connection.await);
+                        if let Ok(mut parts) = connection.await {
+                            if let Some(export) = upgrade.take() {
+                                parts.io.unread(&parts.read_buf);
+                                handle.let_go();
+                                return accept(&export, parts.io);
+                            }
+                            parts.io.finish();
+                        }
                         clock.within(LEAVING, hear_out(&all, &heard)).await;
                     }
                 });
@@ -129,7 +139,7 @@ impl Gate {
                     builder.timer(handle.clock.clone()).max_concurrent_streams(MOST_STREAMS);
                     builder.max_header_list_size(MOST_BYTES as u32).keep_alive_interval(PATIENCE);
                     let service =
-                        service_fn(move |request| respond(exports.clone(), handle.clone(), request));
+                        service_fn(move |request| respond(exports.clone(), handle.clone(), None, request));
                     let connection = builder.serve_connection(io, service);
                     async move { drop(connection.await) }
                 });
@@ -158,23 +168,13 @@ async fn hear_out(reactor: &Reactor, socket: &Socket) {
 
 fn kind(bytes: &[u8]) -> Kind {
     if bytes.starts_with(PREFACE) {
-        return Kind::Requests2;
-    }
-    if PREFACE.starts_with(bytes) {
-        return Kind::Unknown;
-    }
-    let mut lines = [httparse::EMPTY_HEADER; MOST_LINES];
-    let mut request = httparse::Request::new(&mut lines);
-    match request.parse(bytes) {
-        Ok(httparse::Status::Partial) if bytes.len() < MOST_BYTES => Kind::Unknown,
-        Ok(httparse::Status::Complete(_)) if request.headers.iter().any(is_socket) => Kind::Socket,
+        Kind::Requests2
+    } else if PREFACE.starts_with(bytes) {
+        Kind::Unknown
+    } else {
         // What is wrong is said by whoever serves requests.
-        _ => Kind::Requests,
+        Kind::Requests
     }
-}
-
-fn is_socket(line: &httparse::Header<'_>) -> bool {
-    line.name.eq_ignore_ascii_case("upgrade") && line.value.eq_ignore_ascii_case(b"websocket")
 }
 
 impl Handler for Gate {

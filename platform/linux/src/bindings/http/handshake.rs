@@ -15,6 +15,7 @@ use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::{Error, WebSocket};
 
 use super::dial::Dial;
+use super::frames::Framed;
 use super::io::Io;
 use super::service::Service;
 use super::socket::{Conversation, config};
@@ -39,13 +40,13 @@ struct State {
 
 enum Step {
     Dialing(Option<Rc<Dial>>),
-    Asking(Rc<Socket>, MidHandshake<ClientHandshake<Io>>),
+    Asking(Rc<Socket>, MidHandshake<ClientHandshake<Framed>>),
     /// The communication itself.
     Talking(Box<dyn Far>),
     Lost(String),
 }
 
-type Asked = Result<WebSocket<Io>, HandshakeError<ClientHandshake<Io>>>;
+type Asked = Result<WebSocket<Framed>, HandshakeError<ClientHandshake<Framed>>>;
 
 impl Knocking {
     pub(super) fn begin(service: Rc<Service>) -> Box<dyn Far> {
@@ -93,7 +94,8 @@ impl Knocking {
         if let Some(token) = &service.options.token {
             request = request.with_header("Authorization", format!("Bearer {token}"));
         }
-        client_with_config(request, io, Some(config(service.options.limit))).map(|(wire, _)| wire)
+        client_with_config(request, Framed::begun(io), Some(config(service.options.limit)))
+            .map(|(wire, _)| wire)
     }
 
     fn look(&self) {

@@ -28,8 +28,8 @@ impl Io {
     }
 
     /// This will be read once more, before all else.
-    pub(super) fn unread(&mut self, early: Vec<u8>) {
-        self.early = early;
+    pub(super) fn unread(&mut self, early: &[u8]) {
+        self.early.splice(..0, early.iter().copied());
     }
 
     /// Goes on with the beginning of TLS; whether there is nothing more to do for it.
@@ -77,6 +77,9 @@ impl Read for Io {
             let length = self.early.len().min(bytes.len());
             bytes[..length].copy_from_slice(&self.early[..length]);
             self.early.drain(..length);
+            if self.early.is_empty() {
+                self.early = Vec::new();
+            }
             return Ok(length);
         }
         let mut wire = Wire(&self.socket);
@@ -127,7 +130,8 @@ impl hyper::rt::Read for Io {
 
 impl hyper::rt::Write for Io {
     fn poll_write(mut self: Pin<&mut Io>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        polled(self.write(bytes))
+        let Some(complaint) = complaint(bytes) else { return polled(self.write(bytes)) };
+        polled(self.write(&complaint).map(|_| bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Io>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -138,4 +142,22 @@ impl hyper::rt::Write for Io {
         self.finish();
         Poll::Ready(Ok(()))
     }
+}
+
+/// hyper answers what is no request by a status alone. This is what is sent in its place. All other answers with such a status
+/// say what is wrong.
+fn complaint(head: &[u8]) -> Option<Vec<u8>> {
+    let status = head.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
+    let reason = match status {
+        b"400" => "this is no request of HTTP/1.1",
+        b"414" => "the request's target is too long",
+        b"431" => "the request's head has more than 65536 bytes, or more than 100 fields",
+        _ => return None,
+    };
+    let empty = "content-length: 0\r\n";
+    let head = std::str::from_utf8(head).ok().filter(|head| head.ends_with("\r\n\r\n"))?;
+    let (before, after) = head.split_once(empty)?;
+    let body = super::requests::problem(reason);
+    let fields = format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
+    Some([before.as_bytes(), fields.as_bytes(), after.as_bytes(), &body].concat())
 }

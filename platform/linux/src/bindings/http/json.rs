@@ -1,6 +1,6 @@
 //! Messages as JSON: `{"Greeting":{"x":"Hello, you"}}` is the message Greeting with what its parameters are.
 //!
-//! * INTEGER is a number without fraction, exact over all 64 bits; REAL a number, or one of the strings `NaN`, `Infinity`
+//! * INTEGER is a number without fraction, in any form (`1.0`, `1e3`) below 2^53, and as plain digits exact over all 64 bits; REAL a number, or one of the strings `NaN`, `Infinity`
 //!   and `-Infinity`; BOOLEAN `true` or `false`.
 //! * CHARACTER is a string of one character up to U+00FF, which is its number.
 //! * TEXT is a string; one that is no UTF-8 is `{"base64":"..."}`, which is taken in place of any string.
@@ -171,6 +171,24 @@ mod tests {
         assert_eq!(read_message(json.as_bytes(), &TOLD, Side::Client), Ok((0, odd)));
         let nan = read(b"{\"r\":\"NaN\"}", &ALL[3..4]).expect("it is one");
         assert!(matches!(nan[..], [Datum::Real(x)] if x.is_nan()));
+    }
+
+    #[test]
+    fn whole_numbers_may_be_written_as_any_number_may() {
+        for (written, number) in [
+            ("-0", 0),
+            ("1.0", 1),
+            ("-2.50e1", -25),
+            ("1e3", 1000),
+            ("-0.0", 0),
+            ("9007199254740991.0", (1 << 53) - 1),
+        ] {
+            let json = format!("{{\"i\":{written}}}");
+            assert_eq!(read(json.as_bytes(), &ALL[2..3]), Ok(vec![Datum::Integer(number)]), "{written}");
+        }
+        for written in ["0.1", "9007199254740993.0", "1e300", "-1e19"] {
+            assert!(read(format!("{{\"i\":{written}}}").as_bytes(), &ALL[2..3]).is_err(), "{written}");
+        }
     }
 
     #[test]

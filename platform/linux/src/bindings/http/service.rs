@@ -6,6 +6,7 @@ use std::rc::Rc;
 use drystone_component::Interface;
 use drystone_component::calls::Calls;
 
+use super::admission::Origins;
 use crate::bindings::place::Place;
 use crate::bindings::secure::{Channel, Dialer};
 use crate::reactor::Reactor;
@@ -16,6 +17,8 @@ pub(super) struct Options {
     pub(super) token: Option<String>,
     /// A client talks by a WebSocket, whatever the interface.
     pub(super) socket: bool,
+    /// Whose pages may ask for what is exported.
+    pub(super) origins: Origins,
 }
 
 /// See the head of this file.

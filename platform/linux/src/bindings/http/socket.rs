@@ -8,21 +8,26 @@ use std::time::{Duration, Instant};
 
 use drystone_component::{Interface, Side};
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
-use tungstenite::handshake::server::{ErrorResponse, Request, Response};
 use tungstenite::protocol::frame::coding::CloseCode;
-use tungstenite::protocol::{CloseFrame, WebSocketConfig};
+use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tungstenite::{Error, Message, WebSocket};
 
-use super::export::{Export, Exports};
+use super::export::Export;
+use super::frames::Framed;
 use super::io::Io;
 use super::json;
-use super::requests::{Refusal, may_enter};
 use crate::bindings::datum::{Datum, data};
 use crate::network::socket::{FULL, Socket};
 use crate::reactor::{Handler, Reactor};
 
 /// How long the other side may take to close, too.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// For how many bytes it may go on sending when it has been told that this is the end.
+const MOST_UNHEARD: usize = 64 << 20;
+
+/// What is read at once.
+const BUFFER: usize = 16 * 1024;
 
 /// See the head of this file.
 pub(super) struct Conversation {
@@ -37,13 +42,17 @@ pub(super) struct Conversation {
 }
 
 struct State {
-    wire: WebSocket<Io>,
+    wire: WebSocket<Framed>,
+    /// The longest message since the buffers were new.
+    longest: usize,
     /// What has come and was not taken.
     arrived: Option<(usize, Vec<Datum<'static>>)>,
     end: Option<End>,
     pump: Option<Waker>,
     /// Closed by this side, and when it will be closed if the other side doesn't answer.
     leaves: Option<Instant>,
+    /// How many bytes the other side may still send that nobody hears.
+    unheard: usize,
 }
 
 enum End {
@@ -51,50 +60,43 @@ enum End {
     Lost(String),
 }
 
-/// How large messages may be.
+/// How large messages may be. An idle conversation has a buffer of `BUFFER` bytes.
 pub(super) fn config(limit: usize) -> WebSocketConfig {
-    WebSocketConfig::default().max_message_size(Some(limit)).max_frame_size(Some(limit))
+    let config = WebSocketConfig::default().read_buffer_size(BUFFER);
+    config.max_message_size(Some(limit)).max_frame_size(Some(limit))
 }
 
-/// A client asks for a WebSocket; all of its request's head has come.
-#[allow(clippy::result_large_err, reason = "as the crate has it; once for each connection")]
-pub(super) fn accept(exports: &Exports, io: Io) {
-    let (reactor, socket) = (io.reactor.clone(), io.socket.clone());
-    let mut found = None;
-    let ask = |request: &Request, response: Response| match admitted(exports, request) {
-        Ok(export) => {
-            found = Some(export);
-            Ok(response)
-        }
-        Err(refusal) => Err(refused(&refusal)),
-    };
-    let accepted = tungstenite::accept_hdr(io, ask).ok();
-    match (accepted, found) {
-        (Some(mut wire), Some(export)) => {
-            wire.set_config(|other| *other = config(export.limit));
-            let name = format!("a client of {}", export.path);
-            export.bring(Conversation::begin(&reactor, export.interface, Side::Client, name, wire));
-        }
-        // It was refused, and has been told why.
-        _ => {
-            socket.close();
-            reactor.unhandle(socket.source());
-        }
+/// A connection of a client's has become a WebSocket.
+pub(super) fn accept(export: &Export, io: Io) {
+    let reactor = io.reactor.clone();
+    let wire = WebSocket::from_raw_socket(Framed::new(io), Role::Server, Some(config(export.limit)));
+    let name = format!("a client of {}", export.path);
+    export.bring(Conversation::begin(&reactor, export.interface, Side::Client, name, wire));
+}
+
+/// Why a conversation is ended that can't be read.
+fn code(error: &Error) -> CloseCode {
+    match error {
+        Error::Utf8(_) => CloseCode::Invalid,
+        Error::Capacity(_) => CloseCode::Size,
+        _ => CloseCode::Protocol,
     }
 }
 
-fn admitted(exports: &Exports, request: &Request) -> Result<Rc<Export>, Refusal> {
-    let path = request.uri().path();
-    let nothing = || Refusal::new(hyper::StatusCode::NOT_FOUND, format!("there is nothing at {path}"));
-    let (export, _) = exports.find(path).filter(|(_, rest)| rest.is_empty()).ok_or_else(nothing)?;
-    may_enter(&export, request.headers(), request.uri())?;
-    Ok(export)
-}
-
-fn refused(refusal: &Refusal) -> ErrorResponse {
-    let mut response = ErrorResponse::new(String::from_utf8(refusal.body()).ok());
-    *response.status_mut() = refusal.status;
-    response
+impl State {
+    /// Gives back what long messages have needed, if none is on its way.
+    fn shrink(&mut self, other: Side) {
+        if self.longest <= BUFFER || !self.wire.get_ref().is_between() || !self.wire.can_write() {
+            return;
+        }
+        if self.wire.flush().is_err() {
+            return;
+        }
+        self.longest = 0;
+        let role = if other == Side::Client { Role::Server } else { Role::Client };
+        let config = *self.wire.get_config();
+        self.wire = WebSocket::from_raw_socket(self.wire.get_ref().clone(), role, Some(config));
+    }
 }
 
 impl Conversation {
@@ -104,10 +106,11 @@ impl Conversation {
         interface: &'static Interface,
         other: Side,
         name: String,
-        wire: WebSocket<Io>,
+        wire: WebSocket<Framed>,
     ) -> Box<dyn Far> {
-        let socket = wire.get_ref().socket.clone();
-        let state = State { wire, arrived: None, end: None, pump: None, leaves: None };
+        let socket = wire.get_ref().socket();
+        let (arrived, end, pump, leaves) = (None, None, None, None);
+        let state = State { wire, longest: 0, arrived, end, pump, leaves, unheard: MOST_UNHEARD };
         let conversation = Rc::new_cyclic(|me| Conversation {
             me: me.clone(),
             reactor: reactor.clone(),
@@ -131,10 +134,13 @@ impl Conversation {
                 Ok(Message::Binary(_)) => {
                     return self.refuse(state, CloseCode::Unsupported, "a text is expected");
                 }
-                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
+                    return state.shrink(self.other);
+                }
                 Err(Error::ConnectionClosed) => return state.end = Some(End::Closed),
-                Err(error) => return self.refuse(state, CloseCode::Protocol, &error.to_string()),
+                Err(error) => return self.refuse(state, code(&error), &error.to_string()),
             };
+            state.longest = state.longest.max(json.len());
             match json::read_message(json.as_bytes(), self.interface, self.other) {
                 Ok((message, values)) => {
                     state.arrived = Some((message, values.into_iter().map(Datum::into_owned).collect()));
@@ -151,7 +157,7 @@ impl Conversation {
 
     fn say_goodbye(&self, state: &mut State, code: CloseCode, why: &str) {
         // A frame of control has room for so much.
-        let reason: String = why.chars().take(30).collect();
+        let reason = &why[..why.floor_char_boundary(123)];
         // It may be closed already.
         let _ = state.wire.close(Some(CloseFrame { code, reason: reason.into() }));
         let _ = state.wire.flush();
@@ -179,9 +185,37 @@ impl Conversation {
         self.ready();
     }
 
+    /// Waits for the other side to close, too; whether it has, or takes too long. A connection that is closed with something
+    /// unread is broken off, and a client that still sends would not get to know why.
+    fn hear_out(&self, state: &mut State) -> bool {
+        while state.end.is_none() {
+            state.arrived = None;
+            self.read(state);
+            if state.arrived.is_none() {
+                break;
+            }
+        }
+        match state.end {
+            None => return false,
+            Some(End::Closed) => return true,
+            Some(End::Lost(_)) => {}
+        }
+        if state.wire.flush().is_ok() {
+            state.wire.get_ref().finish();
+        }
+        while state.unheard > 0 {
+            match self.socket.read_in_turn(&mut self.reactor.scratch.borrow_mut()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+                Ok(0) | Err(_) => return true,
+                Ok(length) => state.unheard = state.unheard.saturating_sub(length),
+            }
+        }
+        true
+    }
+
     /// The other side has closed too, or takes too long.
     fn end(&self) {
-        self.state.borrow_mut().wire.get_mut().finish();
+        self.state.borrow_mut().wire.get_ref().finish();
         self.socket.close();
         self.reactor.unhandle(self.socket.source());
     }
@@ -194,14 +228,7 @@ impl Handler for Conversation {
             // What it can't send now is sent when there is room.
             let _ = state.wire.flush();
             if let Some(until) = state.leaves {
-                while state.end.is_none() {
-                    state.arrived = None;
-                    self.read(state);
-                    if state.arrived.is_none() {
-                        break;
-                    }
-                }
-                (None, state.end.is_some() || until <= Instant::now())
+                (None, self.hear_out(state) || until <= Instant::now())
             } else {
                 (state.pump.clone(), false)
             }
@@ -231,8 +258,23 @@ impl Far for Half {
         let mut out = Vec::with_capacity(128);
         json::write(&mut out, message, data(message.parameters.get(), *values));
         let text = String::from_utf8(out).expect("JSON is UTF-8");
+        let state = &mut *self.0.state.borrow_mut();
+        let most = state.wire.get_config().max_message_size.unwrap_or(usize::MAX);
+        if text.len() > most {
+            let why = format!("a message of {} bytes; there may be {most}", text.len());
+            return self.0.refuse(state, CloseCode::Size, &why);
+        }
+        state.longest = state.longest.max(text.len());
+        let is_long = text.len() > BUFFER;
         // What can't be sent shows when it is read.
-        let _ = self.0.state.borrow_mut().wire.send(Message::text(text));
+        let _ = state.wire.send(Message::text(text));
+        if is_long {
+            // Where nothing comes, nobody else gives back what it has needed.
+            self.0.read(state);
+            if let (true, Some(pump)) = (state.arrived.is_some() || state.end.is_some(), &state.pump) {
+                pump.wake();
+            }
+        }
     }
 
     fn receive(&mut self) -> Arrival {

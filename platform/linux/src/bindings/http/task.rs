@@ -29,6 +29,8 @@ pub(super) struct Task {
     clock: Clock,
     alarm: Cell<Option<(Instant, Time)>>,
     runs: Cell<bool>,
+    /// Somebody else has the connection.
+    is_let_go: Cell<bool>,
 }
 
 /// Some of the work wants to be polled again.
@@ -58,6 +60,7 @@ impl Task {
             clock: Clock::default(),
             alarm: Cell::default(),
             runs: Cell::default(),
+            is_let_go: Cell::default(),
         });
         let handle =
             Handle { task: task.me.clone(), spawner: task.spawner.clone(), clock: task.clock.clone() };
@@ -97,8 +100,10 @@ impl Task {
         let work = self.work.take();
         drop(work);
         self.cancel();
-        self.socket.close();
-        self.reactor.unhandle(self.socket.source());
+        if !self.is_let_go.get() {
+            self.socket.close();
+            self.reactor.unhandle(self.socket.source());
+        }
     }
 
     fn wait(&self) {
@@ -137,6 +142,13 @@ impl Handle {
     pub(super) fn run(&self) {
         if let Some(task) = self.task.upgrade() {
             task.run();
+        }
+    }
+
+    /// Somebody else handles the connection from now on; the work comes to its end.
+    pub(super) fn let_go(&self) {
+        if let Some(task) = self.task.upgrade() {
+            task.is_let_go.set(true);
         }
     }
 

@@ -1,5 +1,6 @@
 //! An address at which what is exported is found.
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
@@ -22,6 +23,8 @@ pub(super) struct Door {
 pub(super) struct Exports {
     pub(super) names: Rc<Names>,
     pub(super) composites: Rc<dyn Composites>,
+    /// Who comes in from now on may ship composite calls.
+    pub(super) takes_composites: Cell<bool>,
 }
 
 impl Door {
@@ -35,7 +38,8 @@ impl Door {
         credentials: Option<Rc<Credentials>>,
         composites: Rc<dyn Composites>,
     ) -> Result<Rc<Door>, String> {
-        let exports = Rc::new(Exports { names: Rc::default(), composites });
+        let exports =
+            Rc::new(Exports { names: Rc::default(), composites, takes_composites: Cell::new(true) });
         let take = {
             let (reactor, exports, credentials) = (reactor.clone(), exports.clone(), credentials.clone());
             move |stream| Link::accepted(&reactor, stream, &exports, credentials.as_deref())

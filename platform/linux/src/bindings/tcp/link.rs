@@ -47,6 +47,8 @@ pub(super) struct Link {
     peer: Peer,
     /// What is exported to who came in; nothing to whom this program has dialed.
     exports: Option<Rc<Exports>>,
+    /// Who came in may ship composite calls.
+    takes_composites: bool,
     socket: RefCell<Option<Socket>>,
     cipher: Cipher,
     stage: RefCell<Stage>,
@@ -96,6 +98,7 @@ impl Link {
             me: me.clone(),
             reactor: reactor.clone(),
             peer: Peer::new(role, Limits::default()),
+            takes_composites: exports.as_ref().is_some_and(|exports| exports.takes_composites.get()),
             exports,
             socket: RefCell::new(None),
             cipher: RefCell::new(None),
@@ -332,7 +335,8 @@ impl Line for Link {
     }
 
     fn composites(&self) -> Option<&Rc<dyn Composites>> {
-        self.exports.as_ref().map(|exports| &exports.composites)
+        let exports = self.exports.as_ref().filter(|_| self.takes_composites);
+        exports.map(|exports| &exports.composites)
     }
 
     fn expected(&self) -> &Expected {

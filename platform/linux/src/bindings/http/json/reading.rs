@@ -10,6 +10,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Vis
 use super::{BYTES, UNUSUAL};
 use crate::bindings::datum::Datum;
 
+/// Whole numbers below this are exact as REALs.
+const EXACT: f64 = (1_u64 << 53) as f64;
+
 /// A message by its name.
 pub(super) struct Named {
     pub(super) interface: &'static Interface,
@@ -191,6 +194,8 @@ impl<'de> Visitor<'de> for One {
     fn visit_f64<E: Error>(self, x: f64) -> Result<Self::Value, E> {
         match self.0.ty {
             Type::Real => Ok(Datum::Real(x)),
+            // JSON has no whole numbers but those that have no fraction: -0, 1.0, 1e3. Beyond this they may have been others.
+            Type::Integer if x.fract() == 0.0 && x.abs() < EXACT => Ok(Datum::Integer(x as i64)),
             _ => Err(E::invalid_type(Unexpected::Float(x), &self)),
         }
     }

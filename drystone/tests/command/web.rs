@@ -1,0 +1,376 @@
+//! HTTP as browsers and clients of others need it, byte by byte, and beside curl.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use super::http::{curl, folder};
+use super::peer::{Peer, free_port, installed};
+use super::{DRYSTONE, complaint, drystone, status};
+
+/// A server, and its address.
+fn serve() -> (tempfile::TempDir, Peer, String) {
+    let folder = folder();
+    let address = format!("127.0.0.1:{}", free_port());
+    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "web.dry", &format!("http://{address}")]);
+    assert_eq!(server.line(), "ready");
+    (folder, server, address)
+}
+
+fn connect(address: &str) -> TcpStream {
+    let stream = TcpStream::connect(address).expect("it listens");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("it is no zero");
+    stream
+}
+
+/// The answer to some bytes, after which the server is to end the connection.
+fn answer(address: &str, request: impl AsRef<[u8]>) -> String {
+    let mut stream = connect(address);
+    stream.write_all(request.as_ref()).expect("it takes bytes");
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).expect("it ends the connection");
+    String::from_utf8(answer).expect("it is text")
+}
+
+/// A request that is complete but for its first line and some fields.
+fn post(address: &str, path: &str, fields: &str) -> String {
+    let body = "{\"x\":\"you\"}";
+    let length = body.len();
+    answer(
+        address,
+        format!(
+            "POST {path} HTTP/1.1\r\n{fields}Connection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        ),
+    )
+}
+
+fn is(answer: &str, status: u16, parts: &[&str]) {
+    let wanted = format!("HTTP/1.1 {status} ");
+    assert!(answer.starts_with(&wanted), "{wanted}: {answer}");
+    for part in parts {
+        assert!(answer.contains(part), "{part}: {answer}");
+    }
+}
+
+#[test]
+fn a_request_has_one_host() {
+    let (_folder, _server, address) = serve();
+    let path = "/greet/Name";
+    is(&post(&address, path, ""), 400, &["{\"error\":\"Host is missing\"}"]);
+    is(&post(&address, path, "Host: localhost\r\nhost: localhost\r\n"), 400, &["Host is there twice"]);
+    is(&post(&address, path, "Host: local host\r\n"), 400, &["Host is no name of a host"]);
+    is(&post(&address, path, "Host: user@localhost\r\n"), 400, &["Host is no name of a host"]);
+    is(&post(&address, path, "Host: localhost\r\n"), 200, &["Hello, you"]);
+    let old = "POST /greet/Name HTTP/1.0\r\nContent-Length: 11\r\n";
+    is(&answer(&address, format!("{old}\r\n{{\"x\":\"you\"}}")).replacen("/1.0", "/1.1", 1), 200, &["Hello"]);
+    let two = format!("{old}Host: localhost\r\nHost: localhost\r\n\r\n{{\"x\":\"you\"}}");
+    is(&answer(&address, two).replacen("/1.0", "/1.1", 1), 400, &["twice"]);
+}
+
+#[test]
+fn a_token_is_asked_for_as_the_standard_has_it() {
+    let (_folder, _server, address) = serve();
+    let ask = |fields: &str| post(&address, "/secret/Name", &format!("Host: localhost\r\n{fields}"));
+    is(&ask(""), 401, &["www-authenticate: Bearer realm=\"drystone\"\r\n", "a token is needed"]);
+    is(&ask("Authorization: Basic c2VjcmV0\r\n"), 401, &["www-authenticate: Bearer realm="]);
+    is(&ask("Authorization: Bearer other\r\n"), 401, &["error=\"invalid_token\"", "a token is needed"]);
+    is(&ask("Authorization: Bearer secret\r\nAuthorization: Bearer secret\r\n"), 401, &[]);
+    for scheme in ["Bearer", "bearer", "BEARER"] {
+        is(&ask(&format!("Authorization: {scheme} secret\r\n")), 200, &["Hello, you"]);
+    }
+    is(&ask("Authorization: bearer   secret\r\n"), 200, &["Hello, you"]);
+}
+
+#[test]
+fn bodies_that_are_packed_are_not_taken_for_others() {
+    let (_folder, _server, address) = serve();
+    let ask = |fields: &str| {
+        let head = "POST /greet/Name HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+        answer(&address, format!("{head}{fields}\r\nb\r\n{{\"x\":\"you\"}}\r\n0\r\n\r\n"))
+    };
+    is(&ask("Transfer-Encoding: chunked\r\n"), 200, &["Hello, you"]);
+    is(&ask("Transfer-Encoding: Chunked\r\n"), 200, &["Hello, you"]);
+    for encoding in ["gzip, chunked", "identity, chunked", "chunked, chunked"] {
+        is(
+            &ask(&format!("Transfer-Encoding: {encoding}\r\n")),
+            501,
+            &["Transfer-Encoding has to be chunked"],
+        );
+    }
+    is(&ask("Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n"), 501, &[]);
+    let packed = post(&address, "/greet/Name", "Host: localhost\r\nContent-Encoding: gzip\r\n");
+    is(&packed, 415, &["accept-encoding: identity\r\n", "may have no Content-Encoding"]);
+    is(&post(&address, "/greet/Name", "Host: localhost\r\nContent-Encoding: identity\r\n"), 200, &["Hello"]);
+}
+
+#[test]
+fn what_is_no_request_gets_its_reason_as_json() {
+    let (_folder, _server, address) = serve();
+    let json = "content-type: application/json\r\n";
+    let bad = [json, "{\"error\":\"this is no request of HTTP/1.1\"}\n"];
+    is(&answer(&address, "nonsense\r\n\r\n"), 400, &bad);
+    is(&answer(&address, "GET / HTTP/1.1\r\nHost: localhost\r\nbad name: x\r\n\r\n"), 400, &bad);
+    let first = "GET /greet/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    let second = answer(&address, format!("{first}\0\r\n\r\n"));
+    is(&second, 200, &["HTTP/1.1 400 ", bad[1]]);
+    let large = "a: b\r\n".repeat(101);
+    let large = answer(&address, format!("GET / HTTP/1.1\r\nHost: localhost\r\n{large}\r\n"));
+    is(&large, 431, &[json, "{\"error\":\"the request's head has more than"]);
+    let long = answer(&address, format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "x".repeat(66_000)));
+    assert!(long.starts_with("HTTP/1.1 414 ") || long.starts_with("HTTP/1.1 431 "), "{long}");
+    assert!(long.contains("{\"error\":"), "{long}");
+}
+
+#[test]
+fn a_number_is_whole_that_has_no_fraction() {
+    if !installed("curl") {
+        return;
+    }
+    let (_folder, _server, address) = serve();
+    for (written, number) in
+        [("-0", 0), ("1.0", 1), ("1e3", 1000), ("9007199254740993", 9007199254740993_i64)]
+    {
+        let said = curl(&["-d", &format!("{{\"n\":{written}}}"), &format!("http://{address}/count/Add")]);
+        assert!(said.starts_with(&format!("{{\"Sum\":{{\"n\":{number},")), "{written}: {said}");
+    }
+    for written in ["1.5", "1e300", "9007199254740993.0"] {
+        let said = curl(&["-d", &format!("{{\"n\":{written}}}"), &format!("http://{address}/count/Add")]);
+        assert!(said.ends_with(" 400"), "{written}: {said}");
+    }
+}
+
+#[test]
+fn answers_keep_the_limit_too() {
+    if !installed("curl") {
+        return;
+    }
+    let (_folder, _server, address) = serve();
+    let ask = |length: usize| {
+        let body = format!("{{\"x\":\"{}\"}}", "x".repeat(length));
+        curl(&["-d", &body, &format!("http://{address}/small/Name")])
+    };
+    assert!(ask(50).ends_with(" 200"));
+    let said = ask(90);
+    assert!(
+        said.contains("\"error\":\"the answer has 118 bytes, and may have 100\"") && said.ends_with(" 500"),
+        "{said}"
+    );
+    assert!(ask(120).ends_with(" 413"));
+}
+
+#[test]
+fn pages_of_listed_sites_may_ask() {
+    let (_folder, _server, address) = serve();
+    let ask = |path: &str, fields: &str| post(&address, path, &format!("Host: localhost\r\n{fields}"));
+    let shop = "Origin: https://shop.example\r\n";
+    let allowed = "access-control-allow-origin: https://shop.example\r\n";
+    is(&ask("/shop/Name", shop), 200, &[allowed, "vary: Origin\r\n", "Hello, you"]);
+    is(&ask("/shop/Name", "Origin: http://localhost:3000\r\n"), 200, &["origin: http://localhost:3000\r\n"]);
+    is(&ask("/any/Name", "Origin: https://else.example\r\n"), 200, &["origin: https://else.example\r\n"]);
+    is(&ask("/any/Name", "Origin: null\r\n"), 200, &["origin: null\r\n"]);
+    // What is wrong is told to the page, too.
+    is(&ask("/shop/Shout", shop), 404, &[allowed]);
+    is(&ask("/secret/Name", shop), 401, &[allowed, "expose-headers: Retry-After, WWW-Authenticate\r\n"]);
+    let strange = ["https://shop.example.evil", "http://shop.example", "https://shop.example:444", "null"];
+    for origin in strange {
+        let said = ask("/shop/Name", &format!("Origin: {origin}\r\n"));
+        is(&said, 403, &["pages of other sites"]);
+        assert!(!said.contains("access-control"), "{said}");
+    }
+    is(&ask("/greet/Name", shop), 403, &[]);
+}
+
+#[test]
+fn a_browser_asks_before_a_page_does() {
+    let (_folder, _server, address) = serve();
+    let ask = |path: &str, origin: &str| {
+        let head = format!(
+            "OPTIONS {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nOrigin: {origin}\r\n"
+        );
+        let asks = "Access-Control-Request-Method: POST\r\nAccess-Control-Request-Headers: content-type\r\n";
+        answer(&address, format!("{head}{asks}\r\n"))
+    };
+    let headers = "access-control-allow-headers: Authorization, Content-Type\r\n";
+    let methods = "access-control-allow-methods: GET, POST\r\n";
+    let shop = "https://shop.example";
+    // It comes without the token.
+    for path in ["/shop/Name", "/secret/Name"] {
+        is(&ask(path, shop), 204, &["access-control-allow-origin: https://shop.example", headers, methods]);
+    }
+    is(&ask("/shop/Name", "https://evil.example"), 403, &[]);
+    is(&ask("/greet/Name", shop), 403, &[]);
+}
+
+#[test]
+fn an_origin_is_written_as_browsers_do() {
+    let folder = folder();
+    for wrong in ["shop.example", "https://shop.example/", "ftp://shop.example", "https://"] {
+        let program =
+            include_str!("http/web.dry").replace("https://shop.example, http://localhost:3000", wrong);
+        std::fs::write(folder.path().join("wrong.dry"), program).expect("a temporary folder can be written");
+        let output =
+            drystone(folder.path(), &["run", "wrong.dry", &format!("http://127.0.0.1:{}", free_port())]);
+        assert_eq!(status(&output), 1);
+        assert!(complaint(&output).contains(&format!("origins: {wrong} is none")), "{}", complaint(&output));
+    }
+}
+
+/// The beginning of a WebSocket, with some fields.
+fn handshake(path: &str, fields: &str) -> String {
+    format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n{fields}\r\n")
+}
+
+const GOOD: &str = "Connection: keep-alive, Upgrade\r\nUpgrade: WebSocket\r\nSec-WebSocket-Version: 13\r\n\
+                    Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+
+#[test]
+fn a_bad_handshake_is_told_so() {
+    let (_folder, _server, address) = serve();
+    let ask = |fields: &str| answer(&address, handshake("/talk", fields).replace("keep-alive, ", "close, "));
+    let without = |field: &str| {
+        let fields: String =
+            GOOD.lines().filter(|line| !line.starts_with(field)).map(|line| format!("{line}\r\n")).collect();
+        ask(&fields)
+    };
+    let version = ["upgrade: websocket\r\n", "sec-websocket-version: 13\r\n", "{\"error\":"];
+    is(&without("Sec-WebSocket-Version"), 426, &version);
+    is(&ask(&GOOD.replace(": 13", ": 8")), 426, &version);
+    is(&without("Sec-WebSocket-Key"), 400, &["Sec-WebSocket-Key has to be 16 bytes in base64"]);
+    is(&ask(&GOOD.replace("dGhl", "")), 400, &["Sec-WebSocket-Key"]);
+    let fields = GOOD.replace("keep-alive, Upgrade", "close");
+    is(&answer(&address, handshake("/talk", &fields)), 400, &["Connection: Upgrade"]);
+    let post = handshake("/talk", GOOD).replace("GET", "POST").replace("keep-alive, ", "close, ");
+    is(&answer(&address, post), 405, &["allow: GET\r\n"]);
+    let fields = format!("{GOOD}Origin: https://evil.example\r\n").replace("keep-alive, ", "close, ");
+    is(&answer(&address, handshake("/talk", &fields)), 403, &["{\"error\":"]);
+    is(
+        &answer(&address, handshake("/nothing", GOOD).replace("keep-alive, ", "close, ")),
+        404,
+        &["{\"error\":"],
+    );
+}
+
+/// A conversation that has begun.
+fn talk(address: &str, path: &str, fields: &str) -> TcpStream {
+    let mut stream = connect(address);
+    stream.write_all(handshake(path, &format!("{GOOD}{fields}")).as_bytes()).expect("it takes bytes");
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        stream.read_exact(&mut byte).expect("it answers");
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).expect("it is text");
+    is(&head, 101, &["sec-websocket-accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"]);
+    stream
+}
+
+/// A masked frame, by a key that changes nothing.
+fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![first];
+    match payload.len() {
+        length @ 0..126 => frame.push(0x80 | length as u8),
+        length @ 126..65536 => {
+            frame.push(0x80 | 126);
+            frame.extend((length as u16).to_be_bytes());
+        }
+        length => {
+            frame.push(0x80 | 127);
+            frame.extend((length as u64).to_be_bytes());
+        }
+    }
+    frame.extend([0; 4]);
+    frame.extend(payload);
+    frame
+}
+
+/// What comes next: the first byte of a frame, and its payload.
+fn next(stream: &mut TcpStream) -> (u8, Vec<u8>) {
+    let mut head = [0; 2];
+    stream.read_exact(&mut head).expect("a frame comes");
+    let length = match head[1] {
+        126 => {
+            let mut length = [0; 2];
+            stream.read_exact(&mut length).expect("a length comes");
+            u16::from_be_bytes(length) as usize
+        }
+        127 => {
+            let mut length = [0; 8];
+            stream.read_exact(&mut length).expect("a length comes");
+            u64::from_be_bytes(length) as usize
+        }
+        length => length.into(),
+    };
+    let mut payload = vec![0; length];
+    stream.read_exact(&mut payload).expect("a payload comes");
+    (head[0], payload)
+}
+
+/// The code by which the conversation is closed.
+fn closed(stream: &mut TcpStream) -> u16 {
+    loop {
+        let (first, payload) = next(stream);
+        if first == 0x88 {
+            return u16::from_be_bytes([payload[0], payload[1]]);
+        }
+    }
+}
+
+#[test]
+fn pages_of_listed_sites_may_talk() {
+    let (_folder, _server, address) = serve();
+    let mut stream = talk(&address, "/talk", "Origin: https://shop.example\r\n");
+    stream.write_all(&frame(0x81, b"{\"Join\":{\"name\":\"me\"}}")).expect("it takes bytes");
+    assert_eq!(next(&mut stream), (0x81, b"{\"Welcome\":{\"x\":\"me\"}}".to_vec()));
+}
+
+#[test]
+fn a_conversation_is_closed_with_the_code_for_its_reason() {
+    let (_folder, _server, address) = serve();
+    let close = |frames: &[Vec<u8>]| {
+        let mut stream = talk(&address, "/brief", "");
+        stream.write_all(&frames.concat()).expect("it takes bytes");
+        closed(&mut stream)
+    };
+    assert_eq!(close(&[frame(0x81, b"{\"Join\":{\"name\":\"\xff\"}}")]), 1007);
+    assert_eq!(close(&[frame(0x81, b"nonsense")]), 1007);
+    assert_eq!(close(&[frame(0x82, b"{\"Join\":{\"name\":\"me\"}}")]), 1003);
+    assert_eq!(close(&[frame(0x81, &[b'x'; 1001])]), 1009);
+    assert_eq!(close(&[frame(0x01, &[b'x'; 900]), frame(0x80, &[b'x'; 900])]), 1009);
+    assert_eq!(close(&[frame(0xf1, b"{}")]), 1002);
+    // Who sends too much is told so even if it looks only when all is sent.
+    assert_eq!(close(&[frame(0x81, &vec![b'x'; 20 << 20])]), 1009);
+    // An answer of ours is too long.
+    let mut stream = talk(&address, "/brief", "");
+    stream.write_all(&frame(0x81, b"{\"Join\":{\"name\":\"0123456789\"}}")).expect("it takes bytes");
+    assert_eq!(next(&mut stream).0, 0x81);
+    let said = format!("{{\"Say\":{{\"x\":\"{}\"}}}}", "x".repeat(980));
+    stream.write_all(&frame(0x81, said.as_bytes())).expect("it takes bytes");
+    assert_eq!(closed(&mut stream), 1009);
+}
+
+/// Bytes of memory for each of some idle conversations.
+fn held(count: usize, fill: impl Fn(&mut TcpStream)) -> u64 {
+    let (_folder, server, address) = serve();
+    drop(talk(&address, "/talk", ""));
+    let before = server.memory();
+    let mut streams: Vec<TcpStream> = (0..count).map(|_| talk(&address, "/talk", "")).collect();
+    streams.iter_mut().for_each(fill);
+    std::thread::sleep(Duration::from_millis(200));
+    server.memory().saturating_sub(before) * 1024 / count as u64
+}
+
+#[test]
+fn an_idle_conversation_holds_little() {
+    let each = held(300, |_| {});
+    assert!(each < 32 * 1024, "{each} bytes");
+    let each = held(40, |stream| {
+        let long = "x".repeat(2 << 20);
+        stream.write_all(&frame(0x81, b"{\"Join\":{\"name\":\"me\"}}")).expect("it takes bytes");
+        stream
+            .write_all(&frame(0x81, format!("{{\"Say\":{{\"x\":\"{long}\"}}}}").as_bytes()))
+            .expect("it takes bytes");
+        (0..3).for_each(|_| drop(next(stream)));
+    });
+    assert!(each < 300 * 1024, "{each} bytes");
+}

@@ -1,0 +1,71 @@
+//! What a call from one component of a system to another takes, by each way in which the two may be joined. `Joints.dry` puts it together.
+
+#![no_std]
+#![cfg(target_arch = "x86_64")]
+
+use core::arch::asm;
+use core::hint::black_box;
+use core::ops::Deref;
+
+use counting::measure;
+use drystone_machine::{Console, Main, Part, end};
+
+/// An interface with methods that do nothing, so that what is counted is the call.
+pub trait Idle {
+    /// The compiler may put its code, which is none, in the place of the call.
+    fn rest(&self);
+
+    /// The compiler may not: as with a method that is long, or called from many places.
+    fn rest_apart(&self);
+}
+
+/// Does nothing.
+pub struct Idler;
+
+impl Idler {
+    /// One of them.
+    pub const fn new() -> Idler {
+        Idler
+    }
+}
+
+impl Idle for Idler {
+    #[inline(always)]
+    fn rest(&self) {
+        // SAFETY: no instructions do no harm. But for them a call would be left out.
+        unsafe { asm!("", options(nomem, nostack, preserves_flags)) }
+    }
+
+    #[inline(never)]
+    fn rest_apart(&self) {
+        self.rest();
+    }
+}
+
+/// Calls and counts what that takes.
+pub struct Measures<I> {
+    idler: I,
+}
+
+impl<I> Measures<I> {
+    /// One that calls this component.
+    pub const fn new(idler: I) -> Measures<I> {
+        Measures { idler }
+    }
+}
+
+impl<I: Deref<Target: Idle + Sized> + 'static> Main for Measures<I> {
+    fn main(&'static self) -> ! {
+        // A table of methods that is found at run time: it could be that of any component with the interface.
+        let by_table: &dyn Idle = black_box(&*self.idler);
+        let rows = [
+            ("local binding, compiled in ", measure(|| self.idler.rest())),
+            ("local binding ", measure(|| self.idler.rest_apart())),
+            ("local binding by a table ", measure(|| by_table.rest_apart())),
+        ];
+        for (name, count) in rows {
+            Console.say(&[Part::Text(name), Part::Number(count as i64)]);
+        }
+        end(0)
+    }
+}
