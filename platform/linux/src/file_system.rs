@@ -188,7 +188,8 @@ impl FileClient {
         let mut line = Line::default();
         loop {
             let read = |window: &mut Window| window.read_part(|part| line.add(client, part));
-            if let Some(ended) = file.borrow_mut().act(read)? {
+            let ended = file.borrow_mut().act(read)?;
+            if let Some(ended) = ended {
                 let whole = file.borrow_mut().act(|_| line.end(client, ended))?;
                 return Ok(Some(whole.map_or(Out::EOF, |x| Out::Line { x })));
             }

@@ -111,7 +111,11 @@ impl<'a> Keys<'a> {
     /// Whether some text of a key is long.
     #[inline]
     pub unsafe fn is_long(&self, key: Key) -> bool {
-        self.long_texts(key).next().is_some()
+        match *self.kinds {
+            [Kind::Text] => text::length(*key as *const TextHead) > LONG,
+            [_] => false,
+            _ => self.long_texts(key).next().is_some(),
+        }
     }
 
     /// Words in a key.
