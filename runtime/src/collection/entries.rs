@@ -14,7 +14,7 @@ use drystone_component::Collection;
 use super::keys::{Asked, Key};
 use super::{
     From, Shape, begin_sorting, find, find_as, insert_settled, is_settled, is_unordered, long_texts,
-    make_array, next_as, remove_as, settle, try_insert,
+    make_array, next, next_as, remove, remove_as, settle, try_insert,
 };
 use crate::failure::{ds_fail, fail};
 use crate::layout::{Fault, Process, Status, Worker};
@@ -49,18 +49,9 @@ unsafe fn ask(
     asked
 }
 
-/// Does something with a collection by a key.
-macro_rules! by_key {
-    ($w:ident, $p:ident, $cell:ident, $collection:ident, $key:expr, |$shape:ident| $act:expr) => {{
-        let $shape = Shape::of($collection);
-        if $shape.keys.is_long($key) {
-            let mut asked = ask($w, $p, $cell, $collection, $key);
-            let $shape = $shape.asking(&raw mut asked);
-            $act
-        } else {
-            $act
-        }
-    }};
+#[inline]
+unsafe fn is_long(collection: &Collection, key: Key) -> bool {
+    Shape::of(collection).keys.is_long(key)
 }
 
 /// `NEW(a, n, m)`
@@ -112,11 +103,24 @@ pub(super) unsafe fn find_in_parts(
     collection: &Collection,
     keys: *const u64,
 ) -> *mut u8 {
-    if Shape::of(collection).keys.is_long(keys) {
-        let mut asked = ask(w, p, cell, collection, keys);
-        return find_as(cell, collection, Shape::of(collection).asking(&raw mut asked), keys);
+    if is_long(collection, keys) {
+        find_long(w, p, cell, collection, keys)
+    } else {
+        find(cell, collection, keys)
     }
-    find(cell, collection, keys)
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn find_long(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    keys: *const u64,
+) -> *mut u8 {
+    let mut asked = ask(w, p, cell, collection, keys);
+    find_as(cell, collection, Shape::of(collection).asking(&raw mut asked), keys)
 }
 
 /// The element with these keys, made if it was not there.
@@ -148,15 +152,35 @@ pub(super) unsafe fn insert_in_parts(
     collection: &Collection,
     keys: *const u64,
 ) -> Result<*mut u8, Fault> {
-    by_key!(w, p, cell, collection, keys, |shape| {
-        match try_insert(&mut *heap_of(w), cell, collection, shape, keys) {
-            Err(_) if !is_settled(cell, collection) => {
-                settle_in_parts(w, p, cell, collection);
-                insert_settled(&mut *heap_of(w), cell, collection, shape, keys)
-            }
-            done => done,
+    if is_long(collection, keys) {
+        return insert_long(w, p, cell, collection, keys);
+    }
+    match try_insert(&mut *heap_of(w), cell, collection, Shape::of(collection), keys) {
+        Err(_) if !is_settled(cell, collection) => {
+            settle_in_parts(w, p, cell, collection);
+            insert_settled(&mut *heap_of(w), cell, collection, Shape::of(collection), keys)
         }
-    })
+        done => done,
+    }
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn insert_long(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    keys: *const u64,
+) -> Result<*mut u8, Fault> {
+    loop {
+        let mut asked = ask(w, p, cell, collection, keys);
+        let shape = Shape::of(collection).asking(&raw mut asked);
+        match insert_settled(&mut *heap_of(w), cell, collection, shape, keys) {
+            Err(_) if !is_settled(cell, collection) => settle_in_parts(w, p, cell, collection),
+            done => return done,
+        }
+    }
 }
 
 #[cold]
@@ -242,7 +266,23 @@ pub(super) unsafe fn remove_in_parts(
     collection: &Collection,
     keys: *const u64,
 ) -> bool {
-    by_key!(w, p, cell, collection, keys, |shape| remove_as(&mut *heap_of(w), cell, collection, shape, keys))
+    if is_long(collection, keys) {
+        return remove_long(w, p, cell, collection, keys);
+    }
+    remove(&mut *heap_of(w), cell, collection, keys)
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn remove_long(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    keys: *const u64,
+) -> bool {
+    let mut asked = ask(w, p, cell, collection, keys);
+    remove_as(&mut *heap_of(w), cell, collection, Shape::of(collection).asking(&raw mut asked), keys)
 }
 
 /// Sets the keys to the first, or the next ones; 0 if there are none.
@@ -267,7 +307,22 @@ pub unsafe extern "C" fn ds_next(
         let shape = Shape::of(collection);
         return u32::from(!next_as(&mut *heap, cell, collection, shape, keys, From::Start).is_null());
     }
-    by_key!(w, p, cell, collection, keys, |shape| {
-        u32::from(!next_as(&mut *heap, cell, collection, shape, keys, From::Key).is_null())
-    })
+    if is_long(collection, keys) {
+        return next_long(w, p, cell, collection, keys);
+    }
+    u32::from(!next(&mut *heap, cell, collection, keys, From::Key).is_null())
+}
+
+#[cold]
+#[inline(never)]
+unsafe fn next_long(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    keys: *mut u64,
+) -> u32 {
+    let mut asked = ask(w, p, cell, collection, keys);
+    let shape = Shape::of(collection).asking(&raw mut asked);
+    u32::from(!next_as(&mut *heap_of(w), cell, collection, shape, keys, From::Key).is_null())
 }

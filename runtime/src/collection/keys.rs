@@ -12,7 +12,9 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+use core::marker::PhantomData;
 use core::ptr::null_mut;
+use core::slice;
 
 use drystone_component::Kind;
 
@@ -24,10 +26,14 @@ use crate::text;
 /// The kinds of a collection's indices.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
-    kinds: &'a [Kind],
-    /// Null unless a long text is searched for.
+    first: *const Kind,
+    /// Null unless a long text is searched for; above that, how many kinds there are. So keys are passed in two registers.
     asked: *mut Asked,
+    kinds: PhantomData<&'a [Kind]>,
 }
+
+/// Where the number of kinds begins in [`Keys`]: above any address.
+const NUMBER: u32 = 48;
 
 /// A text with more bytes is long: nobody waits until two of them have been compared.
 pub const LONG: usize = if cfg!(miri) { 1 << 8 } else { 1 << 18 };
@@ -100,18 +106,33 @@ impl<'a> Keys<'a> {
     /// Indices of these kinds.
     #[inline]
     pub fn new(kinds: &'a [Kind]) -> Keys<'a> {
-        Keys { kinds, asked: null_mut() }
+        let asked = null_mut::<Asked>().map_addr(|_| kinds.len() << NUMBER);
+        Keys { first: kinds.as_ptr(), asked, kinds: PhantomData }
     }
 
     /// The same, where a long text is searched for.
     pub fn asking(self, asked: *mut Asked) -> Keys<'a> {
-        Keys { asked, ..self }
+        let number = self.asked.addr() >> NUMBER;
+        Keys { asked: asked.map_addr(|address| address | number << NUMBER), ..self }
+    }
+
+    #[inline]
+    fn kinds(&self) -> &'a [Kind] {
+        // SAFETY: see [`Keys::new`].
+        unsafe { slice::from_raw_parts(self.first, self.asked.addr() >> NUMBER) }
+    }
+
+    /// What is known of long texts, if one is searched for.
+    #[inline]
+    fn asked(&self) -> Option<*mut Asked> {
+        let asked = self.asked.map_addr(|address| address & ((1 << NUMBER) - 1));
+        (!asked.is_null()).then_some(asked)
     }
 
     /// Whether some text of a key is long.
     #[inline]
     pub unsafe fn is_long(&self, key: Key) -> bool {
-        match *self.kinds {
+        match *self.kinds() {
             [Kind::Text] => text::length(*key as *const TextHead) > LONG,
             [_] => false,
             _ => self.long_texts(key).next().is_some(),
@@ -121,29 +142,29 @@ impl<'a> Keys<'a> {
     /// Words in a key.
     #[inline]
     pub fn width(&self) -> usize {
-        self.kinds.len()
+        self.kinds().len()
     }
 
     /// Whether a key is one number.
     #[inline]
     pub fn is_number(&self) -> bool {
-        matches!(self.kinds, [kind] if *kind != Kind::Text)
+        matches!(self.kinds(), [kind] if *kind != Kind::Text)
     }
 
     /// Whether a key has texts.
     pub fn have_texts(&self) -> bool {
-        self.kinds.contains(&Kind::Text)
+        self.kinds().contains(&Kind::Text)
     }
 
     /// The long texts of a key.
     pub unsafe fn long_texts(&self, key: Key) -> impl Iterator<Item = *mut TextHead> {
-        let words = self.kinds.iter().enumerate().filter(|(_, kind)| **kind == Kind::Text);
+        let words = self.kinds().iter().enumerate().filter(|(_, kind)| **kind == Kind::Text);
         words.map(move |(i, _)| *key.add(i) as *mut TextHead).filter(|&text| text::length(text) > LONG)
     }
 
     /// The order of two keys.
     pub unsafe fn compare(&self, a: Key, b: Key) -> Ordering {
-        for (i, &kind) in self.kinds.iter().enumerate() {
+        for (i, &kind) in self.kinds().iter().enumerate() {
             let (a, b) = (*a.add(i), *b.add(i));
             let order = match kind {
                 Kind::Text => self.text_order(a as *const TextHead, b as *const TextHead),
@@ -159,9 +180,11 @@ impl<'a> Keys<'a> {
     /// Whether two keys are the same.
     #[inline]
     pub unsafe fn equal(&self, a: Key, b: Key) -> bool {
-        match *self.kinds {
+        match *self.kinds() {
             [kind] => self.equal_words(kind, *a, *b),
-            _ => self.kinds.iter().enumerate().all(|(i, &kind)| self.equal_words(kind, *a.add(i), *b.add(i))),
+            _ => {
+                self.kinds().iter().enumerate().all(|(i, &kind)| self.equal_words(kind, *a.add(i), *b.add(i)))
+            }
         }
     }
 
@@ -172,10 +195,8 @@ impl<'a> Keys<'a> {
 
     #[inline]
     unsafe fn equal_texts(&self, a: *const TextHead, b: *const TextHead) -> bool {
-        if self.asked.is_null() {
-            return text::equal(Caller::HASTY, a, b);
-        }
-        if let Some(order) = (*self.asked).known(a, b) {
+        let Some(asked) = self.asked() else { return text::equal(Caller::HASTY, a, b) };
+        if let Some(order) = (*asked).known(a, b) {
             return order.is_eq();
         }
         let (x, y) = (text::bytes(a), text::bytes(b));
@@ -184,10 +205,10 @@ impl<'a> Keys<'a> {
 
     #[inline]
     unsafe fn text_order(&self, a: *const TextHead, b: *const TextHead) -> Ordering {
-        if self.asked.is_null() || a == b || text::length(a).min(text::length(b)) <= LONG {
-            return text::compare(Caller::HASTY, a, b);
+        match self.asked() {
+            Some(asked) if a != b && text::length(a).min(text::length(b)) > LONG => (*asked).order(a, b),
+            _ => text::compare(Caller::HASTY, a, b),
         }
-        (*self.asked).order(a, b)
     }
 
     /// Whether two keys are the same words: then they are equal, but not the other way round.
@@ -199,10 +220,10 @@ impl<'a> Keys<'a> {
     /// A number that looks random, the same for equal keys.
     #[inline]
     pub unsafe fn hash(&self, key: Key, seed: u64) -> u64 {
-        match *self.kinds {
+        match *self.kinds() {
             [kind] => hash_word(kind, *key, seed),
             _ => {
-                let words = self.kinds.iter().enumerate();
+                let words = self.kinds().iter().enumerate();
                 words.fold(seed, |hash, (i, &kind)| hash_word(kind, *key.add(i), hash))
             }
         }
@@ -211,7 +232,7 @@ impl<'a> Keys<'a> {
     /// One more holder for the texts of a key.
     #[inline]
     pub unsafe fn hold(&self, heap: &Heap, key: Key) {
-        for (i, &kind) in self.kinds.iter().enumerate() {
+        for (i, &kind) in self.kinds().iter().enumerate() {
             if kind == Kind::Text {
                 text::copy(heap, *key.add(i) as *mut TextHead);
             }
@@ -221,7 +242,7 @@ impl<'a> Keys<'a> {
     /// One holder less for the texts of a key.
     #[inline]
     pub unsafe fn drop(&self, heap: &mut Heap, key: Key) {
-        for (i, &kind) in self.kinds.iter().enumerate() {
+        for (i, &kind) in self.kinds().iter().enumerate() {
             if kind == Kind::Text {
                 text::drop(heap, *key.add(i) as *mut TextHead);
             }
