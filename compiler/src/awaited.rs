@@ -159,9 +159,7 @@ fn conditions(program: &Program) -> Vec<(Option<ComponentId>, Reads)> {
     let mut conditions = Conditions { program, component: None, found: Vec::new() };
     for (index, component) in program.components.iter().enumerate() {
         conditions.component = Some(ComponentId(index as u32));
-        let parts = [&component.begin, &component.activity, &component.finally];
-        let services = component.implementations.iter().map(|implementation| &implementation.body);
-        parts.into_iter().flatten().chain(services).for_each(|body| walk::block(&mut conditions, body));
+        component.blocks().for_each(|body| walk::block(&mut conditions, body));
     }
     for procedure in &program.procedures {
         conditions.component = procedure.component;

@@ -110,8 +110,13 @@ impl Facts {
             bodies.insert(BodyKey::Finally(id), gather(program, owner, &finally, &mut in_memory));
             for (number, implementation) in component.implementations.iter().enumerate() {
                 let owner = Owner::Implementation(id, number);
-                let facts = gather(program, owner, &[&implementation.body], &mut in_memory);
+                let blocks: Vec<&Block> = implementation.blocks().collect();
+                let facts = gather(program, owner, &blocks, &mut in_memory);
                 in_memory.extend(implementation.variables.iter().skip(MOST_IN_REGISTERS));
+                // FINALLY begins from anywhere in what stands before, as if somebody else ran it.
+                if let Some(finally) = &implementation.finally {
+                    gather(program, Owner::Program, &[finally], &mut in_memory);
+                }
                 bodies.insert(BodyKey::Service(id, number), facts);
             }
         }

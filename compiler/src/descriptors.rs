@@ -55,6 +55,8 @@ pub(crate) struct BodyCode {
     pub cut: usize,
     /// Its entry.
     pub entry: FuncId,
+    /// Where its FINALLY begins.
+    pub finally: Option<FuncId>,
     /// Its offsets.
     pub shape: crate::mir::Shape,
 }

@@ -141,8 +141,10 @@ fn bodies(program: &Program, keys: &[BodyKey], functions: &Functions) -> Vec<Vec
     let mut bodies: Vec<Vec<BodyCode>> = program.components.iter().map(|_| Vec::new()).collect();
     for (cut, &key) in keys.iter().enumerate() {
         let (BodyKey::Main(id) | BodyKey::Finally(id) | BodyKey::Service(id, _)) = key;
-        let (entry, shape) = (functions.ids[&(cut, BlockId(0))], functions.cuts[cut].code.shape);
-        bodies[id.index()].push(BodyCode { key, cut, entry, shape });
+        let code = &functions.cuts[cut].code;
+        let [entry, finally] = [Some(BlockId(0)), code.finally].map(|it| Some(functions.ids[&(cut, it?)]));
+        let entry = entry.expect("a body begins somewhere");
+        bodies[id.index()].push(BodyCode { key, cut, entry, finally, shape: code.shape });
     }
     bodies
 }

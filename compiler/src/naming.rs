@@ -187,8 +187,5 @@ fn touched(uses: &[Uses], callee: ProcedureId) -> HashSet<VariableId> {
 
 /// All that is no procedure.
 fn bodies(program: &Program) -> impl Iterator<Item = &Block> {
-    program.components.iter().flat_map(|component| {
-        let parts = component.begin.iter().chain(&component.activity).chain(&component.finally);
-        parts.chain(component.implementations.iter().map(|implementation| &implementation.body))
-    })
+    program.components.iter().flat_map(|component| component.blocks())
 }

@@ -34,6 +34,9 @@ impl Printer<'_> {
             line_in(&mut text, 2, &line);
         }
         for (id, block) in cut.code.reachable() {
+            if cut.code.finally == Some(id) {
+                line_in(&mut text, 2, "FINALLY");
+            }
             line_in(&mut text, 2, &block_header(cut, id, block));
             if let Some(point) = &block.suspension {
                 line_in(

@@ -43,9 +43,7 @@ impl Reaching {
             program.procedures.iter().map(|procedure| uses(&procedure.body)).collect();
         let mut passed: HashSet<_> = procedures.iter().flat_map(|uses| &uses.passed).copied().collect();
         for component in &program.components {
-            let parts = component.begin.iter().chain(&component.activity).chain(&component.finally);
-            let bodies = component.implementations.iter().map(|implementation| &implementation.body);
-            parts.chain(bodies).for_each(|block| passed.extend(uses(block).passed));
+            component.blocks().for_each(|block| passed.extend(uses(block).passed));
         }
         Reaching { procedures, passed }
     }

@@ -205,7 +205,7 @@ fn reachable_starts(code: &Code, regions: &[(BlockId, Vec<BlockId>)]) -> HashSet
     let by_entry: HashMap<BlockId, &Vec<BlockId>> =
         regions.iter().map(|(entry, blocks)| (*entry, blocks)).collect();
     let mut reached = HashSet::new();
-    let mut open = vec![BlockId(0)];
+    let mut open = code.entries();
     while let Some(entry) = open.pop() {
         if !reached.insert(entry) {
             continue;

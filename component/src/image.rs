@@ -107,6 +107,8 @@ pub struct Body {
     pub frame: u32,
     /// What the frame owns, in order of declaration, temporaries last.
     pub owned: Table<Owned>,
+    /// For a service with FINALLY: the resume function by which that begins; null otherwise.
+    pub finally: *const u8,
     /// The interface that it serves; null for BEGIN/ACTIVITY and FINALLY.
     pub interface: *const Interface,
     /// For native services: called when the process runs; null otherwise.

@@ -27,7 +27,7 @@ mod tool;
 mod with;
 
 use std::fs;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
@@ -100,13 +100,16 @@ fn tell(message: impl std::fmt::Display) {
     let _ = writeln!(std::io::stdout(), "{message}");
 }
 
-/// Writes a text to a file, or else to standard output.
+/// Writes a text to a file, or else to standard output, as far as anybody reads it.
 fn write(output: Option<&Path>, text: &str) -> Result<(), Status> {
     match output {
         Some(path) => fs::write(path, text)
             .map_err(|error| fail(format_args!("cannot write {}: {error}", path.display()))),
-        None => std::io::stdout()
-            .write_all(text.as_bytes())
-            .map_err(|error| fail(format_args!("standard output: {error}"))),
+        None => match std::io::stdout().write_all(text.as_bytes()) {
+            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+                Err(fail(format_args!("standard output: {error}")))
+            }
+            _ => Ok(()),
+        },
     }
 }

@@ -1,5 +1,6 @@
 //! Reads and checks source files; shows their errors.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{Error, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use drystone_language::render::{self, Colour};
 use drystone_language::source::{Diagnostic, SourceFile};
 
 use crate::arguments::Source;
-use crate::{Status, WRONG, say};
+use crate::{Status, WRONG, say, wrong};
 
 /// The library's files, by name and text, for programs that have none of the same name beside them.
 const LIBRARY: &[(&str, &str)] = &[
@@ -49,6 +50,9 @@ fn load_with(
     files: &[PathBuf],
     check: impl FnOnce(&[SourceFile]) -> Result<Program, Vec<Diagnostic>>,
 ) -> Result<Loaded, Status> {
+    if let Some(again) = given_again(files) {
+        return Err(wrong(format_args!("{} is given twice", again.display())));
+    }
     let files: Vec<_> = files.iter().map(|path| read(path)).collect();
     // All files that cannot be read are named.
     let files = files.into_iter().collect::<Option<Vec<_>>>().ok_or(WRONG)?;
@@ -63,6 +67,12 @@ fn load_with(
             Err(WRONG)
         }
     }
+}
+
+/// The first file that was given before, perhaps by another path.
+fn given_again(files: &[PathBuf]) -> Option<&PathBuf> {
+    let mut known = HashSet::new();
+    files.iter().find(|path| !known.insert(path.canonicalize().unwrap_or_else(|_| path.to_path_buf())))
 }
 
 /// Adds the files that these import; nothing if one of them is there and cannot be read.

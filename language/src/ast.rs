@@ -242,8 +242,10 @@ pub struct Implementation {
     pub name: Name,
     /// Local declarations.
     pub declarations: Vec<Declaration>,
-    /// Its statements.
+    /// `BEGIN` block: its statements.
     pub body: Option<Block>,
+    /// `FINALLY` block.
+    pub finally: Option<Block>,
     /// The whole.
     pub span: Span,
 }

@@ -8,21 +8,36 @@
 mod faults;
 mod flow;
 mod positions;
+mod uses;
 
 use crate::accesses::{Event, walk, walk_process};
-use crate::program::{Component, Implementation, Owner, Program, VariableId};
+use crate::ast::Direction;
+use crate::program::{Block, Component, Implementation, Owner, Program, VariableId};
 use crate::source::{Diagnostic, Span};
 use faults::Sites;
 use flow::{Process, follow};
 use positions::{Key, Known, Positions};
 use std::collections::HashSet;
+use uses::Uses;
 
-/// All uses of communications that cannot go well.
-pub fn check(program: &Program) -> Vec<Diagnostic> {
+/// All uses of communications that cannot go well, and those that are hardly meant.
+pub fn check(program: &Program) -> Found {
     let untracked = untracked(program);
-    let sites =
-        program.components.iter().filter_map(|component| check_component(program, component, &untracked));
-    sites.flat_map(|sites| sites.report(program)).collect()
+    let components = program.components.iter();
+    let found: Vec<_> = components.map(|component| check_component(program, component, &untracked)).collect();
+    let errors = found.iter().flatten().flat_map(|(sites, _)| sites.report(program)).collect();
+    // Of what wasn't followed to its end it isn't known what it says.
+    let uses: Option<Vec<Uses>> = found.into_iter().map(|found| Some(found?.1)).collect();
+    let warnings = uses.map_or(Vec::new(), |uses| uses::doubts(program, &uses));
+    Found { errors, warnings }
+}
+
+/// What was found in a program.
+pub struct Found {
+    /// What cannot go well.
+    pub errors: Vec<Diagnostic>,
+    /// What is hardly meant.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Follows all processes of a component: `BEGIN` first, with fresh communications, then `ACTIVITY`, then
@@ -31,13 +46,13 @@ fn check_component(
     program: &Program,
     component: &Component,
     untracked: &HashSet<VariableId>,
-) -> Option<Sites> {
+) -> Option<(Sites, Uses)> {
     let services = used_by_services(program, component);
     let shared = |key| services.contains(&whole(key));
     let alone = Process { program, service: None, shared: &|_| false, untracked };
     let among_services = Process { shared: &shared, ..alone };
 
-    let mut sites = Sites::default();
+    let (mut sites, mut uses) = (Sites::default(), Uses::default());
     let mut here = Known::default();
     for index in 0..component.requires.len() {
         here.set(Key::Required(index), Positions::start());
@@ -48,23 +63,42 @@ fn check_component(
         if let Some(block) = block {
             let outcome = follow(process, block, here, component.span)?;
             sites.merge(outcome.sites);
+            uses.merge(outcome.uses);
             here = outcome.end.unwrap_or_default();
         }
         here.retain(|key| !shared(key));
     }
+    for (key, positions) in here.iter() {
+        let interface = match key {
+            Key::Required(index) => component.requires[index].interface,
+            Key::Held(_, interface) => interface,
+            Key::Service => continue,
+        };
+        uses.leave((interface, Direction::Out), positions);
+    }
     for implementation in &component.implementations {
         let service = component.offers[implementation.offered].interface;
-        let mut here = Known::default();
-        here.set(Key::Service, Positions::start());
         let process = Process { service: Some(service), ..among_services };
-        sites.merge(follow(&process, &implementation.body, here, end_of(implementation))?.sites);
+        let parts = [
+            (Positions::start(), Some(&implementation.body)),
+            (Positions::over(), implementation.finally.as_ref()),
+        ];
+        for (positions, block) in parts {
+            let Some(block) = block else { continue };
+            // The body may have been left anywhere before FINALLY, so nothing else is known there.
+            let mut here = Known::default();
+            here.set(Key::Service, positions);
+            let outcome = follow(&process, block, here, end_of(block, implementation))?;
+            sites.merge(outcome.sites);
+            uses.merge(outcome.uses);
+        }
     }
-    Some(sites)
+    Some((sites, uses))
 }
 
 /// Right after the last statement.
-fn end_of(implementation: &Implementation) -> Span {
-    match implementation.body.statements.last() {
+fn end_of(block: &Block, implementation: &Implementation) -> Span {
+    match block.statements.last() {
         Some(last) => Span { start: last.span.end, ..last.span },
         None => implementation.span,
     }
@@ -111,11 +145,7 @@ fn used_by_services(program: &Program, component: &Component) -> HashSet<Whole> 
 fn untracked(program: &Program) -> HashSet<VariableId> {
     let mut untracked = HashSet::new();
     let components = program.components.iter();
-    let blocks = components.flat_map(|component| {
-        let processes = [&component.begin, &component.activity, &component.finally];
-        let services = component.implementations.iter().map(|implementation| &implementation.body);
-        processes.into_iter().flatten().chain(services)
-    });
+    let blocks = components.flat_map(|component| component.blocks());
     for block in blocks.chain(program.procedures.iter().map(|procedure| &procedure.body)) {
         walk(block, None, &mut |access| {
             if let Event::Pass(id) = access.event {

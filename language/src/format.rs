@@ -65,16 +65,24 @@ fn items(text: &str) -> Vec<Item<'_>> {
     let comments = lexed.comments.iter().map(|&span| (span, None));
     let mut all: Vec<(Span, Option<TokenKind>)> = tokens.chain(comments).collect();
     all.sort_by_key(|(span, token)| (span.start, token.is_some()));
-    let mut previous_end = 0;
+    let (mut previous_end, mut end_column) = (0, 0);
     let mut items = Vec::with_capacity(all.len());
     for (span, token) in all {
         let (start, end) = (span.start as usize, span.end as usize);
         let line_ends = text[previous_end..start].matches('\n').count();
-        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
-        items.push(Item { text: &text[start..end], token, line_ends, column: start - line_start });
-        previous_end = end;
+        let column = column_behind(&text[previous_end..start], end_column);
+        items.push(Item { text: &text[start..end], token, line_ends, column });
+        (previous_end, end_column) = (end, column_behind(&text[start..end], column));
     }
     items
+}
+
+/// The column, in characters, behind a text that begins at one.
+fn column_behind(text: &str, column: usize) -> usize {
+    match text.rfind('\n') {
+        Some(newline) => text[newline + 1..].chars().count(),
+        None => column + text.chars().count(),
+    }
 }
 
 /// Words at which a block ends.

@@ -35,6 +35,9 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
             };
             check.interface();
             check.block(&implementation.body);
+            if implementation.finally.is_some() {
+                check.refuse(implementation.span, "a handler has no FINALLY", NO_FINALLY);
+            }
             check.size(ComponentId(index as u32));
         }
         others(program, ComponentId(index as u32), &mut refusals);
@@ -66,7 +69,7 @@ fn refusal(span: Span, message: &str, help: &str) -> Diagnostic {
 fn others(program: &Program, id: ComponentId, refusals: &mut Vec<Diagnostic>) {
     let kept = kept(program, id);
     let component = &program.components[id.index()];
-    let services = component.implementations.iter().filter(|it| !it.handler).map(|it| &it.body);
+    let services = component.implementations.iter().filter(|it| !it.handler).flat_map(|it| it.blocks());
     for body in component.activity.iter().chain(services) {
         walk_process(program, body, &mut |access, _| {
             let (Event::Read(variable)
@@ -344,6 +347,8 @@ impl Check<'_> {
 
 const PLAIN: &str =
     "a handler has INTEGERs, BOOLEANs and CHARACTERs; leave out {HANDLER}, or send what it needs";
+const NO_FINALLY: &str =
+    "where it runs it answers one request, and nothing is left to be put in order; or leave out {HANDLER}";
 const WAIT: &str = "answer what is so now, or leave out {HANDLER}";
 
 fn is_plain(ty: &Type) -> bool {

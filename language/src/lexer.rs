@@ -30,6 +30,9 @@ pub fn lex(file: u32, text: &str) -> Lexed {
 
 /// The bytes that a string literal (with its quotes) stands for. Bad escapes stand for themselves.
 pub fn string_bytes(literal: &str) -> Vec<u8> {
+    if let Some(foreign) = literal.strip_prefix('\'') {
+        return foreign.strip_suffix('\'').unwrap_or(foreign).as_bytes().to_vec();
+    }
     let inner = literal.strip_prefix('"').unwrap_or(literal);
     let mut bytes = Vec::with_capacity(inner.len());
     let mut rest = inner.as_bytes();
@@ -94,6 +97,7 @@ impl Lexer<'_> {
                 b' ' | b'\t' | b'\r' | b'\n' | 0x0c => self.position += 1,
                 b'(' if self.peek(1) == Some(b'*') => self.comment(),
                 b'"' => self.string(),
+                b'\'' if self.foreign_string() => {}
                 b'0'..=b'9' => self.number(),
                 byte if byte.is_ascii_alphabetic() => self.word(),
                 _ => self.symbol(),
@@ -166,6 +170,31 @@ impl Lexer<'_> {
         if !ends {
             self.push(TokenKind::Bad, self.position);
         }
+    }
+
+    /// A text in single quotes, as other languages have it: one error, and read on as what was meant. Whether there is one.
+    fn foreign_string(&mut self) -> bool {
+        let start = self.position;
+        let line = self.text[start..].split('\n').next().unwrap_or_default();
+        // Some double a quote within.
+        let mut end = 1;
+        loop {
+            let Some(inner) = line[end..].find('\'') else { return false };
+            end += inner + 1;
+            if !line[end..].starts_with('\'') {
+                break;
+            }
+            end += 1;
+        }
+        self.position += end;
+        let found = &self.text[start..self.position];
+        let meant = found[1..found.len() - 1].replace("''", "'").replace('"', "\\\"");
+        let message = "characters and texts stand in double quotes";
+        self.report(
+            Diagnostic::new("bad-character", self.span(start), message).help(format!("write \"{meant}\"")),
+        );
+        self.push(TokenKind::String, start);
+        true
     }
 
     fn escape(&mut self) {

@@ -230,6 +230,23 @@ pub struct Implementation {
     pub variables: Vec<VariableId>,
     /// Its statements.
     pub body: Block,
+    /// What it does at its end, however it ends.
+    pub finally: Option<Block>,
+}
+
+impl Component {
+    /// The statements of all its processes.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let own = [&self.begin, &self.activity, &self.finally].into_iter().flatten();
+        own.chain(self.implementations.iter().flat_map(Implementation::blocks))
+    }
+}
+
+impl Implementation {
+    /// All its statements.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        [&self.body].into_iter().chain(&self.finally)
+    }
 }
 
 /// Who declares a variable or procedure.

@@ -108,14 +108,14 @@ fn processes<'a>(program: &Program, component: &'a Component) -> Vec<Process<'a>
     let one = |block: &'a Option<Block>, name: &str, alone| {
         block.as_ref().map(|block| Process { block, name: name.into(), many: None, alone })
     };
-    let services = component.implementations.iter().map(|implementation| {
+    let services = component.implementations.iter().flat_map(|implementation| {
         let offered = component.offers[implementation.offered].interface;
-        Process {
-            block: &implementation.body,
+        implementation.blocks().map(move |block| Process {
+            block,
             name: format!("service {}", program.interfaces[offered.index()].name),
             many: Some(implementation.span),
             alone: false,
-        }
+        })
     });
     let others = [
         one(&component.begin, "BEGIN", true),

@@ -47,6 +47,14 @@ pub fn may_end(interface: &Interface, state: u16) -> bool {
     interface.state(state) & Interface::MAY_END != 0
 }
 
+/// Whether all that can follow in a state is how a communication begins.
+pub fn is_beginning(interface: &Interface, state: u16) -> bool {
+    let messages = 0..interface.messages.length as u32;
+    messages
+        .map(|message| (next(interface, state, message), message))
+        .all(|(after, message)| after.is_none() || after == next(interface, 0, message))
+}
+
 #[inline]
 pub fn sender(interface: &Interface, message: u32) -> Side {
     // SAFETY: as for `next`.
@@ -90,14 +98,20 @@ pub unsafe fn drop_words(w: *mut Worker, words: *mut u64, interface: &Interface,
 
 /// Drops the message in the buffer, if there is one.
 pub unsafe fn drop_buffered(w: *mut Worker, c: *mut Communication, interface: &Interface) {
-    let word = &mut (*c).word;
-    if word.tag != 0 {
-        let message = word.tag as u32 - 1;
-        word.tag = 0;
-        word.seen = word.state;
-        word.flags &= !FOR_CLIENT;
-        drop_words(w, payload(c), interface, message);
+    let tag = (*c).word.tag;
+    if tag != 0 {
+        empty(c);
+        drop_words(w, payload(c), interface, tag as u32 - 1);
     }
+}
+
+/// The buffer is empty: what was in it is elsewhere.
+#[inline]
+pub unsafe fn empty(c: *mut Communication) {
+    let word = &mut (*c).word;
+    word.tag = 0;
+    word.seen = word.state;
+    word.flags &= !FOR_CLIENT;
 }
 
 /// The interface, of a detached communication too.

@@ -96,6 +96,7 @@ entry_points! {
         #[lets_others_run] NAMED_PRESENT = ds_named_present(w, p; *mut u8, u32) -> *mut u8 where Zero leaves;
     }
     crate::communication {
+        #[suspends] ENDING = ds_ending(w, p; u32) -> Status where NotZero leaves;
         #[suspends] INPUT = ds_input(w, p; *mut Communication, &Interface, u32, i32) -> u32 where Two leaves;
         #[suspends] RECEIVE = ds_receive(w, p; *mut Communication, &Interface, u32, u32)
             -> *mut u64 where Zero leaves;

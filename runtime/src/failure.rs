@@ -6,7 +6,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::layout::{FAILED, Fault, Process, Worker};
-use crate::worker::{Failure, ground, want_attention};
+use crate::worker::{Failure, Sort, ground, want_attention};
 
 impl Fault {
     /// Every fault, by its number.
@@ -60,7 +60,15 @@ pub unsafe fn fail(w: *mut Worker, failure: Failure) {
 /// # Safety
 /// As for [`ds_fail`].
 pub unsafe fn abandon(w: *mut Worker, p: *mut Process) {
-    fail(w, Failure { quiet: true, ..Failure::of(p, Fault::ProtocolViolation, u32::MAX) });
+    fail(w, Failure { sort: Sort::Abandoned, ..Failure::of(p, Fault::ProtocolViolation, u32::MAX) });
+}
+
+/// A service whose client is lost ends where it is: no error either.
+///
+/// # Safety
+/// As for [`ds_fail`].
+pub unsafe fn stop(w: *mut Worker, p: *mut Process) {
+    fail(w, Failure { sort: Sort::Stopped, ..Failure::of(p, Fault::ProtocolViolation, u32::MAX) });
 }
 
 /// The scheduler shall see to a failure.

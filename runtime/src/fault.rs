@@ -17,10 +17,10 @@ use crate::far;
 use crate::home::home;
 use crate::instance::{body_of, delete_kept, holder_of, template_of};
 use crate::layout::*;
-use crate::life::{isolation, survey};
+use crate::life::{isolation, stopping, survey};
 use crate::output;
 use crate::parallel;
-use crate::worker::{Failure, ground, heap_of};
+use crate::worker::{Failure, Sort, ground, heap_of};
 
 impl Fault {
     /// As messages call it.
@@ -50,21 +50,30 @@ impl Fault {
 /// The scheduler sees to the errors that were recorded; `false`: the program ends.
 pub unsafe fn handle(w: *mut Worker) -> bool {
     while let Some(failure) = (*ground(w)).failures.first().cloned() {
-        let isolated = enclosing_isolated(w, failure.instance);
-        if !isolated.is_null() && (*home(w)).parallel.are_away() {
-            parallel::recall(w);
-            return true;
-        }
-        if !failure.quiet {
-            tell(w, &failure);
-        }
-        if isolated.is_null() {
-            return false;
-        }
-        (*ground(w)).failures.remove(0);
-        isolation::end(w, isolated);
-        if failure.quiet {
-            delete_kept(w, isolated);
+        match failure.sort {
+            Sort::Stopped => {
+                (*ground(w)).failures.remove(0);
+                stopping::begin(w, failure.process);
+            }
+            Sort::Abandoned => {
+                (*ground(w)).failures.remove(0);
+                // Nothing of it is ever away.
+                isolation::end(w, failure.instance);
+                delete_kept(w, failure.instance);
+            }
+            Sort::Error => {
+                let isolated = enclosing_isolated(w, failure.instance);
+                if !isolated.is_null() && (*home(w)).parallel.are_away() {
+                    parallel::recall(w);
+                    return true;
+                }
+                tell(w, &failure);
+                if isolated.is_null() {
+                    return false;
+                }
+                (*ground(w)).failures.remove(0);
+                isolation::end(w, isolated);
+            }
         }
     }
     parallel::release(w);

@@ -136,6 +136,8 @@ pub struct Home {
     pub paused: VecDeque<*mut c_void>,
     /// Long calls of processes, within each of which the next one was made.
     pub within: u32,
+    /// What is in a buffer in which something is put together that nobody will hear.
+    pub kept_words: Vec<u64>,
     /// Deletions that nobody waits for.
     pub detached: usize,
     /// Whether the program runs: those outside who would wake one of its processes ask.

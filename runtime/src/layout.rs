@@ -159,7 +159,8 @@ pub const FOR_CLIENT: u16 = 1;
 pub const CLIENT_CLOSED: u16 = 2;
 /// No service runs: it has ended where it may (the next send begins a new communication).
 pub const SERVICE_ENDED: u16 = 4;
-/// The other side was ended by a fault: what it did or will send is lost, sends to it are dropped.
+/// The other side is lost: nothing comes of it but what is in the buffer, and what is sent to it is dropped. With
+/// [`CLIENT_CLOSED`] it is the client, with [`SERVICE_ENDED`] the server.
 pub const GONE: u16 = 8;
 /// A native service is parked, and answers requests when they are sent: whoever has sent one calls it.
 pub const CALLS: u16 = 16;
@@ -168,6 +169,8 @@ pub const CALLS: u16 = 16;
 pub const LEAVES: u16 = 32;
 /// Messages come one after the other to or from a pump, which isn't switched to for each: see the far module.
 pub const STREAMS: u16 = 64;
+/// The service is in its FINALLY: it says and hears nothing any more, and its client waits until it has ended.
+pub const ENDING: u16 = 128;
 
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]

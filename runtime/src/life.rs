@@ -5,7 +5,6 @@
 //! See the instance module: what is here makes instances, and knows when nobody uses one any more.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-pub mod burial;
 pub mod children;
 pub mod delete;
 pub mod deletion;
@@ -16,6 +15,7 @@ pub mod late;
 pub mod leaving;
 pub mod owned;
 pub mod record;
+pub mod stopping;
 pub mod survey;
 
 use core::ptr::{self, null_mut};

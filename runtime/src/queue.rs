@@ -88,6 +88,13 @@ impl Queue {
     }
 }
 
+/// Keeps those ready processes for whom `keep` holds.
+pub unsafe fn retain_ready(w: *mut Worker, keep: impl FnMut(*mut Process) -> bool) {
+    let mut queue = Queue::from_ready(w);
+    queue.retain(keep);
+    queue.into_ready(w);
+}
+
 /// Puts a process at the end of the ready queue.
 #[inline]
 pub unsafe fn ready(w: *mut Worker, p: *mut Process) {

@@ -145,6 +145,7 @@ fn run_with(
             dropped: Vec::new(),
             paused: VecDeque::new(),
             within: 0,
+            kept_words: Vec::new(),
             detached: 0,
             runs: Rc::new(Cell::new(true)),
             leaving: BTreeMap::new(),

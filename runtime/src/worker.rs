@@ -26,7 +26,18 @@ pub struct Ground {
     pub let_others_run: Option<unsafe fn(*mut Worker, *mut Process)>,
 }
 
-/// A run-time error.
+/// What the scheduler has to see to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    /// A run-time error.
+    Error,
+    /// A component that nobody holds is to be ended by force: see [`crate::failure::abandon`].
+    Abandoned,
+    /// A service goes on no further: see [`crate::failure::stop`].
+    Stopped,
+}
+
+/// A process that can't go on.
 #[derive(Clone)]
 pub struct Failure {
     /// Whose; null if the program's end itself failed.
@@ -43,8 +54,8 @@ pub struct Failure {
     pub key: String,
     /// What was wrong, in a line; empty if that follows from the rest.
     pub reason: String,
-    /// It is no error of the program's: see [`crate::failure::abandon`].
-    pub quiet: bool,
+    /// What it means.
+    pub sort: Sort,
     /// The component that stood for a far side which is lost, and the number of the interface that it served.
     pub lost: Option<(*mut Instance, usize)>,
 }
@@ -69,7 +80,7 @@ impl Failure {
             interface,
             key: String::new(),
             reason: String::new(),
-            quiet: false,
+            sort: Sort::Error,
             lost: None,
         }
     }

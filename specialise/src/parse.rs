@@ -12,6 +12,7 @@ mod check;
 mod constants;
 mod cursor;
 mod excerpt;
+mod expressions;
 pub(crate) mod fold;
 mod headers;
 mod instructions;

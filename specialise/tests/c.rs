@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use drystone_golden as golden;
 use drystone_specialise::{c, parse};
@@ -31,6 +32,32 @@ fn refusals_name_what_they_refuse() {
     let refusal = c::print(&module).unwrap_err();
     assert_eq!(refusal.name, "f");
     assert!(refusal.to_string().contains("llvm.strange.thing.i32"), "{refusal}");
+}
+
+/// Where variables are declared is found by looking at each mention once: it was once for each variable, and took a minute and a half.
+#[test]
+fn long_blocks_are_written_in_proportion_to_their_length() {
+    let mut ir = String::from(
+        "define i32 @run(i32 %a, ptr %p) {\n  %c = icmp eq i32 %a, 7\n  br i1 %c, label %yes, label %no\nyes:\n",
+    );
+    let mut last = "%a".to_string();
+    for at in 0..20_000_u64 {
+        // Of all lengths, so that no loop is made of them.
+        let offset = at * at % 8191 * 4;
+        ir += &format!(
+            "  %q{at} = getelementptr i8, ptr %p, i64 {offset}\n  %x{at} = load volatile i32, ptr %q{at}\n  \
+             %y{at} = mul i32 %x{at}, %x{at}\n  %z{at} = xor i32 %y{at}, {last}\n  \
+             store volatile i32 %z{at}, ptr %q{at}\n"
+        );
+        last = format!("%z{at}");
+    }
+    ir += &format!("  ret i32 {last}\nno:\n  ret i32 1\n}}\n");
+    let started = Instant::now();
+    let module = parse::read(&ir, "long.ll").unwrap_or_else(|error| panic!("{error}"));
+    let written = c::print(&module).unwrap_or_else(|error| panic!("{error}"));
+    assert!(written.len() > 20_000 * 40, "{} bytes", written.len());
+    let taken = started.elapsed();
+    assert!(taken < Duration::from_secs(20), "{taken:?}");
 }
 
 fn first_there(names: &[&str]) -> Option<String> {

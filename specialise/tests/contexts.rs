@@ -9,6 +9,11 @@ define i32 @entry(ptr %at, i8 %byte, double %real) {
   ret i32 %it
 }
 declare void @log()
+declare i32 @setjmp(ptr)
+define void @prepare() {
+  %again = call i32 @setjmp(ptr @table)
+  ret void
+}
 ";
 
 /// Contexts of `entry`, and a part of what is said of each.
@@ -19,6 +24,7 @@ const REFUSED: &[(&str, &str)] = &[
     ("keep = [\"entry\"]", "the entry itself"),
     ("keep = [\"flush\"]", "there is no function flush"),
     ("initialisers = [\"flush\"]", "flush"),
+    ("initialisers = [\"prepare\"]", "prepare calls setjmp, which returns twice"),
     ("[global.tables]\nconstant = true", "there is no global variable tables"),
     ("[argument.to]\nvalue = 1", "entry has no parameter to; it has: at, byte, real"),
     ("[argument.byte]\nvalue = 256", "256 does not fit into its 8 bits"),

@@ -25,6 +25,11 @@ fn generated_programs_do_the_same_everywhere() {
 }
 
 #[test]
+fn services_whose_clients_are_lost_do_the_same_everywhere() {
+    check_all(2, "losses", generate::losses);
+}
+
+#[test]
 fn loops_over_arrays_do_the_same_everywhere() {
     check_all(1, "arrays", |seed, _| generate::arrays::program(seed));
 }

@@ -128,6 +128,9 @@ impl Descriptors {
         blob.u32(offset_of!(B, condition), body.shape.condition);
         blob.u32(offset_of!(B, frame), body.shape.frame);
         self.owned(module, program, &mut blob, offset_of!(B, owned), body.cut);
+        if let Some(finally) = body.finally {
+            blob.function(offset_of!(B, finally), finally);
+        }
         if let BodyKey::Service(_, number) = body.key {
             let facet = &component.offers[component.implementations[number].offered];
             let interface = self.interface(module, program, facet.interface);

@@ -108,6 +108,9 @@ pub fn body(unit: &mut Unit, key: BodyKey) -> Code {
             let implementation = &template.implementations[number];
             lower.zero_registers(&implementation.variables);
             lower.part(&implementation.body);
+            if let Some(finally) = &implementation.finally {
+                lower.ending(finally, implementation.span);
+            }
         }
     }
     let span = match key {
@@ -198,6 +201,7 @@ impl Code {
             owned,
             shape,
             procedure: None,
+            finally: None,
         }
     }
 }
@@ -244,6 +248,16 @@ impl<'u, 'a> Lower<'u, 'a> {
         self.block_of_statements(block);
         self.go(end);
         self.current = end;
+    }
+
+    /// The FINALLY of a service, which begins here, or where the runtime has ended what stands before.
+    fn ending(&mut self, finally: &Block_, span: Span) {
+        let location = self.location(span);
+        let at = self.int(location as i64);
+        self.suspend(SuspensionOp::Call { to: None, entry: &entries::ENDING, arguments: vec![at] }, location);
+        self.begin_segment();
+        self.code.finally = Some(self.current);
+        self.part(finally);
     }
 
     fn location(&mut self, span: Span) -> LocationId {

@@ -298,6 +298,8 @@ pub struct Code {
     pub shape: Shape,
     /// Which procedure it is (whose frame is its own); none for a body (whose frame is the process).
     pub procedure: Option<ProcedureId>,
+    /// Where the FINALLY of a service begins: the runtime comes there from anywhere, so nothing is live but what lies in memory.
+    pub finally: Option<BlockId>,
 }
 
 impl fmt::Display for Reg {
@@ -318,10 +320,15 @@ impl Code {
         &self.blocks[id.0 as usize]
     }
 
-    /// The blocks that can be reached from the entry, in order.
+    /// Where control comes in from outside.
+    pub fn entries(&self) -> Vec<BlockId> {
+        [BlockId(0)].into_iter().chain(self.finally).collect()
+    }
+
+    /// The blocks that can be reached from the entries, in order.
     pub fn reachable(&self) -> impl Iterator<Item = (BlockId, &Block)> {
         let mut reached = vec![false; self.blocks.len()];
-        let mut open = vec![BlockId(0)];
+        let mut open = self.entries();
         while let Some(id) = open.pop() {
             if !std::mem::replace(&mut reached[id.0 as usize], true) {
                 open.extend(self.block(id).successors());

@@ -33,6 +33,9 @@ fn slots(cut: &Cut, segment: &Segment) -> Result<(), Broken> {
     if let Some(reg) = unwritten {
         return spot.broken(format!("{reg} is read before it is written"));
     }
+    if let (true, Some(reg)) = (code.finally == Some(segment.entry), saved.first()) {
+        return spot.broken(format!("{reg} is needed where FINALLY begins"));
+    }
     let mut taken: HashSet<u32> = match is_entry {
         true => HashSet::new(),
         false => code.owned.iter().map(|slot| slot.offset).collect(),

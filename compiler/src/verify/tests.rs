@@ -74,6 +74,19 @@ fn is_native_call(instruction: &Inst) -> bool {
 }
 
 #[test]
+fn nothing_is_needed_where_finally_begins() {
+    let said = of_cuts(
+        |codes| {
+            // A block of a loop, as if FINALLY began there.
+            let header = codes[SLOWLY].loops[0].header;
+            codes[SLOWLY].finally = Some(header);
+        },
+        |_| {},
+    );
+    says(said, "is needed where FINALLY begins");
+}
+
+#[test]
 fn a_right_program_passes() {
     assert_eq!(of_codes(|_| {}), None);
     assert_eq!(of_cuts(|_| {}, |_| {}), None);

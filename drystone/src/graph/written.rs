@@ -86,10 +86,8 @@ impl Painter<'_> {
             }
         }
         let component = &program.components[id.index()];
-        let own = [&component.begin, &component.activity, &component.finally].into_iter().flatten();
-        let services = component.implementations.iter().map(|implementation| &implementation.body);
         let procedures = program.procedures.iter().filter(|procedure| procedure.component == Some(id));
-        for block in own.chain(services).chain(procedures.map(|procedure| &procedure.body)) {
+        for block in component.blocks().chain(procedures.map(|procedure| &procedure.body)) {
             self.block(index, block);
         }
         let inside = self.inside.iter().filter_map(|((around, held), &inner)| match held {

@@ -1,4 +1,6 @@
-use crate::{complaint, drystone, folder_with, printed, status};
+use std::process::Command;
+
+use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
 #[test]
 fn a_sound_program_is_passed_over_in_silence() {
@@ -43,4 +45,32 @@ fn no_more_errors_are_shown_than_anybody_reads() {
     let complaint = complaint(&output);
     assert_eq!(complaint.matches("[unknown-name]").count(), 100, "{complaint}");
     assert!(complaint.ends_with("\nand 30 more\n"), "{complaint}");
+}
+
+#[test]
+fn a_file_that_is_given_twice_is_named() {
+    let folder = folder_with("COMPONENT A; BEGIN WRITE(1) END A;");
+    for (command, path) in [
+        ("run", "program.dry"),
+        ("check", "./program.dry"),
+        ("build", "program.dry"),
+        ("graph", "program.dry"),
+    ] {
+        let output = drystone(folder.path(), &[command, "program.dry", path]);
+        let expected = format!("error: {path} is given twice\n");
+        assert_eq!((complaint(&output), status(&output)), (expected, 2), "{command}");
+    }
+}
+
+#[test]
+fn nobody_is_told_of_a_pipe_that_is_closed() {
+    let folder = folder_with("COMPONENT A; BEGIN WRITE(1) END A;");
+    for command in [&["graph", "program.dry"][..], &["build", "--mir", "program.dry"]] {
+        let (reader, writer) = std::io::pipe().expect("there are pipes");
+        drop(reader);
+        let mut child = Command::new(DRYSTONE);
+        child.args(command).current_dir(folder.path()).stdout(writer);
+        let output = child.output().expect("the command runs");
+        assert_eq!((complaint(&output), status(&output)), (String::new(), 0), "{command:?}");
+    }
 }

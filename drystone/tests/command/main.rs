@@ -21,6 +21,7 @@ mod http;
 mod https;
 mod limits;
 mod long;
+mod lost;
 mod memory;
 mod names;
 #[allow(dead_code)]
@@ -82,7 +83,7 @@ fn programs() -> PathBuf {
 
 /// All source files of the repository's programs, without those that others import.
 fn all_programs() -> Vec<PathBuf> {
-    let folders = [programs(), programs().join("lessons")];
+    let folders = [programs(), programs().join("lessons"), programs().join("lost")];
     let entries = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("it is there"));
     let files = entries.map(|entry| entry.expect("it can be read").path());
     let mut files: Vec<_> =

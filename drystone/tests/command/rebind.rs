@@ -40,6 +40,64 @@ fn a_rebind_that_nobody_waits_for_any_more_is_dropped() {
     assert_eq!(server(folder.path()), "Slow.h, talking");
 }
 
+/// Clients whose protocols may end in the midst of what they go on with, and two servers.
+const OPTIONAL: &str = "
+COMPONENT Optional;
+INTERFACE Work; { IN Next OUT Job [ IN Result OUT Stored(by: TEXT) ] } END Work;
+INTERFACE News; IN Listen OUT First [ OUT Second(by: TEXT) ] END News;
+INTERFACE Called; IN Be(name: TEXT) END Called;
+COMPONENT Server OFFERS Work, News, Called;
+  VARIABLE name: TEXT;
+  IMPLEMENTATION Called; BEGIN {EXCLUSIVE} ?Be(name) END Called;
+  IMPLEMENTATION Work;
+  BEGIN
+    WHILE ?Next DO
+      ?Next; !Job; IF ?Result THEN ?Result; BEGIN {SHARED} !Stored(name) END END
+    END
+  END Work;
+  IMPLEMENTATION News;
+  BEGIN ?Listen; !First; PASSIVATE(1000); BEGIN {SHARED} !Second(name) END
+  END News;
+END Server;
+COMPONENT Worker REQUIRES Work;
+  VARIABLE i: INTEGER; by: TEXT;
+ACTIVITY
+  FOR i := 1 TO 3 DO Work!Next; Work?Job; PASSIVATE(800); Work!Result; Work?Stored(by); WRITE(by); WRITELINE END
+END Worker;
+COMPONENT Listener REQUIRES News;
+  VARIABLE i: INTEGER; by: TEXT;
+ACTIVITY
+  FOR i := 1 TO 2 DO News!Listen; News?First; News?Second(by); WRITE(\"heard \" + by); WRITELINE END
+END Listener;
+VARIABLE one, two: Server; worker: Worker; listener: Listener;
+BEGIN
+  NEW(one); EXPORT(Work(one), \"local:one\"); EXPORT(News(one), \"local:news\"); Called(one)!Be(\"one\");
+  NEW(two); EXPORT(Work(two), \"local:two\"); EXPORT(News(two), \"local:others\"); Called(two)!Be(\"two\");
+  NEW(worker); CONNECT(Work(worker), one); NEW(listener); CONNECT(News(listener), one)
+END Optional;
+";
+
+#[test]
+fn a_client_is_bound_anew_where_it_begins_anew_and_not_where_it_goes_on() {
+    let folder = folder_with(OPTIONAL);
+    let program = start(folder.path());
+    sleep(Duration::from_millis(100));
+    let rebind = |client: &str, interface: &str, name: &str| {
+        let output = drystone(folder.path(), &["rebind", "socket", client, interface, name]);
+        assert_eq!(status(&output), 0, "{}", complaint(&output));
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| rebind("Optional.worker", "Work", "local:two"));
+        scope.spawn(|| rebind("Optional.listener", "News", "local:others"));
+    });
+    let output = program.output();
+    let mut lines: Vec<&str> =
+        std::str::from_utf8(&output.stdout).expect("it writes texts").lines().collect();
+    lines.sort();
+    assert_eq!(lines, ["heard one", "heard two", "one", "two", "two"], "{}", complaint(&output));
+    assert_eq!(status(&output), 0);
+}
+
 #[test]
 fn a_rebind_has_a_time_limit_and_says_for_what_it_waits() {
     let (folder, _program) = slow("4000");

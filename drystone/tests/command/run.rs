@@ -157,7 +157,10 @@ COMPONENT A REQUIRES Arguments; VARIABLE {declarations}; BEGIN
 END A;"
         ));
         let output = drystone(folder.path(), &["run", "program.dry"]);
-        assert_eq!(complaint(&output), format!("error: {wanted}"), "{statements}");
+        // Some are warned of before.
+        let complaint = complaint(&output);
+        let error = complaint.find("error: ").map(|place| &complaint[place..]);
+        assert_eq!(error, Some(format!("error: {wanted}").as_str()), "{statements}");
         assert_eq!(status(&output), 1);
     }
 }
@@ -339,7 +342,7 @@ fn who_writes_nothing_needs_no_output() {
 }
 
 #[test]
-fn a_service_awaits_nothing_once_its_client_was_ended_by_force() {
+fn a_service_goes_on_awaiting_when_its_client_was_ended_by_force() {
     const WAITS: &str = "
 INTERFACE Hang; IN Hang(limit: INTEGER) OUT Never END Hang;
 COMPONENT {ISOLATED} Client REQUIRES Hang;
@@ -361,7 +364,7 @@ END Main;
 ";
     let folder = folder_with(WAITS);
     let output = drystone(folder.path(), &["run", "program.dry"]);
-    assert_eq!((printed(&output).as_str(), status(&output)), ("10 2010", 0), "{}", complaint(&output));
+    assert_eq!((printed(&output).as_str(), status(&output)), ("never1000 3000", 0), "{}", complaint(&output));
 }
 
 #[test]

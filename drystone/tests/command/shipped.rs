@@ -5,6 +5,8 @@ mod blocks;
 
 use crate::faults::random;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::Output;
 
@@ -132,6 +134,31 @@ fn a_block_is_shipped_where_that_is_possible() {
     ] {
         assert!(!is_shipped(&kept), "{kept}: {:?}", requirements(TELLER, &kept));
     }
+}
+
+/// Its clients call then, and see no difference.
+#[test]
+fn a_server_may_take_no_blocks() {
+    let folder = tempfile::tempdir().expect("there are temporary folders");
+    let redis = format!("127.0.0.1:{}", port());
+    let options = [&format!("redis={redis}"), "composites=no"];
+    let (_server, name) = serving(key_value(), folder.path(), &options, "store");
+    let mut other = TcpStream::connect(redis).expect("it listens");
+    other.write_all(b"MSET a 100 n:1 1\r\nQUIT\r\n").expect("it reads");
+    let mut said = String::new();
+    other.read_to_string(&mut said).expect("it answers");
+    assert_eq!(said, "+OK\r\n+OK\r\n");
+    let mut client = Server::connect(name[6..].split('/').next().unwrap()).expect("it listens");
+    let (vars, store) = (Builder::new(), client.describe("store").unwrap());
+    let put = vars.communication(&store).call("Set", (text("a"), text("0")), "Done", ());
+    let program = vars.program(sequence([put])).unwrap();
+    let table = VarTable::of(&program).unwrap();
+    let refused = client.run(&program, &["store"], table, 1000);
+    assert!(refused.is_err(), "{refused:?}");
+    let work = |arguments: &str| work("OnStore.dry", &["../keyvalue/Store.dry"], &name, arguments);
+    assert_eq!(work("transfer a b 30"), ("1".into(), 0));
+    assert_eq!(work("raise n: 10"), ("1".into(), 0));
+    assert_eq!(work("follow b"), ("30 after 1 steps".into(), 0));
 }
 
 /// A server of `systems/` that runs at a name of this kind.

@@ -1,12 +1,30 @@
 //! HTTP as browsers and clients of others need it, byte by byte, and beside curl.
 
+use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use super::http::{curl, folder};
+use super::http::{ANSWERS, curl};
 use super::peer::{Peer, free_port, installed};
-use super::{DRYSTONE, complaint, drystone, status};
+use super::{DRYSTONE, complaint, drystone, http, printed, status};
+
+/// What the server needs.
+fn folder() -> tempfile::TempDir {
+    let folder = http::folder();
+    let www = folder.path().join("www");
+    fs::create_dir_all(www.join("code")).expect("a temporary folder can be written");
+    for (name, text) in [
+        ("index.html", "<p>Hello</p>"),
+        ("code/main.js", "export {};"),
+        ("a b.txt", "with a blank"),
+        (".secret", "secret"),
+        ("long.txt", &"long ".repeat(1000)),
+    ] {
+        fs::write(www.join(name), text).expect("a temporary folder can be written");
+    }
+    folder
+}
 
 /// A server, and its address.
 fn serve() -> (tempfile::TempDir, Peer, String) {
@@ -207,7 +225,7 @@ fn an_origin_is_written_as_browsers_do() {
     for wrong in ["shop.example", "https://shop.example/", "ftp://shop.example", "https://"] {
         let program =
             include_str!("http/web.dry").replace("https://shop.example, http://localhost:3000", wrong);
-        std::fs::write(folder.path().join("wrong.dry"), program).expect("a temporary folder can be written");
+        fs::write(folder.path().join("wrong.dry"), program).expect("a temporary folder can be written");
         let output =
             drystone(folder.path(), &["run", "wrong.dry", &format!("http://127.0.0.1:{}", free_port())]);
         assert_eq!(status(&output), 1);
@@ -373,4 +391,186 @@ fn an_idle_conversation_holds_little() {
         (0..3).for_each(|_| drop(next(stream)));
     });
     assert!(each < 300 * 1024, "{each} bytes");
+}
+
+/// A GET, with some fields.
+fn get(address: &str, path: &str, fields: &str) -> String {
+    answer(address, format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{fields}\r\n"))
+}
+
+#[test]
+fn what_reads_may_be_asked_by_get() {
+    let (_folder, _server, address) = serve();
+    is(&get(&address, "/reads/Name?x=you+%26+me", ""), 200, &["{\"Greeting\":{\"x\":\"Hello, you & me\"}}"]);
+    is(&get(&address, "/reads/Name?x=%ff", ""), 200, &["{\"base64\":\"SGVsbG8sIP8=\"}"]);
+    is(&get(&address, "/reads/Name", ""), 400, &["{\"error\":\"x is missing\"}"]);
+    is(&get(&address, "/greet/Name?x=you", ""), 405, &["allow: POST\r\n"]);
+    is(&get(&address, "/statuses/Add?n=-7", ""), 200, &["\"Sum\":{\"n\":-7,"]);
+    is(&get(&address, "/statuses/Divide?a=1&b=1", ""), 405, &["allow: POST\r\n"]);
+    let head =
+        answer(&address, "HEAD /reads/Name?x=you HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    is(&head, 200, &["content-length: 31\r\n"]);
+    assert!(head.ends_with("\r\n\r\n"), "{head}");
+    // A page of another site may as little as by POST.
+    is(&get(&address, "/reads/Name?x=you", "Origin: https://shop.example\r\n"), 403, &[]);
+    is(
+        &get(&address, "/reads/openapi.json", ""),
+        200,
+        &["\"get\"", "\"in\": \"query\"", "\"operationId\": \"getName\""],
+    );
+}
+
+#[test]
+fn an_answer_has_the_status_that_the_service_says() {
+    let (folder, _server, address) = serve();
+    let ask = |b: i64| {
+        let body = format!("{{\"a\":7,\"b\":{b}}}");
+        let head = "POST /statuses/Divide HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n";
+        answer(&address, format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()))
+    };
+    is(&ask(0), 429, &["{\"Failed\":{\"reason\":\"by zero\"}}", "retry-after: 1\r\n"]);
+    is(&ask(7), 200, &["{\"Quotient\":{\"n\":1}}"]);
+    let described = get(&address, "/statuses/openapi.json", "");
+    is(&described, 200, &["\"429\": {", "\"200\": {"]);
+    // A client of ours takes it for the answer that it is.
+    let program = include_str!("http/client.dry").replace("\"/count\"", "\"/statuses\"");
+    fs::write(folder.path().join("other.dry"), program).expect("a temporary folder can be written");
+    let output = drystone(folder.path(), &["run", "other.dry", &format!("http://{address}")]);
+    assert_eq!((printed(&output).as_str(), status(&output)), (ANSWERS, 0), "{}", complaint(&output));
+}
+
+#[test]
+fn statuses_are_of_answers() {
+    let folder = folder();
+    for (wrong, why) in [
+        ("Failed", "Failed is no answer with a status"),
+        ("Failed 204", "Failed 204 is no answer with a status"),
+        ("Failed 99", "Failed 99 is no answer"),
+        ("Divide 429", "Count has no message Divide"),
+    ] {
+        let program = include_str!("http/web.dry").replace("Failed 429", wrong);
+        fs::write(folder.path().join("wrong.dry"), program).expect("a temporary folder can be written");
+        let output =
+            drystone(folder.path(), &["run", "wrong.dry", &format!("http://127.0.0.1:{}", free_port())]);
+        assert_eq!(status(&output), 1);
+        assert!(complaint(&output).contains(why), "{}", complaint(&output));
+    }
+}
+
+#[test]
+fn files_are_served_beside() {
+    let (_folder, _server, address) = serve();
+    let page = get(&address, "/app/", "");
+    is(&page, 200, &["content-type: text/html; charset=utf-8\r\n", "nosniff\r\n", "<p>Hello</p>"]);
+    is(&get(&address, "/app/index.html", ""), 200, &["<p>Hello</p>"]);
+    is(&get(&address, "/app", ""), 308, &["location: /app/\r\n"]);
+    is(&get(&address, "/app/code/main.js", ""), 200, &["content-type: text/javascript; charset=utf-8\r\n"]);
+    is(&get(&address, "/app/a%20b.txt", ""), 200, &["with a blank"]);
+    // The interface is there, too.
+    is(&post(&address, "/app/Name", "Host: localhost\r\n"), 200, &["Hello, you"]);
+    is(&post(&address, "/app/index.html", "Host: localhost\r\n"), 404, &[]);
+    for nothing in [
+        "/app/../web.dry",
+        "/app/%2e%2e/web.dry",
+        "/app/.secret",
+        "/app/code",
+        "/app/away.txt",
+        "/app//etc/passwd",
+    ] {
+        is(&get(&address, nothing, ""), 404, &["{\"error\":"]);
+    }
+    let tag = page.lines().find_map(|line| line.strip_prefix("etag: ")).expect("it has one");
+    let again = get(&address, "/app/", &format!("If-None-Match: \"x\", {tag}\r\n"));
+    is(&again, 304, &[]);
+    assert!(again.ends_with("\r\n\r\n"), "{again}");
+    is(&get(&address, "/app/", "Origin: https://evil.example\r\n"), 403, &[]);
+    is(&answer(&address, "GET /app/ HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"), 421, &[]);
+}
+
+#[test]
+fn gzip_is_offered() {
+    if !installed("curl") {
+        return;
+    }
+    let (_folder, _server, address) = serve();
+    let long = "x".repeat(100_000);
+    let body = format!("{{\"x\":\"{long}\"}}");
+    let wanted = format!("{{\"Greeting\":{{\"x\":\"Hello, {long}\"}}}} 200");
+    let url = format!("http://{address}/greet/Name");
+    let (folder, size) = (tempfile::tempdir().expect("there are temporary folders"), " %{size_download}");
+    let file = folder.path().join("body");
+    fs::write(&file, &body).expect("a temporary folder can be written");
+    let data = format!("@{}", file.display());
+    assert_eq!(curl(&["--compressed", "--data-binary", &data, &url]), wanted);
+    let sized = |more: &[&str]| {
+        let said =
+            curl(&[&["-o", "/dev/null", "-w", size, "--data-binary", &data][..], more, &[&url]].concat());
+        said.trim().parse::<usize>().expect("a number")
+    };
+    assert!(sized(&["--compressed"]) < 2000);
+    assert!(sized(&["-H", "Accept-Encoding: gzip;q=0, br"]) > 100_000);
+    assert!(sized(&[]) > 100_000);
+    let zipped = format!("http://{address}/app/long.txt");
+    assert_eq!(curl(&["--compressed", &zipped]), format!("{} 200", "long ".repeat(1000)));
+}
+
+/// What they send and don't take is bounded for all of them, and who asks for little is served beside them.
+#[test]
+fn clients_that_hoard_are_refused_more() {
+    let (_folder, server, address) = serve();
+    let before = server.memory();
+    // Each has sent nearly all of 15 MB.
+    let length = 15_000_000;
+    let head = format!("POST /greet/Name HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
+    let part = vec![b' '; length - 1];
+    let mut hoarders = Vec::new();
+    for number in 0..40 {
+        let mut hoarder = if number % 2 == 0 { connect(&address) } else { talk(&address, "/talk", "") };
+        let sent = if number % 2 == 0 {
+            hoarder.write_all(head.as_bytes()).and_then(|()| hoarder.write_all(&part))
+        } else {
+            hoarder.write_all(&frame(0x01, &part))
+        };
+        // It may have been refused.
+        let _ = sent;
+        hoarders.push(hoarder);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let more = server.memory().saturating_sub(before);
+    assert!(more < 450 << 10, "{more} kB");
+    is(&post(&address, "/greet/Name", "Host: localhost\r\n"), 200, &["Hello, you"]);
+    let mut stream = talk(&address, "/talk", "");
+    stream.write_all(&frame(0x81, b"{\"Join\":{\"name\":\"me\"}}")).expect("it takes bytes");
+    assert_eq!(next(&mut stream).0, 0x81);
+    drop(hoarders);
+    // Then there is room again.
+    std::thread::sleep(Duration::from_millis(300));
+    let long = format!("{{\"x\":\"{}\"}}", "x".repeat(10_000_000));
+    let asked = format!(
+        "POST /greet/Name HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{long}",
+        long.len()
+    );
+    is(&answer(&address, asked), 200, &[]);
+}
+
+/// They ask for long answers and take none.
+#[test]
+fn clients_that_never_take_are_refused_more() {
+    let (_folder, server, address) = serve();
+    let before = server.memory();
+    let long = format!("{{\"x\":\"{}\"}}", "x".repeat(10_000_000));
+    let asked = format!(
+        "POST /greet/Name HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{long}",
+        long.len()
+    );
+    let mut deaf = Vec::new();
+    for _ in 0..60 {
+        let mut one = connect(&address);
+        one.write_all(asked.as_bytes()).expect("it takes bytes");
+        deaf.push(one);
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    let more = server.memory().saturating_sub(before);
+    assert!(more < 500 << 10, "{more} kB");
+    is(&post(&address, "/greet/Name", "Host: localhost\r\n"), 200, &["Hello, you"]);
 }

@@ -4,7 +4,8 @@
 //! once, by who has it; and lent as bytes only for as long as that is. What programs access is asked of the engines, which do it
 //! only where the verifier or a guard has proved it.
 
-use alloc::{boxed::Box, vec};
+use alloc::{boxed::Box, sync::Arc, vec};
+use core::any::Any;
 use core::ptr::{NonNull, slice_from_raw_parts_mut, with_exposed_provenance, with_exposed_provenance_mut};
 use core::slice;
 
@@ -18,8 +19,8 @@ pub struct Memory {
     block: NonNull<u64>,
     /// Of the own memory, in bytes.
     size: usize,
-    /// Whether the block is freed with it.
-    is_lent: bool,
+    /// Who else has the block, and keeps it for as long as this is; `None`: it is freed with this.
+    lender: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 const STACK: usize = DEPTH * FRAME;
@@ -43,21 +44,21 @@ impl Memory {
         let size = bytes.next_power_of_two().max(8);
         assert!(size <= Self::MOST, "a program can't have {bytes} bytes of memory");
         let block: Box<[u64]> = vec![0; (STACK + size + ROOM) / 8].into();
-        Memory { block: NonNull::from(Box::leak(block)).cast(), size, is_lent: false }
+        Memory { block: NonNull::from(Box::leak(block)).cast(), size, lender: None }
     }
 
-    /// Own memory of `size` bytes, a power of two, that somebody else has, and may share with others.
+    /// Own memory of `size` bytes, a power of two, that `lender` has, and may share with others.
     ///
     /// # Safety
     /// From [`Memory::BEFORE`] bytes before `own` to [`Memory::BEHIND`] bytes behind its end there must be memory for as long as the
-    /// result lives; what isn't own memory must be nobody else's. `own` is a multiple of 8. Others may change own memory meanwhile
+    /// lender lives; what isn't own memory must be nobody else's. `own` is a multiple of 8. Others may change own memory meanwhile
     /// only if nobody asks this for it as bytes.
-    pub unsafe fn lent(own: NonNull<u64>, size: usize) -> Memory {
+    pub unsafe fn lent(own: NonNull<u64>, size: usize, lender: Arc<dyn Any + Send + Sync>) -> Memory {
         assert!(size.is_power_of_two() && (8..=Self::MOST).contains(&size), "{size} bytes of lent memory");
         // SAFETY: that memory is there.
         let block = unsafe { own.byte_sub(STACK) };
         block.expose_provenance();
-        Memory { block, size, is_lent: true }
+        Memory { block, size, lender: Some(lender) }
     }
 
     /// Bytes of the own memory, a power of two.
@@ -136,7 +137,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        if self.is_lent {
+        if self.lender.is_some() {
             return;
         }
         let block = slice_from_raw_parts_mut(self.block.as_ptr(), (STACK + self.size + ROOM) / 8);

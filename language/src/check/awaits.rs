@@ -23,11 +23,7 @@ struct Doings {
 pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
     let procedures: Vec<Doings> =
         program.procedures.iter().map(|procedure| Doings::of(&procedure.body)).collect();
-    let bodies = program.components.iter().flat_map(|component| {
-        let own = [&component.begin, &component.activity, &component.finally];
-        let services = component.implementations.iter().map(|implementation| &implementation.body);
-        own.into_iter().flatten().chain(services)
-    });
+    let bodies = program.components.iter().flat_map(|component| component.blocks());
     let bodies: Vec<Doings> = bodies.map(Doings::of).collect();
     let faults = faulty(&procedures);
     let mut errors = Vec::new();

@@ -48,8 +48,10 @@ impl<'a> Checker<'a> {
             let (tree, scope) = self.components[id.index()].implementations[index];
             let service = self.service_of(Owner::Implementation(id, index));
             let context = Context { scope, service, ..context.clone() };
-            let block = body(self, &tree.body, context).unwrap_or_default();
-            self.program.components[id.index()].implementations[index].body = block;
+            let block = body(self, &tree.body, context.clone()).unwrap_or_default();
+            let finally = body(self, &tree.finally, context);
+            let implementation = &mut self.program.components[id.index()].implementations[index];
+            (implementation.body, implementation.finally) = (block, finally);
         }
         connected
     }

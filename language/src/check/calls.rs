@@ -10,7 +10,7 @@ use super::Checker;
 use super::conversions::{convert, is_literal, literal};
 use super::places::as_designator;
 use super::predeclared::{Basic, Extreme, Function, Predeclared};
-use super::scopes::Symbol;
+use super::scopes::{Found, Symbol};
 
 impl<'a> Checker<'a> {
     /// `Name(arguments)` as an expression.
@@ -240,6 +240,14 @@ impl<'a> Checker<'a> {
         };
         match as_designator(tree) {
             Some(ast::Designator { name, indices: None, inner: None, .. }) => {
+                if let Some(declared) = self.only_a_variable(&name) {
+                    let message =
+                        format!("COUNT is for a required interface, and {} is a variable", name.text);
+                    let error = Diagnostic::new("not-required", tree.span, message);
+                    let help = "LENGTH(t) is the length of a text; elements are counted by FOREACH, or as they come and go";
+                    self.report(error.note(declared, "declared here").help(help));
+                    return None;
+                }
                 let (index, _) = self.own_required(&name)?;
                 Some(Expression { kind: ExpressionKind::Count(index), ty: Type::Integer, span })
             }
@@ -248,6 +256,17 @@ impl<'a> Checker<'a> {
                 self.report(Diagnostic::new("not-required", tree.span, message).help("write its bare name"));
                 None
             }
+        }
+    }
+
+    /// Where a variable is declared whose name no required interface has.
+    fn only_a_variable(&self, name: &ast::Name) -> Option<Span> {
+        let component = &self.program.components[self.context.component?.index()];
+        match self.lookup(self.context.scope, name) {
+            Found::Symbol(Symbol::Variable(_), declared) => {
+                self.facet_named(&component.requires, name).is_none().then_some(declared)
+            }
+            _ => None,
         }
     }
 

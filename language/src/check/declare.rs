@@ -151,10 +151,11 @@ impl<'a> Checker<'a> {
             handler: false,
             variables: Vec::new(),
             body: Block::default(),
+            finally: None,
         });
         let scope = self.new_scope(Some(around), false);
         self.components[component.index()].implementations.push((tree, scope));
-        if tree.body.as_ref().is_some_and(|body| body.lost) {
+        if tree.body.iter().chain(&tree.finally).any(|block| block.lost) {
             self.lose_part(owner);
         }
         for item in &tree.declarations {

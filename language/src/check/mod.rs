@@ -168,9 +168,11 @@ fn check_here(files: &[SourceFile], start: Start, beside_crates: bool) -> Result
     } else {
         checker.leave_out_doubtful();
     }
-    let Checker { program, mut errors, .. } = checker;
+    let Checker { mut program, mut errors, .. } = checker;
     errors.extend(awaits::check(&program));
-    errors.extend(conformance::check(&program));
+    let conformance = conformance::check(&program);
+    errors.extend(conformance.errors);
+    program.warnings = in_order([program.warnings.split_off(0), conformance.warnings].concat());
     errors.extend(races::check(&program));
     errors.extend(handlers::check(&program));
     if errors.is_empty() { Ok(program) } else { Err(in_order(errors)) }

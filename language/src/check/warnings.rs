@@ -73,9 +73,7 @@ impl Used {
     fn of(program: &Program) -> Used {
         let mut used = Used::default();
         for component in &program.components {
-            let own = [&component.begin, &component.activity, &component.finally];
-            let services = component.implementations.iter().map(|implementation| &implementation.body);
-            own.into_iter().flatten().chain(services).for_each(|body| used.body(body));
+            component.blocks().for_each(|body| used.body(body));
         }
         program.procedures.iter().for_each(|procedure| used.body(&procedure.body));
         used

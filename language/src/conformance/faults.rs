@@ -114,7 +114,7 @@ impl Fault {
                 let name = describe(interface, message);
                 let how = if matches!(self.what, What::Send(_)) { "sent" } else { "received" };
                 let here = if self.before.open.is_empty() {
-                    "here the other side has closed".to_string()
+                    "here the communication is over".to_string()
                 } else {
                     format!("here the protocol allows {allowed}")
                 };
@@ -135,7 +135,7 @@ impl Fault {
 }
 
 /// What may come next.
-fn allowed(interface: &Interface, positions: &Positions) -> String {
+pub fn allowed(interface: &Interface, positions: &Positions) -> String {
     let states = || positions.open.iter().map(|&state| &interface.states[state]);
     let messages: BTreeSet<usize> = states().flat_map(|state| &state.transitions).map(|it| it.0).collect();
     let mut all: Vec<String> = messages.iter().map(|&message| describe(interface, message)).collect();
@@ -163,7 +163,8 @@ fn when(interface: &Interface, message: usize) -> String {
     }
 }
 
-fn describe(interface: &Interface, message: usize) -> String {
+/// A message as interfaces declare it.
+pub fn describe(interface: &Interface, message: usize) -> String {
     let message = &interface.messages[message];
     match message.direction {
         Direction::In => format!("IN {}", message.name),
@@ -172,7 +173,7 @@ fn describe(interface: &Interface, message: usize) -> String {
 }
 
 /// `a, b or c`, not too many of them.
-fn one_of(mut all: Vec<String>) -> String {
+pub fn one_of(mut all: Vec<String>) -> String {
     const MANY: usize = 6;
     if all.len() > MANY {
         let more = all.len() - (MANY - 1);

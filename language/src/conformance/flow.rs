@@ -7,6 +7,7 @@ mod values;
 
 use super::faults::{Sites, What};
 use super::positions::{Key, Known, join};
+use super::uses::Uses;
 use crate::accesses::variable;
 use crate::program::{
     Argument, Block, Expression, ExpressionKind, InterfaceId, Program, Statement, StatementKind, Type,
@@ -41,6 +42,8 @@ pub struct Outcome {
     pub end: Here,
     /// Every place that uses a followed communication.
     pub sites: Sites,
+    /// What is used how.
+    pub uses: Uses,
 }
 
 /// Follows a process. `None` if that would take too long.
@@ -53,6 +56,7 @@ pub fn follow(process: &Process, body: &Block, start: Known, end_span: Span) -> 
         returned: None,
         trace: Trace::default(),
         sites: Sites::default(),
+        uses: Uses::default(),
         summaries: HashMap::new(),
         entered: HashSet::new(),
         changed: false,
@@ -60,6 +64,7 @@ pub fn follow(process: &Process, body: &Block, start: Known, end_span: Span) -> 
     // What a recursive call does is what the round before found out; at first, that it doesn't come back.
     loop {
         flow.sites = Sites::default();
+        flow.uses = Uses::default();
         flow.entered.clear();
         flow.changed = false;
         flow.returned = None;
@@ -69,7 +74,7 @@ pub fn follow(process: &Process, body: &Block, start: Known, end_span: Span) -> 
             return None;
         }
         if !flow.changed {
-            return Some(Outcome { end: join(end, flow.returned), sites: flow.sites });
+            return Some(Outcome { end: join(end, flow.returned), sites: flow.sites, uses: flow.uses });
         }
     }
 }
@@ -84,6 +89,7 @@ struct Flow<'p> {
     returned: Here,
     trace: Trace,
     sites: Sites,
+    uses: Uses,
     summaries: HashMap<Call, (Here, Trace)>,
     /// Calls followed in this round.
     entered: HashSet<Call>,
@@ -198,6 +204,7 @@ impl<'p> Flow<'p> {
             }
             DeleteComponent(target) => {
                 let mut here = self.place(target, here)?;
+                self.leave_behind(variable(target), &here);
                 forget(&mut here, variable(target));
                 Some(here)
             }
@@ -226,7 +233,10 @@ impl<'p> Flow<'p> {
                 let here = self.connect_end(offered, here)?;
                 self.values(by, here)
             }
-            Bind { required: end, name, by, .. } | Export { offered: end, name, by, .. } => {
+            Bind { required: end, interface, name, by } | Export { offered: end, interface, name, by } => {
+                if !is_local(name) {
+                    self.uses.bind(*interface);
+                }
                 let here = self.connect_end(end, here)?;
                 self.values([name, by], here)
             }
@@ -237,7 +247,8 @@ impl<'p> Flow<'p> {
             }
             Assert(condition, number) => {
                 let here = self.values(number, here)?;
-                let (yes, _) = self.condition(condition, here);
+                let (yes, no) = self.condition(condition, here);
+                self.refuse(condition, no.as_ref());
                 self.trace.survives |= yes.is_none();
                 yes
             }
@@ -251,17 +262,24 @@ impl<'p> Flow<'p> {
     }
 
     fn branches(&mut self, branches: &[(Expression, Block)], otherwise: Option<&Block>, here: Known) -> Here {
+        let program = self.process.program;
         let (mut end, mut rest) = (None, Some(here));
         for (condition, block) in branches {
             let Some(here) = rest else { return end };
             let (yes, no) = self.condition(condition, here);
+            if stops(program, block, NESTED) {
+                self.refuse(condition, yes.as_ref());
+            }
             end = join(end, yes.and_then(|here| self.block(block, here)));
             rest = no;
         }
-        match otherwise {
-            Some(block) => join(end, rest.and_then(|here| self.block(block, here))),
-            None => join(end, rest),
+        let Some(block) = otherwise else { return join(end, rest) };
+        if stops(program, block, NESTED) {
+            for (condition, _) in branches {
+                self.refuse(condition, rest.as_ref());
+            }
         }
+        join(end, rest.and_then(|here| self.block(block, here)))
     }
 
     /// A loop: `step` gives the situations in which it goes on and in which it is left.
@@ -279,6 +297,28 @@ impl<'p> Flow<'p> {
             head = joined;
         }
     }
+}
+
+/// How deep `stops` looks into blocks and procedures.
+const NESTED: usize = 8;
+
+/// Whether a block ends the program, or its component, by its last statement.
+fn stops(program: &Program, block: &Block, depth: usize) -> bool {
+    let Some(last) = block.statements.last().filter(|_| depth > 0) else { return false };
+    match &last.kind {
+        StatementKind::Halt(_) => true,
+        StatementKind::Assert(condition, _) => matches!(condition.kind, ExpressionKind::Boolean(false)),
+        StatementKind::Call(procedure, _) => {
+            stops(program, &program.procedures[procedure.index()].body, depth - 1)
+        }
+        StatementKind::Block(block) => stops(program, block, depth - 1),
+        _ => false,
+    }
+}
+
+/// Whether a name is one of this program's own.
+fn is_local(name: &Expression) -> bool {
+    matches!(&name.kind, ExpressionKind::Text(name) if name.starts_with(b"local:"))
 }
 
 fn runs_at_least_once(from: &Expression, to: &Expression, by: &Expression) -> bool {

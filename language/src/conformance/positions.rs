@@ -24,22 +24,47 @@ pub struct Positions {
     pub open: BTreeSet<usize>,
     /// The other side may have closed.
     pub closed: bool,
+    /// A service's client may be lost: then nothing that the service does is wrong.
+    pub lost: bool,
+    /// Nothing was known before: it is in one of these states, and perhaps never in the others.
+    pub guessed: bool,
 }
 
 impl Positions {
     /// A communication that has not begun.
     pub fn start() -> Self {
-        Positions { open: [0].into(), closed: false }
+        Positions { open: [0].into(), ..Positions::default() }
+    }
+
+    /// A service's in its FINALLY: nothing is said any more.
+    pub fn over() -> Self {
+        Positions { closed: true, ..Positions::default() }
+    }
+
+    /// In these states, after those before.
+    fn among(before: &Positions, open: BTreeSet<usize>) -> Self {
+        let guessed = before.guessed && open.len() > 1;
+        Positions { open, guessed, ..Positions::default() }
     }
 
     /// Possible at all.
     pub fn or_none(self) -> Option<Self> {
-        (self.closed || !self.open.is_empty()).then_some(self)
+        (self.lost || self.is_judged()).then_some(self)
+    }
+
+    /// Possible while the other side is not lost.
+    pub fn is_judged(&self) -> bool {
+        self.closed || !self.open.is_empty()
     }
 
     /// What is possible here or there.
     pub fn union(&self, other: &Self) -> Self {
-        Positions { open: &self.open | &other.open, closed: self.closed || other.closed }
+        Positions {
+            open: &self.open | &other.open,
+            closed: self.closed || other.closed,
+            lost: self.lost || other.lost,
+            guessed: self.guessed || other.guessed,
+        }
     }
 }
 
@@ -55,12 +80,15 @@ pub struct Side<'p> {
 impl Side<'_> {
     /// Nothing is known.
     pub fn anywhere(self) -> Positions {
-        Positions { open: (0..self.interface.states.len()).collect(), closed: true }
+        let lost = self.receives == Direction::In;
+        Positions { open: (0..self.interface.states.len()).collect(), closed: true, lost, guessed: true }
     }
 
-    /// After sending. What is sent to the closed other side is dropped.
-    pub fn send(self, before: &Positions, message: usize) -> Positions {
-        self.settle(Positions { closed: before.closed, ..self.step(before, message) })
+    /// After sending. What is sent to the closed other side is dropped; a service with a lost client goes on behind that only
+    /// if it holds the lock.
+    pub fn send(self, before: &Positions, message: usize, held: bool) -> Positions {
+        let (closed, lost) = (before.closed, before.lost && held);
+        self.settle(Positions { closed, lost, ..self.step(before, message) })
     }
 
     /// After receiving.
@@ -70,14 +98,16 @@ impl Side<'_> {
 
     /// Where the communication is if a waiting test is TRUE, and if it is FALSE.
     pub fn test(self, before: &Positions, pattern: Pattern) -> (Positions, Positions) {
-        let closed = Positions {
-            open: BTreeSet::new(),
-            // A client may go only where the protocol may end; a service may also be ended by an error.
-            closed: before.closed
-                || match self.receives {
-                    Direction::In => before.open.iter().any(|&state| self.interface.states[state].may_end),
-                    Direction::Out => true,
-                },
+        let closed = match self.receives {
+            // A client goes by itself only where the protocol may end, and is lost anywhere.
+            Direction::In => Positions {
+                closed: before.closed
+                    || before.open.iter().any(|&state| self.interface.states[state].may_end),
+                lost: before.lost || !before.open.is_empty(),
+                ..Positions::default()
+            },
+            // A service may have been ended by an error anywhere.
+            Direction::Out => Positions::over(),
         };
         let comes = |message: usize| self.interface.messages[message].direction == self.receives;
         // A test at this side's own turn waits for the other side to close. It does no harm to take it that it
@@ -103,7 +133,7 @@ impl Side<'_> {
     fn narrow(self, before: &Positions, is_such: impl Fn(usize) -> bool) -> Positions {
         let transitions = |state: &usize| &self.interface.states[*state].transitions;
         let leads_on = |state: &usize| transitions(state).iter().any(|&(message, _)| is_such(message));
-        Positions { open: before.open.iter().copied().filter(leads_on).collect(), closed: false }
+        Positions::among(before, before.open.iter().copied().filter(leads_on).collect())
     }
 
     fn step(self, before: &Positions, message: usize) -> Positions {
@@ -111,7 +141,7 @@ impl Side<'_> {
             let transitions = &self.interface.states[*state].transitions;
             transitions.iter().find(|&&(label, _)| label == message).map(|&(_, next)| next)
         };
-        Positions { open: before.open.iter().filter_map(next).collect(), closed: false }
+        Positions::among(before, before.open.iter().filter_map(next).collect())
     }
 
     /// For a client, a communication that has ended, or may end, may also begin anew.
@@ -132,6 +162,11 @@ impl Known {
     /// `None`: nothing is known, it may be anywhere.
     pub fn get(&self, key: Key) -> Option<&Positions> {
         self.0.get(&key).map(|positions| &**positions)
+    }
+
+    /// All that is known.
+    pub fn iter(&self) -> impl Iterator<Item = (Key, &Positions)> {
+        self.0.iter().map(|(&key, positions)| (key, &**positions))
     }
 
     /// From now on there.

@@ -149,6 +149,7 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
         handler: false,
         variables: Vec::new(),
         body: build.block(service),
+        finally: None,
     };
     let component = Component {
         name: "C".into(),
@@ -189,8 +190,16 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
     }
 }
 
-/// Where a run is: the state of the protocol, or `None` when the client is gone.
-type Position = Option<usize>;
+/// Where a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Position {
+    /// In this state of the protocol.
+    Open(usize),
+    /// The client has closed.
+    Closed,
+    /// The client is lost: nothing is right or wrong any more.
+    Lost,
+}
 
 /// All runs, one after another.
 struct Search<'p> {
@@ -215,12 +224,17 @@ impl Search<'_> {
     }
 
     fn may_end(&self, position: Position) -> bool {
-        position.is_none_or(|state| self.states()[state].may_end)
+        match position {
+            Position::Open(state) => self.states()[state].may_end,
+            Position::Closed => true,
+            Position::Lost => false,
+        }
     }
 
     fn after(&self, position: Position, message: usize) -> Option<Position> {
-        let transitions = &self.states()[position?].transitions;
-        transitions.iter().find(|it| it.0 == message).map(|it| Some(it.1))
+        let Position::Open(state) = position else { return None };
+        let transitions = &self.states()[state].transitions;
+        transitions.iter().find(|it| it.0 == message).map(|it| Position::Open(it.1))
     }
 
     fn block(&mut self, block: &Block, position: Position) -> Ends {
@@ -237,11 +251,20 @@ impl Search<'_> {
 
     fn statement(&mut self, statement: &Statement, position: Position) -> Ends {
         let mut ends = Ends::default();
+        let ends_there = match statement.kind {
+            // Without the lock.
+            StatementKind::Send { .. } | StatementKind::Receive { .. } => true,
+            StatementKind::Return(_) => self.calls.is_empty(),
+            _ => false,
+        };
+        if position == Position::Lost && ends_there {
+            return ends;
+        }
         self.reached.insert(statement.span);
         match &statement.kind {
             StatementKind::Send { message, .. } => {
-                ends.next.extend(if position.is_none() {
-                    Some(None)
+                ends.next.extend(if position == Position::Closed {
+                    Some(position)
                 } else {
                     self.after(position, *message)
                 });
@@ -373,10 +396,13 @@ impl Search<'_> {
     fn answers(&self, pattern: Pattern, position: Position) -> BTreeSet<(bool, Position)> {
         let mut answers = BTreeSet::new();
         if self.may_end(position) {
-            answers.insert((pattern == Pattern::Finish, None));
+            answers.insert((pattern == Pattern::Finish, Position::Closed));
         }
-        let messages = position.iter().flat_map(|&state| &self.states()[state].transitions).map(|it| it.0);
-        for message in messages {
+        if position != Position::Closed {
+            answers.insert((pattern == Pattern::Finish, Position::Lost));
+        }
+        let Position::Open(state) = position else { return answers };
+        for message in self.states()[state].transitions.iter().map(|it| it.0) {
             // At the service's own turn FALSE is possible.
             let is_asked = pattern == Pattern::Any || pattern == Pattern::Message(message);
             answers.insert((is_asked && message < MESSAGES / 2, position));
@@ -388,7 +414,7 @@ impl Search<'_> {
 /// The places that the analysis reports.
 fn analyse(states: Vec<State>, service: &[Step], procedure: &[Step]) -> (BTreeSet<Span>, Program) {
     let program = program(states, service, procedure);
-    let reported = check(&program).into_iter().map(|diagnostic| diagnostic.span).collect();
+    let reported = check(&program).errors.into_iter().map(|diagnostic| diagnostic.span).collect();
     (reported, program)
 }
 
@@ -400,14 +426,16 @@ fn search(program: &Program) -> (Search<'_>, bool) {
         passed: BTreeSet::new(),
         survives: false,
     };
-    let body = &program.components[0].implementations[0].body;
-    let ends = search.block(body, Some(0));
+    let implementation = &program.components[0].implementations[0];
+    let mut ends = search.block(&implementation.body, Position::Open(0));
+    ends.next.remove(&Position::Lost);
     let goes_well = ends.next.iter().any(|&position| search.may_end(position)) || !ends.returned.is_empty();
+    let end = end_of(&implementation.body, implementation);
     if !ends.next.is_empty() {
-        search.reached.insert(end_of(&program.components[0].implementations[0]));
+        search.reached.insert(end);
     }
     if ends.next.iter().any(|&position| search.may_end(position)) {
-        search.passed.insert(end_of(&program.components[0].implementations[0]));
+        search.passed.insert(end);
     }
     (search, goes_well)
 }
@@ -441,7 +469,7 @@ proptest! {
         let uses = implementation.body.statements.iter().filter(|statement| {
             matches!(statement.kind, StatementKind::Send { .. } | StatementKind::Receive { .. })
         });
-        for place in uses.map(|statement| statement.span).chain([end_of(implementation)]) {
+        for place in uses.map(|statement| statement.span).chain([end_of(&implementation.body, implementation)]) {
             let fails = search.reached.contains(&place) && !search.passed.contains(&place);
             prop_assert_eq!(reported.contains(&place), fails, "{:?}", place);
         }

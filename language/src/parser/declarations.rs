@@ -24,10 +24,11 @@ const TOP_LEVEL: &[Keyword] =
 
 const EXPECTED_ITEM: &str = "`COMPONENT`, `INTERFACE`, `PROCEDURE` or `CONSTANT` at the top level";
 
-/// What a body belongs to: only components have ACTIVITY, FINALLY and implementations.
+/// What a body belongs to: only components have ACTIVITY and implementations, only they and implementations FINALLY.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     Component,
+    Implementation,
     Procedure,
 }
 
@@ -85,7 +86,16 @@ impl Parser<'_> {
     /// The declarations before a body. Of those that cannot be read, only the names are kept.
     pub(super) fn declarations(&mut self, sort: Sort) -> Vec<Declaration> {
         let mut declarations = Vec::new();
-        while let Some(keyword) = self.keyword().filter(|keyword| DECLARATIONS.contains(keyword)) {
+        loop {
+            let keyword = match self.keyword().filter(|keyword| DECLARATIONS.contains(keyword)) {
+                Some(keyword) => keyword,
+                // Read on as what was meant.
+                None if self.at_foreign_procedure() => {
+                    let _: Parsed<()> = self.unexpected("a declaration");
+                    Keyword::Procedure
+                }
+                None => return declarations,
+            };
             let read = match keyword {
                 Keyword::Constant => self.constants(&mut declarations),
                 Keyword::Variable => self.variables(&mut declarations),
@@ -98,7 +108,6 @@ impl Parser<'_> {
                 });
             }
         }
-        declarations
     }
 
     fn unit(&mut self, keyword: Keyword, sort: Sort) -> Parsed<Declaration> {
@@ -157,16 +166,17 @@ impl Parser<'_> {
         let name = self.qualified("the name of the implemented interface")?;
         self.open_unit(&name);
         self.semicolon_after_heading("IMPLEMENTATION");
-        let body = self.body(Sort::Procedure);
+        let body = self.body(Sort::Implementation);
         let lost = self.end_of_unit();
         let span = self.since(first);
-        let (declarations, body) = (body.declarations, body.begin);
-        let read = Implementation { attributes, name, declarations, body, span };
+        let (declarations, finally, body) = (body.declarations, body.finally, body.begin);
+        let read = Implementation { attributes, name, declarations, body, finally, span };
         Ok(lost.unwrap_or(Declaration::Implementation(read)))
     }
 
     fn procedure(&mut self) -> Parsed<Declaration> {
-        let first = self.expect(Keyword::Procedure)?;
+        // The word may be another language's.
+        let first = self.advance().span;
         let name = self.name("the name of the procedure")?;
         self.open_unit(&name);
         self.declared.push(name.clone());
@@ -311,6 +321,9 @@ impl Parser<'_> {
     }
 
     pub(super) fn ty(&mut self) -> Parsed<Type> {
+        if let Some(help) = self.foreign_type() {
+            return self.unexpected_with_help("a type", help);
+        }
         if !self.at(Keyword::Any) {
             return Ok(Type::Named(self.qualified("a type")?));
         }

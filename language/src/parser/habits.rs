@@ -53,6 +53,16 @@ const WORDS: &[(&str, &str)] = &[
     ("foreach", "write FOREACH i OF collection DO .. END"),
 ];
 
+/// Words with which types are made elsewhere.
+const TYPES: &[(&str, &str)] = &[
+    ("array", "a variable of many values has their indices beside its name: VARIABLE a[i: INTEGER]: REAL"),
+    ("list", "a variable of many values has their indices beside its name: VARIABLE a[i: INTEGER]: REAL"),
+    ("map", "a variable of many values has their keys beside its name: VARIABLE a[key: TEXT]: REAL"),
+    ("set", "a set has its elements as keys: VARIABLE a[element: INTEGER]: BOOLEAN"),
+    ("record", "a variable for each field, or a COMPONENT, which has variables"),
+    ("pointer", "there are no references: a component is in one variable, which EXISTS asks and NEW fills"),
+];
+
 impl Parser<'_> {
     /// What was meant here, if it looks like another language.
     pub(super) fn habit(&self) -> Option<String> {
@@ -65,6 +75,9 @@ impl Parser<'_> {
                 return Some(help.to_string());
             }
         }
+        if self.text_of(here) == "#" {
+            return Some("a comment is (* .. *); `#` asks whether two values differ".into());
+        }
         if here.kind == Symbol::Assign.into() {
             return Some("`:=` assigns; a comparison, and a constant's value, is written with `=`".into());
         }
@@ -74,6 +87,24 @@ impl Parser<'_> {
             );
         }
         self.foreign_word(here).or_else(|| self.foreign_word(before))
+    }
+
+    /// Whether a procedure begins here with another language's word.
+    pub(super) fn at_foreign_procedure(&self) -> bool {
+        let (here, after) = (self.token(), self.token_after(1));
+        let word = self.text_of(here).to_ascii_lowercase();
+        here.kind == TokenKind::Name
+            && after.kind == TokenKind::Name
+            && ["procedure", "function", "func", "fn", "def", "sub"].contains(&word.as_str())
+    }
+
+    /// What to write instead of another language's type that begins here.
+    pub(super) fn foreign_type(&self) -> Option<&'static str> {
+        let word = self.text_of(self.token()).to_ascii_lowercase();
+        let (_, help) = TYPES.iter().find(|(foreign, _)| *foreign == word)?;
+        let ends = [Symbol::Semicolon, Symbol::RightParenthesis, Symbol::Period, Symbol::LeftBrace];
+        let goes_on = !ends.iter().any(|&end| self.token_after(1).kind == end.into());
+        (self.at(TokenKind::Name) && goes_on).then_some(help)
     }
 
     fn foreign_word(&self, token: Token) -> Option<String> {

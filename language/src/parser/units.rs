@@ -28,6 +28,8 @@ impl Parser<'_> {
             self.section(Keyword::Begin, &mut body.begin);
             if sort == Sort::Component {
                 self.section(Keyword::Activity, &mut body.activity);
+            }
+            if sort != Sort::Procedure {
                 self.section(Keyword::Finally, &mut body.finally);
             }
             if self.at(Keyword::End) || self.at_end() {
@@ -45,7 +47,8 @@ impl Parser<'_> {
     /// Whether a section follows that this unit, whose END seems to be missing, cannot have (any more).
     fn belongs_to_outer_unit(&self, sort: Sort, body: &Body) -> bool {
         let impossible = body.begin.is_some() && self.at(Keyword::Begin)
-            || sort == Sort::Procedure && self.at_any(&[Keyword::Activity, Keyword::Finally]);
+            || sort != Sort::Component && self.at(Keyword::Activity)
+            || sort == Sort::Procedure && self.at(Keyword::Finally);
         impossible && self.units.last().is_some_and(|unit| unit.suspect)
     }
 
@@ -64,9 +67,13 @@ impl Parser<'_> {
                 "a declaration, `BEGIN`, `ACTIVITY`, `FINALLY` or `END`",
                 "a component has declarations, then BEGIN, ACTIVITY and FINALLY, in this order",
             ),
-            Sort::Procedure => {
-                ("a declaration, `BEGIN` or `END`", "only components have ACTIVITY and FINALLY")
+            Sort::Implementation => {
+                ("a declaration, `BEGIN`, `FINALLY` or `END`", "only components have ACTIVITY")
             }
+            Sort::Procedure => (
+                "a declaration, `BEGIN` or `END`",
+                "only components have ACTIVITY, and only they and implementations FINALLY",
+            ),
         };
         let _: Parsed<()> = if self.at_any(&[Keyword::Activity, Keyword::Finally]) {
             self.unexpected_with_help(sections, help)

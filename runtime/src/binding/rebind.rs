@@ -15,7 +15,7 @@ use super::context::{self, said};
 use super::{Hints, beyond};
 use crate::communication::connection::{close_all_through, lead, leaves_through, unlink, wake_through};
 pub use crate::communication::rebinding::{Pending, withdraw};
-use crate::communication::{may_close, rebinding};
+use crate::communication::{interface_of, is_beginning, may_close, rebinding};
 use crate::home::home;
 use crate::home::names::Waiting;
 use crate::inspect::{self, Unknown};
@@ -35,7 +35,7 @@ pub struct Rebind {
 }
 
 /// Binds a connection anew, as soon as its protocol allows: at once, if no communication has begun there or nothing is
-/// under way in it, else before the message by which its client would begin anew. `told` hears of it: an error says why it
+/// under way in it and its client could only begin anew, else before the message by which it does. `told` hears of it: an error says why it
 /// can't be done, or that the communication ended meanwhile. Until then it can be [withdrawn](withdraw) by the result.
 ///
 /// # Safety
@@ -88,12 +88,14 @@ pub unsafe fn goes_on(w: *mut Worker, pending: &Pending) -> Option<String> {
     rebinding::slot_of(w, pending).map(|slot| inspect::talk(w, slot))
 }
 
-/// Whether nothing is under way in the communications through a slot, and they may end now.
+/// Whether nothing is under way in the communications through a slot, they may end now, and whatever their clients do next another
+/// server understands as well.
 unsafe fn may_change(slot: *mut RequiredSlot) -> bool {
     let mut may = true;
     leaves_through(slot, |leaf| {
         let c = *leaf.cell;
-        may &= c.is_null() || (may_close(c) && (*c).word.tag == 0);
+        may &= c.is_null()
+            || (may_close(c) && (*c).word.tag == 0 && is_beginning(interface_of(c), (*c).word.state));
     });
     may
 }

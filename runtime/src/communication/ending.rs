@@ -33,25 +33,58 @@ pub unsafe fn finish(
     interface: &Interface,
     location: u32,
 ) -> Finished {
-    let p = c.cast::<Process>();
+    if is_refused(w, c, interface, location) {
+        return Finished::Failed;
+    }
     let word = (*c).word;
-    if word.tag != 0 && word.flags & FOR_CLIENT == 0 {
-        // What it leaves unreceived begins the next communication.
-        let next = next(interface, 0, word.tag as u32 - 1);
-        let Some(state) = next.filter(|_| may_end(interface, word.seen)) else {
-            violation(w, p, c, interface, Act::End(Side::Server), location);
-            return Finished::Failed;
-        };
-        (*c).word.seen = 0;
-        (*c).word.state = state;
+    if let Some(state) = begun_by_unread(word, interface).filter(|_| word.flags & GONE == 0) {
+        (*c).word = CommunicationWord { state, seen: 0, flags: word.flags & !ENDING, ..word };
         restart_service(w, c);
         return Finished::Ended;
     }
-    if !may_end(interface, word.state) {
-        violation(w, p, c, interface, Act::End(Side::Server), location);
-        return Finished::Failed;
+    if is_unread(word) {
+        drop_buffered(w, c, interface);
     }
     over(w, c, SERVICE_ENDED)
+}
+
+/// Whether a service leaves a message unreceived if it ends now.
+fn is_unread(word: CommunicationWord) -> bool {
+    word.tag != 0 && word.flags & FOR_CLIENT == 0
+}
+
+/// What a service leaves unreceived begins the next communication: the state after it. `None`: there is nothing, or it can't.
+fn begun_by_unread(word: CommunicationWord, interface: &Interface) -> Option<u16> {
+    if is_unread(word) { next(interface, 0, word.tag as u32 - 1) } else { None }
+}
+
+/// Whether a service may not end now, which is its error then. One whose client is lost may anywhere.
+#[inline(always)]
+unsafe fn is_refused(w: *mut Worker, c: *mut Communication, interface: &Interface, location: u32) -> bool {
+    let word = (*c).word;
+    let may_end = match is_unread(word) {
+        true => may_end(interface, word.seen) && begun_by_unread(word, interface).is_some(),
+        false => may_end(interface, word.state),
+    };
+    let is_refused = !may_end && word.flags & GONE == 0;
+    if is_refused {
+        violation(w, c.cast(), c, interface, Act::End(Side::Server), location);
+    }
+    is_refused
+}
+
+/// The statements of a service have come to their end, and its FINALLY begins.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and is a service.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_ending(w: *mut Worker, p: *mut Process, location: u32) -> Status {
+    let c = p.cast::<Communication>();
+    if is_refused(w, c, interface_of(c), location) {
+        return Status::Leave;
+    }
+    (*c).word.flags |= ENDING;
+    Status::Done
 }
 
 /// A binding has lost what serves its client: the service has ended, wherever it was. What came before can still be
@@ -67,7 +100,7 @@ pub unsafe fn lose(w: *mut Worker, c: *mut Communication) -> Finished {
 #[inline(always)]
 unsafe fn over(w: *mut Worker, c: *mut Communication, flags: u16) -> Finished {
     if (*c).word.flags & CLIENT_CLOSED == 0 {
-        (*c).word.flags |= flags;
+        (*c).word.flags = (*c).word.flags & !ENDING | flags;
         wake(w, c);
         return Finished::Ended;
     }
@@ -119,6 +152,19 @@ pub unsafe fn let_go(w: *mut Worker, c: *mut Communication) {
         (*(*home(w)).platform).forget(p);
         wake_parked(w, p);
     }
+}
+
+/// The client is lost, wherever it was: its service goes on. What came before can still be received.
+///
+/// # Safety
+/// Nobody leads to the communication any more but the service, if that runs.
+pub unsafe fn lose_client(w: *mut Worker, c: *mut Communication) {
+    if (*c).waiter != c.cast() {
+        // It was the client, who waits no more.
+        (*c).waiter = null_mut();
+    }
+    (*c).word.flags |= GONE;
+    close(w, c);
 }
 
 /// The server is no more, and no service runs: what it has sent can still be read. `slot` is the client's; null if

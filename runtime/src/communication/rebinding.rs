@@ -1,5 +1,5 @@
 //! Clients that are to be bound to another server leave theirs where the protocol allows it: at once, if no communication
-//! has begun or nothing is under way in it, else instead of the message by which they would begin anew.
+//! has begun or nothing is under way in it and they could only begin anew, else instead of the message by which they do.
 //!
 //! # Why this is sound
 //! See the communication module. A communication whose client is to leave is marked with [`LEAVES`] for as long as the home

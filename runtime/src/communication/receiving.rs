@@ -9,7 +9,9 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Side};
 
 use super::{Act, next, payload, sender, violation, wait};
+use crate::failure::stop;
 use crate::far::at_once;
+use crate::instance::body_of;
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -39,7 +41,7 @@ pub unsafe extern "C" fn ds_receive(
     let word = (*c).word;
     let (mine, closed) = match sender(interface, message) {
         Side::Server => (word.flags & FOR_CLIENT != 0, word.flags & (SERVICE_ENDED | GONE) != 0),
-        Side::Client => (word.flags & FOR_CLIENT == 0, word.flags & (CLIENT_CLOSED | GONE) != 0),
+        Side::Client => (hears(word), word.flags & (CLIENT_CLOSED | GONE | ENDING) != 0),
     };
     if word.tag != 0 && mine {
         if word.tag as u32 == message + 1 {
@@ -47,6 +49,9 @@ pub unsafe extern "C" fn ds_receive(
         }
     } else if !closed && next(interface, word.state, message).is_some() {
         wait(c, p, NEWS);
+        return null_mut();
+    } else if p == c.cast() && word.flags & (GONE | ENDING) == GONE && body_of(p).native.is_null() {
+        stop(w, p);
         return null_mut();
     }
     violation(w, p, c, interface, Act::Receive(message), location);
@@ -73,6 +78,12 @@ pub unsafe extern "C" fn ds_received(w: *mut Worker, c: *mut Communication) {
     }
 }
 
+/// Whether a message in the buffer is there for the service.
+#[inline(always)]
+fn hears(word: CommunicationWord) -> bool {
+    word.flags & (FOR_CLIENT | ENDING) == 0
+}
+
 /// What a test answers now: `LEAVE` if it isn't known.
 #[inline]
 unsafe fn answer(c: *mut Communication, side: u32, pattern: i32) -> u32 {
@@ -80,7 +91,7 @@ unsafe fn answer(c: *mut Communication, side: u32, pattern: i32) -> u32 {
     let (mine, closed) = if side == Side::Client as u32 {
         (word.flags & FOR_CLIENT != 0, word.flags & (SERVICE_ENDED | GONE) != 0)
     } else {
-        (word.flags & FOR_CLIENT == 0, word.flags & (CLIENT_CLOSED | GONE) != 0)
+        (hears(word), word.flags & (CLIENT_CLOSED | GONE | ENDING) != 0)
     };
     if word.tag != 0 && mine {
         return (pattern == ANY || pattern + 1 == word.tag as i32) as u32;

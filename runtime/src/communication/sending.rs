@@ -5,14 +5,19 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;
+use core::slice;
 
 use drystone_component::{Interface, Side};
 
 use super::connection::wake_parked;
 use super::{
-    Act, connection, drop_words, free, may_end, next, payload, rebinding, sender, violation, wait, wake,
+    Act, connection, drop_buffered, drop_words, free, may_end, next, payload, rebinding, sender, violation,
+    wait, wake,
 };
+use crate::failure::stop;
 use crate::far::at_once;
+use crate::home::home;
+use crate::instance::body_of;
 use crate::layout::*;
 use crate::process::{restart_parked, restart_service, run_native};
 use crate::queue::ready;
@@ -100,6 +105,8 @@ unsafe fn send_as_client(
 ) -> *mut u64 {
     let word = (*c).word;
     if word.flags & GONE != 0 {
+        // Who says something hasn't listened to what had come before.
+        drop_buffered(w, c, interface);
         if begins_anew(c, interface, message) {
             (*c).word = START;
             restart_service(w, c);
@@ -142,6 +149,13 @@ unsafe fn send_as_client(
     {
         return payload(c);
     }
+    if word.flags & ENDING != 0 && word.tag == 0 {
+        // It waits there for the end of the service, which it follows.
+        let follows = next(interface, word.state, message).is_some() && next(interface, 0, message).is_some();
+        if follows && word.flags & !(LEAVES | STREAMS) == ENDING {
+            return payload(c);
+        }
+    }
     if next(interface, word.state, message).is_none()
         && !(may_end(interface, word.state) && next(interface, 0, message).is_some())
     {
@@ -153,22 +167,21 @@ unsafe fn send_as_client(
     null_mut()
 }
 
-/// Whether a client that is to leave may do so instead of sending this, which begins a communication as well.
+/// Whether a client that is to leave may do so instead of sending this: it begins a communication, and goes on with no other.
 unsafe fn leaves_here(c: *mut Communication, interface: &Interface, message: u32) -> bool {
-    let word = (*c).word;
+    let CommunicationWord { state, flags, .. } = (*c).word;
+    let begun = next(interface, 0, message);
+    let goes_on = next(interface, state, message);
     sender(interface, message) == Side::Client
-        && word.flags & FOR_CLIENT == 0
-        && may_end(interface, word.state)
-        && next(interface, 0, message).is_some()
+        && flags & FOR_CLIENT == 0
+        && begun.is_some()
+        && (flags & GONE != 0 || may_end(interface, state) && (goes_on.is_none() || goes_on == begun))
 }
 
 /// Whether a message begins another communication where a binding has lost the one before.
 unsafe fn begins_anew(c: *mut Communication, interface: &Interface, message: u32) -> bool {
     let instance = (*c).process.instance;
-    (*c).word.tag == 0
-        && next(interface, 0, message).is_some()
-        && !instance.is_null()
-        && (*instance).live & CLOSED == 0
+    next(interface, 0, message).is_some() && !instance.is_null() && (*instance).live & CLOSED == 0
 }
 
 #[cold]
@@ -181,6 +194,19 @@ unsafe fn send_as_server(
     location: u32,
 ) -> *mut u64 {
     let word = (*c).word;
+    if word.flags & ENDING != 0 {
+        keep(w, c, interface);
+        return payload(c);
+    }
+    if word.flags & GONE != 0 {
+        if (*p).lock == LOCK_NONE && body_of(p).native.is_null() {
+            stop(w, p);
+            return null_mut();
+        }
+        // Nobody will read it, and a block that has the lock is finished. Nor has this one listened.
+        drop_buffered(w, c, interface);
+        return payload(c);
+    }
     if next(interface, word.state, message).is_none() || (word.tag != 0 && word.flags & FOR_CLIENT == 0) {
         violation(w, p, c, interface, Act::Send(message), location);
         return null_mut();
@@ -193,6 +219,21 @@ unsafe fn send_as_server(
     null_mut()
 }
 
+/// Keeps what is in the buffer while something else is put there that will be dropped.
+unsafe fn keep(w: *mut Worker, c: *mut Communication, interface: &Interface) {
+    let kept = &mut (*home(w)).kept_words;
+    kept.clear();
+    kept.extend_from_slice(slice::from_raw_parts(payload(c), interface.payload_words));
+}
+
+/// A service in its FINALLY has said something: nobody hears it, and what was in the buffer is there again.
+#[cold]
+unsafe fn drop_said(w: *mut Worker, c: *mut Communication, interface: &Interface, message: u32) {
+    drop_words(w, payload(c), interface, message);
+    let kept = &(*home(w)).kept_words;
+    payload(c).copy_from_nonoverlapping(kept.as_ptr(), kept.len());
+}
+
 /// The payload is there.
 ///
 /// # Safety
@@ -203,6 +244,9 @@ pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interfac
     (*w).messages += 1;
     let word = &mut (*c).word;
     let from_client = sender(interface, message) == Side::Client;
+    if word.flags & ENDING != 0 && !from_client {
+        return drop_said(w, c, interface, message);
+    }
     if let Some(next) = next(interface, word.state, message) {
         word.seen = word.state;
         word.state = next;

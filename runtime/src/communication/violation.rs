@@ -60,6 +60,11 @@ pub unsafe fn refused_end(c: *mut Communication, instance: *mut Instance, locati
 fn reason(word: &CommunicationWord, interface: &Interface, act: Act) -> String {
     let unread = (word.tag as u32).checked_sub(1);
     match (act, unread) {
+        (Act::Receive(wanted), _)
+            if word.flags & ENDING != 0 && sender(interface, wanted) == Side::Client =>
+        {
+            format!("{} can't be received in FINALLY: the communication is over", spelled(interface, wanted))
+        }
         (Act::Receive(wanted), Some(sent)) if next(interface, word.seen, wanted).is_some() => {
             format!(
                 "{} was to be received, but {} has come",

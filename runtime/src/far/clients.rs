@@ -173,7 +173,7 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
         return;
     }
     let c = (*slot).communication;
-    if !c.is_null() && !may_close_as(c, interface) {
+    if !c.is_null() && (outcome == Outcome::Lost || !may_close_as(c, interface)) {
         return failure::abandon(w, p);
     }
     drop(take(cell));

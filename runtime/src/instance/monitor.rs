@@ -273,35 +273,3 @@ unsafe fn settle(instance: *mut Instance, rare: *mut Rare) {
         (*instance).lock &= !QUEUED_BIT;
     }
 }
-
-/// A process is ended by force while its component goes on: it leaves the monitor.
-pub unsafe fn expel(w: *mut Worker, p: *mut Process) {
-    let instance = (*p).instance;
-    if (*p).lock & LOCK_TESTS != 0 {
-        // As if it had never awaited anything.
-        let rare = rare_if_any(instance);
-        let tested = awaiting::end_test(rare, false);
-        (*rare).awaiting.remove(p);
-        (*p).lock = LOCK_NONE;
-        (*instance).lock &= !EXCLUSIVE_BIT;
-        return go_on(w, instance, rare, tested.is_round);
-    }
-    if (*p).lock != LOCK_NONE {
-        return ds_unlock(w, p, EVERYTHING);
-    }
-    let rare = rare_if_any(instance);
-    if rare.is_null() || (*instance).lock & QUEUED_BIT == 0 {
-        return;
-    }
-    (*rare).exclusive.retain(|q| q != p);
-    (*rare).shared.retain(|q| q != p);
-    (*rare).awaiting.remove(p);
-    if (*rare).granted == p {
-        (*rare).granted = null_mut();
-    }
-    // It may have been the one whom others let pass.
-    if (*instance).lock & EXCLUSIVE_BIT == 0 && (*rare).granted.is_null() {
-        admit(w, instance, rare);
-    }
-    settle(instance, rare);
-}

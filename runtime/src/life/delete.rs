@@ -52,7 +52,6 @@ unsafe fn wait(d: *mut Deletion, p: *mut Process, location: u32) -> Status {
     if (*p).status != FAILED {
         (*d).customer = Customer::Process(p, location, true);
         (*p).status = DELETION;
-        (*p).next = d.cast();
     }
     Status::Leave
 }
@@ -88,7 +87,7 @@ pub unsafe extern "C" fn ds_delete_collection(
     delete_storage(w, p, Storage::Collection(cell, description), location)
 }
 
-unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, location: u32) -> Status {
+pub unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, location: u32) -> Status {
     let ranges = storage.containers();
     if ranges.iter().all(|&range| is_empty(range)) {
         if storage.free_in_slice(w) {

@@ -13,7 +13,6 @@ use core::ptr::null_mut;
 
 use drystone_component::{Side, Template};
 
-use super::burial::bury;
 use super::children::Children;
 use super::dismantle::{dismantle, free_dead, needs_nothing_more};
 use super::late::{Late, is_exported};
@@ -119,7 +118,10 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
         }
         let c = unfinished_with_holder(instance);
         if !c.is_null() {
-            return refuse_holder(w, d, c);
+            if !is_left_by_a_service_without_client(d) {
+                return refuse_holder(w, d, c);
+            }
+            lose_holders_end(w, instance);
         }
         close_holders_end(w, instance);
         (*d).stage = Stage::Services;
@@ -250,11 +252,6 @@ unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
                 ready(w, p);
             }
         }
-        Customer::Burial(p) => {
-            let instance = (*p).instance;
-            bury(w, p.cast());
-            go_on(w, instance);
-        }
         Customer::Nobody => {
             (*home(w)).detached -= 1;
             free_dead(w, instance);
@@ -281,7 +278,7 @@ pub unsafe fn forget_paused(w: *mut Worker) {
         if !(*d).instance.is_null() {
             return (*(*d).instance).live & DEAD == 0;
         }
-        let (Customer::Process(p, ..) | Customer::Burial(p)) = (*d).customer else { return true };
+        let Customer::Process(p, ..) = (*d).customer else { return true };
         if (*(*p).instance).live & DEAD == 0 {
             return true;
         }
@@ -319,12 +316,27 @@ unsafe fn refuse_holder(w: *mut Worker, d: *mut Deletion, c: *mut Communication)
         let holder = holder_of((*d).instance);
         return fail(w, refused_end(c, holder, location_of(holder)));
     }
-    let customer = if parent.is_null() { (*d).customer } else { (*parent).customer };
-    let Customer::Process(p, location, _) = customer else {
+    let Customer::Process(p, location, _) = customer_of(d) else {
         return fail(w, refused_end(c, (*d).instance, location_of((*d).instance)));
     };
     violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
     Step::Wait
+}
+
+/// Who wants to have something deleted, by itself or with what it is held by.
+unsafe fn customer_of(d: *mut Deletion) -> Customer {
+    if (*d).parent.is_null() { (*d).customer } else { (*(*d).parent).customer }
+}
+
+/// Whether it is a service that deletes, the client of which is lost: what it has begun may end anywhere.
+unsafe fn is_left_by_a_service_without_client(d: *mut Deletion) -> bool {
+    let is_held_by_component = (*d).customer == Customer::Parent && is_of_component((*d).parent);
+    match customer_of(d) {
+        Customer::Process(p, ..) if !is_held_by_component => {
+            is_service(p) && (*p.cast::<Communication>()).word.flags & GONE != 0
+        }
+        _ => false,
+    }
 }
 
 /// The end of a component fails.

@@ -84,6 +84,7 @@ pub unsafe fn free_dead(w: *mut Worker, instance: *mut Instance) {
         // Made when the dead was used.
         let holder = (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
         if !holder.is_null() {
+            communication::drop_buffered(w, holder, &*offered.interface);
             communication::free(w, holder);
         }
     }

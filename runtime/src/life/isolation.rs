@@ -15,19 +15,18 @@ use core::ptr::{null_mut, with_exposed_provenance_mut};
 
 use drystone_component::{Interface, Template, Type};
 
-use super::burial::{bury, free_frames, retain_ready};
 use super::dismantle::free_dead;
 use super::owned::drop_owned;
-use super::record::{Customer, Deletion, deletion_of, end_record};
+use super::record::{Deletion, deletion_of, end_record};
 use super::survey::*;
 use super::{deletion, leaving};
 use crate::communication::connection::*;
-use crate::communication::{self, detach, interface_of, make_gone, payload};
+use crate::communication::{self, detach, interface_of, lose_client, make_gone, payload};
 use crate::home::home;
 use crate::instance::*;
 use crate::layout::*;
 use crate::process;
-use crate::queue::{Queue, ready};
+use crate::queue::{Queue, ready, retain_ready};
 use crate::worker::{ground, heap_of};
 
 unsafe fn is_dead(instance: *mut Instance) -> bool {
@@ -105,10 +104,10 @@ impl Condemned {
         all
     }
 
-    /// What is in the buffer of a service goes with it.
+    /// What a service hasn't received goes with it.
     unsafe fn add_message(&mut self, w: *mut Worker, c: *mut Communication) {
         let tag = (*c).word.tag as usize;
-        if tag == 0 {
+        if tag == 0 || (*c).word.flags & FOR_CLIENT != 0 {
             return;
         }
         let parameters = interface_of(c).messages.get()[tag - 1].parameters.get();
@@ -126,7 +125,6 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
     let deletion = leaving::record_of(w, root);
     (*home(w)).forced += 1;
     let condemned = Condemned::find(w, root);
-    let mut bereaved = Vec::new();
     leave_queues(w, &condemned);
     for &p in &condemned.processes {
         if !body_of(p).native.is_null() {
@@ -135,8 +133,8 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         free_frames(w, p);
     }
     condemned.each(|instance| forget_names(w, instance));
-    condemned.each(|instance| close_as_client(w, instance, &mut bereaved));
-    condemned.each(|instance| close_as_server(w, instance, root, &mut bereaved));
+    condemned.each(|instance| close_as_client(w, instance));
+    condemned.each(|instance| close_as_server(w, instance, root));
     for &p in &condemned.processes {
         (*home(w)).live -= 1;
         // A client that lives on keeps the block until it lets go.
@@ -168,16 +166,9 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
     if !main.is_null() {
         *main = null_mut();
     }
-    // Only now others may go on with what they wanted: deletions that waited for those who are gone. Whoever is not being
-    // deleted yet need not be told, and may be gone itself when the first of them have gone on.
-    bereaved.retain(|&instance| (*instance).live & DELETING != 0);
+    // Only now others may go on with what they wanted: a deletion that waited for what is gone.
     if !deletion.is_null() {
         deletion::overtaken(w, deletion);
-    }
-    bereaved.sort_unstable();
-    bereaved.dedup();
-    for instance in bereaved {
-        deletion::go_on(w, instance);
     }
 }
 
@@ -208,8 +199,8 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
     deletion::forget_paused(w);
 }
 
-/// The communications of a condemned component with servers that live on: their services end quietly.
-unsafe fn close_as_client(w: *mut Worker, instance: *mut Instance, bereaved: &mut Vec<*mut Instance>) {
+/// The communications of a condemned component with servers that live on: these lose their client.
+unsafe fn close_as_client(w: *mut Worker, instance: *mut Instance) {
     required_slots(instance, |slot: *mut RequiredSlot| {
         let c = (*slot).communication;
         if c.is_null() {
@@ -225,64 +216,44 @@ unsafe fn close_as_client(w: *mut Worker, instance: *mut Instance, bereaved: &mu
             communication::free(w, c);
         } else if !is_dead(server) {
             (*slot).communication = null_mut();
-            end_service(w, c, bereaved);
+            lose_client(w, c);
         }
     });
 }
 
 /// The communications of a condemned component's services, and its connections.
-unsafe fn close_as_server(
-    w: *mut Worker,
-    instance: *mut Instance,
-    root: *mut Instance,
-    bereaved: &mut Vec<*mut Instance>,
-) {
+unsafe fn close_as_server(w: *mut Worker, instance: *mut Instance, root: *mut Instance) {
     for offered in (*template_of(instance)).offered.get() {
         let slot = slot_at::<OfferedSlot>(instance, offered.offset);
         let holder = &raw mut (*slot).holder;
         let c = *holder;
         if instance == root && !c.is_null() && serves_elsewhere(c) {
-            // Through this relay, but both ends live on: the holder finds it closed, the service ends.
-            if (*c).waiter != c.cast() {
-                communication::wake(w, c);
-            }
-            *holder = null_mut();
-            end_service(w, c, bereaved);
+            *holder = part(w, c);
         } else {
-            close_cell(
-                w,
-                Leaf { cell: holder, slot: null_mut(), client: instance },
-                instance == root,
-                bereaved,
-            );
+            close_cell(w, Leaf { cell: holder, slot: null_mut(), client: instance }, instance == root);
         }
         loop {
             let client = first_client(instance, offered);
             if client.is_null() {
                 break;
             }
-            lose_server(w, client, &*offered.interface, bereaved);
+            lose_server(w, client, &*offered.interface);
         }
     }
     interfaces_of(instance, |slot, interface| {
         while !(*slot).clients.is_null() {
-            lose_server(w, (*slot).clients, &*interface, bereaved);
+            lose_server(w, (*slot).clients, &*interface);
         }
         unlink(w, slot);
     });
 }
 
 /// A client that is connected to a condemned component, or through it, with those to whom it passes that on.
-unsafe fn lose_server(
-    w: *mut Worker,
-    client: *mut RequiredSlot,
-    interface: &Interface,
-    bereaved: &mut Vec<*mut Instance>,
-) {
+unsafe fn lose_server(w: *mut Worker, client: *mut RequiredSlot, interface: &Interface) {
     leaves_through(client, |leaf| {
         let lives = !is_dead(leaf.client);
         if !(*leaf.cell).is_null() {
-            close_cell(w, leaf, lives, bereaved);
+            close_cell(w, leaf, lives);
         } else if lives && !leaf.slot.is_null() {
             // It has not used its connection yet: it finds it closed.
             *leaf.cell = make_gone(w, interface);
@@ -307,7 +278,7 @@ unsafe fn serves_elsewhere(c: *mut Communication) -> bool {
 }
 
 /// A client's communication with, or through, a condemned component. `lives`: the client lives on.
-unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool, bereaved: &mut Vec<*mut Instance>) {
+unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool) {
     let c = *leaf.cell;
     if c.is_null() || (lives && (*c).process.instance.is_null()) {
         return;
@@ -317,19 +288,17 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool, bereaved: &mut Vec
     }
     if serves_elsewhere(c) {
         if !lives {
-            end_service(w, c, bereaved);
-            return;
+            return lose_client(w, c);
         }
-        // Through a relay, but both ends live on: each finds it closed by the other.
-        let gone = make_gone(w, interface_of(c));
-        if !gone.is_null() {
-            (*gone).process.next = leaf.slot.cast();
+        *leaf.cell = part(w, c);
+        if !(*leaf.cell).is_null() {
+            (**leaf.cell).process.next = leaf.slot.cast();
         }
-        *leaf.cell = gone;
-        communication::close(w, c);
         return;
     }
-    communication::drop_buffered(w, c, interface_of(c));
+    if !lives || (*c).word.flags & FOR_CLIENT == 0 {
+        communication::drop_buffered(w, c, interface_of(c));
+    }
     if !lives {
         if (*c).word.flags & SERVICE_ENDED != 0 {
             communication::free(w, c);
@@ -345,24 +314,30 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool, bereaved: &mut Vec
     detach(w, c, leaf.slot);
 }
 
-/// The service of a component that lives on ends, since its client was ended by force.
-unsafe fn end_service(w: *mut Worker, c: *mut Communication, bereaved: &mut Vec<*mut Instance>) {
-    let p = c.cast::<Process>();
-    communication::drop_buffered(w, c, interface_of(c));
-    if (*c).word.flags & SERVICE_ENDED != 0 {
-        return communication::free(w, c);
+/// A communication through what is condemned, both ends of which live on: each has lost the other. The client's end is this one
+/// from now on; null: no memory.
+unsafe fn part(w: *mut Worker, c: *mut Communication) -> *mut Communication {
+    if (*c).waiter != c.cast() {
+        communication::wake(w, c);
     }
-    if (*p).status == DELETION {
-        // What its frame holds must stay until that is deleted; then comes the rest.
-        let d = leaving::record(w, p);
-        (*c).word.flags |= GONE;
-        (*c).waiter = null_mut();
-        (*d).customer = Customer::Burial(p);
-        (*rare_of(w, (*p).instance)).orphans.insert(c.expose_provenance());
-        return;
+    let interface = interface_of(c);
+    let gone = make_gone(w, interface);
+    if !gone.is_null() && (*c).word.flags & FOR_CLIENT != 0 {
+        payload(gone).copy_from_nonoverlapping(payload(c), interface.payload_words);
+        let flags = (*gone).word.flags | FOR_CLIENT;
+        (*gone).word = CommunicationWord { flags, ..(*c).word };
+        communication::empty(c);
     }
-    bereaved.push((*p).instance);
-    bury(w, c);
+    lose_client(w, c);
+    gone
+}
+
+/// Frees a process's procedure frames, and what all its frames own but components.
+unsafe fn free_frames(w: *mut Worker, p: *mut Process) {
+    frames_of(p, |base, owned| drop_owned(w, base, owned));
+    while !process::frames(p).is_null() {
+        process::ds_frame_end(w, p, process::innermost_frame(p));
+    }
 }
 
 /// A native component closes what it has open.

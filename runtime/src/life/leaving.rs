@@ -35,7 +35,6 @@ pub unsafe fn leave(w: *mut Worker, p: *mut Process, instance: *mut Instance) ->
     (*instance).live |= DELETING;
     (*instance).holder = service.expose_provenance() | LEAVING | (*instance).holder & 1;
     (*p).status = DELETION;
-    (*p).next = instance.map_addr(|address| address | 1).cast();
     true
 }
 
@@ -58,16 +57,6 @@ unsafe fn only_service(instance: *mut Instance) -> Option<*mut Communication> {
         }
     }
     only
-}
-
-/// The record of the deletion that a process waits for.
-pub unsafe fn record(w: *mut Worker, p: *mut Process) -> *mut Deletion {
-    let awaited = (*p).next;
-    if awaited.addr() & 1 == 0 {
-        awaited.cast()
-    } else {
-        record_of(w, awaited.map_addr(|address| address & !1).cast())
-    }
 }
 
 /// The record of an instance's deletion, null if it isn't being deleted.

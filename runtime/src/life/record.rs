@@ -53,8 +53,6 @@ pub enum Customer {
     Parent,
     /// A process, that waits if the last word is true, and the location where it says so.
     Process(*mut Process, u32, bool),
-    /// A process that was ended by force while it waited, and is buried then.
-    Burial(*mut Process),
     /// Nobody: the component was in a message that was dropped.
     Nobody,
     /// The program's end.
@@ -199,7 +197,6 @@ pub unsafe fn begin_several(
 pub unsafe fn begin_for(w: *mut Worker, instance: *mut Instance, p: *mut Process) -> *mut Deletion {
     let d = begin(w, instance, null_mut(), Customer::Process(p, u32::MAX, true));
     (*d).stage = Stage::Services;
-    (*p).next = d.cast();
     d
 }
 

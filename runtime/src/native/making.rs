@@ -138,6 +138,7 @@ pub(crate) fn body(entry: *const u8, interface: *const Interface, size: usize, n
         condition: 0,
         frame: 0,
         owned: Table::new(&[]),
+        finally: ptr::null(),
         interface,
         native: native as *const u8,
     }

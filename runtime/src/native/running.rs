@@ -24,10 +24,11 @@ use super::kind::{Binding, component_cell, kind_of, main_cell, take};
 use super::ports::Ports;
 use super::session::{End, Place, Protocol, Server};
 use super::{Activity, Serving, park, platform, unpark};
-use crate::communication::{drop_words, ds_received, may_end, payload};
+use crate::communication::{drop_words, ds_received, payload};
 use crate::instance::{body_of, runs};
 use crate::layout::*;
-use crate::life::ending::{ds_begun, ds_finish, lost};
+use crate::life::ending::{ds_begun, ds_finish};
+use crate::life::stopping;
 use crate::platform::NativeBody;
 use crate::process::run_native;
 
@@ -122,12 +123,6 @@ impl Turn {
         !self.has_request() && (self.client_closed() || state & sends == 0)
     }
 
-    /// Whether the client has closed where it was for the server to go on: it was ended with what held it, and nobody is to blame
-    /// for an answer that doesn't come.
-    fn is_abandoned(&self) -> bool {
-        self.client_closed() && !self.has_request() && !may_end(self.binding.interface, self.word().state)
-    }
-
     /// Marks the communication as one whose requests are answered at once, or takes that mark away.
     pub(super) fn mark(&self, is_called: bool) {
         let flags = &mut self.word().flags;
@@ -157,14 +152,21 @@ impl Turn {
     }
 }
 
-/// Resume function of every native process: calls its body's function. See `ENTRY_POINTS.md`.
+/// Resume function of every native process: calls its body's function; and of those that go on no further. See
+/// `ENTRY_POINTS.md`.
 ///
 /// # Safety
-/// `process` runs on `worker`, the home worker; its body is native.
+/// `process` runs on `worker`, the home worker; its body is native, or it is stopping.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_native(worker: *mut Worker, process: *mut Process) {
     // SAFETY: as the caller promises.
-    unsafe { run_native(worker, process) }
+    unsafe {
+        if body_of(process).native.is_null() {
+            stopping::go_on(worker, process);
+        } else {
+            run_native(worker, process);
+        }
+    }
 }
 
 /// Whether a communication's service is a native component's.
@@ -206,7 +208,7 @@ unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) {
         };
         if outcome == Outcome::Ended {
             drop(take(cell));
-            if turn.is_abandoned() { lost(worker, process) } else { ds_finish(worker, process, NO_LOCATION) }
+            ds_finish(worker, process, NO_LOCATION);
         }
     }
 }

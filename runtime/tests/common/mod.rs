@@ -5,6 +5,7 @@
 #![allow(dead_code, clippy::missing_safety_doc, missing_docs)]
 
 use std::any::Any;
+use std::collections::BTreeMap;
 use std::ptr::null_mut;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
@@ -15,6 +16,12 @@ use drystone_runtime::layout::*;
 use drystone_runtime::platform::{Platform, TICK_SLEEP, TICK_STOP, Threads, Tick};
 use drystone_runtime::template_of;
 use drystone_runtime::{Options, Outcome};
+
+/// The steps of a body, and where those of its FINALLY begin.
+type Steps = (Vec<Step>, usize);
+
+/// What the bodies of templates do.
+static STEPS: Mutex<BTreeMap<usize, &'static [Steps]>> = Mutex::new(BTreeMap::new());
 
 /// Describes templates and interfaces once, for all who use them.
 #[macro_export]
@@ -78,6 +85,14 @@ pub fn status(status: Status) -> Next {
 impl C {
     pub unsafe fn body(self) -> &'static Body {
         unsafe { &(*template_of((*self.p).instance)).bodies.get()[(*self.p).body as usize] }
+    }
+
+    /// Its steps, and where those of its FINALLY begin.
+    unsafe fn steps(self) -> &'static Steps {
+        unsafe {
+            let bodies = STEPS.lock().unwrap()[&template_of((*self.p).instance).addr()];
+            &bodies[(*self.p).body as usize]
+        }
     }
 
     unsafe fn word(self, index: usize) -> *mut u64 {
@@ -403,11 +418,12 @@ impl C {
 unsafe extern "C" fn steps(w: *mut Worker, p: *mut Process) {
     unsafe {
         let c = C { w, p };
-        if (*p).status == FAILED {
-            // Ended by force: it owns nothing that the runtime doesn't know of.
-            return;
+        let (steps, finally) = c.steps();
+        // Where FINALLY begins it is resumed.
+        let is_ending = !c.body().interface.is_null() && (*c.client()).word.flags & ENDING != 0;
+        if is_ending && !c.body().finally.is_null() && (*c.word(0) as usize) < *finally {
+            *c.word(0) = *finally as u64;
         }
-        let steps = &*c.body().entry.cast::<&'static [Step]>();
         loop {
             let step = *c.word(0) as usize;
             // Only a first step may compute away from home.
@@ -457,6 +473,8 @@ pub const VARIABLES: usize = 8;
 pub struct Build {
     name: &'static str,
     offered: Vec<(&'static Interface, &'static [Step], u32)>,
+    /// FINALLY of the services that have one.
+    endings: BTreeMap<usize, &'static [Step]>,
     required: Vec<(&'static Interface, u32)>,
     main: Option<&'static [Step]>,
     finally: Option<&'static [Step]>,
@@ -470,6 +488,7 @@ pub fn template(name: &'static str) -> Build {
     Build {
         name,
         offered: Vec::new(),
+        endings: BTreeMap::new(),
         required: Vec::new(),
         main: None,
         finally: None,
@@ -487,6 +506,12 @@ fn leak<T>(all: Vec<T>) -> Table<T> {
 impl Build {
     pub fn offers(mut self, interface: &'static Interface, service: &'static [Step]) -> Build {
         self.offered.push((interface, service, u32::MAX));
+        self
+    }
+
+    /// FINALLY of the service that was described last.
+    pub fn ends(mut self, steps: &'static [Step]) -> Build {
+        self.endings.insert(self.offered.len() - 1, steps);
         self
     }
 
@@ -555,9 +580,9 @@ impl Build {
             offset - bytes as u32
         };
         let main_process = if self.main.is_some() { take(8) } else { 0 };
-        let mut bodies = Vec::new();
+        let (mut bodies, mut all_steps) = (Vec::new(), Vec::new());
         let registers = self.registers.clone();
-        let mut body = |steps: &'static [Step], interface: Option<&'static Interface>| {
+        let mut body = |steps: &[Step], ending: &[Step], interface: Option<&'static Interface>| {
             let head = match interface {
                 Some(interface) => PAYLOAD + 8 * interface.payload_words,
                 None => size_of::<Process>(),
@@ -568,20 +593,24 @@ impl Build {
                 collection: std::ptr::null(),
                 name: Str::new("local"),
             };
+            let end: &[Step] = if ending.is_empty() { &[] } else { &[ending_begins] };
+            all_steps.push(([steps, end, ending].concat(), steps.len() + end.len()));
             bodies.push(Body {
-                entry: (Box::leak(Box::new(steps)) as *const &'static [Step]).cast(),
+                entry: steps_address(),
                 size: (head + 8 * FRAME) as u32,
                 condition: (head + 8) as u32,
                 frame: (head + 16) as u32,
                 owned: leak(registers.iter().map(owned).collect()),
+                finally: if ending.is_empty() { std::ptr::null() } else { steps_address() },
                 interface: interface.map_or(std::ptr::null(), |i| i),
-                native: steps_address(),
+                native: std::ptr::null(),
             });
             bodies.len() as u32 - 1
         };
-        let offered = self.offered.iter().map(|&(interface, steps, limit)| {
+        let offered = self.offered.iter().enumerate().map(|(index, &(interface, steps, limit))| {
             let offset = take(size_of::<OfferedSlot>());
-            let body = if steps.is_empty() { Offered::INWARD } else { body(steps, Some(interface)) };
+            let ending = self.endings.get(&index).copied().unwrap_or_default();
+            let body = if steps.is_empty() { Offered::INWARD } else { body(steps, ending, Some(interface)) };
             let inward = if steps.is_empty() { take(size_of::<RequiredSlot>()) } else { 0 };
             Offered { inward, limit, ..Offered::plain(interface, offset, body) }
         });
@@ -593,8 +622,8 @@ impl Build {
         });
         let required = leak(required.collect());
         let variables = take(8 * VARIABLES);
-        let main = self.main.map_or(Template::NO_BODY, |steps| body(steps, None));
-        let finally = self.finally.map_or(Template::NO_BODY, |steps| body(steps, None));
+        let main = self.main.map_or(Template::NO_BODY, |steps| body(steps, &[], None));
+        let finally = self.finally.map_or(Template::NO_BODY, |steps| body(steps, &[], None));
         let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
         let owned = self.owned.iter().map(|&(variable, kind, collection)| Owned {
             offset: variables + 8 * variable as u32,
@@ -603,7 +632,7 @@ impl Build {
             name: Str::new(names[variable]),
         });
         let owned = leak(owned.collect());
-        Box::leak(Box::new(Template {
+        let template: &Template = Box::leak(Box::new(Template {
             name: Str::new(self.name),
             location: 90,
             size: offset,
@@ -616,8 +645,15 @@ impl Build {
             finally,
             main_process,
             owned,
-        }))
+        }));
+        STEPS.lock().unwrap().insert((&raw const *template).addr(), Box::leak(all_steps.into()));
+        template
     }
+}
+
+/// The step before FINALLY.
+fn ending_begins(c: C) -> Next {
+    unsafe { status(ds_ending(c.w, c.p, 9)) }
 }
 
 fn steps_address() -> *const u8 {

@@ -1,5 +1,7 @@
 //! Addresses, and what lies at them if it has a name of its own.
 
+use std::borrow::Cow;
+
 use super::expression::{Expr, Want, Writer, member_path};
 use super::types::{CType, container};
 use crate::ir::{Const, Op, Operand, Type, ValueId};
@@ -10,33 +12,74 @@ impl Writer<'_> {
     /// `base + 4 * i + 8`, in bytes.
     pub fn address(&mut self, base: &Operand, offset: i64, terms: &[(Operand, i64)]) -> Text {
         let mut offset = offset;
-        let base = self.with_offset(base, &mut offset);
+        let (mut base, mut terms) = (self.with_offset(base, &mut offset), Cow::Borrowed(terms));
+        let mut whole_offset = offset;
+        let (first, mut all) = self.parts(&base, &mut whole_offset);
+        all.extend_from_slice(&terms);
+        let stays_within = self.only_grows(&all, whole_offset);
+        if !stays_within {
+            (base, terms, offset) = (first, all.into(), whole_offset);
+        }
         let is_null = matches!(base, Operand::Const(Const::Null | Const::Zero(_) | Const::Undef(_)));
-        let mut sum = match is_null {
+        let base = match is_null {
             // Arithmetic with no object behind it is that of integers.
             true => Expr::new("(uintptr_t)0", 15, CType::Other),
             false => self.expr(&base, Want::Exact)?,
         };
+        let sum = match stays_within || is_null {
+            true => self.sum(Some(base), &terms, offset, Self::index)?,
+            false => {
+                let bytes = self.sum(None, &terms, offset, Self::signed_index)?;
+                Expr::new(format!("{} + {}", base.at(12), bytes.at(13)), 12, CType::Other)
+                    .reading(&[&base, &bytes])
+            }
+        };
+        Ok(match is_null {
+            true => Expr::new(format!("(void *)({})", sum.text), 15, CType::Other).reading(&[&sum]),
+            false => sum,
+        })
+    }
+
+    /// Whether no sum of the first few lies beyond the whole sum: then what points into an object does so all along. C forbids
+    /// pointers that leave their object, even if the next step leads back.
+    fn only_grows(&self, terms: &[(Operand, i64)], offset: i64) -> bool {
+        terms.len() + usize::from(offset != 0) < 2
+            || offset >= 0 && terms.iter().all(|(index, scale)| *scale >= 0 && self.is_never_negative(index))
+    }
+
+    /// `first + 4 * i + 8`
+    fn sum(
+        &mut self,
+        first: Option<Expr>,
+        terms: &[(Operand, i64)],
+        offset: i64,
+        index_of: fn(&mut Self, &Operand) -> Text,
+    ) -> Text {
+        let mut sum = first;
         for (index, scale) in terms {
-            let index = self.index(index)?;
+            let index = index_of(self, index)?;
             let term = match scale.unsigned_abs() {
                 1 => index,
                 by => Expr::new(format!("{by} * {}", index.at(14)), 13, CType::Other).reading(&[&index]),
             };
-            let sign = if *scale < 0 { '-' } else { '+' };
             let level = if *scale < 0 { 13 } else { 12 };
-            sum = Expr::new(format!("{} {sign} {}", sum.at(12), term.at(level)), 12, CType::Other)
-                .reading(&[&sum, &term]);
+            sum = Some(match (sum, *scale < 0) {
+                (None, false) => term,
+                (None, true) => Expr::new(format!("-{}", term.at(14)), 14, CType::Other).reading(&[&term]),
+                (Some(sum), is_negative) => {
+                    let sign = if is_negative { '-' } else { '+' };
+                    Expr::new(format!("{} {sign} {}", sum.at(12), term.at(level)), 12, CType::Other)
+                        .reading(&[&sum, &term])
+                }
+            });
         }
+        let Some(mut sum) = sum else { return Ok(Expr::new(offset.to_string(), 14, CType::Other)) };
         if offset != 0 {
             let sign = if offset < 0 { '-' } else { '+' };
             sum.text = format!("{} {sign} {}", sum.at(12), offset.unsigned_abs());
             sum.level = 12;
         }
-        Ok(match is_null {
-            true => Expr::new(format!("(void *)({})", sum.text), 15, CType::Other).reading(&[&sum]),
-            false => sum,
-        })
+        Ok(sum)
     }
 
     /// Moves what a folded base adds into `offset`.
@@ -64,10 +107,15 @@ impl Writer<'_> {
         if self.is_never_negative(index) {
             return self.expr(index, Want::Exact);
         }
+        self.signed_index(index)
+    }
+
+    /// An index of a signed type: in a sum, where something is subtracted, too.
+    fn signed_index(&mut self, index: &Operand) -> Text {
         let signed = self.signed(index)?;
-        // Multiplied in 64 bits, as the IR does.
         match signed.ty == CType::Signed(64) || matches!(index, Operand::Const(_)) {
             true => Ok(signed),
+            // Multiplied in 64 bits, as the IR does.
             false => {
                 Ok(Expr::new(format!("(int64_t){}", signed.at(15)), 15, CType::Signed(64))
                     .reading(&[&signed]))
@@ -142,15 +190,18 @@ impl Writer<'_> {
 
     /// A base and what is added to it, through addresses that are folded.
     fn parts(&self, address: &Operand, offset: &mut i64) -> (Operand, Vec<(Operand, i64)>) {
-        let base = self.with_offset(address, offset);
-        if let Operand::Value(value) = base
+        let mut terms = Vec::new();
+        let mut base = self.with_offset(address, offset);
+        while let Operand::Value(value) = base
             && self.plan.folded[value.0 as usize]
-            && let Some(Op::Address { base, offset: more, terms }) = self.plan.op(self.body, value)
+            && let Some(Op::Address { base: inner, offset: more, terms: its }) =
+                self.plan.op(self.body, value)
         {
             *offset = offset.wrapping_add(*more);
-            return (self.with_offset(base, offset), terms.clone());
+            terms.splice(0..0, its.iter().cloned());
+            base = self.with_offset(inner, offset);
         }
-        (base, Vec::new())
+        (base, terms)
     }
 
     /// An address that is only read from: constants need no cast then.

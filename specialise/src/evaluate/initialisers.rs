@@ -44,10 +44,9 @@ impl Evaluator<'_> {
             let object = self.global(GlobalId(at as u32));
             let variable = &self.module.globals[at];
             if let Some(initial) = &variable.initial {
-                let known = self.is_settled(variable);
-                let seen = variable.constant || !known;
-                let mut contents = Contents { real: seen, escaped: seen, ..Contents::default() };
-                if known {
+                // Calls that are left may change it.
+                let mut contents = Contents { real: true, escaped: true, ..Contents::default() };
+                if self.is_settled(variable) {
                     self.fill_in(&mut contents, 0, initial);
                 }
                 memory.insert(object, contents);

@@ -71,7 +71,7 @@ impl Evaluator<'_> {
             return Ok(None);
         };
         if let Some(name) = self.returns_twice(&body) {
-            return Err(format!("it calls {name}, which returns twice"));
+            return Err(format!("{} calls {name}, which returns twice", self.function(function).name));
         }
         let flow = Rc::new(Flow::new(&body, Room::within(self.budget().memory))?);
         self.learnt.flows.insert(function, (body.clone(), flow.clone()));

@@ -84,7 +84,7 @@ impl<'f> Reader<'f> {
     }
 
     /// Counts an instruction or the end of a block.
-    fn count(&self, at: &Cursor, links: usize) -> Parsed<()> {
+    pub(super) fn count(&self, at: &Cursor, links: usize) -> Parsed<()> {
         let bytes = INSTRUCTION_BYTES + LINK_BYTES * links as u64;
         self.constants.room.take(bytes).map_err(|what| at.wrong(what))
     }

@@ -13,7 +13,7 @@ use std::rc::Rc;
 const ELEMENT_BYTES: u64 = 3 * size_of::<Const>() as u64;
 
 /// How deep constants may be nested.
-const DEPTH: u32 = 128;
+pub(super) const DEPTH: u32 = 128;
 
 /// What a name at link time stands for.
 #[derive(Clone, Debug, Default)]

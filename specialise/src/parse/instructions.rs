@@ -8,7 +8,7 @@ use super::reader::{Line, Reader, Trailing};
 use crate::ir::{Access, Compare, Const, FloatCompare, Op, Operand, Terminator, Type};
 
 /// What only an optimiser reads.
-const FLAGS: [&str; 14] = [
+pub(super) const FLAGS: [&str; 14] = [
     "nuw", "nsw", "exact", "disjoint", "nneg", "samesign", "fast", "nnan", "ninf", "nsz", "arcp", "contract",
     "afn", "reassoc",
 ];
@@ -156,14 +156,18 @@ fn comparison(reader: &mut Reader, word: &str) -> Parsed<Line> {
         _ => float_compare(relation).map(|relation| Op::FloatCompare(relation, left, right)),
     };
     let op = op.ok_or_else(|| at.wrong(format!("`{relation}` compares nothing")))?;
-    let ty = match ty {
-        Type::Vector(count, _) => Type::Vector(count, Type::Int(1).into()),
-        _ => Type::Int(1),
-    };
-    Ok(Line::Op(ty, op))
+    Ok(Line::Op(truth(&ty), op))
 }
 
-fn compare(word: &str) -> Option<Compare> {
+/// What comparing values of a type gives.
+pub(super) fn truth(ty: &Type) -> Type {
+    match ty {
+        Type::Vector(count, _) => Type::Vector(*count, Type::Int(1).into()),
+        _ => Type::Int(1),
+    }
+}
+
+pub(super) fn compare(word: &str) -> Option<Compare> {
     Some(match word {
         "eq" => Compare::Eq,
         "ne" => Compare::Ne,
@@ -201,13 +205,21 @@ fn float_compare(word: &str) -> Option<FloatCompare> {
     })
 }
 
+/// What a phi gets: nothing can be computed before it, because control is still elsewhere.
+fn incoming_value(reader: &mut Reader, ty: &Type) -> Parsed<Operand> {
+    match reader.cursor.token() {
+        Token::Local(_) => reader.operand(ty),
+        _ => Ok(Operand::Const(reader.constants.read(&mut reader.cursor, ty)?)),
+    }
+}
+
 fn phi(reader: &mut Reader) -> Parsed<Line> {
     reader.cursor.skip_words(&FLAGS);
     let ty = reader.ty()?;
     let mut incoming = Vec::new();
     loop {
         reader.cursor.expect('[')?;
-        let value = reader.operand(&ty)?;
+        let value = incoming_value(reader, &ty)?;
         reader.comma()?;
         incoming.push((value, reader.block()?));
         reader.cursor.expect(']')?;

@@ -48,7 +48,7 @@ impl Reader<'_> {
         self.constants.types.read(&mut self.cursor)
     }
 
-    /// A value of a type.
+    /// A value of a type. An expression that comes to no constant becomes instructions that stand before this one.
     pub(super) fn operand(&mut self, ty: &Type) -> Parsed<Operand> {
         if let Token::Local(name) = self.cursor.token() {
             let value = self.values.mention(name, ty);
@@ -56,7 +56,7 @@ impl Reader<'_> {
             self.cursor.advance();
             return Ok(Operand::Value(value));
         }
-        Ok(Operand::Const(self.constants.read(&mut self.cursor, ty)?))
+        self.constant(ty, 0)
     }
 
     /// A type and a value of it.

@@ -125,6 +125,15 @@ impl<'t> Values<'t> {
         Ok(ValueId(id))
     }
 
+    /// Defines a value that has no name or number in the text.
+    pub(super) fn insert(&mut self, ty: Type) -> ValueId {
+        let id = self.known.len() as u32;
+        self.known.push(Value { ty, defined: Some(self.defined) });
+        self.in_order &= id == self.defined;
+        self.defined += 1;
+        ValueId(id)
+    }
+
     /// Defines a parameter under its name, or under the next number.
     pub(super) fn parameter(&mut self, name: Option<&Rc<str>>, ty: Type) -> Result<ValueId, String> {
         let Some(name) = name else { return self.define(None, ty) };

@@ -3,7 +3,7 @@
 //! one at the same place.
 //!
 //! A program is a list of [`Step`]s, each an interaction pattern with random computations in it
-//! (`cuts`, `exchanges`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
+//! (`cuts`, `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
 //! (`scenario`), which may in turn have steps. Only the entry component writes, and components that are being
 //! deleted while it waits.
 
@@ -14,6 +14,7 @@ mod endings;
 mod exchanges;
 mod holdings;
 pub mod lookups;
+mod losses;
 mod monitors;
 mod namesakes;
 mod procedures;
@@ -30,11 +31,21 @@ use crate::random::Random;
 /// Makes the program of a seed. Smaller sizes give smaller programs; 1 is about the smallest, 4 is usual. What follows a
 /// line [`IMPORTED`] is the text of a file that it imports by the name of [`IMPORT`].
 pub fn program(seed: u64, size: usize) -> String {
+    program_of(seed, size, None)
+}
+
+/// The same of one pattern only: services whose clients are lost.
+pub fn losses(seed: u64, size: usize) -> String {
+    program_of(seed, size, Some(Generator::losses))
+}
+
+fn program_of(seed: u64, size: usize, only: Option<fn(&mut Generator) -> Step>) -> String {
     let mut generator = Generator {
         random: Random::new(seed),
         names: 0,
         repeated: 0,
         size: size.max(1),
+        only,
         functions: Vec::new(),
         shared: Shared::default(),
     };
@@ -73,6 +84,8 @@ struct Generator {
     /// Components around what is being made of which several instances may run at the same time.
     repeated: usize,
     size: usize,
+    /// The only pattern to be made.
+    only: Option<fn(&mut Generator) -> Step>,
     /// Function procedures of the component under construction, with their number of parameters.
     functions: Vec<(String, usize)>,
     shared: Shared,
@@ -117,7 +130,9 @@ impl Generator {
         }
         // What writes, or may fail, does so in an order that is known only where nothing runs beside it.
         let alone = if depth == 0 { 9 } else { 0 };
-        let step = match self.random.below(22 + alone) {
+        let pattern = self.random.below(24 + alone);
+        let step = match pattern {
+            _ if self.only.is_some() => self.only.map_or_else(Step::default, |only| only(self)),
             0 => self.server(),
             1 => self.pipeline(),
             2 => self.workers(),
@@ -137,11 +152,12 @@ impl Generator {
             16 | 17 => self.watchers(),
             18 | 19 => self.protocol(),
             20 | 21 => self.cuts(),
-            22 | 23 => self.names(),
-            24 => self.changes(),
-            25 => self.containers(),
-            26 | 27 => return self.farewells(),
-            28 => return self.stretches(),
+            22 | 23 => self.losses(),
+            24 | 25 => self.names(),
+            26 => self.changes(),
+            27 => self.containers(),
+            28 | 29 => return self.farewells(),
+            30 => return self.stretches(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

@@ -44,8 +44,10 @@ pub(super) struct Communication {
     pub buffer: VecDeque<Message>,
     pub client_closed: bool,
     pub service_ended: bool,
-    /// An error has ended one side: the other finds it closed and may stop anywhere.
+    /// One side is lost: the other finds it closed and may stop anywhere.
     pub broken: bool,
+    /// The service is in its FINALLY, and hears and says nothing any more.
+    pub ending: bool,
 }
 
 /// The result of trying something that may have to wait.
@@ -58,14 +60,16 @@ pub(super) enum Attempt<T> {
 impl Communication {
     /// The first message for this side.
     pub fn front(&self, side: Side, interface: &Interface) -> Option<&Message> {
-        self.buffer.front().filter(|message| receiver(interface.messages[message.index].direction) == side)
+        let hears = side == Side::Client || !self.ending;
+        let first = self.buffer.front().filter(|_| hears);
+        first.filter(|message| receiver(interface.messages[message.index].direction) == side)
     }
 
     /// Whether the other side will send no more.
     pub fn closed(&self, side: Side) -> bool {
         match side {
             Side::Client => self.service_ended || self.broken,
-            Side::Server => self.client_closed || self.broken,
+            Side::Server => self.client_closed || self.broken || self.ending,
         }
     }
 
@@ -78,6 +82,16 @@ impl Communication {
             (None, pattern) if self.closed(side) => Some(pattern == Pattern::Finish),
             (None, _) => None,
         }
+    }
+
+    /// Whether the client may close it now.
+    fn may_close(&self, interface: &Interface) -> bool {
+        self.broken || interface.states[self.client_state].may_end
+    }
+
+    /// Whether the service can go on only with what needs no client.
+    pub fn leaves_service(&self) -> bool {
+        self.broken && !self.ending
     }
 
     /// Where this side stands in the protocol.
@@ -147,6 +161,7 @@ impl World<'_> {
                 client_closed: false,
                 service_ended: false,
                 broken: false,
+                ending: false,
             }))),
         }
     }
@@ -172,7 +187,8 @@ impl World<'_> {
     /// Forgets a communication that neither side uses any more.
     fn forget(&self, id: CommunicationId) {
         let mut state = self.state.borrow_mut();
-        let Some(communication) = state.communications.remove(&id) else { return };
+        let Some(mut communication) = state.communications.remove(&id) else { return };
+        state.orphans.extend(components(communication.buffer.drain(..)));
         if state.ends.get(&communication.end) == Some(&id) {
             state.ends.remove(&communication.end);
         }
@@ -206,6 +222,8 @@ impl World<'_> {
         let can_begin = next_state(protocol, 0, message).is_some();
         let can_end = protocol.states[here].may_end;
         if communication.broken {
+            drop(state);
+            self.drop_unheard(id);
             return Attempt::Done(None);
         }
         if communication.service_ended {
@@ -233,12 +251,25 @@ impl World<'_> {
         }
     }
 
+    /// Who says something to a lost other side hasn't listened to what had come before.
+    fn drop_unheard(&self, id: CommunicationId) {
+        let mut state = self.state.borrow_mut();
+        let state_ref = &mut *state;
+        let communication = state_ref.communications.get_mut(&id).expect("just seen");
+        state_ref.orphans.extend(components(communication.buffer.drain(..)));
+    }
+
     /// The same from the service's side.
     pub fn may_answer(&self, id: CommunicationId, message: usize) -> Attempt<Option<CommunicationId>> {
         let state = self.state.borrow();
         let communication = &state.communications[&id];
         let protocol = &self.program.interfaces[communication.interface.index()];
-        if communication.broken {
+        if communication.broken && !communication.ending {
+            drop(state);
+            self.drop_unheard(id);
+            return Attempt::Done(None);
+        }
+        if communication.ending {
             return Attempt::Done(None);
         }
         match next_state(protocol, communication.server_state, message) {
@@ -276,14 +307,17 @@ impl World<'_> {
         state.wake(Event::Communication(id));
     }
 
-    /// Takes the next message, which must be the wanted one. `Done(None)` where the client was ended by an error.
+    /// Takes the next message, which must be the wanted one. `Done(None)` where the client is lost.
     pub fn take(&self, id: CommunicationId, side: Side, wanted: usize) -> Attempt<Option<Vec<Value>>> {
         let mut state = self.state.borrow_mut();
         let communication =
             state.communications.get_mut(&id).expect("a service or client has its communication");
         let protocol = &self.program.interfaces[communication.interface.index()];
         let here = communication.state(side);
-        if communication.front(side, protocol).is_none() && communication.broken && side == Side::Server {
+        if communication.front(side, protocol).is_none()
+            && communication.leaves_service()
+            && side == Side::Server
+        {
             return Attempt::Done(None);
         }
         let Some(next) = next_state(protocol, here, wanted) else {
@@ -302,6 +336,14 @@ impl World<'_> {
         }
     }
 
+    /// Whether a client's end may be closed now.
+    pub fn may_close(&self, id: CommunicationId) -> bool {
+        let state = self.state.borrow();
+        state.communications.get(&id).is_none_or(|communication| {
+            communication.may_close(&self.program.interfaces[communication.interface.index()])
+        })
+    }
+
     /// Closes a client's end, which its protocol must allow. Gives the components that nobody will receive.
     pub fn close(&self, id: CommunicationId) -> Result<Vec<InstanceId>, Kind> {
         let mut state = self.state.borrow_mut();
@@ -311,7 +353,7 @@ impl World<'_> {
             return Ok(Vec::new());
         }
         let protocol = &self.program.interfaces[communication.interface.index()];
-        if !protocol.states[communication.client_state].may_end && !communication.broken {
+        if !communication.may_close(protocol) {
             return Err(Kind::ProtocolViolation);
         }
         communication.client_closed = true;
@@ -331,6 +373,40 @@ impl World<'_> {
             self.forget(id);
         }
         Ok(unread)
+    }
+
+    /// The statements of a service have ended, and FINALLY begins: where its protocol allows that.
+    pub fn begin_ending(&self, id: CommunicationId) -> Result<(), ServiceEnd> {
+        let mut state = self.state.borrow_mut();
+        let communication = state.communications.get_mut(&id).expect("a service has its communication");
+        let protocol = &self.program.interfaces[communication.interface.index()];
+        if !communication.broken {
+            if !protocol.states[communication.server_state].may_end {
+                return Err(ServiceEnd::TooEarly);
+            }
+            if communication.front(Side::Server, protocol).is_some() {
+                begun_by(&communication.buffer, protocol, communication.client)?;
+            }
+        }
+        communication.ending = true;
+        Ok(())
+    }
+
+    /// The client of a communication goes where its protocol doesn't allow that.
+    pub fn lose_client(&self, id: CommunicationId) {
+        let mut state = self.state.borrow_mut();
+        let state_ref = &mut *state;
+        let Some(communication) = state_ref.communications.get_mut(&id) else { return };
+        (communication.broken, communication.client_closed) = (true, true);
+        let (end, ended) = (communication.end, communication.service_ended);
+        if state_ref.ends.get(&end) == Some(&id) {
+            state_ref.ends.remove(&end);
+        }
+        state_ref.wake(Event::Communication(id));
+        drop(state);
+        if ended {
+            self.forget(id);
+        }
     }
 
     /// Ends a service, which its protocol must allow. What it did not receive begins the next communication.
@@ -354,6 +430,7 @@ impl World<'_> {
         }
         let server = communication.server;
         communication.service_ended = true;
+        communication.ending = false;
         if communication.front(Side::Server, protocol).is_none() {
             let closed = communication.client_closed;
             let links: Vec<_> = communication.path.iter().map(|link| link.instance()).collect();
@@ -379,13 +456,9 @@ impl World<'_> {
             client_closed: communication.client_closed,
             service_ended: false,
             broken: false,
+            ending: false,
         };
-        for message in &next.buffer {
-            match next_state(protocol, next.client_state, message.index) {
-                Some(state) => next.client_state = state,
-                None => return Err(ServiceEnd::Unreceived(next.client, message.span)),
-            }
-        }
+        next.client_state = begun_by(&next.buffer, protocol, next.client)?;
         drop(state);
         self.forget(id);
         self.open(next);
@@ -422,6 +495,17 @@ impl World<'_> {
             !communication.service_ended && (communication.server == instance || (inward() && inside()))
         })
     }
+}
+
+/// The state after these messages, which begin a communication.
+fn begun_by(
+    messages: &VecDeque<Message>,
+    protocol: &Interface,
+    client: InstanceId,
+) -> Result<usize, ServiceEnd> {
+    messages.iter().try_fold(0, |state, message| {
+        next_state(protocol, state, message.index).ok_or(ServiceEnd::Unreceived(client, message.span))
+    })
 }
 
 /// Why a service must not end.

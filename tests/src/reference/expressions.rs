@@ -7,7 +7,7 @@ use drystone_language::program::{
 };
 
 use super::messages::Patience;
-use super::process::{Process, Step, Stop, Walk};
+use super::process::{Process, Step, Walk};
 use super::scope::{Location, Scope};
 use super::value::Value;
 use super::world::InstanceId;
@@ -78,7 +78,7 @@ impl<'p> Process<'_, 'p> {
                 ExpressionKind::Locked(mode, inner) => {
                     let locked = self.lock(*mode).await;
                     let result = self.evaluate(scope, inner).await;
-                    if locked && !matches!(result, Err(Stop::Failed)) {
+                    if locked && result.is_ok() {
                         self.unlock();
                     }
                     result?

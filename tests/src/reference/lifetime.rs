@@ -97,11 +97,21 @@ impl<'p> Process<'_, 'p> {
             Err(Stop::Failed) => return Err(Stop::Failed),
             Ok(_) | Err(Stop::Quiet) => {}
         }
+        if let Some(finally) = &implementation.finally {
+            if let Err(end) = self.world.begin_ending(id) {
+                return self.refuse(end, implementation.span);
+            }
+            self.block(&scope, finally).await?;
+        }
         self.release(&scope, variables, implementation.span).await?;
-        match self.world.end_service(id) {
-            Ok(()) => Ok(()),
-            Err(ServiceEnd::TooEarly) => Err(self.fail(Kind::ProtocolViolation, implementation.span)),
-            Err(ServiceEnd::Unreceived(client, span)) => {
+        self.world.end_service(id).or_else(|end| self.refuse(end, implementation.span))
+    }
+
+    /// A service ends where it may not.
+    fn refuse(&self, end: ServiceEnd, span: Span) -> Step<()> {
+        match end {
+            ServiceEnd::TooEarly => Err(self.fail(Kind::ProtocolViolation, span)),
+            ServiceEnd::Unreceived(client, span) => {
                 self.world.fail(client, None, Kind::ProtocolViolation, span);
                 Ok(())
             }
@@ -141,6 +151,7 @@ impl<'p> Process<'_, 'p> {
         while self.finished(component) == Some(false) {
             self.wait(Event::Instance(component)).await;
         }
+        self.leave_held(component);
         self.close_held(component, span)?;
         Box::pin(self.delete_orphans(span)).await?;
         while self.world.serving(component) {

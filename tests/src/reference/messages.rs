@@ -21,11 +21,10 @@ pub(super) enum Patience {
 }
 
 /// A communication as the process finds it.
+#[derive(Clone, Copy)]
 enum Use {
     Service(CommunicationId),
     Client(End),
-    /// What served it was ended by an error.
-    Broken,
 }
 
 enum Part {
@@ -55,7 +54,6 @@ impl<'p> Process<'_, 'p> {
             let attempt = match used {
                 Use::Service(id) => self.world.may_answer(id, message),
                 Use::Client(end) => self.world.may_send(self.instance, end, channel.interface, message),
-                Use::Broken => Attempt::Done(None),
             };
             match attempt {
                 Attempt::Done(target) => break target,
@@ -88,7 +86,24 @@ impl<'p> Process<'_, 'p> {
                 self.world.state.borrow_mut().orphans.extend(dropped);
             }
         }
-        self.delete_orphans(span).await
+        self.delete_orphans(span).await?;
+        match used {
+            Use::Service(id) if self.is_left(id) && self.held_lock().is_none() => Err(self.stop()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the client of this service is lost.
+    fn is_left(&self, id: CommunicationId) -> bool {
+        self.world.state.borrow().communications[&id].leaves_service()
+    }
+
+    /// This service ends where it is.
+    fn stop(&self) -> Stop {
+        if self.held_lock().is_some() {
+            self.unlock();
+        }
+        Stop::Quiet
     }
 
     /// `channel?message(targets)`
@@ -103,7 +118,6 @@ impl<'p> Process<'_, 'p> {
         let used = self.channel(scope, channel, span).await?;
         let values = loop {
             let attempt = match used {
-                Use::Broken => Attempt::Failed(Kind::ProtocolViolation),
                 Use::Service(id) => self.world.take(id, Side::Server, message),
                 Use::Client(end) => match self.world.begin(self.instance, end, channel.interface) {
                     Attempt::Done(Some(id)) => self.world.take(id, Side::Client, message),
@@ -114,7 +128,7 @@ impl<'p> Process<'_, 'p> {
             };
             match attempt {
                 Attempt::Done(Some(values)) => break values,
-                Attempt::Done(None) => return Err(Stop::Quiet),
+                Attempt::Done(None) => return Err(self.stop()),
                 Attempt::Wait(event) => self.wait(event).await,
                 Attempt::Failed(kind) => return Err(self.fail(kind, span)),
             }
@@ -144,7 +158,6 @@ impl<'p> Process<'_, 'p> {
         let used = self.channel(scope, channel, span).await?;
         loop {
             let attempt = match used {
-                Use::Broken => Attempt::Done(None),
                 Use::Service(id) => Attempt::Done(Some((id, Side::Server))),
                 Use::Client(end) => match self.world.begin(self.instance, end, channel.interface) {
                     Attempt::Done(id) => Attempt::Done(id.map(|id| (id, Side::Client))),
@@ -188,7 +201,6 @@ impl<'p> Process<'_, 'p> {
                 let location = self.locate(scope, place).await?;
                 match self.check(location.container(), place.span)? {
                     None => Err(self.fail(Kind::EmptyContainer, place.span)),
-                    Some(component) if !self.world.state.borrow().alive(component) => Ok(Use::Broken),
                     Some(component) => Ok(Use::Client(End::Held(component, channel.interface))),
                 }
             }
@@ -197,14 +209,23 @@ impl<'p> Process<'_, 'p> {
 
     /// Closes the holder's communications with a component, which their protocols must allow.
     pub fn close_held(&self, component: InstanceId, span: Span) -> Step<()> {
-        let ids: Vec<_> = {
-            let state = self.world.state.borrow();
-            let ends = state.ends.iter();
-            ends.filter(|(end, _)| matches!(end, End::Held(of, _) if *of == component))
-                .map(|(_, &id)| id)
-                .collect()
-        };
-        self.close_all(ids, span)
+        self.close_all(self.held_with(component), span)
+    }
+
+    fn held_with(&self, component: InstanceId) -> Vec<CommunicationId> {
+        let state = self.world.state.borrow();
+        let ends = state.ends.iter().filter(|(end, _)| matches!(end, End::Held(of, _) if *of == component));
+        ends.map(|(_, &id)| id).collect()
+    }
+
+    /// A service whose client is lost leaves what it deletes wherever it is with it.
+    pub fn leave_held(&self, component: InstanceId) {
+        let role = self.world.state.borrow().processes.get(&self.id).map(|record| record.role);
+        let Some(Role::Service(id)) = role else { return };
+        if self.world.state.borrow().communications[&id].broken {
+            let unfinished = self.held_with(component).into_iter().filter(|&id| !self.world.may_close(id));
+            unfinished.for_each(|id| self.world.lose_client(id));
+        }
     }
 
     /// The end of a block with which its communications end.

@@ -168,7 +168,7 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    fn held_lock(&self) -> Option<LockMode> {
+    pub fn held_lock(&self) -> Option<LockMode> {
         self.world.state.borrow().processes[&self.id].lock
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Process<'w, 'p> {
 pub(super) enum Stop {
     /// An error, which is noted already; nothing more may happen in this process.
     Failed,
-    /// A service whose client was ended by an error has nothing left to receive: it ends in good order.
+    /// A service whose client is lost goes on no further; its lock is released.
     Quiet,
 }
 

@@ -36,7 +36,7 @@ impl<'p> Process<'_, 'p> {
                     break;
                 }
             }
-            if locked && !matches!(result, Err(Stop::Failed)) {
+            if locked && result.is_ok() {
                 self.unlock();
             }
             result

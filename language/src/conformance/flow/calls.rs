@@ -63,6 +63,9 @@ impl Flow<'_> {
         let end = join(end, self.returned.take()).map(|mut end| {
             let local = Owner::Procedure(*procedure);
             let variables = &self.process.program.variables;
+            for &variable in &self.process.program.procedures[procedure.index()].variables {
+                self.leave_behind(variable, &end);
+            }
             end.retain(|key| !matches!(key, Key::Held(id, _) if variables[id.index()].owner == local));
             if *held { end } else { self.without_shared(end) }
         });

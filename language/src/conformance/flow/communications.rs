@@ -5,7 +5,10 @@ use crate::accesses::variable;
 use crate::ast::Direction;
 use crate::conformance::faults::{Fault, What};
 use crate::conformance::positions::{Key, Known, Positions, Side};
-use crate::program::{Channel, ChannelKind, Pattern, Place, PlaceKind, Type, VariableId};
+use crate::program::{
+    Channel, ChannelKind, ComponentId, Expression, ExpressionKind, Pattern, Place, PlaceKind, Type,
+    VariableId,
+};
 use crate::source::Span;
 
 impl<'p> Flow<'p> {
@@ -64,16 +67,30 @@ impl<'p> Flow<'p> {
         channel: &Channel,
         pattern: Pattern,
         outcome: fn(Side<'p>, &Positions, Pattern) -> (Positions, Positions),
+        span: Span,
         here: Known,
     ) -> (Here, Here) {
         let Some(here) = self.channel(channel, here) else { return (None, None) };
-        let Some(key) = self.key(channel) else { return (Some(here.clone()), Some(here)) };
         let side = self.side(channel);
+        let end = (channel.interface, side.receives);
+        let Some(key) = self.key(channel) else {
+            let anywhere = side.anywhere();
+            if let Pattern::Message(message) = pattern {
+                self.uses.name(end, side, &anywhere, message, span);
+            }
+            self.uses.test(span, end, pattern, &anywhere, true);
+            return (Some(here.clone()), Some(here));
+        };
         let before = here.get(key).cloned().unwrap_or_else(|| side.anywhere());
         if self.spend(before.open.len()).is_none() {
             return (None, None);
         }
         let (yes, no) = outcome(side, &before, pattern);
+        self.uses.reach(end, server(channel), &before, span);
+        if let Pattern::Message(message) = pattern {
+            self.uses.name(end, side, &before, message, span);
+        }
+        self.uses.test(span, end, pattern, &before, yes.is_judged());
         let after = |positions: Positions| {
             let positions = positions.or_none()?;
             let mut here = here.clone();
@@ -87,24 +104,64 @@ impl<'p> Flow<'p> {
     }
 
     pub(super) fn talk(&mut self, channel: &Channel, what: What, span: Span, mut here: Known) -> Here {
-        let Some(key) = self.key(channel) else { return Some(here) };
-        let side = self.side(channel);
-        let before = here.get(key).cloned().unwrap_or_else(|| side.anywhere());
+        let (side, key) = (self.side(channel), self.key(channel));
+        let end = (channel.interface, side.receives);
+        let known = key.and_then(|key| here.get(key)).cloned();
+        let before = known.unwrap_or_else(|| side.anywhere());
         self.spend(before.open.len())?;
         let after = match what {
-            What::Send(message) => side.send(&before, message),
-            What::Receive(message) => side.receive(&before, message),
+            What::Send(message) => {
+                self.uses.send(channel.interface, message);
+                side.send(&before, message, self.held)
+            }
+            What::Receive(message) => {
+                self.uses.name(end, side, &before, message, span);
+                side.receive(&before, message)
+            }
             What::End | What::Leave => return Some(here),
         };
-        match after.or_none() {
-            Some(positions) => {
-                self.sites.fine(span);
-                here.set(key, positions);
-                Some(here)
-            }
-            None => {
+        let Some(key) = key else { return Some(here) };
+        self.uses.reach(end, server(channel), &before, span);
+        self.uses.reach(end, server(channel), &after, span);
+        match (before.is_judged(), after.is_judged()) {
+            (true, true) => self.sites.fine(span),
+            (true, false) => {
                 self.fault(span, Fault { interface: channel.interface, what, before });
-                None
+                return None;
+            }
+            (false, _) => {}
+        }
+        here.set(key, after.or_none()?);
+        Some(here)
+    }
+
+    /// The program stops in this situation, because of what this condition asks for.
+    pub(super) fn refuse(&mut self, condition: &Expression, here: Option<&Known>) {
+        let Some(here) = here else { return };
+        match &condition.kind {
+            ExpressionKind::Unary(_, inner) | ExpressionKind::Locked(_, inner) => {
+                self.refuse(inner, Some(here));
+            }
+            ExpressionKind::Binary(_, left, right) => {
+                self.refuse(left, Some(here));
+                self.refuse(right, Some(here));
+            }
+            ExpressionKind::ReceiveTest(channel, _) | ExpressionKind::Input(channel, _) => {
+                if let Some(positions) = self.key(channel).and_then(|key| here.get(key)) {
+                    self.uses.refuse((channel.interface, self.side(channel).receives), positions);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The component in a variable is deleted.
+    pub(super) fn leave_behind(&mut self, variable: VariableId, here: &Known) {
+        for (key, positions) in here.iter() {
+            if let Key::Held(id, interface) = key
+                && id == variable
+            {
+                self.uses.leave((interface, Direction::Out), positions);
             }
         }
     }
@@ -135,7 +192,9 @@ impl<'p> Flow<'p> {
     pub(super) fn end(&mut self, here: Known, span: Span) -> Here {
         if let (Some(interface), Some(positions)) = (self.process.service, here.get(Key::Service)) {
             let states = &self.process.program.interfaces[interface.index()].states;
-            if positions.closed || positions.open.iter().any(|&state| states[state].may_end) {
+            if !positions.is_judged() {
+                // Whose client is lost may end anywhere.
+            } else if positions.closed || positions.open.iter().any(|&state| states[state].may_end) {
                 self.sites.fine(span);
             } else {
                 let before = positions.clone();
@@ -144,6 +203,17 @@ impl<'p> Flow<'p> {
             }
         }
         Some(here)
+    }
+}
+
+/// The template of the component that serves a channel, if that is known.
+fn server(channel: &Channel) -> Option<ComponentId> {
+    match &channel.kind {
+        ChannelKind::Held(place) => match place.ty {
+            Type::Component(template) => Some(template),
+            _ => None,
+        },
+        _ => None,
     }
 }
 

@@ -33,8 +33,12 @@ impl Flow<'_> {
                 (yes.map(|here| self.without_shared(here)), no.map(|here| self.without_shared(here)))
             }
             ExpressionKind::Locked(_, inner) => self.condition(inner, here),
-            ExpressionKind::ReceiveTest(channel, pattern) => self.test(channel, *pattern, Side::test, here),
-            ExpressionKind::Input(channel, pattern) => self.test(channel, *pattern, Side::input, here),
+            ExpressionKind::ReceiveTest(channel, pattern) => {
+                self.test(channel, *pattern, Side::test, condition.span, here)
+            }
+            ExpressionKind::Input(channel, pattern) => {
+                self.test(channel, *pattern, Side::input, condition.span, here)
+            }
             _ => {
                 let here = self.value(condition, here);
                 (here.clone(), here)

@@ -1,11 +1,10 @@
 //! Memory that a handler and its application share, at the same addresses for both (paper 003, section III-A).
 //!
-//! `unsafe` here: memory is lent. That is sound because the region stays mapped as long as anybody has it, and because all that is read and written of it by [`Region`] is copied byte by byte, or in
+//! `unsafe` here: memory is lent. That is sound because the region stays mapped as long as anybody has it, the handler included, and because all that is read and written of it by [`Region`] is copied byte by byte, or in
 //! words that are atomic: whoever else changes it meanwhile, here or in the kernel, is another thread to that.
 
 use std::hint::black_box;
 use std::io::{Error, ErrorKind, Result};
-use std::mem::ManuallyDrop;
 use std::os::fd::{AsFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -22,8 +21,8 @@ pub struct Region(Arc<Mapped>);
 
 #[derive(Debug)]
 struct Mapped {
-    /// With what is around it; for good, if a handler in this process has it.
-    pages: ManuallyDrop<Mapping>,
+    /// With what is around it.
+    pages: Mapping,
     /// Bytes that are mapped before it and behind it.
     around: usize,
     length: usize,
@@ -63,15 +62,14 @@ impl Region {
     }
 
     fn with(pages: Mapping, around: usize, length: usize, is_taken: bool) -> Region {
-        let (pages, is_taken) = (ManuallyDrop::new(pages), AtomicBool::new(is_taken));
-        Region(Arc::new(Mapped { pages, around, length, is_taken }))
+        Region(Arc::new(Mapped { pages, around, length, is_taken: AtomicBool::new(is_taken) }))
     }
 
     /// What the handler has of it, if none has it yet.
     fn memory(&self) -> Option<Memory> {
         let is_taken = self.0.is_taken.swap(true, Ordering::Relaxed);
-        // SAFETY: a page before it and behind it is there, and nobody else gets this; it is mapped for good from now on.
-        (!is_taken).then(|| unsafe { Memory::lent(self.0.begin().cast(), self.0.length) })
+        // SAFETY: a page before it and behind it is there, as long as the lender is, and nobody else gets this.
+        (!is_taken).then(|| unsafe { Memory::lent(self.0.begin().cast(), self.0.length, self.0.clone()) })
     }
 
     /// Where it is, also for the handler.
@@ -143,16 +141,6 @@ fn at_or_anywhere(
     tried.next().unwrap_or_else(|| Err(Error::other("there is no room below 4 GiB")))
 }
 
-impl Drop for Mapped {
-    fn drop(&mut self) {
-        if *self.is_taken.get_mut() && self.around > 0 {
-            return;
-        }
-        // SAFETY: nobody has it any more.
-        unsafe { ManuallyDrop::drop(&mut self.pages) };
-    }
-}
-
 /// A handler that runs in this process, with a region that its application has, too. Only one handler may have it.
 ///
 /// # Errors
@@ -160,4 +148,28 @@ impl Drop for Mapped {
 pub fn handler(image: &Image, region: &Region, settings: Settings) -> std::result::Result<Handler, String> {
     let memory = region.memory().ok_or("this region is another handler's")?;
     Handler::with_region(image, memory, region.address(), settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// There is room for fewer of them at a time.
+    #[test]
+    fn a_region_is_given_back_with_the_last_who_has_it() {
+        for round in 0..5000 {
+            let region = Region::new(None, 1 << 12).expect("there is room");
+            let memory = region.memory().expect("nobody has it");
+            assert!(region.memory().is_none());
+            region.write(0, &[7]);
+            // Either may be the last one.
+            if round % 2 == 0 {
+                drop(region);
+                assert_eq!(memory.own()[0], 7);
+            } else {
+                drop(memory);
+                assert_eq!(region.byte(0).load(Ordering::Relaxed), 7);
+            }
+        }
+    }
 }

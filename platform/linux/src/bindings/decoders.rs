@@ -94,6 +94,14 @@ pub fn json(bytes: &[u8]) {
     assert_eq!(once, written(again));
 }
 
+/// What stands in a URL, whose pages may ask, and a WebSocket's frames.
+///
+/// # Panics
+/// Something is wrong with what reads them.
+pub fn http(bytes: &[u8]) {
+    http::feed(bytes, &ALL);
+}
+
 /// Bytes that come over NATS, or stand in its key-value store.
 ///
 /// # Panics
@@ -188,6 +196,7 @@ mod tests {
             ("onc", onc as fn(&[u8])),
             ("udp", udp),
             ("json", json),
+            ("http", http),
             ("nats", nats),
             ("control", control),
             ("names", names),

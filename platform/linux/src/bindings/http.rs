@@ -2,9 +2,9 @@
 //! protocols go as JSON over a WebSocket. A component requires such a service the same way.
 //!
 //! `json` is how messages are written, `describe` the OpenAPI description that is served beside, `context` has the names. A
-//! server is a `site` with its `export`s; each connection comes through a `gate`, which hands it on to hyper. Its `requests`
+//! server is a `site` with its `export`s, each in a `manner` of its own, perhaps with `files` beside it; each connection comes through a `gate`, which hands it on to hyper. Its `requests`
 //! become `exchange`s, if `admission` lets them in; one may `upgrade` the connection, which tungstenite has then as a `socket`,
-//! whose `frames` are counted. A client of a `service` is a `caller`, whose requests go over `line`s, or a
+//! whose `frames` are counted. What is `held` for clients is bounded. `query` reads what stands in URLs, `zip` is gzip. A client of a `service` is a `caller`, whose requests go over `line`s, or a
 //! `handshake` for a WebSocket, over connections that are `dial`ed. `task` and `io` are what hyper needs to run here.
 
 mod admission;
@@ -14,18 +14,23 @@ mod describe;
 mod dial;
 mod exchange;
 mod export;
+mod files;
 mod frames;
 mod gate;
 mod handshake;
+mod held;
 mod io;
 pub(super) mod json;
 mod line;
+mod manner;
+mod query;
 mod requests;
 mod service;
 mod site;
 mod socket;
 mod task;
 mod upgrade;
+mod zip;
 
 pub(in crate::bindings) use context::Context;
 
@@ -33,4 +38,15 @@ pub(in crate::bindings) use context::Context;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
     let _ = context::options(hints);
+}
+
+/// What clients write besides JSON.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn feed(bytes: &[u8], parameters: &'static [drystone_component::Parameter]) {
+    frames::feed(bytes);
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let _ = admission::Origins::parse(text);
+    if let Ok(values) = query::read(text, parameters) {
+        assert_eq!(values.len(), parameters.len());
+    }
 }

@@ -162,6 +162,7 @@ fn template(
         condition: 0,
         frame: 0,
         owned: Table::new(&[]),
+        finally: ptr::null(),
         interface: ptr::null(),
         native: main_body as *const u8,
     };

@@ -11,7 +11,7 @@ use drystone_component::Offered;
 use super::slots::interfaces_of;
 use super::waiting::tell_disconnected;
 use super::ways::{first_client, leaves_served_through, leaves_through, unlink};
-use crate::communication::{close, detach, may_close};
+use crate::communication::{close, detach, lose_client, may_close};
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 
@@ -90,5 +90,16 @@ pub unsafe fn unfinished_with_holder(instance: *mut Instance) -> *mut Communicat
 pub unsafe fn close_holders_end(w: *mut Worker, instance: *mut Instance) {
     for offered in (*template_of(instance)).offered.get() {
         close_leaf(w, &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder);
+    }
+}
+
+/// The holder of a component is gone, wherever it is in what it says to it.
+pub unsafe fn lose_holders_end(w: *mut Worker, instance: *mut Instance) {
+    for offered in (*template_of(instance)).offered.get() {
+        let held = &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
+        let c = core::mem::replace(&mut *held, null_mut());
+        if !c.is_null() {
+            lose_client(w, c);
+        }
     }
 }

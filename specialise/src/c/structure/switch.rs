@@ -46,9 +46,6 @@ impl Structure<'_, '_> {
         list: &mut Vec<Stmt>,
     ) -> Written<()> {
         let bits = self.writer.body.type_of(on).bits() as u32;
-        if bits > 64 {
-            return Err(format!("a switch over {bits} bits"));
-        }
         let on = self.writer.expr(on, Want::Number)?;
         let mut order: Vec<usize> = Vec::new();
         for target in cases.iter().map(|(_, to)| *to).chain([default]) {

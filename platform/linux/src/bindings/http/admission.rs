@@ -37,6 +37,12 @@ pub(super) enum Origins {
     These(Vec<String>),
 }
 
+impl Default for Origins {
+    fn default() -> Origins {
+        Origins::These(Vec::new())
+    }
+}
+
 impl Origins {
     /// As BY says: origins with blanks or commas between them, or `*`.
     pub(super) fn parse(text: &str) -> Result<Origins, String> {

@@ -75,15 +75,15 @@ impl Caller {
         let (status, body) = reply.map_err(about)?;
         let calls = self.service().calls.as_ref().expect("it consists of calls");
         let answers = &calls.with(message).expect("each message is a call").answers;
-        if !status.is_success() {
-            return Err(self.service().about(complaint(status, &body)));
-        }
-        if answers.is_empty() {
-            return Ok(());
-        }
         let server = drystone_component::Side::Server;
-        let (answer, values) = json::read_message(&body, self.service().interface, server)
-            .map_err(|why| self.service().about(why))?;
+        let read = || json::read_message(&body, self.service().interface, server);
+        let (answer, values) = match (status.is_success(), read()) {
+            (true, _) if answers.is_empty() => return Ok(()),
+            (true, read) => read.map_err(|why| self.service().about(why))?,
+            // A service may have a status for an answer.
+            (false, Ok((answer, values))) if answers.contains(&answer) => (answer, values),
+            (false, _) => return Err(self.service().about(complaint(status, &body))),
+        };
         self.step = Step::Answered(answer, values.into_iter().map(Datum::into_owned).collect());
         Ok(())
     }

@@ -14,6 +14,7 @@ use super::admission::{Admission, Clients, Origins};
 use super::caller::Remote;
 use super::describe::openapi;
 use super::export::Export;
+use super::manner::Manner;
 use super::service::{Options, Service, port_of};
 use super::site::{Offered, Site};
 use crate::bindings::datum::only_data;
@@ -99,12 +100,12 @@ fn is_own(place: &Place) -> bool {
 }
 
 /// What they are called, besides those that all factories have.
-const OWN: [&str; 3] = ["limit", "origins", "socket"];
+const OWN: [&str; 6] = ["limit", "socket", "origins", "reads", "statuses", "files"];
 
 pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
     let token = hints.option("token").map(|token| String::from_utf8_lossy(token).into_owned());
     let token = token.filter(|token| !token.is_empty());
-    let mut options = Options { limit: LIMIT, token, socket: false, origins: Origins::These(Vec::new()) };
+    let mut options = Options { limit: LIMIT, token, ..Options::default() };
     for factory in hints.factories.iter().filter(|factory| factory.name.eq_ignore_ascii_case("http")) {
         let strange = |name: &str| !OWN.contains(&name) && !COMMON.contains(&name);
         if let Some((name, _)) = factory.options.iter().find(|(name, _)| strange(name)) {
@@ -118,6 +119,9 @@ pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
         if let Some(origins) = factory.option("origins") {
             options.origins = Origins::parse(&String::from_utf8_lossy(origins))?;
         }
+        let text =
+            |name: &str| String::from_utf8_lossy(factory.option(name).unwrap_or_default()).into_owned();
+        (options.reads, options.statuses, options.files) = (text("reads"), text("statuses"), text("files"));
         options.socket = factory.boolean("socket")?.unwrap_or(false);
     }
     Ok(options)
@@ -160,14 +164,16 @@ impl NamingContext for Context {
         let address = (place.here()?, place.port.unwrap_or(port_of(self.is_secure))).into();
         let scheme = if self.is_secure { "https" } else { "http" };
         let url = format!("{scheme}://{address}{}", place.path);
-        let description = openapi(interface, calls.as_ref(), &url, options.token.is_some());
+        let manner = Manner::new(interface, &options)?;
+        let description = openapi(interface, calls.as_ref(), &manner, &url, options.token.is_some());
         let clients = match options.token {
             Some(token) => Clients::Token(token),
             None if self.is_secure => Clients::All,
             None => Clients::OwnName,
         };
         let admission = Admission { clients, origins: options.origins };
-        let export = Export::new(place.path, interface, calls, description, (options.limit, admission));
+        let export =
+            Export::new(place.path, interface, calls, description, (options.limit, admission, manner));
         let site = self.site(address, hints)?;
         Ok(Box::new(Offered::new(site, export, self.reactor.expect())?))
     }

@@ -4,10 +4,13 @@ use drystone_component::calls::{Call, Calls};
 use drystone_component::{Interface, Parameter, Type};
 use serde_json::{Value, json};
 
+use super::manner::Manner;
+
 /// The description of an interface that is served below a URL, perhaps to those only who have a token.
-pub(crate) fn openapi(
+pub(super) fn openapi(
     interface: &'static Interface,
     calls: Option<&Calls>,
+    manner: &Manner,
     url: &str,
     needs_token: bool,
 ) -> String {
@@ -17,7 +20,11 @@ pub(crate) fn openapi(
         Some(calls) => {
             for call in &calls.calls {
                 let path = format!("/{}", interface.messages.get()[call.message].name.get());
-                paths.insert(path, json!({ "post": operation(interface, call) }));
+                let mut ways = json!({ "post": operation(interface, call, manner) });
+                if manner.reads(call.message) {
+                    ways["get"] = asked_by_get(interface, call, manner);
+                }
+                paths.insert(path, ways);
             }
         }
         None => {
@@ -43,26 +50,47 @@ pub(crate) fn openapi(
     format!("{description:#}\n")
 }
 
-fn operation(interface: &'static Interface, call: &Call) -> Value {
+/// The same with its parameters in the URL.
+fn asked_by_get(interface: &'static Interface, call: &Call, manner: &Manner) -> Value {
+    let mut operation = operation(interface, call, manner);
+    let request = &interface.messages.get()[call.message];
+    let parameters = request.parameters.get().iter().map(|parameter| {
+        let schema =
+            if parameter.ty == Type::Text { json!({ "type": "string" }) } else { schema(parameter.ty) };
+        json!({ "name": parameter.name.get(), "in": "query", "required": true, "schema": schema })
+    });
+    operation["operationId"] = json!(format!("get{}", request.name.get()));
+    operation["parameters"] = parameters.collect();
+    operation.as_object_mut().expect("it is one").remove("requestBody");
+    operation
+}
+
+fn operation(interface: &'static Interface, call: &Call, manner: &Manner) -> Value {
     let request = &interface.messages.get()[call.message];
     let parameters = request.parameters.get();
     let content = json!({ "application/json": { "schema": object(parameters) } });
-    let (status, answer) = match call.answers.as_slice() {
-        [] => ("204", json!({ "description": "The message has been taken." })),
-        answers => {
-            let schemas: Vec<Value> = answers.iter().map(|&answer| message(interface, answer)).collect();
-            let schema = if schemas.len() == 1 { schemas[0].clone() } else { json!({ "oneOf": schemas }) };
-            let content = json!({ "application/json": { "schema": schema } });
-            ("200", json!({ "description": "The answer.", "content": content }))
-        }
-    };
+    let mut responses = serde_json::Map::new();
+    if call.answers.is_empty() {
+        responses.insert("204".into(), json!({ "description": "The message has been taken." }));
+    }
+    let mut statuses: Vec<u16> = call.answers.iter().map(|&answer| manner.status(answer).as_u16()).collect();
+    statuses.sort_unstable();
+    statuses.dedup();
+    for status in statuses {
+        let answers = call.answers.iter().filter(|&&answer| manner.status(answer) == status);
+        let schemas: Vec<Value> = answers.map(|&answer| message(interface, answer)).collect();
+        let schema = if schemas.len() == 1 { schemas[0].clone() } else { json!({ "oneOf": schemas }) };
+        let content = json!({ "application/json": { "schema": schema } });
+        responses.insert(status.to_string(), json!({ "description": "The answer.", "content": content }));
+    }
     let schema = json!({ "$ref": "#/components/schemas/Error" });
     let error =
         json!({ "description": "What is wrong.", "content": { "application/json": { "schema": schema } } });
+    responses.insert("default".into(), error);
     json!({
         "operationId": request.name.get(),
         "requestBody": { "required": !parameters.is_empty(), "content": content },
-        "responses": { status: answer, "default": error },
+        "responses": responses,
     })
 }
 

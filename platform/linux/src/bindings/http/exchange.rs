@@ -16,8 +16,8 @@ use crate::bindings::datum::{Datum, data};
 
 /// What became of a request.
 pub(super) enum Answer {
-    /// A message, as JSON.
-    Message(Vec<u8>),
+    /// A message, by its number, as JSON.
+    Message(usize, Vec<u8>),
     /// The message was taken, and isn't answered.
     Taken,
     /// The service has ended without an answer.
@@ -87,10 +87,11 @@ impl Far for Served {
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
-        let message = &self.0.interface.messages.get()[message];
+        let number = message;
+        let message = &self.0.interface.messages.get()[number];
         let mut out = Vec::with_capacity(128);
         json::write(&mut out, message, data(message.parameters.get(), *values));
-        self.0.answer(Answer::Message(out));
+        self.0.answer(Answer::Message(number, out));
     }
 
     fn receive(&mut self) -> Arrival {

@@ -10,6 +10,8 @@ use drystone_runtime::far::{Far, Waker};
 use hyper::body::Bytes;
 
 use super::admission::Admission;
+use super::held::Holdings;
+use super::manner::Manner;
 
 /// See the head of this file.
 pub(super) struct Export {
@@ -22,6 +24,7 @@ pub(super) struct Export {
     /// Most bytes of a request or a WebSocket's message.
     pub(super) limit: usize,
     pub(super) admission: Admission,
+    pub(super) manner: Manner,
     /// How many requests are being carried out.
     pub(super) open: Cell<usize>,
     /// Those that nobody has let in yet; `None`: nobody lets any in any more.
@@ -35,7 +38,7 @@ impl Export {
         interface: &'static Interface,
         calls: Option<Calls>,
         description: String,
-        (limit, admission): (usize, Admission),
+        (limit, admission, manner): (usize, Admission, Manner),
     ) -> Export {
         Export {
             path,
@@ -44,6 +47,7 @@ impl Export {
             description: description.into(),
             limit,
             admission,
+            manner,
             open: Cell::default(),
             arrived: RefCell::new(Some(VecDeque::new())),
             listener: RefCell::default(),
@@ -87,12 +91,15 @@ impl Export {
 
 /// Those at one address, each below a path of its own.
 #[derive(Default)]
-pub(super) struct Exports(RefCell<Vec<Rc<Export>>>);
+pub(super) struct Exports {
+    exports: RefCell<Vec<Rc<Export>>>,
+    pub(super) holdings: Holdings,
+}
 
 impl Exports {
     /// One more interface.
     pub(super) fn add(&self, export: &Rc<Export>) -> Result<(), String> {
-        let exports = &mut *self.0.borrow_mut();
+        let exports = &mut *self.exports.borrow_mut();
         if exports.iter().any(|other| other.path == export.path) {
             return Err("the name is taken in this program".into());
         }
@@ -104,14 +111,14 @@ impl Exports {
 
     /// One less; whether there is none any more.
     pub(super) fn withdraw(&self, export: &Rc<Export>) -> bool {
-        let exports = &mut *self.0.borrow_mut();
+        let exports = &mut *self.exports.borrow_mut();
         exports.retain(|other| !Rc::ptr_eq(other, export));
         exports.is_empty()
     }
 
     /// What a path belongs to, and the rest of the path, without the `/` before it.
     pub(super) fn find(&self, path: &str) -> Option<(Rc<Export>, String)> {
-        let exports = self.0.borrow();
+        let exports = self.exports.borrow();
         exports.iter().find_map(|export| {
             let rest = path.strip_prefix(&export.path)?;
             let rest = if rest.is_empty() { rest } else { rest.strip_prefix('/')? };

@@ -31,6 +31,8 @@ struct Frames {
     left: u64,
     /// More frames of the same message follow.
     is_begun: bool,
+    /// They are none: who reads them says so, and ends.
+    are_broken: bool,
     /// Bytes that have come since the last end of a message.
     unfinished: usize,
 }
@@ -55,6 +57,11 @@ impl Framed {
         self.0.borrow_mut().io.finish();
     }
 
+    /// Bytes that have come of a message that isn't whole.
+    pub(super) fn unfinished(&self) -> usize {
+        self.0.borrow().frames.as_ref().map_or(0, |frames| frames.unfinished)
+    }
+
     /// Whether all that has come are whole messages.
     pub(super) fn is_between(&self) -> bool {
         self.0.borrow().frames.as_ref().is_some_and(|frames| frames.unfinished == 0)
@@ -64,10 +71,14 @@ impl Framed {
 impl Frames {
     fn pass(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            let taken = if self.left > 0 { self.pass_payload(bytes) } else { self.pass_head(bytes) };
+            let taken = match self.left {
+                _ if self.are_broken => bytes.len(),
+                0 => self.pass_head(bytes),
+                _ => self.pass_payload(bytes),
+            };
             self.unfinished += taken;
             bytes = &bytes[taken..];
-            if self.left == 0 && self.head.is_empty() && !self.is_begun {
+            if self.left == 0 && self.head.is_empty() && !self.is_begun && !self.are_broken {
                 self.unfinished = 0;
             }
         }
@@ -95,9 +106,9 @@ impl Frames {
                 }
                 taken
             }
-            // Who reads it says what is wrong, and ends.
             Err(_) => {
-                self.left = u64::MAX;
+                self.are_broken = true;
+                self.head.clear();
                 more
             }
         }
@@ -122,5 +133,44 @@ impl Write for Framed {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+/// However they come, bytes are the same frames.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(super) fn feed(bytes: &[u8]) {
+    let fed = |piece: usize| {
+        let mut frames = Frames::default();
+        bytes.chunks(piece).for_each(|piece| frames.pass(piece));
+        (frames.head, frames.left, (frames.is_begun, frames.are_broken), frames.unfinished)
+    };
+    let whole = fed(bytes.len().max(1));
+    assert!(whole.3 <= bytes.len());
+    for piece in [1, 3, 14] {
+        assert_eq!(fed(piece), whole);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_message_is_seen() {
+        let mut frames = Frames::default();
+        let mut pass = |bytes: &[u8]| {
+            frames.pass(bytes);
+            frames.unfinished
+        };
+        // Two frames of one text, with a ping in between.
+        assert_eq!(pass(b"\x01\x83\0\0\0\0ab"), 8);
+        assert_eq!(pass(b"c"), 9);
+        assert_eq!(pass(b"\x89\x80\0\0\0\0"), 15);
+        assert_eq!(pass(b"\x80\x81\0\0\0\0"), 21);
+        assert_eq!(pass(b"d"), 0);
+        assert_eq!(pass(b"\x81\xfe\x01"), 3);
+        assert_eq!(pass(b"\x00\0\0\0\0"), 8);
+        assert_eq!(pass(&[b'x'; 255]), 263);
+        assert_eq!(pass(b"x\x81\x80\0\0\0\0\x81"), 1);
     }
 }

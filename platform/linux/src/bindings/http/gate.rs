@@ -12,8 +12,9 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 
 use super::export::Exports;
+use super::held::Pace;
 use super::io::Io;
-use super::requests::respond;
+use super::requests::{Surroundings, respond};
 use super::socket::accept;
 use super::task::Task;
 use super::upgrade::Upgrade;
@@ -104,7 +105,7 @@ impl Gate {
         match kind {
             Kind::Unknown => {}
             Kind::Requests => {
-                let (all, heard) = (reactor.clone(), socket.clone());
+                let (all, heard, holdings) = (reactor.clone(), socket.clone(), exports.holdings.clone());
                 Task::start(reactor, socket, move |handle| {
                     let (clock, upgrade) = (handle.clock.clone(), Upgrade::default());
                     let mut builder = http1::Builder::new();
@@ -112,20 +113,19 @@ impl Gate {
                         .timer(handle.clock.clone())
                         .header_read_timeout(PATIENCE)
                         .max_buf_size(MOST_BYTES);
-                    let service = {
-                        let (handle, upgrade) = (handle.clone(), upgrade.clone());
-                        service_fn(move |request| {
-                            respond(exports.clone(), handle.clone(), Some(upgrade.clone()), request)
-                        })
-                    };
+                    let (task, pace) = (handle.clone(), Pace::default());
+                    let at =
+                        Surroundings { exports, task, pace: pace.clone(), upgrade: Some(upgrade.clone()) };
+                    let service = service_fn(move |request| respond(at.clone(), request));
                     let connection = builder.serve_connection(io, service).without_shutdown();
                     async move {
                         // What goes wrong with a connection is its client's business.
-                        if let Ok(mut parts) = connection.await {
+                        let served = pace.keep(PATIENCE, &clock, connection).await;
+                        if let Some(Ok(mut parts)) = served {
                             if let Some(export) = upgrade.take() {
                                 parts.io.unread(&parts.read_buf);
                                 handle.let_go();
-                                return accept(&export, parts.io);
+                                return accept(&export, parts.io, &holdings);
                             }
                             parts.io.finish();
                         }
@@ -138,10 +138,11 @@ impl Gate {
                     let mut builder = http2::Builder::new(handle.spawner.clone());
                     builder.timer(handle.clock.clone()).max_concurrent_streams(MOST_STREAMS);
                     builder.max_header_list_size(MOST_BYTES as u32).keep_alive_interval(PATIENCE);
-                    let service =
-                        service_fn(move |request| respond(exports.clone(), handle.clone(), None, request));
+                    let (clock, pace) = (handle.clock.clone(), Pace::default());
+                    let at = Surroundings { exports, task: handle, pace: pace.clone(), upgrade: None };
+                    let service = service_fn(move |request| respond(at.clone(), request));
                     let connection = builder.serve_connection(io, service);
-                    async move { drop(connection.await) }
+                    async move { drop(pace.keep(PATIENCE, &clock, connection).await) }
                 });
             }
         }

@@ -115,7 +115,7 @@ impl Knocking {
         let why = match asked {
             Ok(wire) => {
                 let (reactor, interface) = (&service.reactor, service.interface);
-                let far = Conversation::begin(reactor, interface, Side::Server, service.url(), wire);
+                let far = Conversation::begin(reactor, interface, Side::Server, (service.url(), None), wire);
                 return self.become_far(Step::Talking(far));
             }
             Err(HandshakeError::Interrupted(handshake)) => {

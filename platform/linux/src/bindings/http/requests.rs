@@ -6,11 +6,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use drystone_component::calls::Call;
-use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER,
-    TRANSFER_ENCODING, UPGRADE,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
+    IF_NONE_MATCH, LOCATION, RETRY_AFTER, TRANSFER_ENCODING, UPGRADE, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
 use hyper::{Method, Request, Response, StatusCode, Version};
@@ -18,9 +18,11 @@ use hyper::{Method, Request, Response, StatusCode, Version};
 use super::admission::{check_host, is_preflight};
 use super::exchange::{Answer, Exchange};
 use super::export::{Export, Exports};
-use super::json;
+use super::files::File;
+use super::held::{Given, Held, Pace};
 use super::task::Handle;
 use super::upgrade::{self, Upgrade};
+use super::{json, query, zip};
 use crate::bindings::datum::Datum;
 
 /// How many requests to one interface may be carried out at once.
@@ -32,7 +34,7 @@ const UNWANTED: usize = 64 * 1024;
 /// How long a request's body may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-pub(super) type Reply = Response<Full<Bytes>>;
+pub(super) type Reply = Response<Given>;
 
 /// Why a request isn't carried out.
 pub(super) struct Refusal {
@@ -65,7 +67,7 @@ impl Refusal {
     }
 
     fn reply(self) -> Reply {
-        let mut reply = reply(self.status, problem(&self.reason).into());
+        let mut reply = reply(self.status, Bytes::from(problem(&self.reason)));
         let headers = reply.headers_mut();
         if let Some((name, value)) = self.field {
             headers.insert(name, HeaderValue::from_static(value));
@@ -85,40 +87,45 @@ pub(super) fn problem(reason: &str) -> Vec<u8> {
 }
 
 pub(super) fn empty(status: StatusCode) -> Reply {
-    let mut reply = Response::new(Full::default());
+    let mut reply = Response::new(Given::from(Bytes::new()));
     *reply.status_mut() = status;
     reply
 }
 
-fn reply(status: StatusCode, body: Bytes) -> Reply {
-    let mut reply = Response::new(Full::new(body));
+fn reply(status: StatusCode, body: impl Into<Given>) -> Reply {
+    let mut reply = Response::new(body.into());
     *reply.status_mut() = status;
     reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     reply
 }
 
-/// The answer to a request. The connection may be made a WebSocket, if it is one of HTTP/1.1.
-pub(super) async fn respond(
-    exports: Rc<Exports>,
-    task: Handle,
-    upgrade: Option<Upgrade>,
-    request: Request<Incoming>,
-) -> Result<Reply, Infallible> {
+/// What requests over a connection need of it.
+#[derive(Clone)]
+pub(super) struct Surroundings {
+    pub(super) exports: Rc<Exports>,
+    pub(super) task: Handle,
+    pub(super) pace: Pace,
+    /// It may be made a WebSocket.
+    pub(super) upgrade: Option<Upgrade>,
+}
+
+/// The answer to a request.
+pub(super) async fn respond(at: Surroundings, request: Request<Incoming>) -> Result<Reply, Infallible> {
     let (head, body) = request.into_parts();
-    let (export, rest) = match found(&exports, &head) {
+    let (export, rest) = match found(&at.exports, &head) {
         Ok(found) => found,
         Err(refusal) => {
-            hear(&head, body, &task).await;
+            hear(&head, body, &at.task).await;
             return Ok(refusal.reply());
         }
     };
     let answer = match wanted(&export, &rest, &head) {
-        Ok(Wanted::Call(call)) => carry_out(&export, call, body, task).await,
+        Ok(Wanted::Call(call)) => carry_out(&export, call, (&head, body), &at).await,
         other => {
-            hear(&head, body, &task).await;
-            match (other, upgrade) {
+            hear(&head, body, &at.task).await;
+            match (other, &at.upgrade) {
                 (Ok(Wanted::Socket), Some(upgrade)) => upgrade.agree(&export, &head),
-                (other, _) => other.map(|wanted| wanted.reply(&export)),
+                (other, _) => other.and_then(|wanted| wanted.reply(&export, &head, &at)),
             }
         }
     };
@@ -139,22 +146,62 @@ enum Wanted {
     Description,
     Call(Call),
     Socket,
+    File(Rc<File>),
+    /// The same with a `/` behind it: what a page names is looked for from there.
+    Folder,
     /// What may be asked.
     Permission,
 }
 
 impl Wanted {
-    fn reply(self, export: &Export) -> Reply {
+    fn reply(self, export: &Export, request: &Parts, at: &Surroundings) -> Result<Reply, Refusal> {
         match self {
-            Wanted::Description => reply(StatusCode::OK, export.description.clone()),
+            Wanted::Description => Ok(reply(StatusCode::OK, export.description.clone())),
+            Wanted::File(file) => send_file(&file, request, at),
+            Wanted::Folder => {
+                let mut reply = empty(StatusCode::PERMANENT_REDIRECT);
+                let place = HeaderValue::try_from(format!("{}/", request.uri.path()));
+                reply.headers_mut().insert(LOCATION, place.expect("it was a path"));
+                Ok(reply)
+            }
             Wanted::Permission => {
                 let mut reply = empty(StatusCode::NO_CONTENT);
                 reply.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST"));
-                reply
+                Ok(reply)
             }
             Wanted::Call(_) | Wanted::Socket => unreachable!("it is answered elsewhere"),
         }
     }
+}
+
+fn send_file(file: &File, request: &Parts, at: &Surroundings) -> Result<Reply, Refusal> {
+    let tag = HeaderValue::try_from(&file.tag).expect("it is a number");
+    let known = request.headers.get_all(IF_NONE_MATCH).into_iter().filter_map(|tags| tags.to_str().ok());
+    let is_known = known.flat_map(|tags| tags.split(',')).any(|known| {
+        let known = known.trim();
+        known == "*" || known.strip_prefix("W/").unwrap_or(known) == file.tag
+    });
+    let mut reply = if is_known {
+        empty(StatusCode::NOT_MODIFIED)
+    } else {
+        let zipped = file.zipped.as_ref().filter(|_| zip::is_taken(&request.headers));
+        let body = zipped.unwrap_or(&file.body).clone();
+        // All who are sent a file have the same bytes.
+        let mut reply = reply(StatusCode::OK, Given::new(body, at.exports.holdings.hold(), &at.pace));
+        reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(file.kind));
+        if zipped.is_some() {
+            reply.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        reply
+    };
+    let headers = reply.headers_mut();
+    headers.insert(ETAG, tag);
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if file.zipped.is_some() {
+        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
+    Ok(reply)
 }
 
 /// What a request is sent to, and the rest of its path.
@@ -183,6 +230,11 @@ fn wanted(export: &Export, rest: &str, request: &Parts) -> Result<Wanted, Refusa
             _ => Err(Refusal::new(StatusCode::NOT_FOUND, reason())),
         };
     }
+    let is_get = matches!(request.method, Method::GET | Method::HEAD);
+    if let Some(file) = export.manner.files.find(rest).filter(|_| is_get) {
+        let is_folder = rest.is_empty() && !request.uri.path().ends_with('/');
+        return Ok(if is_folder { Wanted::Folder } else { Wanted::File(file) });
+    }
     let name = export.interface.name.get();
     let Some(calls) = &export.calls else {
         let reason = format!("{name} is no interface of requests and replies: talk to it by a WebSocket");
@@ -193,10 +245,12 @@ fn wanted(export: &Export, rest: &str, request: &Parts) -> Result<Wanted, Refusa
         let reason = format!("{name} has no message {rest}: {path}/openapi.json says which it has");
         Refusal::new(StatusCode::NOT_FOUND, reason)
     })?;
-    if request.method != Method::POST {
-        return Err(Refusal::method("POST"));
+    match (&request.method, export.manner.reads(call.message)) {
+        (&Method::POST, _) => check_encoding(request)?,
+        (&Method::GET | &Method::HEAD, true) => {}
+        (_, true) => return Err(Refusal::method("GET, POST")),
+        (_, false) => return Err(Refusal::method("POST")),
     }
-    check_encoding(request)?;
     Ok(Wanted::Call(call.clone()))
 }
 
@@ -218,23 +272,36 @@ fn check_encoding(request: &Parts) -> Result<(), Refusal> {
     Ok(())
 }
 
-async fn carry_out(export: &Rc<Export>, call: Call, body: Incoming, task: Handle) -> Result<Reply, Refusal> {
+async fn carry_out(
+    export: &Rc<Export>,
+    call: Call,
+    (head, body): (&Parts, Incoming),
+    at: &Surroundings,
+) -> Result<Reply, Refusal> {
     let interface = export.interface;
-    let body = read(body, export.limit, &task).await?;
+    let mut held = at.exports.holdings.hold();
     let parameters = interface.messages.get()[call.message].parameters.get();
-    let body: &[u8] = if body.is_empty() && parameters.is_empty() { b"{}" } else { &body };
-    let values = json::read(body, parameters).map_err(|why| Refusal::new(StatusCode::BAD_REQUEST, why))?;
-    let values = values.into_iter().map(Datum::into_owned).collect();
+    let bad = |why| Refusal::new(StatusCode::BAD_REQUEST, why);
+    let values = if head.method == Method::POST {
+        let body = read(body, export.limit, &at.task, &mut held).await?;
+        let body: &[u8] = if body.is_empty() && parameters.is_empty() { b"{}" } else { &body };
+        json::read(body, parameters).map_err(bad)?.into_iter().map(Datum::into_owned).collect()
+    } else {
+        query::read(head.uri.query().unwrap_or_default(), parameters).map_err(bad)?
+    };
     let _open = Open::new(export)?;
     let asked = interface.messages.get()[call.message].name.get();
-    let (far, answer) = Exchange::begin(interface, call, values, task);
+    let (far, answer) = Exchange::begin(interface, call, values, at.task.clone());
     export.bring(far);
     match answer.await {
-        Answer::Message(message) if message.len() > export.limit => {
+        Answer::Message(_, message) if message.len() > export.limit => {
             let reason = format!("the answer has {} bytes, and may have {}", message.len(), export.limit);
             Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, reason))
         }
-        Answer::Message(message) => Ok(reply(StatusCode::OK, message.into())),
+        Answer::Message(number, message) => {
+            let answer = say(message, head, held, at)?;
+            Ok(with_status(answer, export.manner.status(number)))
+        }
         Answer::Taken => Ok(empty(StatusCode::NO_CONTENT)),
         Answer::Failed => {
             let name = interface.name.get();
@@ -244,7 +311,38 @@ async fn carry_out(export: &Rc<Export>, call: Call, body: Incoming, task: Handle
     }
 }
 
-async fn read(body: Incoming, limit: usize, task: &Handle) -> Result<Bytes, Refusal> {
+fn with_status(mut reply: Reply, status: StatusCode) -> Reply {
+    *reply.status_mut() = status;
+    if status == StatusCode::SERVICE_UNAVAILABLE || status == StatusCode::TOO_MANY_REQUESTS {
+        reply.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    }
+    reply
+}
+
+/// A message as it is sent, which is held until the client has taken it.
+fn say(mut message: Vec<u8>, request: &Parts, mut held: Held, at: &Surroundings) -> Result<Reply, Refusal> {
+    let may_zip = message.len() <= zip::LONGEST && zip::is_taken(&request.headers);
+    let zipped = if may_zip { zip::zipped(&message) } else { None };
+    let is_zipped = zipped.is_some();
+    message = zipped.unwrap_or(message);
+    if !held.set(message.len()) {
+        return Err(full());
+    }
+    let mut reply = reply(StatusCode::OK, Given::new(message.into(), held, &at.pace));
+    let headers = reply.headers_mut();
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if is_zipped {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        headers.insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+    }
+    Ok(reply)
+}
+
+fn full() -> Refusal {
+    Refusal::too_many("the server holds too much for its clients")
+}
+
+async fn read(body: Incoming, limit: usize, task: &Handle, held: &mut Held) -> Result<Vec<u8>, Refusal> {
     let too_large = || {
         let reason = format!("a request may have {limit} bytes");
         Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, reason)
@@ -252,12 +350,23 @@ async fn read(body: Incoming, limit: usize, task: &Handle) -> Result<Bytes, Refu
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large());
     }
-    match task.clock.within(PATIENCE, Limited::new(body, limit).collect()).await {
-        Some(Ok(body)) => Ok(body.to_bytes()),
-        Some(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Some(Err(error)) => Err(Refusal::new(StatusCode::BAD_REQUEST, error.to_string())),
-        None => Err(Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request took too long")),
-    }
+    let all = async {
+        let (mut body, mut bytes) = (body, Vec::new());
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| Refusal::new(StatusCode::BAD_REQUEST, error.to_string()))?;
+            let Ok(piece) = frame.into_data() else { continue };
+            if bytes.len() + piece.len() > limit {
+                return Err(too_large());
+            }
+            if !held.set(bytes.len() + piece.len()) {
+                return Err(full());
+            }
+            bytes.extend_from_slice(&piece);
+        }
+        Ok(bytes)
+    };
+    let late = || Refusal::new(StatusCode::REQUEST_TIMEOUT, "the request took too long");
+    task.clock.within(PATIENCE, all).await.unwrap_or_else(|| Err(late()))
 }
 
 /// A request that is being carried out.

@@ -12,6 +12,7 @@ use crate::bindings::secure::{Channel, Dialer};
 use crate::reactor::Reactor;
 
 /// What `BY Http(...)` says.
+#[derive(Default)]
 pub(super) struct Options {
     pub(super) limit: usize,
     pub(super) token: Option<String>,
@@ -19,6 +20,12 @@ pub(super) struct Options {
     pub(super) socket: bool,
     /// Whose pages may ask for what is exported.
     pub(super) origins: Origins,
+    /// Messages that may be asked by GET.
+    pub(super) reads: String,
+    /// Answers with another status than 200.
+    pub(super) statuses: String,
+    /// A folder that is served beside.
+    pub(super) files: String,
 }
 
 /// See the head of this file.

@@ -14,6 +14,7 @@ use tungstenite::{Error, Message, WebSocket};
 
 use super::export::Export;
 use super::frames::Framed;
+use super::held::{Held, Holdings};
 use super::io::Io;
 use super::json;
 use crate::bindings::datum::{Datum, data};
@@ -22,6 +23,9 @@ use crate::reactor::{Handler, Reactor};
 
 /// How long the other side may take to close, too.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long a message may take to come.
+const MESSAGE: Duration = Duration::from_secs(30);
 
 /// For how many bytes it may go on sending when it has been told that this is the end.
 const MOST_UNHEARD: usize = 64 << 20;
@@ -45,6 +49,10 @@ struct State {
     wire: WebSocket<Framed>,
     /// The longest message since the buffers were new.
     longest: usize,
+    /// What a server has of it: a message that isn't whole, and what isn't taken of this side's.
+    held: Option<Held>,
+    /// When that message began.
+    begun: Option<Instant>,
     /// What has come and was not taken.
     arrived: Option<(usize, Vec<Datum<'static>>)>,
     end: Option<End>,
@@ -67,11 +75,12 @@ pub(super) fn config(limit: usize) -> WebSocketConfig {
 }
 
 /// A connection of a client's has become a WebSocket.
-pub(super) fn accept(export: &Export, io: Io) {
+pub(super) fn accept(export: &Export, io: Io, holdings: &Holdings) {
     let reactor = io.reactor.clone();
     let wire = WebSocket::from_raw_socket(Framed::new(io), Role::Server, Some(config(export.limit)));
     let name = format!("a client of {}", export.path);
-    export.bring(Conversation::begin(&reactor, export.interface, Side::Client, name, wire));
+    let held = Some(holdings.hold());
+    export.bring(Conversation::begin(&reactor, export.interface, Side::Client, (name, held), wire));
 }
 
 /// Why a conversation is ended that can't be read.
@@ -105,12 +114,13 @@ impl Conversation {
         reactor: &Rc<Reactor>,
         interface: &'static Interface,
         other: Side,
-        name: String,
+        (name, held): (String, Option<Held>),
         wire: WebSocket<Framed>,
     ) -> Box<dyn Far> {
         let socket = wire.get_ref().socket();
         let (arrived, end, pump, leaves) = (None, None, None, None);
-        let state = State { wire, longest: 0, arrived, end, pump, leaves, unheard: MOST_UNHEARD };
+        let (begun, unheard) = (None, MOST_UNHEARD);
+        let state = State { wire, longest: 0, held, begun, arrived, end, pump, leaves, unheard };
         let conversation = Rc::new_cyclic(|me| Conversation {
             me: me.clone(),
             reactor: reactor.clone(),
@@ -135,7 +145,8 @@ impl Conversation {
                     return self.refuse(state, CloseCode::Unsupported, "a text is expected");
                 }
                 Err(Error::Io(error)) if error.kind() == io::ErrorKind::WouldBlock => {
-                    return state.shrink(self.other);
+                    state.shrink(self.other);
+                    return self.count(state);
                 }
                 Err(Error::ConnectionClosed) => return state.end = Some(End::Closed),
                 Err(error) => return self.refuse(state, code(&error), &error.to_string()),
@@ -146,6 +157,32 @@ impl Conversation {
                     state.arrived = Some((message, values.into_iter().map(Datum::into_owned).collect()));
                 }
                 Err(why) => self.refuse(state, CloseCode::Invalid, &why),
+            }
+        }
+    }
+
+    /// Ends a conversation for which too much is held, or whose message takes too long.
+    fn count(&self, state: &mut State) {
+        let unfinished = state.wire.get_ref().unfinished();
+        let Some(held) = &mut state.held else { return };
+        if !held.set(unfinished + self.socket.unsent()) {
+            return self.refuse(state, CloseCode::Again, "the server holds too much for its clients");
+        }
+        if unfinished == 0 {
+            state.begun = None;
+            return;
+        }
+        match state.begun {
+            Some(begun) if begun.elapsed() >= MESSAGE => {
+                self.refuse(state, CloseCode::Policy, "a message took too long");
+            }
+            Some(_) => {}
+            None => {
+                let begun = Instant::now();
+                state.begun = Some(begun);
+                if let Some(me) = self.me.upgrade() {
+                    self.reactor.at(begun + MESSAGE, me);
+                }
             }
         }
     }
@@ -227,6 +264,9 @@ impl Handler for Conversation {
             let state = &mut *self.state.borrow_mut();
             // What it can't send now is sent when there is room.
             let _ = state.wire.flush();
+            if state.leaves.is_none() && state.arrived.is_none() && state.end.is_none() {
+                self.count(state);
+            }
             if let Some(until) = state.leaves {
                 (None, self.hear_out(state) || until <= Instant::now())
             } else {
@@ -268,6 +308,7 @@ impl Far for Half {
         let is_long = text.len() > BUFFER;
         // What can't be sent shows when it is read.
         let _ = state.wire.send(Message::text(text));
+        self.0.count(state);
         if is_long {
             // Where nothing comes, nobody else gives back what it has needed.
             self.0.read(state);
@@ -289,7 +330,10 @@ impl Far for Half {
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
-        let arrived = self.0.state.borrow_mut().arrived.take();
+        let state = &mut *self.0.state.borrow_mut();
+        // What has come of the next one has waited for this one.
+        state.begun = None;
+        let arrived = state.arrived.take();
         let (_, arrived) = arrived.ok_or("there is no message")?;
         arrived.iter().try_for_each(|value| values.put(value.value()))
     }
