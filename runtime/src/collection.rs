@@ -168,7 +168,7 @@ pub unsafe fn find(cell: *mut *mut u8, collection: &Collection, key: *const u64)
     find_as(cell, collection, Shape::of(collection), key)
 }
 
-#[inline(always)]
+#[inline]
 unsafe fn find_as(cell: *mut *mut u8, collection: &Collection, shape: Shape, key: *const u64) -> *mut u8 {
     match content(cell, collection, shape) {
         Content::None => None,

@@ -193,17 +193,9 @@ impl<'a> Keys<'a> {
         a == b || kind == Kind::Text && self.equal_texts(a as *const TextHead, b as *const TextHead)
     }
 
-    #[inline(always)]
+    #[inline]
     unsafe fn equal_texts(&self, a: *const TextHead, b: *const TextHead) -> bool {
-        match self.asked() {
-            None => text::equal(Caller::HASTY, a, b),
-            Some(asked) => self.equal_long(asked, a, b),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    unsafe fn equal_long(&self, asked: *mut Asked, a: *const TextHead, b: *const TextHead) -> bool {
+        let Some(asked) = self.asked() else { return text::equal(Caller::HASTY, a, b) };
         if let Some(order) = (*asked).known(a, b) {
             return order.is_eq();
         }
@@ -294,15 +286,9 @@ fn samples(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[inline(never)]
 fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     if bytes.len() > SAMPLED {
-        return hash_samples(bytes, seed);
+        return samples(bytes).fold(seed ^ bytes.len() as u64, |hash, sample| hash_all(sample, hash));
     }
     hash_all(bytes, seed)
-}
-
-#[cold]
-#[inline(never)]
-fn hash_samples(bytes: &[u8], seed: u64) -> u64 {
-    samples(bytes).fold(seed ^ bytes.len() as u64, |hash, sample| hash_all(sample, hash))
 }
 
 #[inline]
