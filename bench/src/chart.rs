@@ -1,28 +1,44 @@
-//! Plots of rows: a bar for each contender on a logarithmic scale, a line for the target.
+//! Plots of rows: a bar for each contender on a logarithmic scale that begins at a power of ten, with its name and figure before it, and
+//! a line for the target.
 
 use plotters::prelude::*;
 
-use crate::plot::{Area, DARK_BLUE, DARK_RED, GREY, MARGIN, extent, fill, write};
+use crate::plot::{Area, DARK_BLUE, DARK_RED, GREY, MARGIN, extent, fill, write, write_before};
 use crate::row::Row;
 
-const WIDTH: u32 = 860;
+const WIDTH: i32 = 860;
 const TITLE: i32 = 36;
-/// Of the names of rows.
-const NAMES: i32 = 170;
-const BAR: i32 = 11;
-/// Between the bars of two rows.
-const GAP: i32 = 12;
+/// A row's name, above its bars.
+const NAME: i32 = 18;
+/// Where the contenders' names end.
+const NAMES: i32 = 190;
+/// Where the figures end.
+const FIGURES: i32 = 262;
+/// Where the bars begin and may end.
+const BARS: (i32, i32) = (270, WIDTH - MARGIN - 8);
+const BAR: i32 = 13;
+/// Between two rows.
+const GAP: i32 = 10;
+/// Under all rows: what the powers of ten are, and what is said of the contenders.
+const SCALE: i32 = 18;
+const NOTE: i32 = 18;
 
 const DRYSTONE: RGBColor = DARK_BLUE;
-const PEERS: [RGBColor; 6] = [
-    RGBColor(0xb0, 0xb0, 0xb0),
+/// As many as there are contenders in any plot.
+const PEERS: [RGBColor; 10] = [
+    RGBColor(0xb8, 0xb8, 0xb8),
     GREY,
     RGBColor(0xd9, 0xb3, 0x6c),
-    RGBColor(0x8f, 0xb3, 0x8f),
-    RGBColor(0xc0, 0x8a, 0x8a),
-    RGBColor(0x9a, 0x8f, 0xb8),
+    RGBColor(0xb0, 0x84, 0x2f),
+    RGBColor(0x9f, 0xc3, 0x9f),
+    RGBColor(0x5e, 0x94, 0x5e),
+    RGBColor(0xd4, 0xa2, 0xa2),
+    RGBColor(0xa8, 0x62, 0x62),
+    RGBColor(0xb2, 0xa8, 0xd0),
+    RGBColor(0x74, 0x66, 0xa0),
 ];
 const TARGET: RGBColor = DARK_RED;
+const POWER: RGBColor = RGBColor(0xe0, 0xe0, 0xe0);
 
 /// A bar of a plot.
 struct Bar<'a> {
@@ -34,37 +50,55 @@ struct Bar<'a> {
 /// A plot of rows with the same unit.
 pub fn svg(title: &str, rows: &[&Row]) -> Result<String, String> {
     let peers = peer_names(rows);
-    let height: i32 = TITLE + rows.iter().map(|row| height(row, &peers)).sum::<i32>() + MARGIN;
+    let all: i32 = rows.iter().map(|row| height(row, &peers)).sum();
+    let height = TITLE + all + SCALE + NOTE + MARGIN;
     let mut text = String::new();
-    let area = SVGBackend::with_string(&mut text, (WIDTH, height as u32)).into_drawing_area();
-    draw(&area, title, rows, &peers).and_then(|()| area.present().map_err(|error| error.to_string()))?;
+    let area = SVGBackend::with_string(&mut text, (WIDTH as u32, height as u32)).into_drawing_area();
+    draw(&area, title, rows, &peers, TITLE + all)
+        .and_then(|()| area.present().map_err(|error| error.to_string()))?;
     drop(area);
     Ok(text)
 }
 
-fn draw(area: &Area, title: &str, rows: &[&Row], peers: &[&str]) -> Result<(), String> {
+fn draw(area: &Area, title: &str, rows: &[&Row], peers: &[&str], bottom: i32) -> Result<(), String> {
     area.fill(&WHITE).map_err(|error| error.to_string())?;
     let unit = rows.first().map_or("", |row| row.unit);
-    let heading = format!("{title}, {unit}, logarithmic; the red line is the target");
-    write(area, &heading, (MARGIN, MARGIN), 15)?;
+    write(area, &format!("{title}, {unit}, logarithmic"), (MARGIN, MARGIN), 15)?;
     let scale = Scale::of(rows, peers);
+    for (value, name) in scale.powers() {
+        let x = scale.place(value);
+        fill(area, [(x, TITLE), (x + 1, bottom)], POWER)?;
+        write(area, &name, (x - 3 * name.len() as i32, bottom + 3), 11)?;
+    }
     let mut y = TITLE;
     for row in rows {
-        write(area, &row.row, (MARGIN, y), 13)?;
-        let top = y;
+        write(area, &row.row, (MARGIN, y + 2), 13)?;
+        let mut bar = y + NAME;
         for Bar { name, colour, value } in bars(row, peers) {
-            let end = scale.place(value);
-            fill(area, [(NAMES, y), (end, y + BAR - 1)], colour)?;
-            write(area, &format!("{value:.1}  {name}"), (end + 6, y - 1), 11)?;
-            y += BAR;
+            write_before(area, name, (NAMES, bar), 11)?;
+            write_before(area, &format!("{value:.1}"), (FIGURES, bar), 11)?;
+            fill(area, [(BARS.0, bar), (scale.place(value), bar + BAR - 3)], colour)?;
+            bar += BAR;
         }
         if let Some(target) = row.target {
             let x = scale.place(target);
-            fill(area, [(x - 1, top - 3), (x + 1, y + 2)], TARGET)?;
+            fill(area, [(x - 1, y + NAME - 3), (x + 1, bar)], TARGET)?;
         }
-        y = top + height(row, peers);
+        y += height(row, peers);
     }
-    Ok(())
+    write(area, &note(peers), (MARGIN, bottom + SCALE + 4), 11)
+}
+
+/// What can't be read off the bars.
+fn note(peers: &[&str]) -> String {
+    let kinds = [
+        ("-mirror", "mirror: built as Drystone's, process for process"),
+        ("-best", "best: as its language would have it"),
+    ];
+    let there = kinds.iter().filter(|(end, _)| peers.iter().any(|peer| peer.ends_with(end)));
+    let parts: Vec<&str> =
+        ["the red line is the target"].into_iter().chain(there.map(|kind| kind.1)).collect();
+    parts.join("; ")
 }
 
 /// From figures to pixels.
@@ -79,14 +113,24 @@ impl Scale {
             rows.iter().flat_map(|row| bars(row, peers).into_iter().map(|bar| bar.value).chain(row.target));
         let (least, most) = extent(values);
         // The shortest bar can be seen.
-        Scale { least: least / 2.0, most }
+        Scale { least: 10_f64.powf((least / 1.2).log10().floor()), most }
     }
 
     fn place(&self, value: f64) -> i32 {
-        // Room for the text behind the longest bar.
-        let room = f64::from(WIDTH as i32 - NAMES - 150);
+        let room = f64::from(BARS.1 - BARS.0);
         let part = (value / self.least).ln() / (self.most / self.least).ln();
-        NAMES + (part.max(0.0) * room) as i32
+        BARS.0 + (part.max(0.0) * room) as i32
+    }
+
+    /// The powers of ten that are on the scale, as numbers and as text.
+    fn powers(&self) -> Vec<(f64, String)> {
+        let (first, last) = (self.least.log10().round() as i32, self.most.log10().floor() as i32);
+        let text = |power: i32| match power {
+            -3..0 => format!("{:.*}", -power as usize, 10_f64.powi(power)),
+            0..6 => format!("{:.0}", 10_f64.powi(power)),
+            _ => format!("1e{power}"),
+        };
+        (first..=last).map(|power| (10_f64.powi(power), text(power))).collect()
     }
 }
 
@@ -108,7 +152,7 @@ fn bars<'a>(row: &Row, peers: &[&'a str]) -> Vec<Bar<'a>> {
 }
 
 fn height(row: &Row, peers: &[&str]) -> i32 {
-    BAR * (bars(row, peers).len() as i32).max(1) + GAP
+    NAME + BAR * (bars(row, peers).len() as i32).max(1) + GAP
 }
 
 #[cfg(test)]
@@ -120,7 +164,7 @@ mod tests {
     fn a_plot_names_every_row_and_contender() {
         let row = token_ring();
         let svg = svg("1 core", &[&row]).unwrap();
-        for text in ["1 core, ms", "TokenRing", "7.1  Drystone", "209.3  go-mirror"] {
+        for text in ["1 core, ms", "TokenRing", "7.1", "Drystone", "209.3", "go-mirror", "mirror: built as"] {
             assert!(svg.contains(text), "{text}");
         }
         assert!(!svg.contains("tokio"), "there is no bar for who could not run");
@@ -130,7 +174,9 @@ mod tests {
     fn longer_bars_are_larger_figures() {
         let row = token_ring();
         let scale = Scale::of(&[&row], &["go-mirror"]);
-        assert!(NAMES < scale.place(7.1) && scale.place(7.1) < scale.place(8.0));
-        assert!(scale.place(8.0) < scale.place(209.3) && scale.place(209.3) < WIDTH as i32);
+        assert!(BARS.0 < scale.place(7.1) && scale.place(7.1) < scale.place(8.0));
+        assert!(scale.place(8.0) < scale.place(209.3) && scale.place(209.3) <= BARS.1);
+        let powers: Vec<String> = scale.powers().into_iter().map(|(_, name)| name).collect();
+        assert_eq!(powers, ["1", "10", "100"]);
     }
 }

@@ -32,6 +32,7 @@ mod maps;
 mod memory;
 mod native;
 mod object;
+mod packages;
 mod page;
 mod peers;
 mod places;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::contender::{Contender, Manner, Start};
-use crate::places;
+use crate::{packages, places};
 
 /// A language, and how its peers are built.
 struct Language {
@@ -252,9 +252,11 @@ pub fn c(compiler: &str, options: &[&str], source: &str, name: &str) -> Result<P
 
 /// What a short command says, or why it cannot.
 pub fn run(command: &mut Command) -> Result<String, String> {
-    let output = command.output().map_err(|error| format!("{}: {error}", command.get_program().display()))?;
+    let output = command
+        .output()
+        .map_err(|error| packages::not_started(&command.get_program().display().to_string(), &error))?;
     match output.status.success() {
         true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or("failed").to_string()),
+        false => Err(packages::failed(&String::from_utf8_lossy(&output.stderr))),
     }
 }

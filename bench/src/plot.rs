@@ -2,6 +2,7 @@
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 /// Pixels between a plot's edge and what is in it.
 pub const MARGIN: i32 = 12;
@@ -15,6 +16,12 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Text that begins at a place, with its upper edge there.
 pub fn write(area: &Area, text: &str, at: (i32, i32), size: i32) -> Result<(), String> {
     let style = ("sans-serif", size).into_font().color(&BLACK);
+    area.draw(&Text::new(text.to_string(), at, style)).map_err(|error| error.to_string())
+}
+
+/// Text that ends at a place, with its upper edge there.
+pub fn write_before(area: &Area, text: &str, at: (i32, i32), size: i32) -> Result<(), String> {
+    let style = ("sans-serif", size).into_font().color(&BLACK).pos(Pos::new(HPos::Right, VPos::Top));
     area.draw(&Text::new(text.to_string(), at, style)).map_err(|error| error.to_string())
 }
 
