@@ -7,8 +7,6 @@
 
 use std::collections::{HashMap, HashSet};
 
-use drystone_language::program::{Program, Type, VariableId};
-
 use crate::entries;
 use crate::liveness::{self, Access};
 use crate::mir::*;
@@ -19,19 +17,13 @@ const LOOKED_AT: usize = 64;
 /// Where a variable lies.
 type Slot = (Base, i32);
 
-/// Whether others may run while an element of a variable is looked up: keys that are long texts are compared in parts.
-pub fn lets_others_run(program: &Program, variable: VariableId) -> bool {
-    let declared = &program.variables[variable.index()].collection;
-    declared.as_ref().is_some_and(|declared| declared.indices.contains(&Type::Text))
-}
-
 /// Takes what was found before instead of looking it up again.
-pub fn reuse(code: &mut Code, program: &Program) {
+pub fn reuse(code: &mut Code) {
     let finds: Vec<(BlockId, usize)> = finds(code).collect();
     if finds.len() < 2 {
         return;
     }
-    let facts = Facts::of(code, program);
+    let facts = Facts::of(code);
     let known: Vec<_> = finds
         .iter()
         .filter_map(|&(id, number)| Some((id, number, facts.found_before(code, id, number)?)))
@@ -53,8 +45,7 @@ fn finds(code: &Code) -> impl Iterator<Item = (BlockId, usize)> {
 }
 
 /// Where registers are written and blocks come from.
-struct Facts<'p> {
-    program: &'p Program,
+struct Facts {
     /// The only block that goes to a block, if that is entered in no other way.
     before: Vec<Option<BlockId>>,
     /// For registers that one instruction writes, that one's block and number.
@@ -74,8 +65,8 @@ struct Way {
     told: Vec<(Reg, bool)>,
 }
 
-impl<'p> Facts<'p> {
-    fn of(code: &Code, program: &'p Program) -> Facts<'p> {
+impl Facts {
+    fn of(code: &Code) -> Facts {
         let mut writes: HashMap<Reg, (usize, Option<(BlockId, usize)>)> = HashMap::new();
         let mut exposed = HashSet::new();
         code.parameters.iter().for_each(|&reg| writes.entry(reg).or_default().0 += 1);
@@ -100,7 +91,7 @@ impl<'p> Facts<'p> {
         }
         let once = writes.into_iter().filter(|(_, (times, _))| *times == 1);
         let definitions = once.filter_map(|(reg, (_, place))| Some((reg, place?))).collect();
-        Facts { program, before: only_ways(code), definitions, exposed }
+        Facts { before: only_ways(code), definitions, exposed }
     }
 
     fn definition<'c>(&self, code: &'c Code, reg: Reg) -> Option<&'c Inst> {
@@ -130,7 +121,7 @@ impl<'p> Facts<'p> {
                 let stays = self.definitions.contains_key(&to);
                 return (is_there && stays).then_some(to);
             }
-            if !way.pass(self.program, instruction) {
+            if !way.pass(instruction) {
                 return None;
             }
         }
@@ -224,9 +215,8 @@ impl<'p> Facts<'p> {
 
 impl Way {
     /// Goes back over an instruction; not over one that may change what is found.
-    fn pass(&mut self, program: &Program, instruction: &Inst) -> bool {
+    fn pass(&mut self, instruction: &Inst) -> bool {
         match instruction {
-            Inst::Find { variable, .. } if lets_others_run(program, *variable) => return false,
             Inst::Store { to: Address { base: Base::Reg(_), .. }, .. } => self.elsewhere = true,
             Inst::Store { to, .. } => _ = self.variables.insert((to.base, to.offset)),
             Inst::Call { entry, .. } if is_harmless(entry) => {}

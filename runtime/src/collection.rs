@@ -41,7 +41,8 @@ use core::ptr::null_mut;
 use drystone_component::{Collection, Kind};
 
 use self::array::Array;
-use self::keys::{Asked, Key, Keys};
+use self::keys::Key;
+use self::keys::Keys;
 use self::store::Store;
 use crate::heap::Heap;
 use crate::layout::{ArrayHead, Fault, Instance, TextHead, is_empty};
@@ -77,18 +78,11 @@ impl Size {
     }
 }
 
-impl Shape<'static> {
+impl Shape<'_> {
     #[inline]
     fn of(collection: &Collection) -> Shape<'static> {
         let size = if collection.element == Kind::Byte { Size::Byte } else { Size::Word };
         Shape { keys: Keys::new(collection.keys.get()), element: collection.element, size }
-    }
-}
-
-impl Shape<'_> {
-    /// The same, where a long text is searched for.
-    fn asking(self, asked: *mut Asked) -> Self {
-        Shape { keys: self.keys.asking(asked), ..self }
     }
 
     /// An element is gone: so is what it held. (A component must be gone before.)
@@ -165,11 +159,7 @@ pub unsafe fn make_array(
 // Within its callers it would have fewer registers, and take a tenth more.
 #[inline(never)]
 pub unsafe fn find(cell: *mut *mut u8, collection: &Collection, key: *const u64) -> *mut u8 {
-    find_as(cell, collection, Shape::of(collection), key)
-}
-
-#[inline]
-unsafe fn find_as(cell: *mut *mut u8, collection: &Collection, shape: Shape, key: *const u64) -> *mut u8 {
+    let shape = Shape::of(collection);
     match content(cell, collection, shape) {
         Content::None => None,
         Content::Array(array) => array.find(key),
@@ -188,11 +178,10 @@ pub unsafe fn insert(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    let shape = Shape::of(collection);
-    match try_insert(heap, cell, collection, shape, key) {
+    match try_insert(heap, cell, collection, key) {
         Err(_) if !is_settled(cell, collection) => {
-            while !settle(heap, cell, shape) {}
-            insert_settled(heap, cell, collection, shape, key)
+            while !settle(heap, cell, collection) {}
+            insert_settled(heap, cell, collection, key)
         }
         done => done,
     }
@@ -205,10 +194,9 @@ unsafe fn insert_settled(
     heap: &mut Heap,
     cell: *mut *mut u8,
     collection: &Collection,
-    shape: Shape,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    try_insert(heap, cell, collection, shape, key)
+    try_insert(heap, cell, collection, key)
 }
 
 /// Whether elements have no order yet in which they could be visited.
@@ -228,19 +216,8 @@ unsafe fn is_settled(cell: *mut *mut u8, collection: &Collection) -> bool {
 }
 
 /// Moves some of the elements that shall; whether that is all. The collection is not empty.
-unsafe fn settle(heap: &mut Heap, cell: *mut *mut u8, shape: Shape) -> bool {
-    (*(*cell).cast::<Store>()).settle(heap, shape)
-}
-
-/// Shows the long texts of some keys that are not in order, from a place on, and answers where the next ones begin, if there are
-/// any. The collection is not empty.
-unsafe fn long_texts(
-    cell: *mut *mut u8,
-    shape: Shape,
-    from: usize,
-    show: &mut dyn FnMut(*mut TextHead),
-) -> Option<usize> {
-    (*(*cell).cast::<Store>()).long_texts(shape, from, show)
+unsafe fn settle(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) -> bool {
+    (*(*cell).cast::<Store>()).settle(heap, Shape::of(collection))
 }
 
 /// The same as [`insert`]; but where many elements shall move, an error, after which it isn't settled: it succeeds when
@@ -250,9 +227,9 @@ unsafe fn try_insert(
     heap: &mut Heap,
     cell: *mut *mut u8,
     collection: &Collection,
-    shape: Shape,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
+    let shape = Shape::of(collection);
     if collection.array {
         let Content::Array(array) = content(cell, collection, shape) else {
             return Err(Fault::IndexOutOfBounds);
@@ -270,17 +247,7 @@ unsafe fn try_insert(
 /// # Safety
 /// See [`make_array`]. A component in it is gone already.
 pub unsafe fn remove(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection, key: *const u64) -> bool {
-    remove_as(heap, cell, collection, Shape::of(collection), key)
-}
-
-#[inline]
-unsafe fn remove_as(
-    heap: &mut Heap,
-    cell: *mut *mut u8,
-    collection: &Collection,
-    shape: Shape,
-    key: *const u64,
-) -> bool {
+    let shape = Shape::of(collection);
     let removed = match content(cell, collection, shape) {
         Content::None => None,
         Content::Array(array) => array.find(key).map(|element| {
@@ -308,18 +275,7 @@ pub unsafe fn next(
     key: *mut u64,
     from: From,
 ) -> *mut u8 {
-    next_as(heap, cell, collection, Shape::of(collection), key, from)
-}
-
-#[inline]
-unsafe fn next_as(
-    heap: &mut Heap,
-    cell: *mut *mut u8,
-    collection: &Collection,
-    shape: Shape,
-    key: *mut u64,
-    from: From,
-) -> *mut u8 {
+    let shape = Shape::of(collection);
     let mut from = from;
     loop {
         let after = (from == From::Key).then_some(key as Key);

@@ -12,7 +12,6 @@ use drystone_runtime::layout::{Fault, QUEUED_BIT};
 use super::{Build, Form, offset, trusted};
 use crate::entries;
 use crate::layout::kind_of;
-use crate::lookups;
 use crate::mir::{
     Address, Base, BlockId, EntryPoint, IfAbsent, Inst, LocationId, Reg, SuspensionOp, SuspensionPoint,
     Symbol,
@@ -138,27 +137,13 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Says which element a condition reads, where it is tested because the process waits, and not before it does.
+    /// Says which element a condition reads, to whoever tests it because the process waits: not where it is tested
+    /// before it does.
     pub(super) fn watch(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) {
-        match self.form {
-            Form::Condition => self.say_read(variable, collection, keys),
-            // A condition that the process does not test itself, tested where it awaits it.
-            _ if self.answer_to.is_some() => {}
-            _ => {
-                let tests = self.tests_condition();
-                let (say, done) = (self.builder.create_block(), self.builder.create_block());
-                self.builder.ins().brif(tests, say, &[], done, &[]);
-                self.builder.switch_to_block(say);
-                self.say_read(variable, collection, keys);
-                self.builder.ins().jump(done, &[]);
-                self.builder.switch_to_block(done);
-            }
+        if self.form == Form::Condition {
+            let arguments = self.element(variable, collection, keys);
+            self.call_entry(&entries::WATCH, &arguments);
         }
-    }
-
-    fn say_read(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) {
-        let arguments = self.element(variable, collection, keys);
-        self.call_entry(&entries::WATCH, &arguments);
     }
 
     /// Says which element is changed, if anybody can be awaiting that.
@@ -387,7 +372,6 @@ impl<M: Module> Build<'_, '_, M> {
         let lets_run = |instruction: &Inst| match instruction {
             Inst::Call { entry, .. } => entry.lets_others_run,
             Inst::CallNative { .. } | Inst::Find { absent: IfAbsent::Make(_), .. } => true,
-            Inst::Find { variable, .. } => lookups::lets_others_run(self.functions.program, *variable),
             _ => false,
         };
         takes_lock && blocks.iter().any(|&id| code.block(id).instructions.iter().any(lets_run))

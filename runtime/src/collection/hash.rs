@@ -17,7 +17,6 @@ use core::ptr;
 use super::keys::{Key, Keys};
 use super::{Inserted, Shape};
 use crate::heap::Heap;
-use crate::layout::TextHead;
 
 /// A hash table.
 pub struct Hash {
@@ -40,8 +39,6 @@ struct Table {
 const SLOTS: usize = 8;
 /// So many groups are dropped together: among many, the search for more would be longer than that otherwise.
 const DROPPED: usize = 1 << 8;
-/// So many slots are looked at together for long texts.
-const LOOKED_AT: usize = 1 << 12;
 /// So many groups are searched at most.
 const LONGEST: usize = 32;
 
@@ -202,21 +199,6 @@ impl Hash {
             }
         }
         ControlFlow::Continue(())
-    }
-
-    /// Shows the long texts of the keys in some slots, from one on, and answers where the next ones begin, if there are any.
-    pub unsafe fn long_texts(
-        &self,
-        keys: Keys,
-        from: usize,
-        show: &mut dyn FnMut(*mut TextHead),
-    ) -> Option<usize> {
-        let end = (*self.table).groups * SLOTS;
-        let to = end.min(from + LOOKED_AT);
-        for slot in (from..to).filter(|&slot| self.is_used(slot)) {
-            keys.long_texts(self.key(keys, slot)).for_each(&mut *show);
-        }
-        (to < end).then_some(to)
     }
 
     /// Drops some of the entries, with what they own; whether there are more.

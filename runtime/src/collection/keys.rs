@@ -1,20 +1,11 @@
 //! The keys of a collection: one word for each index, ordered from the first index to the last. INTEGER orders as
 //! signed, CHARACTER and BOOLEAN as the small numbers that they are, TEXT by its bytes.
 //!
-//! Of a long text only some of the bytes are hashed. Two of them are compared outside of what searches for a key, where others
-//! may run meanwhile: [`Asked`].
-//!
 //! # Why this is sound
-//! A key is the address of one word for each kind; a word of kind Text is a live text or null. Who has [`Keys`] with
-//! [`Asked`] sees to it that these outlive them.
+//! A key is the address of one word for each kind; a word of kind Text is a live text or null.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 use core::cmp::Ordering;
-use core::marker::PhantomData;
-use core::ptr::null_mut;
-use core::slice;
 
 use drystone_component::Kind;
 
@@ -26,77 +17,7 @@ use crate::text;
 /// The kinds of a collection's indices.
 #[derive(Clone, Copy)]
 pub struct Keys<'a> {
-    first: *const Kind,
-    /// Null unless a long text is searched for; above that, how many kinds there are. So keys are passed in two registers.
-    asked: *mut Asked,
-    kinds: PhantomData<&'a [Kind]>,
-}
-
-/// Where the number of kinds begins in [`Keys`]: above any address.
-const NUMBER: u32 = 48;
-
-/// A text with more bytes is long: nobody waits until two of them have been compared.
-pub const LONG: usize = if cfg!(miri) { 1 << 8 } else { 1 << 18 };
-
-/// What is known of the order of long texts while a key with some of them is searched for, or all are brought in order.
-pub struct Asked {
-    known: Vec<(*const TextHead, *const TextHead, Ordering)>,
-    /// The places of texts in their order.
-    ranks: BTreeMap<*const TextHead, usize>,
-    /// Two that have been asked for, and are not known; what has been found since doesn't count.
-    pub wanted: Option<(*mut TextHead, *mut TextHead)>,
-    /// What is not known is wanted; else it is found out at once.
-    is_search: bool,
-}
-
-impl Asked {
-    /// Nothing is known.
-    pub const fn new() -> Asked {
-        Asked { known: Vec::new(), ranks: BTreeMap::new(), wanted: None, is_search: true }
-    }
-
-    /// The order of some texts is known: they stand in it.
-    pub unsafe fn in_order(by: Caller, texts: &[*mut TextHead]) -> Asked {
-        let mut asked = Asked { is_search: false, ..Asked::new() };
-        let mut rank = 0;
-        for (index, &text) in texts.iter().enumerate() {
-            rank += usize::from(index > 0 && text::compare(by, texts[index - 1], text).is_ne());
-            asked.ranks.insert(text, rank);
-        }
-        asked
-    }
-
-    /// The order of two texts has been found out.
-    pub fn tell(&mut self, a: *const TextHead, b: *const TextHead, order: Ordering) {
-        self.known.push((a, b, order));
-    }
-
-    /// All is known that a search needs.
-    pub fn end_search(&mut self) {
-        self.is_search = false;
-    }
-
-    fn known(&self, a: *const TextHead, b: *const TextHead) -> Option<Ordering> {
-        if let (Some(a), Some(b)) = (self.ranks.get(&a), self.ranks.get(&b)) {
-            return Some(a.cmp(b));
-        }
-        self.known.iter().find_map(|&(known, other, order)| match (known, other) {
-            pair if pair == (a, b) => Some(order),
-            pair if pair == (b, a) => Some(order.reverse()),
-            _ => None,
-        })
-    }
-
-    unsafe fn order(&mut self, a: *const TextHead, b: *const TextHead) -> Ordering {
-        if let Some(order) = self.known(a, b) {
-            return order;
-        }
-        if self.is_search {
-            self.wanted = Some((a.cast_mut(), b.cast_mut()));
-            return Ordering::Equal;
-        }
-        text::compare(Caller::HASTY, a, b)
-    }
+    kinds: &'a [Kind],
 }
 
 /// The address of a key's words.
@@ -104,70 +25,28 @@ pub type Key = *const u64;
 
 impl<'a> Keys<'a> {
     /// Indices of these kinds.
-    #[inline]
     pub fn new(kinds: &'a [Kind]) -> Keys<'a> {
-        let asked = null_mut::<Asked>().map_addr(|_| kinds.len() << NUMBER);
-        Keys { first: kinds.as_ptr(), asked, kinds: PhantomData }
-    }
-
-    /// The same, where a long text is searched for.
-    pub fn asking(self, asked: *mut Asked) -> Keys<'a> {
-        let number = self.asked.addr() >> NUMBER;
-        Keys { asked: asked.map_addr(|address| address | number << NUMBER), ..self }
-    }
-
-    #[inline]
-    fn kinds(&self) -> &'a [Kind] {
-        // SAFETY: see [`Keys::new`].
-        unsafe { slice::from_raw_parts(self.first, self.asked.addr() >> NUMBER) }
-    }
-
-    /// What is known of long texts, if one is searched for.
-    #[inline]
-    fn asked(&self) -> Option<*mut Asked> {
-        let asked = self.asked.map_addr(|address| address & ((1 << NUMBER) - 1));
-        (!asked.is_null()).then_some(asked)
-    }
-
-    /// Whether some text of a key is long.
-    #[inline]
-    pub unsafe fn is_long(&self, key: Key) -> bool {
-        match *self.kinds() {
-            [Kind::Text] => text::length(*key as *const TextHead) > LONG,
-            [_] => false,
-            _ => self.long_texts(key).next().is_some(),
-        }
+        Keys { kinds }
     }
 
     /// Words in a key.
     #[inline]
     pub fn width(&self) -> usize {
-        self.kinds().len()
+        self.kinds.len()
     }
 
     /// Whether a key is one number.
     #[inline]
     pub fn is_number(&self) -> bool {
-        matches!(self.kinds(), [kind] if *kind != Kind::Text)
-    }
-
-    /// Whether a key has texts.
-    pub fn have_texts(&self) -> bool {
-        self.kinds().contains(&Kind::Text)
-    }
-
-    /// The long texts of a key.
-    pub unsafe fn long_texts(&self, key: Key) -> impl Iterator<Item = *mut TextHead> {
-        let words = self.kinds().iter().enumerate().filter(|(_, kind)| **kind == Kind::Text);
-        words.map(move |(i, _)| *key.add(i) as *mut TextHead).filter(|&text| text::length(text) > LONG)
+        matches!(self.kinds, [kind] if *kind != Kind::Text)
     }
 
     /// The order of two keys.
     pub unsafe fn compare(&self, a: Key, b: Key) -> Ordering {
-        for (i, &kind) in self.kinds().iter().enumerate() {
+        for (i, &kind) in self.kinds.iter().enumerate() {
             let (a, b) = (*a.add(i), *b.add(i));
             let order = match kind {
-                Kind::Text => self.text_order(a as *const TextHead, b as *const TextHead),
+                Kind::Text => text::compare(Caller::HASTY, a as *const TextHead, b as *const TextHead),
                 _ => (a as i64).cmp(&(b as i64)),
             };
             if order != Ordering::Equal {
@@ -180,34 +59,9 @@ impl<'a> Keys<'a> {
     /// Whether two keys are the same.
     #[inline]
     pub unsafe fn equal(&self, a: Key, b: Key) -> bool {
-        match *self.kinds() {
-            [kind] => self.equal_words(kind, *a, *b),
-            _ => {
-                self.kinds().iter().enumerate().all(|(i, &kind)| self.equal_words(kind, *a.add(i), *b.add(i)))
-            }
-        }
-    }
-
-    #[inline]
-    unsafe fn equal_words(&self, kind: Kind, a: u64, b: u64) -> bool {
-        a == b || kind == Kind::Text && self.equal_texts(a as *const TextHead, b as *const TextHead)
-    }
-
-    #[inline]
-    unsafe fn equal_texts(&self, a: *const TextHead, b: *const TextHead) -> bool {
-        let Some(asked) = self.asked() else { return text::equal(Caller::HASTY, a, b) };
-        if let Some(order) = (*asked).known(a, b) {
-            return order.is_eq();
-        }
-        let (x, y) = (text::bytes(a), text::bytes(b));
-        x.len() == y.len() && samples(x).eq(samples(y)) && self.text_order(a, b).is_eq()
-    }
-
-    #[inline]
-    unsafe fn text_order(&self, a: *const TextHead, b: *const TextHead) -> Ordering {
-        match self.asked() {
-            Some(asked) if a != b && text::length(a).min(text::length(b)) > LONG => (*asked).order(a, b),
-            _ => text::compare(Caller::HASTY, a, b),
+        match *self.kinds {
+            [kind] => equal_words(kind, *a, *b),
+            _ => self.kinds.iter().enumerate().all(|(i, &kind)| equal_words(kind, *a.add(i), *b.add(i))),
         }
     }
 
@@ -220,10 +74,10 @@ impl<'a> Keys<'a> {
     /// A number that looks random, the same for equal keys.
     #[inline]
     pub unsafe fn hash(&self, key: Key, seed: u64) -> u64 {
-        match *self.kinds() {
+        match *self.kinds {
             [kind] => hash_word(kind, *key, seed),
             _ => {
-                let words = self.kinds().iter().enumerate();
+                let words = self.kinds.iter().enumerate();
                 words.fold(seed, |hash, (i, &kind)| hash_word(kind, *key.add(i), hash))
             }
         }
@@ -232,7 +86,7 @@ impl<'a> Keys<'a> {
     /// One more holder for the texts of a key.
     #[inline]
     pub unsafe fn hold(&self, heap: &Heap, key: Key) {
-        for (i, &kind) in self.kinds().iter().enumerate() {
+        for (i, &kind) in self.kinds.iter().enumerate() {
             if kind == Kind::Text {
                 text::copy(heap, *key.add(i) as *mut TextHead);
             }
@@ -242,12 +96,17 @@ impl<'a> Keys<'a> {
     /// One holder less for the texts of a key.
     #[inline]
     pub unsafe fn drop(&self, heap: &mut Heap, key: Key) {
-        for (i, &kind) in self.kinds().iter().enumerate() {
+        for (i, &kind) in self.kinds.iter().enumerate() {
             if kind == Kind::Text {
                 text::drop(heap, *key.add(i) as *mut TextHead);
             }
         }
     }
+}
+
+#[inline]
+unsafe fn equal_words(kind: Kind, a: u64, b: u64) -> bool {
+    a == b || kind == Kind::Text && text::equal(Caller::HASTY, a as *const TextHead, b as *const TextHead)
 }
 
 #[inline]
@@ -265,34 +124,9 @@ fn mix(word: u64) -> u64 {
     (product >> 64) as u64 ^ product as u64
 }
 
-/// So many bytes of a long text are hashed together, in so many places.
-const SAMPLE: usize = 1 << 10;
-const SAMPLES: usize = 32;
-/// Of a text with more bytes only some are hashed.
-const SAMPLED: usize = SAMPLES * SAMPLE;
-
-/// Some of the bytes of a text, the first and the last among them; all of one that is not long.
-fn samples(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let few = bytes.len() <= SAMPLED;
-    let (size, number) = if few { (bytes.len(), 1) } else { (SAMPLE, SAMPLES) };
-    let step = if few { 0 } else { (bytes.len() - SAMPLE) / (SAMPLES - 1) };
-    (1..=number).map(move |index| {
-        let start = if index == number { bytes.len() - size } else { (index - 1) * step };
-        &bytes[start..start + size]
-    })
-}
-
 /// Apart, so that hashing a number is short enough to be inlined.
 #[inline(never)]
 fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
-    if bytes.len() > SAMPLED {
-        return samples(bytes).fold(seed ^ bytes.len() as u64, |hash, sample| hash_all(sample, hash));
-    }
-    hash_all(bytes, seed)
-}
-
-#[inline]
-fn hash_all(bytes: &[u8], seed: u64) -> u64 {
     let start = mix(seed ^ bytes.len() as u64);
     if let Some(last) = bytes.last_chunk::<8>() {
         // All words that end before the last byte; the last one may begin among them.
@@ -337,20 +171,5 @@ mod tests {
             }
         }
         assert_eq!(seen.len(), count);
-    }
-
-    #[test]
-    fn the_ends_of_a_long_text_and_its_length_change_the_hash() {
-        let all = alloc::vec![0; 10 * SAMPLED + 7];
-        let of = |place: usize, length: usize| {
-            let mut bytes = all[..length].to_vec();
-            bytes[place] = 1;
-            hash_bytes(&bytes, 1)
-        };
-        let hashes =
-            [of(0, all.len()), of(all.len() - 1, all.len()), of(0, all.len() - 1), of(0, SAMPLED + 1)];
-        let distinct: std::collections::HashSet<u64> = hashes.into_iter().collect();
-        assert_eq!(distinct.len(), hashes.len());
-        assert_eq!(samples(&all).count(), SAMPLES);
     }
 }

@@ -15,7 +15,6 @@ use super::sorting::{Progress, Sorting};
 use super::tree::Tree;
 use super::{Inserted, Shape};
 use crate::heap::Heap;
-use crate::layout::TextHead;
 
 /// The rest of a collection.
 pub struct Rest {
@@ -182,19 +181,6 @@ impl Rest {
     #[inline]
     pub fn is_unordered(&self) -> bool {
         matches!(self.form, Form::Hash(_))
-    }
-
-    /// See [`Hash::long_texts`]. Not where all are in order.
-    pub unsafe fn long_texts(
-        &self,
-        keys: Keys,
-        from: usize,
-        show: &mut dyn FnMut(*mut TextHead),
-    ) -> Option<usize> {
-        match &self.form {
-            Form::Hash(hash) => hash.long_texts(keys, from, show),
-            _ => None,
-        }
     }
 
     /// Goes on with sorting; whether all is done, or there is no memory.

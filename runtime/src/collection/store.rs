@@ -13,7 +13,6 @@ use super::dense::{self, Dense, End};
 use super::keys::Key;
 use super::rest::{Haste, Rest};
 use crate::heap::Heap;
-use crate::layout::TextHead;
 
 /// A collection.
 #[repr(C)]
@@ -260,16 +259,6 @@ impl Store {
     #[inline]
     pub fn is_unordered(&self) -> bool {
         self.rest.is_unordered()
-    }
-
-    /// See [`Rest::long_texts`].
-    pub unsafe fn long_texts(
-        &self,
-        shape: Shape,
-        from: usize,
-        show: &mut dyn FnMut(*mut TextHead),
-    ) -> Option<usize> {
-        self.rest.long_texts(shape.keys, from, show)
     }
 
     /// Begins to bring them in order: see [`Store::settle`].
