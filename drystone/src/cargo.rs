@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::library::alone;
 use crate::{Status, fail, say};
 
 /// What Cargo knows of a crate and of all that it depends on.
@@ -25,8 +24,7 @@ impl Metadata {
         let folder =
             folder.ok_or_else(|| fail(format_args!("{}: there is no such crate", shown.display())))?;
         let manifest = folder.join("Cargo.toml");
-        let mut cargo = Command::new("cargo");
-        alone(&mut cargo);
+        let mut cargo = command();
         cargo.args(["metadata", "--format-version", "1", "--manifest-path"]).arg(&manifest);
         let done = cargo.output().map_err(|error| fail(unusable(&error, what)))?;
         if !done.status.success() {
@@ -68,6 +66,35 @@ pub fn library(package: &Value) -> Option<String> {
     };
     let library = targets.iter().find(is_library)?;
     Some(library["name"].as_str()?.replace('-', "_"))
+}
+
+/// Cargo, without what is meant for the build around this one, if there is one: instrumentation, lints, and what Cargo tells build scripts
+/// and tests of their package. Some build scripts are run again, and what depends on them is compiled again, if that is another one's.
+pub fn command() -> Command {
+    const NAMES: [&str; 12] = [
+        "RUSTFLAGS",
+        "CARGO_ENCODED_RUSTFLAGS",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "CARGO_CRATE_NAME",
+        "CARGO_PRIMARY_PACKAGE",
+        "CARGO_TARGET_TMPDIR",
+        "OUT_DIR",
+        "TARGET",
+        "HOST",
+        "OPT_LEVEL",
+        "PROFILE",
+        "DEBUG",
+    ];
+    const BEGINNINGS: [&str; 5] =
+        ["CARGO_PKG_", "CARGO_CFG_", "CARGO_FEATURE_", "CARGO_MANIFEST_", "CARGO_BIN_"];
+    let mut command = Command::new("cargo");
+    for (name, _) in std::env::vars_os() {
+        let is_meant = |it: &str| NAMES.contains(&it) || BEGINNINGS.iter().any(|begin| it.starts_with(begin));
+        if name.to_str().is_some_and(is_meant) {
+            command.env_remove(name);
+        }
+    }
+    command
 }
 
 /// Builds, and says what is being built and how far that is: in a terminal in one line that changes, else now and then. `what` needs

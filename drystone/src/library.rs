@@ -7,7 +7,6 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::{Status, cargo, fail, origin};
 
@@ -93,8 +92,7 @@ impl Package<'_> {
     pub fn make(&self, target: &Path, what: &str, doing: &str) -> Result<PathBuf, Status> {
         let folder = target.join("drystone").join(self.name);
         self.write(&folder).map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
-        let mut command = Command::new("cargo");
-        alone(&mut command);
+        let mut command = cargo::command();
         // Where the toolchain is said that all this is compiled with.
         command.current_dir(self.crates.first().map_or(self.root, |it| &it.folder));
         command.args(["build", "--release", "--target-dir"]).arg(target);
@@ -312,33 +310,6 @@ pub unsafe extern "C" fn main() -> i32 {
     unsafe { drystone_process::start((&raw const ds_image) as u32) }
 }
 "#;
-
-/// Takes away what is meant for the build around this one, if there is one: instrumentation, lints, and what Cargo tells build scripts and
-/// tests of their package. Some build scripts are run again, and what depends on them is compiled again, if that is another one's.
-pub fn alone(command: &mut Command) {
-    const NAMES: [&str; 12] = [
-        "RUSTFLAGS",
-        "CARGO_ENCODED_RUSTFLAGS",
-        "RUSTC_WORKSPACE_WRAPPER",
-        "CARGO_CRATE_NAME",
-        "CARGO_PRIMARY_PACKAGE",
-        "CARGO_TARGET_TMPDIR",
-        "OUT_DIR",
-        "TARGET",
-        "HOST",
-        "OPT_LEVEL",
-        "PROFILE",
-        "DEBUG",
-    ];
-    const BEGINNINGS: [&str; 5] =
-        ["CARGO_PKG_", "CARGO_CFG_", "CARGO_FEATURE_", "CARGO_MANIFEST_", "CARGO_BIN_"];
-    for (name, _) in std::env::vars_os() {
-        let is_meant = |it: &str| NAMES.contains(&it) || BEGINNINGS.iter().any(|begin| it.starts_with(begin));
-        if name.to_str().is_some_and(is_meant) {
-            command.env_remove(name);
-        }
-    }
-}
 
 /// Writes a file, unless that is in it: what isn't changed isn't built again.
 pub fn keep(path: &Path, text: &str) -> io::Result<()> {

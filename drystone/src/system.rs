@@ -5,14 +5,13 @@ mod package;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use drystone_language::program::{Program, System};
 use serde_json::Value;
 
 use crate::arguments::{Build, Source};
 use crate::cargo::{self, Metadata};
-use crate::library::{alone, keep};
+use crate::library::keep;
 use crate::sizes::Native;
 use crate::{Status, fail, image, wrong};
 
@@ -107,8 +106,7 @@ impl<'a> Composed<'a> {
             // Whatever there is not, Cargo finds.
             let _ = std::fs::copy(first.workspace().join("Cargo.lock"), lock);
         }
-        let mut cargo = Command::new("cargo");
-        alone(&mut cargo);
+        let mut cargo = cargo::command();
         cargo.current_dir(&folder).env("CARGO_ENCODED_RUSTFLAGS", "-Crelocation-model=static");
         cargo.args(["rustc", "--release", "--target", TRIPLE, "--target-dir"]).arg(&target).arg("--");
         cargo.arg(format!("-Clink-arg=-T{}", layout.display()));

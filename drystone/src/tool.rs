@@ -33,12 +33,10 @@ fn place() -> Result<PathBuf, Status> {
 fn place() -> Result<PathBuf, Status> {
     use std::path::Path;
 
-    use crate::library::alone;
     use crate::{cargo, own};
 
     let target = Path::new(own::TARGET);
-    let mut command = Command::new("cargo");
-    alone(&mut command);
+    let mut command = cargo::command();
     command.current_dir(own::CHECKOUT).args(["build", "--release", "--locked", "-p", SPECIALISER]);
     command.arg("--target-dir").arg(target);
     cargo::build(command, "drystone specialise", "building the specialiser, once").map_err(fail)?;

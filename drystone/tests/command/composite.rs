@@ -134,14 +134,17 @@ fn long_programs_of_many_clients_become_ready_beside_each_other() {
     });
 }
 
-/// The interface is as the book has it.
-const CLIENT: &str = "
-COMPONENT Main;
-INTERFACE CompositeCalls;
+/// The interface, as the book has it.
+const SERVICE: &str = "INTERFACE CompositeCalls;
   { IN Run(program, names, table: TEXT; rounds: INTEGER)
     { OUT Stopped(fault, location: INTEGER; why, table: TEXT) IN Resume(table: TEXT; rounds: INTEGER) }
     ( OUT Ended(table: TEXT) | OUT Unknown | OUT Refused(why: TEXT) ) }
 END CompositeCalls;
+";
+
+const CLIENT: &str = "
+COMPONENT Main;
+SERVICE
 COMPONENT Client REQUIRES CompositeCalls;
 VARIABLE why: TEXT;
 BEGIN
@@ -156,14 +159,20 @@ BEGIN
 END Main;
 ";
 
-#[test]
-fn the_service_has_the_interface_that_the_book_says() {
+/// A client of the service, whose line `SERVICE` stands for the interface, writes this and ends well.
+#[track_caller]
+fn client_writes(client: &str, expected: &str) {
     let port = format!(":{}", port());
     let folder = folder_with(&SERVER.replace(":PORT", &port));
     let _server = Server::start(folder.path(), &["run", "program.dry"]);
-    let output = drystone(folder_with(&CLIENT.replace(":PORT", &port)).path(), &["run", "program.dry"]);
-    let expected = "these bytes are no program: they don't begin as one\nunknown\n";
+    let client = client.replacen("SERVICE\n", SERVICE, 1).replace(":PORT", &port);
+    let output = drystone(folder_with(&client).path(), &["run", "program.dry"]);
     assert_eq!((printed(&output).as_str(), status(&output)), (expected, 0), "{}", complaint(&output));
+}
+
+#[test]
+fn the_service_has_the_interface_that_the_book_says() {
+    client_writes(CLIENT, "these bytes are no program: they don't begin as one\nunknown\n");
 }
 
 /// They ship what takes all that it can get, and go on holding it when it has stopped.
@@ -207,11 +216,7 @@ fn clients_that_hoard_leave_room_for_others() {
 /// More programs that take long to prepare than one connection may have.
 const CROWD: &str = "
 COMPONENT Main;
-INTERFACE CompositeCalls;
-  { IN Run(program, names, table: TEXT; rounds: INTEGER)
-    { OUT Stopped(fault, location: INTEGER; why, table: TEXT) IN Resume(table: TEXT; rounds: INTEGER) }
-    ( OUT Ended(table: TEXT) | OUT Unknown | OUT Refused(why: TEXT) ) }
-END CompositeCalls;
+SERVICE
 INTERFACE Told; OUT Told(why: TEXT) END Told;
 COMPONENT Client OFFERS Told REQUIRES CompositeCalls;
   VARIABLE program, why: TEXT; told: BOOLEAN;
@@ -241,11 +246,7 @@ END Main;
 
 #[test]
 fn programs_that_wait_to_be_prepared_are_counted() {
-    let port = format!(":{}", port());
-    let folder = folder_with(&SERVER.replace(":PORT", &port));
-    let _server = Server::start(folder.path(), &["run", "program.dry"]);
-    let output = drystone(folder_with(&CROWD.replace(":PORT", &port)).path(), &["run", "program.dry"]);
-    assert_eq!((printed(&output).as_str(), status(&output)), ("TRUE\n", 0), "{}", complaint(&output));
+    client_writes(CROWD, "TRUE\n");
 }
 
 #[test]

@@ -435,15 +435,15 @@ const FULL: &str = "
 COMPONENT A REQUIRES Files, FileSystem;
 VARIABLE f: ANY(Blocks); x, why: TEXT; at: INTEGER; full: BOOLEAN;
 BEGIN
-  Files!Open(\"first\", \"w\"); Files?Opened(f);
-  f!SetLength(1000000000); f?Failed(why); WRITE(why); WRITELINE;
+  Files!Open(\"first\", \"w\"); ASSERT(Files?Opened); Files?Opened(f);
+  f!SetLength(1000000000); ASSERT(f?Failed); f?Failed(why); WRITE(why); WRITELINE;
   x := \"0123456789abcdef\"; WHILE LENGTH(x) < 65536 DO x := x + x END;
   REPEAT
     f!WriteBlock(at, x); at := at + LENGTH(x);
     IF f?Failed THEN f?Failed(why); full := TRUE ELSE f?Written END
   UNTIL full;
   WRITE(why); WRITELINE;
-  FileSystem!New(\"third\"); FileSystem?Done;
+  FileSystem!New(\"third\"); ASSERT(FileSystem?Done); FileSystem?Done;
   WHILE TRUE DO FileSystem!WriteText(x) END
 END A;
 ";

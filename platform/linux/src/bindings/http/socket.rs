@@ -180,11 +180,13 @@ impl Conversation {
             None => {
                 let begun = Instant::now();
                 state.begun = Some(begun);
-                if let Some(me) = self.me.upgrade() {
-                    self.reactor.at(begun + MESSAGE, me);
-                }
+                self.look_again(begun + MESSAGE);
             }
         }
+    }
+
+    fn look_again(&self, when: Instant) {
+        self.reactor.at(when, Rc::new(Alarm(self.me.clone())));
     }
 
     fn refuse(&self, state: &mut State, code: CloseCode, why: &str) {
@@ -214,10 +216,8 @@ impl Conversation {
             }
             matches!(state.end, Some(End::Closed))
         };
-        if let Some(me) = self.me.upgrade()
-            && !is_over
-        {
-            self.reactor.at(Instant::now() + PATIENCE, me);
+        if !is_over {
+            self.look_again(Instant::now() + PATIENCE);
         }
         self.ready();
     }
@@ -278,6 +278,17 @@ impl Handler for Conversation {
         }
         if is_over {
             self.end();
+        }
+    }
+}
+
+/// What a timer wakes, if the conversation is still there: one that has ended isn't kept, with its descriptor, until then.
+struct Alarm(Weak<Conversation>);
+
+impl Handler for Alarm {
+    fn ready(&self) {
+        if let Some(conversation) = self.0.upgrade() {
+            conversation.ready();
         }
     }
 }
