@@ -35,7 +35,7 @@ fn built(folder: &Path, file: &Path) -> bool {
 /// What it does with these words on its command line, and on standard input.
 fn run(folder: &Path, words: &str, input: &str) -> Output {
     let mut system = Command::new("timeout");
-    system.args(["120", "./system"]).args(words.split_whitespace()).current_dir(folder);
+    system.args(["600", "./system"]).args(words.split_whitespace()).current_dir(folder);
     system.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut system = system.spawn().expect("it was built");
     let written = system.stdin.take().expect("it is piped").write_all(input.as_bytes());
