@@ -95,7 +95,11 @@ impl Counter {
         let [source, executable, log] = ["dry", "out", "log"]
             .map(|extension| self.folder.path().join("kernel").with_extension(extension));
         fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
-        execute(Command::new(&self.drystone).arg("build").arg(&source).arg("-o").arg(&executable), 1, MAKING)?;
+        execute(
+            Command::new(&self.drystone).arg("build").arg(&source).arg("-o").arg(&executable),
+            1,
+            MAKING,
+        )?;
         // On one core nothing depends on which of two threads is first.
         counted(&log, |valgrind| {
             execute(valgrind.arg(&executable).env("DRYSTONE_CORES", "1"), 1, RUNNING).map(drop)
