@@ -22,6 +22,7 @@ use work::Work;
 
 use crate::native;
 use crate::peers::joints;
+use crate::processes::busy::Busy;
 use crate::row::{Better, Row};
 use crate::statistics::{Figure, rounded};
 use crate::turns::{Turn, by_turns};
@@ -97,7 +98,8 @@ pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) 
     bench.tcp(tell)?;
     bench.onc(tell)?;
     bench.http(tell)?;
-    bench.nats(tell)
+    bench.nats(tell)?;
+    bench.busy(tell)
 }
 
 /// What all rows need.
@@ -229,6 +231,36 @@ impl Bench {
             let (unit, better) =
                 if is_round_trip { ("us", Better::Lower) } else { ("requests/s", Better::Higher) };
             self.tell_row(Row { better, cores: 2, ..Row::new(name.into(), unit) }, &turns, AHEAD, tell)?;
+        }
+        Ok(())
+    }
+
+    /// Some of the rows again, while another program keeps a processor busy.
+    fn busy(&self, tell: Tell) -> Result<(), String> {
+        let by_hand = |name, way| parties::crossing(name, way, 2);
+        let worker = vec![drystone_at("worker:1", 2), self.rust.mpsc()];
+        let lrpc = vec![
+            drystone_at("process:x", 2),
+            by_hand("pipe each", Way::PipeEach),
+            by_hand("unix each", Way::UnixEach),
+            by_hand("pipe", Way::Pipe),
+            by_hand("unix", Way::Unix),
+            self.rust.over_unix(),
+        ];
+        let tcp = vec![
+            drystone_by("tcp"),
+            self.rust.over_tcp("tonic", "grpc"),
+            self.rust.over_tcp("capnp-rpc", "capnp"),
+        ];
+        let onc = vec![drystone_by("onc"), libtirpc(&self.onc, "tcp")];
+        for (row, work, n, parties) in [
+            ("busy worker throughput", Work::Put, 1_000_000, worker),
+            ("busy lrpc throughput", Work::Put, 500_000, lrpc),
+            ("busy tcp throughput", Work::Put, 400_000, tcp),
+            ("busy onc round trip", Work::Ask, 20_000, onc),
+        ] {
+            let _busy = Busy::start()?;
+            self.messages(Heading { row, cores: 2, work, n, goals: AHEAD }, &parties, tell)?;
         }
         Ok(())
     }
