@@ -1,6 +1,7 @@
 //! What can be known about bodies and procedures before they are lowered: which variables must lie in memory,
 //! which procedures run on the processor's stack, and what a process that runs a body must keep for them.
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 
 use drystone_language::program::*;
@@ -30,12 +31,17 @@ pub struct Facts {
 /// Facts about a procedure.
 #[derive(Clone, Debug, Default)]
 pub struct ProcedureFacts {
-    /// It has no loop, no recursion, nothing that may wait, nothing that must be freed, and is not very long.
+    /// It has no loop, no recursion, nothing that may wait, nothing that must be freed, and is not very long; nor does it
+    /// take long, with all that it calls.
     pub native: bool,
+    /// How long it takes at most if it is native, in parts of its program, those of the procedures that it calls included.
+    pub weight: u64,
     /// It, or one that it calls, contains an AWAIT.
     pub awaits: bool,
-    /// It, or one that it calls, may call itself.
-    pub recursive: bool,
+    /// It, or one that it calls, does something that may take long at once, with texts or collections.
+    pub lingers: bool,
+    /// It, or one that it calls, writes to standard output.
+    pub writes: bool,
 }
 
 /// Names a body.
@@ -56,8 +62,12 @@ struct CodeFacts {
     loops: bool,
     owns: bool,
     awaits: bool,
+    lingers: bool,
+    writes: bool,
     /// Its statements and expressions.
     size: usize,
+    /// The same, but elements of collections are looked up, which takes longer.
+    weight: u64,
     calls: Vec<ProcedureId>,
     /// Arrays that are made, with their sizes as far as they are constant.
     arrays: Vec<(VariableId, Option<Vec<i64>>)>,
@@ -133,6 +143,21 @@ impl Facts {
         let awaits = facts.awaits || facts.calls.iter().any(|p| self.procedures[p.index()].awaits);
         (frames, awaits)
     }
+
+    /// Whether testing a condition may take long, so that a process has to do it itself, and can be interrupted.
+    pub fn takes_long(&self, program: &Program, condition: &Expression) -> bool {
+        // What belongs to whom doesn't matter here.
+        let owner = Owner::Procedure(ProcedureId(u32::MAX));
+        let mut gather =
+            Gather { program, owner, facts: CodeFacts::default(), in_memory: &mut HashSet::new() };
+        walk::expression(&mut gather, condition);
+        let CodeFacts { owns, lingers, weight, calls, .. } = gather.facts;
+        let called = || calls.iter().map(|procedure| &self.procedures[procedure.index()]);
+        let weight = weight + called().map(|procedure| procedure.weight).sum::<u64>();
+        owns || lingers
+            || weight > MOST_WEIGHT
+            || called().any(|procedure| !procedure.native || procedure.lingers)
+    }
 }
 
 /// The templates of a type that offer an interface, with its index among what they offer.
@@ -168,6 +193,12 @@ fn constant_sizes<'a>(codes: impl Iterator<Item = &'a CodeFacts>) -> HashMap<Var
 /// Statements and expressions up to which a procedure runs on the processor's stack, where its code cannot be cut.
 const MOST_NATIVE: usize = 2000;
 
+/// What it takes at most there, since nobody else runs meanwhile (paper 004, section 3.2): some ten microseconds.
+pub const MOST_WEIGHT: u64 = 10_000;
+
+/// What looking an element of a collection up counts for.
+const ELEMENT: u64 = 20;
+
 /// Variables of one body or procedure that are kept in registers; more of them would be live in each of its segments.
 const MOST_IN_REGISTERS: usize = 200;
 
@@ -180,11 +211,25 @@ fn classify(program: &Program, codes: &[CodeFacts]) -> Vec<ProcedureFacts> {
             needs[outer.index()].push(ProcedureId(inner as u32));
         }
     }
-    let native = from_the_leaves(&needs, |index| simple(&codes[index]));
-    let ends = from_the_leaves(&calls_of(codes), |_| true);
+    let weights: Vec<Cell<u64>> = vec![Cell::new(0); codes.len()];
+    // Those that it calls have been weighed before.
+    let is_light = |index: usize| {
+        let called = codes[index].calls.iter().map(|callee| weights[callee.index()].get());
+        weights[index].set(codes[index].weight + called.sum::<u64>());
+        weights[index].get() <= MOST_WEIGHT
+    };
+    let native = from_the_leaves(&needs, |index| simple(&codes[index]) && is_light(index));
     let awaits = some_callee(codes, |code| code.awaits);
+    let lingers = some_callee(codes, |code| code.lingers);
+    let writes = some_callee(codes, |code| code.writes);
     (0..codes.len())
-        .map(|index| ProcedureFacts { native: native[index], recursive: !ends[index], awaits: awaits[index] })
+        .map(|index| ProcedureFacts {
+            native: native[index],
+            weight: weights[index].get(),
+            awaits: awaits[index],
+            lingers: lingers[index],
+            writes: writes[index],
+        })
         .collect()
 }
 
@@ -239,6 +284,10 @@ fn some_callee(codes: &[CodeFacts], such: impl Fn(&CodeFacts) -> bool) -> Vec<bo
     found
 }
 
+fn is_constant(expression: &Expression) -> bool {
+    matches!(expression.kind, ExpressionKind::Text(_))
+}
+
 struct Gather<'a> {
     program: &'a Program,
     owner: Owner,
@@ -269,6 +318,7 @@ impl Visitor for Gather<'_> {
     fn statement(&mut self, statement: &Statement) {
         use StatementKind::*;
         self.facts.size += 1;
+        self.facts.weight += 1;
         match &statement.kind {
             While(..) | Repeat(..) | For { .. } | Foreach { .. } => self.facts.loops = true,
             NewComponent(..)
@@ -298,7 +348,11 @@ impl Visitor for Gather<'_> {
                 self.facts.waits = true;
                 self.facts.servers.push((component.ty.clone(), *interface));
             }
+            Assign(place, _) | Increase(place, _) | Decrease(place, _) => self.writes(place),
+            Write(_) | WriteHex(_) | WriteLine => self.facts.writes = true,
+            NewElement(_) | NewText(..) | DeleteElement(_) => self.facts.lingers = true,
             NewArray(variable, sizes) => {
+                self.facts.lingers = true;
                 let constant = |size: &Expression| match size.kind {
                     ExpressionKind::Integer(n) => Some(n),
                     _ => None,
@@ -312,6 +366,7 @@ impl Visitor for Gather<'_> {
     fn expression(&mut self, expression: &Expression) {
         use ExpressionKind::*;
         self.facts.size += 1;
+        self.facts.weight += 1;
         match &expression.kind {
             Locked(..) | Count(..) => self.facts.waits = true,
             Await(..) => {
@@ -319,7 +374,15 @@ impl Visitor for Gather<'_> {
                 self.facts.awaits = true;
             }
             Call(procedure, arguments) => self.call(*procedure, arguments),
-            Number(_, target) => self.reference(target),
+            Number(_, target) => {
+                self.facts.lingers = true;
+                self.reference(target);
+            }
+            Binary(drystone_language::program::Binary::Compare(_), a, b) => {
+                // What is compared with a constant is so no further than that is long.
+                self.facts.lingers |= [a, b].iter().all(|side| side.ty == Type::Text && !is_constant(side));
+            }
+            Builtin(drystone_language::program::Builtin::Find, _) => self.facts.lingers = true,
             _ => {}
         }
         let borrowed = matches!(expression.kind, Read(_) | Text(_));
@@ -329,11 +392,16 @@ impl Visitor for Gather<'_> {
     fn place(&mut self, place: &Place) {
         match place.kind {
             PlaceKind::Variable(variable) | PlaceKind::Character(variable, _) => self.used(variable),
-            _ => {}
+            // A key is hashed as a whole.
+            PlaceKind::Element(_, ref keys) => {
+                self.facts.lingers |= keys.iter().any(|key| key.ty == Type::Text && !is_constant(key));
+            }
+            PlaceKind::Guarded(_) => {}
         }
     }
 
     fn collection(&mut self, variable: VariableId) {
+        self.facts.weight += ELEMENT;
         self.used(variable);
     }
 
@@ -356,6 +424,16 @@ impl Gather<'_> {
                 self.facts.owns |= value.ty == Type::Text;
             }
         }
+    }
+
+    /// Elements may have to be made, and texts to be copied.
+    fn writes(&mut self, place: &Place) {
+        self.facts.lingers |= match place.kind {
+            PlaceKind::Variable(id) => {
+                self.program.variables[id.index()].parameter == Some(Passing::Reference)
+            }
+            _ => true,
+        };
     }
 
     fn used(&mut self, variable: VariableId) {

@@ -156,18 +156,20 @@ impl Descriptors {
         }
     }
 
-    /// A condition of AWAIT, by the place of its function.
+    /// A condition of AWAIT, by the place where it is tested: in a function, or by the process itself.
     pub(crate) fn condition(
         &mut self,
         module: &mut impl Module,
         at: (usize, BlockId),
-        function: FuncId,
+        function: Option<FuncId>,
         dependence: Dependence,
     ) -> DataId {
         use model::Condition as C;
         self.once(module, format!("condition{at:?}"), |_, _| {
             let mut blob = Blob::new(size_of::<C>());
-            blob.function(offset_of!(C, test), function);
+            if let Some(function) = function {
+                blob.function(offset_of!(C, test), function);
+            }
             blob.u64(offset_of!(C, depends), dependence.bits);
             blob.put(offset_of!(C, common), &[dependence.common as u8]);
             blob.put(offset_of!(C, watches), &[dependence.watches as u8]);

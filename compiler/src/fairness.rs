@@ -6,7 +6,7 @@
 //! has waited before one; and a loop that sends or receives in every iteration, over communications of which there
 //! are finitely many, is left to others after finitely many iterations. What is sent to a peer that has closed is
 //! dropped at once: there the runtime looks at the time slice (`ds_send`). Tests, locks and conditions don't count, since
-//! they may succeed for ever.
+//! they may succeed for ever. A loop that writes is looked at anyway: while nobody reads what is written, it waits there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,6 +19,9 @@ use crate::ranges::Ranges;
 pub fn loops_that_give_way(code: &Code, ranges: &Ranges) -> Vec<bool> {
     (0..code.loops.len())
         .map(|number| {
+            if code.loops[number].writes {
+                return false;
+            }
             let body = Body::new(code, number);
             !body.comes_round(|block| body.gives_way(ranges, block))
         })

@@ -193,8 +193,11 @@ fn suspension_points(functions: &Functions) -> Vec<(FuncId, u32)> {
     let mut points = Vec::new();
     for (number, cut) in functions.cuts.iter().enumerate() {
         for segment in &cut.segments {
-            if let Some(point) = &cut.code.block(segment.entry).suspension {
-                points.push((functions.ids[&(number, segment.entry)], point.location));
+            let block = cut.code.block(segment.entry);
+            if let Some(point) = &block.suspension {
+                // Where it tests its condition itself, it goes on with that.
+                let resumed = block.tested_again().unwrap_or(segment.entry);
+                points.push((functions.ids[&(number, resumed)], point.location));
             }
         }
     }

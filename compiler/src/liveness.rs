@@ -110,6 +110,7 @@ pub fn visit_suspension(op: &SuspensionOp, touch: &mut impl FnMut(Reg, Access)) 
             arguments.iter().for_each(|reg| touch(*reg, Access::Read));
             to.iter().for_each(|reg| touch(*reg, Access::Write));
         }
+        SuspensionOp::AwaitTested { holds, .. } => touch(*holds, Access::Read),
         SuspensionOp::Lock(_)
         | SuspensionOp::Unlock { .. }
         | SuspensionOp::Home

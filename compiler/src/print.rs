@@ -63,11 +63,7 @@ impl Printer<'_> {
             Some(ty) => format!(": {}", type_name(ty)),
             None => String::new(),
         };
-        let how = match (code.native, code.recursive) {
-            (true, true) => "recursively on the stack in ",
-            (true, false) => "on the stack in ",
-            (false, _) => "in ",
-        };
+        let how = if code.native { "on the stack in " } else { "in " };
         format!("procedure {}({}){result} {how}{size} bytes", self.name(number), list(&code.parameters))
     }
 
@@ -103,6 +99,9 @@ fn block_header(cut: &Cut, id: BlockId, block: &Block) -> String {
         (None, None) => Ok(()),
     }
     .expect("a string takes everything");
+    if block.looks {
+        header += " may end the time slice";
+    }
     if let Some(segment) = cut.segment_at(id) {
         header += &segment_header(cut, segment);
     }

@@ -191,7 +191,7 @@ fn extend(
 fn can_be_inlined(block: &Block) -> bool {
     let Some(point) = &block.suspension else { return false };
     match point.op {
-        SuspensionOp::Input { .. } | SuspensionOp::Call { .. } => false,
+        SuspensionOp::Input { .. } | SuspensionOp::AwaitTested { .. } | SuspensionOp::Call { .. } => false,
         SuspensionOp::Send { .. } | SuspensionOp::Receive { .. } | SuspensionOp::Test { .. } => true,
         SuspensionOp::Lock(_)
         | SuspensionOp::Unlock { .. }

@@ -197,11 +197,13 @@ fn is_real(text: &[u8]) -> bool {
 }
 
 fn split_sign(text: &[u8]) -> (bool, &[u8]) {
-    match text {
-        [b'-', rest @ ..] => (true, rest),
-        [b'+', rest @ ..] => (false, rest),
-        rest => (false, rest),
-    }
+    let (sign, rest) = sign(text);
+    (sign == b"-", rest)
+}
+
+/// The sign with which a number begins, if it has one, and the rest.
+pub fn sign(text: &[u8]) -> (&[u8], &[u8]) {
+    text.split_at(usize::from(matches!(text.first(), Some(b'-' | b'+'))))
 }
 
 #[cfg(test)]

@@ -141,6 +141,7 @@ entry_points! {
     }
     crate::instance::monitor {
         #[suspends] AWAIT = ds_await(w, p; u64) -> Status where NotZero leaves;
+        HOLDS = ds_holds(w, p;) -> Status where NotZero leaves;
         #[suspends] LOCK = ds_lock(w, p; u32) -> Status where NotZero leaves;
         #[suspends] UNLOCK = ds_unlock(w, p; u64);
     }
@@ -179,13 +180,13 @@ entry_points! {
         #[suspends] NATIVE = ds_native(w, p;);
     }
     crate::output {
-        WRITE_BOOLEAN = ds_write_boolean(w; u32);
-        WRITE_CHARACTER = ds_write_character(w; u32);
-        WRITE_HEX = ds_write_hex(w; i64);
-        WRITE_INTEGER = ds_write_integer(w; i64);
-        WRITE_LINE = ds_write_line(w;);
-        WRITE_REAL = ds_write_real(w; f64);
-        WRITE_TEXT = ds_write_text(w; *const TextHead);
+        WRITE_BOOLEAN = ds_write_boolean(w, p; u32);
+        WRITE_CHARACTER = ds_write_character(w, p; u32);
+        WRITE_HEX = ds_write_hex(w, p; i64);
+        WRITE_INTEGER = ds_write_integer(w, p; i64);
+        WRITE_LINE = ds_write_line(w, p;);
+        WRITE_REAL = ds_write_real(w, p; f64);
+        WRITE_TEXT = ds_write_text(w, p; *const TextHead);
     }
     crate::parallel {
         GO_HOME = ds_go_home(w, p;);
@@ -198,8 +199,8 @@ entry_points! {
         PREEMPT = ds_preempt(w, p;) -> Status where NotZero leaves;
     }
     crate::text::entries {
-        NUMBER_INTEGER = ds_number_integer(; *const TextHead, *mut i64) -> u32;
-        NUMBER_REAL = ds_number_real(; *const TextHead, *mut f64) -> u32;
+        #[lets_others_run] NUMBER_INTEGER = ds_number_integer(w, p; *const TextHead, *mut i64) -> u32;
+        #[lets_others_run] NUMBER_REAL = ds_number_real(w, p; *const TextHead, *mut f64) -> u32;
         #[lets_others_run] TEXT_APPEND = ds_text_append(w, p; *mut *mut TextHead, *mut TextHead, u32) -> Status where NotZero leaves;
         #[lets_others_run] TEXT_APPEND_CHARACTER = ds_text_append_character(w, p; *mut *mut TextHead, u32, u32)
             -> Status where NotZero leaves;
@@ -215,7 +216,7 @@ entry_points! {
         TEXT_FROM_CHARACTER = ds_text_from_character(w, p; u32, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_FROM_INTEGER = ds_text_from_integer(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_FROM_REAL = ds_text_from_real(w, p; f64, u32) -> *mut TextHead where MinusOne leaves;
-        TEXT_NEW = ds_text_new(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] TEXT_NEW = ds_text_new(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
         #[lets_others_run] TEXT_SET = ds_text_set(w, p; *mut *mut TextHead, i64, u32, u32) -> Status where NotZero leaves;
         #[lets_others_run] TEXT_SLICE = ds_text_slice(w, p; *mut TextHead, i64, i64, u32) -> *mut TextHead where MinusOne leaves;
     }

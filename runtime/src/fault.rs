@@ -242,6 +242,7 @@ pub unsafe fn waits_for(p: *mut Process) -> &'static str {
         DELETION => ", which waits for the end of a deletion",
         SLEEPS => ", which waits for its time",
         PLATFORM => ", which waits for something from outside",
+        WRITES => ", which waits for standard output to be read",
         _ => "",
     }
 }

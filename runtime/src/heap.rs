@@ -15,6 +15,7 @@
 //! heap and the last user of [`Memory`] are gone.
 
 mod large;
+pub mod late;
 mod memory;
 mod sweep;
 

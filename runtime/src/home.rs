@@ -7,6 +7,7 @@
 
 pub mod exchange;
 pub mod names;
+pub mod outgoing;
 pub mod surplus;
 pub mod timers;
 
@@ -24,6 +25,7 @@ use drystone_component::{Program, Template};
 
 use self::exchange::{Exchange, Parallel};
 use self::names::Names;
+use self::outgoing::Outgoing;
 use self::surplus::Surplus;
 use self::timers::Timers;
 use crate::communication::rebinding::Leaving;
@@ -45,6 +47,8 @@ pub struct WorkerData {
     pub output: Vec<u8>,
     /// State of `RANDOM`.
     pub random: u64,
+    /// Away: the process that runs writes, while much waits to be written.
+    pub writes: bool,
     /// Away: the process that ran last goes on computing.
     pub computes: bool,
 }
@@ -122,6 +126,8 @@ pub struct Home {
     pub system: Vec<*mut Instance>,
     /// What the program exports to itself.
     pub names: Names,
+    /// What the platform has not written yet.
+    pub outgoing: Outgoing,
     /// Processes that sleep.
     pub timers: Timers,
     /// Components from messages that were dropped.

@@ -35,8 +35,6 @@ pub struct Worker {
     pub switches: u64,
     /// *inline* Messages sent so far.
     pub messages: u64,
-    /// *inline* Recursive calls that are nested on the processor's stack.
-    pub nested: u64,
     /// *inline* What an entry point has answered that was called where generated code keeps all its registers.
     pub answer: u64,
     /// The runtime's part: a `home::WorkerData`, which begins with a `worker::Ground`.
@@ -104,6 +102,8 @@ pub const CALLED: u8 = 14;
 pub const RECALLED: u8 = 15;
 /// [`Process::status`]: was preempted, and has not waited since: it is ready, or runs.
 pub const PREEMPTED: u8 = 16;
+/// [`Process::status`]: waits until less is to be written to standard output.
+pub const WRITES: u8 = 17;
 
 /// [`Process::lock`]
 pub const LOCK_NONE: u8 = 0;
@@ -113,6 +113,9 @@ pub const LOCK_SHARED: u8 = 1;
 pub const LOCK_EXCLUSIVE: u8 = 2;
 /// Bit of [`Process::lock`], beside [`LOCK_EXCLUSIVE`]: elements that conditions watch were written away from home.
 pub const LOCK_WROTE: u8 = 4;
+
+/// Bit of [`Process::lock`], beside [`LOCK_EXCLUSIVE`]: it awaits its condition, and has the lock to test that.
+pub const LOCK_TESTS: u8 = 8;
 
 /// Most elements that a condition may say that it reads.
 pub const WATCHED: usize = 2;
@@ -395,8 +398,8 @@ const _: () = {
     use core::mem::{offset_of, size_of};
     assert!(offset_of!(Worker, attention) == 16 && offset_of!(Worker, away) == 20);
     assert!(offset_of!(Worker, result) == 24 && offset_of!(Worker, switches) == 32);
-    assert!(offset_of!(Worker, messages) == 40 && offset_of!(Worker, nested) == 48);
-    assert!(offset_of!(Worker, answer) == 56 && offset_of!(Process, status) == 27);
+    assert!(offset_of!(Worker, messages) == 40 && offset_of!(Worker, answer) == 48);
+    assert!(offset_of!(Process, status) == 27);
     assert!(size_of::<Process>() == 32 && offset_of!(Process, lock) == 26);
     assert!(offset_of!(Communication, waiter) == 32 && offset_of!(Communication, word) == 40);
     assert!(size_of::<Communication>() == PAYLOAD);

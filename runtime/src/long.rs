@@ -37,12 +37,19 @@ impl Caller {
         Caller { worker, process }
     }
 
+    /// Others may run now.
+    pub fn pause(self) {
+        if !self.worker.is_null() {
+            // SAFETY: as the caller has promised.
+            unsafe { let_others_run(self.worker, self.process) };
+        }
+    }
+
     /// The parts of so many bytes. Others may run before each but the first.
     fn parts(self, length: usize) -> impl Iterator<Item = Range<usize>> {
         (0..length).step_by(PART).map(move |start| {
-            if start > 0 && !self.worker.is_null() {
-                // SAFETY: as the caller has promised.
-                unsafe { let_others_run(self.worker, self.process) };
+            if start > 0 {
+                self.pause();
             }
             start..length.min(start + PART)
         })
@@ -87,6 +94,15 @@ impl Caller {
     #[inline]
     pub fn equal(self, a: &[u8], b: &[u8]) -> bool {
         if a.len() <= PART { a == b } else { self.compare_in_parts(a, b).is_eq() }
+    }
+
+    /// Where the first byte is of that kind.
+    #[inline]
+    pub fn position(self, all: &[u8], is: impl Fn(u8) -> bool + Copy) -> Option<usize> {
+        self.parts(all.len()).find_map(|part| {
+            let start = part.start;
+            all[part].iter().position(|&byte| is(byte)).map(|found| start + found)
+        })
     }
 
     /// Where some bytes are first found among others.

@@ -1,113 +1,229 @@
 //! Standard output: what processes write, in the order in which they do.
 //!
 //! Each worker collects what its processes write; what is written away from home goes there with the process (see
-//! the parallel module), so that whatever a process does afterwards comes later. Writing never waits for anybody.
+//! the parallel module), so that whatever a process does afterwards comes later. What the platform doesn't take at once waits
+//! here. Who writes more while much of it waits goes on when there is less: see [`must_wait`].
 //!
 //! # Why this is sound
-//! A worker's buffer is touched by its own thread only.
+//! A worker's buffer is touched by its own thread only; what waits belongs to the home's.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::mem::take;
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use crate::home::exchange::Post;
+use crate::home::outgoing::{PART, Piece};
 use crate::home::{home, own, shared};
 use crate::layout::*;
+use crate::queue::ready_all;
 use crate::text;
+use crate::worker::{heap_of, slice_is_over, want_attention};
 use drystone_component::number;
 
 /// Bytes that are collected before the platform gets them.
 const BUFFER: usize = 16 << 10;
-
+/// A text with more bytes isn't copied, but held until it has been written.
+const LONG: usize = 64 << 10;
 /// Writes some bytes, whole.
-pub unsafe fn write(w: *mut Worker, bytes: &[u8]) {
+unsafe fn write(w: *mut Worker, p: *mut Process, bytes: &[u8]) {
     let output = &mut (*own(w)).output;
     output.extend_from_slice(bytes);
     if output.len() >= BUFFER {
         if (*w).away == 0 {
             flush(w);
+            hold_up(w, p);
         } else {
             post(w);
         }
     }
 }
 
+/// Who has written waits as soon as it may, if much does.
+unsafe fn hold_up(w: *mut Worker, p: *mut Process) {
+    if (*home(w)).outgoing.is_much() {
+        (*home(w)).outgoing.writer = p;
+        want_attention(w);
+    }
+}
+
+/// Whether a process that could be preempted has to wait until others' output, or its own, has been written.
+pub unsafe fn must_wait(w: *mut Worker, p: *mut Process) -> bool {
+    let outgoing = &mut (*home(w)).outgoing;
+    outgoing.writer == p && outgoing.is_much()
+}
+
+/// It waits.
+pub unsafe fn wait(w: *mut Worker, p: *mut Process) {
+    (*p).status = WRITES;
+    (*home(w)).outgoing.writer = null_mut();
+    (*home(w)).outgoing.writers.push(p);
+}
+
 /// Sends home what the process that is away has written so far.
 pub unsafe fn post(w: *mut Worker) {
-    let output = core::mem::take(&mut (*own(w)).output);
+    let output = take(&mut (*own(w)).output);
     shared(w).exchange.post(Box::new(Post { output, ..Post::default() }));
     shared(w).call_home();
+    if shared(w).exchange.is_full.load(Relaxed) {
+        // At home it waits.
+        (*own(w)).writes = true;
+        want_attention(w);
+    }
+}
+
+/// What has been written away has come home.
+pub unsafe fn receive(w: *mut Worker, bytes: Vec<u8>) {
+    let output = &mut (*own(w)).output;
+    if output.len() + bytes.len() < BUFFER {
+        return output.extend_from_slice(&bytes);
+    }
+    collect(w);
+    (*home(w)).outgoing.add(Piece::Bytes(bytes, 0));
+    send(w);
 }
 
 /// Gives the platform what the home worker has collected.
 pub unsafe fn flush(w: *mut Worker) {
     let output = &mut (*own(w)).output;
+    if (*home(w)).outgoing.is_empty() && output.len() <= PART {
+        if output.is_empty() {
+            return;
+        }
+        let taken = (*(*home(w)).platform).write(output);
+        if taken == output.len() {
+            return output.clear();
+        }
+        let rest = Piece::Bytes(take(output), taken);
+        (*home(w)).outgoing.add(rest);
+        return fill(w, true);
+    }
+    collect(w);
+    send(w);
+}
+
+/// What has been collected waits behind what does.
+unsafe fn collect(w: *mut Worker) {
+    let output = &mut (*own(w)).output;
     if !output.is_empty() {
-        (*(*home(w)).platform).write(output);
-        output.clear();
+        (*home(w)).outgoing.add(Piece::Bytes(take(output), 0));
+    }
+}
+
+/// The platform takes no more for now, or may take more.
+unsafe fn fill(w: *mut Worker, is_full: bool) {
+    (*home(w)).outgoing.is_full = is_full;
+    shared(w).exchange.is_full.store((*home(w)).outgoing.is_much(), Relaxed);
+}
+
+/// Whether more is to be written, and the platform may take some.
+#[inline]
+pub unsafe fn has_more(w: *mut Worker) -> bool {
+    !(*home(w)).outgoing.is_empty() && !(*home(w)).outgoing.is_full
+}
+
+/// Gives the platform what waits, until it takes no more or the time slice is over.
+pub unsafe fn send(w: *mut Worker) {
+    let mut is_full = false;
+    while let Some(piece) = (*home(w)).outgoing.first() {
+        let (part, is_last) = piece.next();
+        let taken = if part.is_empty() { 0 } else { (*(*home(w)).platform).write(part) };
+        is_full = taken < part.len();
+        (*home(w)).outgoing.skip(taken);
+        if is_last && !is_full {
+            (*home(w)).outgoing.drop_first(&mut *heap_of(w));
+        }
+        if is_full || slice_is_over(w) {
+            break;
+        }
+    }
+    fill(w, is_full);
+    if (*home(w)).outgoing.is_little() && !(*home(w)).outgoing.writers.is_empty() {
+        ready_all(w, &mut take(&mut (*home(w)).outgoing.writers));
+    }
+}
+
+/// The program is over: gives the platform everything, and waits for that.
+pub unsafe fn finish(w: *mut Worker) {
+    flush(w);
+    while !(*home(w)).outgoing.is_empty() {
+        if (*home(w)).outgoing.is_full {
+            (*(*home(w)).platform).wait_for_output();
+        }
+        (*w).attention.store(0, SeqCst);
+        send(w);
     }
 }
 
 /// `WRITE`
 ///
 /// # Safety
-/// `w` is the worker of this thread.
+/// `p` runs on `w`, the worker of this thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_write_integer(w: *mut Worker, x: i64) {
-    write(w, number::integer(x).as_bytes());
+pub unsafe extern "C" fn ds_write_integer(w: *mut Worker, p: *mut Process, x: i64) {
+    write(w, p, number::integer(x).as_bytes());
 }
 
 /// `WRITE`
 ///
 /// # Safety
-/// `w` is the worker of this thread.
+/// `p` runs on `w`, the worker of this thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_write_real(w: *mut Worker, x: f64) {
-    write(w, number::real(x).as_bytes());
+pub unsafe extern "C" fn ds_write_real(w: *mut Worker, p: *mut Process, x: f64) {
+    write(w, p, number::real(x).as_bytes());
 }
 
 /// `WRITE`
 ///
 /// # Safety
-/// `w` is the worker of this thread.
+/// `p` runs on `w`, the worker of this thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_write_boolean(w: *mut Worker, x: u32) {
-    write(w, number::boolean(x != 0));
+pub unsafe extern "C" fn ds_write_boolean(w: *mut Worker, p: *mut Process, x: u32) {
+    write(w, p, number::boolean(x != 0));
 }
 
 /// `WRITE`
 ///
 /// # Safety
-/// `w` is the worker of this thread.
+/// `p` runs on `w`, the worker of this thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_write_character(w: *mut Worker, x: u32) {
-    write(w, &[x as u8]);
+pub unsafe extern "C" fn ds_write_character(w: *mut Worker, p: *mut Process, x: u32) {
+    write(w, p, &[x as u8]);
 }
 
 /// `WRITE`: up to a 0X.
 ///
 /// # Safety
-/// `w` is the worker of this thread; `x` is null or alive.
+/// `p` runs on `w`, the worker of this thread; `x` is null or alive.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_write_text(w: *mut Worker, x: *const TextHead) {
+pub unsafe extern "C" fn ds_write_text(w: *mut Worker, p: *mut Process, x: *const TextHead) {
     let bytes = text::bytes(x);
-    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
-    write(w, &bytes[..end]);
+    if bytes.len() > LONG && (*w).away == 0 {
+        collect(w);
+        (*home(w)).outgoing.add(Piece::Text(text::copy(&*heap_of(w), x.cast_mut()), 0));
+        send(w);
+        return hold_up(w, p);
+    }
+    let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
+    write(w, p, &bytes[..end]);
 }
 
 /// `WRITEHEX`
 ///
 /// # Safety
-/// `w` is the worker of this thread.
+/// `p` runs on `w`, the worker of this thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_write_hex(w: *mut Worker, x: i64) {
-    write(w, number::hexadecimal(x).as_bytes());
+pub unsafe extern "C" fn ds_write_hex(w: *mut Worker, p: *mut Process, x: i64) {
+    write(w, p, number::hexadecimal(x).as_bytes());
 }
 
 /// `WRITELINE`
 ///
 /// # Safety
-/// `w` is the worker of this thread.
+/// `p` runs on `w`, the worker of this thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_write_line(w: *mut Worker) {
-    write(w, b"\n");
+pub unsafe extern "C" fn ds_write_line(w: *mut Worker, p: *mut Process) {
+    write(w, p, b"\n");
 }

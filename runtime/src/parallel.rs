@@ -3,7 +3,7 @@
 //! Everything that communicates stays at home, on one worker, where nothing is atomic. A process that computes may go
 //! *away*: the home puts it into the exchange, another worker takes it and runs it until it comes to something that it
 //! shares with others; then it is posted home. A process computes if it was preempted twice and has not waited in
-//! between, or was preempted after a slice that it had nearly for itself. Whoever comes home at once isn't sent again
+//! between; or if it is preempted when the home has hardly switched since the last tick, whatever this process did before. Whoever comes home at once isn't sent again
 //! so soon. Bodies whose processes gained are sent before they begin.
 //!
 //! The exchange is one queue, first in, first out, of which the home takes its share. At the end of a time slice
@@ -61,6 +61,7 @@ pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &
             shared: shared.clone(),
             output: Vec::new(),
             random: (*own(w)).random ^ worker as u64,
+            writes: false,
             computes: false,
         });
         let start = Box::into_raw(Box::new(Start { worker, program, own }));
@@ -162,6 +163,9 @@ pub unsafe extern "C" fn ds_go_home(_w: *mut Worker, _p: *mut Process) {}
 /// Attention is wanted of the process that is away.
 pub unsafe fn preempt_away(w: *mut Worker, _p: *mut Process) -> Status {
     (*w).attention.store(0, SeqCst);
+    if core::mem::take(&mut (*own(w)).writes) {
+        return Status::Leave;
+    }
     let exchange = &shared(w).exchange;
     if exchange.recall.load(SeqCst) || exchange.has_some() {
         (*own(w)).computes = true;
@@ -194,7 +198,8 @@ pub unsafe fn ticked(w: *mut Worker) {
 /// A process at home was preempted: it goes to those that compute if it is one of them, else to those that are ready.
 pub unsafe fn preempt_home(w: *mut Worker, p: *mut Process) {
     let parallel = &mut (*home(w)).parallel;
-    if parallel.workers == 0 || parallel.recalling || !computes(w, p) || !is_tried(parallel.ticks, p) {
+    let may_go = parallel.workers != 0 && !parallel.recalling && (*p).lock & LOCK_TESTS == 0;
+    if !may_go || !computes(w, p) || !is_tried(parallel.ticks, p) {
         ready(w, p);
     } else {
         if (*p).lock == LOCK_NONE {
@@ -318,10 +323,11 @@ pub unsafe fn come_home(w: *mut Worker) {
         posts.push(received);
     }
     for post in posts.into_iter().rev() {
-        if !post.output.is_empty() {
-            output::write(w, &post.output);
+        let Post { process, computes, failures, halted, nanoseconds, output, .. } = *post;
+        if !output.is_empty() {
+            output::receive(w, output);
         }
-        let Post { process: Some(p), computes, failures, halted, nanoseconds, .. } = *post else { continue };
+        let Some(p) = process else { continue };
         came_back(w);
         (*p).status = READY;
         if halted.is_some() || !failures.is_empty() {

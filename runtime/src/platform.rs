@@ -33,8 +33,13 @@ pub type NativeBody = unsafe extern "C" fn(worker: *mut Worker, process: *mut Pr
 
 /// The platform, as the home worker's thread sees it.
 pub trait Platform {
-    /// Appends bytes to standard output. The runtime buffers: it calls this rarely, and before it ends or waits.
-    fn write(&mut self, bytes: &[u8]);
+    /// Appends bytes to standard output, as far as it can without waiting for others; answers how many. If that isn't all,
+    /// [`Platform::wait`] ends when there is room for more, and is [`pending`](Platform::pending) until then.
+    /// The runtime buffers: it calls this rarely, and before it ends or waits.
+    fn write(&mut self, bytes: &[u8]) -> usize;
+
+    /// Waits until there is room for more output. Nothing else runs meanwhile: the program is over.
+    fn wait_for_output(&mut self) {}
 
     /// Writes a message to standard error.
     fn report(&mut self, bytes: &[u8]);

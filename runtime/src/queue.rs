@@ -17,6 +17,12 @@ pub struct Queue {
     tail: *mut Process,
 }
 
+impl Default for Queue {
+    fn default() -> Queue {
+        Queue::EMPTY
+    }
+}
+
 impl Queue {
     /// Nobody.
     pub const EMPTY: Queue = Queue { head: null_mut(), tail: null_mut() };
@@ -48,6 +54,15 @@ impl Queue {
             (*self.tail).next = p;
         }
         self.tail = p;
+    }
+
+    /// Puts a process before the others.
+    pub unsafe fn push_first(&mut self, p: *mut Process) {
+        (*p).next = self.head;
+        if self.head.is_null() {
+            self.tail = p;
+        }
+        self.head = p;
     }
 
     /// Takes the first, or null.

@@ -28,6 +28,7 @@ use crate::fault;
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Exchange, Parallel};
 use crate::home::names::Names;
+use crate::home::outgoing::Outgoing;
 use crate::home::surplus::{Advice, Surplus, WHEN_BUSY, WHEN_IDLE};
 use crate::home::timers::{MILLISECOND, Timers};
 use crate::home::{Home, Shared, WorkerData, home, shared};
@@ -86,7 +87,6 @@ pub fn new_worker(away: u32) -> UnsafeCell<Worker> {
         result: 0,
         switches: 0,
         messages: 0,
-        nested: 0,
         answer: 0,
         own: null_mut(),
     })
@@ -140,6 +140,7 @@ fn run_with(
             guest,
             system: Vec::new(),
             names: Names::new(),
+            outgoing: Outgoing::new(),
             timers: Timers::new(),
             dropped: Vec::new(),
             paused: VecDeque::new(),
@@ -165,6 +166,7 @@ fn run_with(
             shared: shared.clone(),
             output: Vec::new(),
             random: options.seed,
+            writes: false,
             computes: false,
         }));
         (*own).ground.let_others_run = Some(within::let_others_run);
@@ -183,7 +185,7 @@ fn run_with(
         } else {
             1
         };
-        output::flush(w);
+        output::finish(w);
         let outcome = Outcome {
             status,
             processes: (*home).created,
@@ -276,6 +278,10 @@ unsafe fn serve(w: *mut Worker) -> i64 {
             // That was its time slice; now others have theirs.
             attention |= (*w).attention.fetch_and(!TICK, Acquire);
         }
+        if output::has_more(w) {
+            output::send(w);
+            attention |= (*w).attention.fetch_and(!TICK, Acquire);
+        }
         attend(w, attention);
         wake_due(w);
         let p = parallel::next(w, attention & TICK != 0);
@@ -344,6 +350,9 @@ unsafe fn wake(w: *mut Worker, now: i64) {
 unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
     let platform = (*home(w)).platform;
     (*platform).wait(timeout, &mut |p| wake_parked(w, p));
+    if !(*home(w)).outgoing.is_empty() {
+        output::send(w);
+    }
     while let Some(question) = (*platform).asked() {
         question(w);
     }
@@ -351,6 +360,13 @@ unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
 
 /// Gives memory back that nobody uses; that takes `most` nanoseconds. Answers after how many there may be more to do.
 unsafe fn give_back(w: *mut Worker, most: u64) -> Option<u64> {
+    if (*heap_of(w)).has_late() {
+        let threads = shared(w).threads;
+        let begin = threads.clock();
+        if (*heap_of(w)).free_late(&mut |_| threads.clock() - begin >= most) {
+            return Some(0);
+        }
+    }
     match (*home(w)).surplus.look(&mut *heap_of(w), shared(w).threads, most) {
         Advice::None => None,
         Advice::Begin(time) => {
@@ -364,6 +380,10 @@ unsafe fn give_back(w: *mut Worker, most: u64) -> Option<u64> {
 /// No process is ready: waits for whatever makes one so; `false`: nothing ever will.
 unsafe fn wait(w: *mut Worker) -> bool {
     output::flush(w);
+    if output::has_more(w) {
+        poll(w, Some(0));
+        return true;
+    }
     let shared = shared(w);
     let pending = (*(*home(w)).platform).pending() != 0;
     let away = (*home(w)).parallel.are_away();
@@ -433,6 +453,10 @@ pub unsafe extern "C" fn ds_preempt(w: *mut Worker, p: *mut Process) -> Status {
     if (*w).away != 0 {
         return parallel::preempt_away(w, p);
     }
-    parallel::preempt_home(w, p);
+    if output::must_wait(w, p) {
+        output::wait(w, p);
+    } else {
+        parallel::preempt_home(w, p);
+    }
     Status::Leave
 }

@@ -13,6 +13,7 @@
 
 mod changes;
 pub mod entries;
+mod numbers;
 mod room;
 mod short;
 mod slices;
@@ -23,10 +24,10 @@ use core::ptr::null_mut;
 use core::slice;
 use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Relaxed};
 
-pub use self::changes::{append, append_byte, set};
+pub use self::changes::{append, append_byte, append_bytes, set};
 use self::room::Room;
 pub use self::slices::slice;
-use crate::heap::{Heap, SMALL};
+use crate::heap::{Heap, SMALL, late};
 use crate::layout::{Fault, TEXT_BYTES, TextHead, Worker};
 use crate::long::Caller;
 use crate::worker::heap_of;
@@ -61,6 +62,16 @@ unsafe fn some_bytes<'a>(text: *const TextHead) -> &'a [u8] {
     }
 }
 
+/// Its number of bytes.
+///
+/// # Safety
+/// `text` is live or null.
+#[inline]
+pub unsafe fn length(text: *const TextHead) -> usize {
+    // SAFETY: as above.
+    unsafe { bytes(text) }.len()
+}
+
 /// A new text with one holder.
 #[inline]
 pub fn make(heap: &mut Heap, bytes: &[u8]) -> Result<*mut TextHead, Fault> {
@@ -80,11 +91,38 @@ pub fn make(heap: &mut Heap, bytes: &[u8]) -> Result<*mut TextHead, Fault> {
 unsafe fn make_in_parts(by: Caller, heap: *mut Heap, bytes: &[u8]) -> Result<*mut TextHead, Fault> {
     // SAFETY: as above; the text is fresh and of that length.
     unsafe {
+        make_way(by, heap, bytes.len());
         let text = allocate(&mut *heap, bytes.len())?;
         if !text.is_null() {
             short::copy(by, bytes, first_byte(text));
         }
         Ok(text)
+    }
+}
+
+/// A text of this length is going to be made: memory of others that have been freed is given back before, so that a program
+/// takes no more of it than its texts at any time.
+///
+/// # Safety
+/// `heap` is the worker's of this thread.
+#[inline(always)]
+unsafe fn make_way(by: Caller, heap: *mut Heap, length: usize) {
+    if length > late::LARGE {
+        // SAFETY: as above.
+        unsafe { make_way_in_parts(by, heap, length) };
+    }
+}
+
+/// # Safety
+/// As for [`make_way`].
+#[cold]
+#[inline(never)]
+unsafe fn make_way_in_parts(by: Caller, heap: *mut Heap, length: usize) {
+    let mut freed = 0;
+    // SAFETY: as above; no reference to the heap is held while others run.
+    while freed < length && unsafe { (*heap).free_late(&mut |_| true) } {
+        freed += late::PART;
+        by.pause();
     }
 }
 
@@ -109,6 +147,8 @@ pub fn make_zeroed(heap: &mut Heap, length: usize) -> Result<*mut TextHead, Faul
 #[inline(always)]
 unsafe fn join(by: Caller, heap: *mut Heap, a: &[u8], b: &[u8]) -> Result<*mut TextHead, Fault> {
     // SAFETY: as above. Two slices may be longer than memory, but their length is a number.
+    unsafe { make_way(by, heap, a.len() + b.len()) };
+    // SAFETY: likewise.
     let text = allocate(unsafe { &mut *heap }, a.len() + b.len())?;
     if !text.is_null() {
         // SAFETY: fresh and of the length of both.
@@ -167,7 +207,7 @@ pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
         unsafe {
             match Room::of(text) {
                 Room::SLICE => slices::free(heap, text),
-                room => heap.free(text.cast(), room.bytes_of_live((*text).length as usize)),
+                room => heap.free_in_parts(text.cast(), room.bytes_of_live((*text).length as usize)),
             }
         }
     }
@@ -211,6 +251,7 @@ pub unsafe fn concat_all(
             return Ok(copy(&*heap, first));
         }
         let length = parts.iter().fold(0_usize, |sum, &part| sum.saturating_add(bytes(part).len()));
+        make_way(by, heap, length);
         let text = allocate(&mut *heap, length)?;
         let mut end = first_byte(text);
         for part in parts {

@@ -137,13 +137,27 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Says which element a condition reads, to whoever tests it because the process waits: not where it is tested
-    /// before it does.
+    /// Says which element a condition reads, where it is tested because the process waits, and not before it does.
     pub(super) fn watch(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) {
-        if self.form == Form::Condition {
-            let arguments = self.element(variable, collection, keys);
-            self.call_entry(&entries::WATCH, &arguments);
+        match self.form {
+            Form::Condition => self.say_read(variable, collection, keys),
+            // A condition that the process does not test itself, tested where it awaits it.
+            _ if self.answer_to.is_some() => {}
+            _ => {
+                let tests = self.tests_condition();
+                let (say, done) = (self.builder.create_block(), self.builder.create_block());
+                self.builder.ins().brif(tests, say, &[], done, &[]);
+                self.builder.switch_to_block(say);
+                self.say_read(variable, collection, keys);
+                self.builder.ins().jump(done, &[]);
+                self.builder.switch_to_block(done);
+            }
         }
+    }
+
+    fn say_read(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) {
+        let arguments = self.element(variable, collection, keys);
+        self.call_entry(&entries::WATCH, &arguments);
     }
 
     /// Says which element is changed, if anybody can be awaiting that.

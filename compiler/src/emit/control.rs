@@ -179,7 +179,6 @@ impl<M: Module> Build<'_, '_, M> {
                         });
                     }
                     results.push(self.builder.ins().iconst(types::I32, 1));
-                    self.leave_recursion();
                     self.builder.ins().return_(&results);
                 }
             }

@@ -80,9 +80,6 @@ pub enum TimeSlices {
 /// Stands for the block that a function's parameters belong to.
 const FUNCTION_ENTRY: BlockId = BlockId(u32::MAX);
 
-/// Calls that a recursive procedure may nest on the processor's stack; elsewhere frames are in the process.
-const MOST_NESTED: i64 = 4000;
-
 /// How the function that is being built is called, and so how it ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
@@ -173,7 +170,6 @@ pub(crate) fn native<M: Module>(
     let code = &functions.cuts[cut].code;
     let mut build = Build::new(module, functions, builder, cut, Form::Native, BlockId(0));
     build.prologue();
-    build.enter_recursion();
     for (index, &reg) in code.parameters.iter().enumerate() {
         let value = build.builder.block_params(build.blocks[&FUNCTION_ENTRY])[2 + index];
         build.set(reg, value);
@@ -275,7 +271,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         let code = self.code();
         let block = code.block(segment.entry);
         let begins = code.procedure.is_some() && segment.entry == BlockId(0) && self.form == Form::Resume;
-        if begins || self.looks_at_time_slice(segment.entry) {
+        if begins || block.looks || self.looks_at_time_slice(segment.entry) {
             self.give_way();
         }
         if let Some(point) = &block.suspension {

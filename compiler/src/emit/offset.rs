@@ -15,7 +15,6 @@ pub(crate) const RESULT: i32 = offset_of!(Worker, result) as i32;
 pub(crate) const SWITCHES: i32 = offset_of!(Worker, switches) as i32;
 pub(crate) const MESSAGES: i32 = offset_of!(Worker, messages) as i32;
 pub(crate) const ANSWER: i32 = offset_of!(Worker, answer) as i32;
-pub(crate) const NESTED: i32 = offset_of!(Worker, nested) as i32;
 pub(crate) const RESUME: i32 = offset_of!(Process, resume) as i32;
 pub(crate) const NEXT: i32 = offset_of!(Process, next) as i32;
 pub(crate) const INSTANCE: i32 = offset_of!(Process, instance) as i32;

@@ -1,11 +1,9 @@
 //! Calls of procedures, on the processor's stack and in frames of the process.
 
-use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_module::Module;
-use drystone_runtime::layout::Fault;
 
-use super::{Build, Form, MOST_NESTED, offset, trusted};
+use super::{Build, Form, offset, trusted};
 use crate::entries;
 use crate::mir::{BlockId, Failure, LocationId, Reg, Symbol};
 
@@ -68,7 +66,6 @@ impl<M: Module> Build<'_, '_, M> {
                 results.push(value);
             }
             results.push(self.builder.ins().iconst(types::I32, 0));
-            self.leave_recursion();
             self.builder.ins().return_(&results);
             return;
         }
@@ -86,22 +83,5 @@ impl<M: Module> Build<'_, '_, M> {
     fn innermost_frame(&mut self) -> Value {
         let place = self.code().shape.frame;
         self.builder.ins().iadd_imm_s(self.process, i64::from(place))
-    }
-
-    /// Counts the calls that are nested on the processor's stack.
-    pub(super) fn enter_recursion(&mut self) {
-        if !self.code().recursive {
-            return;
-        }
-        self.count(offset::NESTED, 1);
-        let nested = self.builder.ins().load(types::I64, trusted(), self.worker, offset::NESTED);
-        let deep = self.builder.ins().icmp_imm_s(IntCC::SignedGreaterThan, nested, MOST_NESTED);
-        self.fail_if(deep, Fault::StackLimit, 0);
-    }
-
-    pub(super) fn leave_recursion(&mut self) {
-        if self.code().recursive {
-            self.count(offset::NESTED, -1);
-        }
     }
 }

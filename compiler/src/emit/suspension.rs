@@ -3,7 +3,9 @@
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::program::LockMode;
-use drystone_runtime::layout::{EXCLUSIVE_BIT, LOCK_EXCLUSIVE, LOCK_NONE, LOCK_SHARED, QUEUED_BIT};
+use drystone_runtime::layout::{
+    EXCLUSIVE_BIT, LOCK_EXCLUSIVE, LOCK_NONE, LOCK_SHARED, LOCK_TESTS, QUEUED_BIT,
+};
 
 use super::communication::Where;
 use super::{Build, offset, trusted};
@@ -42,6 +44,7 @@ impl<M: Module> Build<'_, '_, M> {
             SuspensionOp::Unlock { mode, written } => self.unlock(*mode, *written),
             SuspensionOp::Home => {}
             SuspensionOp::Await { .. } => self.wait_for_condition(&point.op, Where::Entry),
+            SuspensionOp::AwaitTested { .. } => self.wait_to_test_again(&point.op),
             SuspensionOp::Call { to, entry, arguments } => {
                 let arguments = self.arguments(entry, arguments);
                 let result = self.call_entry(entry, &arguments);
@@ -83,7 +86,9 @@ impl<M: Module> Build<'_, '_, M> {
             SuspensionOp::Unlock { mode, written } => self.unlock(*mode, *written),
             SuspensionOp::Home => {}
             SuspensionOp::Await { .. } => self.wait_for_condition(&point.op, Where::OnTheWay(id)),
-            SuspensionOp::Input { .. } | SuspensionOp::Call { .. } => unreachable!("these are not inlined"),
+            SuspensionOp::Input { .. } | SuspensionOp::AwaitTested { .. } | SuspensionOp::Call { .. } => {
+                unreachable!("these are not inlined")
+            }
         }
         let done = self.builder.create_block();
         self.builder.ins().jump(done, &[]);
@@ -207,19 +212,54 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().brif(answer, holds, &[], waits, &[]);
         self.builder.switch_to_block(waits);
         self.resume_at(point);
+        self.release_and_wait(condition, dependence, written);
+        self.builder.switch_to_block(holds);
+    }
+
+    /// The process has tested the condition: goes on if it holds and the lock may be kept, else waits to test it again.
+    fn wait_to_test_again(&mut self, op: &SuspensionOp) {
+        let &SuspensionOp::AwaitTested { holds, again, dependence, written } = op else {
+            unreachable!("called for such an AWAIT only");
+        };
+        let answer = self.get(holds);
+        let (is_true, waits) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(answer, is_true, &[], waits, &[]);
+        self.builder.switch_to_block(waits);
+        self.set_resume(again);
+        self.release_and_wait(again, dependence, written);
+        self.builder.switch_to_block(is_true);
+        let tests = self.tests_condition();
+        let (tell, go_on) = (self.builder.create_block(), self.builder.create_block());
+        self.builder.ins().brif(tests, tell, &[], go_on, &[]);
+        self.builder.switch_to_block(tell);
+        self.set_resume(again);
+        let status = self.call_entry(&entries::HOLDS, &[]);
+        self.check_failure(entries::HOLDS.failure, status);
+        self.builder.ins().jump(go_on, &[]);
+        self.builder.switch_to_block(go_on);
+    }
+
+    /// Not 0 if the process has the lock to test its condition.
+    pub(super) fn tests_condition(&mut self) -> Value {
+        let held = self.builder.ins().uload8(types::I32, trusted(), self.process, offset::LOCK_HELD);
+        self.builder.ins().band_imm_s(held, i64::from(LOCK_TESTS))
+    }
+
+    /// Gives the lock up, until the condition holds or is to be tested.
+    fn release_and_wait(&mut self, condition: BlockId, dependence: Dependence, written: u64) {
         let description = self.condition(condition, dependence);
         let slot = self.code().shape.condition as i32;
         self.builder.ins().store(trusted(), description, self.process, slot);
         let wait = self.import(self.functions.wait_for_condition);
         let written = self.builder.ins().iconst(types::I64, written as i64);
         self.builder.ins().return_call(wait, &[self.worker, self.process, written]);
-        self.builder.switch_to_block(holds);
     }
 
     /// What the runtime has to know of a condition.
     fn condition(&mut self, condition: BlockId, dependence: Dependence) -> Value {
         let at = (self.cut, condition);
-        let function = self.functions.ids[&at];
+        let tests = self.the_cut().segment_at(condition).is_some_and(|segment| segment.is_condition);
+        let function = tests.then(|| self.functions.ids[&at]);
         let data = self.functions.descriptors.condition(self.module, at, function, dependence);
         self.address_of_data(data)
     }

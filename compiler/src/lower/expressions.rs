@@ -335,9 +335,12 @@ impl Lower<'_, '_> {
         span: Span,
     ) -> Option<Reg> {
         let procedure = &self.unit.program.procedures[id.index()];
-        let native = self.in_condition || self.unit.facts.procedures[id.index()].native;
+        let native = self.unit.facts.procedures[id.index()].native;
         let lock = if native { None } else { self.lock };
         let shape = if native { Shape::default() } else { self.code.shape };
+        if native {
+            self.look_before(self.unit.facts.procedures[id.index()].weight);
+        }
         let variant = self.unit.variant(Variant { procedure: id, lock, shape, native });
         let mut passed = Vec::new();
         let mut texts = Vec::new();
@@ -370,6 +373,9 @@ impl Lower<'_, '_> {
         let outer = self.outer_for(id);
         let result = procedure.result.as_ref().map(|ty| self.reg(reg_type(ty)));
         if native {
+            if self.unit.facts.procedures[id.index()].writes {
+                self.note_writing();
+            }
             let mut all: Vec<Reg> = outer.into_iter().collect();
             all.extend(passed);
             self.inst(Inst::CallNative { to: result, variant, arguments: all });

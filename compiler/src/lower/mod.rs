@@ -28,7 +28,7 @@ use drystone_runtime::layout::{Fault, FrameHead};
 
 pub use self::locations::Locations;
 pub use self::unit::Unit;
-use crate::classify::BodyKey;
+use crate::classify::{BodyKey, MOST_WEIGHT};
 use crate::entries;
 use crate::mir::{
     Address, Base, Block, BlockId, Code, EntryPoint, Inst, LocationId, Loop, Machine, Op, OwnedSlot, Reg,
@@ -69,6 +69,8 @@ pub(crate) struct Lower<'u, 'a> {
     /// Instructions and blocks since a segment was begun last, and how many were begun.
     since_cut: usize,
     cuts: usize,
+    /// What may have been done since the time slice was looked at last, as the weights of procedures say.
+    since_look: u64,
 }
 
 /// Lowers BEGIN and ACTIVITY, an implementation, or FINALLY.
@@ -131,10 +133,8 @@ pub fn procedure(unit: &mut Unit, variant: Variant) -> Code {
         Code::new(procedure.name.clone(), variant.native, layout.size, layout.owned, variant.shape);
     code.procedure = Some(variant.procedure);
     code.result = procedure.result.as_ref().map(reg_type);
-    code.recursive = variant.native && unit.facts.procedures[variant.procedure.index()].recursive;
     let runs = Runs::Procedure(variant.procedure);
     let mut lower = Lower::new(unit, code, runs, procedure.component, variant.lock);
-    lower.in_condition = variant.native;
     if variant.native && matches!(procedure.owner, Owner::Procedure(_)) {
         let outer = lower.reg(RegType::Int);
         lower.code.parameters.push(outer);
@@ -186,13 +186,13 @@ impl Code {
             in_loop: None,
             header_of: None,
             entry: true,
+            looks: false,
         };
         Code {
             name,
             native,
             blocks: vec![entry],
             registers: Vec::new(),
-            recursive: false,
             loops: Vec::new(),
             parameters: Vec::new(),
             parameter_slots: Vec::new(),
@@ -232,6 +232,7 @@ impl<'u, 'a> Lower<'u, 'a> {
             finish: None,
             since_cut: 0,
             cuts: 0,
+            since_look: 0,
         }
     }
 
@@ -322,6 +323,7 @@ impl<'u, 'a> Lower<'u, 'a> {
             in_loop: self.in_loop,
             header_of: None,
             entry: false,
+            looks: false,
         });
         BlockId(self.code.blocks.len() as u32 - 1)
     }
@@ -368,6 +370,16 @@ impl<'u, 'a> Lower<'u, 'a> {
         self.cuts += 1;
     }
 
+    /// Something is done next that is not interrupted: the time slice is looked at before, if much has been done already.
+    fn look_before(&mut self, weight: u64) {
+        self.since_look += weight;
+        if self.since_look > MOST_WEIGHT && !self.in_condition && !self.code.native {
+            self.begin_segment();
+            self.code.blocks[self.current.0 as usize].looks = true;
+            self.since_look = weight;
+        }
+    }
+
     /// Cuts long code where only variables are live: Cranelift takes more time for each instruction the more there
     /// are in a function.
     fn cut_if_long(&mut self) {
@@ -385,7 +397,7 @@ impl<'u, 'a> Lower<'u, 'a> {
 
     /// Begins a loop: its header is where time slices are checked.
     fn begin_loop(&mut self) -> BlockId {
-        self.code.loops.push(Loop { outer: self.in_loop, header: BlockId(0), counter: None });
+        self.code.loops.push(Loop { outer: self.in_loop, header: BlockId(0), counter: None, writes: false });
         let number = self.code.loops.len() - 1;
         self.in_loop = Some(number);
         let header = self.new_block();
@@ -394,6 +406,15 @@ impl<'u, 'a> Lower<'u, 'a> {
         self.go(header);
         self.start(header);
         header
+    }
+
+    /// Something is written here: see [`Loop::writes`].
+    fn note_writing(&mut self) {
+        let mut around = self.in_loop;
+        while let Some(number) = around {
+            self.code.loops[number].writes = true;
+            around = self.code.loops[number].outer;
+        }
     }
 
     /// Goes on with a block that lies outside the innermost loop.

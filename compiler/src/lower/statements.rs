@@ -103,10 +103,14 @@ impl Lower<'_, '_> {
             }
             Write(value) => self.write(value),
             WriteHex(value) => {
+                self.note_writing();
                 let value = self.value(value);
                 self.perform(&entries::WRITE_HEX, vec![value]);
             }
-            WriteLine => self.perform(&entries::WRITE_LINE, Vec::new()),
+            WriteLine => {
+                self.note_writing();
+                self.perform(&entries::WRITE_LINE, Vec::new());
+            }
             Passivate(time) => {
                 let time = self.value(time);
                 let location = self.location(span);
@@ -233,7 +237,8 @@ impl Lower<'_, '_> {
         (self.lock, self.ours) = (lock, ours);
     }
 
-    /// Waits until what `test` computes holds: the condition, or something that only this process knows.
+    /// Waits until what `test` computes holds: the condition, or something that only this process knows. Whoever releases the
+    /// lock tests it, unless that may take long.
     pub(super) fn await_condition(
         &mut self,
         condition: &Expression,
@@ -242,11 +247,20 @@ impl Lower<'_, '_> {
         test: impl FnOnce(&mut Self) -> Reg,
     ) {
         let location = self.location(span);
-        let entry = self.new_block();
         let mut dependence = self.unit.awaited.dependence(self.unit.program, self.template, condition);
         dependence.common &= !is_own;
         // Under a caller's lock nobody here knows what the caller has written.
         let written = self.ours.unwrap_or(EVERYTHING);
+        if self.unit.facts.takes_long(self.unit.program, condition) {
+            self.begin_segment();
+            let again = self.current;
+            self.watches = dependence.watches;
+            let holds = test(self);
+            self.watches = false;
+            self.suspend(SuspensionOp::AwaitTested { holds, again, dependence, written }, location);
+            return;
+        }
+        let entry = self.new_block();
         self.suspend(SuspensionOp::Await { condition: entry, dependence, written }, location);
         let after = self.current;
         let in_condition = std::mem::replace(&mut self.in_condition, true);
@@ -260,6 +274,7 @@ impl Lower<'_, '_> {
     }
 
     fn write(&mut self, value: &Expression) {
+        self.note_writing();
         if value.ty == Type::Text {
             let text = self.text(value);
             self.perform(&entries::WRITE_TEXT, vec![text.reg]);

@@ -141,6 +141,17 @@ pub enum SuspensionOp {
         /// What may have been written when the lock is released, see [`crate::awaited`].
         written: u64,
     },
+    /// The same after the process has tested the condition itself, which may take long: it does so again when it is its turn.
+    AwaitTested {
+        /// Whether the condition holds.
+        holds: Reg,
+        /// Where the process tests it.
+        again: BlockId,
+        /// As for [`SuspensionOp::Await`].
+        dependence: Dependence,
+        /// As for [`SuspensionOp::Await`].
+        written: u64,
+    },
     /// Any other operation: an entry point.
     Call { to: Option<Reg>, entry: &'static EntryPoint, arguments: Vec<Reg> },
 }
@@ -191,6 +202,8 @@ pub struct Block {
     pub header_of: Option<usize>,
     /// A segment begins here besides at suspension points: entries, returns from procedures, after an array was made.
     pub entry: bool,
+    /// Much may have been done on the way here, without a loop: the segment that begins here looks at the time slice.
+    pub looks: bool,
 }
 
 /// A loop of the source.
@@ -202,6 +215,9 @@ pub struct Loop {
     pub header: BlockId,
     /// What it counts, if it is a FOR loop whose variable is in a register.
     pub counter: Option<Counter>,
+    /// In it, or in a procedure that is called there and runs on the processor's stack, something is written to standard output:
+    /// it is interrupted while nobody reads that.
+    pub writes: bool,
 }
 
 /// How a FOR loop counts.
@@ -265,8 +281,6 @@ pub struct Code {
     pub blocks: Vec<Block>,
     /// Types of its registers.
     pub registers: Vec<RegType>,
-    /// It may call itself, on the processor's stack.
-    pub recursive: bool,
     /// Its loops.
     pub loops: Vec<Loop>,
     /// Parameters, in order; a procedure that uses an outer frame has that pointer first if it is native.
@@ -346,6 +360,7 @@ impl Block {
             _ => Vec::new(),
         };
         blocks.extend(self.condition());
+        blocks.extend(self.tested_again());
         blocks
     }
 
@@ -364,7 +379,15 @@ impl Block {
         self.suspension.is_some() || self.entry
     }
 
-    /// The entry of the condition that it awaits.
+    /// Where the process tests the condition that it awaits, if it does so itself.
+    pub fn tested_again(&self) -> Option<BlockId> {
+        match &self.suspension {
+            Some(SuspensionPoint { op: SuspensionOp::AwaitTested { again, .. }, .. }) => Some(*again),
+            _ => None,
+        }
+    }
+
+    /// The entry of the function that tests the condition that it awaits.
     pub fn condition(&self) -> Option<BlockId> {
         match &self.suspension {
             Some(SuspensionPoint { op: SuspensionOp::Await { condition, .. }, .. }) => Some(*condition),

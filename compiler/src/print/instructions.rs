@@ -4,6 +4,7 @@ use drystone_language::ast::Direction;
 use drystone_language::program::{AnyType, InterfaceId, LockMode, Pattern, VariableId};
 
 use super::{Printer, list};
+use crate::awaited::Dependence;
 use crate::mir::*;
 
 impl Printer<'_> {
@@ -28,12 +29,10 @@ impl Printer<'_> {
             }
             SuspensionOp::Home => "home".to_string(),
             SuspensionOp::Await { condition, dependence, written } => {
-                let elements = if dependence.watches { " and elements" } else { "" };
-                let whose = if dependence.common { "everybody's" } else { "its own" };
-                let bits = dependence.bits;
-                format!(
-                    "await {condition}, {whose}, depending on {bits:#x}{elements}, having written {written:#x}"
-                )
+                format!("await {condition}, {}", waits(dependence, *written))
+            }
+            SuspensionOp::AwaitTested { holds, again, dependence, written } => {
+                format!("await {holds} as tested from {again}, {}", waits(dependence, *written))
             }
             SuspensionOp::Call { to, entry, arguments } => call(*to, entry, arguments),
         }
@@ -208,4 +207,11 @@ fn address(at: &Address) -> String {
         0 => format!("{byte}[{}]", base(at.base)),
         offset => format!("{byte}[{}{offset:+}]", base(at.base)),
     }
+}
+
+fn waits(dependence: &Dependence, written: u64) -> String {
+    let elements = if dependence.watches { " and elements" } else { "" };
+    let whose = if dependence.common { "everybody's" } else { "its own" };
+    let bits = dependence.bits;
+    format!("{whose}, depending on {bits:#x}{elements}, having written {written:#x}")
 }

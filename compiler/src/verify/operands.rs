@@ -65,6 +65,7 @@ fn operation(spot: Spot, op: &SuspensionOp) -> Result<(), Broken> {
             is(spot, *to, Int)
         }
         SuspensionOp::Call { to, entry, arguments } => call(spot, *to, entry, arguments),
+        SuspensionOp::AwaitTested { holds, .. } => is(spot, *holds, Int),
         SuspensionOp::Lock(_)
         | SuspensionOp::Unlock { .. }
         | SuspensionOp::Home

@@ -45,6 +45,10 @@ fn targets(spot: Spot, block: &Block) -> Result<(), Broken> {
     for to in block.successors() {
         spot.require(exists(spot.code, to), || format!("there is no {to}"))?;
     }
+    if let Some(again) = block.tested_again() {
+        let begins = spot.code.block(again).must_begin();
+        spot.require(begins, || format!("it tests again from {again}, where no segment begins"))?;
+    }
     if let Terminator::CallProcedure { then, .. } = block.end {
         let begins = spot.code.block(then).must_begin();
         spot.at(At::End).require(begins, || format!("it returns to {then}, where no segment begins"))?;

@@ -12,16 +12,83 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::{Rc, Weak};
 
+use drystone_runtime::native::{Held, Text};
+
 use crate::interfaces::file_system::{In, Out, Server};
 use crate::names::Names;
 use crate::reason::reason;
-use crate::window::Window;
+use crate::window::{Ended, Window};
 
 /// A file by its path.
 struct OpenFile {
     path: PathBuf,
     window: Window,
     writable: bool,
+}
+
+impl OpenFile {
+    fn act<T>(&mut self, act: impl FnOnce(&mut Window) -> io::Result<T>) -> Result<T, String> {
+        let told = |error| format!("error: FileSystem: {}: {}\n", self.path.display(), reason(&error));
+        act(&mut self.window).map_err(told)
+    }
+
+    /// It may be.
+    fn is_written(&mut self) -> Result<(), String> {
+        let writable = self.writable;
+        self.act(|_| if writable { Ok(()) } else { Err(read_only()) })
+    }
+}
+
+/// So many bytes are written at once.
+const PART: usize = 64 << 10;
+
+/// A line that is read, without `\r` at its end. A long one becomes a text of the program part by part.
+#[derive(Default)]
+struct Line {
+    short: Vec<u8>,
+    long: Option<Held>,
+    has_return: bool,
+}
+
+impl Line {
+    fn add(&mut self, client: &Server, mut part: &[u8]) -> io::Result<()> {
+        if self.has_return && !part.is_empty() {
+            self.has_return = false;
+            self.put(client, b"\r")?;
+        }
+        if let [rest @ .., b'\r'] = part {
+            (part, self.has_return) = (rest, true);
+        }
+        self.put(client, part)
+    }
+
+    fn put(&mut self, client: &Server, bytes: &[u8]) -> io::Result<()> {
+        if self.long.is_none() && self.short.len() + bytes.len() <= PART {
+            self.short.extend_from_slice(bytes);
+            return Ok(());
+        }
+        if self.long.is_none() {
+            self.long = client.text(&std::mem::take(&mut self.short));
+        }
+        let added = self.long.as_mut().is_some_and(|long| long.append(bytes));
+        if added { Ok(()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
+    }
+
+    /// All of it; `None`: nothing was left in the file.
+    fn end(&mut self, client: &Server, ended: Ended) -> io::Result<Option<Text<'static>>> {
+        if ended == Ended::File {
+            if self.has_return {
+                self.put(client, b"\r")?;
+            }
+            if self.short.is_empty() && self.long.is_none() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(match self.long.take() {
+            Some(long) => long.into(),
+            None => std::mem::take(&mut self.short).into(),
+        }))
+    }
 }
 
 /// The files of all clients, so that a program that ends at once loses nothing.
@@ -64,7 +131,12 @@ impl FileClient {
     /// Serves a client to its end.
     pub(crate) async fn attend(mut self, mut client: Server) {
         while let Ok(request) = client.receive().await {
-            match self.serve(request) {
+            let served = match request {
+                In::WriteText { x } => self.write(&client, &x).await.map(|()| None),
+                In::ReadLine => self.read_line(&client).await,
+                request => self.serve(request),
+            };
+            match served {
                 Ok(Some(answer)) => client.send(answer).await,
                 Ok(None) => {}
                 Err(error) => return client.fail(&error),
@@ -86,11 +158,42 @@ impl FileClient {
             request => {
                 // The protocol has it that a file is open.
                 let Some(file) = &self.file else { return Ok(None) };
-                let OpenFile { path, window, writable } = &mut *file.borrow_mut();
-                let writes = matches!(request, In::Write { .. } | In::WriteText { .. });
-                let served = if writes && !*writable { Err(read_only()) } else { serve(window, request) };
-                served.map_err(|error| format!("error: FileSystem: {}: {}\n", path.display(), reason(&error)))
+                let mut file = file.borrow_mut();
+                if matches!(request, In::Write { .. }) {
+                    file.is_written()?;
+                }
+                file.act(|window| serve(window, request))
             }
+        }
+    }
+
+    /// Writes a text up to a 0X, others run in between.
+    async fn write(&self, client: &Server, text: &[u8]) -> Result<(), String> {
+        let Some(file) = &self.file else { return Ok(()) };
+        file.borrow_mut().is_written()?;
+        for part in text.chunks(PART) {
+            let end = memchr::memchr(0, part);
+            file.borrow_mut().act(|window| window.write(&part[..end.unwrap_or(part.len())]))?;
+            if end.is_some() {
+                break;
+            }
+            client.give_way().await;
+        }
+        Ok(())
+    }
+
+    /// Reads a line, others run in between.
+    async fn read_line(&self, client: &Server) -> Result<Option<Out<'static>>, String> {
+        let Some(file) = &self.file else { return Ok(None) };
+        let mut line = Line::default();
+        loop {
+            let read = |window: &mut Window| window.read_part(|part| line.add(client, part));
+            let ended = file.borrow_mut().act(read)?;
+            if let Some(ended) = ended {
+                let whole = file.borrow_mut().act(|_| line.end(client, ended))?;
+                return Ok(Some(whole.map_or(Out::EOF, |x| Out::Line { x })));
+            }
+            client.give_way().await;
         }
     }
 
@@ -158,20 +261,14 @@ fn serve(file: &mut Window, request: In<'_>) -> io::Result<Option<Out<'static>>>
         In::GetPosition => Some(Out::Position { pos: file.position() as i64 }),
         In::GetLength => Some(Out::Length { len: file.length()? as i64 }),
         In::ReadByte => Some(file.read_byte()?.map_or(Out::EOF, |x| Out::Byte { x })),
-        In::ReadLine => Some(file.read_line()?.map_or(Out::EOF, |line| Out::Line { x: line.into() })),
         In::Write { x } => {
             file.write(&[x])?;
-            None
-        }
-        In::WriteText { x } => {
-            let end = memchr::memchr(0, &x).unwrap_or(x.len());
-            file.write(&x[..end])?;
             None
         }
         In::Update | In::Close => {
             file.update()?;
             None
         }
-        In::New { .. } | In::Open { .. } => None,
+        In::New { .. } | In::Open { .. } | In::ReadLine | In::WriteText { .. } => None,
     })
 }

@@ -11,6 +11,7 @@ mod file_system;
 mod files;
 mod names;
 mod network;
+mod outlet;
 mod own_bindings;
 mod picture;
 mod platform;

@@ -1,7 +1,7 @@
 //! The platform as the home worker sees it: output, waiting, the reactor.
 
 use std::any::Any;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 use std::process::exit;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use drystone_runtime::platform::{Bell, Platform, Question, Threads};
 use crate::Options;
 use crate::bindings;
 use crate::control::Control;
-use crate::process::write_all;
+use crate::outlet::{Errors, Outlet};
 use crate::questions::Questions;
 use crate::reactor::Reactor;
 use crate::reason::reason;
@@ -36,6 +36,8 @@ pub(crate) enum Output {
 pub(crate) struct Linux {
     pub(crate) reactor: Rc<Reactor>,
     pub(crate) output: Output,
+    outlet: Rc<Outlet>,
+    errors: Errors,
     bindings: Bindings,
     composites: Rc<dyn Composites>,
     questions: Rc<Questions>,
@@ -58,7 +60,9 @@ impl Linux {
         let questions = Questions::new(&reactor);
         let listen = |path: &PathBuf| Control::new(path, reactor.clone(), bindings.monitors(), &questions);
         let control = options.control.as_ref().map(listen).transpose()?;
-        Ok(Linux { reactor, output, bindings, composites, questions, control, threads })
+        let outlet = Outlet::new(libc::STDOUT_FILENO, &reactor);
+        let errors = Errors::new(&reactor);
+        Ok(Linux { reactor, output, outlet, errors, bindings, composites, questions, control, threads })
     }
 
     /// For who asks something of the program.
@@ -73,6 +77,8 @@ impl Linux {
 
     /// The program has ended; gives where its output went.
     pub(crate) fn end(self) -> Output {
+        self.outlet.end();
+        self.errors.end();
         self.questions.clear();
         if let Some(control) = &self.control {
             control.end();
@@ -83,35 +89,41 @@ impl Linux {
 }
 
 impl Platform for Linux {
-    fn write(&mut self, bytes: &[u8]) {
+    fn write(&mut self, bytes: &[u8]) -> usize {
         if let Output::Kept(output) = &mut self.output {
             output.extend_from_slice(bytes);
-            return;
+            return bytes.len();
         }
         // The runtime collects bytes; `io::stdout` would look for lines in them.
         let written = match standard::output_was_closed() {
             true => Err(io::Error::other("It is closed")),
-            false => write_all(libc::STDOUT_FILENO, bytes),
+            false => self.outlet.write(bytes),
         };
-        if let Err(error) = written {
+        written.unwrap_or_else(|error| {
             // Nobody reads on, as in `program | head`: no more to be done, and nobody to be told.
             if error.kind() != io::ErrorKind::BrokenPipe {
-                let _ = writeln!(io::stderr(), "error: standard output: {}", reason(&error));
+                self.errors.tell(format!("error: standard output: {}\n", reason(&error)).as_bytes());
+                self.errors.end();
             }
-            exit(1);
-        }
+            exit(1)
+        })
+    }
+
+    fn wait_for_output(&mut self) {
+        self.outlet.wait();
     }
 
     fn report(&mut self, bytes: &[u8]) {
-        let _ = io::stderr().write_all(bytes);
+        self.errors.tell(bytes);
     }
 
     fn wait(&mut self, timeout: Option<u64>, wake: &mut dyn FnMut(*mut Process)) {
         self.reactor.wait(timeout.map(Duration::from_nanos), wake);
+        self.errors.go_on();
     }
 
     fn pending(&self) -> usize {
-        self.reactor.pending()
+        self.reactor.pending() + usize::from(self.outlet.is_full()) + usize::from(self.errors.is_full())
     }
 
     fn forget(&mut self, process: *mut Process) {

@@ -20,6 +20,13 @@ pub(crate) struct Window {
     position: u64,
 }
 
+/// What is over behind a part of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Line,
+    File,
+}
+
 impl Window {
     pub(crate) fn new(file: File) -> Window {
         Window { file, start: 0, bytes: Vec::new(), changed: false, position: 0 }
@@ -48,26 +55,20 @@ impl Window {
         Ok(Some(byte))
     }
 
-    /// The line at the position without its end (`\n` or `\r\n`); `None` at the end of the file.
-    pub(crate) fn read_line(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let mut line = Vec::new();
-        loop {
-            let ahead = self.ahead()?;
-            if ahead.is_empty() {
-                return Ok((!line.is_empty()).then_some(line));
-            }
-            let found = memchr(b'\n', ahead);
-            let taken = found.unwrap_or(ahead.len());
-            line.extend_from_slice(&ahead[..taken]);
-            self.position += taken as u64;
-            if found.is_some() {
-                self.position += 1;
-                if line.last() == Some(&b'\r') {
-                    line.pop();
-                }
-                return Ok(Some(line));
-            }
+    /// Shows a part of the line at the position, without its end (`\n`), and says whether that is the last.
+    pub(crate) fn read_part(
+        &mut self,
+        show: impl FnOnce(&[u8]) -> io::Result<()>,
+    ) -> io::Result<Option<Ended>> {
+        let ahead = self.ahead()?;
+        if ahead.is_empty() {
+            return Ok(Some(Ended::File));
         }
+        let found = memchr(b'\n', ahead);
+        let taken = found.unwrap_or(ahead.len());
+        show(&ahead[..taken])?;
+        self.position += taken as u64 + u64::from(found.is_some());
+        Ok(found.map(|_| Ended::Line))
     }
 
     /// Writes at the position, which moves on.
@@ -156,11 +157,17 @@ mod tests {
         assert_eq!(w.length().unwrap(), 14);
         assert_eq!(w.read_byte().unwrap(), None);
         w.set_position(0);
-        assert_eq!(w.read_line().unwrap().unwrap(), b"one");
-        assert_eq!(w.read_line().unwrap().unwrap(), b"two");
-        assert_eq!(w.read_line().unwrap().unwrap(), b"");
-        assert_eq!(w.read_line().unwrap().unwrap(), b"last");
-        assert_eq!(w.read_line().unwrap(), None);
+        let mut parts = Vec::new();
+        let mut read = || {
+            let add = |part: &[u8]| {
+                parts.push(part.to_vec());
+                Ok(())
+            };
+            w.read_part(add).unwrap()
+        };
+        assert_eq!([read(), read(), read()], [Some(Ended::Line); 3]);
+        assert_eq!([read(), read()], [None, Some(Ended::File)]);
+        assert_eq!(parts, [&b"one"[..], b"two\r", b"", b"last"]);
     }
 
     #[test]

@@ -63,8 +63,9 @@ impl Pc {
 }
 
 impl Platform for Pc {
-    fn write(&mut self, bytes: &[u8]) {
+    fn write(&mut self, bytes: &[u8]) -> usize {
         line::send(bytes);
+        bytes.len()
     }
 
     fn report(&mut self, bytes: &[u8]) {

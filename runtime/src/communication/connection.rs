@@ -80,10 +80,16 @@ pub unsafe fn join(w: *mut Worker, slot: *mut RequiredSlot, target: usize) -> Jo
             return Joined::Full;
         }
     }
-    if closes_cycle(slot, target) {
-        return Joined::Failed(Fault::ConnectionCycle);
+    match way(slot, target) {
+        Way::Cycle => return Joined::Failed(Fault::ConnectionCycle),
+        // Those who wait behind the slot wait on.
+        Way::Nowhere => {
+            link(slot, target);
+            wake_instance(w, (*slot).instance);
+            tell_main(w, (*slot).instance);
+        }
+        Way::Somewhere => lead(w, slot, target),
     }
-    lead(w, slot, target);
     Joined::Done
 }
 

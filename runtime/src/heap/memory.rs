@@ -26,6 +26,10 @@ pub struct Memory {
     large: Spin<*mut Large>,
     /// Changes under the lock of that list.
     large_bytes: AtomicUsize,
+    /// Large blocks that are given back in parts.
+    late: Spin<*mut Large>,
+    /// Changes under the lock of that list.
+    pub(super) late_bytes: AtomicUsize,
     heaps: AtomicUsize,
     departures: AtomicUsize,
     /// Odd while workers that rest shall keep nothing.
@@ -82,6 +86,8 @@ impl Memory {
             chunk_bytes: AtomicUsize::new(0),
             large: Spin::new(null_mut()),
             large_bytes: AtomicUsize::new(0),
+            late: Spin::new(null_mut()),
+            late_bytes: AtomicUsize::new(0),
             heaps: AtomicUsize::new(0),
             departures: AtomicUsize::new(0),
             gatherings: AtomicUsize::new(0),
@@ -303,6 +309,30 @@ impl Memory {
             }
         }
     }
+
+    /// # Safety
+    /// `block` is a large block in no list that nobody uses, its `bytes` are set.
+    pub(super) unsafe fn put_late(&self, block: *mut Large) {
+        let mut first = self.late.lock();
+        // SAFETY: the block is ours.
+        unsafe {
+            (*block).next = *first;
+            self.late_bytes
+                .store(self.late_bytes.load(Ordering::Relaxed) + (*block).bytes, Ordering::Relaxed);
+        }
+        *first = block;
+    }
+
+    /// One of those.
+    pub(super) fn take_late(&self) -> Option<*mut Large> {
+        let mut first = self.late.lock();
+        let block = *first;
+        // SAFETY: blocks in the list are nobody else's.
+        let (next, bytes) = unsafe { block.as_ref().map(|block| (block.next, block.bytes))? };
+        *first = next;
+        self.late_bytes.store(self.late_bytes.load(Ordering::Relaxed) - bytes, Ordering::Relaxed);
+        Some(block)
+    }
 }
 
 impl Drop for Memory {
@@ -316,13 +346,14 @@ impl Drop for Memory {
                 chunk = next;
             }
         }
-        let mut block = *self.large.get_mut();
-        while !block.is_null() {
-            // SAFETY: every block was made by `allocate_large`, and nobody is left who could use it.
-            unsafe {
-                let Large { next, bytes, .. } = block.read();
-                dealloc(block.cast(), large_layout(bytes).unwrap_unchecked());
-                block = next;
+        for mut block in [*self.large.get_mut(), *self.late.get_mut()] {
+            while !block.is_null() {
+                // SAFETY: every block was made by `allocate_large`, and nobody is left who could use it.
+                unsafe {
+                    let Large { next, bytes, .. } = block.read();
+                    dealloc(block.cast(), large_layout(bytes).unwrap_unchecked());
+                    block = next;
+                }
             }
         }
     }

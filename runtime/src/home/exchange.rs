@@ -54,6 +54,8 @@ pub struct Exchange {
     pub recall: AtomicBool,
     /// The home's processes communicate: they need no short slices.
     pub communicates: AtomicBool,
+    /// Much waits to be written.
+    pub is_full: AtomicBool,
 }
 
 /// A letter to the home.
@@ -148,6 +150,7 @@ impl Exchange {
             idle: AtomicUsize::new(0),
             recall: AtomicBool::new(false),
             communicates: AtomicBool::new(false),
+            is_full: AtomicBool::new(false),
         }
     }
 

@@ -10,6 +10,9 @@
 //! Where a release is over before all were tested, because one has entered that wants the lock alone, the rest remain
 //! due, or touched, until they are.
 //!
+//! A condition that may take long is not tested by whoever releases the lock, which nobody could interrupt: a process that
+//! awaits one gets the lock to test it when it is its turn, like any code of its own, and the round stands still meanwhile.
+//!
 //! # Why this is sound
 //! Only live processes of the instance stand here, each once; whoever ends one takes it out. Conditions are tested by
 //! the home worker while it holds no reference to what is here: they call [`ds_watch`].
@@ -17,6 +20,7 @@
 
 mod own;
 mod round;
+mod tester;
 mod watching;
 
 use alloc::collections::BTreeMap;
@@ -25,14 +29,23 @@ use alloc::vec::Vec;
 use drystone_component::{Collection, Condition};
 
 use self::own::{List, Number, Own, Owns};
-pub use self::round::Round;
+pub use self::round::{Round, Turn};
+use self::tester::Tester;
+pub use self::tester::{Place, begin_test, end_test};
 use super::{Rare, body_of, rare_if_any};
 use crate::collection;
 use crate::layout::*;
 use crate::queue::Queue;
 
-/// `Condition::test`: 0 false, 1 true, 2 failed.
+/// `Condition::test`: [`FALSE`], [`TRUE`], or something else: it has failed.
 type Test = unsafe extern "C" fn(*mut Worker, *mut Process) -> u32;
+
+/// A condition is false.
+const FALSE: u32 = 0;
+/// A condition holds.
+const TRUE: u32 = 1;
+/// Only the process itself can test its condition.
+const LONG: u32 = 3;
 
 /// The elements that a condition reads, by their hashes; 0: none.
 pub type Elements = [u64; WATCHED];
@@ -51,6 +64,8 @@ pub struct Awaiting {
     touched: BTreeMap<u64, Number>,
     /// What the condition reads that is being tested.
     read: Elements,
+    /// Who tests its condition itself now.
+    tester: Option<Tester>,
 }
 
 /// One who awaits a condition alone, as in most monitors, so that a release that hands it the lock needs no queues.
@@ -64,8 +79,10 @@ struct Sole {
 /// Processes that await the same condition.
 struct Group {
     condition: &'static Condition,
-    /// It has to be tested; if it is common, it has been: it was true.
+    /// It has to be tested; if it is common, it has been: it was true, if it isn't `is_untested`.
     due: bool,
+    /// It is common, and one who awaits it has to test it.
+    is_untested: bool,
     /// Those who await it, if it is common; each keeps its turn.
     common: Queue,
     /// Those who await it, if it isn't.
@@ -85,6 +102,9 @@ unsafe fn turn_of(p: *mut Process) -> *mut u64 {
 }
 
 unsafe fn test(condition: &Condition, w: *mut Worker, p: *mut Process) -> u32 {
+    if condition.test.is_null() {
+        return LONG;
+    }
     core::mem::transmute::<*const u8, Test>(condition.test)(w, p)
 }
 
@@ -99,6 +119,7 @@ impl Awaiting {
             owns: Owns::new(),
             touched: BTreeMap::new(),
             read: [0; WATCHED],
+            tester: None,
         }
     }
 
@@ -111,7 +132,8 @@ impl Awaiting {
         let same = |group: &Group| core::ptr::eq(group.condition, condition);
         self.groups.iter().position(same).unwrap_or_else(|| {
             let (common, own) = (Queue::EMPTY, List::EMPTY);
-            self.groups.push(Group { condition, due: false, common, own, next: None });
+            let (due, is_untested, next) = (false, false, None);
+            self.groups.push(Group { condition, due, is_untested, common, own, next });
             self.groups.len() - 1
         })
     }
@@ -130,6 +152,8 @@ impl Awaiting {
         }
         let number = *turn_of(p) as Number;
         if self.owns.get(number).is_some_and(|own| own.process == p) {
+            // A round may stand still.
+            self.pass(number);
             self.leave(number);
             return;
         }
@@ -153,6 +177,10 @@ impl Awaiting {
             self.owns.forget_room();
         }
         own.process
+    }
+
+    fn process(&self, number: Number) -> *mut Process {
+        self.owns.get(number).expect("it awaits").process
     }
 
     /// A round begins: those that are due get their turns.
@@ -207,28 +235,41 @@ pub unsafe fn add(w: *mut Worker, rare: *mut Rare, p: *mut Process) {
     }
     if let Some(Sole { condition, process }) = awaiting.sole.take() {
         awaiting.number = 0;
-        add_to_group(w, rare, condition, process);
+        let place = add_to_group(w, rare, condition, process);
+        if let Some(tester) = &mut (*rare).awaiting.tester {
+            tester.moves(place);
+        }
     }
     add_to_group(w, rare, condition, p);
 }
 
 #[inline(never)]
-unsafe fn add_to_group(w: *mut Worker, rare: *mut Rare, condition: &'static Condition, p: *mut Process) {
+unsafe fn add_to_group(
+    w: *mut Worker,
+    rare: *mut Rare,
+    condition: &'static Condition,
+    p: *mut Process,
+) -> Place {
     let awaiting = &mut (*rare).awaiting;
     let turn = awaiting.turns;
     awaiting.turns += 1;
     awaiting.number += 1;
     let index = awaiting.group_of(condition);
-    let Awaiting { groups, owns, .. } = awaiting;
     if condition.common {
         *turn_of(p) = turn;
-        return groups[index].common.push(p);
+        // Who tests runs, and stands in no queue here.
+        if !awaiting.tester.as_ref().is_some_and(|tester| tester.is(p)) {
+            awaiting.groups[index].common.push(p);
+        }
+        return Place::Common(index);
     }
+    let Awaiting { groups, owns, .. } = awaiting;
     let number = owns.add(&mut groups[index].own, p, turn, index);
     *turn_of(p) = u64::from(number);
     if condition.watches {
         test_own(w, rare, number);
     }
+    Place::Own(number)
 }
 
 /// What a release of the lock finds who awaits something alone.
@@ -239,6 +280,8 @@ pub enum Alone {
     Stays,
     /// Its condition holds: it awaits it no longer.
     Enters(*mut Process),
+    /// It has to test its condition itself.
+    Tests(*mut Process),
 }
 
 /// Looks at who awaits something alone.
@@ -248,30 +291,37 @@ pub enum Alone {
 #[inline]
 pub unsafe fn alone(w: *mut Worker, rare: *mut Rare, written: u64) -> Alone {
     let Some(Sole { condition, process }) = (*rare).awaiting.sole else { return Alone::None };
-    let answer = if condition.depends & written == 0 { 0 } else { test(condition, w, process) };
-    if answer == 0 {
+    let answer = if condition.depends & written == 0 { FALSE } else { test(condition, w, process) };
+    if answer == FALSE {
         return Alone::Stays;
+    }
+    if answer == LONG {
+        return Alone::Tests(process);
     }
     (*rare).awaiting.sole = None;
     (*rare).awaiting.number = 0;
     // Else the scheduler will see to it.
-    if answer == 1 { Alone::Enters(process) } else { Alone::Stays }
+    if answer == TRUE { Alone::Enters(process) } else { Alone::Stays }
 }
 
 /// Tests the condition of one who awaits; if it is still false, notes what it watches.
 unsafe fn test_own(w: *mut Worker, rare: *mut Rare, number: Number) -> u32 {
     let awaiting = &mut (*rare).awaiting;
-    awaiting.read = [0; WATCHED];
+    // Another one may be testing its condition itself.
+    let before = core::mem::replace(&mut awaiting.read, [0; WATCHED]);
     let Own { process, turn, group, .. } = *awaiting.owns.get(number).expect("it awaits");
     let condition = awaiting.groups[group].condition;
     let answer = test(condition, w, process);
     let awaiting = &mut (*rare).awaiting;
+    let read = core::mem::replace(&mut awaiting.read, before);
     match answer {
-        0 => {
+        FALSE => {
             awaiting.touched.remove(&turn);
-            awaiting.owns.watch(number, awaiting.read);
+            awaiting.owns.watch(number, read);
         }
-        1 => {}
+        TRUE => {}
+        // Whoever has just come has not said what it watches: the next release has it test that again.
+        LONG => _ = awaiting.touched.insert(turn, number),
         // It has failed: the scheduler will see to it.
         _ => drop(awaiting.leave(number)),
     }

@@ -3,7 +3,7 @@
 //! When the lock is given up alone, the awaiting are tested once, in order: every fulfilled one that shares enters, up
 //! to the first fulfilled one that wants the lock alone; then those who wait to enter alone; then all who wait to
 //! share. Locks are handed over: who is woken has it. Which of the awaiting have to be tested at all, the `awaiting`
-//! module knows.
+//! module knows. A process that has to test its condition itself has the lock alone meanwhile; then the round goes on.
 //!
 //! # Why this is sound
 //! Queues hold live processes of their own instance only; see the process module.
@@ -11,7 +11,7 @@
 
 use core::ptr::null_mut;
 
-use super::awaiting::{self, Alone, Round};
+use super::awaiting::{self, Alone, Place, Round, Turn};
 use super::{Rare, rare_if_any, rare_of};
 use crate::layout::*;
 use crate::queue::ready;
@@ -84,6 +84,9 @@ pub unsafe extern "C" fn ds_unlock(w: *mut Worker, p: *mut Process, written: u64
 /// `p` runs on `w`, the home worker, has the lock of its component, and has written where its condition is described.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process, written: u64) -> Status {
+    if (*p).lock & LOCK_TESTS != 0 {
+        return stays(w, p);
+    }
     let instance = (*p).instance;
     let status = if (*p).lock & LOCK_EXCLUSIVE != 0 { AWAITS_EXCLUSIVE } else { AWAITS_SHARED };
     if (*instance).lock == EXCLUSIVE_BIT {
@@ -97,6 +100,59 @@ pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process, written: u64)
     awaiting::add(w, rare_of(w, instance), p);
     (*instance).lock |= QUEUED_BIT;
     Status::Leave
+}
+
+/// A process that awaits a condition has found that it holds, where it has the lock to test it itself: has its own lock then.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker; `LOCK_TESTS` is set in its lock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_holds(w: *mut Worker, p: *mut Process) -> Status {
+    let instance = (*p).instance;
+    let rare = rare_if_any(instance);
+    let tested = awaiting::end_test(rare, true);
+    (*p).lock = LOCK_NONE;
+    (*instance).lock &= !EXCLUSIVE_BIT;
+    let status = if tested.shares {
+        (*instance).lock += 1;
+        (*p).lock = LOCK_SHARED;
+        Status::Done
+    } else if is_shared(instance) {
+        // Those who share it leave first.
+        (*rare).granted = p;
+        (*p).status = AWAITS_EXCLUSIVE;
+        Status::Leave
+    } else {
+        (*instance).lock |= EXCLUSIVE_BIT;
+        (*p).lock = LOCK_EXCLUSIVE;
+        Status::Done
+    };
+    go_on(w, instance, rare, tested.is_round && tested.shares);
+    status
+}
+
+/// A process that has the lock to test its condition has found it false.
+unsafe fn stays(w: *mut Worker, p: *mut Process) -> Status {
+    let instance = (*p).instance;
+    let rare = rare_if_any(instance);
+    let tested = awaiting::end_test(rare, false);
+    (*p).lock = LOCK_NONE;
+    (*p).status = if tested.shares { AWAITS_SHARED } else { AWAITS_EXCLUSIVE };
+    (*instance).lock &= !EXCLUSIVE_BIT;
+    go_on(w, instance, rare, tested.is_round);
+    Status::Leave
+}
+
+/// Somebody has tested its condition: goes on with what the release of the lock has begun.
+unsafe fn go_on(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, is_round: bool) {
+    if is_round {
+        admit_several(w, instance, rare, Round::go_on(w, rare));
+    }
+    finish_release(w, instance, rare);
+}
+
+unsafe fn is_shared(instance: *mut Instance) -> bool {
+    (*instance).lock & !(EXCLUSIVE_BIT | QUEUED_BIT) != 0
 }
 
 /// The time of a process that awaits a condition is up: it takes its lock again as if it came now, and finds out.
@@ -133,6 +189,11 @@ unsafe fn enter_shared(w: *mut Worker, instance: *mut Instance, p: *mut Process)
 unsafe fn left_alone(w: *mut Worker, instance: *mut Instance, written: u64) {
     let rare = rare_if_any(instance);
     admit_awaiting(w, instance, rare, written);
+    finish_release(w, instance, rare);
+}
+
+/// Those who wait to enter come last, if nobody who awaited something has the lock alone, or will.
+unsafe fn finish_release(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
     if (*instance).lock & EXCLUSIVE_BIT == 0 && (*rare).granted.is_null() {
         admit(w, instance, rare);
     }
@@ -146,29 +207,36 @@ unsafe fn admit_awaiting(w: *mut Worker, instance: *mut Instance, rare: *mut Rar
         Alone::Enters(p) if (*p).status == AWAITS_SHARED => enter_shared(w, instance, p),
         Alone::Enters(p) => enter_alone(w, instance, p),
         Alone::Stays => {}
-        Alone::None => admit_several(w, instance, rare, written),
+        Alone::Tests(p) => begin_test(w, instance, rare, p, Place::Alone),
+        Alone::None => admit_several(w, instance, rare, Round::begin(w, rare, written)),
     }
 }
 
 #[inline(never)]
-unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, written: u64) {
-    let mut round = Round::begin(w, rare, written);
-    let mut sharing = false;
+unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, mut round: Round) {
     loop {
-        let p = round.next();
-        if p.is_null() {
-            return;
+        match round.next() {
+            Turn::Enters(p) if (*p).status == AWAITS_SHARED => enter_shared(w, instance, p),
+            Turn::Enters(p) if is_shared(instance) => return (*rare).granted = p,
+            Turn::Enters(p) => return enter_alone(w, instance, p),
+            Turn::Tests(p, place) => return begin_test(w, instance, rare, p, place),
+            Turn::Nobody => return,
         }
-        if (*p).status == AWAITS_SHARED {
-            sharing = true;
-            enter_shared(w, instance, p);
-            continue;
-        }
-        return match sharing {
-            true => (*rare).granted = p,
-            false => enter_alone(w, instance, p),
-        };
     }
+}
+
+/// A process tests its condition next: it has the lock alone, but for those who have just begun to share it.
+unsafe fn begin_test(
+    w: *mut Worker,
+    instance: *mut Instance,
+    rare: *mut Rare,
+    p: *mut Process,
+    place: Place,
+) {
+    awaiting::begin_test(rare, p, place);
+    (*instance).lock |= EXCLUSIVE_BIT;
+    (*p).lock = LOCK_EXCLUSIVE | LOCK_TESTS;
+    ready(w, p);
 }
 
 /// Lets those in who wait to enter: nobody has the lock alone.

@@ -194,6 +194,7 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
     }
     retain_ready(w, lives);
     (*home(w)).parallel.candidates().retain(lives);
+    (*home(w)).outgoing.writers.retain(lives);
     (*ground(w)).failures.retain(|failure| !is_dead(failure.instance));
     deletion::forget_paused(w);
 }

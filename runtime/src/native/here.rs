@@ -12,9 +12,10 @@ use core::future::{Future, poll_fn};
 use core::ptr::null_mut;
 use core::task::{Context, Poll, Waker};
 
-use super::{Activity, Waiter, platform};
+use super::{Activity, Waiter, platform, yield_now};
 use crate::failure::ds_halt;
 use crate::layout::{NEWS, PLATFORM, Process, READY, Worker};
+use crate::worker::slice_is_over;
 
 /// See the head of this file.
 pub(super) struct Here {
@@ -94,6 +95,23 @@ impl Here {
     /// Asks again whenever the waiter is woken.
     pub(super) fn until<T>(&self, mut attempt: impl FnMut(Waiter) -> Poll<T>) -> impl Future<Output = T> {
         poll_fn(move |_| attempt(self.waiter()))
+    }
+
+    /// Gives others a turn, if the time slice is over.
+    pub(super) fn give_way(&self) -> impl Future<Output = ()> {
+        let mut has_given = false;
+        poll_fn(move |_| {
+            let (worker, process) = self.running();
+            // SAFETY: both run, at home.
+            if has_given || !unsafe { slice_is_over(worker) } {
+                return Poll::Ready(());
+            }
+            has_given = true;
+            // SAFETY: likewise; its body returns now.
+            unsafe { yield_now(worker, process) };
+            self.must_wait();
+            Poll::Pending
+        })
     }
 
     /// Reports what the protocol has no message for, and ends the program with status 1.

@@ -19,7 +19,7 @@ use core::task::Poll;
 use drystone_component::{Interface, Required, Side};
 
 use super::here::Here;
-use super::{Declaration, Putting, Taking, Values, Waiter};
+use super::{Declaration, Held, Putting, Taking, Values, Waiter};
 use crate::communication::connection::{ds_reach, indexed_slot, is_open, resolve};
 use crate::communication::{ANY, drop_words, ds_receive, ds_received, ds_send, ds_sent, ds_test};
 use crate::failure::ds_fail;
@@ -256,6 +256,18 @@ macro_rules! session {
             /// Asks again whenever the waiter is woken: how a process waits for the platform.
             pub fn until<T>(&self, attempt: impl FnMut(Waiter) -> Poll<T>) -> impl Future<Output = T> {
                 self.0.here.until(attempt)
+            }
+
+            /// Gives others a turn, if the time slice is over.
+            pub fn give_way(&self) -> impl Future<Output = ()> {
+                self.0.here.give_way()
+            }
+
+            /// Bytes as a text of the program, which may be made longer before it is sent. `None`: no memory.
+            pub fn text(&self, bytes: &[u8]) -> Option<Held> {
+                let (worker, _) = self.0.here.running();
+                // SAFETY: a process runs on this worker, at home.
+                unsafe { Held::new(worker, bytes) }
             }
 
             /// Reports what the protocol has no message for, and ends the program with status 1.

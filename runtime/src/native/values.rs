@@ -159,6 +159,13 @@ impl Held {
         Some(Held { worker, text: unsafe { text::from_bytes(worker, bytes) }.ok()? })
     }
 
+    /// Puts more bytes behind those that it has; `false`: no memory. If others hold it too, they keep what they have.
+    #[must_use]
+    pub fn append(&mut self, bytes: &[u8]) -> bool {
+        // SAFETY: it holds the text; see the head of this file.
+        unsafe { text::append_bytes(heap_of(self.worker), &raw mut self.text, bytes).is_ok() }
+    }
+
     pub(crate) fn into_word(self) -> u64 {
         ManuallyDrop::new(self).text as u64
     }

@@ -35,9 +35,9 @@ pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
 }
 
 unsafe fn may(w: *mut Worker, p: *mut Process) -> bool {
-    // Whose condition is tested is not the one that runs: the monitor is half-way. Recursive calls need the stack too.
+    // Whose condition is tested is not the one that runs: the monitor is half-way.
     let runs = !matches!((*p).status, AWAITS_SHARED | AWAITS_EXCLUSIVE);
-    runs && is_calm(w) && (*home(w)).within < DEEPEST && (*w).nested == 0
+    runs && is_calm(w) && (*home(w)).within < DEEPEST
 }
 
 /// Nothing has happened that the outer scheduler must see to before anybody else runs.

@@ -7,7 +7,9 @@
 use core::sync::atomic::Ordering::Acquire;
 
 use super::room::Room;
-use super::{HOLDER, bytes, copy, drop, first_byte, holders, is_one, make, make_in_parts, position, slices};
+use super::{
+    HOLDER, bytes, copy, drop, first_byte, holders, is_one, make, make_in_parts, make_way, position, slices,
+};
 use crate::heap::Heap;
 use crate::layout::{Fault, TEXT_BYTES, TextHead};
 use crate::long::Caller;
@@ -38,6 +40,26 @@ pub unsafe fn append(
         let from = more.map_or(first_byte(text).cast_const(), <[u8]>::as_ptr);
         by.copy(from, first_byte(text).add(old), added);
         (*text).length = (old + added) as u64;
+    }
+    Ok(())
+}
+
+/// The same for bytes that are no text.
+///
+/// # Safety
+/// `cell` holds a live text or null; `heap` is the worker's of this thread.
+pub unsafe fn append_bytes(heap: *mut Heap, cell: *mut *mut TextHead, more: &[u8]) -> Result<(), Fault> {
+    // SAFETY: as above.
+    unsafe {
+        if (*cell).is_null() {
+            *cell = make(&mut *heap, more)?;
+            return Ok(());
+        }
+        let old = bytes(*cell).len();
+        let length = old.saturating_add(more.len());
+        let text = make_room(Caller::HASTY, heap, cell, length)?;
+        first_byte(text).add(old).copy_from_nonoverlapping(more.as_ptr(), more.len());
+        (*text).length = length as u64;
     }
     Ok(())
 }
@@ -109,6 +131,7 @@ unsafe fn move_to_room(
         let text = *cell;
         let old = bytes(text);
         let grown = Room::for_growing(length);
+        make_way(by, heap, grown.bytes(length));
         let moved = (*heap).allocate(grown.bytes(length)) as *mut TextHead;
         if !moved.is_null() {
             by.copy(old.as_ptr(), first_byte(moved), old.len());

@@ -5,14 +5,14 @@
 //! all of these functions rely on.
 
 use super::{
-    append, append_byte, bytes, compare, concat, concat_all, copy, drop, equal, find, make, make_zeroed, set,
-    slice,
+    append, append_byte, bytes, compare, concat, concat_all, copy, drop, equal, find, make, make_way,
+    make_zeroed, numbers, set, slice,
 };
 use crate::failure::ds_fail;
 use crate::layout::{Fault, Process, Status, TextHead, Worker};
 use crate::long::Caller;
 use crate::worker::heap_of;
-use drystone_component::number::{self, parse_integer, parse_real};
+use drystone_component::number;
 
 /// What an operation answers that should make a text and has failed.
 pub const FAILED: *mut TextHead = usize::MAX as *mut TextHead;
@@ -63,7 +63,11 @@ pub unsafe extern "C" fn ds_text_new(
 ) -> *mut TextHead {
     unsafe {
         let length = usize::try_from(n).map_err(|_| Fault::InvalidArgument);
-        At(w, p, location).or_fail(length.and_then(|length| make_zeroed(&mut *heap_of(w), length)), FAILED)
+        let make = |length| {
+            make_way(Caller::new(w, p), heap_of(w), length);
+            make_zeroed(&mut *heap_of(w), length)
+        };
+        At(w, p, location).or_fail(length.and_then(make), FAILED)
     }
 }
 
@@ -273,10 +277,15 @@ pub unsafe extern "C" fn ds_text_from_character(
 /// `NUMBER(t, n)`
 ///
 /// # Safety
-/// `text` is null or alive; `to` may be written.
+/// `p` runs on `w`; `text` is null or alive; `to` may be written.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_number_integer(text: *const TextHead, to: *mut i64) -> u32 {
-    unsafe { put(parse_integer(bytes(text)), to) }
+pub unsafe extern "C" fn ds_number_integer(
+    w: *mut Worker,
+    p: *mut Process,
+    text: *const TextHead,
+    to: *mut i64,
+) -> u32 {
+    unsafe { put(numbers::integer(Caller::new(w, p), bytes(text)), to) }
 }
 
 /// `NUMBER(t, x)`
@@ -284,8 +293,13 @@ pub unsafe extern "C" fn ds_number_integer(text: *const TextHead, to: *mut i64) 
 /// # Safety
 /// As for [`ds_number_integer`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_number_real(text: *const TextHead, to: *mut f64) -> u32 {
-    unsafe { put(parse_real(bytes(text)), to) }
+pub unsafe extern "C" fn ds_number_real(
+    w: *mut Worker,
+    p: *mut Process,
+    text: *const TextHead,
+    to: *mut f64,
+) -> u32 {
+    unsafe { put(numbers::real(Caller::new(w, p), bytes(text)), to) }
 }
 
 unsafe fn put<T>(value: Option<T>, to: *mut T) -> u32 {

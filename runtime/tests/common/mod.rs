@@ -131,13 +131,13 @@ impl C {
 
     pub unsafe fn write(self, text: &str) -> Next {
         for byte in text.bytes() {
-            unsafe { ds_write_character(self.w, byte as u32) };
+            unsafe { ds_write_character(self.w, self.p, byte as u32) };
         }
         Go
     }
 
     pub unsafe fn number(self, x: u64) -> Next {
-        unsafe { ds_write_integer(self.w, x as i64) };
+        unsafe { ds_write_integer(self.w, self.p, x as i64) };
         self.go()
     }
 
@@ -325,6 +325,23 @@ impl C {
                 1 => Go,
                 _ => Leave,
             }
+        }
+    }
+
+    /// `AWAIT` of a condition that the process tests itself, for two time slices each time.
+    pub unsafe fn await_tested(self, condition: &'static Condition, test: fn(C) -> bool) -> Next {
+        unsafe {
+            let slices = self.r(REGISTERS - 1);
+            if *slices < 2 {
+                *slices += 1;
+                return status(ds_preempt(self.w, self.p));
+            }
+            *slices = 0;
+            if !test(self) {
+                self.word(1).cast::<*const Condition>().write(condition);
+                return status(ds_await(self.w, self.p, EVERYTHING));
+            }
+            if (*self.p).lock & LOCK_TESTS == 0 { Go } else { status(ds_holds(self.w, self.p)) }
         }
     }
 
@@ -797,8 +814,9 @@ pub struct TestPlatform {
 }
 
 impl Platform for TestPlatform {
-    fn write(&mut self, bytes: &[u8]) {
+    fn write(&mut self, bytes: &[u8]) -> usize {
         self.output.extend_from_slice(bytes);
+        bytes.len()
     }
 
     fn report(&mut self, bytes: &[u8]) {

@@ -21,6 +21,7 @@ mod procedures;
 mod protocols;
 mod relays;
 mod scenario;
+mod stretches;
 pub mod texts;
 mod watchers;
 mod wiring;
@@ -128,7 +129,7 @@ impl Generator {
             return self.scenario(depth + 1);
         }
         // What writes, or may fail, does so in an order that is known only where nothing runs beside it.
-        let alone = if depth == 0 { 8 } else { 0 };
+        let alone = if depth == 0 { 9 } else { 0 };
         let pattern = self.random.below(24 + alone);
         let step = match pattern {
             _ if self.only.is_some() => self.only.map_or_else(Step::default, |only| only(self)),
@@ -156,6 +157,7 @@ impl Generator {
             26 => self.changes(),
             27 => self.containers(),
             28 | 29 => return self.farewells(),
+            30 => return self.stretches(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

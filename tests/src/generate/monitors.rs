@@ -155,12 +155,14 @@ FOR {i} := 0 TO {nodes} - 1 DO DISCONNECT({interface}({r}[{i}])) END;
                 if own.random.one_in(2) { "EXCLUSIVE" } else { "SHARED" },
             )
         });
+        let is_turn = self.slowly_or_not(&format!("turn MOD {players} = me"));
         let mut step = Step::declaring(format!(
             "INTERFACE {interface};\nIN Join(me: INTEGER) OUT Left\nEND {interface};
 INTERFACE {get};\nIN Get OUT Log(n: INTEGER)\nEND {get};
 COMPONENT {table} OFFERS {interface}, {get};
 VARIABLE turn, log: INTEGER;
-{functions}PROCEDURE IsTurn(me: INTEGER): BOOLEAN;\nBEGIN RETURN turn MOD {players} = me\nEND IsTurn;
+{functions}PROCEDURE IsTurn(me: INTEGER): BOOLEAN;\nBEGIN RETURN {is_turn}\nEND IsTurn;
+PROCEDURE Slowly(b: BOOLEAN): BOOLEAN; BEGIN REPEAT UNTIL ~b OR b; RETURN b END Slowly;
 IMPLEMENTATION {interface};
 VARIABLE me, round: INTEGER;
 BEGIN
@@ -204,16 +206,19 @@ END {player};
         let mode = *self.random.pick(&["EXCLUSIVE", "SHARED"]);
         // Nobody gives up at the very moment.
         let limit = format!("{i} * {} MOD 20 * 2 + 1", self.random.range(1, 19));
-        let answer = *self.random.pick(&[
-            "holds := AWAIT(open, limit)",
-            "IF AWAIT(open, limit) THEN holds := open END",
-            "WHILE ~holds AND (limit > 0) DO holds := AWAIT(open, 4); DEC(limit, 4) END",
+        let condition = self.slowly_or_not("open");
+        let answer = self.random.pick(&[
+            "holds := AWAIT(OPEN, limit)",
+            "IF AWAIT(OPEN, limit) THEN holds := open END",
+            "WHILE ~holds AND (limit > 0) DO holds := AWAIT(OPEN, 4); DEC(limit, 4) END",
         ]);
+        let answer = answer.replace("OPEN", &condition);
         let mut step = Step::declaring(format!(
             "INTERFACE {wait};\nIN Wait(limit: INTEGER) OUT Over(n: INTEGER)\nEND {wait};
 INTERFACE {open};\nIN Open OUT Done\nEND {open};
 COMPONENT {gate} OFFERS {wait}, {open};
 VARIABLE open: BOOLEAN;
+PROCEDURE Slowly(b: BOOLEAN): BOOLEAN; BEGIN WHILE ~b DO RETURN FALSE END; RETURN open END Slowly;
 IMPLEMENTATION {wait};
 VARIABLE limit: INTEGER;
 VARIABLE holds: BOOLEAN;

@@ -45,6 +45,7 @@ impl Generator {
             })
             .collect();
         let first = signals[0].parts.concat();
+        let all_over = self.slowly_or_not(&format!("steps = {steps}"));
         let mode = if self.random.one_in(2) { "EXCLUSIVE" } else { "SHARED" };
         let mut step = Step::declaring(format!(
             "INTERFACE {join};\nIN Join(me: INTEGER) OUT Left\nEND {join};
@@ -53,6 +54,7 @@ INTERFACE {bystand};\nIN Join(me: INTEGER) OUT Left\nEND {bystand};
 COMPONENT {board} OFFERS {join}, {get}, {bystand};
 VARIABLE log, steps: INTEGER; far[i: INTEGER]: INTEGER;
 {variables}{functions}PROCEDURE Put(VARIABLE x: INTEGER; v: INTEGER); BEGIN x := v END Put;
+PROCEDURE Slowly(b: BOOLEAN): BOOLEAN; VARIABLE i: INTEGER; BEGIN FOR i := 1 TO 20 DO b := ~b END; RETURN b END Slowly;
 PROCEDURE Creep(VARIABLE x: INTEGER; v: INTEGER); BEGIN WHILE x < v DO INC(x) END; IF x > v THEN x := v END END Creep;
 {procedures}IMPLEMENTATION {join};
 VARIABLE me, round, next, r: INTEGER; name: TEXT;
@@ -68,12 +70,12 @@ IMPLEMENTATION {get};
 VARIABLE next, r: INTEGER;
 BEGIN
 ?Get; r := 1; BEGIN {{EXCLUSIVE}} {first} END;
-BEGIN {{{mode}}} AWAIT(steps = {steps}); !Log(log) END
+BEGIN {{{mode}}} AWAIT({all_over}); !Log(log) END
 END {get};
 IMPLEMENTATION {bystand};
 VARIABLE me: INTEGER;
 BEGIN
-?Join(me); BEGIN {{{mode}}} AWAIT((far[me] > 0) OR (steps = {steps})) END; !Left
+?Join(me); BEGIN {{{mode}}} AWAIT((far[me] > 0) OR ({all_over})) END; !Left
 END {bystand};
 BEGIN
 FOR log := 0 TO {bystanders} DO far[log] := 0 END; log := 0;
@@ -108,6 +110,11 @@ FOR {i} := 0 TO {players} - 1 DO\nNEW({p}[{i}]);\n{link}{p}[{i}]!Start({players}
             fold(&x)
         );
         step
+    }
+
+    /// A condition, perhaps by a function `Slowly` that gives what it is given.
+    pub(super) fn slowly_or_not(&mut self, condition: &str) -> String {
+        if self.random.one_in(3) { format!("Slowly({condition})") } else { condition.to_string() }
     }
 
     fn signal(&mut self, players: usize) -> Signal {
@@ -192,7 +199,28 @@ FOR {i} := 0 TO {players} - 1 DO\nNEW({p}[{i}]);\n{link}{p}[{i}]!Start({players}
                 signal.parts = vec![format!("{set}(next, r); ")];
             }
         }
+        if self.random.one_in(3) {
+            self.test_slowly(&mut signal);
+        }
         signal
+    }
+
+    /// The condition is one that takes long, as far as a compiler can tell.
+    fn test_slowly(&mut self, signal: &mut Signal) {
+        let (slow, condition) = (self.name("Slow"), &signal.condition);
+        let parameters = "me, round: INTEGER; name: TEXT";
+        let procedure = match self.random.below(4) {
+            0 => {
+                signal.condition = format!("({condition}) AND (TEXT(me) + \"\" = name)");
+                return;
+            }
+            1 => format!("BEGIN IF n > 0 THEN RETURN {slow}(n - 1, me, round, name) END; RETURN {condition}"),
+            2 => format!("VARIABLE i: INTEGER; BEGIN FOR i := 1 TO 30 DO INC(n, i) END; RETURN {condition}"),
+            _ => format!("BEGIN WHILE n > 0 DO DEC(n) END; RETURN (n = 0) AND ({condition})"),
+        };
+        signal.condition = format!("{slow}({}, me, round, name)", self.random.below(20));
+        signal.procedures +=
+            &format!("PROCEDURE {slow}(n: INTEGER; {parameters}): BOOLEAN; {procedure} END {slow};\n");
     }
 
     /// A statement that leaves a value in a variable or element.

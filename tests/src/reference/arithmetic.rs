@@ -132,10 +132,24 @@ pub(super) fn number(text: &[u8], ty: &Type) -> Option<Value> {
     if !digits.starts_with(|first: char| first.is_ascii_digit()) {
         return None;
     }
-    match ty {
-        Type::Integer => text.parse().ok().map(Value::Integer),
-        _ => text.parse().ok().map(Value::Real),
+    if digits.contains(|letter: char| letter.is_ascii_lowercase()) {
+        return None;
     }
+    let integer = match text.strip_suffix('H') {
+        Some(hexadecimal) => i64::from_str_radix(hexadecimal, 16).ok(),
+        None => text.parse().ok(),
+    };
+    if *ty == Type::Integer {
+        return integer.map(Value::Integer);
+    }
+    if digits.ends_with('H') {
+        return integer.map(|integer| Value::Real(integer as f64));
+    }
+    let has_point = digits.split('E').next().is_some_and(|mantissa| mantissa.contains('.'));
+    if digits.contains('E') && !has_point {
+        return None;
+    }
+    text.parse().ok().filter(|real: &f64| real.is_finite()).map(Value::Real)
 }
 
 fn integer(exact: Option<i64>) -> Computed {
@@ -149,6 +163,16 @@ fn place(value: &Value) -> Result<usize, Kind> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_spelled_as_in_programs() {
+        let integer = |text: &str| number(text.as_bytes(), &Type::Integer).map(|value| value.integer());
+        let spelled = ["0FFH", "-0AH", "FFH", "0ffH", "12", "+7", "1.0"].map(integer);
+        assert_eq!(spelled, [Some(255), Some(-10), None, None, Some(12), Some(7), None]);
+        let is_real = |text: &str| number(text.as_bytes(), &Type::Real).is_some();
+        let real = ["0FFH", "1.5E3", "1E3", "1.5e3", "1.5E999", "12", "2."].map(is_real);
+        assert_eq!(real, [true, true, false, false, false, true, true]);
+    }
 
     #[test]
     fn division_floors_and_the_remainder_has_the_sign_of_the_divisor() {

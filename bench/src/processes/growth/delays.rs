@@ -5,7 +5,7 @@ use super::trial::{Trial, figure, repeated};
 use crate::row::Row;
 
 /// In the order of the program, which has them as numbers.
-const OPERATIONS: [&str; 22] = [
+const OPERATIONS: [&str; 31] = [
     "nothing",
     "delete 10^6 servers",
     "delete a holder of 10^6",
@@ -28,6 +28,15 @@ const OPERATIONS: [&str; 22] = [
     "delete a client with 10^6 slots",
     "find by a text of 100 MB",
     "free a text of 100 MB",
+    "a chain of 25 procedures, each calling the one before twice",
+    "AWAIT a function of 5·10^7 steps",
+    "let go of a lock for which such a condition waits",
+    "connect 20000 relays from the client's end, and undo it",
+    "24 keys of 20 MB",
+    "NUMBER of 100 MB, ten times",
+    "WRITE of 100 MB",
+    "WriteText of 100 MB",
+    "ReadLine of 100 MB",
 ];
 
 /// Milliseconds: a time slice, and what the clock rounds.

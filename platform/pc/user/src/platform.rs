@@ -79,8 +79,9 @@ impl User {
 }
 
 impl Platform for User {
-    fn write(&mut self, bytes: &[u8]) {
+    fn write(&mut self, bytes: &[u8]) -> usize {
         calls::write(Stream::Output, bytes);
+        bytes.len()
     }
 
     fn report(&mut self, bytes: &[u8]) {

@@ -10,7 +10,7 @@ use drystone_component::Offered;
 
 use super::slots::interfaces_of;
 use super::waiting::tell_disconnected;
-use super::ways::{first_client, leaves_through, unlink};
+use super::ways::{first_client, leaves_served_through, leaves_through, unlink};
 use crate::communication::{close, detach, lose_client, may_close};
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
@@ -30,7 +30,7 @@ pub unsafe fn unfinished_of(instance: *mut Instance) -> *mut Communication {
 /// A communication through a slot that may not end now; null if all may.
 pub unsafe fn unfinished_through(slot: *mut RequiredSlot) -> *mut Communication {
     let mut found = null_mut();
-    leaves_through(slot, |leaf| {
+    leaves_served_through(slot, |leaf| {
         let c = *leaf.cell;
         if !c.is_null() && !may_close(c) {
             found = c;
@@ -41,7 +41,7 @@ pub unsafe fn unfinished_through(slot: *mut RequiredSlot) -> *mut Communication 
 
 /// Closes all communications through a slot.
 pub unsafe fn close_all_through(w: *mut Worker, slot: *mut RequiredSlot) {
-    leaves_through(slot, |leaf| close_leaf(w, leaf.cell));
+    leaves_served_through(slot, |leaf| close_leaf(w, leaf.cell));
 }
 
 /// Lets go of a communication.

@@ -140,22 +140,35 @@ pub unsafe fn slot_behind(target: usize) -> *mut RequiredSlot {
     }
 }
 
-/// Whether connecting a slot so would close a cycle: the target leads to the slot already. Goes on from the target and
-/// back from the slot by turns, so that a long chain costs nothing at either of its ends.
-pub unsafe fn closes_cycle(slot: *mut RequiredSlot, target: usize) -> bool {
+/// Where a slot leads, or would.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// To itself.
+    Cycle,
+    /// To a slot that isn't connected.
+    Nowhere,
+    /// To an implementation; or few slots lead to the one that was asked about.
+    Somewhere,
+}
+
+/// Where a slot leads whose target is this one. Goes on from the target and back from the slot by turns, so that a long
+/// chain costs nothing at either of its ends.
+pub unsafe fn way(slot: *mut RequiredSlot, target: usize) -> Way {
+    let mut last = target;
     let first = slot_behind(target);
     let mut ahead = first;
     let mut before = Before { slots: Vec::new(), next: slot };
-    loop {
-        if ahead.is_null() {
-            return false;
-        }
+    while !ahead.is_null() {
         match before.next() {
-            None => return false,
-            Some(found) if found == first || ahead == slot => return true,
-            Some(_) => ahead = slot_behind((*ahead).target),
+            None => return Way::Somewhere,
+            Some(found) if found == first || ahead == slot => return Way::Cycle,
+            Some(_) => {
+                last = (*ahead).target;
+                ahead = slot_behind(last);
+            }
         }
     }
+    if matches!(decode(last), Target::Nothing) { Way::Nowhere } else { Way::Somewhere }
 }
 
 /// The sibling-to-be-asked: whose offered slot it is that a slot is connected to directly, or through what BY has put there.
@@ -290,11 +303,24 @@ pub unsafe fn inward_of(slot: *mut RequiredSlot) -> Option<&'static Offered> {
 pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
     let mut before = Before { slots: Vec::new(), next: slot };
     while let Some(slot) = before.next() {
-        let client = (*slot).instance;
-        each(Leaf { cell: &raw mut (*slot).communication, slot, client });
-        if let Some(offered) = inward_of(slot) {
-            let from = slot_at::<OfferedSlot>(client, offered.offset);
-            each(Leaf { cell: &raw mut (*from).holder, slot: null_mut(), client });
-        }
+        leaves_of(slot, &mut each);
+    }
+}
+
+/// The same, but of a slot that leads nowhere its own only: what has been left to the others doesn't go through it.
+pub unsafe fn leaves_served_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
+    let is_end = (*slot).clients.is_null() && inward_of(slot).is_none();
+    if is_end || way(slot, (*slot).target) == Way::Nowhere {
+        return leaves_of(slot, &mut each);
+    }
+    leaves_through(slot, each);
+}
+
+unsafe fn leaves_of(slot: *mut RequiredSlot, each: &mut impl FnMut(Leaf)) {
+    let client = (*slot).instance;
+    each(Leaf { cell: &raw mut (*slot).communication, slot, client });
+    if let Some(offered) = inward_of(slot) {
+        let from = slot_at::<OfferedSlot>(client, offered.offset);
+        each(Leaf { cell: &raw mut (*from).holder, slot: null_mut(), client });
     }
 }

@@ -6,8 +6,18 @@
 
 use core::ptr::null_mut;
 
-use super::{Group, Next, Rare, test, test_own};
+use super::{FALSE, Group, LONG, Next, Place, Rare, TRUE, test, test_own};
 use crate::layout::*;
+
+/// Who comes next in a round.
+pub enum Turn {
+    /// Its condition holds: it awaits it no longer.
+    Enters(*mut Process),
+    /// It has to test its condition itself, and the round stands still until it has.
+    Tests(*mut Process, Place),
+    /// There is no other.
+    Nobody,
+}
 
 /// Those who await, one after the other, as far as a release lets them in.
 pub struct Round {
@@ -39,7 +49,7 @@ impl Round {
                 (*group).due =
                     if common { Round::holds(w, rare, group) } else { (*group).own.first().is_some() };
                 if (*group).due {
-                    mixed |= !common || !holding.is_null();
+                    mixed |= !common || (*group).is_untested || !holding.is_null();
                     holding = group;
                 }
             }
@@ -48,36 +58,48 @@ impl Round {
         Round { w, rare, holding, mixed, has_begun: false }
     }
 
+    /// A round goes on that stood still.
+    ///
+    /// # Safety
+    /// As for [`Round::begin`].
+    pub unsafe fn go_on(w: *mut Worker, rare: *mut Rare) -> Round {
+        Round { w, rare, holding: null_mut(), mixed: true, has_begun: true }
+    }
+
     /// Tests a common condition. One answer is good for all; but each fails for itself.
     #[inline]
     unsafe fn holds(w: *mut Worker, rare: *mut Rare, group: *mut Group) -> bool {
         while !(*group).common.is_empty() {
             match test((*group).condition, w, (*group).common.head) {
-                0 => return false,
-                1 => return true,
+                FALSE => return false,
+                TRUE => return true,
+                LONG => {
+                    (*group).is_untested = true;
+                    return true;
+                }
                 _ => Round::pop(rare, group),
             };
         }
         false
     }
 
-    /// The next one whose condition holds: it awaits it no longer. Null: there is no other.
+    /// The next one.
     ///
     /// # Safety
     /// As for [`Round::begin`].
     #[inline]
-    pub unsafe fn next(&mut self) -> *mut Process {
+    pub unsafe fn next(&mut self) -> Turn {
         if self.mixed {
             return self.next_by_turn();
         }
         if self.holding.is_null() {
-            return null_mut();
+            return Turn::Nobody;
         }
         if (*self.holding).common.is_empty() {
             (*self.holding).due = false;
-            return null_mut();
+            return Turn::Nobody;
         }
-        Round::pop(self.rare, self.holding)
+        Turn::Enters(Round::pop(self.rare, self.holding))
     }
 
     /// Takes the first out of a group that is not empty.
@@ -89,7 +111,7 @@ impl Round {
 
     #[cold]
     #[inline(never)]
-    unsafe fn next_by_turn(&mut self) -> *mut Process {
+    unsafe fn next_by_turn(&mut self) -> Turn {
         let awaiting = &raw mut (*self.rare).awaiting;
         if !core::mem::replace(&mut self.has_begun, true) {
             (*awaiting).begin_round();
@@ -97,16 +119,22 @@ impl Round {
         while let Some((_, next)) = (*awaiting).first() {
             let number = match next {
                 Next::Common(index) => {
-                    return Round::pop(self.rare, &raw mut (&mut (*awaiting).groups)[index]);
+                    let group = &raw mut (&mut (*awaiting).groups)[index];
+                    return match (*group).is_untested {
+                        true => Turn::Tests((*group).common.head, Place::Common(index)),
+                        false => Turn::Enters(Round::pop(self.rare, group)),
+                    };
                 }
                 Next::Own(number) => number,
             };
             (*awaiting).pass(number);
-            if test_own(self.w, self.rare, number) == 1 {
-                return (*awaiting).leave(number);
+            match test_own(self.w, self.rare, number) {
+                TRUE => return Turn::Enters((*awaiting).leave(number)),
+                LONG => return Turn::Tests((*awaiting).process(number), Place::Own(number)),
+                _ => {}
             }
         }
         (*self.rare).awaiting.groups.iter_mut().for_each(|group| group.due = false);
-        null_mut()
+        Turn::Nobody
     }
 }
