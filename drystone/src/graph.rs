@@ -5,6 +5,7 @@ mod layout;
 mod picture;
 mod routes;
 mod running;
+mod slots;
 mod svg;
 mod written;
 

@@ -12,7 +12,8 @@ use drystone_language::render::{self, Colour};
 use drystone_language::source::{Diagnostic, SourceFile};
 
 use crate::arguments::Source;
-use crate::{Status, WRONG, say, wrong};
+use crate::system::Composed;
+use crate::{Status, WRONG, say, with, wrong};
 
 /// The library's files, by name and text, for programs that have none of the same name beside them.
 const LIBRARY: &[(&str, &str)] = &[
@@ -32,12 +33,16 @@ pub fn load(source: &Source) -> Result<Loaded, Status> {
     load_with(&source.files, |files| check(files, source.entry.as_deref()))
 }
 
-/// Likewise files that need not be a program of their own.
+/// Likewise files that need not be a program of their own, and the crates of their native parts.
 pub fn check(source: &Source) -> Result<(), Status> {
     let check = if source.with.is_empty() { check::check_part } else { check::check_part_beside_crates };
-    match source.entry {
-        Some(_) => load(source).map(drop),
-        None => load_with(&source.files, check).map(drop),
+    let loaded = match source.entry {
+        Some(_) => load(source)?,
+        None => load_with(&source.files, check)?,
+    };
+    match &loaded.program.system {
+        Some(system) => Composed::new(&loaded.program, system, source).map(drop),
+        None => with::check(&source.with).map(drop),
     }
 }
 

@@ -41,17 +41,15 @@ pub fn check_files(files: &[PathBuf]) -> Result<(), Status> {
     }
 }
 
-/// A system that can be built.
+/// A system that can be built: all that it is made of is there.
 pub struct Composed<'a> {
     parts: Parts<'a>,
-    crates: Crates,
-}
-
-/// The crates that there are, by what Rust code calls them.
-struct Crates {
-    packages: BTreeMap<String, Value>,
-    /// That of the first crate that was named.
+    /// The first crate that was named.
     first: Metadata,
+    /// What the manifest of its package says of the crates.
+    dependencies: String,
+    /// The code of its package.
+    code: String,
 }
 
 impl<'a> Composed<'a> {
@@ -74,15 +72,9 @@ impl<'a> Composed<'a> {
             }
             first.get_or_insert(metadata);
         }
-        let crates = Crates { packages, first: first.expect("there is a folder") };
-        Ok(Composed { parts, crates })
-    }
-
-    /// Makes its image, in which each part can be told.
-    pub fn build(&self) -> Result<PathBuf, Status> {
-        let Crates { packages, first } = &self.crates;
+        let first = first.expect("there is a folder");
         let mut dependencies = String::new();
-        for name in self.parts.crates() {
+        for name in parts.crates() {
             let package = packages.get(&name).ok_or_else(|| {
                 let shown = first.manifest.display();
                 fail(format_args!(
@@ -91,14 +83,20 @@ impl<'a> Composed<'a> {
             })?;
             dependencies += &dependency(package)?;
         }
-        let code = self.parts.code().map_err(fail)?;
+        let code = parts.code().map_err(fail)?;
+        Ok(Composed { parts, first, dependencies, code })
+    }
+
+    /// Makes its image, in which each part can be told.
+    pub fn build(&self) -> Result<PathBuf, Status> {
+        let Composed { first, dependencies, code, .. } = self;
         let name = self.parts.package();
         let target = first.target();
         let folder = target.join("drystone").join(&name);
         let layout = folder.join("image.ld");
         let written = std::fs::create_dir_all(folder.join("src"))
-            .and_then(|()| keep(&folder.join("Cargo.toml"), &package::manifest(&name, &dependencies)))
-            .and_then(|()| keep(&folder.join("src/main.rs"), &code))
+            .and_then(|()| keep(&folder.join("Cargo.toml"), &package::manifest(&name, dependencies)))
+            .and_then(|()| keep(&folder.join("src/main.rs"), code))
             .and_then(|()| keep(&layout, image::LAYOUT));
         written.map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
         let lock = folder.join("Cargo.lock");

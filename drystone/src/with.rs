@@ -16,14 +16,9 @@ const WHAT: &str = "--with";
 
 /// Makes the static library that takes the place of the command's own.
 pub fn library(crates: &[PathBuf], platform: Platform) -> Result<PathBuf, Status> {
-    let mut all = Vec::new();
-    let mut places = None;
-    for folder in crates {
-        let (found, its) = look_at(folder)?;
-        all.push(found);
-        places = places.or(Some(its));
-    }
-    let Places { root, target } = places.expect("at least one crate is given");
+    let found = check(crates)?;
+    let (all, mut places): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let Places { root, target } = places.swap_remove(0);
     // Programs with other crates may be built there at the same time.
     let name = all.iter().fold(platform.library().into(), |name, it| format!("{name}-{}", it.package));
     let package = Package { name: &name, platform, root: &root, crates: &all };
@@ -31,8 +26,13 @@ pub fn library(crates: &[PathBuf], platform: Platform) -> Result<PathBuf, Status
     package.make(&target, WHAT, &format!("building {names} with what a program runs on"))
 }
 
+/// Whether all crates are there, and can be built in.
+pub fn check(crates: &[PathBuf]) -> Result<Vec<(Crate, Places)>, Status> {
+    crates.iter().map(|folder| look_at(folder)).collect()
+}
+
 /// What else is known of a crate.
-struct Places {
+pub struct Places {
     /// The root of the repository that it has `drystone-kortex` from.
     root: PathBuf,
     /// Where Cargo puts what it makes of it.

@@ -92,6 +92,11 @@ impl Peer {
         self.connection.borrow().has_output()
     }
 
+    /// How many bytes wait to be sent.
+    pub fn waits(&self) -> usize {
+        self.connection.borrow_mut().output().len()
+    }
+
     /// Hands bytes to be sent to `write`, which says how many it took, until it takes none or there are none.
     pub fn output<E>(&self, mut write: impl FnMut(&[u8]) -> Result<usize, E>) -> Result<(), E> {
         let mut connection = self.connection.borrow_mut();
@@ -124,6 +129,17 @@ impl Peer {
         if self.has_output() {
             line.send_soon();
         }
+    }
+
+    /// Bytes of memory that the connection takes.
+    pub fn held(&self) -> usize {
+        self.connection.borrow().held()
+    }
+
+    /// The connection takes too much: it ends, and what has not been taken is lost.
+    pub fn evict(&self, line: &Rc<dyn Line>, why: &str) {
+        self.connection.borrow_mut().evict(why);
+        self.tell(line);
     }
 
     /// Tells everyone what has happened.

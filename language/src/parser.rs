@@ -10,6 +10,7 @@
 mod blocks;
 mod declarations;
 mod designators;
+mod elsewhere;
 mod expressions;
 mod habits;
 mod protocols;

@@ -50,6 +50,7 @@ pub(crate) use making::{body, leak};
 pub use ports::Ports;
 pub use process::{park, platform, unpark, yield_now};
 pub use running::ds_native;
+pub(crate) use running::is_at_work;
 pub use session::{Client, Closed, Message, Protocol, Server};
 pub use values::{Held, Parcel, Part, Putting, Taking, Text, Value, Values};
 pub(crate) use values::{drop_word, fits, word_of};

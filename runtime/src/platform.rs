@@ -55,6 +55,9 @@ pub trait Platform {
     /// How many processes are registered here, waiting. While there is one, the program is not in a deadlock.
     fn pending(&self) -> usize;
 
+    /// Calls `each` for those processes, as far as the platform knows which they are.
+    fn waiting(&self, _each: &mut dyn FnMut(*mut Process)) {}
+
     /// A process that is registered here is ended by force: the platform forgets it and never passes it to `wake`.
     fn forget(&mut self, process: *mut Process);
 

@@ -7,6 +7,7 @@
 //! See the home module, whose data [`run`] owns.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+mod halt;
 mod within;
 
 use alloc::boxed::Box;
@@ -254,6 +255,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
     loop {
         let mut attention = (*w).attention.swap(0, Acquire);
         if let Some(status) = (*ground(w)).halted {
+            halt::settle(w);
             return status;
         }
         parallel::come_home(w);

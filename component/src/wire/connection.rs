@@ -329,6 +329,32 @@ impl Connection {
         }
     }
 
+    /// Bytes of memory that it takes: what waits to be taken or sent, and its communications.
+    pub fn held(&self) -> usize {
+        let inboxes: usize = self.channels.iter().flatten().map(|channel| channel.inbox.held()).sum();
+        let channels = self.channels.len() * size_of::<Option<Channel>>();
+        inboxes + channels + self.partial.capacity() + self.output.held()
+    }
+
+    /// This side ends the connection, if it isn't over, and lets go of what waits to be taken: that is lost. Who leaves much
+    /// unread isn't told why.
+    pub fn evict(&mut self, why: &str) {
+        if self.output.rest().len() > FULL / 2 {
+            self.output = Output::default();
+            self.lost(why);
+        }
+        self.farewell(why);
+        self.partial = Vec::new();
+        for index in 0..self.channels.len() as u32 {
+            let Some(channel) = self.channels[index as usize].as_mut() else { continue };
+            if channel.inbox.held() > 0 {
+                channel.inbox.clear();
+                channel.end = Some(End::Lost(why.to_string()));
+                self.wake(index, Waits::Message);
+            }
+        }
+    }
+
     fn channel(&mut self, handle: Handle) -> Option<&mut Channel> {
         self.channels.get_mut(handle.0 as usize)?.as_mut().filter(|channel| channel.held)
     }

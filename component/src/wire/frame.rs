@@ -111,6 +111,11 @@ impl Output {
         &self.bytes[self.sent..]
     }
 
+    /// Bytes of memory that it takes.
+    pub(super) fn held(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// The first bytes of the rest have been sent.
     pub(super) fn sent(&mut self, count: usize) {
         self.sent += count.min(self.bytes.len() - self.sent);

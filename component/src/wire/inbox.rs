@@ -81,6 +81,11 @@ impl Inbox {
         (taken, length)
     }
 
+    /// Bytes of memory that it takes.
+    pub(super) fn held(&self) -> usize {
+        self.bytes.capacity()
+    }
+
     /// Nobody will take what is here, nor the rest of what has begun to come.
     pub(super) fn clear(&mut self) {
         *self = Inbox::default();

@@ -1,146 +1,135 @@
 //! The ways that connections take. They keep to the space between boxes: up and down in the *channels* between columns,
-//! across a column in the *gaps* below its boxes.
+//! across a column in the *gaps* below its boxes. No two lie on one another: each has a lane of its own in a channel,
+//! and in a gap a height at which nothing else runs beside it.
 
 use std::collections::HashMap;
 
-use super::layout::{Frame, Layout};
-use super::picture::{Connection, Picture, Side};
+use super::layout::{Layout, Stretch, Traffic};
+use super::picture::{Picture, Side};
+use super::slots::{End, Ends};
 
 /// A point of the drawing.
 pub type Point = (f64, f64);
 
-/// For each connection of the picture the corners of its way, from its client to its server.
-pub fn routes(picture: &Picture, layout: &Layout) -> Vec<Vec<Point>> {
-    let plans: Vec<Plan> =
-        picture.connections.iter().map(|connection| Plan::of(picture, layout, connection)).collect();
-    let mut lanes = Lanes::default();
-    plans.iter().for_each(|plan| lanes.reserve(plan));
-    plans.iter().map(|plan| lanes.corners(layout, plan)).collect()
-}
+/// Between lines side by side, at least, if there is room.
+const APART: f64 = 2.5;
 
-/// A stretch between boxes that ways can share side by side.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Stretch {
-    /// Left of a column, or right of the last: box around, number of the column.
-    Channel(usize, usize),
-    /// Below a box.
-    Gap(usize),
+/// Where everything is, and for each connection of the picture the corners of its way, from its client to its server.
+pub fn laid_out(picture: &Picture) -> (Layout, Vec<Vec<Point>>) {
+    let first = Layout::of(picture, None);
+    let plans: Vec<Plan> = first.ends.iter().map(|ends| Plan::of(&first, ends)).collect();
+    let mut traffic = Traffic::default();
+    for stretch in plans.iter().flat_map(|plan| &plan.0) {
+        *traffic.entry(*stretch).or_default() += 1;
+    }
+    let mut layout = Layout::of(picture, Some((&first, traffic.clone())));
+    let ends = layout.ends.clone();
+    for (ends, _) in ends.iter().zip(&plans).filter(|(_, plan)| plan.0.len() == 1) {
+        layout.straighten(ends);
+    }
+    let mut lanes =
+        Lanes { picture, layout: &layout, traffic, taken: HashMap::new(), heights: HashMap::new() };
+    let ways = ends.iter().zip(&plans).map(|(ends, plan)| lanes.corners(ends, plan)).collect();
+    (layout, ways)
 }
 
 /// Which stretches a connection runs through: a channel, then a gap and a channel for each column that it crosses.
-struct Plan {
-    from: Point,
-    to: Point,
-    stretches: Vec<Stretch>,
-}
+struct Plan(Vec<Stretch>);
 
 impl Plan {
-    fn of(picture: &Picture, layout: &Layout, connection: &Connection) -> Plan {
-        let Connection { from, to, .. } = *connection;
-        // What stands in the box around, or is its own interface.
-        let around = match (from.side, to.side) {
-            (Side::Required, _) => picture.boxes[from.owner].parent.expect("who connects it is around it"),
-            (Side::Offered, _) => from.owner,
-        };
+    fn of(layout: &Layout, ends: &Ends) -> Plan {
+        let Ends { around, from, to } = *ends;
         let columns = layout.columns_in(around);
-        let column_of = |owner| columns.iter().position(|column| column.contains(&owner));
-        let first = column_of(from.owner).map_or(0, |column| column + 1);
-        let last = column_of(to.owner).unwrap_or(columns.len());
-        let mut plan = Plan {
-            from: layout.point(from),
-            to: layout.point(to),
-            stretches: vec![Stretch::Channel(around, first)],
+        let channel_of = |end: End| {
+            let column = columns.iter().position(|column| column.contains(&end.port.owner));
+            match (end.inside, end.port.side) {
+                (false, Side::Offered) => column.expect("it stands there"),
+                (false, Side::Required) => column.expect("it stands there") + 1,
+                (true, Side::Offered) => 0,
+                (true, Side::Required) => columns.len(),
+            }
         };
+        let (first, last) = (channel_of(from), channel_of(to));
+        let mut stretches = vec![Stretch::Channel(around, first)];
         let crossed: Vec<(usize, usize)> = match first <= last {
             true => (first..last).map(|column| (column, column + 1)).collect(),
             false => (last..first).rev().map(|column| (column, column)).collect(),
         };
-        let mut height = plan.from.1;
+        let (mut height, end) = (layout.point(from).1, layout.point(to).1);
         for (column, channel) in crossed {
-            let detour = |&owner: &usize| {
+            let middle = |owner: usize| {
                 let (top, bottom) = layout.gap(around, owner);
-                let middle = (top + bottom) / 2.0;
-                (((middle - height).abs() + (middle - plan.to.1).abs()) as u64, owner)
+                (top + bottom) / 2.0
+            };
+            let detour = |&owner: &usize| {
+                (((middle(owner) - height).abs() + (middle(owner) - end).abs()) as u64, owner)
             };
             let above = columns[column].iter().min_by_key(|owner| detour(owner));
             let &above = above.expect("no column is empty");
-            let (top, bottom) = layout.gap(around, above);
-            height = (top + bottom) / 2.0;
-            plan.stretches.extend([Stretch::Gap(above), Stretch::Channel(around, channel)]);
+            height = middle(above);
+            stretches.extend([Stretch::Gap(above), Stretch::Channel(around, channel)]);
         }
-        plan
+        Plan(stretches)
     }
 }
 
-/// How many ways run through each stretch, and how many of them have been drawn.
-#[derive(Default)]
-struct Lanes(HashMap<Stretch, (usize, usize)>);
+/// What has been drawn in each stretch.
+struct Lanes<'a> {
+    picture: &'a Picture,
+    layout: &'a Layout,
+    traffic: Traffic,
+    /// How many lanes of each stretch.
+    taken: HashMap<Stretch, usize>,
+    /// By boxes: the heights of what runs across in each.
+    heights: HashMap<usize, Vec<f64>>,
+}
 
-impl Lanes {
-    fn reserve(&mut self, plan: &Plan) {
-        for &stretch in &plan.stretches {
-            self.0.entry(stretch).or_default().0 += 1;
-        }
-    }
-
+impl Lanes<'_> {
     /// The next free lane of a stretch that reaches from one place to another.
     fn take(&mut self, stretch: Stretch, (from, to): (f64, f64)) -> f64 {
-        let (all, taken) = self.0.get_mut(&stretch).expect("it was reserved");
+        let taken = self.taken.entry(stretch).or_default();
         *taken += 1;
-        from + (to - from) * *taken as f64 / (*all + 1) as f64
+        from + (to - from) * *taken as f64 / (self.traffic[&stretch] + 1) as f64
     }
 
-    fn corners(&mut self, layout: &Layout, plan: &Plan) -> Vec<Point> {
-        let mut corners = vec![plan.from];
-        let mut y = plan.from.1;
-        for (number, &stretch) in plan.stretches.iter().enumerate() {
-            match stretch {
-                Stretch::Channel(around, column) => {
-                    let x = self.take(stretch, layout.channel(around, column));
-                    corners.push((x, y));
-                    y = match plan.stretches.get(number + 1) {
-                        Some(&gap @ Stretch::Gap(above)) => self.take(gap, layout.gap(around, above)),
-                        _ => plan.to.1,
-                    };
-                    corners.push((x, y));
-                }
-                Stretch::Gap(_) => {} // Its height was taken in the channel before it.
-            }
+    /// Likewise the height of the next lane of a gap, apart from all that runs beside it.
+    fn take_height(&mut self, around: usize, above: usize) -> f64 {
+        let (top, bottom) = self.layout.gap(around, above);
+        let wanted = self.take(Stretch::Gap(above), (top, bottom));
+        let (picture, layout) = (self.picture, self.layout);
+        let used = self.heights.entry(around).or_insert_with(|| layout.heights(picture, around));
+        let nearest = |height: f64| {
+            let others = used.iter().map(|other| (other - height).abs());
+            others.fold(APART, f64::min)
+        };
+        let steps = 2 * (bottom - top).max(0.0) as usize;
+        let heights = (2..steps.saturating_sub(2)).map(|step| top + step as f64 / 2.0);
+        let best = heights.chain([wanted]).max_by(|&one, &other| {
+            let far = |height: f64| -(height - wanted).abs();
+            nearest(one).total_cmp(&nearest(other)).then(far(one).total_cmp(&far(other)))
+        });
+        let height = best.unwrap_or(wanted);
+        used.push(height);
+        height
+    }
+
+    fn corners(&mut self, ends: &Ends, plan: &Plan) -> Vec<Point> {
+        let (from, to) = (self.layout.point(ends.from), self.layout.point(ends.to));
+        let mut corners = vec![from];
+        let mut y = from.1;
+        for (number, &stretch) in plan.0.iter().enumerate() {
+            // The height of a gap is taken in the channel before it.
+            let Stretch::Channel(around, column) = stretch else { continue };
+            let x = self.take(stretch, self.layout.channel(self.picture, around, column));
+            corners.push((x, y));
+            y = match plan.0.get(number + 1) {
+                Some(&Stretch::Gap(above)) => self.take_height(around, above),
+                _ => to.1,
+            };
+            corners.push((x, y));
         }
-        corners.push(plan.to);
+        corners.push(to);
         corners.dedup();
         corners
-    }
-}
-
-impl Layout {
-    /// From left to right: the space between two columns, or a column and the side of the box around.
-    fn channel(&self, around: usize, column: usize) -> (f64, f64) {
-        let columns = self.columns_in(around);
-        let frames = |column: usize| columns[column].iter().map(|&owner| &self.frames[owner]);
-        let right = |frame: &Frame| frame.x + frame.width;
-        let outer = &self.frames[around];
-        let from = match column.checked_sub(1) {
-            Some(before) => frames(before).map(right).fold(f64::MIN, f64::max),
-            None if columns.is_empty() => outer.x,
-            None => frames(0).map(|frame| frame.x).fold(f64::MAX, f64::min) - super::layout::ACROSS,
-        };
-        let to = match column < columns.len() {
-            true => frames(column).map(|frame| frame.x).fold(f64::MAX, f64::min),
-            false if columns.is_empty() => right(outer),
-            false => from + super::layout::ACROSS,
-        };
-        (from, to)
-    }
-
-    /// From above to below: the space below a box, down to the next one of its column, or the side of the box around.
-    fn gap(&self, around: usize, owner: usize) -> (f64, f64) {
-        let columns = self.columns_in(around);
-        let below = columns.iter().find_map(|column| {
-            let place = column.iter().position(|&other| other == owner)?;
-            column.get(place + 1)
-        });
-        let top = self.frames[owner].bottom();
-        (top, below.map_or(self.frames[around].bottom(), |&below| self.frames[below].y))
     }
 }

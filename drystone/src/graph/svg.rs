@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::layout::{Frame, LINE, Layout, NOTE};
 use super::picture::{Component, Connection, Interface, Picture, Port, Side};
-use super::routes::{Point, routes};
+use super::routes::{Point, laid_out};
 
 /// Of corners, pixels.
 const ROUNDING: f64 = 6.0;
@@ -13,12 +13,12 @@ const STYLE: &str = "\
 text { font: 12px monospace; fill: #222; stroke: #f2f2f2; stroke-width: 3px; paint-order: stroke } .name { font-weight: bold; text-anchor: middle } \
 .note { fill: #666; text-anchor: middle } \
 .end { text-anchor: end } rect { fill: #000; fill-opacity: .03; stroke: #555; rx: 4px } \
-.any { stroke-dasharray: 5 4 } circle { stroke: #1f5fa8; fill: #1f5fa8 } .required { fill: #fff } \
+.any { stroke-dasharray: 5 4 } circle, line { stroke: #1f5fa8; fill: #1f5fa8 } line { stroke-width: 3; stroke-linecap: round } .required { fill: #fff } \
 path { fill: none; stroke: #1f5fa8; stroke-opacity: .75; stroke-width: 1.3 }";
 
 /// The drawing.
 pub fn write(picture: &Picture) -> String {
-    let layout = Layout::of(picture);
+    let (layout, ways) = laid_out(picture);
     let (width, height) = (layout.width, layout.height);
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" \
@@ -28,7 +28,7 @@ pub fn write(picture: &Picture) -> String {
     for (component, frame) in picture.boxes.iter().zip(&layout.frames) {
         rectangle(&mut text, component, frame);
     }
-    for (connection, corners) in picture.connections.iter().zip(routes(picture, &layout)) {
+    for (connection, corners) in picture.connections.iter().zip(ways) {
         path(&mut text, &corners, connection);
     }
     // On top, so that no line hides a name.
@@ -63,12 +63,20 @@ fn interfaces(text: &mut String, layout: &Layout, owner: usize, side: Side, list
         Side::Offered => ("offered", "", 9.0),
         Side::Required => ("required", " class=\"end\"", -9.0),
     };
+    // Lines within the box begin at its interfaces, whose names stand above them.
+    let below = if layout.has_lines(owner) { -5.0 } else { 4.0 };
     for (index, interface) in list.iter().enumerate() {
-        let (x, y) = layout.point(Port { owner, side, index });
-        let (text_x, text_y, name) = (x + to_text, y + 4.0, escaped(&interface.name));
+        let (x, first, last) = layout.port(Port { owner, side, index });
+        let (text_x, text_y, name) = (x + to_text, first + below, escaped(&interface.name));
+        if last > first {
+            let _ = writeln!(
+                text,
+                "<line class=\"{class}\" x1=\"{x:.1}\" y1=\"{first:.1}\" x2=\"{x:.1}\" y2=\"{last:.1}\"/>"
+            );
+        }
         let _ = writeln!(
             text,
-            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\"/>\
+            "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{first:.1}\" r=\"4\"/>\
              <text{label} x=\"{text_x:.1}\" y=\"{text_y:.1}\">{name}</text>"
         );
     }

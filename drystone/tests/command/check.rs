@@ -1,3 +1,5 @@
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
@@ -73,4 +75,53 @@ fn nobody_is_told_of_a_pipe_that_is_closed() {
         let output = child.output().expect("the command runs");
         assert_eq!((complaint(&output), status(&output)), (String::new(), 0), "{command:?}");
     }
+}
+
+/// What `check` says is what the commands say that build the program.
+fn is_said_by_all(folder: &Path, file: &str, part: &str, commands: &[&str]) {
+    let said = |command: &str| {
+        let output = drystone(folder, &[command, file]);
+        (complaint(&output), status(&output))
+    };
+    let checked = said("check");
+    assert!(checked.0.contains(part), "{checked:?}");
+    for command in commands {
+        assert_eq!(said(command), checked, "{command}");
+    }
+}
+
+#[test]
+fn what_is_missing_of_native_parts_is_said_as_by_those_who_build() {
+    let own = r#"IMPORT Kortex, Machine;
+COMPONENT {NATIVE "own::Own"} Own OFFERS Machine.Main; END Own;
+"#;
+    let system = "COMPONENT System OFFERS Machine.Main; VARIABLE own: Own; BEGIN NEW(own); CONNECT(Main, own) END System;";
+    let folder = folder_with(&format!("{own}{system}"));
+    let builders = ["run", "build"];
+    is_said_by_all(folder.path(), "program.dry", "its components are from the crate beside it", &builders);
+    fs::write(
+        folder.path().join("Cargo.toml"),
+        "[package]\nname = \"own\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n",
+    )
+    .expect("it can be written");
+    fs::create_dir(folder.path().join("src")).expect("it can be made");
+    fs::write(folder.path().join("src/lib.rs"), "").expect("it can be written");
+    is_said_by_all(folder.path(), "program.dry", "no crate drystone_machine is among", &builders);
+    let held = system.replace("OFFERS Machine.Main", "OFFERS Machine.Main REQUIRES Kortex.Threads");
+    fs::write(folder.path().join("held.dry"), format!("{own}{held}")).expect("it can be written");
+    let part = "the system does not offer Threads";
+    is_said_by_all(folder.path(), "held.dry", part, &["run", "build", "graph"]);
+    assert!(!folder.path().join("target").exists(), "nothing is built");
+}
+
+#[test]
+fn a_crate_that_is_not_there_is_missed_before_anything_is_built() {
+    let folder = folder_with("COMPONENT A; BEGIN WRITE(1) END A;");
+    let said = |command: &str| {
+        let output = drystone(folder.path(), &[command, "--with", "nowhere", "program.dry"]);
+        (complaint(&output), status(&output))
+    };
+    let checked = said("check");
+    assert!(checked.0.contains("nowhere/Cargo.toml: there is no such crate"), "{checked:?}");
+    assert_eq!(["run", "build"].map(said), [checked.clone(), checked]);
 }

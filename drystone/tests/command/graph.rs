@@ -1,3 +1,5 @@
+mod drawn;
+
 use std::fs;
 use std::time::{Duration, Instant};
 
@@ -300,6 +302,7 @@ fn connections_go_round_what_they_have_nothing_to_do_with() {
         assert_eq!(status(&output), 0, "{}", complaint(&output));
         let text = fs::read_to_string(folder.path().join("program.dry")).expect("it is there");
         assert_eq!(crossings(&printed(&output)), [""; 0], "{text}");
+        assert_eq!(drawn::faults(&printed(&output)), [""; 0], "{text}");
     }
 }
 
@@ -339,7 +342,11 @@ fn many_connections(below: &mut impl FnMut(u64) -> u64) -> String {
     }
     text += "BEGIN WRITELINE";
     for _ in 0..below(4 * templates) {
-        text += &format!("; CONNECT(I(x{}), x{})", below(templates), below(templates));
+        let to = match below(templates + 1) {
+            to if to < templates => format!("x{to}"),
+            _ => "\"local:somewhere\"".to_string(),
+        };
+        text += &format!("; CONNECT(I(x{}), {to})", below(templates));
     }
     text + "\nEND Main;\n"
 }

@@ -38,6 +38,7 @@ mod pc;
 mod peer;
 mod places;
 mod programs;
+mod quit;
 mod rebind;
 mod run;
 mod script;

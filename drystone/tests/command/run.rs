@@ -1,7 +1,12 @@
 use std::fs;
+use std::io::Read;
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
+use crate::peer::Running;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, programs, status};
 
 const ARGUMENTS: &str = "
@@ -404,4 +409,56 @@ BEGIN NEW(door); Try(0); Try(50); Try(60000); Try(1); Try(-1) END Main;
     };
     // However busy the machine is, nothing is early; and nothing that shall end waits for the limit of a minute.
     assert!(none < 30_000 && (50..30_000).contains(&limited) && opened < 30_000, "{printed}");
+}
+
+#[test]
+fn what_a_program_has_sent_before_halt_leaves_it() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let address = listener.local_addr().expect("it has an address");
+    let folder = folder_with(&format!(
+        "COMPONENT Main REQUIRES Network;
+VARIABLE c: ANY(Input, Output); reason, t: TEXT; i: INTEGER;
+BEGIN
+  t := \"0123456789abcdef\"; FOR i := 1 TO 16 DO t := t + t END;
+  Network!Dial(\"{address}\");
+  IF Network?Connected THEN
+    Network?Connected(c);
+    Output(c)!Write(t); Output(c)!Write(t); Output(c)!Write(\"the last\");
+    HALT(5)
+  ELSE Network?Failed(reason) END
+END Main;
+"
+    ));
+    let program = Running::start(folder.path(), &["run", "program.dry"]);
+    let (mut client, _) = listener.accept().expect("it comes");
+    // By now it has halted, and what it said doesn't fit into what the kernel keeps.
+    sleep(Duration::from_millis(300));
+    let mut heard = String::new();
+    client.read_to_string(&mut heard).expect("it can be read");
+    assert_eq!(heard.len(), (2 << 20) + "the last".len());
+    assert!(heard.ends_with("the last"));
+    let output = program.output();
+    assert_eq!(status(&output), 5, "{}", complaint(&output));
+}
+
+#[test]
+fn one_message_before_halt_is_as_good_as_many() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
+    let address = listener.local_addr().expect("it has an address");
+    let folder = folder_with(&format!(
+        "COMPONENT Main REQUIRES Network;
+VARIABLE c: ANY(Input, Output); reason: TEXT;
+BEGIN
+  Network!Dial(\"{address}\");
+  IF Network?Connected THEN Network?Connected(c); Output(c)!Write(\"hello\"); HALT(5) ELSE Network?Failed(reason) END
+END Main;
+"
+    ));
+    let program = Running::start(folder.path(), &["run", "program.dry"]);
+    let (mut client, _) = listener.accept().expect("it comes");
+    let mut heard = String::new();
+    client.read_to_string(&mut heard).expect("it can be read");
+    assert_eq!(heard, "hello");
+    let output = program.output();
+    assert_eq!(status(&output), 5, "{}", complaint(&output));
 }

@@ -39,15 +39,14 @@ fn fingerprint() -> [u8; 16] {
     hash.to_be_bytes()
 }
 
-/// Says more in each of very many communications than anybody listens to; gives what it hears at last.
-fn floods(port: u16, length: usize) -> String {
+/// Says as much in each of so many communications, where nobody listens.
+fn says(port: u16, communications: u32, length: usize) -> TcpStream {
     let mut stranger = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
-    stranger.set_read_timeout(Some(Duration::from_secs(20))).expect("it is no zero");
     let hello = [words(&[16, 1 << 16 | 1, 0x4472_7973]), words(&[16, 1 << 18, 1 << 20, 1 << 16])].concat();
     stranger.write_all(&hello).expect("it reads");
     let body = [words(&[length as u32]), vec![b'x'; length]].concat();
     let name = [&fingerprint()[..], &words(&[4]), b"talk"].concat();
-    for number in (0..2 * 2000).step_by(2) {
+    for number in (0..2 * communications).step_by(2) {
         let open = frame(2, number, &name);
         // The first is taken at once; nobody takes the second.
         let said = [open, frame(4, number, &words(&[0])), frame(4, number, &body)].concat();
@@ -55,6 +54,12 @@ fn floods(port: u16, length: usize) -> String {
             break;
         }
     }
+    stranger
+}
+
+/// What a stranger hears at last, in this time.
+fn hears(mut stranger: TcpStream, patience: Duration) -> String {
+    stranger.set_read_timeout(Some(patience)).expect("it is no zero");
     let mut answer = Vec::new();
     // It may have been cut off.
     let _ = stranger.read_to_end(&mut answer);
@@ -69,7 +74,7 @@ fn what_nobody_takes_is_bounded_for_a_connection() {
     assert_eq!(server.line(), "ready");
     let descriptors = server.descriptors();
     for _ in 0..2 {
-        let why = floods(port, 1 << 20);
+        let why = hears(says(port, 2000, 1 << 20), Duration::from_secs(20));
         assert!(why.ends_with("more bytes have come than were granted"), "{why}");
     }
     // Nobody has taken what came over them yet.
@@ -80,4 +85,22 @@ fn what_nobody_takes_is_bounded_for_a_connection() {
     }
     // It were two gigabytes if only each communication had its bound.
     assert!(server.runs() && server.peak() < 400 * 1024, "{} kilobytes", server.peak());
+}
+
+/// However many connections there are: who holds most is let go, and its memory comes back; the others stay.
+#[test]
+fn what_nobody_takes_is_bounded_for_all_connections() {
+    let port = free_port();
+    let folder = folder_with(&LISTENER.replace(":PORT", &format!(":{port}")));
+    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
+    assert_eq!(server.line(), "ready");
+    let modest = says(port, 2, 1 << 20);
+    let strangers: Vec<_> = (0..16).map(|_| says(port, 50, 1 << 20)).collect();
+    let is_let_go =
+        |stranger| hears(stranger, Duration::from_millis(300)).contains("waits over all connections");
+    let told = strangers.into_iter().map(is_let_go).filter(|told| *told).count();
+    // Some of them are left.
+    assert!((4..16).contains(&told), "{told} were let go");
+    assert!(!is_let_go(modest), "who holds little stays");
+    assert!(server.runs() && server.peak() < 700 * 1024, "{} kilobytes", server.peak());
 }

@@ -143,13 +143,15 @@ impl<'a> Checker<'a> {
         all.into_iter().filter(|id| !brought.contains(id) && !by_programs(id)).collect()
     }
 
-    /// Whether a component requires interfaces of which the system has none by that name.
+    /// Whether a component requires interfaces of which the system has none by that name, and with which a component
+    /// of a program can connect it.
     fn wants_others(&self, id: ComponentId) -> bool {
         let offered = self.offered_by_system();
         let is_systems = |name: &str| offered.iter().any(|&id| self.interface_name(id) == name);
         let requires = &self.program.components[id.index()].requires;
         let others = requires.iter().filter(|facet| !offered.contains(&facet.interface));
-        others.map(|facet| facet.interface).any(|id| !is_systems(self.interface_name(id)))
+        let mut others = others.map(|facet| facet.interface).filter(|&id| !self.is_native_interface(id));
+        others.any(|id| !is_systems(self.interface_name(id)))
     }
 
     /// What the entry requires, the system offers.
@@ -160,6 +162,7 @@ impl<'a> Checker<'a> {
         for index in 0..self.program.components[id.index()].requires.len() {
             let facet = &self.program.components[id.index()].requires[index];
             let name = self.interface_name(facet.interface).to_string();
+            let is_native = self.is_native_interface(facet.interface);
             let place = tree.requires.iter().find(|tree| tree.name.last() == name);
             let place = place.map_or(tree.name.span, |tree| tree.span);
             let (message, help) = if offered.contains(&facet.interface) {
@@ -180,7 +183,10 @@ impl<'a> Checker<'a> {
                         "the program starts with {}, and the system does not offer {name}",
                         tree.name.text
                     ),
-                    format!("the system offers {}", names.join(", ")),
+                    match is_native {
+                        true => "a system that another one holds is checked with that one's file".into(),
+                        false => format!("the system offers {}", names.join(", ")),
+                    },
                 )
             };
             let error = Diagnostic::new("entry-requires", place, message).label("required here");

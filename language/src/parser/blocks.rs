@@ -84,6 +84,10 @@ impl Parser<'_> {
             if self.accept(Symbol::Semicolon) {
                 continue;
             }
+            if self.at_foreign_declaration() {
+                self.foreign_declaration_within_block();
+                continue;
+            }
             let before = self.position;
             match self.statement() {
                 Ok(statement) => {

@@ -78,35 +78,54 @@ impl Parser<'_> {
                 return self
                     .unexpected_with_help(EXPECTED_ITEM, "variables belong to a component or a procedure");
             }
+            // Whoever begins a file with a reserved word in small letters goes on so: one error says it.
+            _ if self.at_foreign_declaration() && !self.at_small_keyword() => self.foreign_item(items)?,
             _ => return self.unexpected(EXPECTED_ITEM),
         }
         Ok(())
+    }
+
+    fn foreign_item(&mut self, items: &mut Vec<Declaration>) -> Parsed<()> {
+        let _: Parsed<()> = self.unexpected(EXPECTED_ITEM);
+        let mut read = Vec::new();
+        let whole = self.foreign_declaration(Sort::Component, &mut read);
+        let read_before = read.len();
+        read.retain(|item| !matches!(item, Declaration::Variables(_) | Declaration::Implementation(_)));
+        let lost = read.len() < read_before || read.iter().any(|item| matches!(item, Declaration::Lost(_)));
+        self.lost |= lost;
+        items.append(&mut read);
+        whole
     }
 
     /// The declarations before a body. Of those that cannot be read, only the names are kept.
     pub(super) fn declarations(&mut self, sort: Sort) -> Vec<Declaration> {
         let mut declarations = Vec::new();
         loop {
-            let keyword = match self.keyword().filter(|keyword| DECLARATIONS.contains(keyword)) {
-                Some(keyword) => keyword,
-                // Read on as what was meant.
-                None if self.at_foreign_procedure() => {
-                    let _: Parsed<()> = self.unexpected("a declaration");
-                    Keyword::Procedure
-                }
+            let read = match self.keyword().filter(|keyword| DECLARATIONS.contains(keyword)) {
+                Some(keyword) => self.declaration(keyword, sort, &mut declarations),
+                None if self.at_foreign_declaration() => self.foreign_declaration(sort, &mut declarations),
                 None => return declarations,
-            };
-            let read = match keyword {
-                Keyword::Constant => self.constants(&mut declarations),
-                Keyword::Variable => self.variables(&mut declarations),
-                _ => self.nested(|parser| parser.unit(keyword, sort)).map(|unit| declarations.push(unit)),
             };
             if let Err(Failed) = read {
                 self.lose_units();
                 self.skip_until(|parser| {
-                    parser.at_any(DECLARATIONS) || parser.at_any(&[Keyword::Begin, Keyword::End])
+                    parser.at_declaration() || parser.at_any(&[Keyword::Begin, Keyword::End])
                 });
             }
+        }
+    }
+
+    /// What begins here with this keyword, or with another language's word for it.
+    pub(super) fn declaration(
+        &mut self,
+        keyword: Keyword,
+        sort: Sort,
+        declarations: &mut Vec<Declaration>,
+    ) -> Parsed<()> {
+        match keyword {
+            Keyword::Constant => self.constants(declarations),
+            Keyword::Variable => self.variables(declarations),
+            _ => self.nested(|parser| parser.unit(keyword, sort)).map(|unit| declarations.push(unit)),
         }
     }
 
@@ -127,7 +146,7 @@ impl Parser<'_> {
     }
 
     fn component(&mut self) -> Parsed<Declaration> {
-        let first = self.expect(Keyword::Component)?;
+        let first = self.advance().span;
         let (attributes, native) = self.attributes_or_native()?;
         let name = self.name("the name of the component")?;
         self.open_unit(&name);
@@ -161,7 +180,7 @@ impl Parser<'_> {
     }
 
     fn implementation(&mut self) -> Parsed<Declaration> {
-        let first = self.expect(Keyword::Implementation)?;
+        let first = self.advance().span;
         let attributes = self.attributes()?;
         let name = self.qualified("the name of the implemented interface")?;
         self.open_unit(&name);
@@ -175,7 +194,6 @@ impl Parser<'_> {
     }
 
     fn procedure(&mut self) -> Parsed<Declaration> {
-        // The word may be another language's.
         let first = self.advance().span;
         let name = self.name("the name of the procedure")?;
         self.open_unit(&name);
@@ -215,7 +233,7 @@ impl Parser<'_> {
     }
 
     fn constants(&mut self, declarations: &mut Vec<Declaration>) -> Parsed<()> {
-        self.expect(Keyword::Constant)?;
+        self.advance();
         self.entries(declarations, |parser, declarations| {
             let name = parser.name("the name of a constant")?;
             parser.expect(Symbol::Equal)?;
@@ -227,7 +245,7 @@ impl Parser<'_> {
     }
 
     fn variables(&mut self, declarations: &mut Vec<Declaration>) -> Parsed<()> {
-        self.expect(Keyword::Variable)?;
+        self.advance();
         self.entries(declarations, |parser, declarations| {
             let variables = parser.list(|parser| {
                 let name = parser.name("the name of a variable")?;
@@ -253,7 +271,7 @@ impl Parser<'_> {
         declarations: &mut Vec<Declaration>,
         mut entry: impl FnMut(&mut Self, &mut Vec<Declaration>) -> Parsed<()>,
     ) {
-        while self.at(TokenKind::Name) {
+        while self.at(TokenKind::Name) && !self.at_foreign_declaration() {
             let (first, declared_before) = (self.position, declarations.len());
             let read = entry(self, declarations).and_then(|()| {
                 if self.at(Symbol::Semicolon) { Ok(()) } else { self.missing_semicolon("this declaration") }
@@ -261,7 +279,7 @@ impl Parser<'_> {
             if read.is_err() && !self.next_entry_follows() {
                 self.skip_until(|parser| {
                     parser.at(Symbol::Semicolon)
-                        || parser.at_any(DECLARATIONS)
+                        || parser.at_declaration()
                         || parser.at_any(&[Keyword::Begin, Keyword::Activity, Keyword::Finally, Keyword::End])
                 });
                 if !self.at(Symbol::Semicolon) {
@@ -275,7 +293,7 @@ impl Parser<'_> {
     }
 
     /// All names from this token on.
-    fn names_since(&self, first: usize) -> Vec<Name> {
+    pub(super) fn names_since(&self, first: usize) -> Vec<Name> {
         let tokens = self.tokens[first..self.position].iter().filter(|token| token.kind == TokenKind::Name);
         tokens.map(|&token| Name { text: self.text_of(token).to_string(), span: token.span }).collect()
     }
@@ -347,7 +365,7 @@ impl Parser<'_> {
         self.lose_unit();
         self.skip_until(|parser| {
             parser.at(Symbol::Semicolon)
-                || parser.at_any(DECLARATIONS)
+                || parser.at_declaration()
                 || parser.at_any(&[Keyword::Begin, Keyword::End])
         });
     }

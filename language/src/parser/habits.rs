@@ -34,6 +34,9 @@ const WORDS: &[(&str, &str)] = &[
     ("func", "write PROCEDURE Name(x: INTEGER); BEGIN .. END Name"),
     ("function", "write PROCEDURE Name(x: INTEGER): Type; BEGIN .. END Name"),
     ("fn", "write PROCEDURE Name(x: INTEGER); BEGIN .. END Name"),
+    ("fun", "write PROCEDURE Name(x: INTEGER); BEGIN .. END Name"),
+    ("sub", "write PROCEDURE Name(x: INTEGER); BEGIN .. END Name"),
+    ("method", "write PROCEDURE Name(x: INTEGER); BEGIN .. END Name"),
     ("void", "write PROCEDURE Name(x: INTEGER); BEGIN .. END Name"),
     ("var", "write VARIABLE x: Type; before BEGIN"),
     ("let", "write VARIABLE x: Type; before BEGIN"),
@@ -89,15 +92,6 @@ impl Parser<'_> {
         self.foreign_word(here).or_else(|| self.foreign_word(before))
     }
 
-    /// Whether a procedure begins here with another language's word.
-    pub(super) fn at_foreign_procedure(&self) -> bool {
-        let (here, after) = (self.token(), self.token_after(1));
-        let word = self.text_of(here).to_ascii_lowercase();
-        here.kind == TokenKind::Name
-            && after.kind == TokenKind::Name
-            && ["procedure", "function", "func", "fn", "def", "sub"].contains(&word.as_str())
-    }
-
     /// What to write instead of another language's type that begins here.
     pub(super) fn foreign_type(&self) -> Option<&'static str> {
         let word = self.text_of(self.token()).to_ascii_lowercase();
@@ -105,6 +99,11 @@ impl Parser<'_> {
         let ends = [Symbol::Semicolon, Symbol::RightParenthesis, Symbol::Period, Symbol::LeftBrace];
         let goes_on = !ends.iter().any(|&end| self.token_after(1).kind == end.into());
         (self.at(TokenKind::Name) && goes_on).then_some(help)
+    }
+
+    /// At a reserved word in small letters.
+    pub(super) fn at_small_keyword(&self) -> bool {
+        Keyword::from_text(&self.text_of(self.token()).to_ascii_uppercase()).is_some()
     }
 
     fn foreign_word(&self, token: Token) -> Option<String> {

@@ -7,7 +7,7 @@ use crate::lexer::{Keyword, Symbol, TokenKind};
 impl Parser<'_> {
     /// `INTERFACE [Attributes] Name; [Protocol] END Name;`
     pub(super) fn interface(&mut self) -> Parsed<Declaration> {
-        let first = self.expect(Keyword::Interface)?;
+        let first = self.advance().span;
         let (attributes, native) = self.attributes_or_native()?;
         let name = self.name("the name of the interface")?;
         self.open_unit(&name);

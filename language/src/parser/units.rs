@@ -38,7 +38,7 @@ impl Parser<'_> {
             self.lose_units();
             if !self.misplaced(sort) {
                 self.skip_until(|parser| {
-                    parser.at_any(&[Keyword::Begin, Keyword::End]) || parser.at_any(DECLARATIONS)
+                    parser.at_any(&[Keyword::Begin, Keyword::End]) || parser.at_declaration()
                 });
             }
         }

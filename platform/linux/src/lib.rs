@@ -18,6 +18,7 @@ mod platform;
 mod process;
 pub mod processor;
 mod questions;
+mod quit;
 mod reactor;
 mod reason;
 mod standard;

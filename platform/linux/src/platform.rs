@@ -19,6 +19,7 @@ use crate::bindings;
 use crate::control::Control;
 use crate::outlet::{Errors, Outlet};
 use crate::questions::Questions;
+use crate::quit::Quit;
 use crate::reactor::Reactor;
 use crate::reason::reason;
 use crate::standard;
@@ -42,6 +43,8 @@ pub(crate) struct Linux {
     composites: Rc<dyn Composites>,
     questions: Rc<Questions>,
     control: Option<Rc<Control>>,
+    /// Only for the process's own program.
+    quit: Option<Quit>,
     threads: &'static LinuxThreads,
 }
 
@@ -62,7 +65,13 @@ impl Linux {
         let control = options.control.as_ref().map(listen).transpose()?;
         let outlet = Outlet::new(libc::STDOUT_FILENO, &reactor);
         let errors = Errors::new(&reactor);
-        Ok(Linux { reactor, output, outlet, errors, bindings, composites, questions, control, threads })
+        let quit = None;
+        Ok(Linux { reactor, output, outlet, errors, bindings, composites, questions, control, quit, threads })
+    }
+
+    /// SIGQUIT shows the program from now on.
+    pub(crate) fn expect_quit(&mut self) {
+        self.quit = Some(Quit::expect(self.reactor.waker()));
     }
 
     /// For who asks something of the program.
@@ -126,6 +135,10 @@ impl Platform for Linux {
         self.reactor.pending() + usize::from(self.outlet.is_full()) + usize::from(self.errors.is_full())
     }
 
+    fn waiting(&self, each: &mut dyn FnMut(*mut Process)) {
+        self.reactor.waiting(each);
+    }
+
     fn forget(&mut self, process: *mut Process) {
         self.reactor.forget(process);
     }
@@ -135,11 +148,12 @@ impl Platform for Linux {
     }
 
     fn asked(&mut self) -> Option<Question> {
-        self.questions.next()
+        let quit = self.quit.as_ref().and_then(Quit::asked);
+        quit.or_else(|| self.questions.next())
     }
 
     fn is_asked(&self) -> bool {
-        self.questions.may_come()
+        self.questions.may_come() || self.quit.as_ref().is_some_and(Quit::is_asked)
     }
 
     fn binder(&mut self) -> Option<&mut dyn Binder> {

@@ -21,7 +21,8 @@ use crate::{Options, standard, system};
 /// cannot offer what it requires.
 ///
 /// SIGPIPE is ignored from then on, and the limit on open files is raised as far as it may be. Everything that the
-/// program wrote is on standard output when this returns, or when it waits; SIGINT and SIGTERM end it as usual.
+/// program wrote is on standard output when this returns, or when it waits; SIGINT and SIGTERM end it as usual, and
+/// SIGQUIT shows what its processes wait for.
 pub fn run(program: &'static Program, options: Options) -> i32 {
     let start = Instant::now();
     let failed = |message| {
@@ -71,7 +72,11 @@ fn try_run(
     output: Output,
 ) -> Result<Run, String> {
     settle();
+    let is_whole_process = matches!(output, Output::Standard);
     let mut platform = Linux::new(start, output, program, options)?;
+    if is_whole_process {
+        platform.expect_quit();
+    }
     let reactor = platform.reactor.clone();
     let questions = platform.questions().clone();
     let (kind, system, remains) = system::make(program, options, &reactor, &questions, start)?;

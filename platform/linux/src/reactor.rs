@@ -251,6 +251,11 @@ impl Reactor {
         state.waits.len() + state.woken.len() + state.draining + self.expected.count()
     }
 
+    /// Calls `each` for all processes that wait here.
+    pub(crate) fn waiting(&self, each: &mut dyn FnMut(*mut Process)) {
+        self.state.borrow().waits.keys().for_each(|&process| each(process));
+    }
+
     /// The process doesn't wait any more, and may be gone before the next wait: it isn't woken by it.
     pub(crate) fn forget(&self, process: *mut Process) {
         let state = &mut *self.state.borrow_mut();

@@ -178,6 +178,24 @@ pub(super) unsafe fn is_native_service(c: *mut Communication) -> bool {
     unsafe { !(*c).process.instance.is_null() && runs(body_of(c.cast()), &RUN) }
 }
 
+/// Whether a process is a native component's service that has received something which has no answer, and waits for
+/// the platform before it can go on with that.
+///
+/// # Safety
+/// The process is alive, on the home worker's thread.
+pub(crate) unsafe fn is_at_work(p: *mut Process) -> bool {
+    // SAFETY: as the caller promises; a service is its communication's process.
+    unsafe {
+        let c = p.cast::<Communication>();
+        let interface = body_of(p).interface;
+        (*p).status == PLATFORM
+            && !interface.is_null()
+            && is_native_service(c)
+            && (*c).word.flags & CALLS == 0
+            && (*interface).state((*c).word.state) & Interface::SERVER_SENDS == 0
+    }
+}
+
 /// [`run`], as it is told by.
 pub(super) static RUN: NativeBody = run;
 

@@ -388,3 +388,97 @@ fn a_server_that_goes_with_an_isolated_component_has_nothing_lent() {
     assert_eq!((ran.outcome.status, ran.outcome.live_processes, ran.outcome.live_bytes), (0, 0, 0));
     assert_eq!(SAID.take(), "1 =2 - closed | - 5 =6 ");
 }
+
+fn adder() -> &'static Interface {
+    // SAFETY: it lies there for ever.
+    unsafe { &*KNOWN.interfaces.get()[0] }
+}
+
+/// A server that says what it is told to add.
+struct Aloud;
+
+impl Component for Aloud {
+    fn serve(&mut self, _: usize) -> Serving {
+        adder::serve(Aloud)
+    }
+}
+
+impl AddsAtOnce for Aloud {
+    fn add(&mut self, x: i64) -> i64 {
+        say(&format!("told {x} "));
+        x
+    }
+}
+
+#[test]
+fn what_was_sent_before_halt_is_received() {
+    once! {
+        MAIN: Template = template("Main").virtual_time().holds(0).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Aloud) },
+            |c| unsafe { c.send(c.reach_held(*c.container(0), 0), adder(), 0, &[5]) },
+            |c| unsafe { c.halt(7) },
+        ]).done();
+    }
+    assert_eq!(run(*MAIN).outcome.status, 7);
+    assert_eq!(SAID.take(), "told 5 ");
+}
+
+#[test]
+fn halt_waits_for_no_answer() {
+    once! {
+        MAIN: Template = template("Main").holds(0).main(&[
+            |c| unsafe { make(c, 0, *SERVER, Patient) },
+            |c| unsafe { c.send(c.reach_held(*c.container(0), 0), adder(), 0, &[0]) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.halt(7) },
+        ]).done();
+    }
+    let begin = std::time::Instant::now();
+    assert_eq!(run(*MAIN).outcome.status, 7);
+    assert!(begin.elapsed().as_millis() < 900, "{:?}", begin.elapsed());
+}
+
+/// One that is woken by its like whenever it has woken that.
+struct Restless;
+
+thread_local! {
+    static HOME: Cell<*mut Worker> = const { Cell::new(std::ptr::null_mut()) };
+}
+
+impl Component for Restless {
+    fn serve(&mut self, _: usize) -> Serving {
+        unreachable!("it offers nothing")
+    }
+
+    fn begin(&mut self, ports: Ports) -> Activity {
+        Box::pin(async move {
+            ports
+                .until(|waiter| {
+                    if let Some(other) = WAITER.replace(Some(waiter)) {
+                        // SAFETY: both are alive until the program has ended.
+                        unsafe { unpark(HOME.get(), other.process) };
+                    }
+                    Poll::<()>::Pending
+                })
+                .await;
+        })
+    }
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "it takes a second")]
+fn halt_does_not_wait_long_for_those_that_never_end() {
+    once! {
+        MAIN: Template = template("Main").holds(0).holds(1).main(&[
+            |c| { HOME.set(c.w); Go },
+            |c| unsafe { make(c, 0, *ASKER, Restless) },
+            |c| unsafe { make(c, 1, *ASKER, Restless) },
+            |c| unsafe { c.passivate(5) },
+            |c| unsafe { c.halt(7) },
+        ]).done();
+    }
+    let begin = std::time::Instant::now();
+    assert_eq!(run(*MAIN).outcome.status, 7);
+    let taken = begin.elapsed().as_millis();
+    assert!((900..5000).contains(&taken), "{taken} ms");
+}

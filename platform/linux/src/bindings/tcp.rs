@@ -3,9 +3,10 @@
 //! addresses are used; with them (`BY Tcp(certificate: file, key: file, authority: file)`) both sides show theirs, and TLS 1.3
 //! hides what is said.
 //!
-//! `door` is where others come in, `link` a connection, `credentials` the certificates.
+//! `door` is where others come in, `link` a connection, `crowd` all who have come in, `credentials` the certificates.
 
 mod credentials;
+mod crowd;
 mod door;
 mod link;
 
@@ -20,7 +21,8 @@ use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
 use self::credentials::{Credentials, files, permit};
-use self::door::Door;
+use self::crowd::Crowd;
+use self::door::{Door, Exports};
 use self::link::Link;
 use super::composite::{Ships, service};
 use super::place::Place;
@@ -34,6 +36,7 @@ pub(super) struct Tcp {
     doors: HashMap<SocketAddr, Weak<Door>>,
     known: HashMap<Files, Rc<Credentials>>,
     composites: Rc<dyn Composites>,
+    crowd: Rc<Crowd>,
 }
 
 impl Tcp {
@@ -45,6 +48,7 @@ impl Tcp {
             doors: HashMap::new(),
             known: HashMap::new(),
             composites: composites.clone(),
+            crowd: Rc::default(),
         }
     }
 
@@ -94,7 +98,10 @@ impl NamingContext for Tcp {
             permit(address.ip())?;
         }
         let door = self.doors.get(&address).and_then(Weak::upgrade);
-        let open = || Door::open(&self.reactor, address, credentials.clone(), self.composites.clone());
+        let open = || {
+            let exports = Exports::new(self.composites.clone(), self.crowd.clone());
+            Door::open(&self.reactor, address, credentials.clone(), exports)
+        };
         let door = door.map_or_else(open, Ok)?;
         if !same(&door.credentials, &credentials) {
             return Err("something is exported at this port with other certificates".to_string());

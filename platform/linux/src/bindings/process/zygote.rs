@@ -163,6 +163,7 @@ fn serve(socket: OwnedFd, program: &'static Program, options: &Options) {
         libc::prctl(libc::PR_SET_NAME, c"zygote".as_ptr());
         // What is typed at a terminal is for the program, with which all of these end.
         libc::signal(libc::SIGINT, libc::SIG_IGN);
+        libc::signal(libc::SIGQUIT, libc::SIG_IGN);
     }
     close_all_but(&socket);
     let mut unburied = Vec::new();

@@ -7,6 +7,7 @@ use std::rc::Rc;
 use drystone_kortex::peer::{Composites, Names};
 
 use super::credentials::Credentials;
+use super::crowd::Crowd;
 use super::link::Link;
 use crate::bindings::entry::Entry;
 use crate::reactor::Reactor;
@@ -25,6 +26,15 @@ pub(super) struct Exports {
     pub(super) composites: Rc<dyn Composites>,
     /// Who comes in from now on may ship composite calls.
     pub(super) takes_composites: Cell<bool>,
+    /// All who have come in, at whatever door.
+    pub(super) crowd: Rc<Crowd>,
+}
+
+impl Exports {
+    /// Nothing yet.
+    pub(super) fn new(composites: Rc<dyn Composites>, crowd: Rc<Crowd>) -> Exports {
+        Exports { names: Rc::default(), composites, takes_composites: Cell::new(true), crowd }
+    }
 }
 
 impl Door {
@@ -36,10 +46,9 @@ impl Door {
         reactor: &Rc<Reactor>,
         address: SocketAddr,
         credentials: Option<Rc<Credentials>>,
-        composites: Rc<dyn Composites>,
+        exports: Exports,
     ) -> Result<Rc<Door>, String> {
-        let exports =
-            Rc::new(Exports { names: Rc::default(), composites, takes_composites: Cell::new(true) });
+        let exports = Rc::new(exports);
         let take = {
             let (reactor, exports, credentials) = (reactor.clone(), exports.clone(), credentials.clone());
             move |stream| Link::accepted(&reactor, stream, &exports, credentials.as_deref())

@@ -89,6 +89,7 @@ impl Link {
         let source = link.watch(stream)?;
         // Nobody else keeps it.
         reactor.handle(source, link.clone());
+        exports.crowd.add(&link);
         link.open();
         Ok(())
     }
@@ -189,6 +190,12 @@ impl Link {
 
     /// Reads what has come.
     fn read(&self) {
+        let mut come = 0;
+        self.read_some(&mut come);
+        self.holds_more(come);
+    }
+
+    fn read_some(&self, come: &mut usize) {
         if self.peer.failure().is_some() {
             return self.discard();
         }
@@ -210,6 +217,7 @@ impl Link {
                         self.is_dry_now();
                     }
                     self.peer.feed(&line, &scratch[..count]);
+                    *come += count;
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 Err(error) => return self.lose(&reason(&error)),
@@ -220,6 +228,27 @@ impl Link {
             }
         }
         self.come_back();
+    }
+
+    /// Bytes of memory that it takes.
+    pub(super) fn held(&self) -> usize {
+        self.peer.held()
+    }
+
+    /// It takes too much: it ends, for this reason.
+    pub(super) fn evict(&self, why: &str) {
+        let is_open = self.peer.failure().is_none();
+        self.peer.evict(&self.line(), why);
+        if is_open {
+            self.part();
+        }
+    }
+
+    /// So many bytes have come, or wait to be sent.
+    fn holds_more(&self, bytes: usize) {
+        if let Some(exports) = &self.exports {
+            exports.crowd.grow(bytes);
+        }
     }
 
     /// Goes on when others have had a turn.
@@ -363,7 +392,10 @@ impl Drain for Link {
         match written {
             Ok(()) if self.peer.failure().is_some() => self.leave(),
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return false,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                self.holds_more(self.peer.waits());
+                return false;
+            }
             Err(error) => self.lose(&reason(&error)),
         }
         true

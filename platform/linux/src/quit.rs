@@ -1,0 +1,119 @@
+//! SIGQUIT (Ctrl-\ in a terminal): shows on standard error what each process of the program waits for, and the
+//! program goes on. It is asked as those are asked who inspect it, so this works without a control socket and while
+//! all processes compute.
+//!
+//! # Soundness
+//!
+//! The signal's handler sets a flag, and ends the home worker's wait by a system call: both may be done at any time.
+//! The waker is never freed. The runtime calls questions with its home worker, on whose thread this runs, while the
+//! scheduler has control.
+
+use std::fmt::Write;
+use std::mem;
+use std::ptr::null_mut;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+
+use drystone_runtime::inspect::{Activity, Component, inspect};
+use drystone_runtime::layout::Worker;
+use drystone_runtime::native::platform;
+use drystone_runtime::platform::Question;
+
+/// So many components are looked at.
+const MOST: usize = 10_000;
+
+/// Somebody has asked.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// What ends the wait of the home worker; null: no program runs.
+static WAKER: AtomicPtr<mio::Waker> = AtomicPtr::new(null_mut());
+
+/// Answers the signal until it is dropped.
+pub(crate) struct Quit(());
+
+impl Quit {
+    /// The signal is for the program from now on, unless it was ignored.
+    pub(crate) fn expect(waker: Arc<mio::Waker>) -> Quit {
+        WAKER.store(Arc::into_raw(waker).cast_mut(), Ordering::Release);
+        // SAFETY: a valid structure, and a handler that does only what it may.
+        unsafe {
+            let mut known: libc::sigaction = mem::zeroed();
+            libc::sigaction(libc::SIGQUIT, null_mut(), &mut known);
+            if known.sa_sigaction != libc::SIG_IGN {
+                let mut wanted: libc::sigaction = mem::zeroed();
+                wanted.sa_sigaction = come as *const () as libc::sighandler_t;
+                wanted.sa_flags = libc::SA_RESTART;
+                libc::sigaction(libc::SIGQUIT, &wanted, null_mut());
+            }
+        }
+        Quit(())
+    }
+
+    /// Whether the signal has come and was not answered yet.
+    pub(crate) fn is_asked(&self) -> bool {
+        ASKED.load(Ordering::Relaxed)
+    }
+
+    /// The answer to it, if it has come.
+    pub(crate) fn asked(&self) -> Option<Question> {
+        if !self.is_asked() || !ASKED.swap(false, Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: see the head of this file.
+        Some(Box::new(|worker| unsafe { (*platform(worker)).report(processes(worker).as_bytes()) }))
+    }
+}
+
+impl Drop for Quit {
+    fn drop(&mut self) {
+        WAKER.store(null_mut(), Ordering::Release);
+    }
+}
+
+/// The signal's handler.
+extern "C" fn come(_: libc::c_int) {
+    ASKED.store(true, Ordering::Release);
+    // SAFETY: see the head of this file. What the thread was doing doesn't see another error number.
+    unsafe {
+        let error = libc::__errno_location();
+        let kept = *error;
+        if let Some(waker) = WAKER.load(Ordering::Acquire).as_ref() {
+            let _ = waker.wake();
+        }
+        *error = kept;
+    }
+}
+
+/// A line for each process of the program.
+fn processes(worker: *mut Worker) -> String {
+    // SAFETY: see the head of this file.
+    let snapshot = unsafe { inspect(worker, MOST) };
+    let count: usize = snapshot.components.iter().map(|component| component.processes.len()).sum();
+    let mut text = format!("{count} processes in {} components:\n", snapshot.components.len());
+    for component in &snapshot.components {
+        for process in &component.processes {
+            let _ = writeln!(text, "  {}", line(component, process));
+        }
+    }
+    if snapshot.more > 0 {
+        let _ = writeln!(text, "and those of {} components more", snapshot.more);
+    }
+    text
+}
+
+/// Such as `at city.dry:12:3 in City.post, interface Letters, which waits for a message from City.house[17]`.
+fn line(component: &Component, process: &Activity) -> String {
+    let at = process.at.trim_start();
+    let place = if at.is_empty() { String::from("in ") } else { format!("{at} in ") };
+    let runs = match process.what {
+        "BEGIN" | "FINALLY" => format!(", {}", process.what),
+        interface => format!(", interface {interface}"),
+    };
+    let waits = if process.waits_for.is_empty() { ", which can run" } else { process.waits_for };
+    let whom = match process.whom.as_str() {
+        "" => String::new(),
+        whom if waits.ends_with("a message") => format!(" from {whom}"),
+        whom => format!(" by {whom}"),
+    };
+    format!("{place}{}{runs}{waits}{whom}", component.path)
+}
