@@ -33,7 +33,7 @@ pub use self::rings::{Rings, Served};
 
 /// Messages of a communication that may be on their way: between domains of one machine a turn-round costs much more
 /// than a message.
-const CAPACITY: u32 = 256;
+const CAPACITY: u32 = 1024;
 
 /// How many may be by what BY says, or else [`CAPACITY`].
 ///

@@ -33,6 +33,10 @@ pub trait Line {
     fn send_soon(&self);
     /// Sends what can be sent without waiting: the other end shall work while this one does.
     fn send_now(&self);
+    /// So many bytes are sent at once, though the program goes on.
+    fn much(&self) -> usize {
+        4 * 1024
+    }
     /// What the other end may ask for here by a name, and for which slot of its client that is.
     fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)>;
     /// What runs composite calls, where the other end may ship some: not who was dialed, nor a domain that is confined.

@@ -22,6 +22,7 @@ use work::Work;
 
 use crate::native;
 use crate::peers::joints;
+use crate::processes::busy::Busy;
 use crate::row::{Better, Row};
 use crate::statistics::{Figure, rounded};
 use crate::turns::{Turn, by_turns};
@@ -97,7 +98,8 @@ pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) 
     bench.tcp(tell)?;
     bench.onc(tell)?;
     bench.http(tell)?;
-    bench.nats(tell)
+    bench.nats(tell)?;
+    bench.busy(tell)
 }
 
 /// What all rows need.
@@ -128,7 +130,7 @@ impl Bench {
     }
 
     fn worker(&self, tell: Tell) -> Result<(), String> {
-        let parties = [drystone_at("worker:1", 2), self.rust.mpsc()];
+        let parties = self.at_a_worker();
         for (row, work, n) in [
             ("worker round trip", Work::Ask, 200_000),
             ("worker throughput", Work::Put, 1_000_000),
@@ -162,10 +164,7 @@ impl Bench {
         let heading =
             Heading { row: "lrpc round trip spinning", cores: 2, work: Work::Ask, n: 50_000, goals };
         self.messages(heading, &spinning, tell)?;
-        let [drystone, _, pipe, unix, _, tonic] = spinning;
-        let pipe_each = by_hand("pipe each", Way::PipeEach, 2);
-        let unix_each = by_hand("unix each", Way::UnixEach, 2);
-        let streams = [drystone, pipe_each, unix_each, pipe, unix, tonic];
+        let streams = self.between_processes();
         for (row, work) in [("lrpc throughput", Work::Put), ("texts lrpc throughput", Work::Text)] {
             self.messages(Heading { row, cores: 2, work, n: 500_000, goals }, &streams, tell)?;
         }
@@ -173,11 +172,7 @@ impl Bench {
     }
 
     fn tcp(&self, tell: Tell) -> Result<(), String> {
-        let parties = [
-            drystone_by("tcp"),
-            self.rust.over_tcp("tonic", "grpc"),
-            self.rust.over_tcp("capnp-rpc", "capnp"),
-        ];
+        let parties = self.over_tcp();
         for (row, work, n) in [
             ("tcp round trip", Work::Ask, 20_000),
             ("tcp throughput", Work::Put, 400_000),
@@ -231,6 +226,46 @@ impl Bench {
             self.tell_row(Row { better, cores: 2, ..Row::new(name.into(), unit) }, &turns, AHEAD, tell)?;
         }
         Ok(())
+    }
+
+    /// Some of the rows again, while another program keeps a processor busy.
+    fn busy(&self, tell: Tell) -> Result<(), String> {
+        let onc = vec![drystone_by("onc"), libtirpc(&self.onc, "tcp")];
+        for (row, work, n, parties) in [
+            ("busy worker throughput", Work::Put, 1_000_000, self.at_a_worker()),
+            ("busy lrpc throughput", Work::Put, 500_000, self.between_processes()),
+            ("busy tcp throughput", Work::Put, 400_000, self.over_tcp()),
+            ("busy onc round trip", Work::Ask, 20_000, onc),
+        ] {
+            let _busy = Busy::start()?;
+            self.messages(Heading { row, cores: 2, work, n, goals: AHEAD }, &parties, tell)?;
+        }
+        Ok(())
+    }
+
+    fn at_a_worker(&self) -> Vec<Party> {
+        vec![drystone_at("worker:1", 2), self.rust.mpsc()]
+    }
+
+    /// Of those that say messages without answers.
+    fn between_processes(&self) -> Vec<Party> {
+        let by_hand = |name, way| parties::crossing(name, way, 2);
+        vec![
+            drystone_at("process:x", 2),
+            by_hand("pipe each", Way::PipeEach),
+            by_hand("unix each", Way::UnixEach),
+            by_hand("pipe", Way::Pipe),
+            by_hand("unix", Way::Unix),
+            self.rust.over_unix(),
+        ]
+    }
+
+    fn over_tcp(&self) -> Vec<Party> {
+        vec![
+            drystone_by("tcp"),
+            self.rust.over_tcp("tonic", "grpc"),
+            self.rust.over_tcp("capnp-rpc", "capnp"),
+        ]
     }
 
     /// Measures a row of messages.

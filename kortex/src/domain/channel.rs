@@ -21,6 +21,9 @@ pub use super::ring::Garbage;
 const HEAD: usize = 4096;
 /// Most bytes that are copied at once from a ring whose writer isn't trusted: they stay near the processor.
 const SCOOP: usize = 16 * 1024;
+/// For so many bytes it is worth waking the other side while this one goes on. It is there sooner then if it has a processor for
+/// itself; if it has none, both take turns, which had better not be short.
+const WORTH_WAKING: u64 = 16 * 1024;
 
 /// The first page.
 #[repr(C)]
@@ -94,8 +97,8 @@ pub struct End {
     trust: Trust,
     writer: Writer,
     reader: Reader,
-    /// Published and not told.
-    unrung: bool,
+    /// Bytes published and not told.
+    unrung: u64,
     /// Read and not told.
     skipped: bool,
     /// There are bytes for which there was no room.
@@ -118,7 +121,7 @@ impl End {
         let (writer, reader) =
             unsafe { (Writer::new(memory.place(side)), Reader::new(memory.place(1 - side))) };
         let copied = if trust == Trust::None { vec![0; SCOOP].into() } else { Box::default() };
-        let (unrung, skipped, starves, seen, ignored) = (false, false, false, 0, false);
+        let (unrung, skipped, starves, seen, ignored) = (0, false, false, 0, false);
         End { memory, side, other, trust, writer, reader, unrung, skipped, starves, seen, ignored, copied }
     }
 
@@ -170,13 +173,13 @@ impl End {
 
     /// Lets the other side see what was written, without waking it: if it is awake it may begin.
     pub fn publish(&mut self) {
-        self.unrung |= self.writer.publish();
+        self.unrung += self.writer.publish();
     }
 
     /// Lets the other side see what was written, and wakes it if it waits for that, or for room that has been made.
     pub fn tell(&mut self) {
         self.publish();
-        let mut news = mem::take(&mut self.unrung);
+        let mut news = mem::take(&mut self.unrung) != 0;
         if mem::take(&mut self.skipped) {
             fence(SeqCst);
             news |= self.reader.writer_starves();
@@ -184,6 +187,20 @@ impl End {
         if news {
             self.ring();
         }
+    }
+
+    /// Lets the other side see what was written; wakes it only for much. Before this side rests it has to [`tell`](Self::tell) of
+    /// the rest.
+    pub fn tell_of_much(&mut self) {
+        self.publish();
+        if self.unrung >= WORTH_WAKING {
+            self.tell();
+        }
+    }
+
+    /// Whether the other side may sleep though there is something for it.
+    pub fn has_to_tell(&self) -> bool {
+        self.unrung != 0
     }
 
     /// Wakes the other side if it sleeps.

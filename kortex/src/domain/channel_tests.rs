@@ -45,6 +45,47 @@ impl Wake for Other {
     }
 }
 
+/// Counts how often the other side is woken.
+struct Counted(Arc<AtomicU64>, #[expect(dead_code, reason = "it is kept")] Arc<Pages>);
+
+impl Wake for Counted {
+    fn wake(&self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+}
+
+/// Both ends of a channel, and how often the second side was woken.
+pub(in crate::domain) fn counted(capacity: usize) -> (End, End, Arc<AtomicU64>) {
+    let (pages, woken) = (Pages::new(capacity), Arc::default());
+    let other = Box::new(Counted(Arc::clone(&woken), pages.clone()));
+    // SAFETY: as above.
+    let end = unsafe { End::new(pages.memory(capacity), 0, Trust::SameProgram, other) };
+    (end, pages.end(capacity, 1, Trust::SameProgram, thread::current()), woken)
+}
+
+#[test]
+fn who_sleeps_sees_little_and_is_woken_for_much_or_in_the_end() {
+    let (mut end, mut other, woken) = counted(64 * 1024);
+    let much = WORTH_WAKING as usize;
+    other.lie_down();
+    end.write(&vec![1; much - 1]).unwrap();
+    end.tell_of_much();
+    assert!(other.has_news() && end.has_to_tell());
+    assert_eq!(woken.load(Relaxed), 0);
+    end.write(&[2]).unwrap();
+    end.tell_of_much();
+    assert_eq!(woken.load(Relaxed), 1);
+    assert!(!end.has_to_tell());
+    other.get_up();
+    assert_eq!(other.read(&mut |bytes| assert!(!bytes.is_empty())), Ok(true));
+    other.lie_down();
+    end.write(&[3]).unwrap();
+    end.tell_of_much();
+    assert_eq!(woken.load(Relaxed), 1);
+    end.tell();
+    assert_eq!(woken.load(Relaxed), 2);
+}
+
 /// Sleeps until there are news.
 fn rest(end: &End) {
     loop {

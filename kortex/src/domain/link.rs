@@ -281,7 +281,7 @@ impl Line for Link {
     fn send_now(&self) {
         if self.has_mail() {
             self.speak();
-            self.end.borrow_mut().tell();
+            self.end.borrow_mut().tell_of_much();
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::domain::Trust;
-use crate::domain::channel::tests::Pages;
+use crate::domain::channel::tests::{Pages, counted};
 
 /// A home that serves channels, and nothing else.
 #[derive(Default)]
@@ -64,4 +64,38 @@ fn a_domain_that_writes_nonsense_without_a_pause_is_lost() {
     assert!(alone.reported.borrow().starts_with(said));
     link.hang_up();
     assert!(home.rings().is_empty());
+}
+
+/// A channel over which nothing comes.
+struct Quiet(RefCell<End>);
+
+impl Served for Quiet {
+    fn end(&self) -> &RefCell<End> {
+        &self.0
+    }
+
+    fn has_mail(&self) -> bool {
+        false
+    }
+
+    fn serve(&self) {
+        panic!("there is nothing to take or to send");
+    }
+
+    fn abandon(&self) {}
+}
+
+#[test]
+fn a_home_tells_what_it_has_sent_before_it_rests() {
+    let (mut end, other, woken) = counted(CAPACITY);
+    other.lie_down();
+    end.write(&[1]).unwrap();
+    end.tell_of_much();
+    let rings = Rings::default();
+    rings.add(Rc::new(Quiet(RefCell::new(end))));
+    assert_eq!(woken.load(Relaxed), 0);
+    assert!(!rings.serve());
+    assert_eq!(woken.load(Relaxed), 1);
+    assert!(!rings.serve());
+    assert_eq!(woken.load(Relaxed), 1);
 }

@@ -122,10 +122,10 @@ impl Writer {
         Ok(written)
     }
 
-    /// Lets the reader see all that was written; whether that was anything.
-    pub(super) fn publish(&mut self) -> bool {
-        let news = self.tail != self.published;
-        if news {
+    /// Lets the reader see all that was written; how many bytes of that it could not see before.
+    pub(super) fn publish(&mut self) -> u64 {
+        let news = self.tail - self.published;
+        if news != 0 {
             self.place.indices().tail.0.store(self.tail, Release);
             self.published = self.tail;
         }

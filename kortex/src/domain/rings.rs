@@ -55,7 +55,8 @@ impl Rings {
         all.iter().for_each(|served| served.abandon());
     }
 
-    /// Serves those that have something to take or to send; whether there were any.
+    /// Serves those that have something to take or to send; whether there were any. The other sides of the rest are told what was
+    /// sent before.
     pub fn serve(&self) -> bool {
         let mut served = false;
         for index in 0.. {
@@ -64,6 +65,8 @@ impl Rings {
             if line.has_mail() || line.end().borrow().has_news() {
                 line.serve();
                 served = true;
+            } else if line.end().borrow().has_to_tell() {
+                line.end().borrow_mut().tell();
             }
         }
         served

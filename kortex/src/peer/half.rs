@@ -14,9 +14,6 @@ use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 use super::Line;
 use crate::Expectation;
 
-/// So many bytes are sent at once, though the program goes on.
-const MUCH: usize = 4 * 1024;
-
 /// What a client wants, and as what its sentences know it.
 #[derive(Clone)]
 pub struct Wanted {
@@ -47,6 +44,8 @@ pub(super) struct Half {
     name: Rc<str>,
     /// Where it begins, if the other end has begun it.
     slot: Option<usize>,
+    /// See [`Line::much`].
+    much: usize,
     /// The message that has come and was not taken, as it was told last.
     next: Option<usize>,
     /// Why it was given up here.
@@ -59,8 +58,8 @@ pub(super) struct Half {
 impl Half {
     pub(super) fn new(line: &Rc<dyn Line>, handle: Handle, name: &Rc<str>, slot: Option<usize>) -> Half {
         let may_come = line.expected().expect();
-        let (line, name) = (line.clone(), name.clone());
-        Half { line, handle, name, slot, next: None, broken: None, is_over: false, _may_come: may_come }
+        let (line, name, much) = (line.clone(), name.clone(), line.much());
+        Half { line, handle, name, slot, much, next: None, broken: None, is_over: false, _may_come: may_come }
     }
 
     fn connection(&self) -> RefMut<'_, Connection> {
@@ -100,7 +99,7 @@ impl Far for Half {
         // Else that is known already.
         let is_news = !connection.has_output();
         let sent = connection.send(self.handle, message, |out| values.encode(out));
-        let is_much = connection.unsent() >= MUCH;
+        let is_much = connection.unsent() >= self.much;
         drop(connection);
         match sent {
             Ok(()) => {

@@ -344,6 +344,11 @@ impl Line for Link {
         &self.peer
     }
 
+    /// A write takes the kernel as long as hundreds of messages take the program.
+    fn much(&self) -> usize {
+        16 * 1024
+    }
+
     fn send_soon(&self) {
         if let (Stage::Open, Some(socket), Some(link)) =
             (&*self.stage.borrow(), &*self.socket.borrow(), self.me.upgrade())
