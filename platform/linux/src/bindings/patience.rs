@@ -1,11 +1,11 @@
 //! How long the home thread looks for news before it sleeps: to sleep and to be woken costs microseconds (tens of them on
 //! virtual machines), much more than a message.
 //!
-//! That pays as long as who has the news runs on another processor meanwhile. Beside programs that compute it may be waiting
-//! for the very processor that looks, or behind one of them on the other: then each look is in vain, and the news come as
-//! soon as this thread sleeps. So looks that were in vain before short sleeps are left out next time, more of them each time,
-//! until one finds something. Nor does it ever yield while it looks: the kernel takes that as if the whole time slice had
-//! been used, after which a program that computes has milliseconds.
+//! That pays as long as who has the news runs on another processor meanwhile; if it waits for the very processor that looks, it
+//! gets that by a yield. Beside programs that compute a yield gives those the processor, for milliseconds, and who has the
+//! news may be waiting behind one of them: then looks are in vain, and the news come as soon as this thread sleeps. Whoever
+//! has lost the processor for so long knows that there is such a program. It doesn't yield for a while, and looks that were in
+//! vain before short sleeps are left out next time, more of them each time, until one finds something.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -23,6 +23,10 @@ const SHORT_SLEEP: Duration = Duration::from_micros(200);
 const LOOKS_AT_MEMORY: u32 = 256;
 /// So often it asks the kernel.
 const LOOKS_AT_KERNEL: u32 = 8;
+/// A round of looks takes microseconds: if it takes so long, another program had the processor.
+const LONG_ROUND: Duration = Duration::from_micros(700);
+/// For so long that program is expected to compute on: then it is found out again, for one of its time slices.
+const BUSY: Duration = Duration::from_millis(30);
 /// Most looks that are left out after one in vain: they are some milliseconds, about the time for which schedulers leave
 /// threads where they are.
 const MOST_LEFT_OUT: u32 = 127;
@@ -34,7 +38,9 @@ pub(crate) struct Patience {
     looks: u32,
     /// With one processor nobody can have news for us while we look.
     alone: bool,
-    /// The last look was as long as it gets, and in vain.
+    /// A program computes beside this one, until then at least.
+    busy_until: Option<Instant>,
+    /// The last look was as long as it gets, and in vain, beside such a program.
     was_vain: bool,
     /// How many looks are left out from now on,
     left_out: u32,
@@ -61,7 +67,7 @@ impl Patience {
     fn among(processors: usize, looks: u32) -> Patience {
         let alone = processors == 1;
         let look = if alone { Duration::ZERO } else { FIRST_LOOK };
-        Patience { look, looks, alone, was_vain: false, left_out: 0, doubt: 0 }
+        Patience { look, looks, alone, busy_until: None, was_vain: false, left_out: 0, doubt: 0 }
     }
 
     /// Whether it isn't worth looking even once, where a look costs as much as a sleep that ends at once.
@@ -77,6 +83,8 @@ impl Patience {
             return has_news();
         }
         let start = Instant::now();
+        let mut is_busy = self.busy_until.is_some_and(|until| start < until);
+        let mut before = Duration::ZERO;
         loop {
             for _ in 0..self.looks {
                 if has_news() {
@@ -85,8 +93,17 @@ impl Patience {
                 }
                 std::hint::spin_loop();
             }
-            if start.elapsed() >= most {
-                self.was_vain = self.look >= LONG_LOOK;
+            if !is_busy {
+                thread::yield_now();
+            }
+            let now = start.elapsed();
+            if now - before > LONG_ROUND {
+                is_busy = true;
+                self.busy_until = Some(start + now + BUSY);
+            }
+            before = now;
+            if now >= most {
+                self.was_vain = is_busy && self.look >= LONG_LOOK;
                 self.look = if self.look < FIRST_LOOK { Duration::ZERO } else { self.look * 3 / 4 };
                 return false;
             }
@@ -116,6 +133,18 @@ mod tests {
     /// As on a machine with several processors, whatever this one has.
     fn patience() -> Patience {
         Patience::among(2, LOOKS_AT_MEMORY)
+    }
+
+    /// Another program has had the processor.
+    fn busy() -> Patience {
+        let mut patience = patience();
+        patience.slept(SHORT);
+        patience.look(None, || {
+            thread::sleep(2 * LONG_ROUND);
+            false
+        });
+        patience.slept(SHORT);
+        patience
     }
 
     /// Who has the news gets a processor only when this thread sleeps, each time as often; how many times it looked.
@@ -149,14 +178,22 @@ mod tests {
 
     #[test]
     fn who_has_the_news_is_left_the_processor_if_it_runs_only_then() {
-        let mut patience = patience();
+        let mut patience = busy();
         let looked = looked_in_vain(&mut patience, 2000);
         assert!(looked < 40, "it looked before {looked} of 2000 sleeps");
     }
 
     #[test]
-    fn whose_looks_were_in_vain_looks_again_when_the_other_side_runs_meanwhile() {
+    fn where_no_program_computes_looks_are_never_left_out() {
         let mut patience = patience();
+        let looked = looked_in_vain(&mut patience, 50);
+        // Unless one does beside this test.
+        assert!(looked == 50 || patience.busy_until.is_some(), "it looked before {looked} of 50 sleeps");
+    }
+
+    #[test]
+    fn whose_looks_were_in_vain_looks_again_when_the_other_side_runs_meanwhile() {
+        let mut patience = busy();
         looked_in_vain(&mut patience, 2000);
         let slept = (0..1000).take_while(|_| !finds(&mut patience)).count();
         assert!(slept <= MOST_LEFT_OUT as usize, "it slept {slept} times");
