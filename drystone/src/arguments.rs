@@ -61,8 +61,7 @@ pub enum Action {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<OsString>,
     },
-    /// Make the libraries that a released command carries along
-    #[cfg(not(carried))]
+    /// Make the libraries that a released command has beside it
     #[command(hide = true)]
     Libraries {
         /// Where to

@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{Status, cargo, fail, origin};
+use crate::{Status, cargo, fail};
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +26,11 @@ pub enum Platform {
 impl Platform {
     /// What its library is called that has no crates in it.
     pub fn library(self) -> &'static str {
-        let [linux, pc, user, process] = origin::LIBRARIES;
         match self {
-            Platform::Linux => linux,
-            Platform::Pc => pc,
-            Platform::User => user,
-            Platform::Process => process,
+            Platform::Linux => "drystone-start",
+            Platform::Pc => "drystone-image",
+            Platform::User => "drystone-domain",
+            Platform::Process => "drystone-machine-process",
         }
     }
 

@@ -27,7 +27,7 @@ impl Parts {
         fs::write(&program, object)
             .map_err(|error| fail(format_args!("{}: {error}", folder.path().display())))?;
         let library = match crates.is_empty() {
-            true => own::library(platform, folder.path())?,
+            true => own::library(platform)?,
             false => with::library(crates, platform)?,
         };
         Ok(Parts { program, library, folder })

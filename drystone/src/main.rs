@@ -16,8 +16,6 @@ mod hosted;
 mod image;
 mod library;
 mod linker;
-// What a command carries it need not compare with sources.
-#[cfg_attr(carried, allow(dead_code))]
 mod origin;
 mod own;
 mod project;
@@ -73,7 +71,6 @@ fn act(action: Action) -> i32 {
         Action::Rebind(command) => control::rebind(&command),
         Action::New(command) => project::make(&command),
         Action::Specialise { arguments } => Err(tool::specialise(&arguments)),
-        #[cfg(not(carried))]
         Action::Libraries { folder } => own::libraries(&folder),
         Action::Handler(command) => handler::handler(command.action),
     };

@@ -6,10 +6,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The libraries' names, one for each platform.
-pub const LIBRARIES: [&str; 4] =
-    ["drystone-start", "drystone-image", "drystone-domain", "drystone-machine-process"];
-
 /// Files and folders, from the workspace's root.
 pub const SOURCES: &[&str] = &[
     "Cargo.toml",

@@ -1,38 +1,43 @@
-//! The libraries of the platforms without crates. A released command carries them along. One in a checkout has Cargo make each when it is
-//! first needed: most who build the command never need them.
+//! The libraries of the platforms without crates. A released command has them in `lib/drystone`, beside its own folder. One in a
+//! checkout has Cargo make each when it is first needed: most who build the command never need them.
 
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
-use crate::Status;
-use crate::library::Platform;
-#[cfg(not(carried))]
-use crate::{fail, library::Package, origin};
-#[cfg(not(carried))]
-use std::fs;
+use crate::library::{Package, Platform};
+use crate::{Status, fail, origin};
 
 /// The checkout that the command was built from.
-#[cfg(not(carried))]
 pub const CHECKOUT: &str = env!("DRYSTONE_CHECKOUT");
 
 /// Where Cargo put what it made of the checkout.
-#[cfg(not(carried))]
 pub const TARGET: &str = env!("DRYSTONE_TARGET");
 
-/// Where the platform's library is; what isn't a file yet becomes one in `folder`.
-pub fn library(platform: Platform, folder: &Path) -> Result<PathBuf, Status> {
-    #[cfg(carried)]
-    {
-        carried::unpack(platform, folder)
-    }
-    #[cfg(not(carried))]
-    {
-        let _ = folder;
-        make(platform)
+/// Tells what the command was made of; beside libraries: what they were.
+const FINGERPRINT: &str = env!("DRYSTONE_FINGERPRINT");
+
+/// Where the libraries of a released command are; none of one in a checkout.
+pub fn installed() -> Option<PathBuf> {
+    let command = env::current_exe().ok()?;
+    let folder = command.parent()?.parent()?.join("lib/drystone");
+    folder.is_dir().then_some(folder)
+}
+
+/// Where the platform's library is.
+pub fn library(platform: Platform) -> Result<PathBuf, Status> {
+    let Some(folder) = installed() else { return make(platform) };
+    let stamp = folder.join("fingerprint");
+    match fs::read_to_string(&stamp) {
+        Ok(made) if made == FINGERPRINT => Ok(folder.join(format!("{}.a", platform.library()))),
+        Ok(_) => Err(fail(format_args!(
+            "the libraries in {} are of another version than this command: install both anew",
+            folder.display()
+        ))),
+        Err(error) => Err(fail(format_args!("{}: {error}", stamp.display()))),
     }
 }
 
-/// Has Cargo make all libraries, for a command that carries them, and puts them into a folder.
-#[cfg(not(carried))]
+/// Has Cargo make all libraries, for a release, and puts them into a folder.
 pub fn libraries(folder: &Path) -> Result<(), Status> {
     let cannot = |error| fail(format_args!("{}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(cannot)?;
@@ -40,13 +45,11 @@ pub fn libraries(folder: &Path) -> Result<(), Status> {
         let library = make(platform)?;
         fs::copy(library, folder.join(format!("{}.a", platform.library()))).map_err(cannot)?;
     }
-    Ok(())
+    fs::write(folder.join("fingerprint"), FINGERPRINT).map_err(cannot)
 }
 
 /// Has Cargo make the library, unless it has been made of the sources that the command is made of.
-#[cfg(not(carried))]
 fn make(platform: Platform) -> Result<PathBuf, Status> {
-    const FINGERPRINT: &str = env!("DRYSTONE_FINGERPRINT");
     let (root, target) = (Path::new(CHECKOUT), Path::new(TARGET));
     let name = platform.library();
     let package = Package { name, platform, root, crates: &[] };
@@ -78,35 +81,4 @@ fn make(platform: Platform) -> Result<PathBuf, Status> {
     package.make(target, "drystone build", &doing)?;
     fs::write(&stamp, FINGERPRINT).map_err(|error| fail(format_args!("{}: {error}", stamp.display())))?;
     Ok(library)
-}
-
-#[cfg(carried)]
-mod carried {
-    use std::fs::File;
-    use std::io;
-    use std::path::{Path, PathBuf};
-
-    use flate2::read::GzDecoder;
-
-    use crate::library::Platform;
-    use crate::{Status, fail};
-
-    static LINUX: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/drystone-start.a.gz"));
-    static PC: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/drystone-image.a.gz"));
-    static USER: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/drystone-domain.a.gz"));
-    static PROCESS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/drystone-machine-process.a.gz"));
-
-    pub fn unpack(platform: Platform, folder: &Path) -> Result<PathBuf, Status> {
-        let compressed = match platform {
-            Platform::Linux => LINUX,
-            Platform::Pc => PC,
-            Platform::User => USER,
-            Platform::Process => PROCESS,
-        };
-        let to = folder.join("library.a");
-        let unpacked =
-            File::create(&to).and_then(|mut file| io::copy(&mut GzDecoder::new(compressed), &mut file));
-        unpacked.map_err(|error| fail(format_args!("{}: {error}", to.display())))?;
-        Ok(to)
-    }
 }

@@ -1,12 +1,13 @@
 //! `drystone specialise` is a program of its own, `drystone-specialise`: it takes long to compile and shares nothing with the command.
 //! A released command has it beside itself. One in a checkout has Cargo make it when it is first needed.
 
+use std::env;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Status, fail};
+use crate::{Status, cargo, fail, own};
 
 /// The program, and the package that it is made of.
 const SPECIALISER: &str = "drystone-specialise";
@@ -22,19 +23,12 @@ pub fn specialise(arguments: &[OsString]) -> Status {
     }
 }
 
-#[cfg(carried)]
 fn place() -> Result<PathBuf, Status> {
-    let own =
-        std::env::current_exe().map_err(|error| fail(format_args!("where this command is: {error}")))?;
-    Ok(own.with_file_name(SPECIALISER))
-}
-
-#[cfg(not(carried))]
-fn place() -> Result<PathBuf, Status> {
-    use std::path::Path;
-
-    use crate::{cargo, own};
-
+    if own::installed().is_some() {
+        let command = env::current_exe();
+        let command = command.map_err(|error| fail(format_args!("where this command is: {error}")))?;
+        return Ok(command.with_file_name(SPECIALISER));
+    }
     let target = Path::new(own::TARGET);
     let mut command = cargo::command();
     command.current_dir(own::CHECKOUT).args(["build", "--release", "--locked", "-p", SPECIALISER]);
