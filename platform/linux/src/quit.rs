@@ -5,14 +5,14 @@
 //! # Soundness
 //!
 //! The signal's handler sets a flag, and ends the home worker's wait by a system call: both may be done at any time.
-//! The waker is never freed. The runtime calls questions with its home worker, on whose thread this runs, while the
-//! scheduler has control.
+//! A waker isn't freed while a handler may use it: who frees it has taken it from the handlers, and waits for those that
+//! run. The runtime calls questions with its home worker, on whose thread this runs, while the scheduler has control.
 
 use std::fmt::Write;
-use std::mem;
 use std::ptr::null_mut;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+use std::{hint, mem};
 
 use drystone_runtime::inspect::{Activity, Component, inspect};
 use drystone_runtime::layout::Worker;
@@ -28,13 +28,18 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// What ends the wait of the home worker; null: no program runs.
 static WAKER: AtomicPtr<mio::Waker> = AtomicPtr::new(null_mut());
 
+/// How many handlers run.
+static HANDLERS: AtomicUsize = AtomicUsize::new(0);
+
 /// Answers the signal until it is dropped.
-pub(crate) struct Quit(());
+pub(crate) struct Quit {
+    waker: Arc<mio::Waker>,
+}
 
 impl Quit {
     /// The signal is for the program from now on, unless it was ignored.
     pub(crate) fn expect(waker: Arc<mio::Waker>) -> Quit {
-        WAKER.store(Arc::into_raw(waker).cast_mut(), Ordering::Release);
+        WAKER.store(Arc::as_ptr(&waker).cast_mut(), Ordering::SeqCst);
         // SAFETY: a valid structure, and a handler that does only what it may.
         unsafe {
             let mut known: libc::sigaction = mem::zeroed();
@@ -46,7 +51,7 @@ impl Quit {
                 libc::sigaction(libc::SIGQUIT, &wanted, null_mut());
             }
         }
-        Quit(())
+        Quit { waker }
     }
 
     /// Whether the signal has come and was not answered yet.
@@ -66,7 +71,12 @@ impl Quit {
 
 impl Drop for Quit {
     fn drop(&mut self) {
-        WAKER.store(null_mut(), Ordering::Release);
+        // Another program may have begun meanwhile, which is asked then.
+        let own = Arc::as_ptr(&self.waker).cast_mut();
+        let _ = WAKER.compare_exchange(own, null_mut(), Ordering::SeqCst, Ordering::SeqCst);
+        while HANDLERS.load(Ordering::SeqCst) != 0 {
+            hint::spin_loop();
+        }
     }
 }
 
@@ -77,9 +87,11 @@ extern "C" fn come(_: libc::c_int) {
     unsafe {
         let error = libc::__errno_location();
         let kept = *error;
-        if let Some(waker) = WAKER.load(Ordering::Acquire).as_ref() {
+        HANDLERS.fetch_add(1, Ordering::SeqCst);
+        if let Some(waker) = WAKER.load(Ordering::SeqCst).as_ref() {
             let _ = waker.wake();
         }
+        HANDLERS.fetch_sub(1, Ordering::SeqCst);
         *error = kept;
     }
 }
