@@ -5,6 +5,8 @@ use std::net::TcpStream;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use tempfile::TempDir;
+
 use crate::peer::{Peer, free_port};
 use crate::{DRYSTONE, folder_with};
 
@@ -20,6 +22,15 @@ BEGIN
   NEW(host); EXPORT(Talk(host), \"tcp://127.0.0.1:PORT/talk\"); WRITE(\"ready\"); WRITELINE; PASSIVATE(600000)
 END Main;
 ";
+
+/// A program that listens at a port, and its folder.
+fn listener() -> (Peer, u16, TempDir) {
+    let port = free_port();
+    let folder = folder_with(&LISTENER.replace(":PORT", &format!(":{port}")));
+    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
+    assert_eq!(server.line(), "ready");
+    (server, port, folder)
+}
 
 fn words(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_be_bytes()).collect()
@@ -68,10 +79,7 @@ fn hears(mut stranger: TcpStream, patience: Duration) -> String {
 
 #[test]
 fn what_nobody_takes_is_bounded_for_a_connection() {
-    let port = free_port();
-    let folder = folder_with(&LISTENER.replace(":PORT", &format!(":{port}")));
-    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
-    assert_eq!(server.line(), "ready");
+    let (mut server, port, _folder) = listener();
     let descriptors = server.descriptors();
     for _ in 0..2 {
         let why = hears(says(port, 2000, 1 << 20), Duration::from_secs(20));
@@ -90,10 +98,7 @@ fn what_nobody_takes_is_bounded_for_a_connection() {
 /// However many connections there are: who holds most is let go, and its memory comes back; the others stay.
 #[test]
 fn what_nobody_takes_is_bounded_for_all_connections() {
-    let port = free_port();
-    let folder = folder_with(&LISTENER.replace(":PORT", &format!(":{port}")));
-    let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
-    assert_eq!(server.line(), "ready");
+    let (mut server, port, _folder) = listener();
     let modest = says(port, 2, 1 << 20);
     let strangers: Vec<_> = (0..16).map(|_| says(port, 50, 1 << 20)).collect();
     let is_let_go =

@@ -5,7 +5,13 @@
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-use super::link::Link;
+/// One who has come in.
+pub(super) trait Guest {
+    /// Bytes of memory that its connection takes.
+    fn held(&self) -> usize;
+    /// It takes too much: its connection ends, for this reason.
+    fn evict(&self, why: &str);
+}
 
 /// Bytes that all connections may hold together: more than one alone can.
 const MOST: usize = 512 << 20;
@@ -19,20 +25,20 @@ const WHY: &str = "too much waits over all connections, and most of it over this
 /// See the head of this file.
 #[derive(Default)]
 pub(super) struct Crowd {
-    links: RefCell<Vec<Weak<Link>>>,
+    guests: RefCell<Vec<Weak<dyn Guest>>>,
     /// Bytes that may be held since they were added up.
     more: Cell<usize>,
 }
 
 impl Crowd {
     /// One more has come in.
-    pub(super) fn add(&self, link: &Rc<Link>) {
-        let links = &mut *self.links.borrow_mut();
-        if links.len() == links.capacity() {
-            links.retain(|link| link.strong_count() > 0);
-            links.reserve(links.len());
+    pub(super) fn add(&self, guest: Weak<dyn Guest>) {
+        let guests = &mut *self.guests.borrow_mut();
+        if guests.len() == guests.capacity() {
+            guests.retain(|guest| guest.strong_count() > 0);
+            guests.reserve(guests.len());
         }
-        links.push(Rc::downgrade(link));
+        guests.push(guest);
     }
 
     /// One of them may hold so many bytes more.
@@ -46,17 +52,17 @@ impl Crowd {
 
     /// Lets go of who holds most, as long as all hold too much.
     fn look(&self) {
-        let links: Vec<_> = self.links.borrow().iter().filter_map(Weak::upgrade).collect();
-        let mut held: Vec<_> = links.iter().map(|link| (link.held(), link)).collect();
+        let guests: Vec<Rc<dyn Guest>> = self.guests.borrow().iter().filter_map(Weak::upgrade).collect();
+        let mut held: Vec<_> = guests.iter().map(|guest| (guest.held(), guest)).collect();
         let mut all: usize = held.iter().map(|(bytes, _)| bytes).sum();
         if all <= MOST {
             return;
         }
         held.sort_unstable_by_key(|(bytes, _)| *bytes);
         while all > MOST
-            && let Some((bytes, link)) = held.pop()
+            && let Some((bytes, guest)) = held.pop()
         {
-            link.evict(WHY);
+            guest.evict(WHY);
             all -= bytes;
         }
     }

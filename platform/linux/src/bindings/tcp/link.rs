@@ -21,6 +21,7 @@ use mio::net::TcpStream;
 
 use self::moments::{Impatience, Limit};
 use super::credentials::Credentials;
+use super::crowd::Guest;
 use super::door::Exports;
 use crate::bindings::alive::{expect_receipt, keep_alive};
 use crate::bindings::place::{Place, Search};
@@ -89,7 +90,7 @@ impl Link {
         let source = link.watch(stream)?;
         // Nobody else keeps it.
         reactor.handle(source, link.clone());
-        exports.crowd.add(&link);
+        exports.crowd.add(link.me.clone());
         link.open();
         Ok(())
     }
@@ -230,20 +231,6 @@ impl Link {
         self.come_back();
     }
 
-    /// Bytes of memory that it takes.
-    pub(super) fn held(&self) -> usize {
-        self.peer.held()
-    }
-
-    /// It takes too much: it ends, for this reason.
-    pub(super) fn evict(&self, why: &str) {
-        let is_open = self.peer.failure().is_none();
-        self.peer.evict(&self.line(), why);
-        if is_open {
-            self.part();
-        }
-    }
-
     /// So many bytes have come, or wait to be sent.
     fn holds_more(&self, bytes: usize) {
         if let Some(exports) = &self.exports {
@@ -375,6 +362,20 @@ impl Line for Link {
 
     fn expected(&self) -> &Expected {
         self.reactor.expected()
+    }
+}
+
+impl Guest for Link {
+    fn held(&self) -> usize {
+        self.peer.held()
+    }
+
+    fn evict(&self, why: &str) {
+        let is_open = self.peer.failure().is_none();
+        self.peer.evict(&self.line(), why);
+        if is_open {
+            self.part();
+        }
     }
 }
 
