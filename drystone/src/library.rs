@@ -2,10 +2,13 @@
 //! that is written for that: without crates for `own.rs`, with those of `--with` for `with.rs`.
 //!
 //! Cargo compiles in the target folder that the workspace has, with the workspace's profile. So the crates of others that the workspace
-//! is made of, too, are compiled once.
+//! is made of, too, are compiled once. The workspace's own crates are, too: Cargo knows a crate by its path from the root of its
+//! workspace, and the package is the root of one that has links to the repository's folders. Crates from elsewhere may depend on the
+//! repository's by their real paths, so a package that has some of these names all by real paths.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use crate::{Status, cargo, fail};
@@ -125,25 +128,38 @@ impl Package<'_> {
     /// Writes the package.
     fn write(&self, folder: &Path) -> io::Result<()> {
         fs::create_dir_all(folder.join("src"))?;
+        if self.is_of_the_repository() {
+            link_folders(self.root, folder)?;
+        }
         keep(&folder.join("Cargo.toml"), &self.manifest())?;
+        // Crates from elsewhere may have had Cargo add to it.
         let lock = folder.join("Cargo.lock");
-        if !lock.exists() && self.root.join("Cargo.lock").exists() {
+        if (self.is_of_the_repository() || !lock.exists()) && self.root.join("Cargo.lock").exists() {
             fs::copy(self.root.join("Cargo.lock"), lock)?;
         }
         keep(&folder.join("src/lib.rs"), &self.code())
     }
 
+    /// Whether all that is built in lies in the repository.
+    fn is_of_the_repository(&self) -> bool {
+        self.crates.iter().all(|it| it.folder.starts_with(self.root))
+    }
+
     fn manifest(&self) -> String {
-        let path = |path: &Path| format!("{{ path = {:?} }}", path.display().to_string());
+        let path = |path: &Path| {
+            let known =
+                if self.is_of_the_repository() { path.strip_prefix(self.root).unwrap_or(path) } else { path };
+            format!("{{ path = {:?} }}", known.display().to_string())
+        };
         let crates: String =
             self.crates.iter().map(|it| format!("{} = {}\n", it.package, path(&it.folder))).collect();
         let (platform, place) = self.platform.package();
         let panic = format!("[profile.release]\npanic = \"{}\"\n", self.platform.panic());
-        let profiles = profiles().replacen("[profile.release]\n", &panic, 1);
+        let workspace = inherited().replacen("[profile.release]\n", &panic, 1);
         format!(
             "[package]\nname = \"{}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
              [lib]\ncrate-type = [\"staticlib\"]\n\n\
-             [dependencies]\n{platform} = {}\n{crates}\n[workspace]\n\n{profiles}",
+             [dependencies]\n{platform} = {}\n{crates}\n[workspace]\nresolver = \"3\"\n\n{workspace}",
             self.name,
             path(&self.root.join(place)),
         )
@@ -162,10 +178,26 @@ impl Package<'_> {
     }
 }
 
-/// How the workspace that the command is from has its crates compiled.
-fn profiles() -> &'static str {
+/// What crates inherit from the workspace that the command is from, and how it has them compiled.
+fn inherited() -> &'static str {
     const WORKSPACE: &str = include_str!("../../Cargo.toml");
-    WORKSPACE.find("[profile.").map_or("", |start| &WORKSPACE[start..])
+    WORKSPACE.find("[workspace.").map_or("", |start| &WORKSPACE[start..])
+}
+
+/// Has the repository's folders in another one, too, by symbolic links. What Cargo makes may lie in the repository, and is left out.
+fn link_folders(repository: &Path, folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(repository)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_source =
+            entry.file_type()?.is_dir() && !name.to_string_lossy().starts_with('.') && name != "target";
+        let link = folder.join(&name);
+        if is_source && fs::read_link(&link).ok().as_deref() != Some(&entry.path()) {
+            let _ = fs::remove_file(&link);
+            symlink(entry.path(), link)?;
+        }
+    }
+    Ok(())
 }
 
 const LINUX: &str = r#"//! The `main` function of an executable that the compiler's object file is linked into: see `drystone_linux::start`.
