@@ -192,9 +192,14 @@ fn link_folders(repository: &Path, folder: &Path) -> io::Result<()> {
         let is_source =
             entry.file_type()?.is_dir() && !name.to_string_lossy().starts_with('.') && name != "target";
         let link = folder.join(&name);
-        if is_source && fs::read_link(&link).ok().as_deref() != Some(&entry.path()) {
-            let _ = fs::remove_file(&link);
-            symlink(entry.path(), link)?;
+        if !is_source || fs::read_link(&link).is_ok_and(|there| there == entry.path()) {
+            continue;
+        }
+        let _ = fs::remove_file(&link);
+        match symlink(entry.path(), link) {
+            // Another command does the same.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            made => made?,
         }
     }
     Ok(())
