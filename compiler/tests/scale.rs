@@ -9,7 +9,7 @@ use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
 
 /// Texts of this many repetitions are compared with some four times as long.
-const SOME: usize = 1000;
+const SOME: usize = 500;
 
 /// Its name, and a text with so many repetitions of it.
 type Shape = (&'static str, fn(usize) -> String);
@@ -113,7 +113,7 @@ fn time_grows_like_the_text() {
         let (some, more) = (work(text(SOME)), work(text(4 * SOME)));
         println!("{name}: {SOME}: {some:.2} s, {}: {more:.2} s", 4 * SOME);
         // What takes no time tells nothing.
-        if more > 1.0 && more > MOST * some.max(0.05) {
+        if more > 0.5 && more > MOST * some.max(0.03) {
             writeln!(wrong, "{name}: {some:.2} s, but four times as long {more:.2} s").expect("a string");
         }
     }

@@ -1,5 +1,5 @@
 //! Generated programs must do the same specialised as they do otherwise: the same result, bytes, global state, and
-//! calls to functions outside. `DRYSTONE_CASES` says how many programs (100 unless it is set), `DRYSTONE_SEED` where
+//! calls to functions outside. `DRYSTONE_CASES` says how many programs (50 unless it is set), `DRYSTONE_SEED` where
 //! to begin.
 //!
 //! A program that fails is made again in smaller sizes; the smallest that still fails is left in a folder of the
@@ -25,7 +25,7 @@ const ENOUGH: usize = 10;
 #[test]
 fn specialised_programs_do_the_same() {
     let Some(clang) = Compiler::clang() else { return };
-    for_all_seeds("specialised", number("DRYSTONE_CASES", 100), |seed, size, folder| {
+    for_all_seeds("specialised", number("DRYSTONE_CASES", 50), |seed, size, folder| {
         compare_specialised(&clang, seed, &Program::new(seed, size), folder)
     });
 }
@@ -38,7 +38,7 @@ fn generated_programs_are_defined() {
     let Some(other) = Compiler::named("gcc") else {
         return drystone_golden::skipped("there is no gcc in PATH");
     };
-    for_all_seeds("defined", number("DRYSTONE_CASES", 100) / 20, |seed, size, folder| {
+    for_all_seeds("defined", number("DRYSTONE_CASES", 50) / 10, |seed, size, folder| {
         compare_compilers(&clang, &other, &Program::new(seed, size), folder)
     });
 }

@@ -1,5 +1,5 @@
 //! Generated programs must do the same under every schedule and with every buffer capacity, in the interpreter and
-//! compiled. `DRYSTONE_CASES` says how many programs of each kind (250 unless it is set), `DRYSTONE_SEED` where to begin.
+//! compiled. `DRYSTONE_CASES` says how many programs of each kind (100 unless it is set), `DRYSTONE_SEED` where to begin.
 //!
 //! A program that fails is made again in smaller sizes; the smallest that still fails is left in the target
 //! folder, and its path and seed are in the message.
@@ -46,7 +46,7 @@ fn elements_that_are_asked_for_again_are_what_they_are_everywhere() {
 
 /// Makes programs of this size; of those that fail, smaller ones too.
 fn check_all(size: usize, name: &str, make: impl Fn(u64, usize) -> String) {
-    let cases = number("DRYSTONE_CASES", 250);
+    let cases = number("DRYSTONE_CASES", 100);
     let first = number("DRYSTONE_SEED", 0);
     let drystone = compiled::Drystone::find();
     if drystone.is_none() {
