@@ -5,16 +5,13 @@
 //! A program that fails is made again in smaller sizes; the smallest that still fails is left in a folder of the
 //! target folder with all that was made of it, and the folder and the seed are in the message.
 
-mod generate;
-mod residual;
-mod toolchain;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::generate::Program;
+use crate::toolchain::Compiler;
+use crate::{residual, toolchain};
 use drystone_golden::{for_all_seeds, generated_cases};
-use generate::Program;
-use toolchain::Compiler;
 
 /// How large generated programs are.
 const SIZE: usize = 4;
