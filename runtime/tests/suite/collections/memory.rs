@@ -7,7 +7,7 @@ use drystone_runtime::component::{Collection, Kind, Table};
 use drystone_runtime::heap::{Heap, Memory};
 use drystone_runtime::layout::Fault;
 
-use crate::adaptation::Numbers;
+use super::adaptation::Numbers;
 
 const SMALL: bool = cfg!(miri);
 
