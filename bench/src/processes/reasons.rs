@@ -44,9 +44,8 @@ pub fn of(row: &str) -> Option<&'static str> {
              longer"
         }
         "http keep-alive 50" | "http keep-alive 1000" => {
-            "some 19 400 instructions outside the kernel for a request, which are more than half of the time: twenty \
-             procedures with frames (2500), texts that are cut, searched, joined and dropped (4200), five turns of native \
-             components (1700); the rest is spread thin"
+            "some 23 000 instructions outside the kernel for a request, in a profile of one client: twenty procedures with \
+             frames (2700), texts that are cut, searched, joined and dropped (5200); the rest is spread thin"
         }
         "delay delete 10^6 servers" => {
             "the program takes a million answers first: within one time slice ten thousand servers become ready to end, and \
