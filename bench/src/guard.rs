@@ -9,6 +9,7 @@ mod kernel;
 mod record;
 
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use clap::Args;
 
@@ -57,18 +58,22 @@ impl Guard {
 
 fn count(folder: &Path, recorded: &Counts) -> Result<Counts, String> {
     let counter = Counter::new()?;
-    let mut counts = Counts::new();
-    for kernel in kernel::all(folder)? {
-        let count = least(recorded.get(&kernel.name).copied(), || counter.operation(&kernel))?;
-        counts.insert(kernel.name, count);
-    }
-    if folder == places::kernels() {
-        for (name, call) in native::WATCHED {
-            let count = least(recorded.get(name).copied(), || call.instructions().map(record::rounded))?;
-            counts.insert(name.to_string(), count);
+    let kernels = kernel::all(folder)?;
+    let watched = if folder == places::kernels() { &native::WATCHED[..] } else { &[] };
+    let of = |name: &str, count: &dyn Fn() -> Result<f64, String>| {
+        Ok((name.to_string(), least(recorded.get(name).copied(), count)?))
+    };
+    // All at once: what else runs doesn't change how many instructions it takes.
+    thread::scope(|scope| {
+        let mut counting = Vec::new();
+        for kernel in &kernels {
+            counting.push(scope.spawn(|| of(&kernel.name, &|| counter.operation(kernel))));
         }
-    }
-    Ok(counts)
+        for (name, call) in watched {
+            counting.push(scope.spawn(|| of(name, &|| call.instructions().map(record::rounded))));
+        }
+        counting.into_iter().map(|count| count.join().expect("counting doesn't panic")).collect()
+    })
 }
 
 /// The least of some counts: what disturbs one only adds to it. The first will do if it is not above its record.

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../runtime/tests/collections/model.rs"]
+#[path = "../../runtime/tests/suite/collections/model.rs"]
 mod model;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| model::run(bytes));

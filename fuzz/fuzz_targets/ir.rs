@@ -2,7 +2,7 @@
 
 #![no_main]
 
-#[path = "../../specialise/tests/torn/any.rs"]
+#[path = "../../specialise/tests/suite/torn/any.rs"]
 mod any;
 
 libfuzzer_sys::fuzz_target!(|text: &str| any::check(text));

@@ -12,10 +12,13 @@ mod declarations;
 mod designators;
 mod elsewhere;
 mod expressions;
+mod foreign;
 mod habits;
 mod protocols;
 mod statements;
 mod units;
+
+use std::cell::Cell;
 
 use crate::ast::{self, Name, Native};
 use crate::lexer::{self, Keyword, Symbol, Token, TokenKind};
@@ -33,6 +36,8 @@ pub fn parse(file: u32, text: &str) -> (ast::File, Vec<Diagnostic>) {
     let mut parser = Parser::new(text, lexed.tokens);
     let tree = parser.file();
     let mut diagnostics = lexed.diagnostics;
+    diagnostics
+        .retain(|diagnostic| diagnostic.code != "bad-character" || !parser.has_skipped(diagnostic.span));
     diagnostics.append(&mut parser.diagnostics);
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end));
     (tree, diagnostics)
@@ -68,6 +73,10 @@ struct Unit {
     lost: bool,
     /// How many units had been declared before it.
     declared_before: usize,
+    /// How many statements of its block are open.
+    open_structures: u32,
+    /// Another language's word began it, which has been reported.
+    is_foreign: bool,
 }
 
 struct Parser<'a> {
@@ -92,6 +101,10 @@ struct Parser<'a> {
     lost_statements: u32,
     /// Something at the top level could not be read.
     lost: bool,
+    /// What was read over as a whole, in order of place.
+    skipped: Vec<Span>,
+    /// How many tokens may still be looked at for where another language's construct ends.
+    looks_left: Cell<u32>,
 }
 
 impl<'a> Parser<'a> {
@@ -109,7 +122,14 @@ impl<'a> Parser<'a> {
             declared: Vec::new(),
             lost_statements: 0,
             lost: false,
+            skipped: Vec::new(),
+            looks_left: Cell::new(foreign::MOST_LOOKS),
         }
+    }
+
+    fn has_skipped(&self, span: Span) -> bool {
+        let after = self.skipped.partition_point(|skipped| skipped.start <= span.start);
+        after > 0 && span.start < self.skipped[after - 1].end
     }
 
     // Looking at tokens.

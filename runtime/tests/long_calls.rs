@@ -1,5 +1,6 @@
 //! Others run within a long call of a process into the runtime, and nothing happens to it meanwhile.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::ptr::null_mut;

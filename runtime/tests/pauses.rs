@@ -1,5 +1,6 @@
 //! What takes long in the runtime gives way at the end of the time slice, like everything else.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::sync::atomic::Ordering::SeqCst;

@@ -1,5 +1,6 @@
 //! Sleeping, virtual time, and turns.
 
+#[path = "suite/common/mod.rs"]
 mod common;
 
 use std::time::{Duration, Instant};

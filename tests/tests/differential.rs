@@ -8,6 +8,7 @@ mod compiled;
 
 use std::path::PathBuf;
 
+use drystone_golden::{for_all_seeds, generated_cases};
 use drystone_language::check::check;
 use drystone_language::source::SourceFile;
 use drystone_tests::reference::{self, End, Options};
@@ -45,41 +46,29 @@ fn elements_that_are_asked_for_again_are_what_they_are_everywhere() {
 }
 
 /// Makes programs of this size; of those that fail, smaller ones too.
-fn check_all(size: usize, name: &str, make: impl Fn(u64, usize) -> String) {
-    let cases = number("DRYSTONE_CASES", 100);
-    let first = number("DRYSTONE_SEED", 0);
+fn check_all(size: usize, name: &str, make: impl Fn(u64, usize) -> String + Sync) {
     let drystone = compiled::Drystone::find();
     if drystone.is_none() {
         eprintln!("the interpreter only: no drystone binary (set DRYSTONE_BIN)");
     }
-    let examine =
-        |seed, size| examine(&format!("{name}-{seed}-{size}"), make(seed, size), seed, drystone.as_ref());
-    let mut failures = Vec::new();
-    for seed in first..first + cases {
-        if let Some(failure) = examine(seed, size) {
-            let smaller = (1..size).find_map(|size| examine(seed, size));
-            failures.push(smaller.unwrap_or(failure));
-        }
-        if failures.len() == 10 {
-            break;
-        }
-    }
-    assert!(failures.is_empty(), "{} programs failed:\n{}", failures.len(), failures.join("\n"));
+    for_all_seeds(generated_cases(100), size, |seed, size| {
+        examine(&format!("{name}-{seed}-{size}"), make(seed, size), seed, drystone.as_ref())
+    });
 }
 
-/// What is wrong with a program, if anything.
-fn examine(name: &str, text: String, seed: u64, drystone: Option<&compiled::Drystone>) -> Option<String> {
+/// Says what is wrong with a program, if anything is.
+fn examine(name: &str, text: String, seed: u64, drystone: Option<&compiled::Drystone>) -> Result<(), String> {
     let path = work_folder().join(name);
     std::fs::create_dir_all(&path).expect("the target folder can be written");
     let files = files(text);
     for file in &files {
         std::fs::write(path.join(&file.path), &file.text).expect("the target folder can be written");
     }
-    let problem = compare(&files, seed, &path.join(&files[0].path), drystone);
-    if problem.is_none() {
-        let _ = std::fs::remove_dir_all(&path);
+    if let Some(problem) = compare(&files, seed, &path.join(&files[0].path), drystone) {
+        return Err(format!("{}: {problem}", path.display()));
     }
-    problem.map(|problem| format!("seed {seed}: {}: {problem}", path.display()))
+    let _ = std::fs::remove_dir_all(&path);
+    Ok(())
 }
 
 /// The program's own file, and the one that it imports.
@@ -129,10 +118,6 @@ fn compare(
         }
     }
     None
-}
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }
 
 /// Where failing programs are left.

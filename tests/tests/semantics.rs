@@ -8,7 +8,9 @@ mod compiled;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use compiled::Drystone;
 use drystone_emulated::emulator;
+use drystone_golden::for_all;
 use drystone_language::check::check;
 use drystone_language::imports;
 use drystone_language::source::SourceFile;
@@ -21,54 +23,38 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 #[test]
 fn the_interpreter_does_what_the_reference_says() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut failures = Vec::new();
-    for path in programs() {
+    for_all(programs().into_iter(), |path| {
         let files = sources(&path);
-        let wanted = std::fs::read_to_string(path.with_extension("expected")).expect("an .expected file");
-        let program = match check(&files) {
-            Ok(program) => program,
-            Err(errors) => {
-                failures.push(format!("{}: does not compile: {errors:?}", files[0].path));
-                continue;
-            }
-        };
+        let wanted = drystone_golden::read(&path.with_extension("expected"));
+        let program =
+            check(&files).map_err(|errors| format!("{}: does not compile: {errors:?}", files[0].path))?;
         for (seed, capacity) in [(0, 1), (1, 4), (2, 1000), (3, 1), (4, 1), (5, 4)] {
             let options = Options { seed, capacity, max_steps: 3_000_000, ..Options::default() };
             let outcome = reference::run(&program, &options);
             let found = expected::of_interpreter(&outcome, &files);
             if found != wanted {
-                failures.push(format!("{}, seed {seed}, capacity {capacity}:\n{found}", files[0].path));
-                break;
+                return Err(format!("{}, seed {seed}, capacity {capacity}:\n{found}", files[0].path));
             }
         }
-    }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+        Ok(())
+    });
 }
 
 #[test]
 fn the_compiled_system_does_what_the_reference_says() {
-    let Some(drystone) = compiled::Drystone::find() else {
+    let Some(drystone) = Drystone::find() else {
         drystone_golden::skipped("no drystone binary (set DRYSTONE_BIN)");
         return;
     };
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut failures = Vec::new();
-    for path in programs() {
-        let wanted = std::fs::read_to_string(path.with_extension("expected")).expect("an .expected file");
-        for cores in ["1", "2"] {
-            let found = drystone.run(&path, &["--cores", cores]);
-            if found != wanted {
-                failures.push(format!("{}, {cores} cores:\n{found}wanted:\n{wanted}", path.display()));
-                break;
-            }
-        }
-    }
-    assert!(failures.is_empty(), "{} programs:\n{}", failures.len(), failures.join("\n"));
+    for_all(programs().into_iter(), |path| {
+        ["1", "2"].iter().try_for_each(|cores| does_as_expected(&drystone, &path, &["--cores", cores]))
+    });
 }
 
 #[test]
 fn a_machine_without_an_operating_system_does_what_the_reference_says() {
-    let Some(drystone) = compiled::Drystone::find() else {
+    let Some(drystone) = Drystone::find() else {
         drystone_golden::skipped("no drystone binary (set DRYSTONE_BIN)");
         return;
     };
@@ -76,37 +62,27 @@ fn a_machine_without_an_operating_system_does_what_the_reference_says() {
         drystone_golden::skipped("no qemu-system-x86_64");
         return;
     }
-    let programs = Mutex::new(programs().into_iter());
-    let next = || programs.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let run = || {
-        let mut failures = Vec::new();
-        while let Some(path) = next() {
-            let wanted = std::fs::read_to_string(path.with_extension("expected")).expect("an .expected file");
-            let found = drystone.run(&path, &["--platform", "pc"]);
-            if found != wanted {
-                failures.push(format!("{}:\n{found}wanted:\n{wanted}", path.display()));
-            }
-        }
-        failures
-    };
-    let failures: Vec<String> = std::thread::scope(|scope| {
-        let workers = [(); 2].map(|()| scope.spawn(run));
-        workers.into_iter().flat_map(|worker| worker.join().expect("it doesn't panic")).collect()
-    });
-    assert!(failures.is_empty(), "{} programs:\n{}", failures.len(), failures.join("\n"));
+    for_all(programs().into_iter(), |path| does_as_expected(&drystone, &path, &["--platform", "pc"]));
+}
+
+/// Says what a program does otherwise than is written beside it.
+fn does_as_expected(drystone: &Drystone, path: &Path, options: &[&str]) -> Result<(), String> {
+    let wanted = drystone_golden::read(&path.with_extension("expected"));
+    let found = drystone.run(path, options);
+    if found == wanted {
+        return Ok(());
+    }
+    Err(format!("{}, {options:?}:\n{found}wanted:\n{wanted}", path.display()))
 }
 
 /// All programs of the suite, in order of name.
 fn programs() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/semantics");
-    let entries = std::fs::read_dir(&folder).expect("the suite's folder");
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    let mut programs =
+        drystone_golden::cases(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/semantics"), "dry");
     let is_numbered =
         |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes()[0].is_ascii_digit());
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "dry") && is_numbered(path));
-    paths.sort();
-    assert!(!paths.is_empty());
-    paths
+    programs.retain(|path| is_numbered(path));
+    programs
 }
 
 /// A program with what it imports.

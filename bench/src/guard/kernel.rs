@@ -85,15 +85,18 @@ impl Counter {
     /// Instructions of one operation.
     pub fn operation(&self, kernel: &Kernel) -> Result<f64, String> {
         let (text, size, larger) = kernel.texts()?;
-        let count = |text| self.instructions(text).map_err(|error| format!("{}: {error}", kernel.name));
-        let more = count(&larger)?.saturating_sub(count(&text)?);
+        let count = |text, file: &str| {
+            self.instructions(text, file).map_err(|error| format!("{}: {error}", kernel.name))
+        };
+        let more =
+            count(&larger, &format!("{}-larger", kernel.name))?.saturating_sub(count(&text, &kernel.name)?);
         Ok(rounded(more as f64 / ((LARGER - 1) * size) as f64))
     }
 
-    /// Those of a whole run.
-    fn instructions(&self, text: &str) -> Result<u64, String> {
-        let [source, executable, log] = ["dry", "out", "log"]
-            .map(|extension| self.folder.path().join("kernel").with_extension(extension));
+    /// Those of a whole run of a program, in files of this name.
+    fn instructions(&self, text: &str, name: &str) -> Result<u64, String> {
+        let [source, executable, log] =
+            ["dry", "out", "log"].map(|extension| self.folder.path().join(name).with_extension(extension));
         fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
         execute(
             Command::new(&self.drystone).arg("build").arg(&source).arg("-o").arg(&executable),

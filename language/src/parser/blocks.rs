@@ -8,7 +8,7 @@ use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::{Diagnostic, Span};
 
 /// Words that a block never contains, except as the start of a statement's part.
-const CLAUSES: &[Keyword] = &[
+pub(super) const CLAUSES: &[Keyword] = &[
     Keyword::End,
     Keyword::Else,
     Keyword::Elsif,
@@ -20,7 +20,7 @@ const CLAUSES: &[Keyword] = &[
 ];
 
 /// Words that only a statement begins with.
-const STATEMENTS: &[Keyword] = &[
+pub(super) const STATEMENTS: &[Keyword] = &[
     Keyword::If,
     Keyword::While,
     Keyword::Repeat,
@@ -69,7 +69,18 @@ impl Parser<'_> {
 
     /// A block within a statement; ends before END or one of the `clauses`.
     pub(super) fn inner_block(&mut self, clauses: &[Keyword]) -> Parsed<Block> {
-        self.nested(|parser| Ok(parser.block(clauses, Closing::Statement)))
+        self.nested(|parser| {
+            parser.count_structures(1);
+            let block = parser.block(clauses, Closing::Statement);
+            parser.count_structures(-1);
+            Ok(block)
+        })
+    }
+
+    fn count_structures(&mut self, more: i32) {
+        if let Some(unit) = self.units.last_mut() {
+            unit.open_structures = unit.open_structures.saturating_add_signed(more);
+        }
     }
 
     fn block(&mut self, clauses: &[Keyword], closing: Closing) -> Block {
@@ -86,6 +97,9 @@ impl Parser<'_> {
             }
             if self.at_foreign_declaration() {
                 self.foreign_declaration_within_block();
+                continue;
+            }
+            if self.foreign_statement() {
                 continue;
             }
             let before = self.position;
@@ -115,8 +129,11 @@ impl Parser<'_> {
     /// Whether the block ends here; strays (an ELSE without IF, an END too many) are reported and skipped.
     fn block_ends(&mut self, clauses: &[Keyword], closing: Closing) -> bool {
         loop {
-            if self.at_end() || self.at_any(clauses) || self.at_any(DECLARATIONS) {
+            if self.at_end() || self.at_any(clauses) || self.at_any(DECLARATIONS) || self.at_foreign_end() {
                 return true;
+            }
+            if self.at(Keyword::Do) && self.foreign_statement() {
+                continue;
             }
             if self.at(Keyword::End) {
                 if closing == Closing::Statement || !self.at_stray_end() {
@@ -156,7 +173,7 @@ impl Parser<'_> {
     /// The `;` after a statement, or the end of the block; whether the statement ends there, or could, a line
     /// ending there.
     fn end_of_statement(&mut self, clauses: &[Keyword]) -> bool {
-        let ends = self.at_any(clauses) || self.at(Keyword::End);
+        let ends = self.at_any(clauses) || self.at(Keyword::End) || self.at_foreign_end();
         let lacks_end = self.at_any(DECLARATIONS) || self.at_end(); // reported by whose END it is
         if self.accept(Symbol::Semicolon) || ends || lacks_end {
             return true;
@@ -181,6 +198,7 @@ impl Parser<'_> {
             parser.at(Symbol::Semicolon)
                 || parser.at_any(STATEMENTS)
                 || parser.at_any(CLAUSES)
+                || parser.at_foreign_end()
                 || parser.at_any(DECLARATIONS)
         });
     }
@@ -193,6 +211,11 @@ impl Parser<'_> {
             && self.units.iter().any(|unit| unit.name.text == self.name_ahead(1));
         if self.at(Keyword::End) && !closes_unit {
             self.advance();
+            self.repeated_opening();
+            return Ok(());
+        }
+        if self.closes_in_one_word(self.position) {
+            self.foreign_end();
             return Ok(());
         }
         let word = &self.text[opening.start as usize..opening.end as usize];

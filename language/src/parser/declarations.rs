@@ -78,6 +78,10 @@ impl Parser<'_> {
                 return self
                     .unexpected_with_help(EXPECTED_ITEM, "variables belong to a component or a procedure");
             }
+            Some(Keyword::Begin) => {
+                let help = "statements stand in a component: COMPONENT Main; BEGIN .. END Main;";
+                return self.unexpected_with_help(EXPECTED_ITEM, help);
+            }
             // Whoever begins a file with a reserved word in small letters goes on so: one error says it.
             _ if self.at_foreign_declaration() && !self.at_small_keyword() => self.foreign_item(items)?,
             _ => return self.unexpected(EXPECTED_ITEM),
@@ -86,6 +90,7 @@ impl Parser<'_> {
     }
 
     fn foreign_item(&mut self, items: &mut Vec<Declaration>) -> Parsed<()> {
+        self.skip_modifiers();
         let _: Parsed<()> = self.unexpected(EXPECTED_ITEM);
         let mut read = Vec::new();
         let whole = self.foreign_declaration(Sort::Component, &mut read);
@@ -195,6 +200,7 @@ impl Parser<'_> {
 
     fn procedure(&mut self) -> Parsed<Declaration> {
         let first = self.advance().span;
+        self.receiver();
         let name = self.name("the name of the procedure")?;
         self.open_unit(&name);
         self.declared.push(name.clone());
@@ -203,6 +209,10 @@ impl Parser<'_> {
             self.skip_heading();
         }
         self.semicolon_after_heading("PROCEDURE");
+        if self.is_announced_only() {
+            self.units.pop();
+            return Ok(Declaration::Lost(vec![name]));
+        }
         let body = self.body(Sort::Procedure);
         let lost = self.end_of_unit();
         let (formals, result) = heading.unwrap_or_default();
@@ -236,6 +246,9 @@ impl Parser<'_> {
         self.advance();
         self.entries(declarations, |parser, declarations| {
             let name = parser.name("the name of a constant")?;
+            if parser.at(Symbol::Colon) {
+                return parser.unexpected_with_help("`=`", "a constant has the type of its value");
+            }
             parser.expect(Symbol::Equal)?;
             let value = parser.expression()?;
             declarations.push(Declaration::Constant(Constant { name, value }));
@@ -258,6 +271,10 @@ impl Parser<'_> {
             })?;
             parser.expect(Symbol::Colon)?;
             let ty = parser.ty()?;
+            if parser.at(Symbol::Equal) || parser.at(Symbol::Assign) {
+                let help = "a variable gets its value by a statement, behind BEGIN: x := 1";
+                return parser.unexpected_with_help("`;` after this declaration", help);
+            }
             let attributes = parser.attributes()?;
             declarations.push(Declaration::Variables(Variables { variables, ty, attributes }));
             Ok(())

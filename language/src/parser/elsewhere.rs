@@ -1,36 +1,84 @@
 //! Declarations that begin with another language's word: reported once, then read as what was meant, or skipped where
 //! their shape is another language's, too.
 
+use super::blocks::CLAUSES;
 use super::declarations::{DECLARATIONS, Sort};
 use super::{Parsed, Parser};
 use crate::ast::Declaration;
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 
-/// Words with which declarations begin elsewhere, and what they declare here. Nothing here is like TYPE.
-const WORDS: &[(&str, Option<Keyword>)] = &[
-    ("procedure", Some(Keyword::Procedure)),
-    ("function", Some(Keyword::Procedure)),
-    ("func", Some(Keyword::Procedure)),
-    ("fun", Some(Keyword::Procedure)),
-    ("fn", Some(Keyword::Procedure)),
-    ("def", Some(Keyword::Procedure)),
-    ("sub", Some(Keyword::Procedure)),
-    ("method", Some(Keyword::Procedure)),
-    ("void", Some(Keyword::Procedure)),
-    ("component", Some(Keyword::Component)),
-    ("class", Some(Keyword::Component)),
-    ("struct", Some(Keyword::Component)),
-    ("module", Some(Keyword::Component)),
-    ("program", Some(Keyword::Component)),
-    ("interface", Some(Keyword::Interface)),
-    ("implementation", Some(Keyword::Implementation)),
-    ("variable", Some(Keyword::Variable)),
-    ("var", Some(Keyword::Variable)),
-    ("let", Some(Keyword::Variable)),
-    ("constant", Some(Keyword::Constant)),
-    ("const", Some(Keyword::Constant)),
-    ("type", None),
+/// Words with which declarations begin elsewhere, and what they declare here, if anything is like it.
+const WORDS: &[(Option<Keyword>, &[&str])] = &[
+    (
+        Some(Keyword::Procedure),
+        &["procedure", "function", "func", "fun", "fn", "def", "sub", "subroutine", "method", "void"],
+    ),
+    (
+        Some(Keyword::Component),
+        &[
+            "component",
+            "class",
+            "module",
+            "program",
+            "object",
+            "task",
+            "process",
+            "thread",
+            "actor",
+            "monitor",
+        ],
+    ),
+    (Some(Keyword::Interface), &["interface", "trait", "protocol"]),
+    (Some(Keyword::Implementation), &["implementation", "impl"]),
+    (
+        Some(Keyword::Variable),
+        &[
+            "variable",
+            "var",
+            "let",
+            "dim",
+            "global",
+            "property",
+            "int",
+            "long",
+            "integer",
+            "float",
+            "double",
+            "real",
+            "bool",
+            "boolean",
+            "char",
+            "character",
+            "string",
+            "text",
+        ],
+    ),
+    (Some(Keyword::Constant), &["constant", "const"]),
+    (None, &["type", "struct", "record", "union", "enum", "exception", "label", "array", "definition"]),
 ];
+
+/// Words that elsewhere stand before those, and say who sees what is declared, or how it is kept.
+const MODIFIERS: &[&str] = &[
+    "public",
+    "private",
+    "protected",
+    "internal",
+    "export",
+    "extern",
+    "static",
+    "final",
+    "abstract",
+    "virtual",
+    "override",
+    "inline",
+    "pub",
+    "async",
+    "shared",
+    "global",
+];
+
+/// Words whose declarations have a body up to END elsewhere.
+const RECORDS: &[&str] = &["record", "struct", "union", "enum", "object", "class"];
 
 impl Parser<'_> {
     /// Whether a declaration begins here with another language's word: one that a name follows, where no statement
@@ -49,13 +97,22 @@ impl Parser<'_> {
         sort: Sort,
         declarations: &mut Vec<Declaration>,
     ) -> Parsed<()> {
+        self.skip_modifiers();
         let meant = self.meant_declaration().flatten();
         let _: Parsed<()> = self.unexpected("a declaration");
         match meant {
             Some(keyword) if self.has_shape_of(keyword) => self.declaration(keyword, sort, declarations),
             _ => {
                 let first = self.position;
-                self.skip_foreign_declaration();
+                match self.end_of_foreign_unit() {
+                    Some(end) => self.skip_to(end),
+                    None => {
+                        let first = self.position;
+                        self.skip_foreign_declaration();
+                        let end = std::mem::replace(&mut self.position, first);
+                        self.skip_to(end);
+                    }
+                }
                 self.lose_units();
                 declarations.push(Declaration::Lost(self.names_since(first)));
                 Ok(())
@@ -63,8 +120,16 @@ impl Parser<'_> {
         }
     }
 
+    /// What stands before another word for declarations; that word says more.
+    pub(super) fn skip_modifiers(&mut self) {
+        while self.is_modifier(self.position) && self.word_at(self.position + 1).is_some() {
+            self.advance();
+        }
+    }
+
     /// Reads over one that stands among statements.
     pub(super) fn foreign_declaration_within_block(&mut self) {
+        self.skip_modifiers();
         let _: Parsed<()> = self.unexpected("a statement (declarations stand before `BEGIN`)");
         match self.meant_declaration().flatten() {
             // What follows its `;` may be a statement.
@@ -79,16 +144,114 @@ impl Parser<'_> {
 
     fn meant_declaration(&self) -> Option<Option<Keyword>> {
         let (here, after) = (self.token(), self.token_after(1));
-        if [here.kind, after.kind] != [TokenKind::Name; 2] {
+        if here.kind != TokenKind::Name {
             return None;
         }
-        let word = self.text_of(here).to_ascii_lowercase();
-        let (_, meant) = WORDS.iter().find(|(foreign, _)| *foreign == word)?;
+        if self.is_modifier(self.position) {
+            let declares = matches!(after.kind, TokenKind::Name) && !self.begins_line(self.position + 1);
+            return declares.then_some(None);
+        }
+        let meant = self.word_at(self.position)?;
+        if after.kind != TokenKind::Name {
+            return None;
+        }
         let is_section = matches!(meant, None | Some(Keyword::Variable | Keyword::Constant));
         let entry_begins = [Symbol::Colon, Symbol::Comma, Symbol::Equal].map(TokenKind::from);
         let begins =
             !self.line_ends_between(here, after) || is_section && entry_begins.contains(&self.kind_after(2));
-        begins.then_some(*meant)
+        begins.then_some(meant)
+    }
+
+    /// What is declared by the word there, if it is another language's word for declarations.
+    fn word_at(&self, at: usize) -> Option<Option<Keyword>> {
+        let word = self.lower_at(at);
+        let (meant, _) = WORDS.iter().find(|(_, words)| words.contains(&word.as_str()))?;
+        Some(*meant)
+    }
+
+    /// Whether the word there begins declarations, of whatever language.
+    pub(super) fn is_declaring_word(&self, at: usize) -> bool {
+        self.word_at(at).is_some()
+    }
+
+    fn is_modifier(&self, at: usize) -> bool {
+        MODIFIERS.contains(&self.lower_at(at).as_str())
+    }
+
+    /// Behind the END of a declaration that another language begins here: the one that repeats its name or its word, or,
+    /// for a record, the first, where nothing else has one.
+    pub(super) fn end_of_foreign_unit(&self) -> Option<usize> {
+        let heading: Vec<&str> = (0..3)
+            .map_while(|ahead| {
+                (self.kind_after(ahead) == TokenKind::Name).then(|| self.text_at(self.position + ahead))
+            })
+            .collect();
+        let is_record = RECORDS.contains(&self.lower_at(self.position).as_str());
+        let mut is_first = is_record;
+        for at in self.ahead_of(self.position + 1) {
+            match self.tokens[at].kind {
+                TokenKind::Keyword(Keyword::End) => {
+                    let name = self.text_at(at + 1);
+                    let closes_outer = self.units.iter().any(|unit| unit.name.text == name);
+                    if heading.iter().any(|word| word.eq_ignore_ascii_case(name)) && !closes_outer {
+                        return Some(self.behind_end(at + 2));
+                    }
+                    if is_first && !closes_outer && self.tokens[at + 1].kind != TokenKind::Name {
+                        return Some(self.behind_end(at + 1));
+                    }
+                    if closes_outer {
+                        return None;
+                    }
+                    is_first = false;
+                }
+                TokenKind::Keyword(Keyword::Begin) => is_first = false,
+                TokenKind::Keyword(Keyword::Component | Keyword::Implementation | Keyword::Interface) => {
+                    return None;
+                }
+                TokenKind::End => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn behind_end(&self, at: usize) -> usize {
+        let divides = [Symbol::Semicolon, Symbol::Period].map(TokenKind::from);
+        at + usize::from(divides.contains(&self.tokens[at.min(self.tokens.len() - 1)].kind))
+    }
+
+    /// Reads over `(s: Type)` behind PROCEDURE: what a method belongs to in Oberon-2.
+    pub(super) fn receiver(&mut self) {
+        if !self.at(Symbol::LeftParenthesis) {
+            return;
+        }
+        let closes = |&ahead: &usize| {
+            let kind = self.kind_after(ahead);
+            kind == Symbol::RightParenthesis.into()
+                || kind == Symbol::Semicolon.into()
+                || kind == TokenKind::End
+        };
+        let end = (1..).find(closes).unwrap_or(1);
+        if self.kind_after(end) == Symbol::RightParenthesis.into()
+            && self.kind_after(end + 1) == TokenKind::Name
+        {
+            let help = "a procedure belongs to the component in which it stands";
+            let _: Parsed<()> = self.unexpected_with_help("the name of the procedure", help);
+            self.position += end + 1;
+            self.lose_units();
+        }
+    }
+
+    /// Reads over `FORWARD;` behind a heading.
+    pub(super) fn is_announced_only(&mut self) -> bool {
+        let is_forward = self.at(TokenKind::Name)
+            && self.lower_at(self.position) == "forward"
+            && self.kind_after(1) == Symbol::Semicolon.into();
+        if is_forward {
+            let _: Parsed<()> = self.unexpected("the body of this procedure");
+            self.position += 2;
+        }
+        is_forward
     }
 
     /// Whether what stands behind the word and the name is how this is declared here.
@@ -99,8 +262,25 @@ impl Parser<'_> {
             Keyword::Procedure => self.heading_has_our_shape(),
             Keyword::Variable => is_any(&[Symbol::Colon, Symbol::Comma, Symbol::LeftBracket]),
             Keyword::Constant => is_any(&[Symbol::Equal]),
-            _ => !is_any(&[Symbol::LeftBrace, Symbol::LeftParenthesis, Symbol::Colon]),
+            Keyword::Interface => is_any(&[Symbol::Semicolon]),
+            _ => {
+                let heads = [Symbol::Semicolon.into(), Keyword::Offers.into(), Keyword::Requires.into()];
+                let goes_on = match self.kind_after(3) {
+                    TokenKind::Keyword(_) | TokenKind::End => true,
+                    kind => {
+                        kind == TokenKind::Name
+                            && (after_name != Symbol::Semicolon.into() || self.begins_declaration_at(3))
+                    }
+                };
+                heads.contains(&after_name) && goes_on
+            }
         }
+    }
+
+    fn begins_declaration_at(&self, ahead: usize) -> bool {
+        let is_word =
+            self.is_declaring_word(self.position + ahead) || self.is_modifier(self.position + ahead);
+        is_word && self.kind_after(ahead + 1) == TokenKind::Name
     }
 
     /// `word Name [(..)] [: Type];`, where no type stands on the line after its colon.
@@ -120,11 +300,15 @@ impl Parser<'_> {
 
     /// To its `;` or `}`, or to what follows it; what it has in braces, and between RECORD and END, is part of it.
     fn skip_foreign_declaration(&mut self) {
-        let mut open = 0;
+        let (mut open, mut parentheses) = (0, 0);
+        self.advance();
         self.advance();
         while !self.at_end() {
-            let word = self.text_of(self.token());
-            if self.at(Symbol::LeftBrace) || word.eq_ignore_ascii_case("RECORD") {
+            let word = self.lower_at(self.position);
+            let begins_record = RECORDS.contains(&word.as_str())
+                && (word == "record" || self.is_behind_type_sign())
+                && self.kind_after(1) != Symbol::LeftBrace.into();
+            if self.at(Symbol::LeftBrace) || begins_record {
                 open += 1;
             } else if open > 0 && (self.at(Symbol::RightBrace) || self.at(Keyword::End)) {
                 open -= 1;
@@ -132,7 +316,14 @@ impl Parser<'_> {
                     self.advance();
                     break;
                 }
-            } else if open == 0 && self.foreign_declaration_ends() {
+            } else if self.at(Symbol::LeftParenthesis) {
+                parentheses += 1;
+            } else if parentheses > 0 && self.at(Symbol::RightParenthesis) {
+                parentheses -= 1;
+            } else if open == 0
+                && (parentheses == 0 || self.at_any(CLAUSES))
+                && self.foreign_declaration_ends()
+            {
                 break;
             }
             self.advance();
@@ -141,9 +332,15 @@ impl Parser<'_> {
     }
 
     fn foreign_declaration_ends(&self) -> bool {
-        self.at_declaration()
+        self.at_declaration() && !self.is_behind_type_sign()
             || self.at_any(&[Keyword::Begin, Keyword::Activity, Keyword::Finally, Keyword::End])
             || self.at(Symbol::Semicolon) && !self.another_entry_follows()
+    }
+
+    /// Where a type stands elsewhere, whatever its first word.
+    fn is_behind_type_sign(&self) -> bool {
+        let signs = [Symbol::Equal.into(), Keyword::Of.into(), Keyword::To.into()];
+        signs.contains(&self.tokens[self.position - 1].kind)
     }
 
     /// `; Name =` or `; Name:`, which goes on with a section.
@@ -152,7 +349,7 @@ impl Parser<'_> {
         self.kind_after(1) == TokenKind::Name && goes_on
     }
 
-    fn line_ends_between(&self, one: Token, other: Token) -> bool {
+    pub(super) fn line_ends_between(&self, one: Token, other: Token) -> bool {
         let between = one.span.end as usize..other.span.start as usize;
         self.text.get(between).is_some_and(|between| between.contains('\n'))
     }

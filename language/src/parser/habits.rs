@@ -24,6 +24,9 @@ const SIGNS: &[(&str, &str)] = &[
     (":-", "an assignment is written `:=`"),
 ];
 
+/// Instead of statements that choose by a value.
+const BRANCHES: &str = "write IF .. THEN .. ELSIF .. THEN .. ELSE .. END";
+
 /// Words that elsewhere begin or join what has another word here.
 const WORDS: &[(&str, &str)] = &[
     ("elif", "write ELSIF"),
@@ -42,16 +45,78 @@ const WORDS: &[(&str, &str)] = &[
     ("let", "write VARIABLE x: Type; before BEGIN"),
     ("int", "write VARIABLE x: INTEGER; before BEGIN"),
     ("const", "write CONSTANT Name = value; before BEGIN"),
+    ("dim", "write VARIABLE x: Type; before BEGIN"),
+    ("long", "write VARIABLE x: INTEGER; before BEGIN"),
+    ("integer", "a type stands behind a colon: VARIABLE x: INTEGER; before BEGIN"),
+    ("float", "write VARIABLE x: REAL; before BEGIN"),
+    ("double", "write VARIABLE x: REAL; before BEGIN"),
+    ("real", "a type stands behind a colon: VARIABLE x: REAL; before BEGIN"),
+    ("bool", "write VARIABLE x: BOOLEAN; before BEGIN"),
+    ("boolean", "a type stands behind a colon: VARIABLE x: BOOLEAN; before BEGIN"),
+    ("char", "write VARIABLE x: CHARACTER; before BEGIN"),
+    ("character", "a type stands behind a colon: VARIABLE x: CHARACTER; before BEGIN"),
+    ("string", "write VARIABLE x: TEXT; before BEGIN"),
+    ("text", "a type stands behind a colon: VARIABLE x: TEXT; before BEGIN"),
+    ("array", "write VARIABLE a[i: INTEGER]: Type; before BEGIN"),
+    ("as", "a type stands behind a colon: x: INTEGER"),
     ("class", "write COMPONENT Name; .. END Name;"),
-    ("struct", "write COMPONENT Name; .. END Name;"),
+    ("struct", "there are no records: write a variable for each field, or a COMPONENT, which has variables"),
+    ("record", "there are no records: write a variable for each field, or a COMPONENT, which has variables"),
+    ("union", "there are no unions: write a variable for each variant, and one that says which holds"),
+    ("enum", "there are no enumerations: write CONSTANT first = 0; second = 1; before BEGIN"),
+    ("object", "write COMPONENT Name; .. END Name;"),
+    ("task", "write COMPONENT Name; .. ACTIVITY .. END Name; each has a process of its own"),
+    ("process", "write COMPONENT Name; .. ACTIVITY .. END Name; each has a process of its own"),
+    ("thread", "write COMPONENT Name; .. ACTIVITY .. END Name; each has a process of its own"),
+    ("actor", "write COMPONENT Name; .. ACTIVITY .. END Name; each has a process of its own"),
+    ("monitor", "write COMPONENT Name; .. END Name; BEGIN {EXCLUSIVE} .. END has it alone"),
+    ("trait", "write INTERFACE Name; .. END Name;"),
+    ("protocol", "write INTERFACE Name; .. END Name;"),
+    ("definition", "write INTERFACE Name; .. END Name;"),
+    ("impl", "write IMPLEMENTATION Interface; .. END Interface; in the component that offers it"),
+    ("extends", "there is no inheritance: a component has others in variables, and offers interfaces"),
+    ("inherits", "there is no inheritance: a component has others in variables, and offers interfaces"),
+    ("implements", "write COMPONENT Name OFFERS Interface; its IMPLEMENTATION stands within"),
+    ("exception", "there are no exceptions: write a message for what may go wrong"),
+    ("property", "write VARIABLE x: Type; others ask by messages of an INTERFACE"),
+    ("label", "there are no labels: write WHILE .. DO .. END"),
+    ("global", "write VARIABLE x: Type; in the component that has it"),
+    ("public", "others use what a component OFFERS: interfaces; all else is its own"),
+    ("private", "others use what a component OFFERS: interfaces; all else is its own"),
+    ("forward", "a procedure can be called before it is declared: leave this line out"),
+    ("include", "write IMPORT Name; at the beginning of a file"),
+    ("use", "write IMPORT Name; at the beginning of a file"),
+    ("using", "write IMPORT Name; at the beginning of a file"),
+    ("from", "write IMPORT Name; at the beginning of a file, and Name.Thing where it is used"),
     ("program", "write COMPONENT Name; .. END Name;"),
     ("module", "write COMPONENT Name; .. END Name; a file that others IMPORT has no heading"),
     ("package", "a file has no heading: it is imported by its name"),
-    ("switch", "write IF .. THEN .. ELSIF .. THEN .. ELSE .. END"),
-    ("case", "write IF .. THEN .. ELSIF .. THEN .. ELSE .. END"),
+    ("namespace", "a file has no heading: it is imported by its name"),
+    ("switch", BRANCHES),
+    ("case", BRANCHES),
+    ("select", BRANCHES),
+    ("match", BRANCHES),
+    ("unless", "write IF ~condition THEN .. END"),
+    ("loop", "write REPEAT .. UNTIL condition, or WHILE TRUE DO .. END"),
+    ("with", "a name is written in full wherever it is used"),
+    ("try", "there are no exceptions: write a message for what may go wrong, and IF ?Message THEN .. END"),
     ("break", "a loop ends by its condition: WHILE more DO .. END"),
+    ("exit", "a loop ends by its condition: WHILE more DO .. END; RETURN ends a procedure"),
     ("continue", "put what is left out into IF .. THEN .. END"),
+    ("goto", "there are no jumps: write WHILE .. DO .. END, or a PROCEDURE"),
+    ("gosub", "a procedure is called by its name: Name(x)"),
+    ("call", "a procedure is called by its name: Name(x)"),
+    ("go", "NEW(x) makes a component, whose ACTIVITY runs beside this"),
+    ("spawn", "NEW(x) makes a component, whose ACTIVITY runs beside this"),
+    ("defer", "write it at the end, or in FINALLY of the component"),
+    ("throw", "there are no exceptions: write a message for what may go wrong"),
+    ("raise", "there are no exceptions: write a message for what may go wrong"),
+    ("step", "write FOR i := 1 TO 9 BY 2 DO .. END"),
+    ("downto", "write FOR i := 9 TO 1 BY -1 DO .. END"),
+    ("each", "write FOREACH i OF collection DO .. END"),
+    ("rem", "a comment is (* .. *)"),
     ("print", "write WRITE(x); WRITELINE"),
+    ("input", "require Console, then Console!ReadLine; Console?Line(x)"),
     ("type", "a type of one's own is a COMPONENT"),
     ("foreach", "write FOREACH i OF collection DO .. END"),
 ];
@@ -81,6 +146,15 @@ impl Parser<'_> {
         if self.text_of(here) == "#" {
             return Some("a comment is (* .. *); `#` asks whether two values differ".into());
         }
+        if here.kind == Keyword::In.into() {
+            return Some("write FOREACH i OF collection DO .. END".into());
+        }
+        if here.kind == Keyword::Do.into() {
+            return Some("write WHILE condition DO .. END, or REPEAT .. UNTIL condition".into());
+        }
+        if here.kind == Symbol::Period.into() {
+            return Some("`END Name` is followed by `;`".into()).filter(|_| self.is_behind_end());
+        }
         if here.kind == Symbol::Assign.into() {
             return Some("`:=` assigns; a comparison, and a constant's value, is written with `=`".into());
         }
@@ -90,6 +164,11 @@ impl Parser<'_> {
             );
         }
         self.foreign_word(here).or_else(|| self.foreign_word(before))
+    }
+
+    /// Behind `END Name`.
+    fn is_behind_end(&self) -> bool {
+        self.position >= 2 && self.tokens[self.position - 2].kind == Keyword::End.into()
     }
 
     /// What to write instead of another language's type that begins here.

@@ -1,6 +1,7 @@
 //! Statements. A structured statement whose head cannot be read is left out of the tree, but its parts are
 //! still read, so that their errors are found and its END is not taken for another's.
 
+use super::blocks::{CLAUSES, STATEMENTS};
 use super::designators::Reference;
 use super::{Failed, Parsed, Parser};
 use crate::ast::{Block, Call, Designator, Expression, Statement, StatementKind};
@@ -264,6 +265,9 @@ impl Parser<'_> {
         let opening = self.advance().span;
         let head = self.head(Keyword::Do, |parser| {
             let variable = parser.designator()?;
+            if parser.at(Symbol::Equal) {
+                return parser.unexpected_with_help("`:=`", "an assignment is written `:=`");
+            }
             parser.expect(Symbol::Assign)?;
             let from = parser.expression()?;
             parser.expect(Keyword::To)?;
@@ -294,14 +298,26 @@ impl Parser<'_> {
         let head = read(self).and_then(|head| self.expect(closing).map(|_| head));
         if head.is_err() {
             self.lost_statements += 1;
-            self.skip_until(|parser| {
-                parser.at_any(&[Keyword::Then, Keyword::Do, Keyword::End]) || parser.at(Symbol::Semicolon)
-            });
-            if self.at_any(&[Keyword::Then, Keyword::Do]) {
-                self.advance();
+            match self.end_of_head() {
+                Some(closing) => self.position = closing + 1,
+                None if self.on_a_new_line() => {}
+                None => self.skip_on_line(|parser| parser.at(Symbol::Semicolon)),
             }
         }
         head.ok()
+    }
+
+    /// Where THEN or DO is, if neither a statement nor an END comes first.
+    fn end_of_head(&self) -> Option<usize> {
+        let closes = [Keyword::Then, Keyword::Do].map(TokenKind::from);
+        let stops = |at: usize| {
+            let is_keyword = |keyword| STATEMENTS.contains(&keyword) || CLAUSES.contains(&keyword);
+            let begins = matches!(self.tokens[at].kind, TokenKind::Keyword(keyword) if is_keyword(keyword));
+            let divided = self.tokens[at].kind == Symbol::Semicolon.into() && self.begins_line(at + 1);
+            begins || divided || self.tokens[at].kind == TokenKind::End
+        };
+        let at = (self.position..self.tokens.len()).find(|&at| stops(at))?;
+        closes.contains(&self.tokens[at].kind).then_some(at)
     }
 }
 

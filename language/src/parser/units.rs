@@ -77,6 +77,8 @@ impl Parser<'_> {
         };
         let _: Parsed<()> = if self.at_any(&[Keyword::Activity, Keyword::Finally]) {
             self.unexpected_with_help(sections, help)
+        } else if self.at(Keyword::Import) {
+            self.unexpected_with_help(sections, "IMPORT stands once, at the beginning of a file")
         } else {
             self.unexpected(sections)
         };
@@ -104,7 +106,15 @@ impl Parser<'_> {
     /// What is read from now on, up to `end_of_unit`, belongs to the unit of this name.
     pub(super) fn open_unit(&mut self, name: &Name) {
         let declared_before = self.declared.len();
-        self.units.push(Unit { name: name.clone(), suspect: false, lost: false, declared_before });
+        let before = self.position.checked_sub(2).map(|at| self.tokens[at].kind);
+        self.units.push(Unit {
+            name: name.clone(),
+            suspect: false,
+            lost: false,
+            declared_before,
+            open_structures: 0,
+            is_foreign: before == Some(TokenKind::Name),
+        });
     }
 
     /// The innermost open unit cannot be read wholly.
@@ -152,6 +162,10 @@ impl Parser<'_> {
         }
         self.advance();
         let named = self.name_after_end(unit);
+        if unit.is_foreign && (self.at(Symbol::Period) || self.on_a_new_line()) {
+            self.accept(Symbol::Period);
+            return named;
+        }
         if !self.accept(Symbol::Semicolon) {
             let _: Parsed<()> = self.missing_semicolon(expected);
             self.accept(Symbol::Period);
@@ -161,10 +175,17 @@ impl Parser<'_> {
 
     fn name_after_end(&mut self, unit: &Unit) -> Parsed<()> {
         if !self.at(TokenKind::Name) {
-            return self.unexpected_with_help(
-                &format!("`{}` after `END`", unit.name.text),
-                "the END of a component, interface, implementation or procedure repeats its name",
-            );
+            let expected = format!("`{}` after `END`", unit.name.text);
+            let help = "the END of a component, interface, implementation or procedure repeats its name";
+            let result = self.unexpected_with_help(&expected, help);
+            if self.at_any(DECLARATIONS) && self.kind_after(1) == Symbol::Semicolon.into() {
+                self.advance();
+            }
+            return result;
+        }
+        if unit.is_foreign && self.is_declaring_word(self.position) {
+            self.advance();
+            return Ok(());
         }
         let fits = self.name_ahead(0) == unit.name.text;
         if !fits {

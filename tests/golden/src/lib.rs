@@ -1,9 +1,13 @@
 //! Golden tests: what is made of each case must be what is written in a file. Whoever runs the tests with `BLESS=1` in the
 //! environment rewrites those files instead; what has changed is then seen as a difference of the repository.
 
+mod at_once;
+
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+
+pub use at_once::{cases as generated_cases, for_all, for_all_seeds};
 
 /// Says that the running test is skipped, or a part of it, and why: `./test` counts these lines. What calls it returns then.
 pub fn skipped(why: &str) {

@@ -303,7 +303,8 @@ impl Kind {
                         held.registers[0] = 1;
                         // What comes out doesn't mean anything.
                         let any = |digit: u8| {
-                            number(digit).unwrap_or((u32::from(digit | 0x20).wrapping_sub(0x61) + 10) & 15)
+                            number(digit)
+                                .unwrap_or(u32::from(digit | 0x20).wrapping_sub(0x61).wrapping_add(10) & 15)
                         };
                         out.push((any(digits[0]) << 4 | any(digits[1])) as u8);
                     }

@@ -187,6 +187,9 @@ impl Reader<'_, '_> {
         let rtype = loop {
             let (token, rest) = tokens.split_first().ok_or("the type is missing")?;
             tokens = rest;
+            if token.is_joined {
+                return Err(scanner::joined(*token));
+            }
             let word = token.word();
             if let Some(seconds) = ttl::read(word).filter(|_| ttl.is_none()) {
                 ttl = Some(seconds);

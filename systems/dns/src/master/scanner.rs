@@ -65,8 +65,17 @@ impl<'a> Tokens<'a> {
     /// The next token.
     ///
     /// # Errors
-    /// There is none.
+    /// There is none, or nothing is between it and the one before it.
     pub fn token(&mut self) -> Result<Token<'a>, Wrong> {
+        let token = self.joined_token()?;
+        if token.is_joined {
+            return Err(Wrong(joined(token)));
+        }
+        Ok(token)
+    }
+
+    /// The next token, which need not be divided from the one before it.
+    fn joined_token(&mut self) -> Result<Token<'a>, Wrong> {
         self.rest.next().copied().ok_or_else(Wrong::end_of_entry)
     }
 
@@ -165,7 +174,7 @@ impl Scanner for Tokens<'_> {
     fn scan_svcb_octets(&mut self) -> Result<Vec<u8>, Wrong> {
         let mut bytes = self.scan_octets()?;
         if self.peek().is_some_and(|token| token.is_joined && token.is_quoted) {
-            bytes.extend(self.scan_octets()?);
+            bytes.extend(self.joined_token()?.bytes()?);
         }
         Ok(bytes)
     }
@@ -192,17 +201,16 @@ impl Scanner for Tokens<'_> {
     }
 
     fn scan_charstr_entry(&mut self) -> Result<Vec<u8>, Wrong> {
-        let mut bytes = Vec::new();
+        let (mut bytes, mut token) = (Vec::new(), self.token()?);
         loop {
             let begin = bytes.len();
             bytes.push(0);
-            bytes.extend(
-                self.token()?.symbols().map(|symbol| symbol.map(byte_of)).collect::<Result<Vec<_>, _>>()?,
-            );
+            bytes.extend(token.symbols().map(|symbol| symbol.map(byte_of)).collect::<Result<Vec<_>, _>>()?);
             bytes[begin] = u8::try_from(bytes.len() - begin - 1).map_err(|_| Wrong(TOO_LONG.into()))?;
             if !self.continues() {
                 return Ok(bytes);
             }
+            token = self.joined_token()?;
         }
     }
 
@@ -217,6 +225,11 @@ impl Scanner for Tokens<'_> {
     fn octets_builder(&mut self) -> Result<Vec<u8>, Wrong> {
         Ok(Vec::new())
     }
+}
+
+/// What is wrong with a token that nothing divides from the one before it.
+pub fn joined(token: Token<'_>) -> String {
+    format!("a space is missing before `{}`", String::from_utf8_lossy(token.raw))
 }
 
 const TOO_LONG: &str = "a text has more than 255 bytes; write several";

@@ -176,6 +176,52 @@ fn files_are_included_where_they_say() {
 }
 
 #[test]
+fn words_in_quotes_stand_apart_but_for_texts() {
+    let apart = [
+        "HINFO \"a\"b",
+        "HINFO \"a\"\"b\"",
+        "HINFO a\"b\"",
+        "HINFO \"a;\"b",
+        "CAA 0 \"issue\"\"x\"",
+        "NAPTR 1 2 \"u\"\"s\" \"r\" b",
+        "NAPTR 1 2\"u\" \"s\" \"r\" b",
+        "ISDN \"a\"\"b\"",
+        "MX \"10\"b",
+        "A\"192.0.2.1\"",
+        "\"A\"192.0.2.1",
+        "TXT\"x\"",
+        "\"3600\"\"A\" 192.0.2.1",
+        "URI 1 2\"http://x\"",
+        "OPENPGPKEY \"AQ\"\"ID\"",
+        "TYPE999 \\# 2 01\"02\"",
+        "NSEC b \"A\"\"NS\"",
+        "SVCB 1 . alpn=\"h2\"port=1",
+        "SVCB 1 . key65000=\"a\"b",
+        "HTTPS 1 . alpn=\"h2\"\"x\"",
+        "HTTPS 1 .\"alpn=h2\"",
+        "APL 1:10.0.0.0/8\"2:::/0\"",
+    ];
+    for line in apart {
+        let why = read(format!("x {line}\n")).err().unwrap_or_else(|| panic!("{line} is taken"));
+        assert!(why.contains("line 6: a space is missing before `"), "{line}: {why}");
+    }
+    let quoted_owner = read("\"x\"A 192.0.2.1\n").err().unwrap_or_default();
+    assert!(quoted_owner.contains("a space is missing"), "{quoted_owner}");
+    let together = [
+        ("TXT \"a\"b", Rtype::TXT),
+        ("TXT a\"b\"", Rtype::TXT),
+        ("SPF \"a\"\"b\"", Rtype::SPF),
+        ("TXT \"a\"(b)", Rtype::TXT),
+        ("HINFO (\"a\")b", Rtype::HINFO),
+        ("HINFO \"a\"(b)", Rtype::HINFO),
+    ];
+    for (line, rtype) in together {
+        assert_eq!(data(line, rtype), b"\x01a\x01b", "{line}");
+    }
+    assert_eq!(data("SVCB 1 . alpn=\"h2\" port=1", Rtype::SVCB).len(), 3 + 7 + 6);
+}
+
+#[test]
 fn mistakes_are_told_with_their_places() {
     let told = |text: &str| read(text).err().unwrap_or_else(|| panic!("{text} is taken"));
     let all = [

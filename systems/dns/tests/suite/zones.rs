@@ -303,7 +303,7 @@ fn delegation(writer: &mut Writer<'_>, entry: usize) {
 
 /// One with a mistake, or several.
 pub fn broken(random: &mut Random, number: usize) -> Written {
-    const LINES: [&str; 24] = [
+    const LINES: [&str; 29] = [
         "x A 192.0.2.256\n",
         "x A\n",
         "x A 192.0.2.1 192.0.2.2\n",
@@ -328,6 +328,11 @@ pub fn broken(random: &mut Random, number: usize) -> Written {
         "$INCLUDE nowhere.inc\n",
         "x AAAA 2001::db8::1\n",
         "w DNAME y\nz.w A 192.0.2.1\n",
+        "x HINFO \"a;\"b\n",
+        "x CAA 0 \"issue\"\"x\"\n",
+        "x \"A\"192.0.2.1\n",
+        "x MX \"10\"b\n",
+        "x SVCB 1 . alpn=\"h2\"port=1\n",
     ];
     let mut written = valid(random, number);
     if random.below(2) == 0 {

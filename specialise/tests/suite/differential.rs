@@ -5,27 +5,21 @@
 //! A program that fails is made again in smaller sizes; the smallest that still fails is left in a folder of the
 //! target folder with all that was made of it, and the folder and the seed are in the message.
 
-mod generate;
-mod residual;
-mod toolchain;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use generate::Program;
-use toolchain::Compiler;
+use crate::generate::Program;
+use crate::toolchain::Compiler;
+use crate::{residual, toolchain};
+use drystone_golden::{for_all_seeds, generated_cases};
 
 /// How large generated programs are.
 const SIZE: usize = 4;
 
-/// After so many failures there is no use in more.
-const ENOUGH: usize = 10;
-
 #[test]
 fn specialised_programs_do_the_same() {
     let Some(clang) = Compiler::clang() else { return };
-    for_all_seeds("specialised", number("DRYSTONE_CASES", 50), |seed, size, folder| {
+    examine_all("specialised", generated_cases(50), |seed, size, folder| {
         compare_specialised(&clang, seed, &Program::new(seed, size), folder)
     });
 }
@@ -38,46 +32,21 @@ fn generated_programs_are_defined() {
     let Some(other) = Compiler::named("gcc") else {
         return drystone_golden::skipped("there is no gcc in PATH");
     };
-    for_all_seeds("defined", number("DRYSTONE_CASES", 50) / 10, |seed, size, folder| {
+    examine_all("defined", generated_cases(50) / 10, |seed, size, folder| {
         compare_compilers(&clang, &other, &Program::new(seed, size), folder)
     });
 }
 
-/// Examines programs of so many seeds, several at a time; of those that fail, smaller ones too.
-fn for_all_seeds(name: &str, cases: u64, examine: impl Fn(u64, usize, &Path) -> Result<(), String> + Sync) {
-    let first = number("DRYSTONE_SEED", 0);
-    let next = AtomicU64::new(first);
-    let examined = |seed, size| {
+/// Examines programs of so many seeds; of those that fail, smaller ones too.
+fn examine_all(name: &str, cases: u64, examine: impl Fn(u64, usize, &Path) -> Result<(), String> + Sync) {
+    for_all_seeds(cases, SIZE, |seed, size| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{seed}-{size}"));
         std::fs::create_dir_all(&folder).expect("the target folder can be written");
-        // A panic of the specialiser is a failure of the program at hand, and the others are still of interest.
-        let examination = std::panic::AssertUnwindSafe(|| examine(seed, size, &folder));
-        let outcome = std::panic::catch_unwind(examination).unwrap_or_else(|_| Err("it panics".to_string()));
-        if outcome.is_ok() {
-            std::fs::remove_dir_all(&folder).expect("the target folder can be written");
-        }
-        outcome.map_err(|problem| format!("seed {seed}, size {size}, in {}:\n{problem}", folder.display()))
-    };
-    let failures = std::sync::Mutex::new(Vec::new());
-    let work = || {
-        loop {
-            let seed = next.fetch_add(1, Ordering::Relaxed);
-            if seed >= first + cases || failures.lock().expect("nobody panics with it").len() >= ENOUGH {
-                return;
-            }
-            if let Err(problem) = examined(seed, SIZE) {
-                let smaller = (1..SIZE).find_map(|size| examined(seed, size).err());
-                failures.lock().expect("nobody panics with it").push(smaller.unwrap_or(problem));
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, |cores| cores.get()) {
-            scope.spawn(work);
-        }
+        // A panic of the specialiser leaves the folder, too.
+        examine(seed, size, &folder).map_err(|problem| format!("in {}:\n{problem}", folder.display()))?;
+        std::fs::remove_dir_all(&folder).expect("the target folder can be written");
+        Ok(())
     });
-    let failures = failures.into_inner().expect("nobody panics with it");
-    assert!(failures.is_empty(), "{} of {cases} programs failed:\n{}", failures.len(), failures.join("\n"));
 }
 
 /// Runs a program and its specialised forms, all in one process.
@@ -137,8 +106,4 @@ fn written(path: PathBuf, text: &str) -> Result<PathBuf, String> {
 fn run(binary: &Path) -> Result<String, String> {
     let outcome = toolchain::run(Command::new(binary))?;
     if outcome.success { Ok(outcome.text) } else { Err(outcome.text) }
-}
-
-fn number(variable: &str, default: u64) -> u64 {
-    std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
 }

@@ -9,7 +9,7 @@ use drystone_tests::random::Random;
 
 /// Texts of modules, by the folders that have some.
 fn modules() -> Vec<String> {
-    let folders = ["ir", "passes", "residual"]
+    let folders = ["ir", "passes", "passes/machine"]
         .map(|name| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name));
     let paths = folders.iter().flat_map(|folder| fs::read_dir(folder).expect("a folder of modules"));
     let paths = paths.map(|entry| entry.expect("an entry of the folder").path());

@@ -1,8 +1,6 @@
 //! Names of the program's own: connecting by them at once and later, and what becomes of them when somebody ends.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use drystone_component::{Interface, Side, Template, Type};
 use drystone_runtime::entry_points::*;
 use drystone_runtime::layout::*;

@@ -1,8 +1,6 @@
 //! Connections: waiting for them, undoing them, many of them; components that move.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use drystone_component::{Interface, Kind, Side, Template, Type};
 use drystone_runtime::entry_points::*;
 use drystone_runtime::layout::*;

@@ -3,16 +3,14 @@
 
 mod adder;
 mod circle;
-#[path = "../common/mod.rs"]
-mod common;
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::task::Poll;
 
+use crate::common::*;
 use adder::{Adds, AddsAtOnce, Client};
-use common::*;
 use drystone_component::{Interface, Program, Side, Table, Template, Type};
 use drystone_runtime::binding::Rebind;
 use drystone_runtime::layout::*;

@@ -2,13 +2,11 @@
 //! known, one that is and loops as often as nobody knows, and any program. Of a known program the interpreter must be
 //! gone; whatever the program, the end must come in time, with code that does the same.
 
-mod residual;
-mod toolchain;
-
+use crate::toolchain::Compiler;
+use crate::{residual, toolchain};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
-use toolchain::Compiler;
 
 /// Seconds that an evaluation may take here, and how long it may take with all that comes before and after it.
 const SECONDS: u64 = 4;

@@ -1,9 +1,7 @@
 //! Processes that test the conditions which they await themselves, because that may take long: others run meanwhile, and
 //! everybody enters in the same order as if whoever releases the lock had tested them.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use drystone_component::{Condition, Interface, Side, Template};
 use drystone_runtime::layout::*;
 

@@ -1,10 +1,8 @@
 //! Messages between clients and services.
 
-mod common;
-
 use std::sync::LazyLock;
 
-use common::*;
+use crate::common::*;
 use drystone_component::{Interface, Side, Type};
 
 const SAY: u32 = 0;

@@ -1,8 +1,6 @@
 //! Run-time errors: messages, isolation, limits, deadlock.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use drystone_component::{Frame, Interface, Kind, Side, Str, Table, Template, Type};
 use drystone_runtime::entry_points::{ds_exists, ds_frame_end, ds_frame_new, ds_insert};
 use drystone_runtime::layout::*;

@@ -1,13 +1,11 @@
 //! What a module defines is used only where the program can't run with another definition of the name: each linkage of
 //! LLVM, of variables, functions and aliases, in one module and in several.
 
-mod residual;
-mod toolchain;
-
+use crate::toolchain::Compiler;
+use crate::{residual, toolchain};
 use drystone_specialise::{Context, link, parse, print, specialise};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use toolchain::Compiler;
 
 /// Linkages, and whether what is defined with them is what every program runs with.
 const LINKAGES: &[(&str, bool)] = &[

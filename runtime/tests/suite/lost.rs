@@ -1,8 +1,6 @@
 //! Services whose clients are lost, and their FINALLY (language reference, section 5).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use drystone_component::{Frame, Interface, Kind, Owned, Side, Str, Table, Template, Type};
 use drystone_runtime::entry_points::*;
 use drystone_runtime::layout::*;

@@ -4,14 +4,12 @@
 //! - NAME.gone says which words the residual C must not have (`- word`), and which it must (`+ word`);
 //! - NAME.expected.c is the residual C itself, from clang-16's IR. `BLESS=1` writes these files.
 
-mod residual;
-mod toolchain;
-
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use toolchain::Compiler;
+use crate::toolchain::Compiler;
+use crate::{residual, toolchain};
 
 #[test]
 fn programs_of_the_paper() {

@@ -1,8 +1,6 @@
 //! Monitors: who gets the lock, and when conditions are tested.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use drystone_component::{Collection, Interface, Kind, Side, Template};
 use drystone_runtime::entry_points::{ds_find, ds_insert, ds_watch, ds_wrote};
 use drystone_runtime::layout::{LOCK_NONE, Process, Worker};

@@ -1,8 +1,6 @@
 //! Communications that go through a door: the same programs as between neighbours, with the same results.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use drystone_component::{Interface, Side, Template, Type};
 use drystone_runtime::entry_points::*;
 use drystone_runtime::far::{

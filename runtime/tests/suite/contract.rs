@@ -3,7 +3,7 @@
 use drystone_runtime::entry_points::EntryPoint;
 use drystone_runtime::entry_points::table::ALL;
 
-const CONTRACT: &str = include_str!("../ENTRY_POINTS.md");
+const CONTRACT: &str = include_str!("../../ENTRY_POINTS.md");
 const MARK: &str = " *suspension point*";
 
 /// What stands between the parentheses behind an entry point's name, and what stands behind its signature.

@@ -1,8 +1,6 @@
 //! Processes on several workers.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use drystone_component::{Interface, Kind, Side, Template};
 use drystone_runtime::entry_points::ds_insert;
 use drystone_runtime::layout::*;

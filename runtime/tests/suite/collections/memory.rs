@@ -8,7 +8,7 @@ use drystone_runtime::heap::{Heap, Memory};
 use drystone_runtime::layout::Fault;
 use drystone_runtime::long::Caller;
 
-use crate::adaptation::Numbers;
+use super::adaptation::Numbers;
 
 const SMALL: bool = cfg!(miri);
 

@@ -1,8 +1,6 @@
 //! How components end: order, waiting, depth and number.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use drystone_component::{Interface, Kind, Side, Template, Type};
 use drystone_runtime::entry_points::{ds_delete_collection, ds_depart, ds_insert};
 use drystone_runtime::layout::*;

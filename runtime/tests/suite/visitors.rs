@@ -1,12 +1,10 @@
 //! Visitors, each of which does the same where it sits at a client's place, and where its messages are moved.
 
-mod common;
-
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use common::*;
+use crate::common::*;
 use drystone_component::wire::{Sink, Source};
 use drystone_component::{Interface, Side, Template, Type};
 use drystone_runtime::entry_points::ds_connect;

@@ -1,8 +1,6 @@
 //! Very many components that fail at any moment, in any state, beside others that go on.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use drystone_component::{Interface, Kind, Side, Template, Type};
 use drystone_runtime::entry_points::*;
 use drystone_runtime::layout::*;

@@ -1,0 +1,10 @@
+//! The language's front as the command and editors use it: good programs, faulty ones, and what is said of them.
+
+mod check;
+mod editors;
+mod elsewhere;
+mod golden;
+mod identity;
+mod imports;
+mod properties;
+mod syntax;

@@ -1,0 +1,22 @@
+//! The runtime as generated code meets it. Tests of when things happen are binaries of their own.
+//!
+//! One binary, because each takes as long to link as most of these take to run.
+
+#[macro_use]
+mod common;
+
+mod collections;
+mod communication;
+mod connection;
+mod contract;
+mod deletion;
+mod far;
+mod faults;
+mod loans;
+mod lost;
+mod monitor;
+mod names;
+mod parallel;
+mod storm;
+mod testers;
+mod visitors;

@@ -1,0 +1,15 @@
+//! The specialiser as a whole: what it makes of C, of IR, and of generated programs.
+
+mod c;
+mod contexts;
+mod corpus;
+mod differential;
+mod generate;
+mod interpreters;
+mod linkage;
+mod paper;
+mod passes;
+mod rerolled;
+mod residual;
+mod toolchain;
+mod torn;
