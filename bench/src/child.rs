@@ -42,6 +42,9 @@ pub struct Child {
     /// Leaves the checks for the end of a time slice out.
     #[arg(long)]
     without_time_slices: bool,
+    /// Runs it once, and lets it write to standard output itself.
+    #[arg(long)]
+    aloud: bool,
 }
 
 impl Child {
@@ -58,13 +61,14 @@ impl Child {
             source_directory,
             ..Options::default()
         };
+        if self.aloud {
+            return succeeded(&self.file, drystone_linux::run(program, options).into());
+        }
         for run in 0..self.warm + self.runs {
             let start = Instant::now();
             let (outcome, output) = drystone_linux::run_quietly(program, &options)?;
             let ms = start.elapsed().as_secs_f64() * 1000.0;
-            if outcome.status != 0 {
-                return Err(format!("{}: status {}", self.file.display(), outcome.status));
-            }
+            succeeded(&self.file, outcome.status)?;
             if run >= self.warm {
                 let result = String::from_utf8_lossy(&output);
                 let line = serde_json::json!({
@@ -99,11 +103,12 @@ impl Serve {
         let words = self.argument.into_iter().map(OsString::into_vec);
         let arguments = words.chain([self.address.into_bytes()]).collect();
         let options = Options { arguments, cores: self.cores, ..Options::default() };
-        match drystone_linux::run(program, options) {
-            0 => Ok(()),
-            status => Err(format!("{}: status {status}", self.file.display())),
-        }
+        succeeded(&self.file, drystone_linux::run(program, options).into())
     }
+}
+
+fn succeeded(file: &Path, status: i64) -> Result<(), String> {
+    if status == 0 { Ok(()) } else { Err(format!("{}: status {status}", file.display())) }
 }
 
 fn compile(

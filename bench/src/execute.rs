@@ -19,6 +19,16 @@ pub struct Execution {
 
 /// Runs a command on so many processors to its end, which must be success. Its errors are shown.
 pub fn execute(command: &mut Command, cores: usize, limit: Duration) -> Result<Execution, String> {
+    execute_late(command, cores, limit, Duration::ZERO)
+}
+
+/// The same, but nobody reads its output for some time.
+pub fn execute_late(
+    command: &mut Command,
+    cores: usize,
+    limit: Duration,
+    unread: Duration,
+) -> Result<Execution, String> {
     let fail = |problem: String| format!("{}: {problem}", command_line(command));
     let all = sched_getaffinity(None).map_err(|error| fail(error.to_string()))?;
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped());
@@ -38,6 +48,7 @@ pub fn execute(command: &mut Command, cores: usize, limit: Duration) -> Result<E
         let late = patience.recv_timeout(limit) == Err(RecvTimeoutError::Timeout);
         late && watched.lock().expect("nobody panics with it").kill().is_ok()
     });
+    thread::sleep(unread);
     let mut output = Vec::new();
     let read = pipe.read_to_end(&mut output);
     let status = child.lock().expect("nobody panics with it").wait();

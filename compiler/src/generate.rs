@@ -36,7 +36,7 @@ impl<'a> Lowered<'a> {
         let mut unit = Unit::new(program, files);
         let keys = body_keys(program);
         let mut codes = codes(&mut unit, &keys);
-        codes.iter_mut().for_each(lookups::reuse);
+        codes.iter_mut().for_each(|code| lookups::reuse(code, program));
         codes.iter_mut().for_each(invariants::hoist);
         verify::codes(&codes, keys.len()).unwrap_or_else(|broken| panic!("{broken}"));
         let cuts: Vec<Cut> = codes.into_iter().map(segments::cut).collect();

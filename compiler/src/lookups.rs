@@ -7,6 +7,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use drystone_language::program::Program;
+
 use crate::entries;
 use crate::liveness::{self, Access};
 use crate::mir::*;
@@ -18,7 +20,7 @@ const LOOKED_AT: usize = 64;
 type Slot = (Base, i32);
 
 /// Takes what was found before instead of looking it up again.
-pub fn reuse(code: &mut Code) {
+pub fn reuse(code: &mut Code, program: &Program) {
     let finds: Vec<(BlockId, usize)> = finds(code).collect();
     if finds.len() < 2 {
         return;
@@ -26,7 +28,7 @@ pub fn reuse(code: &mut Code) {
     let facts = Facts::of(code);
     let known: Vec<_> = finds
         .iter()
-        .filter_map(|&(id, number)| Some((id, number, facts.found_before(code, id, number)?)))
+        .filter_map(|&(id, number)| Some((id, number, facts.found_before(code, program, id, number)?)))
         .collect();
     for (id, number, from) in known {
         let instruction = &mut code.blocks[id.0 as usize].instructions[number];
@@ -100,7 +102,13 @@ impl Facts {
     }
 
     /// The register with the address of the element that an instruction looks up, if it is known on every way there.
-    fn found_before(&self, code: &Code, mut id: BlockId, mut number: usize) -> Option<Reg> {
+    fn found_before(
+        &self,
+        code: &Code,
+        program: &Program,
+        mut id: BlockId,
+        mut number: usize,
+    ) -> Option<Reg> {
         let Inst::Find { absent, .. } = &code.block(id).instructions[number] else { return None };
         let (wanted, may_be_absent) = ((id, number), *absent == IfAbsent::Null);
         let mut way = Way::default();
@@ -121,7 +129,7 @@ impl Facts {
                 let stays = self.definitions.contains_key(&to);
                 return (is_there && stays).then_some(to);
             }
-            if !way.pass(instruction) {
+            if instruction.lets_others_run(program) || !way.pass(instruction) {
                 return None;
             }
         }
@@ -241,7 +249,7 @@ impl Way {
 /// What handles texts and nothing else.
 fn is_harmless(entry: &EntryPoint) -> bool {
     let harmless = [&entries::TEXT_COPY, &entries::TEXT_DROP, &entries::TEXT_EQUAL, &entries::TEXT_COMPARE];
-    harmless.iter().any(|other| other.name == entry.name) && !entry.lets_others_run
+    harmless.iter().any(|other| other.name == entry.name)
 }
 
 fn writes(instruction: &Inst, reg: Reg) -> bool {

@@ -4,7 +4,7 @@
 //! **dense part** holds the elements of a range of keys without gaps; generated code finds them by itself. The **rest**
 //! holds all others: one sorted block if they are few, a **hash table** if they are more, and a **B+-tree** from the
 //! time when somebody asks for their order, or when they are so many that making a larger table would stop the program
-//! for long (`sorting`). So finding is logarithmic at most, and so are inserting and removing on average; memory is about twice of
+//! for long (`sorting`). Keys with very long texts have a tree of their own (`oversized`). So finding is logarithmic at most, and so are inserting and removing on average; memory is about twice of
 //! what the elements need at most.
 //!
 //! A key next to the dense part extends it, also by those that have waited in the rest; removing in the middle
@@ -27,6 +27,7 @@ mod gaps;
 mod hash;
 mod keys;
 pub mod named;
+mod oversized;
 mod rest;
 mod sorting;
 mod store;
@@ -46,6 +47,7 @@ use self::keys::Keys;
 use self::store::Store;
 use crate::heap::Heap;
 use crate::layout::{ArrayHead, Fault, Instance, TextHead, is_empty};
+use crate::long::Caller;
 use crate::text;
 
 /// An element found or made.
@@ -93,7 +95,7 @@ impl Shape<'_> {
     }
 }
 
-/// A number that looks random, the same for equal keys of a collection.
+/// A number that looks random, the same for equal keys of a collection. Oversized texts count by their length only.
 ///
 /// # Safety
 /// `keys` are the words of a key of that collection.
@@ -126,12 +128,20 @@ unsafe fn content(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> 
 /// Keys are one word for each index, texts live.
 pub unsafe fn shown(collection: &Collection, keys: &[u64]) -> String {
     let keys = collection.keys.get().iter().zip(keys).map(|(kind, &key)| match kind {
-        Kind::Text => format!("{:?}", String::from_utf8_lossy(text::bytes(key as *const TextHead))),
+        Kind::Text => shown_text(text::bytes(key as *const TextHead)),
         Kind::Byte if collection.boolean_keys => String::from(if key != 0 { "TRUE" } else { "FALSE" }),
         Kind::Byte => format!("{:?}", key as u8 as char),
         _ => format!("{}", key as i64),
     });
     keys.collect::<Vec<_>>().join(", ")
+}
+
+/// So many bytes of a text are shown at most.
+const SHOWN: usize = 1 << 10;
+
+fn shown_text(bytes: &[u8]) -> String {
+    let (first, more) = bytes.split_at(bytes.len().min(SHOWN));
+    format!("{:?}{}", String::from_utf8_lossy(first), if more.is_empty() { "" } else { "..." })
 }
 
 /// Makes an `{ARRAY}` collection.
@@ -152,18 +162,18 @@ pub unsafe fn make_array(
     Ok(())
 }
 
-/// The element with a key, or null.
+/// The element with a key, or null. Others may run between parts of long texts, here and below.
 ///
 /// # Safety
-/// See [`make_array`].
+/// See [`make_array`]; `heap` is that of the worker that calls, and no reference to it is held.
 // Within its callers it would have fewer registers, and take a tenth more.
 #[inline(never)]
-pub unsafe fn find(cell: *mut *mut u8, collection: &Collection, key: *const u64) -> *mut u8 {
+pub unsafe fn find(by: Caller, cell: *mut *mut u8, collection: &Collection, key: *const u64) -> *mut u8 {
     let shape = Shape::of(collection);
     match content(cell, collection, shape) {
         Content::None => None,
         Content::Array(array) => array.find(key),
-        Content::Store(store) => (*store).find(shape, key),
+        Content::Store(store) => (*store).find(by, shape, key),
     }
     .unwrap_or(null_mut())
 }
@@ -179,6 +189,9 @@ pub unsafe fn insert(
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
     match try_insert(heap, cell, collection, key) {
+        Err(_) if is_oversized(collection, key) => {
+            insert_oversized(Caller::HASTY, heap, cell, collection, key)
+        }
         Err(_) if !is_settled(cell, collection) => {
             while !settle(heap, cell, collection) {}
             insert_settled(heap, cell, collection, key)
@@ -197,6 +210,28 @@ unsafe fn insert_settled(
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
     try_insert(heap, cell, collection, key)
+}
+
+/// Whether a key is oversized.
+unsafe fn is_oversized(collection: &Collection, key: *const u64) -> bool {
+    !collection.array && Shape::of(collection).keys.is_oversized(key)
+}
+
+/// The same as [`insert`] for an oversized key, after [`try_insert`].
+#[cold]
+#[inline(never)]
+unsafe fn insert_oversized(
+    by: Caller,
+    heap: *mut Heap,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    key: *const u64,
+) -> Result<*mut u8, Fault> {
+    if (*cell).is_null() {
+        return Err(Fault::OutOfMemory);
+    }
+    let inserted = Store::insert_oversized((*cell).cast(), by, heap, Shape::of(collection), key);
+    inserted.ok_or(Fault::OutOfMemory)
 }
 
 /// Whether elements have no order yet in which they could be visited.
@@ -221,7 +256,7 @@ unsafe fn settle(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) -
 }
 
 /// The same as [`insert`]; but where many elements shall move, an error, after which it isn't settled: it succeeds when
-/// [`settle`] has been called as often as is needed.
+/// [`settle`] has been called as often as is needed. An oversized key is an error, too: see [`insert_oversized`].
 #[inline]
 unsafe fn try_insert(
     heap: &mut Heap,
@@ -246,7 +281,13 @@ unsafe fn try_insert(
 ///
 /// # Safety
 /// See [`make_array`]. A component in it is gone already.
-pub unsafe fn remove(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection, key: *const u64) -> bool {
+pub unsafe fn remove(
+    by: Caller,
+    heap: *mut Heap,
+    cell: *mut *mut u8,
+    collection: &Collection,
+    key: *const u64,
+) -> bool {
     let shape = Shape::of(collection);
     let removed = match content(cell, collection, shape) {
         Content::None => None,
@@ -255,10 +296,13 @@ pub unsafe fn remove(heap: &mut Heap, cell: *mut *mut u8, collection: &Collectio
             dense::write(element, shape.size, 0);
             word
         }),
-        Content::Store(store) => (*store).remove(heap, shape, key),
+        Content::Store(store) if (*store).has_oversized() => {
+            Store::remove_among_oversized(store, by, heap, shape, key)
+        }
+        Content::Store(store) => (*store).remove(&mut *heap, shape, key),
     };
     if let Some(word) = removed {
-        shape.drop_word(heap, word);
+        shape.drop_word(&mut *heap, word);
     }
     removed.is_some()
 }
@@ -269,7 +313,8 @@ pub unsafe fn remove(heap: &mut Heap, cell: *mut *mut u8, collection: &Collectio
 /// # Safety
 /// See [`make_array`].
 pub unsafe fn next(
-    heap: &mut Heap,
+    by: Caller,
+    heap: *mut Heap,
     cell: *mut *mut u8,
     collection: &Collection,
     key: *mut u64,
@@ -282,7 +327,7 @@ pub unsafe fn next(
         let element = match content(cell, collection, shape) {
             Content::None => None,
             Content::Array(array) => next_in_array(array, after, key),
-            Content::Store(store) => (*store).next(heap, shape, after, key),
+            Content::Store(store) => Store::next(store, by, heap, shape, after, key),
         };
         match element {
             Some(element) if shape.element == Kind::Component && !is_there(element) => from = From::Key,

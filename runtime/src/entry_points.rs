@@ -83,17 +83,17 @@ entry_points! {
     crate::collection::entries {
         ARRAY_NEW = ds_array_new(w, p; *mut *mut u8, *const Collection, *const i64, u32)
             -> Status where NotZero leaves;
-        FIND = ds_find(w; *mut *mut u8, *const Collection, *const u64) -> *mut u8;
+        #[lets_others_run] FIND = ds_find(w, p; *mut *mut u8, *const Collection, *const u64) -> *mut u8;
         #[lets_others_run] INSERT = ds_insert(w, p; *mut *mut u8, *const Collection, *const u64, u32) -> *mut u8 where Zero leaves;
         MISSING = ds_missing(w, p; &Collection, u64, u64, u32);
         #[lets_others_run] NEXT = ds_next(w, p; *mut *mut u8, *const Collection, *mut u64, u32) -> u32;
-        REMOVE = ds_remove(w; *mut *mut u8, *const Collection, *const u64) -> u32;
+        #[lets_others_run] REMOVE = ds_remove(w, p; *mut *mut u8, *const Collection, *const u64) -> u32;
     }
     crate::collection::named {
-        NAMED_EMPTY = ds_named_empty(w; *mut u8);
-        NAMED_FIND = ds_named_find(; *mut u8) -> *mut u8;
+        #[lets_others_run] NAMED_EMPTY = ds_named_empty(w, p; *mut u8);
+        #[lets_others_run] NAMED_FIND = ds_named_find(w, p; *mut u8) -> *mut u8;
         #[lets_others_run] NAMED_MAKE = ds_named_make(w, p; *mut u8, u32) -> *mut u8 where Zero leaves;
-        NAMED_PRESENT = ds_named_present(w, p; *mut u8, u32) -> *mut u8 where Zero leaves;
+        #[lets_others_run] NAMED_PRESENT = ds_named_present(w, p; *mut u8, u32) -> *mut u8 where Zero leaves;
     }
     crate::communication {
         #[suspends] ENDING = ds_ending(w, p; u32) -> Status where NotZero leaves;

@@ -36,7 +36,7 @@ pub mod inspect;
 mod instance;
 pub mod layout;
 mod life;
-mod long;
+pub mod long;
 mod math;
 pub mod native;
 mod output;

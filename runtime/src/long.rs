@@ -15,7 +15,7 @@ use crate::layout::{Process, Worker};
 use crate::worker::let_others_run;
 
 /// Up to so many bytes are done at once.
-const PART: usize = if cfg!(miri) { 1 << 10 } else { 1 << 18 };
+pub const PART: usize = if cfg!(miri) { 1 << 10 } else { 1 << 18 };
 
 /// Who calls the runtime.
 #[derive(Clone, Copy)]

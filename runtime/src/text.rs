@@ -72,6 +72,18 @@ pub unsafe fn length(text: *const TextHead) -> usize {
     unsafe { bytes(text) }.len()
 }
 
+/// Whether it has more bytes than that.
+///
+/// # Safety
+/// `text` is live or null.
+#[inline]
+pub unsafe fn is_longer(text: *const TextHead, bytes: usize) -> bool {
+    // SAFETY: as above. That of a slice stands elsewhere.
+    unsafe {
+        !text.is_null() && (*text).length.wrapping_sub(1) >= bytes as u64 && some_bytes(text).len() > bytes
+    }
+}
+
 /// A new text with one holder.
 #[inline]
 pub fn make(heap: &mut Heap, bytes: &[u8]) -> Result<*mut TextHead, Fault> {

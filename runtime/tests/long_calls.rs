@@ -3,11 +3,12 @@
 #[path = "suite/common/mod.rs"]
 mod common;
 
+use std::ptr::null_mut;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::SeqCst;
 
 use common::*;
-use drystone_component::{Interface, Side, Template};
+use drystone_component::{Collection, Interface, Kind, Side, Table, Template};
 use drystone_runtime::entry_points::*;
 use drystone_runtime::layout::*;
 use drystone_runtime::text::bytes;
@@ -18,6 +19,10 @@ once! {
     // Has its turn as soon as somebody gives way.
     OTHER: Template = template("Other").main(&[|c| unsafe { c.write("other ") }]).done();
 }
+
+/// Words by texts.
+static WORDS: Collection =
+    Collection { keys: Table::new(&[Kind::Text]), element: Kind::Word, array: false, boolean_keys: false };
 
 /// The time slice is over while the process does what comes next.
 unsafe fn end_slice(c: C) {
@@ -62,7 +67,7 @@ unsafe fn keep(c: C, text: *mut TextHead) {
 
 #[test]
 fn what_takes_long_with_texts_gives_way() {
-    const WAYS: [Step; 7] = [
+    const WAYS: [Step; 8] = [
         |c| unsafe {
             keep(c, ds_text_concat(c.w, c.p, text(c, 1), text(c, 2), 1));
             Go
@@ -101,6 +106,18 @@ fn what_takes_long_with_texts_gives_way() {
             let part = ds_text_slice(c.w, c.p, text(c, 2), LONG - 2, 2, 1);
             assert_eq!(ds_text_find(c.w, c.p, text(c, 2), part, 0, 1), LONG - 2);
             ds_text_drop(c.w, part);
+            Go
+        },
+        |c| unsafe {
+            let mut words = null_mut();
+            let [x, y] = [1, 2].map(|variable| c.v(variable).cast_const());
+            *ds_insert(c.w, c.p, &mut words, &WORDS, x, 1).cast() = 1u64;
+            assert!(ds_find(c.w, c.p, &mut words, &WORDS, y).is_null());
+            *ds_insert(c.w, c.p, &mut words, &WORDS, y, 1).cast() = 2u64;
+            assert_eq!(*ds_find(c.w, c.p, &mut words, &WORDS, x).cast::<u64>(), 1);
+            assert_eq!([x, x].map(|key| ds_remove(c.w, c.p, &mut words, &WORDS, key)), [1, 0]);
+            assert_eq!(ds_remove(c.w, c.p, &mut words, &WORDS, y), 1);
+            assert!(ds_delete_collection(c.w, c.p, &mut words, &WORDS, 1) == Status::Done);
             Go
         },
     ];

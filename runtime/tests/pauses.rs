@@ -227,7 +227,7 @@ fn an_insertion_that_makes_many_elements_dense_gives_way() {
 unsafe fn found(c: C, key: u64) -> *mut u64 {
     unsafe {
         let description = (*template_of(c.me())).owned.get()[0].collection;
-        ds_find(c.w, c.v(0).cast(), description, &key).cast()
+        ds_find(c.w, c.p, c.v(0).cast(), description, &key).cast()
     }
 }
 

@@ -71,7 +71,6 @@ pub fn of(row: &str) -> Option<&'static str> {
         "delay delete a client with 10^6 slots" => {
             "the connections of one component are undone all at once, some 30 ns for each"
         }
-        "delay find by a text of 100 MB" => "a key is hashed and compared all at once, 8 bytes at a time",
         "time slices average" => {
             "the check is three instructions; loops in which every iteration sends, receives or sleeps have none, the \
              others do"

@@ -383,11 +383,8 @@ impl<M: Module> Build<'_, '_, M> {
             let mut on_the_way = segment.inlined.iter().filter_map(|&id| code.block(id).suspension.as_ref());
             on_the_way.any(|point| matches!(point.op, SuspensionOp::Lock(_)))
         });
-        let lets_run = |instruction: &Inst| match instruction {
-            Inst::Call { entry, .. } => entry.lets_others_run,
-            Inst::CallNative { .. } | Inst::Find { absent: IfAbsent::Make(_), .. } => true,
-            _ => false,
-        };
+        let program = self.functions.program;
+        let lets_run = |instruction: &Inst| instruction.lets_others_run(program);
         takes_lock && blocks.iter().any(|&id| code.block(id).instructions.iter().any(lets_run))
     }
 

@@ -1,6 +1,6 @@
 //! What a block does between its beginning and its end.
 
-use drystone_language::program::{AnyType, ComponentId, InterfaceId, VariableId};
+use drystone_language::program::{AnyType, ComponentId, InterfaceId, Program, Type, VariableId};
 use drystone_runtime::layout::Fault;
 
 use super::{Address, Base, EntryPoint, LocationId, Reg, RegType};
@@ -229,6 +229,21 @@ pub enum Inst {
     Sent { payload: Payload, interface: InterfaceId, message: usize },
     /// The payload that the last suspension point gave has been read.
     Received(Payload),
+}
+
+impl Inst {
+    /// Whether others may run meanwhile: they change nothing that is this process's, but elements may move.
+    pub fn lets_others_run(&self, program: &Program) -> bool {
+        match self {
+            Inst::Call { entry, .. } => entry.lets_others_run,
+            Inst::CallNative { .. } | Inst::Find { absent: IfAbsent::Make(_), .. } => true,
+            Inst::Find { variable, .. } => {
+                let collection = &program.variables[variable.index()].collection;
+                collection.as_ref().is_some_and(|collection| collection.indices.contains(&Type::Text))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// What becomes of an element that is not there (or, in an array, out of bounds, or the array not made).

@@ -11,11 +11,12 @@ use core::slice;
 use drystone_component::Collection;
 
 use super::{
-    From, begin_sorting, find, insert_settled, is_settled, is_unordered, make_array, next, remove, settle,
-    try_insert,
+    From, begin_sorting, find, insert_oversized, insert_settled, is_oversized, is_settled, is_unordered,
+    make_array, next, remove, settle, try_insert,
 };
 use crate::failure::{ds_fail, fail};
 use crate::layout::{Fault, Process, Status, Worker};
+use crate::long::Caller;
 use crate::worker::{Failure, heap_of, let_others_run};
 
 /// `NEW(a, n, m)`
@@ -45,22 +46,23 @@ pub unsafe extern "C" fn ds_array_new(
 /// The element with these keys, or null.
 ///
 /// # Safety
-/// `cell` is a collection variable that `collection` describes; `keys` points to a word for each index, texts
-/// alive.
+/// `p` runs on `w`; `cell` is a collection variable that `collection` describes; `keys` points to a word for each index,
+/// texts alive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_find(
-    _w: *mut Worker,
+    w: *mut Worker,
+    p: *mut Process,
     cell: *mut *mut u8,
     collection: *const Collection,
     keys: *const u64,
 ) -> *mut u8 {
-    find(cell, &*collection, keys)
+    find(Caller::new(w, p), cell, &*collection, keys)
 }
 
 /// The element with these keys, made if it was not there.
 ///
 /// # Safety
-/// As for [`ds_find`]; `p` runs on `w`.
+/// As for [`ds_find`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_insert(
     w: *mut Worker,
@@ -76,7 +78,7 @@ pub unsafe extern "C" fn ds_insert(
     })
 }
 
-/// The same. If many elements have to move, others run in between: the collection is as good as ever then, and nobody else
+/// The same. If many elements have to move, or texts of the key are long, others run in between: the collection is as good as ever then, and nobody else
 /// may change it.
 #[inline]
 pub(super) unsafe fn insert_in_parts(
@@ -87,6 +89,9 @@ pub(super) unsafe fn insert_in_parts(
     keys: *const u64,
 ) -> Result<*mut u8, Fault> {
     match try_insert(&mut *heap_of(w), cell, collection, keys) {
+        Err(_) if is_oversized(collection, keys) => {
+            insert_oversized(Caller::new(w, p), heap_of(w), cell, collection, keys)
+        }
         Err(_) if !is_settled(cell, collection) => {
             settle_in_parts(w, p, cell, collection);
             insert_settled(&mut *heap_of(w), cell, collection, keys)
@@ -132,21 +137,22 @@ pub unsafe extern "C" fn ds_missing(
 /// Removes the element with these keys; 0 if it was not there.
 ///
 /// # Safety
-/// As for [`ds_find`]; `w` is the worker of this thread. A component has been taken out of the element before.
+/// As for [`ds_find`]. A component has been taken out of the element before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_remove(
     w: *mut Worker,
+    p: *mut Process,
     cell: *mut *mut u8,
     collection: *const Collection,
     keys: *const u64,
 ) -> u32 {
-    u32::from(remove(&mut *heap_of(w), cell, &*collection, keys))
+    u32::from(remove(Caller::new(w, p), heap_of(w), cell, &*collection, keys))
 }
 
 /// Sets the keys to the first, or the next ones; 0 if there are none.
 ///
 /// # Safety
-/// As for [`ds_find`]; `p` runs on `w`, the worker of this thread, and the keys hold their texts unless `first` is set.
+/// As for [`ds_find`], and the keys hold their texts unless `first` is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_next(
     w: *mut Worker,
@@ -160,5 +166,5 @@ pub unsafe extern "C" fn ds_next(
         sort_in_parts(w, p, cell, &*collection);
     }
     let from = if first == 0 { From::Key } else { From::Start };
-    u32::from(!next(&mut *heap_of(w), cell, &*collection, keys, from).is_null())
+    u32::from(!next(Caller::new(w, p), heap_of(w), cell, &*collection, keys, from).is_null())
 }

@@ -11,7 +11,7 @@ use drystone_component::Kind;
 
 use crate::heap::Heap;
 use crate::layout::TextHead;
-use crate::long::Caller;
+use crate::long::{self, Caller};
 use crate::text;
 
 /// The kinds of a collection's indices.
@@ -41,12 +41,27 @@ impl<'a> Keys<'a> {
         matches!(self.kinds, [kind] if *kind != Kind::Text)
     }
 
+    /// Whether a text of a key is so long that it isn't hashed or compared at once: see [`super::oversized`].
+    #[inline]
+    pub unsafe fn is_oversized(&self, key: Key) -> bool {
+        match *self.kinds {
+            [kind] => is_long(kind, *key),
+            _ => self.kinds.iter().enumerate().any(|(i, &kind)| is_long(kind, *key.add(i))),
+        }
+    }
+
     /// The order of two keys.
     pub unsafe fn compare(&self, a: Key, b: Key) -> Ordering {
+        self.compare_in_parts(Caller::HASTY, a, b)
+    }
+
+    /// The same; others may run between parts of long texts.
+    #[inline]
+    pub unsafe fn compare_in_parts(&self, by: Caller, a: Key, b: Key) -> Ordering {
         for (i, &kind) in self.kinds.iter().enumerate() {
             let (a, b) = (*a.add(i), *b.add(i));
             let order = match kind {
-                Kind::Text => text::compare(Caller::HASTY, a as *const TextHead, b as *const TextHead),
+                Kind::Text => text::compare(by, a as *const TextHead, b as *const TextHead),
                 _ => (a as i64).cmp(&(b as i64)),
             };
             if order != Ordering::Equal {
@@ -59,9 +74,15 @@ impl<'a> Keys<'a> {
     /// Whether two keys are the same.
     #[inline]
     pub unsafe fn equal(&self, a: Key, b: Key) -> bool {
+        self.equal_in_parts(Caller::HASTY, a, b)
+    }
+
+    /// The same; others may run between parts of long texts.
+    #[inline]
+    pub unsafe fn equal_in_parts(&self, by: Caller, a: Key, b: Key) -> bool {
         match *self.kinds {
-            [kind] => equal_words(kind, *a, *b),
-            _ => self.kinds.iter().enumerate().all(|(i, &kind)| equal_words(kind, *a.add(i), *b.add(i))),
+            [kind] => equal_words(by, kind, *a, *b),
+            _ => self.kinds.iter().enumerate().all(|(i, &kind)| equal_words(by, kind, *a.add(i), *b.add(i))),
         }
     }
 
@@ -71,7 +92,17 @@ impl<'a> Keys<'a> {
         (0..self.width()).all(|i| *a.add(i) == *b.add(i))
     }
 
-    /// A number that looks random, the same for equal keys.
+    /// The entry with the smaller key. (None of the keys is oversized, or one is.)
+    #[inline]
+    pub unsafe fn first<E>(&self, one: Option<(Key, E)>, other: Option<(Key, E)>) -> Option<(Key, E)> {
+        match (one, other) {
+            (Some(one), Some(other)) if self.compare(other.0, one.0).is_lt() => Some(other),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// A number that looks random, the same for equal keys. No oversized key is in a hash table, so the bytes of its text don't
+    /// count.
     #[inline]
     pub unsafe fn hash(&self, key: Key, seed: u64) -> u64 {
         match *self.kinds {
@@ -105,8 +136,13 @@ impl<'a> Keys<'a> {
 }
 
 #[inline]
-unsafe fn equal_words(kind: Kind, a: u64, b: u64) -> bool {
-    a == b || kind == Kind::Text && text::equal(Caller::HASTY, a as *const TextHead, b as *const TextHead)
+unsafe fn is_long(kind: Kind, word: u64) -> bool {
+    kind == Kind::Text && text::is_longer(word as *const TextHead, long::PART)
+}
+
+#[inline]
+unsafe fn equal_words(by: Caller, kind: Kind, a: u64, b: u64) -> bool {
+    a == b || kind == Kind::Text && text::equal(by, a as *const TextHead, b as *const TextHead)
 }
 
 #[inline]
@@ -129,6 +165,9 @@ fn mix(word: u64) -> u64 {
 fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     let start = mix(seed ^ bytes.len() as u64);
     if let Some(last) = bytes.last_chunk::<8>() {
+        if bytes.len() > long::PART {
+            return start;
+        }
         // All words that end before the last byte; the last one may begin among them.
         let words = bytes[..bytes.len() - 1].as_chunks::<8>().0;
         let hash = words.iter().fold(start, |hash, word| mix(hash ^ u64::from_le_bytes(*word)));

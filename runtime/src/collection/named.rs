@@ -11,6 +11,7 @@ use super::entries::insert_in_parts;
 use super::{find, remove};
 use crate::failure::ds_fail;
 use crate::layout::{ElementName, Fault, IS_NAME, Process, Worker};
+use crate::long::Caller;
 use crate::worker::heap_of;
 
 /// The name that a parameter's word leads to, and its keys. `word` is a name that is alive.
@@ -22,11 +23,11 @@ unsafe fn name_and_keys(word: *mut u8) -> (&'static ElementName, *const u64) {
 /// The element, or null.
 ///
 /// # Safety
-/// `word` is a name that is alive.
+/// `word` is a name that is alive, and `p` runs on `w`, the worker of this thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_named_find(word: *mut u8) -> *mut u8 {
+pub unsafe extern "C" fn ds_named_find(w: *mut Worker, p: *mut Process, word: *mut u8) -> *mut u8 {
     let (name, keys) = name_and_keys(word);
-    find(name.cell, &*name.collection, keys)
+    find(Caller::new(w, p), name.cell, &*name.collection, keys)
 }
 
 /// The element, which must be there.
@@ -40,7 +41,7 @@ pub unsafe extern "C" fn ds_named_present(
     word: *mut u8,
     location: u32,
 ) -> *mut u8 {
-    let element = ds_named_find(word);
+    let element = ds_named_find(w, p, word);
     if element.is_null() {
         let is_array = (*name_and_keys(word).0.collection).array;
         let fault = if is_array { Fault::IndexOutOfBounds } else { Fault::MissingElement };
@@ -70,13 +71,13 @@ pub unsafe extern "C" fn ds_named_make(
 /// What the word names or is the address of has lost its component: the element goes, a variable becomes null.
 ///
 /// # Safety
-/// `word` is a name that is alive or the address of a container, and `w` the worker of this thread.
+/// `word` is a name that is alive or the address of a container, and `p` runs on `w`, the worker of this thread.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_named_empty(w: *mut Worker, word: *mut u8) {
+pub unsafe extern "C" fn ds_named_empty(w: *mut Worker, p: *mut Process, word: *mut u8) {
     if word.addr() & IS_NAME == 0 {
         word.cast::<*mut u8>().write(null_mut());
         return;
     }
     let (name, keys) = name_and_keys(word);
-    remove(&mut *heap_of(w), name.cell, &*name.collection, keys);
+    remove(Caller::new(w, p), heap_of(w), name.cell, &*name.collection, keys);
 }

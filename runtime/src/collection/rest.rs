@@ -15,6 +15,7 @@ use super::sorting::{Progress, Sorting};
 use super::tree::Tree;
 use super::{Inserted, Shape};
 use crate::heap::Heap;
+use crate::long::Caller;
 
 /// The rest of a collection.
 pub struct Rest {
@@ -230,12 +231,12 @@ impl Rest {
     pub unsafe fn after(&mut self, heap: &mut Heap, keys: Keys, key: Option<Key>) -> Option<(Key, *mut u64)> {
         self.is_ordered = true;
         if let Form::Tree(tree) = &mut self.form {
-            return tree.after(keys, key);
+            return tree.after(Caller::HASTY, keys, key);
         }
         self.become_tree(heap, keys);
         match &mut self.form {
             Form::Empty => None,
-            Form::Tree(tree) => tree.after(keys, key),
+            Form::Tree(tree) => tree.after(Caller::HASTY, keys, key),
             // There is no memory for the tree, so all is searched each time.
             Form::Hash(hash) => hash.after(keys, key),
         }

@@ -11,8 +11,10 @@ use core::slice;
 use super::Shape;
 use super::dense::{self, Dense, End};
 use super::keys::Key;
+use super::oversized::Oversized;
 use super::rest::{Haste, Rest};
 use crate::heap::Heap;
+use crate::long::Caller;
 
 /// A collection.
 #[repr(C)]
@@ -20,6 +22,7 @@ pub struct Store {
     /// What generated code knows comes first.
     dense: Dense,
     rest: Rest,
+    oversized: Oversized,
 }
 
 /// For so many moves each insertion pays.
@@ -34,13 +37,13 @@ impl Store {
         if store.is_null() {
             return None;
         }
-        store.write(Store { dense: Dense::EMPTY, rest: Rest::EMPTY });
+        store.write(Store { dense: Dense::EMPTY, rest: Rest::EMPTY, oversized: Oversized::EMPTY });
         Some(store)
     }
 
-    /// The element with a key.
+    /// The element with a key. Others may run between parts of long texts.
     #[inline]
-    pub unsafe fn find(&self, shape: Shape, key: Key) -> Option<*mut u8> {
+    pub unsafe fn find(&self, by: Caller, shape: Shape, key: Key) -> Option<*mut u8> {
         if self.dense.len() > 0 {
             if let Some(index) = self.dense.index(*key as i64) {
                 return Some(self.dense.at(index, shape.size));
@@ -49,7 +52,22 @@ impl Store {
                 return self.find_beside(shape, key);
             }
         }
+        if !self.oversized.is_empty() {
+            return self.find_among_oversized(by, shape, key);
+        }
         self.rest.find(shape.keys, key).map(|cell| cell.cast())
+    }
+
+    /// The same where some keys are oversized.
+    #[cold]
+    #[inline(never)]
+    unsafe fn find_among_oversized(&self, by: Caller, shape: Shape, key: Key) -> Option<*mut u8> {
+        let found = if shape.keys.is_oversized(key) {
+            self.oversized.find(by, shape.keys, key)
+        } else {
+            self.rest.find(shape.keys, key)
+        };
+        found.map(|cell| cell.cast())
     }
 
     #[cold]
@@ -66,10 +84,13 @@ impl Store {
         self.dense.index(*key as i64).map(|index| self.dense.at(index, shape.size))
     }
 
-    /// Finds or makes the element with a key. `None`: there is no memory, or it is not settled.
+    /// Finds or makes the element with a key. `None`: there is no memory, or it is not settled, or the key is oversized.
     #[inline]
     pub unsafe fn insert(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
         if !shape.keys.is_number() {
+            if shape.keys.is_oversized(key) {
+                return None;
+            }
             return Some(self.rest.insert(heap, shape.keys, key, Haste::InParts)?.cell.cast());
         }
         if let Some(element) = self.find_dense(shape, key) {
@@ -90,6 +111,43 @@ impl Store {
         let element = self.insert_outside(heap, shape, key);
         self.dense.close(shape.size);
         element
+    }
+
+    /// Whether some keys are oversized.
+    #[inline]
+    pub fn has_oversized(&self) -> bool {
+        !self.oversized.is_empty()
+    }
+
+    /// [`Store::insert`] for an oversized key. While others run between parts of it, no reference to the heap is held.
+    #[cold]
+    pub unsafe fn insert_oversized(
+        store: *mut Store,
+        by: Caller,
+        heap: *mut Heap,
+        shape: Shape,
+        key: Key,
+    ) -> Option<*mut u8> {
+        let place = (*store).oversized.place(by, shape.keys, key);
+        let cell = (*store).oversized.insert(&mut *heap, shape.keys, key, place)?;
+        Some(cell.cast())
+    }
+
+    /// Removes the element with a key where some are oversized, and answers what it held, likewise.
+    #[cold]
+    #[inline(never)]
+    pub unsafe fn remove_among_oversized(
+        store: *mut Store,
+        by: Caller,
+        heap: *mut Heap,
+        shape: Shape,
+        key: Key,
+    ) -> Option<u64> {
+        if !shape.keys.is_oversized(key) {
+            return (*store).remove(&mut *heap, shape, key);
+        }
+        let place = (*store).oversized.place(by, shape.keys, key);
+        (*store).oversized.remove(&mut *heap, shape.keys, place)
     }
 
     /// Where the key does not lie in the dense part.
@@ -266,12 +324,27 @@ impl Store {
         self.rest.begin_sorting(heap, shape.keys);
     }
 
-    /// Sets `to` to the smallest key above `after`, or of all, and answers its element.
+    /// Sets `to` to the smallest key above `after`, or of all, and answers its element. While others run between parts of long
+    /// texts, no reference to the heap is held.
+    #[inline]
     pub unsafe fn next(
+        store: *mut Store,
+        by: Caller,
+        heap: *mut Heap,
+        shape: Shape,
+        after: Option<Key>,
+        to: *mut u64,
+    ) -> Option<*mut u8> {
+        let oversized = (*store).oversized.after(by, shape.keys, after);
+        (*store).next_of_all(&mut *heap, shape, after, oversized, to)
+    }
+
+    unsafe fn next_of_all(
         &mut self,
         heap: &mut Heap,
         shape: Shape,
         after: Option<Key>,
+        oversized: Option<(Key, *mut u64)>,
         to: *mut u64,
     ) -> Option<*mut u8> {
         let dense = if self.dense.len() > 0 {
@@ -280,7 +353,7 @@ impl Store {
             None
         };
         let rest = if self.rest.is_empty() { None } else { self.rest.after(heap, shape.keys, after) };
-        let Some((key, cell)) = rest else {
+        let Some((key, cell)) = shape.keys.first(rest, oversized) else {
             let (key, element) = dense?;
             to.write(key as u64);
             return Some(element);
@@ -305,6 +378,9 @@ impl Store {
         shape: Shape,
         show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
+        if !self.oversized.is_empty() {
+            return self.visit_with_oversized(shape, show);
+        }
         let (low, length) = self.dense.whole();
         let mut is_shown = length == 0;
         self.rest.visit_in_order(shape.keys, &mut |key, cell| {
@@ -315,6 +391,32 @@ impl Store {
             show(slice::from_raw_parts(key, shape.keys.width()), cell.cast())
         })?;
         if is_shown { ControlFlow::Continue(()) } else { self.visit_dense(shape, show) }
+    }
+
+    /// The same where keys are oversized, so that none is a number.
+    #[cold]
+    unsafe fn visit_with_oversized<B>(
+        &self,
+        shape: Shape,
+        show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        let keys = shape.keys;
+        let mut show = |key: Key, cell: *mut u64| show(slice::from_raw_parts(key, keys.width()), cell.cast());
+        let mut next = self.oversized.after(Caller::HASTY, keys, None);
+        self.rest.visit_in_order(keys, &mut |key, cell| {
+            while let Some((large, its)) = next
+                && keys.compare(large, key).is_lt()
+            {
+                show(large, its)?;
+                next = self.oversized.after(Caller::HASTY, keys, Some(large));
+            }
+            show(key, cell)
+        })?;
+        while let Some((large, its)) = next {
+            show(large, its)?;
+            next = self.oversized.after(Caller::HASTY, keys, Some(large));
+        }
+        ControlFlow::Continue(())
     }
 
     unsafe fn visit_dense<B>(
@@ -333,6 +435,13 @@ impl Store {
     /// Shows the elements in the order of the keys, neighbours together: the first, and how many. Where keys are missing
     /// there is zero.
     pub unsafe fn ranges(&self, shape: Shape, show: &mut dyn FnMut(*mut u8, usize)) {
+        if !self.oversized.is_empty() {
+            let _ = self.visit_with_oversized::<()>(shape, &mut |_, cell| {
+                show(cell, 1);
+                ControlFlow::Continue(())
+            });
+            return;
+        }
         let (low, length) = self.dense.whole();
         let (first, length) = (self.dense.of(low, shape.size), length as usize);
         let mut is_shown = length == 0;
@@ -361,8 +470,9 @@ impl Store {
         is_enough: &mut dyn FnMut() -> bool,
     ) -> bool {
         let this = &mut *store;
-        let is_done =
-            this.dense.free_until(heap, shape, is_enough) && this.rest.free_until(heap, shape, is_enough);
+        let is_done = this.dense.free_until(heap, shape, is_enough)
+            && this.rest.free_until(heap, shape, is_enough)
+            && this.oversized.free_until(heap, shape, is_enough);
         if is_done {
             heap.free(store.cast(), size_of::<Store>());
         }

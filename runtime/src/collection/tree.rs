@@ -14,24 +14,33 @@ mod insert;
 mod node;
 mod remove;
 
+use core::cell::Cell;
 use core::ops::ControlFlow;
 
 use self::node::Node;
 use super::Shape;
 use super::keys::{Key, Keys};
 use crate::heap::Heap;
+use crate::long::Caller;
 
 /// A tree with at least one element (except just after [`Tree::new`]).
 pub struct Tree {
     root: Node,
     /// The leaf that [`Tree::after`] went to last, if nothing has changed since; its mark says to which entry.
-    last: Option<Node>,
+    last: Cell<Option<Node>>,
 }
 
 /// A leaf alone begins with this capacity, and doubles it.
 const LEAST: usize = 2;
 /// More levels than any memory can fill.
 const LEVELS: usize = 16;
+
+/// Where an element is, or would be: the way to its leaf, and its index there.
+pub struct Place {
+    path: Path,
+    leaf: Node,
+    index: Result<usize, usize>,
+}
 
 /// The way from the root to a leaf: each inner node and the index of the child.
 struct Path {
@@ -42,48 +51,54 @@ struct Path {
 impl Tree {
     /// An empty tree. `None`: there is no memory.
     pub unsafe fn new(heap: &mut Heap, keys: Keys) -> Option<Tree> {
-        Some(Tree { root: Node::make(heap, keys, 0, LEAST)?, last: None })
+        Some(Tree { root: Node::make(heap, keys, 0, LEAST)?, last: Cell::new(None) })
     }
 
     /// The element with a key.
     #[inline]
     pub unsafe fn find(&self, keys: Keys, key: Key) -> Option<*mut u64> {
+        self.find_in_parts(Caller::HASTY, keys, key)
+    }
+
+    /// The same; others may run between parts of long texts, here and below. They don't change the tree, but may look at it.
+    #[inline]
+    pub unsafe fn find_in_parts(&self, by: Caller, keys: Keys, key: Key) -> Option<*mut u64> {
         let mut node = self.root;
         while !node.is_leaf() {
-            node = node.child(keys, node.child_for(keys, key));
+            node = node.child(keys, node.child_for(by, keys, key));
         }
-        node.position(keys, key).ok().map(|index| node.cell(keys, index))
+        node.position(by, keys, key).ok().map(|index| node.cell(keys, index))
     }
 
     /// The entry with the smallest key above `key`, or of all.
-    pub unsafe fn after(&mut self, keys: Keys, key: Option<Key>) -> Option<(Key, *mut u64)> {
+    pub unsafe fn after(&self, by: Caller, keys: Keys, key: Option<Key>) -> Option<(Key, *mut u64)> {
         let (leaf, index) = match self.following(keys, key) {
             Some(place) => place,
-            None => self.search_after(keys, key)?,
+            None => self.search_after(by, keys, key)?,
         };
         leaf.set_mark(index);
-        self.last = Some(leaf);
+        self.last.set(Some(leaf));
         Some((leaf.key(keys, index), leaf.cell(keys, index)))
     }
 
     /// The place behind the last one, if that was the key's and in the same leaf.
     unsafe fn following(&self, keys: Keys, key: Option<Key>) -> Option<(Node, usize)> {
-        let (leaf, key) = self.last.zip(key)?;
+        let (leaf, key) = self.last.get().zip(key)?;
         let index = leaf.mark();
         (index + 1 < leaf.count() && keys.is_same(leaf.key(keys, index), key)).then_some((leaf, index + 1))
     }
 
-    unsafe fn search_after(&self, keys: Keys, key: Option<Key>) -> Option<(Node, usize)> {
+    unsafe fn search_after(&self, by: Caller, keys: Keys, key: Option<Key>) -> Option<(Node, usize)> {
         let mut node = self.root;
         let mut greater = None;
         while !node.is_leaf() {
-            let index = key.map_or(0, |key| node.child_for(keys, key));
+            let index = key.map_or(0, |key| node.child_for(by, keys, key));
             if index + 1 < node.count() {
                 greater = Some(node.child(keys, index + 1));
             }
             node = node.child(keys, index);
         }
-        let index = key.map_or(0, |key| node.above(keys, key));
+        let index = key.map_or(0, |key| node.above(by, keys, key));
         if index < node.count() {
             return Some((node, index));
         }
@@ -111,7 +126,7 @@ impl Tree {
     /// Frees the last leaf and drops what its entries own; whether there is another.
     pub unsafe fn drop_last_leaf(&mut self, heap: &mut Heap, shape: Shape) -> bool {
         let keys = shape.keys;
-        self.last = None;
+        self.last.set(None);
         let (mut path, node) = self.descend_to_last(keys);
         for index in 0..node.count() {
             keys.drop(heap, node.key(keys, index));
@@ -139,10 +154,11 @@ impl Tree {
         free(self.root, heap, keys);
     }
 
-    /// Goes down to the leaf where a key belongs.
+    /// Where the element with a key is, or would be.
     #[inline]
-    unsafe fn descend(&self, keys: Keys, key: Key) -> (Path, Node) {
-        self.descend_by(keys, |node| node.child_for(keys, key))
+    pub unsafe fn place(&self, by: Caller, keys: Keys, key: Key) -> Place {
+        let (path, leaf) = self.descend_by(keys, |node| node.child_for(by, keys, key));
+        Place { path, leaf, index: leaf.position(by, keys, key) }
     }
 
     /// Goes down to the last leaf.

@@ -44,7 +44,7 @@ unsafe extern "C" fn is_there(w: *mut Worker, p: *mut Process) -> u32 {
         if (*p).lock == LOCK_NONE {
             ds_watch(w, p, cell, collection, c.r(1));
         }
-        !ds_find(w, cell, collection, c.r(1)).is_null() as u32
+        !ds_find(w, p, cell, collection, c.r(1)).is_null() as u32
     }
 }
 

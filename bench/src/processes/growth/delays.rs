@@ -1,11 +1,13 @@
 //! How long what the runtime does at once keeps other processes waiting.
 
+use std::time::Duration;
+
 use super::Tell;
 use super::trial::{Trial, figure, repeated};
 use crate::row::Row;
 
 /// In the order of the program, which has them as numbers.
-const OPERATIONS: [&str; 31] = [
+const OPERATIONS: [&str; 32] = [
     "nothing",
     "delete 10^6 servers",
     "delete a holder of 10^6",
@@ -37,7 +39,13 @@ const OPERATIONS: [&str; 31] = [
     "WRITE of 100 MB",
     "WriteText of 100 MB",
     "ReadLine of 100 MB",
+    UNREAD,
 ];
+
+/// The one for which standard output is a pipe.
+const UNREAD: &str = "WRITE to a pipe that nobody reads";
+/// Longer than the program needs until it only waits for the pipe.
+const UNREAD_TIME: Duration = Duration::from_millis(1500);
 
 /// Milliseconds: a time slice, and what the clock rounds.
 const BOUND: f64 = 2.0;
@@ -45,7 +53,11 @@ const BOUND: f64 = 2.0;
 /// Measures row after row.
 pub fn measure(tell: Tell) -> Result<(), String> {
     for (number, operation) in OPERATIONS.iter().enumerate() {
-        let trials = repeated(|| Trial::of_program("delay", &[("Operation", number as u64)], 0));
+        let sizes = [("Operation", number as u64)];
+        let trials = repeated(|| match *operation {
+            UNREAD => Trial::of_unread_program("delay", &sizes, UNREAD_TIME),
+            _ => Trial::of_program("delay", &sizes, 0),
+        });
         tell(Row {
             drystone: figure(&trials, "delay"),
             target: Some(BOUND),

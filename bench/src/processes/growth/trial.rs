@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
 use super::EFFORT;
-use crate::execute::execute;
+use crate::execute::{execute, execute_late};
 use crate::places;
 use crate::statistics::Figure;
 
@@ -24,17 +24,19 @@ pub type Sizes<'a> = &'a [(&'a str, u64)];
 impl Trial {
     /// Runs a program of the bench with other constants, and so many bytes of memory (0: all that there are).
     pub fn of_program(name: &str, sizes: Sizes, memory: u64) -> Result<Trial, String> {
-        let source = places::root().join("bench/programs").join(name).with_extension("dry");
-        let mut command = Command::new(places::executable());
-        command.arg("child").arg(source).args(["--warm", "0", "--memory", &memory.to_string()]);
+        let mut command = child(name, sizes);
+        command.args(["--warm", "0", "--memory", &memory.to_string()]);
         if memory > 0 {
             // It runs out of memory, and says so.
             command.stderr(Stdio::null());
         }
-        for (constant, value) in sizes {
-            command.arg("--set").arg(format!("{constant}={value}"));
-        }
         Trial::of(&mut command)
+    }
+
+    /// Runs a program of the bench, the output of which nobody reads for some time.
+    pub fn of_unread_program(name: &str, sizes: Sizes, unread: Duration) -> Result<Trial, String> {
+        let execution = execute_late(child(name, sizes).arg("--aloud"), 1, EFFORT.limit, unread)?;
+        Ok(Trial { figures: figures(&execution.output), peak: 0.0 })
     }
 
     /// Runs one of Rust's maps.
@@ -55,17 +57,33 @@ impl Trial {
         }
         let execution = execute(command, 1, EFFORT.limit)?;
         let line: Line = serde_json::from_str(&execution.output).map_err(|error| error.to_string())?;
-        let figures = line.result.lines().filter_map(|line| {
-            let (name, figure) = line.rsplit_once(' ')?;
-            Some((name.to_string(), figure.parse().ok()?))
-        });
-        Ok(Trial { figures: figures.collect(), peak: line.peak })
+        Ok(Trial { figures: figures(&line.result), peak: line.peak })
     }
 
     /// What it told by that name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.figures.get(name).copied()
     }
+}
+
+/// A program of the bench with other constants.
+fn child(name: &str, sizes: Sizes) -> Command {
+    let source = places::root().join("bench/programs").join(name).with_extension("dry");
+    let mut command = Command::new(places::executable());
+    command.arg("child").arg(source);
+    for (constant, value) in sizes {
+        command.arg("--set").arg(format!("{constant}={value}"));
+    }
+    command
+}
+
+/// What lines tell.
+fn figures(lines: &str) -> BTreeMap<String, f64> {
+    let figures = lines.lines().filter_map(|line| {
+        let (name, figure) = line.rsplit_once(' ')?;
+        Some((name.to_string(), figure.parse().ok()?))
+    });
+    figures.collect()
 }
 
 /// Trial after trial, as many as [`EFFORT`] has rounds and time for; none if one fails, and the reason is told.

@@ -5,10 +5,11 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use super::node::Node;
-use super::{LEVELS, Path, Tree};
+use super::{LEVELS, Path, Place, Tree};
 use crate::collection::Inserted;
 use crate::collection::keys::{Key, Keys};
 use crate::heap::Heap;
+use crate::long::Caller;
 
 /// Where full nodes are divided.
 #[derive(Clone, Copy)]
@@ -25,8 +26,21 @@ impl Tree {
     /// Finds or makes the element with a key. The caller sees to it that a new key holds its texts. `None`: there is
     /// no memory.
     pub unsafe fn insert(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<Inserted> {
-        let (path, leaf) = self.descend(keys, key);
-        match leaf.position(keys, key) {
+        let place = self.place(Caller::HASTY, keys, key);
+        self.insert_in(heap, keys, key, place)
+    }
+
+    /// The same, where that place is the key's.
+    #[inline]
+    pub unsafe fn insert_in(
+        &mut self,
+        heap: &mut Heap,
+        keys: Keys,
+        key: Key,
+        place: Place,
+    ) -> Option<Inserted> {
+        let Place { path, leaf, index } = place;
+        match index {
             Ok(index) => Some(Inserted { cell: leaf.cell(keys, index), is_new: false }),
             Err(index) => {
                 let cell = self.insert_at(heap, keys, key, path, leaf, index)?;
@@ -56,7 +70,7 @@ impl Tree {
         if leaf.is_full() && leaf.capacity() < full {
             leaf = self.resize_leaf(heap, keys, full.min(2 * leaf.capacity()))?;
         }
-        self.last = None;
+        self.last.set(None);
         if !leaf.is_full() {
             return Some(put(leaf, keys, index, key, 0u64));
         }

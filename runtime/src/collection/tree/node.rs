@@ -12,6 +12,7 @@ use core::slice;
 
 use crate::collection::keys::{Key, Keys};
 use crate::heap::Heap;
+use crate::long::Caller;
 
 /// The address of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,7 +108,7 @@ impl Node {
 
     /// Of the first entries the number of those whose key is below `key`, or the same if `including`.
     #[inline]
-    unsafe fn count_below(self, keys: Keys, from: usize, key: Key, including: Equal) -> usize {
+    unsafe fn count_below(self, by: Caller, keys: Keys, from: usize, key: Key, including: Equal) -> usize {
         let count = self.count() - from;
         if keys.is_number() {
             let all = slice::from_raw_parts(self.key(keys, from).cast::<i64>(), count);
@@ -120,7 +121,7 @@ impl Node {
         let (mut low, mut high) = (0, count);
         while low < high {
             let middle = (low + high) / 2;
-            let order = keys.compare(self.key(keys, from + middle), key);
+            let order = keys.compare_in_parts(by, self.key(keys, from + middle), key);
             if order == Ordering::Less || order == Ordering::Equal && including == Equal::Counts {
                 low = middle + 1;
             } else {
@@ -132,20 +133,24 @@ impl Node {
 
     /// The index of the child where a key belongs.
     #[inline]
-    pub unsafe fn child_for(self, keys: Keys, key: Key) -> usize {
-        self.count_below(keys, 1, key, Equal::Counts)
+    pub unsafe fn child_for(self, by: Caller, keys: Keys, key: Key) -> usize {
+        self.count_below(by, keys, 1, key, Equal::Counts)
     }
 
     /// Where in a leaf a key is, or else would be.
     #[inline]
-    pub unsafe fn position(self, keys: Keys, key: Key) -> Result<usize, usize> {
-        let index = self.count_below(keys, 0, key, Equal::CountsNot);
-        if index < self.count() && keys.equal(self.key(keys, index), key) { Ok(index) } else { Err(index) }
+    pub unsafe fn position(self, by: Caller, keys: Keys, key: Key) -> Result<usize, usize> {
+        let index = self.count_below(by, keys, 0, key, Equal::CountsNot);
+        if index < self.count() && keys.equal_in_parts(by, self.key(keys, index), key) {
+            Ok(index)
+        } else {
+            Err(index)
+        }
     }
 
     /// The index of a leaf's first key above `key`.
-    pub unsafe fn above(self, keys: Keys, key: Key) -> usize {
-        self.count_below(keys, 0, key, Equal::Counts)
+    pub unsafe fn above(self, by: Caller, keys: Keys, key: Key) -> usize {
+        self.count_below(by, keys, 0, key, Equal::Counts)
     }
 
     /// Makes room for one entry.

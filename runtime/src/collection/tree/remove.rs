@@ -5,16 +5,24 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use super::node::Node;
-use super::{LEAST, Path, Tree};
+use super::{LEAST, Path, Place, Tree};
 use crate::collection::keys::{Key, Keys};
 use crate::heap::Heap;
+use crate::long::Caller;
 
 impl Tree {
     /// Removes the element with a key and answers what it held. An empty tree is left to the caller, who frees it.
     pub unsafe fn remove(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<u64> {
-        let (mut path, leaf) = self.descend(keys, key);
-        let index = leaf.position(keys, key).ok()?;
-        self.last = None;
+        let place = self.place(Caller::HASTY, keys, key);
+        self.remove_from(heap, keys, place)
+    }
+
+    /// The same, where that place is the key's.
+    #[inline]
+    pub unsafe fn remove_from(&mut self, heap: &mut Heap, keys: Keys, place: Place) -> Option<u64> {
+        let Place { mut path, leaf, index } = place;
+        let index = index.ok()?;
+        self.last.set(None);
         let word = *leaf.cell(keys, index);
         keys.drop(heap, leaf.key(keys, index));
         leaf.close(keys, index);

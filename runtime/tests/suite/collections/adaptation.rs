@@ -7,6 +7,7 @@ use drystone_runtime::collection::{self, From};
 use drystone_runtime::component::{Collection, Kind, Table};
 use drystone_runtime::heap::{Heap, Memory};
 use drystone_runtime::layout::{CollectionHead, Fault};
+use drystone_runtime::long::Caller;
 
 /// `a[i: INTEGER]: INTEGER`
 pub const NUMBERS: Collection =
@@ -38,19 +39,27 @@ impl Numbers {
 
     pub fn get(&mut self, key: i64) -> Option<i64> {
         // SAFETY: the element is used at once.
-        unsafe { collection::find(&mut self.cell, &NUMBERS, &(key as u64)).cast::<i64>().as_ref().copied() }
+        unsafe {
+            collection::find(Caller::HASTY, &mut self.cell, &NUMBERS, &(key as u64))
+                .cast::<i64>()
+                .as_ref()
+                .copied()
+        }
     }
 
     pub fn remove(&mut self, key: i64) -> bool {
         // SAFETY: the arguments belong together.
-        unsafe { collection::remove(&mut self.heap, &mut self.cell, &NUMBERS, &(key as u64)) }
+        unsafe { collection::remove(Caller::HASTY, &mut self.heap, &mut self.cell, &NUMBERS, &(key as u64)) }
     }
 
     /// All keys by FOREACH.
     pub fn keys(&mut self) -> Vec<i64> {
         let (mut keys, mut key, mut from) = (Vec::new(), 0, From::Start);
         // SAFETY: the arguments belong together.
-        while !unsafe { collection::next(&mut self.heap, &mut self.cell, &NUMBERS, &mut key, from) }.is_null()
+        while !unsafe {
+            collection::next(Caller::HASTY, &mut self.heap, &mut self.cell, &NUMBERS, &mut key, from)
+        }
+        .is_null()
         {
             keys.push(key as i64);
             from = From::Key;

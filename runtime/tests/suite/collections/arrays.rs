@@ -6,6 +6,7 @@ use drystone_runtime::collection::{self, From};
 use drystone_runtime::component::{Collection, Kind, Table};
 use drystone_runtime::heap::{Heap, Memory};
 use drystone_runtime::layout::{ArrayHead, Fault, Instance};
+use drystone_runtime::long::Caller;
 
 fn describe(kinds: &'static [Kind], element: Kind, array: bool) -> Collection {
     Collection { keys: Table::new(kinds), element, array, boolean_keys: false }
@@ -20,7 +21,9 @@ fn keys(heap: &mut Heap, cell: &mut *mut u8, description: &Collection) -> Vec<Ve
     let mut key = vec![0u64; description.keys.length];
     let (mut keys, mut from) = (Vec::new(), From::Start);
     // SAFETY: the arguments belong together.
-    while !unsafe { collection::next(heap, cell, description, key.as_mut_ptr(), from) }.is_null() {
+    while !unsafe { collection::next(Caller::HASTY, heap, cell, description, key.as_mut_ptr(), from) }
+        .is_null()
+    {
         keys.push(key.iter().map(|&word| word as i64).collect());
         from = From::Key;
     }
@@ -33,7 +36,7 @@ fn an_array_has_all_elements_within_its_bounds_and_no_others() {
     let (mut heap, mut cell) = (heap(), null_mut());
     // SAFETY: the arguments belong together.
     unsafe {
-        assert!(collection::find(&mut cell, &description, [0, 0].as_ptr()).is_null());
+        assert!(collection::find(Caller::HASTY, &mut cell, &description, [0, 0].as_ptr()).is_null());
         assert_eq!(
             collection::make_array(&mut heap, &mut cell, &description, &[3, -1]),
             Err(Fault::InvalidArgument)
@@ -47,7 +50,7 @@ fn an_array_has_all_elements_within_its_bounds_and_no_others() {
         for i in -2i64..6 {
             for j in -2i64..6 {
                 let key = [i as u64, j as u64];
-                let element = collection::find(&mut cell, &description, key.as_ptr());
+                let element = collection::find(Caller::HASTY, &mut cell, &description, key.as_ptr());
                 assert_eq!(!element.is_null(), (0..3).contains(&i) && (0..4).contains(&j));
                 if !element.is_null() {
                     assert_eq!(*element, 0);
@@ -56,14 +59,21 @@ fn an_array_has_all_elements_within_its_bounds_and_no_others() {
             }
         }
         assert_eq!(*(*cell.cast::<ArrayHead>()).elements.add(7), 13);
-        assert!(collection::remove(&mut heap, &mut cell, &description, [1, 3].as_ptr()));
-        assert_eq!(*collection::find(&mut cell, &description, [1, 3].as_ptr()), 0);
+        assert!(collection::remove(Caller::HASTY, &mut heap, &mut cell, &description, [1, 3].as_ptr()));
+        assert_eq!(*collection::find(Caller::HASTY, &mut cell, &description, [1, 3].as_ptr()), 0);
         let all: Vec<_> = (0..3).flat_map(|i| (0..4).map(move |j| vec![i, j])).collect();
         assert_eq!(keys(&mut heap, &mut cell, &description), all);
         for i in -2i64..6 {
             for j in -2i64..6 {
                 let mut key = [i as u64, j as u64];
-                let next = collection::next(&mut heap, &mut cell, &description, key.as_mut_ptr(), From::Key);
+                let next = collection::next(
+                    Caller::HASTY,
+                    &mut heap,
+                    &mut cell,
+                    &description,
+                    key.as_mut_ptr(),
+                    From::Key,
+                );
                 let expected = all.iter().find(|other| **other > vec![i, j]);
                 let found = (!next.is_null()).then(|| key.map(|word| word as i64).to_vec());
                 assert_eq!(found.as_ref(), expected, "after {i}, {j}");
@@ -86,7 +96,7 @@ fn arrays_may_be_empty_and_may_be_too_large() {
         }
         for sizes in [[0, 5], [5, 0], [i64::MAX, 0]] {
             collection::make_array(&mut heap, &mut cell, &description, &sizes).unwrap();
-            assert!(collection::find(&mut cell, &description, [0, 0].as_ptr()).is_null());
+            assert!(collection::find(Caller::HASTY, &mut cell, &description, [0, 0].as_ptr()).is_null());
             assert_eq!(keys(&mut heap, &mut cell, &description), Vec::<Vec<i64>>::new());
             collection::free(&mut heap, &mut cell, &description);
         }

@@ -6,6 +6,7 @@ use drystone_runtime::collection::{self, From};
 use drystone_runtime::component::{Collection, Kind, Table};
 use drystone_runtime::heap::{Heap, Memory};
 use drystone_runtime::layout::Fault;
+use drystone_runtime::long::Caller;
 
 use super::adaptation::Numbers;
 
@@ -31,10 +32,23 @@ fn check_factor(kinds: &'static [Kind], needed: usize, key: fn(u64) -> Vec<u64>)
             }
             if ordered {
                 let mut first = vec![0; kinds.len()];
-                collection::next(&mut heap, &mut cell, &description, first.as_mut_ptr(), From::Start);
+                collection::next(
+                    Caller::HASTY,
+                    &mut heap,
+                    &mut cell,
+                    &description,
+                    first.as_mut_ptr(),
+                    From::Start,
+                );
             }
             for i in 0..count {
-                assert!(collection::remove(&mut heap, &mut cell, &description, key(i).as_ptr()));
+                assert!(collection::remove(
+                    Caller::HASTY,
+                    &mut heap,
+                    &mut cell,
+                    &description,
+                    key(i).as_ptr()
+                ));
                 if count - i > 50 {
                     // Shrinking may be later than growing by a factor.
                     worst = worst.max(heap.live() as f64 / (2 * needed * (count - i) as usize) as f64);
@@ -89,7 +103,9 @@ fn bytes_in_order_need_a_byte_each() {
             *collection::insert(&mut heap, &mut cell, &description, &i).unwrap() = i as u8;
         }
         assert!(heap.live() < 20_000);
-        assert!((0..10_000u64).all(|i| *collection::find(&mut cell, &description, &i) == i as u8));
+        assert!(
+            (0..10_000u64).all(|i| *collection::find(Caller::HASTY, &mut cell, &description, &i) == i as u8)
+        );
         collection::free(&mut heap, &mut cell, &description);
     }
 }

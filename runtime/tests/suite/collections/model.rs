@@ -9,6 +9,7 @@ use drystone_runtime::collection::{self, From};
 use drystone_runtime::component::{Collection, Kind, Table};
 use drystone_runtime::heap::{Heap, Memory};
 use drystone_runtime::layout::TextHead;
+use drystone_runtime::long::{self, Caller};
 use drystone_runtime::text;
 
 /// One index of a key, ordered as collections order it.
@@ -53,6 +54,14 @@ impl Bytes<'_> {
         self.0 = rest;
         first
     }
+}
+
+/// A long text that differs from the others in a byte near its end only, or is as long as can be compared at once.
+fn oversized(choice: u8) -> Vec<u8> {
+    let mut text = vec![b'd'; long::PART + usize::from(choice % 4)];
+    let last = text.len() - 1;
+    text[last - usize::from(choice / 4 % 2)] = b'a' + choice / 8 % 4;
+    text
 }
 
 struct Pair {
@@ -144,6 +153,7 @@ impl Pair {
             Kind::Byte => Index::Number(i64::from(style)),
             Kind::Text => Index::Text(match style % 3 {
                 0 => vec![],
+                1 if style >= 252 => oversized(bytes.next()),
                 1 => vec![b'a' + bytes.next() % 8],
                 _ => format!("a text that is not so short {}", bytes.next()).into_bytes(),
             }),
@@ -175,7 +185,8 @@ impl Pair {
         let words = self.words(&key);
         // SAFETY: the words are a key; the element is used before anything else happens.
         unsafe {
-            let is_new = collection::find(&mut self.cell, &self.description, words.as_ptr()).is_null();
+            let is_new =
+                collection::find(Caller::HASTY, &mut self.cell, &self.description, words.as_ptr()).is_null();
             assert_eq!(is_new, !self.model.contains_key(&key));
             let element =
                 collection::insert(&mut self.heap, &mut self.cell, &self.description, words.as_ptr());
@@ -200,8 +211,15 @@ impl Pair {
     fn remove(&mut self, key: &Key) {
         let words = self.words(key);
         // SAFETY: the words are a key.
-        let removed =
-            unsafe { collection::remove(&mut self.heap, &mut self.cell, &self.description, words.as_ptr()) };
+        let removed = unsafe {
+            collection::remove(
+                Caller::HASTY,
+                &mut self.heap,
+                &mut self.cell,
+                &self.description,
+                words.as_ptr(),
+            )
+        };
         self.drop_words(&words);
         assert_eq!(removed, self.model.remove(key).is_some(), "{key:?}");
     }
@@ -210,7 +228,7 @@ impl Pair {
         let words = self.words(key);
         // SAFETY: the words are a key; the element is used at once.
         let found = unsafe {
-            let element = collection::find(&mut self.cell, &self.description, words.as_ptr());
+            let element = collection::find(Caller::HASTY, &mut self.cell, &self.description, words.as_ptr());
             (!element.is_null()).then(|| self.value(element))
         };
         self.drop_words(&words);
@@ -278,8 +296,14 @@ impl Pair {
     fn next(&mut self, words: &mut [u64], from: From) -> Option<(Key, Vec<u8>)> {
         // SAFETY: the words are a key, which holds its texts.
         unsafe {
-            let element =
-                collection::next(&mut self.heap, &mut self.cell, &self.description, words.as_mut_ptr(), from);
+            let element = collection::next(
+                Caller::HASTY,
+                &mut self.heap,
+                &mut self.cell,
+                &self.description,
+                words.as_mut_ptr(),
+                from,
+            );
             (!element.is_null()).then(|| (self.key_of(words), self.value(element)))
         }
     }
