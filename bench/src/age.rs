@@ -4,11 +4,16 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use clap::Args;
+
 use crate::places;
 
 /// The subjects, which are their pages' names, and what each measures. Peers and how it is measured don't count.
 pub const SUBJECTS: [(&str, &[&str]); 6] = [
-    ("processes", &["component", "runtime", "compiler", "kortex/src", "platform/linux/src", "programs"]),
+    (
+        "processes",
+        &["component", "runtime", "language/src", "compiler", "kortex/src", "platform/linux/src", "programs"],
+    ),
     ("bindings", &["component", "runtime", "compiler", "kortex/src", "platform/linux/src"]),
     ("composite", &["component", "runtime", "extension", "kortex/src", "platform/linux/src", "clients/rust"]),
     (
@@ -32,18 +37,36 @@ pub fn commit() -> String {
 }
 
 /// Has each page say whether it is older than what it measures.
-pub fn mark() -> Result<(), String> {
-    for (subject, rooms) in SUBJECTS {
-        let path = places::root().join(format!("docs/figures/{subject}.md"));
-        let fail = |error: std::io::Error| format!("{}: {error}", path.display());
-        let text = fs::read_to_string(&path).map_err(fail)?;
-        let marked = marked(&text, rooms);
-        if marked != text {
-            fs::write(&path, marked).map_err(fail)?;
-            println!("docs/figures/{subject}.md now says how old it is: commit it");
+#[derive(Args)]
+pub struct Ages {
+    /// Only names the pages that don't say it yet.
+    #[arg(long)]
+    show: bool,
+}
+
+impl Ages {
+    /// Changes the pages, or shows which it would change.
+    pub fn run(self) -> Result<(), String> {
+        for (subject, rooms) in SUBJECTS {
+            let path = places::root().join(format!("docs/figures/{subject}.md"));
+            let fail = |error: std::io::Error| format!("{}: {error}", path.display());
+            let text = fs::read_to_string(&path).map_err(fail)?;
+            let marked = marked(&text, rooms);
+            if marked == text {
+                continue;
+            }
+            println!("docs/figures/{subject}.md is older, or no longer older, than what it measures");
+            if !self.show {
+                fs::write(&path, marked).map_err(fail)?;
+            }
         }
+        Ok(())
     }
-    Ok(())
+}
+
+/// Has each page say whether it is older than what it measures.
+pub fn mark() -> Result<(), String> {
+    Ages { show: false }.run()
 }
 
 /// The page as it has to be.

@@ -77,7 +77,7 @@ enum Subject {
     /// All of these, one after the other, for pages of one day and one commit.
     All,
     /// Has each page say whether it is older than what it measures.
-    Ages,
+    Ages(age::Ages),
     /// Counts the instructions of a few kernels, and fails if one takes more than 5 % more than recorded.
     Guard(guard::Guard),
     /// Calls between components in Rust over a local binding, beside Rust's own.
@@ -169,7 +169,7 @@ fn main() -> ExitCode {
         Subject::Increment(increment) => increment.run(),
         Subject::Specialise(extent) => specialise(extent),
         Subject::All => all(),
-        Subject::Ages => age::mark(),
+        Subject::Ages(ages) => ages.run(),
         Subject::Guard(guard) => guard.run(),
         Subject::Native(calls) => calls.run(),
         Subject::Child(child) => child.run(),

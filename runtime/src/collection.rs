@@ -42,8 +42,8 @@ use core::ptr::null_mut;
 use drystone_component::{Collection, Kind};
 
 use self::array::Array;
-use self::keys::Key;
-use self::keys::Keys;
+pub use self::keys::LONGEST_HASHED;
+use self::keys::{Key, Keys};
 use self::store::Store;
 use crate::heap::Heap;
 use crate::layout::{ArrayHead, Fault, Instance, TextHead, is_empty};

@@ -183,6 +183,14 @@ impl<S: Services> InterpServer<S> {
         self.remembered
     }
 
+    /// Has a program compiled to the machine's code, if it isn't, and as far as that is possible. Others are forgotten for it.
+    fn compile(&mut self, hash: Hash) {
+        if let Some(known) = self.programs.get_mut(&hash) {
+            self.remembered += known.compile(self.settings.key);
+            self.forget_some();
+        }
+    }
+
     /// But the last one stays.
     fn forget_some(&mut self) {
         while self.remembered > self.settings.remembered && self.programs.len() > 1 {
@@ -294,7 +302,7 @@ impl<S: Services> InterpServer<S> {
         services: S,
     ) -> Result<RunId, Refusal> {
         self.may_keep(client, values.len())?;
-        let owner = &self.clients[&client];
+        let texts = self.clients[&client].quota.texts;
         let known = self.programs.get_mut(&hash);
         let known =
             known.ok_or_else(|| format!("the program {hash} isn't known here any more; send it again"))?;
@@ -304,14 +312,16 @@ impl<S: Services> InterpServer<S> {
         self.by_use.insert(self.clock, hash);
         (known.last_used, known.uses) = (self.clock, known.uses.saturating_add(1));
         if known.uses == OFTEN {
-            self.remembered += known.compile(self.settings.key);
+            self.compile(hash);
         }
-        let mut table = VarTable::new(known.prepared.layout().clone());
+        // It was just used, so it isn't forgotten.
+        let prepared = self.programs[&hash].prepared.clone();
+        let mut table = VarTable::new(prepared.layout().clone());
         table.decode_in(values)?;
-        let allowance = Allowance { rounds: 0, texts: owner.quota.texts };
-        let run = Run::new(known.prepared.clone(), table, services, allowance)?;
+        let allowance = Allowance { rounds: 0, texts };
+        let slice = self.settings.slice.min(FIRST / prepared.round()).max(1);
+        let run = Run::new(prepared, table, services, allowance)?;
         let (texts, others) = run.bytes();
-        let slice = self.settings.slice.min(FIRST / known.prepared.round()).max(1);
         self.may_keep(client, texts + others)?;
         self.keep(client, texts + others);
         let (id, held) = (self.next, (texts + others).saturating_sub(SMALL));
@@ -445,9 +455,10 @@ impl<S: Services> InterpServer<S> {
                 self.turns.push_back(id);
             }
             client.ready.push_back(run);
-            if let Some(known) = self.programs.get_mut(&active.hash) {
-                // It takes long.
-                self.remembered += known.compile(self.settings.key);
+            // It takes long.
+            let hash = active.hash;
+            self.compile(hash);
+            if let (Some(known), Some(active)) = (self.programs.get(&hash), self.runs.get_mut(&run)) {
                 let _ = active.run.go_on_with(known.prepared.clone());
             }
         }
@@ -467,8 +478,7 @@ impl<S: Services> InterpServer<S> {
 }
 
 impl<S: Services> Known<S> {
-    /// Has it compiled to the machine's code, if it isn't, and as far as that is possible. Gives how many bytes more it takes;
-    /// some programs are forgotten for it when the next one comes.
+    /// Has it compiled, and gives how many bytes more it takes.
     fn compile(&mut self, key: u64) -> usize {
         if self.may_be_compiled && self.prepared.is_interpreted() {
             self.may_be_compiled = false;

@@ -162,6 +162,36 @@ fn what_nobody_uses_is_forgotten_first() {
     assert!(matches!(server.turn(), Some((_, Some(Event::Ended(..))))));
 }
 
+/// Compiled, a program takes more: others are forgotten for it at once.
+#[test]
+fn what_is_remembered_keeps_its_bound_while_programs_are_compiled() {
+    let program = |number: i64| {
+        let vars = Builder::new();
+        let it = vars.out::<i64>();
+        vars.program(it.set(number)).unwrap().encode()
+    };
+    let often = |server: &mut InterpServer<Store>, hash, most| {
+        for _ in 0..4 {
+            if server.start(1, hash, &[], &NONE, Store::of(&[])).is_err() {
+                break;
+            }
+            assert!(matches!(server.turn(), Some((_, Some(Event::Ended(..))))));
+            assert!(server.remembered() <= most, "{} of {most} bytes", server.remembered());
+        }
+    };
+    let mut one = InterpServer::<Store>::new(SETTINGS);
+    one.admit(1, QUOTA);
+    let hash = one.remember(&program(0)).unwrap();
+    let plain = one.remembered();
+    often(&mut one, hash, usize::MAX);
+    let most = one.remembered() + 3 * plain;
+    let mut server = InterpServer::<Store>::new(Settings { remembered: most, ..SETTINGS });
+    server.admit(1, QUOTA);
+    let hashes: Vec<Hash> = (0..4).map(|it| server.remember(&program(it)).unwrap()).collect();
+    hashes.iter().for_each(|hash| often(&mut server, *hash, most));
+    assert!(hashes.iter().filter(|hash| server.program(**hash).is_some()).count() < 4);
+}
+
 /// A text that becomes twice as long in each round, as long as there is room, and is kept then.
 fn hoarder() -> Vec<u8> {
     let vars = Builder::new();

@@ -11,7 +11,7 @@ use drystone_component::Kind;
 
 use crate::heap::Heap;
 use crate::layout::TextHead;
-use crate::long::{self, Caller};
+use crate::long::Caller;
 use crate::text;
 
 /// The kinds of a collection's indices.
@@ -19,6 +19,9 @@ use crate::text;
 pub struct Keys<'a> {
     kinds: &'a [Kind],
 }
+
+/// Keys with longer texts are oversized. When a hash table is made anew it hashes up to 65 536 keys in one stretch.
+pub const LONGEST_HASHED: usize = 1 << 10;
 
 /// The address of a key's words.
 pub type Key = *const u64;
@@ -41,7 +44,7 @@ impl<'a> Keys<'a> {
         matches!(self.kinds, [kind] if *kind != Kind::Text)
     }
 
-    /// Whether a text of a key is so long that it isn't hashed or compared at once: see [`super::oversized`].
+    /// Whether a text of a key is longer than [`LONGEST_HASHED`]: see [`super::oversized`].
     #[inline]
     pub unsafe fn is_oversized(&self, key: Key) -> bool {
         match *self.kinds {
@@ -101,8 +104,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A number that looks random, the same for equal keys. No oversized key is in a hash table, so the bytes of its text don't
-    /// count.
+    /// A number that looks random, the same for equal keys. No oversized key is in a hash table, so only the beginning of its text
+    /// counts.
     #[inline]
     pub unsafe fn hash(&self, key: Key, seed: u64) -> u64 {
         match *self.kinds {
@@ -137,7 +140,7 @@ impl<'a> Keys<'a> {
 
 #[inline]
 unsafe fn is_long(kind: Kind, word: u64) -> bool {
-    kind == Kind::Text && text::is_longer(word as *const TextHead, long::PART)
+    kind == Kind::Text && text::is_longer(word as *const TextHead, LONGEST_HASHED)
 }
 
 #[inline]
@@ -164,10 +167,8 @@ fn mix(word: u64) -> u64 {
 #[inline(never)]
 fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     let start = mix(seed ^ bytes.len() as u64);
+    let bytes = &bytes[..bytes.len().min(LONGEST_HASHED)];
     if let Some(last) = bytes.last_chunk::<8>() {
-        if bytes.len() > long::PART {
-            return start;
-        }
         // All words that end before the last byte; the last one may begin among them.
         let words = bytes[..bytes.len() - 1].as_chunks::<8>().0;
         let hash = words.iter().fold(start, |hash, word| mix(hash ^ u64::from_le_bytes(*word)));

@@ -44,9 +44,11 @@ impl Evaluator<'_> {
             let object = self.global(GlobalId(at as u32));
             let variable = &self.module.globals[at];
             if let Some(initial) = &variable.initial {
-                // Calls that are left may change it.
-                let mut contents = Contents { real: true, escaped: true, ..Contents::default() };
-                if self.is_settled(variable) {
+                let known = self.is_settled(variable);
+                // Calls that are left may change it, unless only this module sees it and no address of it gets out.
+                let seen = !variable.internal || variable.constant || !known;
+                let mut contents = Contents { real: seen, escaped: seen, ..Contents::default() };
+                if known {
                     self.fill_in(&mut contents, 0, initial);
                 }
                 memory.insert(object, contents);

@@ -76,14 +76,21 @@ fn initialisers_see_only_what_nobody_may_replace() {
     }
     check(&[&format!("@it = common global i32 0\n{}", lines(REST))], said, false, "ret i32 0", "@copy");
     // What an initialiser calls and nobody sees the code of may write to what it can reach.
-    let kept = format!(
-        "@copy = global i32 0\ndeclare void @outside()\n{}",
-        lines(
-            "define void @init() { call void @outside() ret void }
-             define i32 @entry() { %x = load i32, ptr @copy ret i32 %x }"
+    let kept = |linkage: &str, passed: &str| {
+        format!(
+            "@copy = {linkage} i32 0\ndeclare void @outside(ptr)\n{}",
+            lines(&format!(
+                "define void @init() {{ call void @outside(ptr {passed}) ret void }}
+                 define i32 @entry() {{ %x = load i32, ptr @copy ret i32 %x }}"
+            ))
         )
-    );
-    check(&[&kept], said, false, "ret i32 0", "@copy");
+    };
+    check(&[&kept("global", "null")], said, false, "ret i32 0", "@copy");
+    check(&[&kept("internal global", "null")], said, true, "ret i32 0", "@copy");
+    let passed = parse::read(&kept("internal global", "@copy"), "passed.ll").expect("it can be read");
+    let context = Context::read(&format!("entry = \"entry\"\n{said}")).expect("a context");
+    let error = specialise(&passed, &context).expect_err("nobody knows what is in it").to_string();
+    assert!(error.contains("the residual program needs copy"), "{error}");
     let weak = lines("define weak void @init() { ret void } define i32 @entry() { ret i32 0 }");
     let program = parse::read(&weak, "weak.ll").expect("it can be read");
     let context = Context::read("entry = \"entry\"\ninitialisers = [\"init\"]").expect("a context");

@@ -2,6 +2,7 @@
 //! before is served; if it is no zone, that stays.
 
 use std::fs::metadata;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -111,10 +112,13 @@ impl Watched {
                 let has_changed = now != self.seen && now == before;
                 before = now;
                 if is_wished.swap(false, Ordering::Relaxed) || has_changed {
-                    match self.reload(&current, handler.as_ref()) {
-                        Ok(told) => println!("{told}"),
-                        Err(why) => eprintln!("error: {why}; the zone of before is still served"),
-                    }
+                    // The zone is read again whether anyone still listens to that or not.
+                    let _ = match self.reload(&current, handler.as_ref()) {
+                        Ok(told) => writeln!(io::stdout(), "{told}"),
+                        Err(why) => {
+                            writeln!(io::stderr(), "error: {why}; the zone of before is still served")
+                        }
+                    };
                 }
             }
         });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
 use std::ptr::null_mut;
 
-use drystone_runtime::collection::{self, From};
+use drystone_runtime::collection::{self, From, LONGEST_HASHED};
 use drystone_runtime::component::{Collection, Kind, Table};
 use drystone_runtime::heap::{Heap, Memory};
 use drystone_runtime::layout::TextHead;
@@ -56,9 +56,10 @@ impl Bytes<'_> {
     }
 }
 
-/// A long text that differs from the others in a byte near its end only, or is as long as can be compared at once.
+/// A long text that differs from the others in a byte near its end only, or is as long as can be hashed or compared at once.
 fn oversized(choice: u8) -> Vec<u8> {
-    let mut text = vec![b'd'; long::PART + usize::from(choice % 4)];
+    let longest = if choice < 128 { long::PART } else { LONGEST_HASHED };
+    let mut text = vec![b'd'; longest + usize::from(choice % 4)];
     let last = text.len() - 1;
     text[last - usize::from(choice / 4 % 2)] = b'a' + choice / 8 % 4;
     text

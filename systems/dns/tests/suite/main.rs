@@ -8,6 +8,7 @@ mod mutations;
 #[path = "../../../../platform/linux/handlers/tests/suite/namespace.rs"]
 mod namespace;
 mod network;
+mod process;
 mod strange;
 mod zones;
 
