@@ -76,7 +76,7 @@ fn draw(area: &Area, title: &str, rows: &[&Row], peers: &[&str], bottom: i32) ->
         let mut bar = y + NAME;
         for Bar { name, colour, value } in bars(row, peers) {
             write_before(area, name, (NAMES, bar), 11)?;
-            write_before(area, &format!("{value:.1}"), (FIGURES, bar), 11)?;
+            write_before(area, &figure(value), (FIGURES, bar), 11)?;
             fill(area, [(BARS.0, bar), (scale.place(value), bar + BAR - 3)], colour)?;
             bar += BAR;
         }
@@ -86,18 +86,23 @@ fn draw(area: &Area, title: &str, rows: &[&Row], peers: &[&str], bottom: i32) ->
         }
         y += height(row, peers);
     }
-    write(area, &note(peers), (MARGIN, bottom + SCALE + 4), 11)
+    write(area, &note(rows, peers), (MARGIN, bottom + SCALE + 4), 11)
+}
+
+/// What is counted has no tenths.
+fn figure(value: f64) -> String {
+    if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
 /// What can't be read off the bars.
-fn note(peers: &[&str]) -> String {
+fn note(rows: &[&Row], peers: &[&str]) -> String {
     let kinds = [
         ("-mirror", "mirror: built as Drystone's, process for process"),
         ("-best", "best: as its language would have it"),
     ];
     let there = kinds.iter().filter(|(end, _)| peers.iter().any(|peer| peer.ends_with(end)));
-    let parts: Vec<&str> =
-        ["the red line is the target"].into_iter().chain(there.map(|kind| kind.1)).collect();
+    let target = rows.iter().any(|row| row.target.is_some()).then_some("the red line is the target");
+    let parts: Vec<&str> = target.into_iter().chain(there.map(|kind| kind.1)).collect();
     parts.join("; ")
 }
 

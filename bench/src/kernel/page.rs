@@ -14,7 +14,7 @@ pub fn page(rows: &[Row]) -> Page<'_> {
         reason,
         plots: vec![Plot {
             file: "kernel.svg".into(),
-            title: "bindings and switches, in instructions".into(),
+            title: "bindings and switches".into(),
             rows: counted.collect(),
         }],
         sections: &[],

@@ -28,7 +28,7 @@ struct Nsd(Child);
 impl Drop for Nsd {
     fn drop(&mut self) {
         // It ends its children, too, if it is asked to.
-        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+        let _ = Command::new("sh").arg("-c").arg(format!("kill {}", self.0.id())).status();
         let _ = self.0.wait();
     }
 }

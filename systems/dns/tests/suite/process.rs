@@ -94,7 +94,7 @@ fn a_zone_is_read_again_when_it_has_changed_and_when_that_is_wished() {
     fs::File::options().write(true).open(&file).and_then(|it| it.set_modified(seen)).expect("it can be set");
     std::thread::sleep(Duration::from_millis(1500));
     assert_eq!(server.asked("ns1.example.com"), 54);
-    let hangup = Command::new("kill").arg("-HUP").arg(server.child.id().to_string()).status();
-    assert!(hangup.expect("there is one").success());
+    let hangup = Command::new("sh").arg("-c").arg(format!("kill -HUP {}", server.child.id())).status();
+    assert!(hangup.expect("there is a shell").success());
     server.says_soon("ns1.example.com", 55);
 }
