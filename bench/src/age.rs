@@ -55,7 +55,10 @@ impl Ages {
             if marked == text {
                 continue;
             }
-            println!("docs/figures/{subject}.md is older, or no longer older, than what it measures");
+            let is_old = marked.contains(MARK);
+            let age =
+                if is_old { "is older than what it measures" } else { "says that it is old, and isn't" };
+            println!("docs/figures/{subject}.md {age}");
             if !self.show {
                 fs::write(&path, marked).map_err(fail)?;
             }

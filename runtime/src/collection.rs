@@ -4,7 +4,7 @@
 //! **dense part** holds the elements of a range of keys without gaps; generated code finds them by itself. The **rest**
 //! holds all others: one sorted block if they are few, a **hash table** if they are more, and a **B+-tree** from the
 //! time when somebody asks for their order, or when they are so many that making a larger table would stop the program
-//! for long (`sorting`). Keys with very long texts have a tree of their own (`oversized`). So finding is logarithmic at most, and so are inserting and removing on average; memory is about twice of
+//! for long (`sorting`). Keys with texts of more than 1 KB have a tree of their own (`oversized`). So finding is logarithmic at most, and so are inserting and removing on average; memory is about twice of
 //! what the elements need at most.
 //!
 //! A key next to the dense part extends it, also by those that have waited in the rest; removing in the middle
@@ -95,7 +95,7 @@ impl Shape<'_> {
     }
 }
 
-/// A number that looks random, the same for equal keys of a collection. Oversized texts count by their length only.
+/// A number that looks random, the same for equal keys of a collection. Of oversized texts the beginning and the length count.
 ///
 /// # Safety
 /// `keys` are the words of a key of that collection.

@@ -137,13 +137,15 @@ fn runs_that_wait_take_no_turns() {
     assert!(server.is_idle());
 }
 
+/// Answers with a number.
+fn program(number: i64) -> Vec<u8> {
+    let vars = Builder::new();
+    let it = vars.out::<i64>();
+    vars.program(it.set(number)).unwrap().encode()
+}
+
 #[test]
 fn what_nobody_uses_is_forgotten_first() {
-    let program = |number: i64| {
-        let vars = Builder::new();
-        let it = vars.out::<i64>();
-        vars.program(it.set(number)).unwrap().encode()
-    };
     // What counts is what they take, which is more than was sent.
     let mut one = InterpServer::<Store>::new(SETTINGS);
     one.remember(&program(0)).unwrap();
@@ -165,11 +167,6 @@ fn what_nobody_uses_is_forgotten_first() {
 /// Compiled, a program takes more: others are forgotten for it at once.
 #[test]
 fn what_is_remembered_keeps_its_bound_while_programs_are_compiled() {
-    let program = |number: i64| {
-        let vars = Builder::new();
-        let it = vars.out::<i64>();
-        vars.program(it.set(number)).unwrap().encode()
-    };
     let often = |server: &mut InterpServer<Store>, hash, most| {
         for _ in 0..4 {
             if server.start(1, hash, &[], &NONE, Store::of(&[])).is_err() {

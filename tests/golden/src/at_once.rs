@@ -49,7 +49,7 @@ pub fn for_all_seeds(cases: u64, size: usize, examine: impl Fn(u64, usize) -> Re
 }
 
 /// How many generated cases there are: `DRYSTONE_CASES` says it, or else the given number.
-pub fn cases(usual: u64) -> u64 {
+pub fn generated_cases(usual: u64) -> u64 {
     number("DRYSTONE_CASES").unwrap_or(usual)
 }
 

@@ -7,7 +7,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use at_once::{cases as generated_cases, for_all, for_all_seeds};
+pub use at_once::{for_all, for_all_seeds, generated_cases};
 
 /// Says that the running test is skipped, or a part of it, and why: `./test` counts these lines. What calls it returns then.
 pub fn skipped(why: &str) {
