@@ -11,6 +11,7 @@ use crate::{Status, cargo, fail, own};
 
 /// The program, and the package that it is made of.
 const SPECIALISER: &str = "drystone-specialise";
+const PLATFORM: &str = "drystone-linux";
 
 /// Becomes the specialiser.
 pub fn specialise(arguments: &[OsString]) -> Status {
@@ -31,7 +32,16 @@ fn place() -> Result<PathBuf, Status> {
     }
     let target = Path::new(own::TARGET);
     let mut command = cargo::command();
-    command.current_dir(own::CHECKOUT).args(["build", "--release", "--locked", "-p", SPECIALISER]);
+    // With the platform, because what they have in common has then the features with which it was compiled for this command.
+    command.current_dir(own::CHECKOUT).args([
+        "build",
+        "--release",
+        "--locked",
+        "-p",
+        PLATFORM,
+        "-p",
+        SPECIALISER,
+    ]);
     command.arg("--target-dir").arg(target);
     cargo::build(command, "drystone specialise", "building the specialiser, once").map_err(fail)?;
     Ok(target.join("release").join(SPECIALISER))

@@ -97,7 +97,7 @@ fn check_component(
 }
 
 /// Right after the last statement.
-fn end_of(block: &Block, implementation: &Implementation) -> Span {
+pub fn end_of(block: &Block, implementation: &Implementation) -> Span {
     match block.statements.last() {
         Some(last) => Span { start: last.span.end, ..last.span },
         None => implementation.span,
@@ -193,6 +193,3 @@ fn recursive(program: &Program) -> Vec<bool> {
     }
     recursive
 }
-
-#[cfg(test)]
-mod tests;

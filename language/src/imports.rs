@@ -45,28 +45,3 @@ pub(crate) fn plain(path: &str) -> String {
     let steps = path.split('/').filter(|step| !matches!(*step, "" | "."));
     root.to_string() + &steps.collect::<Vec<_>>().join("/")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn loaded(given: &[(&str, &str)], others: &[(&str, &str)]) -> Vec<String> {
-        let given = given.iter().map(|&(path, text)| SourceFile { path: path.into(), text: text.into() });
-        let read = |path: &str| Some(others.iter().find(|(other, _)| *other == path)?.1.to_string());
-        load(given.collect(), read).into_iter().map(|file| file.path).collect()
-    }
-
-    #[test]
-    fn each_file_comes_once_from_beside_its_importer_or_the_library() {
-        let others = [("a/B.dry", "IMPORT C, D, Main;"), ("a/c.dry", "IMPORT B;"), ("<library>/D.dry", "")];
-        let expected = ["a/Main.dry", "a/B.dry", "a/c.dry", "<library>/D.dry"];
-        assert_eq!(loaded(&[("a/Main.dry", "IMPORT B, C, Missing;")], &others), expected);
-        assert_eq!(loaded(&[("./m.dry", "IMPORT B;"), ("b.dry", "")], &[]), ["./m.dry", "b.dry"]);
-    }
-
-    #[test]
-    fn what_cannot_be_read_wholly_imports_what_can_be_told() {
-        assert_eq!(loaded(&[("m.dry", "IMPORT B; COMPONENT")], &[("B.dry", "")]), ["m.dry", "B.dry"]);
-        assert_eq!(loaded(&[("m.dry", "IMPORT B,; COMPONENT")], &[("B.dry", "")]), ["m.dry"]);
-    }
-}

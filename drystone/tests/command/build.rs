@@ -139,8 +139,15 @@ fn crates_have_the_same_features_whatever_is_built() {
     assert_eq!(status(&drystone(folder.path(), &["build", "program.dry"])), 0);
     let made = Path::new(DRYSTONE).ancestors().nth(2).expect("it is in a folder of the target's");
     let library = made.join("drystone/drystone-start/Cargo.toml").display().to_string();
-    for other in [["--package", "drystone"], ["--package", "drystone-bench"], ["--manifest-path", &library]] {
-        let found = features(&[&other[..], &["--edges", "normal,build"]].concat());
+    let others: [&[&str]; 4] = [
+        &["--package", "drystone"],
+        &["--package", "drystone-bench"],
+        &["--manifest-path", &library],
+        // As `drystone specialise` has it built.
+        &["--package", "drystone-linux", "--package", "drystone-specialise"],
+    ];
+    for other in others {
+        let found = features(&[other, &["--edges", "normal,build"]].concat());
         let differ = found.iter().filter(|(name, features)| all.get(*name) != Some(features));
         assert_eq!(differ.collect::<Vec<_>>(), Vec::new(), "for {other:?} alone");
     }

@@ -4,6 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
@@ -128,6 +129,15 @@ fn clients_that_never_pause_are_bound_anew_and_lose_no_message() {
     assert!(printed.matches("answered").count() == 2 && !printed.contains("answered 0"), "{printed}");
 }
 
+/// `drystone inspect socket | true`: nobody reads what it shows from the beginning.
+fn inspected_by_nobody(folder: &Path) -> Output {
+    let (reader, writer) = std::io::pipe().expect("there are pipes");
+    drop(reader);
+    let mut command = Command::new(DRYSTONE);
+    command.args(["inspect", "socket"]).current_dir(folder).stdout(writer);
+    command.stderr(Stdio::piped()).spawn().and_then(Child::wait_with_output).expect("the command runs")
+}
+
 #[test]
 fn a_running_program_is_shown() {
     let folder = with_hosts("Busy", BUSY);
@@ -139,7 +149,9 @@ fn a_running_program_is_shown() {
     let mut answer = String::new();
     let _ = BufReader::new(half).read_line(&mut answer);
     let refused = drystone(folder.path(), &["rebind", "socket", "Busy.nobody", "Greet", "local:two"]);
+    let unread = inspected_by_nobody(folder.path());
     drop(program);
+    assert_eq!((status(&unread), complaint(&unread).as_str()), (0, ""), "nobody reads what is shown");
     assert!(answer.contains("Busy.guest[2]"), "{answer}");
     assert_eq!(status(&shown), 0);
     let shown = printed(&shown);

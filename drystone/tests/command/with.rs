@@ -1,9 +1,12 @@
 //! `--with CRATE`: crates that are built in.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
@@ -77,6 +80,65 @@ fn a_folder_without_a_crate_and_a_missing_cargo_are_explained() {
     assert!(complaint(&output).contains("needs cargo"), "{}", complaint(&output));
 }
 
+/// A Cargo that says how it was called, what of its surroundings matters, how far it is, and what rustc says of a crate that needs an
+/// operating system.
+const TELLING_CARGO: &str = "#!/bin/sh
+if [ \"$1\" = metadata ]; then exec \"$REAL_CARGO\" \"$@\"; fi
+echo \"$@\" > \"$CALLED\"
+printf '   Compiling words v0.1.0\\n' >&2
+for i in 1 2 3; do sleep 0.3; printf '    Building [==> ] %s/85: words\\r' $i >&2; done
+echo 'error: duplicate lang item in crate `std` (which `bitflags` depends on): `sized`.' >&2
+echo '  = note: the lang item is first defined in crate `std` (which `bitflags` depends on)' >&2
+exit 101
+";
+
+/// `drystone build --with systems/words` by a Cargo of the test's own.
+fn build_by(cargo: &str, folder: &Path, rest: &[&str]) -> Command {
+    let file = folder.join("cargo");
+    fs::write(&file, cargo).expect("a temporary folder can be written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let path = std::env::var("PATH").expect("there is one");
+    let mut command = Command::new(DRYSTONE);
+    command.args(["build", "--with"]).arg(systems().join("words")).args(rest).arg("program.dry");
+    command.current_dir(folder).env("CARGO_TARGET_DIR", folder.join("elsewhere"));
+    command.env("REAL_CARGO", env!("CARGO")).env("CALLED", folder.join("called"));
+    command.env("PATH", format!("{}:{path}", folder.display()));
+    command
+}
+
+/// What a command says to a terminal, and its status.
+fn said_to_a_terminal(mut command: Command) -> (String, Option<i32>) {
+    let (mut ours, mut its) = (-1, -1);
+    // SAFETY: both are written, and nothing else is asked for.
+    let status = unsafe { libc::openpty(&mut ours, &mut its, null_mut(), null_mut(), null_mut()) };
+    assert_eq!(status, 0, "there are terminals");
+    // SAFETY: they are new, and nobody else's.
+    let (mut ours, its) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(its)) };
+    let mut child = command.stderr(its).spawn().expect("the command runs");
+    drop(command);
+    let mut said = Vec::new();
+    // A terminal whose other side is closed ends with an error.
+    let _ = ours.read_to_end(&mut said);
+    (String::from_utf8_lossy(&said).into_owned(), child.wait().expect("it ends").code())
+}
+
+/// It builds where the environment says, tells how far that is, and says of a crate that needs an operating system what it is.
+#[test]
+fn a_long_build_is_followed_and_a_crate_that_needs_a_system_is_named() {
+    let folder = folder_with("COMPONENT A; END A;");
+    let (said, status) = said_to_a_terminal(build_by(TELLING_CARGO, folder.path(), &["--platform", "pc"]));
+    assert_eq!(status, Some(1), "{said}");
+    let called = fs::read_to_string(folder.path().join("called")).expect("Cargo was called");
+    let elsewhere = folder.path().join("elsewhere");
+    assert!(called.contains(&format!("--target-dir {} ", elsewhere.display())), "{called}");
+    assert!(said.contains("building words with what a program runs on: 2 of 85 crates compiled"), "{said}");
+    assert!(
+        said.contains("words can't run without an operating system: it is built with bitflags, which needs Rust's standard library"),
+        "{said}"
+    );
+    assert!(!said.contains("lang item"), "{said}");
+}
+
 /// A Cargo that says what Cargo says, and a byte that is no text.
 const ODD_CARGO: &str = "#!/bin/sh
 if [ \"$1\" = metadata ]; then exec \"$REAL_CARGO\" \"$@\"; fi
@@ -87,18 +149,7 @@ exit 101
 #[test]
 fn what_cargo_complains_of_is_shown_without_its_progress() {
     let folder = folder_with("COMPONENT A; END A;");
-    let cargo = folder.path().join("cargo");
-    fs::write(&cargo, ODD_CARGO).expect("a temporary folder can be written");
-    fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).expect("it is ours");
-    let path = std::env::var("PATH").expect("there is one");
-    let mut command = Command::new(DRYSTONE);
-    command
-        .args(["build", "--with"])
-        .arg(systems().join("words"))
-        .arg("program.dry")
-        .current_dir(folder.path());
-    command.env("REAL_CARGO", env!("CARGO")).env("PATH", format!("{}:{path}", folder.path().display()));
-    let output = command.output().expect("the command runs");
+    let output = build_by(ODD_CARGO, folder.path(), &[]).output().expect("the command runs");
     assert_eq!(status(&output), 1);
     assert_eq!(
         complaint(&output),

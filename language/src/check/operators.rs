@@ -260,17 +260,3 @@ fn holds<T: PartialOrd>(comparison: Comparison, a: &T, b: &T) -> bool {
         Comparison::GreaterEqual => a >= b,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{floor_div, floor_mod};
-
-    #[test]
-    fn division_rounds_towards_minus_infinity() {
-        assert_eq!((floor_div(7, 2), floor_mod(7, 2)), (Some(3), 1));
-        assert_eq!((floor_div(-7, 2), floor_mod(-7, 2)), (Some(-4), 1));
-        assert_eq!((floor_div(7, -2), floor_mod(7, -2)), (Some(-4), -1));
-        assert_eq!((floor_div(-7, -2), floor_mod(-7, -2)), (Some(3), -1));
-        assert_eq!((floor_div(i64::MIN, -1), floor_mod(i64::MIN, -1)), (None, 0));
-    }
-}

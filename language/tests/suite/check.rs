@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use drystone_language::check::{check, check_beside_crates, check_with_entry, factories};
+use drystone_language::check::{check, check_beside_crates, check_with_entry, factories, system};
 use drystone_language::program::{Builtin, ExpressionKind, Program, StatementKind, Type, VariableId};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
@@ -32,6 +32,36 @@ fn the_last_top_level_component_is_the_entry_unless_one_is_marked_or_named() {
     assert_eq!(entry(&[marked, first, last], Some("First")), "First");
     assert_eq!(codes_with_entry(&[first, last], Some("Inner")), ["no-entry"]);
     assert_eq!(codes_with_entry(&[], None), ["no-entry"]);
+}
+
+#[test]
+fn the_interfaces_of_the_system_have_protocols() {
+    let (program, offered) = system();
+    assert!(program.interfaces.iter().all(|interface| interface.states.len() > 1));
+    let names: Vec<_> = offered.iter().map(|id| program.interfaces[id.index()].name.as_str()).collect();
+    let wanted =
+        ["SystemTime", "FileSystem", "GraphicView", "Console", "Arguments", "Files", "Network", "Bindings"];
+    assert_eq!(names, wanted);
+}
+
+#[test]
+fn the_reference_declares_them_so() {
+    let reference = include_str!("../../../docs/src/language.md");
+    let (_, section) = reference.split_once("\n## 8. System interfaces\n").expect("section 8");
+    let (section, _) = section.split_once("\n## ").expect("section 9");
+    let blocks: Vec<_> = section.split("\n```\n").skip(1).step_by(2).collect();
+    let text = blocks.join("\n") + "\nCOMPONENT Main; END Main;";
+    let files = [SourceFile { path: "language.md".into(), text }];
+    let program = check(&files).expect("the reference's declarations are right");
+    let (system, _) = system();
+    let names = |program: &Program| -> Vec<_> {
+        program.interfaces.iter().map(|interface| interface.name.clone()).collect()
+    };
+    // Had one been declared otherwise, there would be two of that name.
+    assert_eq!(names(&program), names(&system));
+    for interface in names(&system) {
+        assert!(section.contains(&format!("\nINTERFACE {interface};")), "{interface} is missing");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Programs of several files that import one another, and what stands at the top level of a file.
 
 use drystone_language::check::{check, check_with_entry};
+use drystone_language::imports::load;
 use drystone_language::program::Program;
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
@@ -184,4 +185,24 @@ fn races_and_missing_locks_in_procedures_at_the_top_level_are_their_callers() {
     expect("{EXCLUSIVE} ?M; Add(n); Wait(n)", &[]);
     expect("?M; Add(n)", &["race-write"]);
     expect("?M; Wait(n)", &["await-without-lock", "race-write"]);
+}
+
+fn loaded(given: &[(&str, &str)], others: &[(&str, &str)]) -> Vec<String> {
+    let given = given.iter().map(|&(path, text)| SourceFile { path: path.into(), text: text.into() });
+    let read = |path: &str| Some(others.iter().find(|(other, _)| *other == path)?.1.to_string());
+    load(given.collect(), read).into_iter().map(|file| file.path).collect()
+}
+
+#[test]
+fn each_file_comes_once_from_beside_its_importer_or_the_library() {
+    let others = [("a/B.dry", "IMPORT C, D, Main;"), ("a/c.dry", "IMPORT B;"), ("<library>/D.dry", "")];
+    let expected = ["a/Main.dry", "a/B.dry", "a/c.dry", "<library>/D.dry"];
+    assert_eq!(loaded(&[("a/Main.dry", "IMPORT B, C, Missing;")], &others), expected);
+    assert_eq!(loaded(&[("./m.dry", "IMPORT B;"), ("b.dry", "")], &[]), ["./m.dry", "b.dry"]);
+}
+
+#[test]
+fn what_cannot_be_read_wholly_imports_what_can_be_told() {
+    assert_eq!(loaded(&[("m.dry", "IMPORT B; COMPONENT")], &[("B.dry", "")]), ["m.dry", "B.dry"]);
+    assert_eq!(loaded(&[("m.dry", "IMPORT B,; COMPONENT")], &[("B.dry", "")]), ["m.dry"]);
 }

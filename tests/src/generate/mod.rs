@@ -3,12 +3,13 @@
 //! one at the same place.
 //!
 //! A program is a list of [`Step`]s, each an interaction pattern with random computations in it
-//! (`cuts`, `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
+//! (`crowds`, `cuts`, `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
 //! (`scenario`), which may in turn have steps. Only the entry component writes, and components that are being
 //! deleted while it waits.
 
 pub mod arrays;
 mod computations;
+mod crowds;
 mod cuts;
 mod endings;
 mod exchanges;
@@ -129,7 +130,7 @@ impl Generator {
             return self.scenario(depth + 1);
         }
         // What writes, or may fail, does so in an order that is known only where nothing runs beside it.
-        let alone = if depth == 0 { 9 } else { 0 };
+        let alone = if depth == 0 { 10 } else { 0 };
         let pattern = self.random.below(24 + alone);
         let step = match pattern {
             _ if self.only.is_some() => self.only.map_or_else(Step::default, |only| only(self)),
@@ -158,6 +159,7 @@ impl Generator {
             27 => self.containers(),
             28 | 29 => return self.farewells(),
             30 => return self.stretches(),
+            31 => return self.crowds(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

@@ -77,7 +77,7 @@ impl<D: Device> Host<D> {
     /// # Errors
     /// The device is gone.
     pub fn turn(&self) -> Result<()> {
-        self.inner().turn()
+        self.inner().turn().map(|_| ())
     }
 
     /// Works until something is so, for so long at most.
@@ -106,11 +106,12 @@ impl<D: Device> Host<D> {
                 inner.turn()?;
                 let result = look(&mut inner);
                 // What it has just been given to send.
-                inner.turn()?;
+                let has_arrived = inner.turn()?;
                 if let Some(result) = result {
                     return result;
                 }
-                inner.pause()
+                // Whoever is near answers at once, and then nothing more arrives.
+                if has_arrived { Duration::ZERO } else { inner.pause() }
             };
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {

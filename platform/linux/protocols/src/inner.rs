@@ -85,9 +85,9 @@ impl<D: Device> Inner<D> {
         smoltcp::time::Instant::from_micros(self.begin.elapsed().as_micros() as i64)
     }
 
-    /// Does what is to be done now.
-    pub fn turn(&mut self) -> Result<()> {
-        self.wire.station.turn()?;
+    /// Does what is to be done now; whether anything has arrived.
+    pub fn turn(&mut self) -> Result<bool> {
+        let arrived = self.wire.station.turn()?;
         while let Some(frame) = self.wire.station.take_passed() {
             self.take(frame)?;
         }
@@ -95,7 +95,8 @@ impl<D: Device> Inner<D> {
         let now = self.now();
         self.interface.poll(now, &mut self.wire, &mut self.sockets);
         self.forget();
-        self.wire.station.device().flush()
+        self.wire.station.device().flush()?;
+        Ok(arrived > 0)
     }
 
     /// Gives a frame to whom it is for.

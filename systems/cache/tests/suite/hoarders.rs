@@ -1,7 +1,7 @@
 //! Clients that ask for much and take nothing, begin much and end nothing: the process stays small, and others are served. And what others
 //! have made to try servers of memcached's protocol.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -57,23 +57,31 @@ fn client() -> TcpStream {
     stream
 }
 
-fn asked(stream: &mut TcpStream, text: &[u8], bytes: usize) -> Vec<u8> {
-    stream.write_all(text).expect("it takes it");
+fn asked(stream: &mut TcpStream, text: &[u8], bytes: usize) -> Result<Vec<u8>> {
+    stream.write_all(text)?;
     let mut said = vec![0; bytes];
-    stream.read_exact(&mut said).expect("it answers");
-    said
+    stream.read_exact(&mut said)?;
+    Ok(said)
 }
 
-/// Somebody else stores a large value and gets it, soon.
+/// Somebody else stores a large value and gets it, soon. While others come with large values whoever has one may be let go, and comes
+/// again.
 fn is_served(value: &[u8]) {
     let begin = Instant::now();
+    while let Err(why) = stores_and_gets(value) {
+        assert!(begin.elapsed() < Duration::from_secs(5), "{why}");
+    }
+    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+}
+
+fn stores_and_gets(value: &[u8]) -> Result<()> {
     let mut other = client();
     let text = [format!("set other 0 0 {}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat();
-    assert_eq!(asked(&mut other, &text, 8), b"STORED\r\n");
+    assert_eq!(asked(&mut other, &text, 8)?, b"STORED\r\n");
     let head = format!("VALUE other 0 {}\r\n", value.len());
-    let said = asked(&mut other, b"get other\r\n", head.len() + value.len() + 7);
+    let said = asked(&mut other, b"get other\r\n", head.len() + value.len() + 7)?;
     assert!(said.starts_with(head.as_bytes()) && said.ends_with(b"\r\nEND\r\n"));
-    assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+    Ok(())
 }
 
 fn with_server(name: &str, deed: impl FnOnce(&[u8]) + Send + 'static) {

@@ -1,10 +1,11 @@
 //! Connections whose usual segments are done by a handler, with Linux's stack at the other end.
 
+use std::fs;
 use std::io::{ErrorKind, Read, Result, Write};
 use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use drystone_extension::handler::{Frame, Image, Machine};
 use drystone_handlers::{Decision, Device, Line, Mode, Xdp};
@@ -156,6 +157,49 @@ fn an_application_answers_at_arrival() {
         assert!(left < 5, "{left} were left to the process");
         drop(stream);
         finish(&host, client);
+    });
+}
+
+/// Mappings below 4 GiB, where regions are and nothing else.
+fn regions() -> usize {
+    let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
+    let begins = maps.lines().filter_map(|line| u64::from_str_radix(line.split('-').next()?, 16).ok());
+    begins.filter(|&begin| begin < 1 << 32).count()
+}
+
+/// A connection's region is given back, whoever ends it, and also where there never was one.
+#[test]
+fn what_a_connection_maps_is_given_back() {
+    const CONNECTIONS: usize = 60;
+    let Some(image) = composed(Machine::Drystone, None) else { return };
+    beside_the_kernel("fast many", move || {
+        let host = beside();
+        let (listener, address) = listens();
+        let before = regions();
+        let echoes = thread::spawn(move || {
+            for _ in 0..CONNECTIONS {
+                gives_back(&mut listener.accept().expect("it comes").0);
+            }
+        });
+        let begun = Instant::now();
+        for round in 0..CONNECTIONS {
+            let mut stream = host.connect_fast(address, Place::Engine(&image)).expect("somebody listens");
+            assert!(regions() > 0, "what is counted is where they are");
+            stream.write_all(&pattern(1 + round)).expect("it goes");
+            let mut back = vec![0; 1 + round];
+            stream.read_exact(&mut back).expect("it comes back");
+        }
+        // An answer that is there at once is seen at once, not when a timer is.
+        let took = begun.elapsed();
+        assert!(took < SECOND * CONNECTIONS as u32 / 20, "{took:?} for {CONNECTIONS} connections");
+        finish(&host, echoes);
+        for _ in 0..CONNECTIONS {
+            host.connect_fast(address, Place::Engine(&image)).err().expect("nobody listens any more");
+        }
+        host.turn().expect("it is there");
+        // Connections of tests beside this one have theirs.
+        let after = regions();
+        assert!(after < before + CONNECTIONS / 2, "{before} mappings before, {after} after");
     });
 }
 

@@ -1,11 +1,12 @@
 //! The analysis against a search of all runs, with small random services of small random protocols.
 
-use super::*;
-use crate::ast::Direction;
-use crate::program::*;
-use crate::source::Span;
-use proptest::prelude::*;
 use std::collections::BTreeSet;
+
+use drystone_language::ast::Direction;
+use drystone_language::conformance::*;
+use drystone_language::program::*;
+use drystone_language::source::Span;
+use proptest::prelude::*;
 
 const MESSAGES: usize = 6;
 const PROCEDURE: ProcedureId = ProcedureId(0);
