@@ -14,8 +14,10 @@ use std::rc::{Rc, Weak};
 
 use drystone_runtime::native::{Held, Text};
 
+use crate::disk::{PART, aside, is_large};
 use crate::interfaces::file_system::{In, Out, Server};
 use crate::names::Names;
+use crate::reactor::Reactor;
 use crate::reason::reason;
 use crate::window::{Ended, Window};
 
@@ -38,9 +40,6 @@ impl OpenFile {
         self.act(|_| if writable { Ok(()) } else { Err(read_only()) })
     }
 }
-
-/// So many bytes are written at once.
-const PART: usize = 64 << 10;
 
 /// A line that is read, without `\r` at its end. A long one becomes a text of the program part by part.
 #[derive(Default)]
@@ -118,14 +117,15 @@ impl OpenFiles {
 
 /// A client with at most one open file.
 pub(crate) struct FileClient {
+    reactor: Rc<Reactor>,
     names: Rc<Names>,
     files: Rc<OpenFiles>,
     file: Option<Rc<RefCell<OpenFile>>>,
 }
 
 impl FileClient {
-    pub(crate) fn new(names: Rc<Names>, files: Rc<OpenFiles>) -> FileClient {
-        FileClient { names, files, file: None }
+    pub(crate) fn new(reactor: Rc<Reactor>, names: Rc<Names>, files: Rc<OpenFiles>) -> FileClient {
+        FileClient { reactor, names, files, file: None }
     }
 
     /// Serves a client to its end.
@@ -134,6 +134,10 @@ impl FileClient {
             let served = match request {
                 In::WriteText { x } => self.write(&client, &x).await.map(|()| None),
                 In::ReadLine => self.read_line(&client).await,
+                In::New { name } => {
+                    let made = self.make(&client, &name).await;
+                    Ok(Some(self.opened(made)))
+                }
                 request => self.serve(request),
             };
             match served {
@@ -147,10 +151,6 @@ impl FileClient {
     /// An error is one that the protocol has no message for.
     fn serve(&mut self, request: In<'_>) -> Result<Option<Out<'static>>, String> {
         match request {
-            In::New { name } => {
-                let path = self.names.path(&name).map(Path::to_path_buf);
-                Ok(Some(self.opened(path.and_then(|path| create(&path).map(|file| (path, file))))))
-            }
             In::Open { name } => {
                 let path = self.names.existing(&name);
                 Ok(Some(self.opened(path.and_then(|path| open(&path).map(|file| (path, file))))))
@@ -165,6 +165,12 @@ impl FileClient {
                 file.act(|window| serve(window, request))
             }
         }
+    }
+
+    /// Makes a file, or empties it.
+    async fn make(&self, client: &Server, name: &[u8]) -> io::Result<(PathBuf, Opened)> {
+        let path = self.names.path(name)?.to_path_buf();
+        aside(&self.reactor, client, is_large(&path), || create(&path).map(|file| (path, file))).await
     }
 
     /// Writes a text up to a 0X, others run in between.

@@ -3,86 +3,98 @@
 //! Modes of `Open`: `"r"` to read what exists; `"rw"` to read and write, made if it is missing; `"w"` to read and write,
 //! made or emptied; `"x"` to read and write, made, and failing if it exists. `List` gives the names in a directory,
 //! sorted by bytes. `Delete` deletes a file or an empty directory. `ReadBlock` gives less than was asked for at the end
-//! of the file only. `Update` comes back when everything written is on the disk.
+//! of the file only. `Update` comes back when everything written is on the disk. Others run meanwhile, and between the parts of what
+//! is long.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use drystone_runtime::native::{Component, Kind, Part, Serving, Text};
 
+use crate::disk::{DiskFile, LARGE, PART, aside, is_large};
 use crate::file_system::{read_only, seekable};
-use crate::interfaces::blocks::{
-    self, Blocks, GetLengthAnswer, ReadBlockAnswer, SetLengthAnswer, UpdateAnswer, WriteBlockAnswer,
-};
+use crate::interfaces::blocks;
 use crate::interfaces::files::{In, Out, Server};
 use crate::names::Names;
+use crate::reactor::Reactor;
 use crate::reason::reason;
 use crate::window::read_at;
 
 /// A client of Files.
 pub(crate) struct Directory {
+    pub(crate) reactor: Rc<Reactor>,
     pub(crate) names: Rc<Names>,
     /// The kind of what `Opened` brings.
     pub(crate) kind: &'static Kind,
 }
 
 impl Directory {
-    fn open(&self, name: &[u8], mode: &[u8]) -> io::Result<File> {
+    /// How a file is opened, and where.
+    fn way(&self, name: &[u8], mode: &[u8]) -> io::Result<(OpenOptions, PathBuf)> {
         let path = self.names.path(name)?;
         let existing = self.names.existing(name)?;
         if existing.exists() {
             seekable(&existing)?;
         }
-        let options = |change: fn(&mut OpenOptions) -> &mut OpenOptions| {
-            let mut options = OpenOptions::new();
-            change(options.read(true).write(true));
-            options
+        let mut options = OpenOptions::new();
+        options.read(true).write(mode != b"r");
+        let path = match mode {
+            b"r" => existing,
+            b"rw" => {
+                options.create(true);
+                existing
+            }
+            b"w" => {
+                options.create(true).truncate(true);
+                path.to_path_buf()
+            }
+            b"x" => {
+                options.create_new(true);
+                path.to_path_buf()
+            }
+            _ => {
+                return Err(io::Error::other(
+                    "Unknown mode: r (read), rw (read and write), w (write anew) or x (make) is expected",
+                ));
+            }
         };
-        match mode {
-            b"r" => File::open(existing),
-            b"rw" => options(|options| options.create(true)).open(existing),
-            b"w" => options(|options| options.create(true).truncate(true)).open(path),
-            b"x" => options(|options| options.create_new(true)).open(path),
-            _ => Err(io::Error::other(
-                "Unknown mode: r (read), rw (read and write), w (write anew) or x (make) is expected",
-            )),
-        }
+        Ok((options, path))
     }
 
-    fn list(&self, name: &[u8]) -> io::Result<Vec<Vec<u8>>> {
-        let mut path = self.names.existing(name)?;
-        if path.as_os_str().is_empty() {
-            path.push(".");
-        }
-        let entries = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().into_vec()));
-        let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
-        entries.sort_unstable();
-        Ok(entries)
-    }
-
-    fn delete(&self, name: &[u8]) -> io::Result<()> {
-        let path = self.names.path(name)?;
-        if path.symlink_metadata()?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
+    async fn open(&self, client: &Server, name: &[u8], mode: &[u8]) -> io::Result<Opened> {
+        let (options, path) = self.way(name, mode)?;
+        let empties = mode == b"w" && is_large(&path);
+        let file = aside(&self.reactor, client, empties, move || options.open(path)).await?;
+        let file = Arc::new(DiskFile::new(file));
+        Ok(Opened { reactor: self.reactor.clone(), file, writable: mode != b"r" })
     }
 
     /// What a request is answered by, message by message.
-    fn serve(&self, request: In<'_>) -> io::Result<Vec<Out<'static>>> {
+    async fn serve(&self, client: &Server, request: In<'_>) -> io::Result<Vec<Out<'static>>> {
         match request {
             In::Open { name, mode } => {
-                let file = Rc::new(self.open(&name, &mode)?);
-                let opened = Opened { file, writable: *mode != *b"r" };
+                let opened = self.open(client, &name, &mode).await?;
                 Ok(vec![Out::Opened { f: Part::new(self.kind, opened) }])
             }
             In::List { name } => {
-                let entries = self.list(&name)?.into_iter().map(|name| Out::Entry { name: name.into() });
+                let path = self.names.existing(&name)?;
+                let entries = aside(&self.reactor, client, true, move || list(path)).await?;
+                let entries = entries.into_iter().map(|name| Out::Entry { name: name.into() });
                 Ok([Out::Done].into_iter().chain(entries).chain([Out::End]).collect())
             }
-            In::Delete { name } => self.delete(&name).map(|()| vec![Out::Done]),
+            In::Delete { name } => {
+                let path = self.names.path(&name)?.to_path_buf();
+                aside(&self.reactor, client, is_large(&path), move || delete(&path)).await?;
+                Ok(vec![Out::Done])
+            }
             In::Rename { name, new } => {
-                fs::rename(self.names.path(&name)?, self.names.path(&new)?)?;
+                let (path, new) = (self.names.path(&name)?.to_path_buf(), self.names.path(&new)?.to_path_buf());
+                aside(&self.reactor, client, is_large(&new), move || fs::rename(path, new)).await?;
                 Ok(vec![Out::Done])
             }
         }
@@ -92,88 +104,134 @@ impl Directory {
     pub(crate) async fn attend(self, mut client: Server) {
         while let Ok(request) = client.receive().await {
             let failed = |error: io::Error| vec![Out::Failed { reason: reason(&error).into() }];
-            for message in self.serve(request).unwrap_or_else(failed) {
+            for message in self.serve(&client, request).await.unwrap_or_else(failed) {
                 client.send(message).await;
             }
         }
     }
 }
 
+fn list(mut path: PathBuf) -> io::Result<Vec<Vec<u8>>> {
+    if path.as_os_str().is_empty() {
+        path.push(".");
+    }
+    let entries = fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().into_vec()));
+    let mut entries = entries.collect::<io::Result<Vec<_>>>()?;
+    entries.sort_unstable();
+    Ok(entries)
+}
+
+fn delete(path: &Path) -> io::Result<()> {
+    if path.symlink_metadata()?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
+}
+
 /// The component that `Opened` brings.
 #[derive(Clone)]
 struct Opened {
-    file: Rc<File>,
+    reactor: Rc<Reactor>,
+    file: Arc<DiskFile>,
     writable: bool,
 }
 
 impl Component for Opened {
     fn serve(&mut self, _: usize) -> Serving {
-        blocks::serve(self.clone())
+        let opened = self.clone();
+        blocks::session(|client| opened.attend(client))
     }
 }
 
 impl Opened {
+    /// Serves a client to its end.
+    async fn attend(self, mut client: blocks::Server) {
+        while let Ok(request) = client.receive().await {
+            let answer = self.answer(&client, request).await;
+            let failed = |error| blocks::Out::Failed { reason: reason(&error).into() };
+            client.send(answer.unwrap_or_else(failed)).await;
+        }
+    }
+
+    async fn answer(
+        &self,
+        client: &blocks::Server,
+        request: blocks::In<'_>,
+    ) -> io::Result<blocks::Out<'static>> {
+        use blocks::{In, Out};
+        match request {
+            In::GetLength => Ok(Out::Length { n: self.file.metadata()?.len() as i64 }),
+            In::ReadBlock { position, n } => {
+                let x = self.read(client, natural(position)?, natural(n)?).await?;
+                Ok(Out::Block { x })
+            }
+            In::WriteBlock { position, x } => {
+                self.must_be_writable()?;
+                self.write(client, natural(position)?, &x).await?;
+                Ok(Out::Written)
+            }
+            In::SetLength { n } => {
+                self.must_be_writable()?;
+                self.set_length(client, natural(n)?).await?;
+                Ok(Out::Done)
+            }
+            In::Update => {
+                let file = self.file.clone();
+                aside(&self.reactor, client, true, move || file.sync_data()).await?;
+                Ok(Out::Done)
+            }
+        }
+    }
+
     fn must_be_writable(&self) -> io::Result<()> {
         if self.writable { Ok(()) } else { Err(read_only()) }
     }
 
-    fn read(&self, position: u64, n: u64) -> io::Result<Vec<u8>> {
-        let mut block = Vec::new();
-        if n > 0 {
-            // No more memory than there are bytes, however many are asked for. Devices have no length.
-            let metadata = self.file.metadata()?;
-            let there = if metadata.is_file() { metadata.len().saturating_sub(position) } else { 1 << 20 };
-            block.resize(n.min(there) as usize, 0);
-            let read = read_at(&self.file, &mut block, position)?;
-            block.truncate(read);
+    async fn read(&self, client: &blocks::Server, position: u64, n: u64) -> io::Result<Text<'static>> {
+        if n == 0 {
+            return Ok(Vec::new().into());
         }
-        Ok(block)
+        // No more memory than there are bytes, however many are asked for. Devices have no length.
+        let metadata = self.file.metadata()?;
+        let there = if metadata.is_file() { metadata.len().saturating_sub(position) } else { 1 << 20 };
+        let n = n.min(there) as usize;
+        let mut part = vec![0; n.min(PART)];
+        let mut read = read_at(&self.file, &mut part, position)?;
+        part.truncate(read);
+        if n <= PART {
+            return Ok(part.into());
+        }
+        // It becomes a text of the program part by part.
+        let no_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
+        let mut whole = client.text(&part).ok_or_else(no_memory)?;
+        while part.len() == PART && read < n {
+            client.give_way().await;
+            let count = read_at(&self.file, &mut part[..PART.min(n - read)], position + read as u64)?;
+            part.truncate(count);
+            if !whole.append(&part) {
+                return Err(no_memory());
+            }
+            read += count;
+        }
+        Ok(whole.into())
+    }
+
+    async fn write(&self, client: &blocks::Server, position: u64, bytes: &[u8]) -> io::Result<()> {
+        for (number, part) in bytes.chunks(PART).enumerate() {
+            if number > 0 {
+                client.give_way().await;
+            }
+            self.file.write_all_at(part, position + (number * PART) as u64)?;
+            self.file.has_written(part.len() as u64);
+        }
+        Ok(())
+    }
+
+    async fn set_length(&self, client: &blocks::Server, length: u64) -> io::Result<()> {
+        let cut_off = self.file.metadata()?.len().saturating_sub(length);
+        self.file.has_written(cut_off);
+        let file = self.file.clone();
+        aside(&self.reactor, client, cut_off > LARGE, move || file.set_len(length)).await
     }
 }
 
 fn natural(number: i64) -> io::Result<u64> {
     u64::try_from(number).map_err(|_| io::Error::other("Negative position or length"))
-}
-
-/// Why something failed, as an answer has it.
-fn why(error: &io::Error) -> Text<'static> {
-    reason(error).into()
-}
-
-impl Blocks for Opened {
-    fn get_length(&mut self) -> GetLengthAnswer<'_> {
-        match self.file.metadata() {
-            Ok(metadata) => GetLengthAnswer::Length { n: metadata.len() as i64 },
-            Err(error) => GetLengthAnswer::Failed { reason: why(&error) },
-        }
-    }
-
-    fn read_block(&mut self, position: i64, n: i64) -> ReadBlockAnswer<'_> {
-        match natural(position).and_then(|position| self.read(position, natural(n)?)) {
-            Ok(block) => ReadBlockAnswer::Block { x: block.into() },
-            Err(error) => ReadBlockAnswer::Failed { reason: why(&error) },
-        }
-    }
-
-    fn write_block(&mut self, position: i64, x: &[u8]) -> WriteBlockAnswer<'_> {
-        let write = |()| self.file.write_all_at(x, natural(position)?);
-        match self.must_be_writable().and_then(write) {
-            Ok(()) => WriteBlockAnswer::Written,
-            Err(error) => WriteBlockAnswer::Failed { reason: why(&error) },
-        }
-    }
-
-    fn set_length(&mut self, n: i64) -> SetLengthAnswer<'_> {
-        match self.must_be_writable().and_then(|()| self.file.set_len(natural(n)?)) {
-            Ok(()) => SetLengthAnswer::Done,
-            Err(error) => SetLengthAnswer::Failed { reason: why(&error) },
-        }
-    }
-
-    fn update(&mut self) -> UpdateAnswer<'_> {
-        match self.file.sync_data() {
-            Ok(()) => UpdateAnswer::Done,
-            Err(error) => UpdateAnswer::Failed { reason: why(&error) },
-        }
-    }
 }

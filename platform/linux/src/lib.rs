@@ -7,6 +7,7 @@
 pub mod bindings;
 mod console;
 mod control;
+mod disk;
 mod file_system;
 mod files;
 mod names;

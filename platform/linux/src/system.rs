@@ -95,17 +95,18 @@ static OWN: &[(&Declaration, Begin)] = &[
         Ok(Box::new(move || console::serve(Reader(input.clone()))))
     }),
     (&file_system::DECLARATION, |ground| {
-        let (names, files) = (ground.names.clone(), ground.remains.files.clone());
+        let (reactor, names) = (ground.reactor.clone(), ground.names.clone());
+        let files = ground.remains.files.clone();
         Ok(Box::new(move || {
-            let client = FileClient::new(names.clone(), files.clone());
+            let client = FileClient::new(reactor.clone(), names.clone(), files.clone());
             file_system::session(|session| client.attend(session))
         }))
     }),
     (&files::DECLARATION, |ground| {
         let kind = Kind::new(ground.program, "File", &[&blocks::DECLARATION])?;
-        let names = ground.names.clone();
+        let (reactor, names) = (ground.reactor.clone(), ground.names.clone());
         Ok(Box::new(move || {
-            let directory = Directory { names: names.clone(), kind };
+            let directory = Directory { reactor: reactor.clone(), names: names.clone(), kind };
             files::session(|session| directory.attend(session))
         }))
     }),

@@ -6,12 +6,14 @@ use std::os::unix::fs::FileExt;
 
 use memchr::memchr;
 
+use crate::disk::DiskFile;
+
 /// Bytes of a window.
 const WINDOW: usize = 16 * 1024;
 
 /// A file with a position.
 pub(crate) struct Window {
-    file: File,
+    file: DiskFile,
     /// Where the window begins in the file.
     start: u64,
     bytes: Vec<u8>,
@@ -29,7 +31,7 @@ pub(crate) enum Ended {
 
 impl Window {
     pub(crate) fn new(file: File) -> Window {
-        Window { file, start: 0, bytes: Vec::new(), changed: false, position: 0 }
+        Window { file: DiskFile::new(file), start: 0, bytes: Vec::new(), changed: false, position: 0 }
     }
 
     /// Where the next byte is read or written.
@@ -99,6 +101,7 @@ impl Window {
             // Whatever becomes of it, it isn't tried again.
             self.changed = false;
             self.file.write_all_at(&self.bytes, self.start)?;
+            self.file.has_written(self.bytes.len() as u64);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::trial::{Trial, figure, repeated};
 use crate::row::Row;
 
 /// In the order of the program, which has them as numbers.
-const OPERATIONS: [&str; 32] = [
+const OPERATIONS: [&str; 33] = [
     "nothing",
     "delete 10^6 servers",
     "delete a holder of 10^6",
@@ -40,6 +40,7 @@ const OPERATIONS: [&str; 32] = [
     "WriteText of 100 MB",
     "ReadLine of 100 MB",
     UNREAD,
+    "a block of 100 MB is written, brought to the disk, read, and its file deleted",
 ];
 
 /// The one for which standard output is a pipe.

@@ -3,9 +3,12 @@
 use std::io;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::thread;
 
-use super::{Handler, Reactor};
+use drystone_runtime::native::Waiter;
+
+use super::{Direction, Handler, Reactor};
 
 /// Such work. It is done to the end, also where nobody wants to know any more what comes of it.
 pub(crate) struct Errand<T> {
@@ -49,6 +52,17 @@ impl<T> Errand<T> {
     /// What is ready to be read when it is done.
     pub(crate) fn source(&self) -> usize {
         self.source
+    }
+
+    /// What has come of it, once; until then the waiter is woken by it.
+    pub(crate) fn wait(&self, waiter: Waiter) -> Poll<T> {
+        match self.result() {
+            Some(result) => Poll::Ready(result),
+            None => {
+                self.reactor.wait_for(waiter, Some((self.source, Direction::Read)), None);
+                Poll::Pending
+            }
+        }
     }
 
     /// What has come of it, once.
