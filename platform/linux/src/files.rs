@@ -93,7 +93,8 @@ impl Directory {
                 Ok(vec![Out::Done])
             }
             In::Rename { name, new } => {
-                let (path, new) = (self.names.path(&name)?.to_path_buf(), self.names.path(&new)?.to_path_buf());
+                let (path, new) =
+                    (self.names.path(&name)?.to_path_buf(), self.names.path(&new)?.to_path_buf());
                 aside(&self.reactor, client, is_large(&new), move || fs::rename(path, new)).await?;
                 Ok(vec![Out::Done])
             }
