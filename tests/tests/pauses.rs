@@ -4,9 +4,12 @@
 
 mod compiled;
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::ptr::null_mut;
 use std::thread;
 use std::time::Duration;
 
@@ -51,23 +54,36 @@ fn nothing_keeps_others_waiting() {
     assert!(names.len() > 1 && late.is_empty(), "others were kept waiting:\n{}", late.join("\n"));
 }
 
-/// Who writes to a pipe that nobody reads waits, and nobody else: to standard output, and what goes to standard error.
+/// Who writes to a pipe or a terminal that nobody reads waits, and nobody else: to standard output, and what goes to standard error.
 #[test]
-fn a_pipe_that_nobody_reads_holds_up_only_who_writes() {
+fn who_is_not_read_holds_up_only_who_writes() {
     let Some(drystone) = compiled::Drystone::find() else {
         drystone_golden::skipped("no drystone binary (set DRYSTONE_BIN)");
         return;
     };
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pipes");
-    for (name, cores, lines) in
-        [("output", "1", 30000), ("output", "2", 30000), ("errors", "1", 3000), ("errors", "2", 3000)]
-    {
+    for ((name, lines), cores, ends) in [
+        (("output", 30000), "1", pipe as fn() -> Ends),
+        (("output", 30000), "2", pipe),
+        (("output", 30000), "2", terminal),
+        (("errors", 3000), "1", pipe),
+        (("errors", 3000), "2", pipe),
+        (("errors", 3000), "1", terminal),
+    ] {
         let told = scratch(Path::new(&format!("{name}.told")));
         let _ = fs::remove_file(&told);
+        let (mut reader, writer) = ends();
         let mut command = drystone.command();
         command.args(["run", "--cores", cores]).arg(programs.join(format!("{name}.dry")));
-        command.current_dir(told.parent().expect("a folder")).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.current_dir(told.parent().expect("a folder")).stdout(Stdio::null()).stderr(Stdio::null());
+        if name == "output" {
+            command.stdout(writer)
+        } else {
+            command.stderr(writer)
+        };
         let mut child = command.spawn().expect("it runs");
+        // Its end is the last one.
+        drop(command);
         // Nobody reads what it writes until it has told how long another process was kept, in a file.
         let kept = (0..600).find_map(|_| {
             thread::sleep(Duration::from_millis(50));
@@ -76,14 +92,33 @@ fn a_pipe_that_nobody_reads_holds_up_only_who_writes() {
         if kept.is_none() {
             child.kill().expect("it runs still");
         }
-        let output = child.wait_with_output().expect("it ends");
+        let mut written = Vec::new();
+        // A terminal whose other side has gone ends with an error.
+        let _ = reader.read_to_end(&mut written);
+        child.wait().expect("it ends");
         assert!(kept.is_some_and(|kept| kept < LONGEST_KEPT), "{name} on {cores} processors: {kept:?} ms");
         // Nothing is lost when it is read after all.
-        let written = if name == "output" { &output.stdout } else { &output.stderr };
         let begins: &[u8] = if name == "output" { b"0" } else { b"error:" };
         let written = written.split(|&byte| byte == b'\n').filter(|line| line.starts_with(begins)).count();
         assert_eq!(written, lines, "{name} on {cores} processors");
     }
+}
+
+/// Of what a program writes to: where that is read, and where it is written.
+type Ends = (Box<dyn Read>, Stdio);
+
+fn pipe() -> Ends {
+    let (reader, writer) = std::io::pipe().expect("there are pipes");
+    (Box::new(reader), writer.into())
+}
+
+fn terminal() -> Ends {
+    let (mut ours, mut its) = (-1, -1);
+    // SAFETY: both are written, and nothing else is asked for.
+    let status = unsafe { libc::openpty(&mut ours, &mut its, null_mut(), null_mut(), null_mut()) };
+    assert_eq!(status, 0, "there are terminals");
+    // SAFETY: they are new, and nobody else's.
+    unsafe { (Box::new(File::from_raw_fd(ours)), OwnedFd::from_raw_fd(its).into()) }
 }
 
 /// How long the other was kept, in milliseconds.

@@ -1,13 +1,16 @@
-//! Standard output and error: a pipe, or a socket, that nobody reads doesn't stop the program. What one of them takes at once
-//! is written, without making it non-blocking for others who have it too; then its reader is waited for with everything else.
+//! Standard output and error: a pipe, a socket or a terminal that nobody reads, or that is stopped, doesn't stop the program. What one of
+//! them takes at once is written, without making it non-blocking for others who have it too; then its reader is waited for with
+//! everything else. Terminals can't be asked for that, so the program opens them once more for itself.
 //!
 //! # Soundness
 //!
 //! The system calls get bytes that are there, and structures of their own.
 
 use std::cell::{Cell, RefCell};
+use std::fs::OpenOptions;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::OpenOptionsExt;
 use std::rc::Rc;
 
 use mio::unix::SourceFd;
@@ -21,6 +24,8 @@ const ROOM: usize = 4096;
 /// See the head of this file.
 pub(crate) struct Outlet {
     fd: RawFd,
+    /// The same terminal, opened anew.
+    _own: Option<OwnedFd>,
     /// Somebody else decides when there is room.
     has_reader: bool,
     /// What is written has to wait until the reactor says that there is room.
@@ -31,9 +36,11 @@ pub(crate) struct Outlet {
 
 impl Outlet {
     pub(crate) fn new(fd: RawFd, reactor: &Rc<Reactor>) -> Rc<Outlet> {
+        let own = opened_anew(fd);
         Rc::new(Outlet {
-            fd,
-            has_reader: has_reader(fd),
+            fd: own.as_ref().map_or(fd, AsRawFd::as_raw_fd),
+            has_reader: own.is_some() || has_reader(fd),
+            _own: own,
             is_full: Cell::new(false),
             source: Cell::new(None),
             reactor: reactor.clone(),
@@ -130,6 +137,17 @@ fn has_reader(fd: RawFd) -> bool {
     // SAFETY: see the head of this file.
     let is_known = unsafe { libc::fstat(fd, &raw mut status) == 0 };
     is_known && matches!(status.st_mode & libc::S_IFMT, libc::S_IFIFO | libc::S_IFSOCK)
+}
+
+/// A terminal, opened once more so that writing to it never waits. Who may not open it waits.
+fn opened_anew(fd: RawFd) -> Option<OwnedFd> {
+    // SAFETY: nothing is read or written.
+    if unsafe { libc::isatty(fd) } == 0 {
+        return None;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
+    options.open(format!("/proc/self/fd/{fd}")).ok().map(OwnedFd::from)
 }
 
 /// What the system tells on standard error, also while nobody reads that. Nobody waits for it, so when too much does, what comes
