@@ -157,6 +157,11 @@ impl Children {
         Some((self.current, self.joints.is_some()))
     }
 
+    /// Whether it is counted whose clients they are.
+    pub fn know_joints(&self) -> bool {
+        self.joints.is_some()
+    }
+
     /// A sibling is about to lose its connections.
     pub unsafe fn leave(&mut self, instance: *mut Instance) {
         if let Some(joints) = &mut self.joints {

@@ -14,7 +14,7 @@ use core::ptr::null_mut;
 use drystone_component::{Side, Template};
 
 use super::children::Children;
-use super::dismantle::{dismantle, free_dead, needs_nothing_more};
+use super::dismantle::{Undone, dismantle, free_dead, needs_nothing_more, undo_in_slice};
 use super::late::{Late, is_exported};
 use super::leaving;
 use super::owned::{Cell, drop_in_slice};
@@ -151,6 +151,15 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
         Step::Done => {}
         step => return step,
     }
+    let parent = (*d).parent;
+    // Siblings that are clients of each other are told of all that one loses at once.
+    if has_many_slots(instance) && (parent.is_null() || !(*parent).children.know_joints()) {
+        match undo_in_slice(w, instance, &mut (*d).undone) {
+            Undone::All => {}
+            Undone::Some => return Step::Pause,
+            Undone::Refused(c) => return fail(w, refused_end(c, instance, location_of(instance))),
+        }
+    }
     let c = unfinished_of(instance);
     if !c.is_null() {
         return fail(w, refused_end(c, instance, location_of(instance)));
@@ -158,7 +167,6 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
     if !drop_in_slice(w, instance.cast(), (*template_of(instance)).owned.get()) {
         return Step::Pause;
     }
-    let parent = (*d).parent;
     dismantle(w, instance, if parent.is_null() { None } else { Some(&mut (*parent).children) });
     Step::Done
 }

@@ -4,6 +4,8 @@
 //! No process of the component is left, and nothing that it holds; who is connected to it is told before its block goes.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use core::ptr::null_mut;
+
 use drystone_component::{Offered, Template};
 
 use super::children::Children;
@@ -12,9 +14,9 @@ use crate::communication;
 use crate::communication::connection::*;
 use crate::instance::*;
 use crate::layout::*;
-use crate::worker::heap_of;
+use crate::worker::{heap_of, slice_is_over};
 
-/// Whether a component without processes has no FINALLY, no sub-components, and may let go of its servers.
+/// Whether a component without processes has no FINALLY, no sub-components, and may let go of its servers, which are not very many.
 #[inline]
 pub unsafe fn needs_nothing_more(instance: *mut Instance) -> bool {
     let template = &*template_of(instance);
@@ -22,7 +24,7 @@ pub unsafe fn needs_nothing_more(instance: *mut Instance) -> bool {
 }
 
 unsafe fn holds_nothing(instance: *mut Instance, template: &Template) -> bool {
-    if template.finally != Template::NO_BODY {
+    if template.finally != Template::NO_BODY || has_many_slots(instance) {
         return false;
     }
     holds_no_component(instance.cast(), template.owned.get()) && unfinished_of(instance).is_null()
@@ -63,6 +65,33 @@ pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Optio
     }
     free_rare(w, instance);
     (*instance).live = DEAD;
+}
+
+/// Undoes the connections of a component that has very many of them, until the time slice is over, from a place in its tables on. What
+/// [`dismantle`] finds then is little. Those who are connected to what the component passed on lose that one after the other.
+pub unsafe fn undo_in_slice(w: *mut Worker, instance: *mut Instance, place: &mut usize) -> Undone {
+    while let Some(entry) = next_in_tables(instance, place) {
+        if slice_is_over(w) {
+            return Undone::Some;
+        }
+        let c = unfinished_through(*entry);
+        if !c.is_null() {
+            return Undone::Refused(c);
+        }
+        undo(w, *entry);
+        (*heap_of(w)).free(core::mem::replace(&mut *entry, null_mut()).cast(), size_of::<RequiredSlot>());
+    }
+    Undone::All
+}
+
+/// How far [`undo_in_slice`] came.
+pub enum Undone {
+    /// All is undone.
+    All,
+    /// The rest takes another time slice.
+    Some,
+    /// This communication may not end now.
+    Refused(*mut Communication),
 }
 
 /// A required slot goes: closes what goes through it, and those to whom it was passed on become unconnected.

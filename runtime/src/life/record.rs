@@ -38,6 +38,8 @@ pub struct Deletion {
     pub storage: Option<Storage>,
     /// The process that runs FINALLY.
     pub finalizer: *mut Process,
+    /// A place in the tables of its slots: up to there its connections are undone.
+    pub undone: usize,
     /// What it has passed over.
     pub late: Late,
     /// Whose turn it is, although it is late: this one, or one within it; or null.
@@ -88,6 +90,7 @@ pub unsafe fn begin(
         children: Children::new(Vec::new()),
         storage: None,
         finalizer: null_mut(),
+        undone: 0,
         late: Late::default(),
         turn: null_mut(),
         is_suspended: false,
@@ -187,6 +190,7 @@ pub unsafe fn begin_several(
         children: Children::new(ranges),
         storage: Some(storage),
         finalizer: null_mut(),
+        undone: 0,
         late: Late::default(),
         turn: null_mut(),
         is_suspended: false,

@@ -82,6 +82,35 @@ pub unsafe fn slots_of(
     }
 }
 
+/// What is done with each of so many slots takes long.
+const MANY: usize = 1000;
+
+/// Whether a component has so many slots that others run between some of them and the rest when it is deleted.
+pub unsafe fn has_many_slots(instance: *mut Instance) -> bool {
+    (*template_of(instance)).required.get().iter().filter(|required| required.slots != 0).any(|required| {
+        let table = *slot_at::<*mut SlotTable>(instance, required.offset);
+        !table.is_null() && (*table).length >= MANY
+    })
+}
+
+/// The next slot at or behind a place in the tables of a component, which moves there; `None`: that was all.
+pub unsafe fn next_in_tables(instance: *mut Instance, place: &mut usize) -> Option<*mut *mut RequiredSlot> {
+    let mut before = 0;
+    for required in (*template_of(instance)).required.get().iter().filter(|required| required.slots != 0) {
+        let table = *slot_at::<*mut SlotTable>(instance, required.offset);
+        let length = if table.is_null() { 0 } else { (*table).length };
+        while *place < before + length {
+            let entry = SlotTable::entry(table, *place - before);
+            if !(*entry).is_null() {
+                return Some(entry);
+            }
+            *place += 1;
+        }
+        before += length;
+    }
+    None
+}
+
 /// The slots that lead inward.
 pub unsafe fn inward_slots(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlot)) {
     for offered in (*template_of(instance)).offered.get() {
