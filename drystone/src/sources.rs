@@ -113,6 +113,9 @@ pub fn read(path: &Path) -> Option<SourceFile> {
 
 fn cannot_read(path: &Path, error: &Error) {
     let reason = match error.kind() {
+        ErrorKind::NotFound if path.as_os_str().as_encoded_bytes().starts_with(b"-") => {
+            "there is no such option, and no such file (drystone help shows the options)".to_string()
+        }
         ErrorKind::NotFound => "there is no such file".to_string(),
         ErrorKind::PermissionDenied => "it may not be read".to_string(),
         ErrorKind::IsADirectory => "it is a directory".to_string(),

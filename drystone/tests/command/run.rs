@@ -268,6 +268,8 @@ fn files_that_cannot_be_read_are_named() {
         complaint(&output)
     };
     assert_eq!(complain(&["run", "no.dry"]), "error: cannot read no.dry: there is no such file\n");
+    let option = "error: cannot read --core: there is no such option, and no such file (drystone help shows the options)\n";
+    assert!(complain(&["run", "--core", "program.dry"]).starts_with(option));
     assert_eq!(complain(&["run", "."]), "error: cannot read .: it is a directory\n");
     assert_eq!(complain(&["run", "latin.dry"]), "error: cannot read latin.dry: it is not a text in UTF-8\n");
     let all =

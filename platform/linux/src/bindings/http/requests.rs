@@ -242,7 +242,10 @@ fn wanted(export: &Export, rest: &str, request: &Parts) -> Result<Wanted, Refusa
     };
     let call = export.message(rest).and_then(|message| calls.with(message)).ok_or_else(|| {
         let path = &export.path;
-        let reason = format!("{name} has no message {rest}: {path}/openapi.json says which it has");
+        let reason = match rest {
+            "" => format!("here is {name}: {path}/openapi.json says which messages it has"),
+            _ => format!("{name} has no message {rest}: {path}/openapi.json says which it has"),
+        };
         Refusal::new(StatusCode::NOT_FOUND, reason)
     })?;
     match (&request.method, export.manner.reads(call.message)) {
