@@ -17,12 +17,18 @@ pub struct Name<'a> {
     own: usize,
 }
 
+/// Names are looked at as a whole, by everyone whom they pass.
+const LONGEST: usize = 64 << 10;
+
 impl<'a> Name<'a> {
     /// Reads a name as programs write it, in the context of its scheme.
     ///
     /// # Errors
     /// It is none; says so.
     pub fn decode(bytes: &'a [u8]) -> Result<Name<'a>, String> {
+        if bytes.len() > LONGEST {
+            return Err(format!("a name has {LONGEST} bytes at most, this one {}", bytes.len()));
+        }
         let whole = core::str::from_utf8(bytes).ok();
         let parts = whole.and_then(|whole| Some((whole, whole.split_once(':')?)));
         match parts {

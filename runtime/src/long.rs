@@ -115,8 +115,7 @@ impl Caller {
     #[inline(never)]
     fn find_in_parts(self, all: &[u8], wanted: &[u8]) -> Option<usize> {
         if wanted.len() > PART {
-            // Parts would have to overlap by more than they are long.
-            return find(all, wanted);
+            return self.find_long(all, wanted);
         }
         // What begins in a part may end in the next one.
         let beyond = wanted.len().saturating_sub(1);
@@ -125,6 +124,42 @@ impl Caller {
             find(&all[part.start..end], wanted).map(|found| part.start + found)
         })
     }
+}
+
+impl Caller {
+    /// Finds what is longer than a part: only where the remainder of so many bytes is the wanted one they are compared. Unlike other ways
+    /// this takes no memory, can be interrupted anywhere, and always takes time in proportion to the length.
+    fn find_long(self, all: &[u8], wanted: &[u8]) -> Option<usize> {
+        let last = all.len().checked_sub(wanted.len())?;
+        let (sought, power) = self.remainder(wanted);
+        let (mut here, _) = self.remainder(&all[..wanted.len()]);
+        self.parts(last + 1).flatten().find(|&at| {
+            let is_found = here == sought && self.equal(&all[at..at + wanted.len()], wanted);
+            if let Some(&next) = all.get(at + wanted.len()) {
+                let first = product(u64::from(all[at]), power);
+                here = (product(here, BASE) + PRIME - first + u64::from(next)) % PRIME;
+            }
+            is_found
+        })
+    }
+
+    /// Bytes as the digits of a number: its remainder, and that of the value of the digit before them.
+    fn remainder(self, bytes: &[u8]) -> (u64, u64) {
+        self.parts(bytes.len()).flatten().fold((0, 1), |(sum, power), at| {
+            ((product(sum, BASE) + u64::from(bytes[at])) % PRIME, product(power, BASE))
+        })
+    }
+}
+
+const PRIME: u64 = (1 << 61) - 1;
+/// Any large number below the prime.
+const BASE: u64 = 0x0B5A_D4EC_EDA1_CE2A;
+
+/// A product's remainder.
+fn product(a: u64, b: u64) -> u64 {
+    let whole = u128::from(a) * u128::from(b);
+    let sum = (whole as u64 & PRIME) + (whole >> 61) as u64;
+    if sum >= PRIME { sum - PRIME } else { sum }
 }
 
 #[inline]
@@ -152,6 +187,23 @@ mod tests {
             all[place..place + 3].copy_from_slice(b"...");
         }
         assert_eq!(Caller::HASTY.find(&all, b""), Some(0));
+    }
+
+    #[test]
+    fn what_is_longer_than_a_part_is_found() {
+        let mut all: vec::Vec<u8> = (0..4 * PART).map(|place| (place % 7) as u8).collect();
+        let wanted = all[3..PART + 20].to_vec();
+        assert_eq!(Caller::HASTY.find(&all, &wanted), Some(3));
+        // Almost the same stands before it, again and again.
+        for place in [0, 5 * 7 + 3, 2 * PART + 1, 3 * PART - 17] {
+            all[place + wanted.len() - 1] = 9;
+            let marked = all[place..place + wanted.len()].to_vec();
+            assert_eq!(Caller::HASTY.find(&all, &marked), find(&all, &marked), "{place}");
+            all[place + wanted.len() - 1] = ((place + wanted.len() - 1) % 7) as u8;
+        }
+        assert_eq!(Caller::HASTY.find(&all, &[&wanted[..], b"x"].concat()), None);
+        assert_eq!(Caller::HASTY.find(&wanted, &all), None);
+        assert_eq!(Caller::HASTY.find(&all, &all), Some(0));
     }
 
     #[test]

@@ -68,9 +68,6 @@ pub fn of(row: &str) -> Option<&'static str> {
             "who ends by force is found, taken out of all queues, closed and freed while nothing else runs, some 40 ns for \
              each component: in parts, others would meet components that are half gone"
         }
-        "delay delete a client with 10^6 slots" => {
-            "the connections of one component are undone all at once, some 30 ns for each"
-        }
         "time slices average" => {
             "the check is three instructions; loops in which every iteration sends, receives or sleeps have none, the \
              others do"

@@ -5,6 +5,9 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+/// Linux takes none that is longer.
+const LONGEST: usize = 4096;
+
 /// Where the names of a program are looked up.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
@@ -16,6 +19,9 @@ impl Names {
     /// The path that a text names, as it is: relative to the current directory. No name has a 0X in it: what stands
     /// before would be the name of another file.
     pub(crate) fn path<'a>(&self, name: &'a [u8]) -> io::Result<&'a Path> {
+        if name.len() >= LONGEST {
+            return Err(io::ErrorKind::InvalidFilename.into());
+        }
         if name.contains(&0) {
             return Err(io::Error::other("No file name has a character 0X"));
         }
