@@ -95,7 +95,8 @@ pub(super) fn fault(name: &str, purpose: Purpose, beside_crates: bool) -> Fault 
 
 fn unknown(name: &str, scheme: &str, purpose: Purpose) -> (String, String) {
     let schemes = FORMS.iter().filter(|(_, form, _)| form.is_place() == (purpose == Purpose::At));
-    let is_port = name.split_once(':').is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let is_port =
+        name.split_once(':').is_some_and(|(_, rest)| rest.starts_with(|c: char| c.is_ascii_digit()));
     let help = match similar(scheme, schemes.map(|(scheme, _, _)| *scheme)) {
         _ if is_port => format!("the scheme says how it is reached: \"tcp://{name}\", or \"http://{name}\""),
         Some(meant) => format!("did you mean {meant}:?"),
