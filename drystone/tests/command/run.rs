@@ -464,3 +464,21 @@ END Main;
     let output = program.output();
     assert_eq!(status(&output), 5, "{}", complaint(&output));
 }
+
+/// What takes the kernel long is done to its end, also where the program ends meanwhile.
+#[test]
+fn large_files_are_emptied_and_deleted_before_a_program_has_ended() {
+    let folder = folder_with(
+        "COMPONENT Main REQUIRES FileSystem, Files;
+         BEGIN Files!Delete(\"deleted\"); FileSystem!New(\"emptied\"); HALT(3) END Main;",
+    );
+    let large = vec![1; 50_000_000];
+    for _ in 0..3 {
+        for name in ["deleted", "emptied"] {
+            fs::write(folder.path().join(name), &large).expect("a temporary folder can be written");
+        }
+        assert_eq!(status(&drystone(folder.path(), &["run", "program.dry"])), 3);
+        assert!(!folder.path().join("deleted").exists());
+        assert_eq!(fs::metadata(folder.path().join("emptied")).expect("it is there").len(), 0);
+    }
+}

@@ -6,6 +6,7 @@ use std::ops::Deref;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use drystone_runtime::native::{Protocol, Server};
@@ -23,6 +24,38 @@ pub(crate) fn is_large(path: &Path) -> bool {
     path.metadata().is_ok_and(|it| it.is_file() && it.len() > LARGE)
 }
 
+/// What helper threads are doing. A program that ends waits for that, as it would have done it itself.
+static UNDER_WAY: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// One of these.
+struct UnderWay;
+
+impl UnderWay {
+    fn count() -> MutexGuard<'static, usize> {
+        UNDER_WAY.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin() -> UnderWay {
+        *UnderWay::count() += 1;
+        UnderWay
+    }
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        *UnderWay::count() -= 1;
+        UNDER_WAY.1.notify_all();
+    }
+}
+
+/// Waits until all is done.
+pub(crate) fn finish() {
+    let mut count = UnderWay::count();
+    while *count > 0 {
+        count = UNDER_WAY.1.wait(count).unwrap_or_else(PoisonError::into_inner);
+    }
+}
+
 /// Has a helper thread do something, if that takes long; the client's service waits.
 pub(crate) async fn aside<P: Protocol, T: Send + 'static>(
     reactor: &Rc<Reactor>,
@@ -33,6 +66,12 @@ pub(crate) async fn aside<P: Protocol, T: Send + 'static>(
     if !takes_long {
         return work();
     }
+    let under_way = UnderWay::begin();
+    let work = move || {
+        let done = work();
+        drop(under_way);
+        done
+    };
     let errand = Errand::begin(reactor, "files", work)?;
     client.until(|waiter| errand.wait(waiter)).await
 }

@@ -18,6 +18,7 @@ use drystone_runtime::native::{Component, Declaration, Kind, Serving};
 
 use crate::Options;
 use crate::console::{Input, Reader};
+use crate::disk;
 use crate::file_system::{FileClient, OpenFiles};
 use crate::files::Directory;
 use crate::interfaces::*;
@@ -55,6 +56,7 @@ impl Remains {
     /// A program may have been ended before its services were: brings what was written to files that are still open
     /// to the disk, and the picture to where the options say. Else why not.
     pub(crate) fn finish(&self, options: &Options) -> Result<(), String> {
+        disk::finish();
         self.files.update()?;
         match (&self.canvas, &options.graphics) {
             (Some(canvas), Some(path)) => picture::save(&canvas.borrow(), path)
