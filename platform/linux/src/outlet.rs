@@ -24,8 +24,8 @@ const ROOM: usize = 4096;
 /// See the head of this file.
 pub(crate) struct Outlet {
     fd: RawFd,
-    /// The same terminal, opened anew.
-    _own: Option<OwnedFd>,
+    /// The same terminal, opened anew: writing to it never waits.
+    own: Option<OwnedFd>,
     /// Somebody else decides when there is room.
     has_reader: bool,
     /// What is written has to wait until the reactor says that there is room.
@@ -40,7 +40,7 @@ impl Outlet {
         Rc::new(Outlet {
             fd: own.as_ref().map_or(fd, AsRawFd::as_raw_fd),
             has_reader: own.is_some() || has_reader(fd),
-            _own: own,
+            own,
             is_full: Cell::new(false),
             source: Cell::new(None),
             reactor: reactor.clone(),
@@ -65,6 +65,9 @@ impl Outlet {
     }
 
     fn write_some(&self, bytes: &[u8]) -> io::Result<usize> {
+        if self.own.is_some() {
+            return self.write_now(bytes);
+        }
         let part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         // SAFETY: see the head of this file; -1 is where the file is.
         let written = unsafe { libc::pwritev2(self.fd, &raw const part, 1, -1, libc::RWF_NOWAIT) };
@@ -84,8 +87,12 @@ impl Outlet {
         if unsafe { libc::poll(&mut entry, 1, 0) } == 0 {
             return Err(io::ErrorKind::WouldBlock.into());
         }
+        self.write_now(&bytes[..bytes.len().min(ROOM)])
+    }
+
+    fn write_now(&self, bytes: &[u8]) -> io::Result<usize> {
         // SAFETY: see the head of this file.
-        let written = unsafe { libc::write(self.fd, bytes.as_ptr().cast(), bytes.len().min(ROOM)) };
+        let written = unsafe { libc::write(self.fd, bytes.as_ptr().cast(), bytes.len()) };
         usize::try_from(written).map_err(|_| io::Error::last_os_error())
     }
 
