@@ -127,8 +127,8 @@ impl Caller {
 }
 
 impl Caller {
-    /// Finds what is longer than a part: only where the remainder of so many bytes is the wanted one they are compared. Unlike other ways
-    /// this takes no memory, can be interrupted anywhere, and always takes time in proportion to the length.
+    /// Finds what is longer than a part, without memory and a part at a time: it is compared only where the remainder of so many bytes is
+    /// that of what is wanted. Where that isn't so by intent, it takes time in proportion to the length.
     fn find_long(self, all: &[u8], wanted: &[u8]) -> Option<usize> {
         let last = all.len().checked_sub(wanted.len())?;
         let (sought, power) = self.remainder(wanted);

@@ -21,7 +21,8 @@ fn our_own_systems_are_passed_over_in_silence() {
     for folder in folders.filter(|folder| folder.join("Cargo.toml").exists()) {
         let names =
             fs::read_dir(&folder).expect("it is there").map(|entry| entry.expect("it is read").file_name());
-        let names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+        let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+        names.sort_unstable();
         let sources: Vec<&str> =
             names.iter().map(String::as_str).filter(|name| name.ends_with(".dry")).collect();
         if sources.is_empty() {

@@ -131,7 +131,10 @@ fn a_long_build_is_followed_and_a_crate_that_needs_a_system_is_named() {
     let called = fs::read_to_string(folder.path().join("called")).expect("Cargo was called");
     let elsewhere = folder.path().join("elsewhere");
     assert!(called.contains(&format!("--target-dir {} ", elsewhere.display())), "{called}");
-    assert!(said.contains("building words with what a program runs on: 2 of 85 crates compiled"), "{said}");
+    let told = |count: u8| {
+        said.contains(&format!("building words with what a program runs on: {count} of 85 crates compiled"))
+    };
+    assert!((1..=3).any(told), "{said}");
     assert!(
         said.contains("words can't run without an operating system: it is built with bitflags, which needs Rust's standard library"),
         "{said}"

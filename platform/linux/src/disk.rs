@@ -1,12 +1,13 @@
-//! What the kernel may take long for, where files are large: a helper thread does it, and other processes run meanwhile.
+//! What the kernel may take long for, where files are large: a helper thread does it, one after the other, and other processes run
+//! meanwhile.
 
 use std::fs::File;
-use std::io;
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
 
 use drystone_runtime::native::{Protocol, Server};
@@ -24,59 +25,61 @@ pub(crate) fn is_large(path: &Path) -> bool {
     path.metadata().is_ok_and(|it| it.is_file() && it.len() > LARGE)
 }
 
-/// What helper threads are doing. A program that ends waits for that, as it would have done it itself.
-static UNDER_WAY: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+/// What the helper thread has to do. A program that ends waits for that, as it would have done it itself.
+static LEFT: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
 
-/// One of these.
-struct UnderWay;
-
-impl UnderWay {
-    fn count() -> MutexGuard<'static, usize> {
-        UNDER_WAY.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn begin() -> UnderWay {
-        *UnderWay::count() += 1;
-        UnderWay
-    }
-}
-
-impl Drop for UnderWay {
-    fn drop(&mut self) {
-        *UnderWay::count() -= 1;
-        UNDER_WAY.1.notify_all();
-    }
+fn left() -> MutexGuard<'static, usize> {
+    LEFT.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Waits until all is done.
 pub(crate) fn finish() {
-    let mut count = UnderWay::count();
-    while *count > 0 {
-        count = UNDER_WAY.1.wait(count).unwrap_or_else(PoisonError::into_inner);
+    let mut left = left();
+    while *left > 0 {
+        left = LEFT.1.wait(left).unwrap_or_else(PoisonError::into_inner);
     }
 }
 
-/// Has a helper thread do something, if that takes long; the client's service waits.
+type Task = Box<dyn FnOnce() + Send>;
+
+/// Has the helper thread do something, after all that it has to do already. Where there can't be a thread it is done here.
+fn later(task: impl FnOnce() + Send + 'static) {
+    static TASKS: OnceLock<Option<mpsc::Sender<Task>>> = OnceLock::new();
+    let begin = || {
+        let (tasks, all) = mpsc::channel::<Task>();
+        let work = move || all.into_iter().for_each(|task| task());
+        thread::Builder::new().name("files".into()).spawn(work).ok().map(|_| tasks)
+    };
+    *left() += 1;
+    let task = || {
+        task();
+        *left() -= 1;
+        LEFT.1.notify_all();
+    };
+    match TASKS.get_or_init(begin) {
+        Some(tasks) => tasks.send(Box::new(task)).expect("its thread never ends"),
+        None => task(),
+    }
+}
+
+/// Has the helper thread do something, if that takes long; the client's service waits. What is changed in files by their names is
+/// changed in the order in which it was asked for, also by those who are no more.
 pub(crate) async fn aside<P: Protocol, T: Send + 'static>(
     reactor: &Rc<Reactor>,
     client: &Server<P>,
     takes_long: bool,
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<T> {
-    if !takes_long {
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
+    if !takes_long && *left() == 0 {
         return work();
     }
-    let under_way = UnderWay::begin();
-    let work = move || {
-        let done = work();
-        drop(under_way);
-        done
-    };
-    let errand = Errand::begin(reactor, "files", work)?;
+    let (errand, task) = Errand::new(reactor, work);
+    later(task);
     client.until(|waiter| errand.wait(waiter)).await
 }
 
-/// An open file. File systems may begin to write what is new when it is closed, so a thread of its own closes it after much was written.
+/// An open file. File systems may begin to write what is new when it is closed, or free what was deleted, so the helper thread closes it
+/// where that is much.
 pub(crate) struct DiskFile {
     /// Until it is dropped.
     file: Option<File>,
@@ -104,10 +107,10 @@ impl Deref for DiskFile {
 
 impl Drop for DiskFile {
     fn drop(&mut self) {
-        let file = self.file.take();
-        if *self.written.get_mut() > LARGE {
-            // Without a thread it is closed here.
-            let _ = thread::Builder::new().name("closing a file".into()).spawn(move || drop(file));
+        let Some(file) = self.file.take() else { return };
+        let is_deleted = || file.metadata().is_ok_and(|it| it.nlink() == 0 && it.len() > LARGE);
+        if *self.written.get_mut() > LARGE || is_deleted() {
+            later(move || drop(file));
         }
     }
 }

@@ -138,6 +138,10 @@ impl FileClient {
                     let made = self.make(&client, &name).await;
                     Ok(Some(self.opened(made)))
                 }
+                In::Open { name } => {
+                    let opened = self.open(&client, &name).await;
+                    Ok(Some(self.opened(opened)))
+                }
                 request => self.serve(request),
             };
             match served {
@@ -151,10 +155,6 @@ impl FileClient {
     /// An error is one that the protocol has no message for.
     fn serve(&mut self, request: In<'_>) -> Result<Option<Out<'static>>, String> {
         match request {
-            In::Open { name } => {
-                let path = self.names.existing(&name);
-                Ok(Some(self.opened(path.and_then(|path| open(&path).map(|file| (path, file))))))
-            }
             request => {
                 // The protocol has it that a file is open.
                 let Some(file) = &self.file else { return Ok(None) };
@@ -171,6 +171,12 @@ impl FileClient {
     async fn make(&self, client: &Server, name: &[u8]) -> io::Result<(PathBuf, Opened)> {
         let path = self.names.path(name)?.to_path_buf();
         aside(&self.reactor, client, is_large(&path), || create(&path).map(|file| (path, file))).await
+    }
+
+    /// Opens what exists.
+    async fn open(&self, client: &Server, name: &[u8]) -> io::Result<(PathBuf, Opened)> {
+        let path = self.names.existing(name)?;
+        aside(&self.reactor, client, false, || open(&path).map(|file| (path, file))).await
     }
 
     /// Writes a text up to a 0X, others run in between.

@@ -74,29 +74,32 @@ impl Directory {
         Ok(Opened { reactor: self.reactor.clone(), file, writable: mode != b"r" })
     }
 
-    /// What a request is answered by, message by message.
-    async fn serve(&self, client: &Server, request: In<'_>) -> io::Result<Vec<Out<'static>>> {
+    /// Says what a request is answered by but for the last message.
+    async fn serve(&self, client: &mut Server, request: In<'_>) -> io::Result<Out<'static>> {
         match request {
             In::Open { name, mode } => {
                 let opened = self.open(client, &name, &mode).await?;
-                Ok(vec![Out::Opened { f: Part::new(self.kind, opened) }])
+                Ok(Out::Opened { f: Part::new(self.kind, opened) })
             }
             In::List { name } => {
                 let path = self.names.existing(&name)?;
                 let entries = aside(&self.reactor, client, true, move || list(path)).await?;
-                let entries = entries.into_iter().map(|name| Out::Entry { name: name.into() });
-                Ok([Out::Done].into_iter().chain(entries).chain([Out::End]).collect())
+                client.send(Out::Done).await;
+                for name in entries {
+                    client.send(Out::Entry { name: name.into() }).await;
+                }
+                Ok(Out::End)
             }
             In::Delete { name } => {
                 let path = self.names.path(&name)?.to_path_buf();
                 aside(&self.reactor, client, is_large(&path), move || delete(&path)).await?;
-                Ok(vec![Out::Done])
+                Ok(Out::Done)
             }
             In::Rename { name, new } => {
                 let (path, new) =
                     (self.names.path(&name)?.to_path_buf(), self.names.path(&new)?.to_path_buf());
                 aside(&self.reactor, client, is_large(&new), move || fs::rename(path, new)).await?;
-                Ok(vec![Out::Done])
+                Ok(Out::Done)
             }
         }
     }
@@ -104,10 +107,9 @@ impl Directory {
     /// Serves a client to its end.
     pub(crate) async fn attend(self, mut client: Server) {
         while let Ok(request) = client.receive().await {
-            let failed = |error: io::Error| vec![Out::Failed { reason: reason(&error).into() }];
-            for message in self.serve(&client, request).await.unwrap_or_else(failed) {
-                client.send(message).await;
-            }
+            let answer = self.serve(&mut client, request).await;
+            let failed = |error| Out::Failed { reason: reason(&error).into() };
+            client.send(answer.unwrap_or_else(failed)).await;
         }
     }
 }

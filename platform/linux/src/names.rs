@@ -20,7 +20,7 @@ impl Names {
     /// before would be the name of another file.
     pub(crate) fn path<'a>(&self, name: &'a [u8]) -> io::Result<&'a Path> {
         if name.len() >= LONGEST {
-            return Err(io::ErrorKind::InvalidFilename.into());
+            return Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG));
         }
         if name.contains(&0) {
             return Err(io::Error::other("No file name has a character 0X"));

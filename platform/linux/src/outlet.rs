@@ -80,7 +80,7 @@ impl Outlet {
         }
     }
 
-    /// For kernels that can't be told not to wait.
+    /// For kernels that can't be told not to wait, and where a domain may not tell them.
     fn write_little(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut entry = libc::pollfd { fd: self.fd, events: libc::POLLOUT, revents: 0 };
         // SAFETY: one entry.
@@ -135,7 +135,7 @@ impl Handler for Outlet {
 }
 
 fn is_unknown(error: &io::Error) -> bool {
-    matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL))
+    matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL | libc::EPERM))
 }
 
 fn has_reader(fd: RawFd) -> bool {
@@ -150,6 +150,12 @@ fn has_reader(fd: RawFd) -> bool {
 fn opened_anew(fd: RawFd) -> Option<OwnedFd> {
     // SAFETY: nothing is read or written.
     if unsafe { libc::isatty(fd) } == 0 {
+        return None;
+    }
+    // The other side of a terminal: to open that makes a new one.
+    let mut number: libc::c_uint = 0;
+    // SAFETY: it is written, and nothing else.
+    if unsafe { libc::ioctl(fd, libc::TIOCGPTN, &raw mut number) } == 0 {
         return None;
     }
     let mut options = OpenOptions::new();

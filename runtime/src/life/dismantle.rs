@@ -78,6 +78,7 @@ pub unsafe fn undo_in_slice(w: *mut Worker, instance: *mut Instance, place: &mut
         if !c.is_null() {
             return Undone::Refused(c);
         }
+        forget_names_of(w, *entry);
         undo(w, *entry);
         (*heap_of(w)).free(core::mem::replace(&mut *entry, null_mut()).cast(), size_of::<RequiredSlot>());
     }

@@ -18,12 +18,11 @@ pub(crate) struct Errand<T> {
 }
 
 impl<T: Send + 'static> Errand<T> {
-    /// Has it done by a thread with this name.
-    pub(crate) fn begin(
+    /// The errand, and what has to be done for it.
+    pub(crate) fn new(
         reactor: &Rc<Reactor>,
-        name: &str,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> io::Result<Errand<T>> {
+    ) -> (Errand<T>, impl FnOnce() + Send + 'static) {
         let errand = Errand { reactor: reactor.clone(), source: reactor.source(), result: Arc::default() };
         let (signal, result) = (reactor.signal(errand.source), errand.result.clone());
         let work = move || {
@@ -31,6 +30,16 @@ impl<T: Send + 'static> Errand<T> {
             *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(done);
             signal.done();
         };
+        (errand, work)
+    }
+
+    /// Has it done by a thread with this name.
+    pub(crate) fn begin(
+        reactor: &Rc<Reactor>,
+        name: &str,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> io::Result<Errand<T>> {
+        let (errand, work) = Errand::new(reactor, work);
         thread::Builder::new().name(name.into()).spawn(work)?;
         Ok(errand)
     }

@@ -108,6 +108,15 @@ pub unsafe fn forget_names(w: *mut Worker, instance: *mut Instance) {
     targets(instance, |target| (*names).revoke(target));
 }
 
+/// A required slot goes before its component: the same for it.
+pub unsafe fn forget_names_of(w: *mut Worker, slot: *mut RequiredSlot) {
+    let names = &raw mut (*home(w)).names;
+    if !(*names).is_empty() {
+        (*names).cease(slot);
+        (*names).revoke(slot.expose_provenance() | 1);
+    }
+}
+
 /// What names of a component's interfaces may stand for.
 unsafe fn targets(instance: *mut Instance, mut each: impl FnMut(usize)) {
     interfaces_of(instance, |slot, _| each(slot.expose_provenance() | 1));
