@@ -170,13 +170,17 @@ impl FileClient {
     /// Makes a file, or empties it.
     async fn make(&self, client: &Server, name: &[u8]) -> io::Result<(PathBuf, Opened)> {
         let path = self.names.path(name)?.to_path_buf();
-        aside(&self.reactor, client, is_large(&path), || create(&path).map(|file| (path, file))).await
+        let (large, made) = (is_large(&path), path.clone());
+        let file = aside(&self.reactor, client, large, &[&path], move || create(&made)).await?;
+        Ok((path, file))
     }
 
     /// Opens what exists.
     async fn open(&self, client: &Server, name: &[u8]) -> io::Result<(PathBuf, Opened)> {
         let path = self.names.existing(name)?;
-        aside(&self.reactor, client, false, || open(&path).map(|file| (path, file))).await
+        let opened = path.clone();
+        let file = aside(&self.reactor, client, false, &[&path], move || open(&opened)).await?;
+        Ok((path, file))
     }
 
     /// Writes a text up to a 0X, others run in between.

@@ -69,7 +69,8 @@ impl Directory {
     async fn open(&self, client: &Server, name: &[u8], mode: &[u8]) -> io::Result<Opened> {
         let (options, path) = self.way(name, mode)?;
         let empties = mode == b"w" && is_large(&path);
-        let file = aside(&self.reactor, client, empties, move || options.open(path)).await?;
+        let opened = path.clone();
+        let file = aside(&self.reactor, client, empties, &[&path], move || options.open(opened)).await?;
         let file = Arc::new(DiskFile::new(file));
         Ok(Opened { reactor: self.reactor.clone(), file, writable: mode != b"r" })
     }
@@ -83,7 +84,7 @@ impl Directory {
             }
             In::List { name } => {
                 let path = self.names.existing(&name)?;
-                let entries = aside(&self.reactor, client, true, move || list(path)).await?;
+                let entries = aside(&self.reactor, client, true, &[], move || list(path)).await?;
                 client.send(Out::Done).await;
                 for name in entries {
                     client.send(Out::Entry { name: name.into() }).await;
@@ -91,14 +92,16 @@ impl Directory {
                 Ok(Out::End)
             }
             In::Delete { name } => {
-                let path = self.names.path(&name)?.to_path_buf();
-                aside(&self.reactor, client, is_large(&path), move || delete(&path)).await?;
+                let path = self.names.path(&name)?;
+                let deleted = path.to_path_buf();
+                aside(&self.reactor, client, is_large(path), &[path], move || delete(&deleted)).await?;
                 Ok(Out::Done)
             }
             In::Rename { name, new } => {
-                let (path, new) =
-                    (self.names.path(&name)?.to_path_buf(), self.names.path(&new)?.to_path_buf());
-                aside(&self.reactor, client, is_large(&new), move || fs::rename(path, new)).await?;
+                let (path, new) = (self.names.path(&name)?, self.names.path(&new)?);
+                let (from, to) = (path.to_path_buf(), new.to_path_buf());
+                let rename = move || fs::rename(from, to);
+                aside(&self.reactor, client, is_large(new), &[path, new], rename).await?;
                 Ok(Out::Done)
             }
         }
@@ -177,7 +180,7 @@ impl Opened {
             }
             In::Update => {
                 let file = self.file.clone();
-                aside(&self.reactor, client, true, move || file.sync_data()).await?;
+                aside(&self.reactor, client, true, &[], move || file.sync_data()).await?;
                 Ok(Out::Done)
             }
         }
@@ -231,7 +234,7 @@ impl Opened {
         let cut_off = self.file.metadata()?.len().saturating_sub(length);
         self.file.has_written(cut_off);
         let file = self.file.clone();
-        aside(&self.reactor, client, cut_off > LARGE, move || file.set_len(length)).await
+        aside(&self.reactor, client, cut_off > LARGE, &[], move || file.set_len(length)).await
     }
 }
 
