@@ -32,14 +32,15 @@ pub struct Deletion {
     pub customer: Customer,
     /// How far it is.
     pub stage: Stage,
+    /// A place in the tables of its slots: up to there its connections are undone. It stands where nothing else would: were a
+    /// record larger, it would take pages of its own.
+    pub undone: u32,
     /// What it holds, as soon as that is deleted.
     pub children: Children,
     /// What is freed after that, if there is no instance.
     pub storage: Option<Storage>,
     /// The process that runs FINALLY.
     pub finalizer: *mut Process,
-    /// A place in the tables of its slots: up to there its connections are undone.
-    pub undone: usize,
     /// What it has passed over.
     pub late: Late,
     /// Whose turn it is, although it is late: this one, or one within it; or null.
