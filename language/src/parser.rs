@@ -18,6 +18,8 @@ mod protocols;
 mod statements;
 mod units;
 
+pub(crate) use expressions::JOINED_COMPARISONS;
+
 use std::cell::Cell;
 
 use crate::ast::{self, Name, Native};

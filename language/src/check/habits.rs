@@ -34,7 +34,11 @@ pub(super) fn instead_of(name: &str) -> Option<&'static str> {
         "floor" | "trunc" | "entier" => "INTEGER(x) floors a REAL",
         "lock" | "mutex" | "synchronized" => "BEGIN {EXCLUSIVE} .. END has the component alone",
         "spawn" | "go" | "thread" | "async" => "NEW(x) makes a component, whose ACTIVITY runs beside this",
-        "this" | "self" => "a component names its own variables and procedures without anything before them",
+        "raise" | "throw" => "there are no exceptions: write a message for what may go wrong",
+        "free" | "dispose" => "DELETE(x) ends a component; what else holds values needs no care",
+        "this" | "self" | "me" => {
+            "a component names its own variables and procedures without anything before them"
+        }
         _ => return None,
     })
 }

@@ -98,6 +98,9 @@ impl<'a> Checker<'a> {
             if let Found::Symbol(Symbol::Variable(_), _) = self.lookup(scope, &variable) {
                 return Some(format!("what is in a component is reached by messages: {import}!Message"));
             }
+            if let Some(help) = instead_of(import) {
+                return Some(help.into());
+            }
             return Some(format!("to use what {import}.dry declares, begin the file with IMPORT {import};"));
         }
         if let Some(imported) = self.imported_as(name) {

@@ -22,6 +22,10 @@ pub(super) const DECLARATIONS: &[Keyword] = &[
 const TOP_LEVEL: &[Keyword] =
     &[Keyword::Component, Keyword::Interface, Keyword::Procedure, Keyword::Constant];
 
+pub(super) const PARAMETER: &str = "a parameter has a name and a type: x: INTEGER";
+
+const INDEX: &str = "an index has a name and a type, and no bounds: a[i: INTEGER]: REAL";
+
 const EXPECTED_ITEM: &str = "`COMPONENT`, `INTERFACE`, `PROCEDURE` or `CONSTANT` at the top level";
 
 /// What a body belongs to: only components have ACTIVITY and implementations, only they and implementations FINALLY.
@@ -226,7 +230,7 @@ impl Parser<'_> {
         let mut formals = Vec::new();
         if self.accept(Symbol::LeftParenthesis) && !self.accept(Symbol::RightParenthesis) {
             formals.push(self.formal()?);
-            while self.accept(Symbol::Semicolon) {
+            while self.another_section() {
                 formals.push(self.formal()?);
             }
             self.expect(Symbol::RightParenthesis)?;
@@ -237,8 +241,7 @@ impl Parser<'_> {
 
     fn formal(&mut self) -> Parsed<Formal> {
         let variable = self.accept(Keyword::Variable);
-        let names = self.list(|parser| parser.name("the name of a parameter"))?;
-        self.expect(Symbol::Colon)?;
+        let names = self.section_names("the name of a parameter", PARAMETER)?;
         Ok(Formal { variable, names, ty: self.ty()? })
     }
 
@@ -265,21 +268,34 @@ impl Parser<'_> {
                 if !parser.accept(Symbol::LeftBracket) {
                     return Ok((name, None));
                 }
-                let indices = parser.sections()?;
+                let indices = parser.sections("the name of an index", INDEX)?;
                 parser.expect(Symbol::RightBracket)?;
                 Ok((name, Some(indices)))
             })?;
+            if parser.at_value() {
+                let help = "a variable has a type and begins with 0, FALSE or \"\": VARIABLE x: INTEGER; x := 1 stands behind BEGIN";
+                return parser.unexpected_with_help("`:`", help);
+            }
             parser.expect(Symbol::Colon)?;
             let ty = parser.ty()?;
-            if parser.at(Symbol::Equal) || parser.at(Symbol::Assign) {
+            if parser.at_value() {
                 let help = "a variable gets its value by a statement, behind BEGIN: x := 1";
                 return parser.unexpected_with_help("`;` after this declaration", help);
+            }
+            if parser.at(Symbol::LeftBracket) {
+                let (name, _) = &variables[0];
+                let help = format!("indices stand beside the name: {}[i: INTEGER]: INTEGER", name.text);
+                return parser.unexpected_with_help("`;` after this declaration", &help);
             }
             let attributes = parser.attributes()?;
             declarations.push(Declaration::Variables(Variables { variables, ty, attributes }));
             Ok(())
         });
         Ok(())
+    }
+
+    fn at_value(&self) -> bool {
+        self.at(Symbol::Equal) || self.at(Symbol::Assign)
     }
 
     /// Entries of a CONSTANT or VARIABLE section, each with its `;`. What is wrong with one ends at its `;`.

@@ -6,6 +6,9 @@ use crate::ast::{BinaryOperator, Designator, Expression, ExpressionKind, Pattern
 use crate::lexer::{self, Keyword, Symbol, TokenKind};
 use crate::source::Span;
 
+/// How to compare in what AND or OR joins.
+pub(crate) const JOINED_COMPARISONS: &str = "AND and OR come before comparisons: write (a = b) AND (c = d)";
+
 impl Parser<'_> {
     /// `[Attributes] Simple [relation Simple]`
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
@@ -34,14 +37,14 @@ impl Parser<'_> {
         self.advance();
         self.count_operator()?;
         let right = self.simple()?;
-        let relation = binary(operator, left, right);
         if self.relational_operator().is_some() {
-            return self.unexpected_with_help(
-                "the end of this comparison",
-                "comparisons do not chain: put parentheses, or join two with AND",
-            );
+            let help = match right.kind {
+                ExpressionKind::Binary(BinaryOperator::And | BinaryOperator::Or, ..) => JOINED_COMPARISONS,
+                _ => "comparisons do not chain: put parentheses, or join two with AND",
+            };
+            return self.unexpected_with_help("the end of this comparison", help);
         }
-        Ok(relation)
+        Ok(binary(operator, left, right))
     }
 
     fn simple(&mut self) -> Parsed<Expression> {
@@ -160,6 +163,7 @@ impl Parser<'_> {
                 ExpressionKind::String(lexer::string_bytes(self.text_of(token)))
             }
             TokenKind::Symbol(Symbol::Receive) => self.receive_test(None)?,
+            TokenKind::Keyword(Keyword::If) if !self.on_a_new_line() => return self.if_as_expression(),
             _ => return self.unexpected("an expression"),
         };
         Ok(Expression { kind, span: self.since(token.span) })

@@ -20,12 +20,20 @@ const SIGNS: &[(&str, &str)] = &[
     ("**", "there is no operator for powers"),
     ("->", "there are no references: what holds a component talks to it, x!Message"),
     ("=>", "\"greater or equal\" is written `>=`"),
+    ("<<", "there are no operations on bits: write x * 4, or x DIV 4"),
+    (">>", "there are no operations on bits: write x * 4, or x DIV 4"),
     ("=<", "\"less or equal\" is written `<=`"),
     (":-", "an assignment is written `:=`"),
 ];
 
 /// Instead of statements that choose by a value.
 const BRANCHES: &str = "write IF .. THEN .. ELSIF .. THEN .. ELSE .. END";
+
+/// Instead of a message in an expression.
+const MESSAGE: &str = "a message is a statement, no expression: s!Get; s?Value(x)";
+
+/// Instead of `c ? a : b`.
+const CHOICE: &str = "a choice is a statement: write IF .. THEN .. ELSE .. END";
 
 /// Words that elsewhere begin or join what has another word here.
 const WORDS: &[(&str, &str)] = &[
@@ -143,6 +151,9 @@ impl Parser<'_> {
                 return Some(help.to_string());
             }
         }
+        if let Some(help) = self.habit_of_expressions(before, here) {
+            return Some(help.into());
+        }
         if self.text_of(here) == "#" {
             return Some("a comment is (* .. *); `#` asks whether two values differ".into());
         }
@@ -163,7 +174,43 @@ impl Parser<'_> {
                 "`{` begins attributes: blocks begin with BEGIN, THEN or DO, and stop at END".into(),
             );
         }
-        self.foreign_word(here).or_else(|| self.foreign_word(before))
+        let is_type = self.kind_before(2) == Symbol::Colon.into();
+        self.foreign_word(here).or_else(|| self.foreign_word(before).filter(|_| !is_type))
+    }
+
+    /// What was meant by signs that elsewhere belong to expressions.
+    fn habit_of_expressions(&self, before: Token, here: Token) -> Option<&'static str> {
+        let is_behind_value = match before.kind {
+            TokenKind::Symbol(Symbol::RightParenthesis | Symbol::RightBracket) => true,
+            kind => kind == TokenKind::Name,
+        };
+        let is_behind_test = self.kind_before(2) == Symbol::Receive.into();
+        Some(match here.kind {
+            TokenKind::Symbol(Symbol::Send) if is_behind_value => MESSAGE,
+            TokenKind::Symbol(Symbol::Send) => "\"not\" is written `~`: ~(a = b)",
+            TokenKind::Symbol(Symbol::LeftParenthesis) if is_behind_test => MESSAGE,
+            TokenKind::Symbol(Symbol::Colon) if is_behind_test => CHOICE,
+            TokenKind::Integer(_) | TokenKind::Real(_) | TokenKind::Character(_) | TokenKind::String
+                if before.kind == Symbol::Receive.into() =>
+            {
+                CHOICE
+            }
+            TokenKind::Symbol(Symbol::LeftBracket) if !is_behind_value => {
+                "there are no lists of values: elements are assigned one by one, a[1] := 2"
+            }
+            TokenKind::String if before.kind == TokenKind::Name && before.span.end == here.span.start => {
+                "texts are put together with `+`: \"x = \" + TEXT(x)"
+            }
+            _ if self.text_of(before) == "NEW" => {
+                "NEW(x) makes a component in variable x, which is declared with its type: x: Template"
+            }
+            _ => return None,
+        })
+    }
+
+    /// The kind of the token so many before the next one.
+    fn kind_before(&self, back: usize) -> TokenKind {
+        self.position.checked_sub(back).map_or(TokenKind::End, |at| self.tokens[at].kind)
     }
 
     /// Behind `END Name`.

@@ -1,8 +1,11 @@
 //! Interfaces and their protocols.
 
+use super::declarations::PARAMETER;
 use super::{Parsed, Parser};
-use crate::ast::{Declaration, Direction, Interface, Message, Protocol, Section};
+use crate::ast::{Declaration, Direction, Interface, Message, Name, Protocol, Section};
 use crate::lexer::{Keyword, Symbol, TokenKind};
+
+const DIRECTION: &str = "a message begins with `IN` (client to server) or `OUT` (server to client)";
 
 impl Parser<'_> {
     /// `INTERFACE [Attributes] Name; [Protocol] END Name;`
@@ -35,6 +38,7 @@ impl Parser<'_> {
     /// Reports what stands behind a whole protocol; signs of other notations are known.
     fn not_in_a_protocol(&mut self) {
         let help = match self.kind() {
+            TokenKind::Name => DIRECTION,
             TokenKind::Symbol(Symbol::Times | Symbol::Plus) => {
                 "what may be repeated stands in braces: { IN A OUT B }"
             }
@@ -86,10 +90,7 @@ impl Parser<'_> {
             }
             TokenKind::Symbol(Symbol::LeftBracket) => self.enclosed(Symbol::RightBracket, Protocol::Optional),
             TokenKind::Symbol(Symbol::LeftBrace) => self.enclosed(Symbol::RightBrace, Protocol::Repeated),
-            TokenKind::Name => self.unexpected_with_help(
-                "`IN`, `OUT` or a parenthesis",
-                "a message begins with `IN` (client to server) or `OUT` (server to client)",
-            ),
+            TokenKind::Name => self.unexpected_with_help("`IN`, `OUT` or a parenthesis", DIRECTION),
             _ => self.unexpected("`IN`, `OUT` or a parenthesis"),
         }
     }
@@ -111,23 +112,56 @@ impl Parser<'_> {
         let mut parameters = Vec::new();
         if self.at(Symbol::LeftParenthesis) && self.kind_after(1) == TokenKind::Name {
             self.advance();
-            parameters = self.sections()?;
+            parameters = self.sections("the name of a parameter", PARAMETER)?;
             self.expect(Symbol::RightParenthesis)?;
+        }
+        let is_empty =
+            self.at(Symbol::LeftParenthesis) && self.kind_after(1) == Symbol::RightParenthesis.into();
+        let behind = if is_empty { self.kind_after(2) } else { self.kind() };
+        if behind == Symbol::Colon.into() {
+            let help = "a message has no result, another brings it: IN Get OUT Value(x: INTEGER)";
+            return self.unexpected_with_help("the end of this message", help);
+        }
+        if is_empty {
+            let help = "a message without parameters has no parentheses";
+            return self.unexpected_with_help("the end of this message", help);
         }
         Ok(Protocol::Message(Message { direction, name, parameters, span: self.since(first) }))
     }
 
     /// `Names: Type {; Names: Type}`
-    pub(super) fn sections(&mut self) -> Parsed<Vec<Section>> {
+    pub(super) fn sections(&mut self, what: &str, help: &str) -> Parsed<Vec<Section>> {
         let mut sections = Vec::new();
         loop {
-            let names = self.list(|parser| parser.name("a name"))?;
-            self.expect(Symbol::Colon)?;
+            let names = self.section_names(what, help)?;
             sections.push(Section { names, ty: self.ty()? });
-            if !self.accept(Symbol::Semicolon) {
+            if !self.another_section() {
                 return Ok(sections);
             }
         }
+    }
+
+    /// `Names:`
+    pub(super) fn section_names(&mut self, what: &str, help: &str) -> Parsed<Vec<Name>> {
+        let names = self.list(|parser| match parser.at(TokenKind::Name) {
+            true => parser.name(what),
+            false => parser.unexpected_with_help(what, help),
+        })?;
+        if !self.accept(Symbol::Colon) {
+            return self.unexpected_with_help("`:`", help);
+        }
+        Ok(names)
+    }
+
+    /// Reads the `;` before another section, and a `,` as one.
+    pub(super) fn another_section(&mut self) -> bool {
+        if self.at(Symbol::Comma) {
+            let help = "`;` separates parameters, and indices: a: INTEGER; b: TEXT";
+            let _: Parsed<()> = self.unexpected_with_help("`;`", help);
+            self.advance();
+            return true;
+        }
+        self.accept(Symbol::Semicolon)
     }
 }
 

@@ -229,7 +229,7 @@ impl Parser<'_> {
             let condition = self.head(Keyword::Then, Parser::expression);
             let block = self.inner_block(&[Keyword::Elsif, Keyword::Else])?;
             branches.push(condition.map(|condition| (condition, block)));
-            if !self.accept(Keyword::Elsif) {
+            if !self.accept(Keyword::Elsif) && !self.foreign_elsif() {
                 break;
             }
         }

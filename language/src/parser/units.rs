@@ -77,6 +77,9 @@ impl Parser<'_> {
         };
         let _: Parsed<()> = if self.at_any(&[Keyword::Activity, Keyword::Finally]) {
             self.unexpected_with_help(sections, help)
+        } else if self.at_any(&[Keyword::Offers, Keyword::Requires]) {
+            let help = "OFFERS and REQUIRES belong to the heading: its `;` stands behind them";
+            self.unexpected_with_help(sections, help)
         } else if self.at(Keyword::Import) {
             self.unexpected_with_help(sections, "IMPORT stands once, at the beginning of a file")
         } else {

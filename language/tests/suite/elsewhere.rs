@@ -240,9 +240,18 @@ fn those_words_name_variables_and_procedures_in_any_place() {
 #[test]
 fn looking_for_their_ends_takes_little_time() {
     let begin = std::time::Instant::now();
-    for piece in
-        ["LOOP\n", "NEXT;\n", "SUB s\n", "if (a)\n", "IF a THEN NEXT;\n", "CASE a OF 1: ", "x RECORD S;\n"]
-    {
+    for piece in [
+        "LOOP\n",
+        "NEXT;\n",
+        "SUB s\n",
+        "if (a)\n",
+        "IF a THEN NEXT;\n",
+        "CASE a OF 1: ",
+        "x RECORD S;\n",
+        "elif a\n",
+        "DO WHILE a\n",
+        "x := IF a\n",
+    ] {
         let text = format!("COMPONENT Main;\nBEGIN\nIF a THEN\n{}", piece.repeat(20_000));
         assert!(!errors(&text).is_empty());
         let text = format!("COMPONENT Main;\n{}", piece.repeat(20_000));
