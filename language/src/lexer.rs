@@ -295,7 +295,7 @@ impl Lexer<'_> {
 fn instead_of(foreign: &str, is_between_values: bool) -> Option<&'static str> {
     Some(match foreign.chars().next()? {
         '&' if foreign == "&" => {
-            "write AND between conditions; INTEGERs have no operations on bits, but DIV and MOD"
+            "write AND between conditions, + between texts; for bits there are DIV and MOD"
         }
         '^' if is_between_values => {
             "there are no powers and no operations on bits: write x * x, or DIV and MOD"

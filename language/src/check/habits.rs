@@ -16,7 +16,7 @@ pub(super) fn instead_of(name: &str) -> Option<&'static str> {
         "read" | "readln" | "readline" | "input" | "scanf" | "gets" => {
             "require Console, then Console!ReadLine; Console?Line(x)"
         }
-        "len" | "strlen" | "size" => "LENGTH(t) is the length of a text",
+        "len" | "strlen" | "size" | "length" => "LENGTH(t) is the length of a text",
         "nil" | "null" | "none" | "undefined" => {
             "there are no references: EXISTS(x) tells whether x holds something"
         }

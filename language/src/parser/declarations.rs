@@ -185,6 +185,9 @@ impl Parser<'_> {
     fn offers_and_requires(&mut self) -> Parsed<(Vec<Facet>, Vec<Facet>)> {
         let offers = if self.accept(Keyword::Offers) { self.facets()? } else { Vec::new() };
         let requires = if self.accept(Keyword::Requires) { self.facets()? } else { Vec::new() };
+        if self.at(Keyword::Offers) {
+            return self.unexpected_with_help("`;` after this heading", "OFFERS stands before REQUIRES");
+        }
         Ok((offers, requires))
     }
 
@@ -235,6 +238,10 @@ impl Parser<'_> {
             }
             self.expect(Symbol::RightParenthesis)?;
         }
+        if self.at(TokenKind::Name) && !self.on_a_new_line() || self.at(Symbol::Minus) {
+            let help = "a result stands behind a colon: PROCEDURE F(x: INTEGER): INTEGER";
+            return self.unexpected_with_help("`:` or `;`", help);
+        }
         let result = if self.accept(Symbol::Colon) { Some(self.ty()?) } else { None };
         Ok((formals, result))
     }
@@ -242,7 +249,12 @@ impl Parser<'_> {
     fn formal(&mut self) -> Parsed<Formal> {
         let variable = self.accept(Keyword::Variable);
         let names = self.section_names("the name of a parameter", PARAMETER)?;
-        Ok(Formal { variable, names, ty: self.ty()? })
+        let ty = self.ty()?;
+        if self.at_value() {
+            let help = "a parameter has no value of its own: every call gives one";
+            return self.unexpected_with_help("`;` or `)`", help);
+        }
+        Ok(Formal { variable, names, ty })
     }
 
     fn constants(&mut self, declarations: &mut Vec<Declaration>) -> Parsed<()> {
@@ -307,7 +319,10 @@ impl Parser<'_> {
         while self.at(TokenKind::Name) && !self.at_foreign_declaration() {
             let (first, declared_before) = (self.position, declarations.len());
             let read = entry(self, declarations).and_then(|()| {
-                if self.at(Symbol::Semicolon) { Ok(()) } else { self.missing_semicolon("this declaration") }
+                if self.at(Symbol::Semicolon) || self.comma_between_entries() {
+                    return Ok(());
+                }
+                self.missing_semicolon("this declaration")
             });
             if read.is_err() && !self.next_entry_follows() {
                 self.skip_until(|parser| {
@@ -321,8 +336,21 @@ impl Parser<'_> {
                 declarations.truncate(declared_before);
                 declarations.push(Declaration::Lost(self.names_since(first)));
             }
-            self.accept(Symbol::Semicolon);
+            if !self.accept(Symbol::Semicolon) && read.is_ok() {
+                self.accept(Symbol::Comma);
+            }
         }
+    }
+
+    /// Reports a `,` before another entry, which is taken for `;`.
+    fn comma_between_entries(&mut self) -> bool {
+        let goes_on = [Symbol::Equal, Symbol::Colon].map(TokenKind::from).contains(&self.kind_after(2));
+        let is_one = self.at(Symbol::Comma) && goes_on;
+        if is_one {
+            let help = "`;` separates declarations: a: INTEGER; b: TEXT";
+            let _: Parsed<()> = self.unexpected_with_help("`;` after this declaration", help);
+        }
+        is_one
     }
 
     /// All names from this token on.
@@ -345,6 +373,10 @@ impl Parser<'_> {
     }
 
     fn facet(&mut self) -> Parsed<Facet> {
+        if self.at(Keyword::Requires) {
+            let help = "nothing stands between OFFERS A, B and REQUIRES C";
+            return self.unexpected_with_help("the name of an interface", help);
+        }
         let name = self.qualified("the name of an interface")?;
         let first = name.span;
         let mut cardinality = None;

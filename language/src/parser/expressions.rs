@@ -119,6 +119,7 @@ impl Parser<'_> {
 
     fn factor(&mut self) -> Parsed<Expression> {
         match self.kind() {
+            _ if self.at_block_as_expression() => self.block_as_expression(),
             TokenKind::Symbol(Symbol::LeftParenthesis) => self.group(),
             TokenKind::Symbol(Symbol::Not) => self.not(),
             TokenKind::Name => self.named(self.token().span),
@@ -163,7 +164,6 @@ impl Parser<'_> {
                 ExpressionKind::String(lexer::string_bytes(self.text_of(token)))
             }
             TokenKind::Symbol(Symbol::Receive) => self.receive_test(None)?,
-            TokenKind::Keyword(Keyword::If) if !self.on_a_new_line() => return self.if_as_expression(),
             _ => return self.unexpected("an expression"),
         };
         Ok(Expression { kind, span: self.since(token.span) })

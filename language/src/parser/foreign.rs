@@ -92,8 +92,18 @@ impl Parser<'_> {
         is_there
     }
 
-    /// Reads over an IF where an expression should be.
-    pub(super) fn if_as_expression<T>(&mut self) -> Parsed<T> {
+    /// Whether IF, or another language's word for such statements, stands where an expression should be.
+    pub(super) fn at_block_as_expression(&self) -> bool {
+        let is_foreign = || {
+            self.kind_after(1) == TokenKind::Name
+                && !self.begins_line(self.position + 1)
+                && self.begins_block(self.position)
+        };
+        (self.at(Keyword::If) || is_foreign()) && !self.on_a_new_line()
+    }
+
+    /// Reads over that.
+    pub(super) fn block_as_expression<T>(&mut self) -> Parsed<T> {
         let help = "IF is a statement and has no value: IF c THEN x := 1 ELSE x := 2 END";
         let result = self.unexpected_with_help("an expression", help);
         if let Some(end) = self.behind_end_of_block() {
@@ -199,7 +209,7 @@ impl Parser<'_> {
     fn behind_end_of_block(&self) -> Option<usize> {
         let first = self.lower_at(self.position);
         let is_do = self.at(Keyword::Do);
-        let mut open = 1;
+        let (mut open, mut repeats) = (1, 0);
         let mut at = self.position + 1;
         while at < self.tokens.len().min(self.position + FARTHEST) && self.may_look() {
             match self.tokens[at].kind {
@@ -213,6 +223,9 @@ impl Parser<'_> {
                         return Some(at + 1);
                     }
                 }
+                TokenKind::Keyword(Keyword::Repeat) => repeats += 1,
+                TokenKind::Keyword(Keyword::Until) if repeats > 0 => repeats -= 1,
+                TokenKind::Keyword(Keyword::Until) if is_do && open == 1 => return Some(self.line_end(at)),
                 TokenKind::Keyword(Keyword::While)
                     if is_do && open == 1 && self.end_of_condition(at + 1) != Some(Keyword::Do.into()) =>
                 {
@@ -334,7 +347,7 @@ impl Parser<'_> {
         is_word && !self.can_go_on(at + 1 - self.position)
     }
 
-    fn begins_statement(&self, at: usize) -> bool {
+    pub(super) fn begins_statement(&self, at: usize) -> bool {
         let before = self.kind_at(at - 1);
         let separates =
             [Symbol::Semicolon, Symbol::Colon, Symbol::Bar].map(TokenKind::from).contains(&before)

@@ -157,7 +157,8 @@ impl Parser<'_> {
         if self.text_of(here) == "#" {
             return Some("a comment is (* .. *); `#` asks whether two values differ".into());
         }
-        if here.kind == Keyword::In.into() {
+        let is_loop = [Keyword::For, Keyword::Foreach].map(TokenKind::from).contains(&self.kind_before(2));
+        if here.kind == Keyword::In.into() && is_loop {
             return Some("write FOREACH i OF collection DO .. END".into());
         }
         if here.kind == Keyword::Do.into() {
@@ -175,7 +176,9 @@ impl Parser<'_> {
             );
         }
         let is_type = self.kind_before(2) == Symbol::Colon.into();
-        self.foreign_word(here).or_else(|| self.foreign_word(before).filter(|_| !is_type))
+        self.foreign_word(here)
+            .or_else(|| self.foreign_word(before).filter(|_| !is_type))
+            .or_else(|| self.bare_argument(before))
     }
 
     /// What was meant by signs that elsewhere belong to expressions.
@@ -186,7 +189,9 @@ impl Parser<'_> {
         };
         let is_behind_test = self.kind_before(2) == Symbol::Receive.into();
         Some(match here.kind {
-            TokenKind::Symbol(Symbol::Send) if is_behind_value => MESSAGE,
+            TokenKind::Symbol(Symbol::Send) if is_behind_value => {
+                return (self.is_assigned() && !self.on_a_new_line()).then_some(MESSAGE);
+            }
             TokenKind::Symbol(Symbol::Send) => "\"not\" is written `~`: ~(a = b)",
             TokenKind::Symbol(Symbol::LeftParenthesis) if is_behind_test => MESSAGE,
             TokenKind::Symbol(Symbol::Colon) if is_behind_test => CHOICE,
@@ -201,15 +206,31 @@ impl Parser<'_> {
             TokenKind::String if before.kind == TokenKind::Name && before.span.end == here.span.start => {
                 "texts are put together with `+`: \"x = \" + TEXT(x)"
             }
-            _ if self.text_of(before) == "NEW" => {
+            _ if self.text_of(before).eq_ignore_ascii_case("NEW") => {
                 "NEW(x) makes a component in variable x, which is declared with its type: x: Template"
             }
             _ => return None,
         })
     }
 
+    /// Whether `:=` stands before this in the same statement.
+    fn is_assigned(&self) -> bool {
+        let before = self.tokens[..self.position].iter().rev().map(|token| token.kind);
+        let ends =
+            |kind: &TokenKind| matches!(kind, TokenKind::Keyword(_)) || *kind == Symbol::Semicolon.into();
+        before.take_while(|kind| !ends(kind)).any(|kind| kind == Symbol::Assign.into())
+    }
+
+    /// An argument behind the name of what is called.
+    fn bare_argument(&self, before: Token) -> Option<String> {
+        let is_value = matches!(self.kind(), TokenKind::Name | TokenKind::String | TokenKind::Integer(_));
+        let is_call = before.kind == TokenKind::Name && self.begins_statement(self.position - 1);
+        let help = || format!("arguments stand in parentheses: {}(x)", self.text_of(before));
+        (is_value && is_call && !self.on_a_new_line()).then(help)
+    }
+
     /// The kind of the token so many before the next one.
-    fn kind_before(&self, back: usize) -> TokenKind {
+    pub(super) fn kind_before(&self, back: usize) -> TokenKind {
         self.position.checked_sub(back).map_or(TokenKind::End, |at| self.tokens[at].kind)
     }
 

@@ -7,6 +7,8 @@ use crate::lexer::{Keyword, Symbol, TokenKind};
 
 const DIRECTION: &str = "a message begins with `IN` (client to server) or `OUT` (server to client)";
 
+const NO_RESULT: &str = "a message has no result, another brings it: IN Get OUT Value(x: INTEGER)";
+
 impl Parser<'_> {
     /// `INTERFACE [Attributes] Name; [Protocol] END Name;`
     pub(super) fn interface(&mut self) -> Parsed<Declaration> {
@@ -38,7 +40,7 @@ impl Parser<'_> {
     /// Reports what stands behind a whole protocol; signs of other notations are known.
     fn not_in_a_protocol(&mut self) {
         let help = match self.kind() {
-            TokenKind::Name => DIRECTION,
+            TokenKind::Name | TokenKind::Keyword(Keyword::Procedure) => DIRECTION,
             TokenKind::Symbol(Symbol::Times | Symbol::Plus) => {
                 "what may be repeated stands in braces: { IN A OUT B }"
             }
@@ -118,8 +120,9 @@ impl Parser<'_> {
         let is_empty =
             self.at(Symbol::LeftParenthesis) && self.kind_after(1) == Symbol::RightParenthesis.into();
         let behind = if is_empty { self.kind_after(2) } else { self.kind() };
-        if behind == Symbol::Colon.into() {
-            let help = "a message has no result, another brings it: IN Get OUT Value(x: INTEGER)";
+        if [Symbol::Colon, Symbol::Minus].map(TokenKind::from).contains(&behind) {
+            let is_parameter = self.kind_before(3) == Symbol::LeftParenthesis.into();
+            let help = if is_parameter { PARAMETER } else { NO_RESULT };
             return self.unexpected_with_help("the end of this message", help);
         }
         if is_empty {
@@ -155,13 +158,14 @@ impl Parser<'_> {
 
     /// Reads the `;` before another section, and a `,` as one.
     pub(super) fn another_section(&mut self) -> bool {
-        if self.at(Symbol::Comma) {
+        let goes_on = [Symbol::Colon, Symbol::Comma].map(TokenKind::from).contains(&self.kind_after(2));
+        if self.at(Symbol::Comma) && (goes_on || self.kind_after(1) == Keyword::Variable.into()) {
             let help = "`;` separates parameters, and indices: a: INTEGER; b: TEXT";
             let _: Parsed<()> = self.unexpected_with_help("`;`", help);
             self.advance();
             return true;
         }
-        self.accept(Symbol::Semicolon)
+        self.accept(Symbol::Semicolon) || self.accept(Symbol::Comma)
     }
 }
 

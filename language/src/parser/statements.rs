@@ -270,6 +270,9 @@ impl Parser<'_> {
             }
             parser.expect(Symbol::Assign)?;
             let from = parser.expression()?;
+            if parser.at(Symbol::Range) {
+                return parser.unexpected_with_help("`TO`", "write FOR i := 1 TO 10 DO .. END");
+            }
             parser.expect(Keyword::To)?;
             let to = parser.expression()?;
             let by = if parser.accept(Keyword::By) { Some(parser.expression()?) } else { None };

@@ -83,7 +83,11 @@ impl Parser<'_> {
         } else if self.at(Keyword::Import) {
             self.unexpected_with_help(sections, "IMPORT stands once, at the beginning of a file")
         } else {
-            self.unexpected(sections)
+            let is_declared = self.kind_after(1) == Symbol::Colon.into();
+            let place =
+                if is_declared { "variables stand behind VARIABLE" } else { "statements stand behind BEGIN" };
+            let help = self.habit().unwrap_or(place.into());
+            self.unexpected_with_help(sections, &help)
         };
         false
     }
