@@ -195,6 +195,9 @@ impl Parser<'_> {
             TokenKind::Symbol(Symbol::Send) => "\"not\" is written `~`: ~(a = b)",
             TokenKind::Symbol(Symbol::LeftParenthesis) if is_behind_test => MESSAGE,
             TokenKind::Symbol(Symbol::Colon) if is_behind_test => CHOICE,
+            TokenKind::Keyword(Keyword::Any | Keyword::Finish) => {
+                "ANY and FINISH stand in tests: IF INPUT(s, ANY) THEN, IF s?FINISH THEN"
+            }
             TokenKind::Integer(_) | TokenKind::Real(_) | TokenKind::Character(_) | TokenKind::String
                 if before.kind == Symbol::Receive.into() =>
             {
@@ -224,7 +227,8 @@ impl Parser<'_> {
     /// An argument behind the name of what is called.
     fn bare_argument(&self, before: Token) -> Option<String> {
         let is_value = matches!(self.kind(), TokenKind::Name | TokenKind::String | TokenKind::Integer(_));
-        let is_call = before.kind == TokenKind::Name && self.begins_statement(self.position - 1);
+        let is_type = self.kind_before(2) == Symbol::Colon.into();
+        let is_call = before.kind == TokenKind::Name && !is_type && self.begins_statement(self.position - 1);
         let help = || format!("arguments stand in parentheses: {}(x)", self.text_of(before));
         (is_value && is_call && !self.on_a_new_line()).then(help)
     }

@@ -120,7 +120,10 @@ impl Parser<'_> {
             );
         }
         let message = self.name("the name of a message")?;
-        let targets = self.in_parentheses(Parser::designator)?;
+        let targets = self.in_parentheses(|parser| {
+            parser.word_before_argument();
+            parser.designator()
+        })?;
         Ok(StatementKind::Receive { channel, message, targets })
     }
 

@@ -22,6 +22,8 @@ const DECLARATIONS: &[(&str, &str)] = &[
     ("PROCEDURE F(x: INTEGER) -> INTEGER;\nBEGIN\n  RETURN x\nEND F;", "behind a colon"),
     ("VARIABLE k: INTEGER, m: TEXT;\nPROCEDURE P;\nBEGIN\n  k := 1; m := \"\"\nEND P;", "`;` separates"),
     ("CONSTANT k = 1, m = 2;", "`;` separates"),
+    ("VARIABLE k: INTEGER m: TEXT;", ""),
+    ("PROCEDURE P(VARIABLE k: INTEGER);\nBEGIN\n  INC(k); P(VARIABLE k)\nEND P;", "name alone"),
     ("VARIABLE größe: INTEGER;", "ASCII"),
     ("PROCEDURE P;\nBEGIN {exclusive}\n  WRITE(1)\nEND P;", "capitals"),
 ];
@@ -37,6 +39,8 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("y := CASE y OF 1: 2 END;", "a statement"),
     ("RETURN IF b THEN 1 ELSE 2 END;", "a statement"),
     ("FOR y := 1..3 DO WRITE(y) END;", "TO"),
+    ("s!Get; s?Val(VARIABLE y);", "name alone"),
+    ("INPUT(s, ANY);", "tests"),
     ("INC y;", "INC(x)"),
     ("IF b THEN WRITE \"a\" END;", "WRITE(x)"),
     ("y := t.length;", "LENGTH(t)"),
