@@ -8,12 +8,14 @@
 //! anyone who walks the tree runs out of stack.
 
 mod blocks;
+mod branches;
 mod declarations;
 mod designators;
 mod elsewhere;
 mod expressions;
 mod foreign;
 mod habits;
+mod parameters;
 mod protocols;
 mod statements;
 mod units;

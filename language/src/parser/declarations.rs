@@ -1,9 +1,10 @@
 //! Components, implementations, procedures, constants, variables and types.
 
+use super::parameters::INDEX;
 use super::{Failed, Parsed, Parser};
 use crate::ast::{
-    Cardinality, Component, Constant, Declaration, Facet, File, Formal, Implementation, Name, Procedure,
-    Type, Variables,
+    Cardinality, Component, Constant, Declaration, Facet, File, Implementation, Name, Procedure, Type,
+    Variables,
 };
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::Diagnostic;
@@ -21,10 +22,6 @@ pub(super) const DECLARATIONS: &[Keyword] = &[
 /// What stands at the top level of a file.
 const TOP_LEVEL: &[Keyword] =
     &[Keyword::Component, Keyword::Interface, Keyword::Procedure, Keyword::Constant];
-
-pub(super) const PARAMETER: &str = "a parameter has a name and a type: x: INTEGER";
-
-const INDEX: &str = "an index has a name and a type, and no bounds: a[i: INTEGER]: REAL";
 
 const EXPECTED_ITEM: &str = "`COMPONENT`, `INTERFACE`, `PROCEDURE` or `CONSTANT` at the top level";
 
@@ -229,34 +226,6 @@ impl Parser<'_> {
         Ok(lost.unwrap_or(Declaration::Procedure(read)))
     }
 
-    fn formals_and_result(&mut self) -> Parsed<(Vec<Formal>, Option<Type>)> {
-        let mut formals = Vec::new();
-        if self.accept(Symbol::LeftParenthesis) && !self.accept(Symbol::RightParenthesis) {
-            formals.push(self.formal()?);
-            while self.another_section() {
-                formals.push(self.formal()?);
-            }
-            self.expect(Symbol::RightParenthesis)?;
-        }
-        if self.at(TokenKind::Name) && !self.on_a_new_line() || self.at(Symbol::Minus) {
-            let help = "a result stands behind a colon: PROCEDURE F(x: INTEGER): INTEGER";
-            return self.unexpected_with_help("`:` or `;`", help);
-        }
-        let result = if self.accept(Symbol::Colon) { Some(self.ty()?) } else { None };
-        Ok((formals, result))
-    }
-
-    fn formal(&mut self) -> Parsed<Formal> {
-        let variable = self.accept(Keyword::Variable);
-        let names = self.section_names("the name of a parameter", PARAMETER)?;
-        let ty = self.ty()?;
-        if self.at_value() {
-            let help = "a parameter has no value of its own: every call gives one";
-            return self.unexpected_with_help("`;` or `)`", help);
-        }
-        Ok(Formal { variable, names, ty })
-    }
-
     fn constants(&mut self, declarations: &mut Vec<Declaration>) -> Parsed<()> {
         self.advance();
         self.entries(declarations, |parser, declarations| {
@@ -306,7 +275,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn at_value(&self) -> bool {
+    pub(super) fn at_value(&self) -> bool {
         self.at(Symbol::Equal) || self.at(Symbol::Assign)
     }
 

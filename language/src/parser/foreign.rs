@@ -2,7 +2,7 @@
 //! Each is reported once and read over as a whole, where its end can be found. Their words are reserved for nobody: only
 //! what cannot be a statement of ours is looked at.
 
-use super::blocks::{CLAUSES, STATEMENTS};
+use super::blocks::CLAUSES;
 use super::declarations::DECLARATIONS;
 use super::{Parsed, Parser};
 use crate::lexer::{Keyword, Symbol, TokenKind};
@@ -67,51 +67,7 @@ const IN_EXPRESSIONS: &[Keyword] = &[
 const CLOSERS: &[&str] =
     &["endif", "fi", "endwhile", "wend", "endfor", "next", "endloop", "od", "done", "endcase", "esac"];
 
-/// Words for ELSIF.
-const ELSIFS: &[&str] = &["elif", "elseif", "elsif"];
-
 impl Parser<'_> {
-    /// Whether another language's word for ELSIF stands where one of these may: a condition and THEN follow.
-    pub(super) fn at_foreign_elsif(&self, clauses: &[Keyword]) -> bool {
-        if !clauses.contains(&Keyword::Elsif)
-            || !self.at(TokenKind::Name)
-            || !ELSIFS.contains(&self.lower_at(self.position).as_str())
-        {
-            return false;
-        }
-        self.end_of_condition(self.position + 1) == Some(Keyword::Then.into())
-    }
-
-    /// Reads that word.
-    pub(super) fn foreign_elsif(&mut self) -> bool {
-        let is_there = self.at_foreign_elsif(&[Keyword::Elsif]);
-        if is_there {
-            let _: Parsed<()> = self.unexpected("`ELSIF`, `ELSE` or `END`");
-            self.advance();
-        }
-        is_there
-    }
-
-    /// Whether IF, or another language's word for such statements, stands where an expression should be.
-    pub(super) fn at_block_as_expression(&self) -> bool {
-        let is_foreign = || {
-            self.kind_after(1) == TokenKind::Name
-                && !self.begins_line(self.position + 1)
-                && self.begins_block(self.position)
-        };
-        (self.at(Keyword::If) || is_foreign()) && !self.on_a_new_line()
-    }
-
-    /// Reads over that.
-    pub(super) fn block_as_expression<T>(&mut self) -> Parsed<T> {
-        let help = "IF is a statement and has no value: IF c THEN x := 1 ELSE x := 2 END";
-        let result = self.unexpected_with_help("an expression", help);
-        if let Some(end) = self.behind_end_of_block() {
-            self.skip_to(end);
-        }
-        result
-    }
-
     /// Reads over a statement of another language, if one begins here.
     pub(super) fn foreign_statement(&mut self) -> bool {
         let Some(end) = self.end_of_braces().or_else(|| self.end_of_line()).or_else(|| self.end_of_block())
@@ -206,7 +162,7 @@ impl Parser<'_> {
         (self.at(Keyword::Do) || self.begins_block(self.position)).then(|| self.behind_end_of_block())?
     }
 
-    fn behind_end_of_block(&self) -> Option<usize> {
+    pub(super) fn behind_end_of_block(&self) -> Option<usize> {
         let first = self.lower_at(self.position);
         let is_do = self.at(Keyword::Do);
         let (mut open, mut repeats) = (1, 0);
@@ -253,15 +209,6 @@ impl Parser<'_> {
             at += 1;
         }
         None
-    }
-
-    /// What ends the condition that begins there.
-    fn end_of_condition(&self, from: usize) -> Option<TokenKind> {
-        let ends = |&at: &usize| match self.tokens[at].kind {
-            TokenKind::Keyword(keyword) => CLAUSES.contains(&keyword) || STATEMENTS.contains(&keyword),
-            kind => kind == Symbol::Semicolon.into(),
-        };
-        self.ahead_of(from).find(ends).map(|at| self.tokens[at].kind)
     }
 
     /// At a word that closes a block elsewhere, where an END is missing.
@@ -342,7 +289,7 @@ impl Parser<'_> {
             && (self.ends_statement(at + 1) || names_variable && is_name(at + 1))
     }
 
-    fn begins_block(&self, at: usize) -> bool {
+    pub(super) fn begins_block(&self, at: usize) -> bool {
         let is_word = self.kind_at(at) == TokenKind::Name && BLOCKS.contains(&self.lower_at(at).as_str());
         is_word && !self.can_go_on(at + 1 - self.position)
     }

@@ -1,8 +1,8 @@
 //! Interfaces and their protocols.
 
-use super::declarations::PARAMETER;
+use super::parameters::PARAMETER;
 use super::{Parsed, Parser};
-use crate::ast::{Declaration, Direction, Interface, Message, Name, Protocol, Section};
+use crate::ast::{Declaration, Direction, Interface, Message, Protocol};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 
 const DIRECTION: &str = "a message begins with `IN` (client to server) or `OUT` (server to client)";
@@ -130,42 +130,6 @@ impl Parser<'_> {
             return self.unexpected_with_help("the end of this message", help);
         }
         Ok(Protocol::Message(Message { direction, name, parameters, span: self.since(first) }))
-    }
-
-    /// `Names: Type {; Names: Type}`
-    pub(super) fn sections(&mut self, what: &str, help: &str) -> Parsed<Vec<Section>> {
-        let mut sections = Vec::new();
-        loop {
-            let names = self.section_names(what, help)?;
-            sections.push(Section { names, ty: self.ty()? });
-            if !self.another_section() {
-                return Ok(sections);
-            }
-        }
-    }
-
-    /// `Names:`
-    pub(super) fn section_names(&mut self, what: &str, help: &str) -> Parsed<Vec<Name>> {
-        let names = self.list(|parser| match parser.at(TokenKind::Name) {
-            true => parser.name(what),
-            false => parser.unexpected_with_help(what, help),
-        })?;
-        if !self.accept(Symbol::Colon) {
-            return self.unexpected_with_help("`:`", help);
-        }
-        Ok(names)
-    }
-
-    /// Reads the `;` before another section, and a `,` as one.
-    pub(super) fn another_section(&mut self) -> bool {
-        let goes_on = [Symbol::Colon, Symbol::Comma].map(TokenKind::from).contains(&self.kind_after(2));
-        if self.at(Symbol::Comma) && (goes_on || self.kind_after(1) == Keyword::Variable.into()) {
-            let help = "`;` separates parameters, and indices: a: INTEGER; b: TEXT";
-            let _: Parsed<()> = self.unexpected_with_help("`;`", help);
-            self.advance();
-            return true;
-        }
-        self.accept(Symbol::Semicolon) || self.accept(Symbol::Comma)
     }
 }
 
