@@ -205,8 +205,8 @@ fn ends_that_repeat_another_word_are_one_mistake() {
 const NAMES: &[&str] = &[
     "record", "struct", "union", "enum", "object", "task", "monitor", "dim", "public", "static", "label",
     "case", "switch", "select", "match", "loop", "with", "try", "unless", "print", "input", "goto", "call",
-    "rem", "exit", "break", "go", "endif", "fi", "wend", "next", "od", "done", "forward", "lock", "NEXT",
-    "LOOP", "CASE", "EXIT", "if", "while", "for", "do",
+    "elif", "elseif", "rem", "exit", "break", "go", "endif", "fi", "wend", "next", "od", "done", "forward",
+    "lock", "NEXT", "LOOP", "CASE", "EXIT", "if", "while", "for", "do",
 ];
 
 #[test]
