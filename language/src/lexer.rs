@@ -99,7 +99,7 @@ impl Lexer<'_> {
                 b'"' => self.string(),
                 b'\'' if self.foreign_string() => {}
                 b'0'..=b'9' => self.number(),
-                byte if byte.is_ascii_alphabetic() => self.word(),
+                byte if byte.is_ascii_alphabetic() || self.at_foreign_letter() => self.word(),
                 _ => self.symbol(),
             }
         }
@@ -132,8 +132,21 @@ impl Lexer<'_> {
     fn word(&mut self) {
         let start = self.position;
         self.skip_while(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if self.at_foreign_letter() {
+            let rest = self.text[self.position..].chars();
+            let belongs = |&letter: &char| letter.is_alphanumeric() || letter == '_';
+            self.position += rest.take_while(belongs).map(char::len_utf8).sum::<usize>();
+            let message = format!("`{}` is no name", &self.text[start..self.position]);
+            let error = Diagnostic::new("bad-character", self.span(start), message);
+            self.report(error.help("names are of ASCII letters, digits and `_`"));
+        }
         let kind = Keyword::from_text(&self.text[start..self.position]);
         self.push(kind.map_or(TokenKind::Name, TokenKind::Keyword), start);
+    }
+
+    fn at_foreign_letter(&self) -> bool {
+        let next = self.text[self.position..].chars().next();
+        next.is_some_and(|letter| !letter.is_ascii() && letter.is_alphabetic())
     }
 
     fn number(&mut self) {
@@ -250,6 +263,14 @@ impl Lexer<'_> {
         self.lexed.comments.push(span);
     }
 
+    /// Whether what began there, and ends here, stands where an operator would.
+    fn stands_between_values(&self, start: usize) -> bool {
+        let ends = |last: char| last.is_ascii_alphanumeric() || matches!(last, ')' | ']' | '_');
+        let begins = |first: char| first.is_ascii_alphanumeric() || first == '(';
+        self.text[..start].trim_end().ends_with(ends)
+            && self.text[self.position..].trim_start_matches([' ', '\t']).starts_with(begins)
+    }
+
     fn symbol(&mut self) {
         let start = self.position;
         if let Some(symbol) = Symbol::at_start_of(&self.text[start..]) {
@@ -262,7 +283,7 @@ impl Lexer<'_> {
         let found: String = self.text[start..self.position].chars().map(spelled).collect();
         let message = format!("`{found}` means nothing outside strings and comments");
         let error = Diagnostic::new("bad-character", self.span(start), message);
-        self.report(match instead_of(&self.text[start..self.position]) {
+        self.report(match instead_of(&self.text[start..self.position], self.stands_between_values(start)) {
             Some(help) => error.help(help),
             None => error,
         });
@@ -271,8 +292,14 @@ impl Lexer<'_> {
 }
 
 /// What to write for signs of other languages.
-fn instead_of(foreign: &str) -> Option<&'static str> {
+fn instead_of(foreign: &str, is_between_values: bool) -> Option<&'static str> {
     Some(match foreign.chars().next()? {
+        '&' if foreign == "&" => {
+            "write AND between conditions, + between texts; for bits there are DIV and MOD"
+        }
+        '^' if is_between_values => {
+            "there are no powers and no operations on bits: write x * x, or DIV and MOD"
+        }
         '\'' | '`' | '\u{2018}'..='\u{201f}' => "characters and texts stand in double quotes: \"a\"",
         '&' => "write AND",
         '%' => "the remainder is written MOD",

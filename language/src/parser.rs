@@ -8,15 +8,19 @@
 //! anyone who walks the tree runs out of stack.
 
 mod blocks;
+mod branches;
 mod declarations;
 mod designators;
 mod elsewhere;
 mod expressions;
 mod foreign;
 mod habits;
+mod parameters;
 mod protocols;
 mod statements;
 mod units;
+
+pub(crate) use expressions::JOINED_COMPARISONS;
 
 use std::cell::Cell;
 

@@ -8,6 +8,7 @@ use crate::source::{Diagnostic, Span};
 
 use super::Checker;
 use super::conversions::{convert, is_literal, literal};
+use super::expressions::COUNTED;
 use super::places::as_designator;
 use super::predeclared::{Basic, Extreme, Function, Predeclared};
 use super::scopes::{Found, Symbol};
@@ -201,6 +202,11 @@ impl<'a> Checker<'a> {
                 return Some(Expression { kind, ty: Type::Boolean, span });
             }
         };
+        if let (Function::Length, [tree]) = (function, trees)
+            && let Some(designator) = as_designator(tree)
+        {
+            self.one_value("LENGTH is of a text", &designator)?;
+        }
         let arguments = self.fixed(name, trees, types, span)?;
         Some(builtin(chosen, arguments, ty, span))
     }
@@ -244,7 +250,7 @@ impl<'a> Checker<'a> {
                     let message =
                         format!("COUNT is for a required interface, and {} is a variable", name.text);
                     let error = Diagnostic::new("not-required", tree.span, message);
-                    let help = "LENGTH(t) is the length of a text; elements are counted by FOREACH, or as they come and go";
+                    let help = format!("LENGTH(t) is the length of a text; {COUNTED}");
                     self.report(error.note(declared, "declared here").help(help));
                     return None;
                 }

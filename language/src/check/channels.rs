@@ -6,6 +6,7 @@ use crate::source::{Diagnostic, Span};
 
 use super::conversions::constant_integer;
 use super::names::similar;
+use super::scopes::Found;
 use super::{Checker, Service};
 
 /// The end of a communication at which a process is.
@@ -177,6 +178,13 @@ impl<'a> Checker<'a> {
             let error =
                 Diagnostic::new("not-required", name.span, message).note(header, "its header is here");
             self.report(error.help(format!("add it to the header: REQUIRES {}", name.text)));
+        } else if let Found::Nothing = self.lookup(self.context.scope, name)
+            && let requires = component.requires.iter().map(|facet| self.interface_name(facet.interface))
+            && let Some(similar) = similar(&name.text, requires)
+        {
+            let message = format!("{} is not declared", name.text);
+            let error = Diagnostic::new("unknown-name", name.span, message).label("not known here");
+            self.report(error.help(format!("did you mean {similar}?")));
         } else if let Some((symbol, declared)) = self.symbol(self.context.scope, name) {
             let message = format!("{} is {}, which takes no messages", name.text, symbol.describe());
             let error = Diagnostic::new("no-channel", name.span, message).note(declared, "declared here");

@@ -60,7 +60,35 @@ impl<'a> Checker<'a> {
 
     /// `DISCONNECT(required)`
     pub(super) fn disconnect(&mut self, tree: &ast::Designator) -> Option<StatementKind> {
-        self.first_end(tree).map(|(end, _)| StatementKind::Disconnect(end))
+        if tree.inner.is_none() && self.variable_named(&tree.name).is_some() {
+            let error = Diagnostic::new("which-interface", tree.span, "which interface is disconnected?");
+            let name = &tree.name.text;
+            let help = format!(
+                "write Interface({name}) for an interface that it requires; DELETE({name}) ends the component"
+            );
+            self.report(error.label("a component").help(help));
+            return None;
+        }
+        let reported = self.errors.len();
+        let end = self.first_end(tree);
+        if end.is_none()
+            && let Some(ast::Inner::Designator(component)) = tree.inner.as_deref()
+            && self.is_offered(component, &tree.name)
+        {
+            let name = &component.name.text;
+            let help = format!(
+                "it is offered: DISCONNECT takes what is required; who holds {name} ends it by DELETE({name})"
+            );
+            self.explain(reported, "not-required", &help);
+        }
+        end.map(|(end, _)| StatementKind::Disconnect(end))
+    }
+
+    /// Whether the component in a variable offers an interface of this name.
+    fn is_offered(&self, component: &ast::Designator, name: &ast::Name) -> bool {
+        let variable = self.variable_named(&component.name);
+        let ty = variable.map(|id| &self.program.variables[id.index()].ty);
+        ty.is_some_and(|ty| self.facet_named(self.offers_of(ty), name).is_some())
     }
 
     /// `I(x)`, `I[k](x)`, or an own offered interface.

@@ -79,6 +79,16 @@ impl<'a> Checker<'a> {
         Some(expression)
     }
 
+    /// Says what to do about the only error since there were `reported`, if it is of this code: who knows more of what
+    /// stands around it.
+    pub(super) fn explain(&mut self, reported: usize, code: &str, help: &str) {
+        if let [error] = &mut self.errors[reported..]
+            && error.code == code
+        {
+            error.help = Some(help.into());
+        }
+    }
+
     /// Reports a value of the wrong type.
     pub(super) fn mismatch(&mut self, value: &Expression, expected: &Type) {
         let (span, found) = (value.span, &value.ty);

@@ -9,6 +9,9 @@ use super::conversions::literal;
 use super::predeclared::{Function, Predeclared};
 use super::scopes::Symbol;
 
+/// How to find out how much is in a collection.
+pub(super) const COUNTED: &str = "elements are counted by FOREACH, or as they come and go";
+
 impl<'a> Checker<'a> {
     /// Checks an expression.
     pub(super) fn expression(&mut self, tree: &ast::Expression) -> Option<Expression> {
@@ -139,8 +142,18 @@ impl<'a> Checker<'a> {
         );
     }
 
+    /// Refuses a whole collection.
+    pub(super) fn one_value(&mut self, what: &str, tree: &ast::Designator) -> Option<()> {
+        let Some(id) = self.whole_collection(tree) else { return Some(()) };
+        let message = format!("{what}, and {} is a collection", tree.name.text);
+        let error = Diagnostic::new("collection-index", tree.span, message).help(COUNTED);
+        self.report(error.note(self.program.variables[id.index()].span, "declared here"));
+        None
+    }
+
     /// What EXISTS can be asked of.
     fn container_or_element(&mut self, tree: &ast::Designator) -> Option<Place> {
+        self.one_value("EXISTS asks for one element", tree)?;
         let place = self.target(tree)?;
         if !place.ty.is_component() && !matches!(place.kind, PlaceKind::Element(..)) {
             let message = format!("{} always exists", tree.name.text);

@@ -16,7 +16,7 @@ pub(super) fn instead_of(name: &str) -> Option<&'static str> {
         "read" | "readln" | "readline" | "input" | "scanf" | "gets" => {
             "require Console, then Console!ReadLine; Console?Line(x)"
         }
-        "len" | "strlen" | "size" => "LENGTH(t) is the length of a text",
+        "len" | "strlen" | "size" | "length" => "LENGTH(t) is the length of a text",
         "nil" | "null" | "none" | "undefined" => {
             "there are no references: EXISTS(x) tells whether x holds something"
         }
@@ -34,7 +34,11 @@ pub(super) fn instead_of(name: &str) -> Option<&'static str> {
         "floor" | "trunc" | "entier" => "INTEGER(x) floors a REAL",
         "lock" | "mutex" | "synchronized" => "BEGIN {EXCLUSIVE} .. END has the component alone",
         "spawn" | "go" | "thread" | "async" => "NEW(x) makes a component, whose ACTIVITY runs beside this",
-        "this" | "self" => "a component names its own variables and procedures without anything before them",
+        "raise" | "throw" => "there are no exceptions: write a message for what may go wrong",
+        "free" | "dispose" => "DELETE(x) ends a component; what else holds values needs no care",
+        "this" | "self" | "me" => {
+            "a component names its own variables and procedures without anything before them"
+        }
         _ => return None,
     })
 }

@@ -58,7 +58,9 @@ impl<'a> Checker<'a> {
             attribute.span,
             format!("attribute {} means nothing here", attribute.text),
         );
-        self.report(error.label("unknown").help(help));
+        let is_small = attribute.text.contains(|letter: char| letter.is_ascii_lowercase());
+        let capitals = if is_small { "attributes are in capitals: " } else { "" };
+        self.report(error.label("unknown").help(format!("{capitals}{help}")));
     }
 
     fn resolve_variable(&mut self, id: VariableId) {

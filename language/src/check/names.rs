@@ -11,6 +11,10 @@ use super::habits::instead_of;
 use super::imports::Qualified;
 use super::scopes::{Found, InterfaceDeclaration, Scope, ScopeId, Symbol};
 
+/// What the grammar knows by name.
+const OTHERS: [&str; 9] =
+    ["NEW", "DELETE", "MOVE", "CONNECT", "DISCONNECT", "EXPORT", "AWAIT", "EXISTS", "INPUT"];
+
 impl<'a> Checker<'a> {
     /// What a name means in a scope.
     pub(super) fn lookup(&self, scope: ScopeId, name: &Name) -> Found {
@@ -74,10 +78,11 @@ impl<'a> Checker<'a> {
             Found::Nothing => {
                 let message = format!("{} is not declared", name.text);
                 let error = Diagnostic::new("unknown-name", name.span, message).label("not known here");
-                let error = match self.instead(scope, name, self.visible(scope, name)) {
-                    Some(help) => error.help(help),
-                    None => error,
-                };
+                let error =
+                    match self.instead(scope, name, self.visible(scope, name).into_iter().chain(OTHERS)) {
+                        Some(help) => error.help(help),
+                        None => error,
+                    };
                 self.report(error);
             }
         }
@@ -95,8 +100,19 @@ impl<'a> Checker<'a> {
             && let Qualified::Unknown = self.qualified(name, import)
         {
             let variable = Name { text: import.to_string(), span: name.span };
-            if let Found::Symbol(Symbol::Variable(_), _) = self.lookup(scope, &variable) {
+            if let Found::Symbol(Symbol::Variable(id), _) = self.lookup(scope, &variable) {
+                if !self.untyped_variables.contains(&id)
+                    && !self.program.variables[id.index()].ty.is_component()
+                {
+                    let help = instead_of(name.last());
+                    return Some(
+                        help.unwrap_or("a value has no parts: a procedure is given it, P(x)").into(),
+                    );
+                }
                 return Some(format!("what is in a component is reached by messages: {import}!Message"));
+            }
+            if let Some(help) = instead_of(import) {
+                return Some(help.into());
             }
             return Some(format!("to use what {import}.dry declares, begin the file with IMPORT {import};"));
         }

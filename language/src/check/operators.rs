@@ -6,6 +6,7 @@ use crate::source::{Diagnostic, Span};
 
 use super::Checker;
 use super::conversions::{is_one_character, literal};
+use crate::parser::JOINED_COMPARISONS;
 
 /// The longest text that a constant expression may put together.
 const LONGEST_TEXT: usize = 1 << 16;
@@ -69,8 +70,8 @@ impl<'a> Checker<'a> {
         right: &ast::Expression,
         span: Span,
     ) -> Option<Expression> {
-        let left = self.expression(left);
-        let (left, right) = (left, self.expression(right));
+        let left = self.operand(operator, left);
+        let (left, right) = (left, self.operand(operator, right));
         let (left, right) = (left?, right?);
         let (operation, operands, ty) = match operator {
             Operator::And => (Binary::And, Type::Boolean, Type::Boolean),
@@ -101,6 +102,23 @@ impl<'a> Checker<'a> {
             ty,
             span,
         })
+    }
+
+    /// One side of an operator, where AND, OR and `~` may be meant to stand around a comparison.
+    fn operand(&mut self, operator: Operator, tree: &ast::Expression) -> Option<Expression> {
+        let reported = self.errors.len();
+        let operand = self.expression(tree);
+        let help = match tree.kind {
+            ast::ExpressionKind::Binary(Operator::And | Operator::Or, ..) => JOINED_COMPARISONS,
+            ast::ExpressionKind::Unary(UnaryOperator::Not, _) => {
+                "`~` comes before a comparison: write ~(a = b), or a # b"
+            }
+            _ => return operand,
+        };
+        if operand.is_none() && compares(operator) {
+            self.explain(reported, "type-mismatch", help);
+        }
+        operand
     }
 
     fn wrong_operands(
@@ -173,6 +191,11 @@ fn arithmetic(operator: Operator, ty: &Type) -> Option<Binary> {
         (Operator::Add, Type::Text | Type::Character) => Binary::Concatenate,
         _ => return None,
     })
+}
+
+fn compares(operator: Operator) -> bool {
+    use Operator::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
+    [Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual].contains(&operator)
 }
 
 fn compared(operator: Operator) -> Comparison {

@@ -102,7 +102,14 @@ impl<'a> Checker<'a> {
             let message = format!("{} is {}, not a variable", name.text, symbol.describe());
             let error =
                 Diagnostic::new("not-a-variable", name.span, message).label("a variable belongs here");
-            self.report(error.note(declared, "declared here"));
+            let error = error.note(declared, "declared here");
+            self.report(match symbol {
+                Symbol::Template(_) => error.help(format!(
+                    "declare one: VARIABLE x: {}; and NEW(x) makes a component in it",
+                    name.text
+                )),
+                _ => error,
+            });
             return None;
         };
         if self.untyped_variables.contains(&variable) {

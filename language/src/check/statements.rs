@@ -2,7 +2,7 @@
 
 use crate::ast::{self, StatementKind as Tree};
 use crate::program::{
-    Block, Expression, ExpressionKind, PlaceKind, Statement, StatementKind, Type, VariableId,
+    Block, Expression, ExpressionKind, Place, PlaceKind, Statement, StatementKind, Type, VariableId,
 };
 use crate::source::{Diagnostic, Span};
 
@@ -10,7 +10,7 @@ use super::Checker;
 use super::conversions::{constant_integer, literal};
 use super::places::as_designator;
 use super::predeclared::{Action, Predeclared};
-use super::scopes::Symbol;
+use super::scopes::{Found, Symbol};
 
 impl<'a> Checker<'a> {
     /// A block with its statements.
@@ -123,7 +123,7 @@ impl<'a> Checker<'a> {
         body: &ast::Block,
         span: Span,
     ) -> Option<StatementKind> {
-        let place = self.target(variable);
+        let place = self.loop_variable(variable, &Type::Integer);
         if let Some(place) = &place
             && place.ty != Type::Integer
         {
@@ -145,6 +145,15 @@ impl<'a> Checker<'a> {
         Some(StatementKind::For { variable: place?, from: from?, to: to?, by: by?, body })
     }
 
+    /// The variable of a loop, which is declared like any other.
+    fn loop_variable(&mut self, tree: &ast::Designator, ty: &Type) -> Option<Place> {
+        let reported = self.errors.len();
+        let place = self.target(tree);
+        let help = format!("declare it before BEGIN: VARIABLE {}: {};", tree.name.text, self.type_name(ty));
+        self.explain(reported, "unknown-name", &help);
+        place
+    }
+
     fn foreach(
         &mut self,
         variables: &[ast::Designator],
@@ -152,8 +161,14 @@ impl<'a> Checker<'a> {
         body: &ast::Block,
         span: Span,
     ) -> Option<StatementKind> {
-        let places: Vec<_> = variables.iter().map(|variable| self.target(variable)).collect();
         let id = self.foreach_collection(collection);
+        let indices = id.and_then(|id| self.program.variables[id.index()].collection.clone());
+        let indices: Vec<_> = indices.iter().flat_map(|collection| &collection.indices).collect();
+        let places = variables.iter().enumerate().map(|(k, variable)| {
+            let ty = indices.get(k).map_or(&Type::Integer, |ty| ty);
+            self.loop_variable(variable, ty)
+        });
+        let places: Vec<_> = places.collect();
         let body = self.block(body);
         let (places, id) = (places.into_iter().collect::<Option<Vec<_>>>()?, id?);
         let declared = &self.program.variables[id.index()];
@@ -223,6 +238,11 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<StatementKind> {
         let arguments: Vec<&ast::Expression> = arguments.iter().collect();
+        let is_test = matches!(name.text.as_str(), "EXISTS" | "INPUT");
+        if is_test && matches!(self.lookup(self.context.scope, name), Found::Nothing) {
+            self.unused_result(name, span, &format!("ask it in a condition: IF {}(..) THEN", name.text));
+            return None;
+        }
         let (symbol, declared) = self.symbol(self.context.scope, name)?;
         match symbol {
             Symbol::Procedure(id) => {
@@ -237,13 +257,16 @@ impl<'a> Checker<'a> {
                 | Predeclared::Extreme(_)
                 | Predeclared::Type(_),
             ) => {
-                let error =
-                    Diagnostic::new("unused-result", span, format!("the value of {} is not used", name.text));
-                self.report(error.label("a function, not a statement").help("assign it to a variable"));
+                self.unused_result(name, span, "assign it to a variable");
                 None
             }
             _ => self.not_callable(name, symbol, declared),
         }
+    }
+
+    fn unused_result(&mut self, name: &ast::Name, span: Span, help: &str) {
+        let error = Diagnostic::new("unused-result", span, format!("the value of {} is not used", name.text));
+        self.report(error.label("a function, not a statement").help(help));
     }
 
     fn action(

@@ -129,7 +129,12 @@ impl Parser<'_> {
     /// Whether the block ends here; strays (an ELSE without IF, an END too many) are reported and skipped.
     fn block_ends(&mut self, clauses: &[Keyword], closing: Closing) -> bool {
         loop {
-            if self.at_end() || self.at_any(clauses) || self.at_any(DECLARATIONS) || self.at_foreign_end() {
+            if self.at_end()
+                || self.at_any(clauses)
+                || self.at_any(DECLARATIONS)
+                || self.at_foreign_end()
+                || self.at_foreign_elsif(clauses)
+            {
                 return true;
             }
             if self.at(Keyword::Do) && self.foreign_statement() {
@@ -173,7 +178,10 @@ impl Parser<'_> {
     /// The `;` after a statement, or the end of the block; whether the statement ends there, or could, a line
     /// ending there.
     fn end_of_statement(&mut self, clauses: &[Keyword]) -> bool {
-        let ends = self.at_any(clauses) || self.at(Keyword::End) || self.at_foreign_end();
+        let ends = self.at_any(clauses)
+            || self.at(Keyword::End)
+            || self.at_foreign_end()
+            || self.at_foreign_elsif(clauses);
         let lacks_end = self.at_any(DECLARATIONS) || self.at_end(); // reported by whose END it is
         if self.accept(Symbol::Semicolon) || ends || lacks_end {
             return true;

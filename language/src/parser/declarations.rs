@@ -1,9 +1,10 @@
 //! Components, implementations, procedures, constants, variables and types.
 
+use super::parameters::INDEX;
 use super::{Failed, Parsed, Parser};
 use crate::ast::{
-    Cardinality, Component, Constant, Declaration, Facet, File, Formal, Implementation, Name, Procedure,
-    Type, Variables,
+    Cardinality, Component, Constant, Declaration, Facet, File, Implementation, Name, Procedure, Type,
+    Variables,
 };
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::Diagnostic;
@@ -181,6 +182,9 @@ impl Parser<'_> {
     fn offers_and_requires(&mut self) -> Parsed<(Vec<Facet>, Vec<Facet>)> {
         let offers = if self.accept(Keyword::Offers) { self.facets()? } else { Vec::new() };
         let requires = if self.accept(Keyword::Requires) { self.facets()? } else { Vec::new() };
+        if self.at(Keyword::Offers) {
+            return self.unexpected_with_help("`;` after this heading", "OFFERS stands before REQUIRES");
+        }
         Ok((offers, requires))
     }
 
@@ -222,26 +226,6 @@ impl Parser<'_> {
         Ok(lost.unwrap_or(Declaration::Procedure(read)))
     }
 
-    fn formals_and_result(&mut self) -> Parsed<(Vec<Formal>, Option<Type>)> {
-        let mut formals = Vec::new();
-        if self.accept(Symbol::LeftParenthesis) && !self.accept(Symbol::RightParenthesis) {
-            formals.push(self.formal()?);
-            while self.accept(Symbol::Semicolon) {
-                formals.push(self.formal()?);
-            }
-            self.expect(Symbol::RightParenthesis)?;
-        }
-        let result = if self.accept(Symbol::Colon) { Some(self.ty()?) } else { None };
-        Ok((formals, result))
-    }
-
-    fn formal(&mut self) -> Parsed<Formal> {
-        let variable = self.accept(Keyword::Variable);
-        let names = self.list(|parser| parser.name("the name of a parameter"))?;
-        self.expect(Symbol::Colon)?;
-        Ok(Formal { variable, names, ty: self.ty()? })
-    }
-
     fn constants(&mut self, declarations: &mut Vec<Declaration>) -> Parsed<()> {
         self.advance();
         self.entries(declarations, |parser, declarations| {
@@ -265,21 +249,34 @@ impl Parser<'_> {
                 if !parser.accept(Symbol::LeftBracket) {
                     return Ok((name, None));
                 }
-                let indices = parser.sections()?;
+                let indices = parser.sections("the name of an index", INDEX)?;
                 parser.expect(Symbol::RightBracket)?;
                 Ok((name, Some(indices)))
             })?;
+            if parser.at_value() {
+                let help = "a variable has a type and begins with 0, FALSE or \"\": VARIABLE x: INTEGER; x := 1 stands behind BEGIN";
+                return parser.unexpected_with_help("`:`", help);
+            }
             parser.expect(Symbol::Colon)?;
             let ty = parser.ty()?;
-            if parser.at(Symbol::Equal) || parser.at(Symbol::Assign) {
+            if parser.at_value() {
                 let help = "a variable gets its value by a statement, behind BEGIN: x := 1";
                 return parser.unexpected_with_help("`;` after this declaration", help);
+            }
+            if parser.at(Symbol::LeftBracket) {
+                let (name, _) = &variables[0];
+                let help = format!("indices stand beside the name: {}[i: INTEGER]: INTEGER", name.text);
+                return parser.unexpected_with_help("`;` after this declaration", &help);
             }
             let attributes = parser.attributes()?;
             declarations.push(Declaration::Variables(Variables { variables, ty, attributes }));
             Ok(())
         });
         Ok(())
+    }
+
+    pub(super) fn at_value(&self) -> bool {
+        self.at(Symbol::Equal) || self.at(Symbol::Assign)
     }
 
     /// Entries of a CONSTANT or VARIABLE section, each with its `;`. What is wrong with one ends at its `;`.
@@ -291,7 +288,10 @@ impl Parser<'_> {
         while self.at(TokenKind::Name) && !self.at_foreign_declaration() {
             let (first, declared_before) = (self.position, declarations.len());
             let read = entry(self, declarations).and_then(|()| {
-                if self.at(Symbol::Semicolon) { Ok(()) } else { self.missing_semicolon("this declaration") }
+                if self.at(Symbol::Semicolon) || self.comma_between_entries() {
+                    return Ok(());
+                }
+                self.missing_semicolon("this declaration")
             });
             if read.is_err() && !self.next_entry_follows() {
                 self.skip_until(|parser| {
@@ -305,8 +305,21 @@ impl Parser<'_> {
                 declarations.truncate(declared_before);
                 declarations.push(Declaration::Lost(self.names_since(first)));
             }
-            self.accept(Symbol::Semicolon);
+            if !self.accept(Symbol::Semicolon) && read.is_ok() {
+                self.accept(Symbol::Comma);
+            }
         }
+    }
+
+    /// Reports a `,` before another entry, which is taken for `;`.
+    fn comma_between_entries(&mut self) -> bool {
+        let goes_on = [Symbol::Equal, Symbol::Colon].map(TokenKind::from).contains(&self.kind_after(2));
+        let is_one = self.at(Symbol::Comma) && goes_on;
+        if is_one {
+            let help = "`;` separates declarations: a: INTEGER; b: TEXT";
+            let _: Parsed<()> = self.unexpected_with_help("`;` after this declaration", help);
+        }
+        is_one
     }
 
     /// All names from this token on.
@@ -329,6 +342,10 @@ impl Parser<'_> {
     }
 
     fn facet(&mut self) -> Parsed<Facet> {
+        if self.at(Keyword::Requires) {
+            let help = "nothing stands between OFFERS A, B and REQUIRES C";
+            return self.unexpected_with_help("the name of an interface", help);
+        }
         let name = self.qualified("the name of an interface")?;
         let first = name.span;
         let mut cardinality = None;

@@ -99,7 +99,17 @@ impl Parser<'_> {
         })
     }
 
+    /// Reads over VARIABLE before an argument.
+    pub(super) fn word_before_argument(&mut self) {
+        if self.at(Keyword::Variable) && !self.on_a_new_line() {
+            let help = "an argument is the variable's name alone, which is declared before BEGIN";
+            let _: Parsed<()> = self.unexpected_with_help("an argument", help);
+            self.advance();
+        }
+    }
+
     fn argument(&mut self) -> Parsed<(Option<Name>, Expression)> {
+        self.word_before_argument();
         let mut label = None;
         if self.at(TokenKind::Name) && self.kind_after(1) == Symbol::Colon.into() {
             label = Some(self.name("a name")?);

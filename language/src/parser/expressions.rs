@@ -6,6 +6,9 @@ use crate::ast::{BinaryOperator, Designator, Expression, ExpressionKind, Pattern
 use crate::lexer::{self, Keyword, Symbol, TokenKind};
 use crate::source::Span;
 
+/// How to compare in what AND or OR joins.
+pub(crate) const JOINED_COMPARISONS: &str = "AND and OR come before comparisons: write (a = b) AND (c = d)";
+
 impl Parser<'_> {
     /// `[Attributes] Simple [relation Simple]`
     pub(super) fn expression(&mut self) -> Parsed<Expression> {
@@ -34,14 +37,14 @@ impl Parser<'_> {
         self.advance();
         self.count_operator()?;
         let right = self.simple()?;
-        let relation = binary(operator, left, right);
         if self.relational_operator().is_some() {
-            return self.unexpected_with_help(
-                "the end of this comparison",
-                "comparisons do not chain: put parentheses, or join two with AND",
-            );
+            let help = match right.kind {
+                ExpressionKind::Binary(BinaryOperator::And | BinaryOperator::Or, ..) => JOINED_COMPARISONS,
+                _ => "comparisons do not chain: put parentheses, or join two with AND",
+            };
+            return self.unexpected_with_help("the end of this comparison", help);
         }
-        Ok(relation)
+        Ok(binary(operator, left, right))
     }
 
     fn simple(&mut self) -> Parsed<Expression> {
@@ -116,6 +119,7 @@ impl Parser<'_> {
 
     fn factor(&mut self) -> Parsed<Expression> {
         match self.kind() {
+            _ if self.at_block_as_expression() => self.block_as_expression(),
             TokenKind::Symbol(Symbol::LeftParenthesis) => self.group(),
             TokenKind::Symbol(Symbol::Not) => self.not(),
             TokenKind::Name => self.named(self.token().span),

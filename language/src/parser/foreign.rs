@@ -159,12 +159,13 @@ impl Parser<'_> {
 
     /// Behind a statement that END closes, or a word for it.
     fn end_of_block(&self) -> Option<usize> {
+        (self.at(Keyword::Do) || self.begins_block(self.position)).then(|| self.behind_end_of_block())?
+    }
+
+    pub(super) fn behind_end_of_block(&self) -> Option<usize> {
         let first = self.lower_at(self.position);
         let is_do = self.at(Keyword::Do);
-        if !is_do && !self.begins_block(self.position) {
-            return None;
-        }
-        let mut open = 1;
+        let (mut open, mut repeats) = (1, 0);
         let mut at = self.position + 1;
         while at < self.tokens.len().min(self.position + FARTHEST) && self.may_look() {
             match self.tokens[at].kind {
@@ -177,6 +178,14 @@ impl Parser<'_> {
                     if open == 0 {
                         return Some(at + 1);
                     }
+                }
+                TokenKind::Keyword(Keyword::Repeat) => repeats += 1,
+                TokenKind::Keyword(Keyword::Until) if repeats > 0 => repeats -= 1,
+                TokenKind::Keyword(Keyword::Until) if is_do && open == 1 => return Some(self.line_end(at)),
+                TokenKind::Keyword(Keyword::While)
+                    if is_do && open == 1 && self.end_of_condition(at + 1) != Some(Keyword::Do.into()) =>
+                {
+                    return Some(self.line_end(at));
                 }
                 TokenKind::Keyword(
                     Keyword::If | Keyword::While | Keyword::For | Keyword::Foreach | Keyword::Begin,
@@ -280,12 +289,12 @@ impl Parser<'_> {
             && (self.ends_statement(at + 1) || names_variable && is_name(at + 1))
     }
 
-    fn begins_block(&self, at: usize) -> bool {
+    pub(super) fn begins_block(&self, at: usize) -> bool {
         let is_word = self.kind_at(at) == TokenKind::Name && BLOCKS.contains(&self.lower_at(at).as_str());
         is_word && !self.can_go_on(at + 1 - self.position)
     }
 
-    fn begins_statement(&self, at: usize) -> bool {
+    pub(super) fn begins_statement(&self, at: usize) -> bool {
         let before = self.kind_at(at - 1);
         let separates =
             [Symbol::Semicolon, Symbol::Colon, Symbol::Bar].map(TokenKind::from).contains(&before)

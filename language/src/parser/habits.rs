@@ -20,12 +20,20 @@ const SIGNS: &[(&str, &str)] = &[
     ("**", "there is no operator for powers"),
     ("->", "there are no references: what holds a component talks to it, x!Message"),
     ("=>", "\"greater or equal\" is written `>=`"),
+    ("<<", "there are no operations on bits: write x * 4, or x DIV 4"),
+    (">>", "there are no operations on bits: write x * 4, or x DIV 4"),
     ("=<", "\"less or equal\" is written `<=`"),
     (":-", "an assignment is written `:=`"),
 ];
 
 /// Instead of statements that choose by a value.
 const BRANCHES: &str = "write IF .. THEN .. ELSIF .. THEN .. ELSE .. END";
+
+/// Instead of a message in an expression.
+const MESSAGE: &str = "a message is a statement, no expression: s!Get; s?Value(x)";
+
+/// Instead of `c ? a : b`.
+const CHOICE: &str = "a choice is a statement: write IF .. THEN .. ELSE .. END";
 
 /// Words that elsewhere begin or join what has another word here.
 const WORDS: &[(&str, &str)] = &[
@@ -143,10 +151,14 @@ impl Parser<'_> {
                 return Some(help.to_string());
             }
         }
+        if let Some(help) = self.habit_of_expressions(before, here) {
+            return Some(help.into());
+        }
         if self.text_of(here) == "#" {
             return Some("a comment is (* .. *); `#` asks whether two values differ".into());
         }
-        if here.kind == Keyword::In.into() {
+        let is_loop = [Keyword::For, Keyword::Foreach].map(TokenKind::from).contains(&self.kind_before(2));
+        if here.kind == Keyword::In.into() && is_loop {
             return Some("write FOREACH i OF collection DO .. END".into());
         }
         if here.kind == Keyword::Do.into() {
@@ -163,7 +175,67 @@ impl Parser<'_> {
                 "`{` begins attributes: blocks begin with BEGIN, THEN or DO, and stop at END".into(),
             );
         }
-        self.foreign_word(here).or_else(|| self.foreign_word(before))
+        let is_type = self.kind_before(2) == Symbol::Colon.into();
+        self.foreign_word(here)
+            .or_else(|| self.foreign_word(before).filter(|_| !is_type))
+            .or_else(|| self.bare_argument(before))
+    }
+
+    /// What was meant by signs that elsewhere belong to expressions.
+    fn habit_of_expressions(&self, before: Token, here: Token) -> Option<&'static str> {
+        let is_behind_value = match before.kind {
+            TokenKind::Symbol(Symbol::RightParenthesis | Symbol::RightBracket) => true,
+            kind => kind == TokenKind::Name,
+        };
+        let is_behind_test = self.kind_before(2) == Symbol::Receive.into();
+        Some(match here.kind {
+            TokenKind::Symbol(Symbol::Send) if is_behind_value => {
+                return (self.is_assigned() && !self.on_a_new_line()).then_some(MESSAGE);
+            }
+            TokenKind::Symbol(Symbol::Send) => "\"not\" is written `~`: ~(a = b)",
+            TokenKind::Symbol(Symbol::LeftParenthesis) if is_behind_test => MESSAGE,
+            TokenKind::Symbol(Symbol::Colon) if is_behind_test => CHOICE,
+            TokenKind::Keyword(Keyword::Any | Keyword::Finish) => {
+                "ANY and FINISH stand in tests: IF INPUT(s, ANY) THEN, IF s?FINISH THEN"
+            }
+            TokenKind::Integer(_) | TokenKind::Real(_) | TokenKind::Character(_) | TokenKind::String
+                if before.kind == Symbol::Receive.into() =>
+            {
+                CHOICE
+            }
+            TokenKind::Symbol(Symbol::LeftBracket) if !is_behind_value => {
+                "there are no lists of values: elements are assigned one by one, a[1] := 2"
+            }
+            TokenKind::String if before.kind == TokenKind::Name && before.span.end == here.span.start => {
+                "texts are put together with `+`: \"x = \" + TEXT(x)"
+            }
+            _ if self.text_of(before).eq_ignore_ascii_case("NEW") => {
+                "NEW(x) makes a component in variable x, which is declared with its type: x: Template"
+            }
+            _ => return None,
+        })
+    }
+
+    /// Whether `:=` stands before this in the same statement.
+    fn is_assigned(&self) -> bool {
+        let before = self.tokens[..self.position].iter().rev().map(|token| token.kind);
+        let ends =
+            |kind: &TokenKind| matches!(kind, TokenKind::Keyword(_)) || *kind == Symbol::Semicolon.into();
+        before.take_while(|kind| !ends(kind)).any(|kind| kind == Symbol::Assign.into())
+    }
+
+    /// An argument behind the name of what is called.
+    fn bare_argument(&self, before: Token) -> Option<String> {
+        let is_value = matches!(self.kind(), TokenKind::Name | TokenKind::String | TokenKind::Integer(_));
+        let is_type = self.kind_before(2) == Symbol::Colon.into();
+        let is_call = before.kind == TokenKind::Name && !is_type && self.begins_statement(self.position - 1);
+        let help = || format!("arguments stand in parentheses: {}(x)", self.text_of(before));
+        (is_value && is_call && !self.on_a_new_line()).then(help)
+    }
+
+    /// The kind of the token so many before the next one.
+    pub(super) fn kind_before(&self, back: usize) -> TokenKind {
+        self.position.checked_sub(back).map_or(TokenKind::End, |at| self.tokens[at].kind)
     }
 
     /// Behind `END Name`.

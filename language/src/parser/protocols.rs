@@ -1,8 +1,13 @@
 //! Interfaces and their protocols.
 
+use super::parameters::PARAMETER;
 use super::{Parsed, Parser};
-use crate::ast::{Declaration, Direction, Interface, Message, Protocol, Section};
+use crate::ast::{Declaration, Direction, Interface, Message, Protocol};
 use crate::lexer::{Keyword, Symbol, TokenKind};
+
+const DIRECTION: &str = "a message begins with `IN` (client to server) or `OUT` (server to client)";
+
+const NO_RESULT: &str = "a message has no result, another brings it: IN Get OUT Value(x: INTEGER)";
 
 impl Parser<'_> {
     /// `INTERFACE [Attributes] Name; [Protocol] END Name;`
@@ -35,6 +40,7 @@ impl Parser<'_> {
     /// Reports what stands behind a whole protocol; signs of other notations are known.
     fn not_in_a_protocol(&mut self) {
         let help = match self.kind() {
+            TokenKind::Name | TokenKind::Keyword(Keyword::Procedure) => DIRECTION,
             TokenKind::Symbol(Symbol::Times | Symbol::Plus) => {
                 "what may be repeated stands in braces: { IN A OUT B }"
             }
@@ -86,10 +92,7 @@ impl Parser<'_> {
             }
             TokenKind::Symbol(Symbol::LeftBracket) => self.enclosed(Symbol::RightBracket, Protocol::Optional),
             TokenKind::Symbol(Symbol::LeftBrace) => self.enclosed(Symbol::RightBrace, Protocol::Repeated),
-            TokenKind::Name => self.unexpected_with_help(
-                "`IN`, `OUT` or a parenthesis",
-                "a message begins with `IN` (client to server) or `OUT` (server to client)",
-            ),
+            TokenKind::Name => self.unexpected_with_help("`IN`, `OUT` or a parenthesis", DIRECTION),
             _ => self.unexpected("`IN`, `OUT` or a parenthesis"),
         }
     }
@@ -111,23 +114,22 @@ impl Parser<'_> {
         let mut parameters = Vec::new();
         if self.at(Symbol::LeftParenthesis) && self.kind_after(1) == TokenKind::Name {
             self.advance();
-            parameters = self.sections()?;
+            parameters = self.sections("the name of a parameter", PARAMETER)?;
             self.expect(Symbol::RightParenthesis)?;
         }
-        Ok(Protocol::Message(Message { direction, name, parameters, span: self.since(first) }))
-    }
-
-    /// `Names: Type {; Names: Type}`
-    pub(super) fn sections(&mut self) -> Parsed<Vec<Section>> {
-        let mut sections = Vec::new();
-        loop {
-            let names = self.list(|parser| parser.name("a name"))?;
-            self.expect(Symbol::Colon)?;
-            sections.push(Section { names, ty: self.ty()? });
-            if !self.accept(Symbol::Semicolon) {
-                return Ok(sections);
-            }
+        let is_empty =
+            self.at(Symbol::LeftParenthesis) && self.kind_after(1) == Symbol::RightParenthesis.into();
+        let behind = if is_empty { self.kind_after(2) } else { self.kind() };
+        if [Symbol::Colon, Symbol::Minus].map(TokenKind::from).contains(&behind) {
+            let is_parameter = self.kind_before(3) == Symbol::LeftParenthesis.into();
+            let help = if is_parameter { PARAMETER } else { NO_RESULT };
+            return self.unexpected_with_help("the end of this message", help);
         }
+        if is_empty {
+            let help = "a message without parameters has no parentheses";
+            return self.unexpected_with_help("the end of this message", help);
+        }
+        Ok(Protocol::Message(Message { direction, name, parameters, span: self.since(first) }))
     }
 }
 

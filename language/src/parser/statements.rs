@@ -120,7 +120,10 @@ impl Parser<'_> {
             );
         }
         let message = self.name("the name of a message")?;
-        let targets = self.in_parentheses(Parser::designator)?;
+        let targets = self.in_parentheses(|parser| {
+            parser.word_before_argument();
+            parser.designator()
+        })?;
         Ok(StatementKind::Receive { channel, message, targets })
     }
 
@@ -229,7 +232,7 @@ impl Parser<'_> {
             let condition = self.head(Keyword::Then, Parser::expression);
             let block = self.inner_block(&[Keyword::Elsif, Keyword::Else])?;
             branches.push(condition.map(|condition| (condition, block)));
-            if !self.accept(Keyword::Elsif) {
+            if !self.accept(Keyword::Elsif) && !self.foreign_elsif() {
                 break;
             }
         }
@@ -270,6 +273,9 @@ impl Parser<'_> {
             }
             parser.expect(Symbol::Assign)?;
             let from = parser.expression()?;
+            if parser.at(Symbol::Range) {
+                return parser.unexpected_with_help("`TO`", "write FOR i := 1 TO 10 DO .. END");
+            }
             parser.expect(Keyword::To)?;
             let to = parser.expression()?;
             let by = if parser.accept(Keyword::By) { Some(parser.expression()?) } else { None };

@@ -77,10 +77,17 @@ impl Parser<'_> {
         };
         let _: Parsed<()> = if self.at_any(&[Keyword::Activity, Keyword::Finally]) {
             self.unexpected_with_help(sections, help)
+        } else if self.at_any(&[Keyword::Offers, Keyword::Requires]) {
+            let help = "OFFERS and REQUIRES belong to the heading: its `;` stands behind them";
+            self.unexpected_with_help(sections, help)
         } else if self.at(Keyword::Import) {
             self.unexpected_with_help(sections, "IMPORT stands once, at the beginning of a file")
         } else {
-            self.unexpected(sections)
+            let is_declared = self.kind_after(1) == Symbol::Colon.into();
+            let place =
+                if is_declared { "variables stand behind VARIABLE" } else { "statements stand behind BEGIN" };
+            let help = self.habit().unwrap_or(place.into());
+            self.unexpected_with_help(sections, &help)
         };
         false
     }

@@ -205,8 +205,8 @@ fn ends_that_repeat_another_word_are_one_mistake() {
 const NAMES: &[&str] = &[
     "record", "struct", "union", "enum", "object", "task", "monitor", "dim", "public", "static", "label",
     "case", "switch", "select", "match", "loop", "with", "try", "unless", "print", "input", "goto", "call",
-    "rem", "exit", "break", "go", "endif", "fi", "wend", "next", "od", "done", "forward", "lock", "NEXT",
-    "LOOP", "CASE", "EXIT", "if", "while", "for", "do",
+    "elif", "elseif", "rem", "exit", "break", "go", "endif", "fi", "wend", "next", "od", "done", "forward",
+    "lock", "NEXT", "LOOP", "CASE", "EXIT", "if", "while", "for", "do",
 ];
 
 #[test]
@@ -240,9 +240,18 @@ fn those_words_name_variables_and_procedures_in_any_place() {
 #[test]
 fn looking_for_their_ends_takes_little_time() {
     let begin = std::time::Instant::now();
-    for piece in
-        ["LOOP\n", "NEXT;\n", "SUB s\n", "if (a)\n", "IF a THEN NEXT;\n", "CASE a OF 1: ", "x RECORD S;\n"]
-    {
+    for piece in [
+        "LOOP\n",
+        "NEXT;\n",
+        "SUB s\n",
+        "if (a)\n",
+        "IF a THEN NEXT;\n",
+        "CASE a OF 1: ",
+        "x RECORD S;\n",
+        "elif a\n",
+        "DO WHILE a\n",
+        "x := IF a\n",
+    ] {
         let text = format!("COMPONENT Main;\nBEGIN\nIF a THEN\n{}", piece.repeat(20_000));
         assert!(!errors(&text).is_empty());
         let text = format!("COMPONENT Main;\n{}", piece.repeat(20_000));

@@ -8,5 +8,6 @@ mod elsewhere;
 mod golden;
 mod identity;
 mod imports;
+mod newcomers;
 mod properties;
 mod syntax;

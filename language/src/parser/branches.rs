@@ -1,0 +1,60 @@
+//! Branches as other languages have them: other words for ELSIF, and IF where a value should be.
+
+use super::blocks::{CLAUSES, STATEMENTS};
+use super::{Parsed, Parser};
+use crate::lexer::{Keyword, Symbol, TokenKind};
+
+/// Words for ELSIF.
+const ELSIFS: &[&str] = &["elif", "elseif", "elsif"];
+
+impl Parser<'_> {
+    /// Whether another language's word for ELSIF stands where one of these may: a condition and THEN follow.
+    pub(super) fn at_foreign_elsif(&self, clauses: &[Keyword]) -> bool {
+        if !clauses.contains(&Keyword::Elsif)
+            || !self.at(TokenKind::Name)
+            || !ELSIFS.contains(&self.lower_at(self.position).as_str())
+        {
+            return false;
+        }
+        self.end_of_condition(self.position + 1) == Some(Keyword::Then.into())
+    }
+
+    /// Reads that word.
+    pub(super) fn foreign_elsif(&mut self) -> bool {
+        let is_there = self.at_foreign_elsif(&[Keyword::Elsif]);
+        if is_there {
+            let _: Parsed<()> = self.unexpected("`ELSIF`, `ELSE` or `END`");
+            self.advance();
+        }
+        is_there
+    }
+
+    /// Whether IF, or another language's word for such statements, stands where an expression should be.
+    pub(super) fn at_block_as_expression(&self) -> bool {
+        let is_foreign = || {
+            self.kind_after(1) == TokenKind::Name
+                && !self.begins_line(self.position + 1)
+                && self.begins_block(self.position)
+        };
+        (self.at(Keyword::If) || is_foreign()) && !self.on_a_new_line()
+    }
+
+    /// Reads over that.
+    pub(super) fn block_as_expression<T>(&mut self) -> Parsed<T> {
+        let help = "IF is a statement and has no value: IF c THEN x := 1 ELSE x := 2 END";
+        let result = self.unexpected_with_help("an expression", help);
+        if let Some(end) = self.behind_end_of_block() {
+            self.skip_to(end);
+        }
+        result
+    }
+
+    /// What ends the condition that begins there.
+    pub(super) fn end_of_condition(&self, from: usize) -> Option<TokenKind> {
+        let ends = |&at: &usize| match self.tokens[at].kind {
+            TokenKind::Keyword(keyword) => CLAUSES.contains(&keyword) || STATEMENTS.contains(&keyword),
+            kind => kind == Symbol::Semicolon.into(),
+        };
+        self.ahead_of(from).find(ends).map(|at| self.tokens[at].kind)
+    }
+}
