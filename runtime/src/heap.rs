@@ -179,31 +179,47 @@ impl Heap {
         moved
     }
 
-    /// More credit, whatever the limit says, after an allocation has failed: for what frees memory in the end but
-    /// needs some first, and must not fail. It is given back as soon as something is freed.
+    /// Does something that frees memory in the end but needs some first, and must not fail: with more credit, whatever the limit
+    /// says, if it fails. What it hasn't used of that is given back at once, for others may not have it.
     ///
     /// # Panics
     /// Credit doesn't help: the platform has no more memory.
-    #[cold]
-    pub fn overdraw(&mut self) {
-        assert!(self.credit < 1 << 40, "the system is out of memory");
-        let more = self.credit.max(CREDIT);
-        self.memory.overdraw(more as usize);
-        self.credit += more;
+    #[inline]
+    pub fn beyond_the_limit<T>(&mut self, mut attempt: impl FnMut(&mut Heap) -> Option<T>) -> T {
+        match attempt(self) {
+            Some(done) => done,
+            None => self.overdraw_for(attempt),
+        }
     }
 
-    /// Puts something into a block of its own, whatever the limit says: see [`Heap::overdraw`].
+    #[cold]
+    fn overdraw_for<T>(&mut self, mut attempt: impl FnMut(&mut Heap) -> Option<T>) -> T {
+        let mut more = CREDIT;
+        loop {
+            assert!(more < 1 << 40, "the system is out of memory");
+            self.memory.overdraw(more as usize);
+            self.credit += more;
+            let done = attempt(self);
+            let unused = self.credit.clamp(0, more);
+            self.memory.give_back(unused as usize);
+            self.credit -= unused;
+            match done {
+                Some(done) => return done,
+                None => more *= 2,
+            }
+        }
+    }
+
+    /// Puts something into a block of its own, whatever the limit says: see [`Heap::beyond_the_limit`].
     pub fn keep<T>(&mut self, value: T) -> *mut T {
         const { assert!(align_of::<T>() <= STEP) };
-        loop {
-            let block = self.allocate(size_of::<T>()).cast::<T>();
-            if !block.is_null() {
-                // SAFETY: the block is ours and that large.
-                unsafe { block.write(value) };
-                return block;
-            }
-            self.overdraw();
-        }
+        let block = self.beyond_the_limit(|heap| {
+            let block = heap.allocate(size_of::<T>()).cast::<T>();
+            (!block.is_null()).then_some(block)
+        });
+        // SAFETY: the block is ours and that large.
+        unsafe { block.write(value) };
+        block
     }
 
     /// Takes back what was put into a block of its own.

@@ -85,6 +85,35 @@ fn reallocation_keeps_contents_across_all_sizes() {
     assert_eq!(heap.live(), 0);
 }
 
+/// Whoever needs memory beyond the limit gets no more than that: otherwise others would live on what is left.
+#[test]
+fn what_must_not_fail_lets_nobody_else_beyond_the_limit() {
+    let limit = 500_000;
+    let memory = Memory::new(limit, None);
+    let mut heap = Heap::new(memory.clone());
+    let mut blocks = Vec::new();
+    let mut kept = Vec::new();
+    for _ in 0..20_000 {
+        let block = heap.allocate(96);
+        if !block.is_null() {
+            blocks.push(block);
+        }
+        kept.push(heap.keep([0u64; 20]));
+    }
+    let records = kept.len() * size_of::<[u64; 20]>();
+    assert!(blocks.len() * 96 <= limit, "{} blocks", blocks.len());
+    assert!(memory.granted() <= limit + records + 2 * CREDIT as usize, "{}", memory.granted());
+    for block in blocks {
+        // SAFETY: live.
+        unsafe { heap.free(block, 96) };
+    }
+    for record in kept {
+        // SAFETY: live.
+        unsafe { heap.take_back(record) };
+    }
+    assert_eq!(heap.live(), 0);
+}
+
 #[test]
 fn the_limit_holds_and_memory_is_there_again_after_freeing() {
     let limit = 500_000;

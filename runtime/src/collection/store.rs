@@ -279,9 +279,7 @@ impl Store {
             return Some(self.dense.punch(*key as i64, shape.size));
         }
         for _ in 0..shorter {
-            while !self.retreat(heap, shape, end) {
-                heap.overdraw();
-            }
+            heap.beyond_the_limit(|heap| self.retreat(heap, shape, end).then_some(()));
         }
         Some(self.dense.take(heap, shape.size, end))
     }

@@ -23,14 +23,11 @@ impl Heap {
     /// As for [`Heap::free`].
     pub unsafe fn shrink(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         debug_assert!(SMALL < new && new <= old);
-        loop {
+        self.beyond_the_limit(|heap| {
             // SAFETY: as above.
-            let moved = unsafe { self.reallocate_large(block, old, new) };
-            if !moved.is_null() {
-                return moved;
-            }
-            self.overdraw();
-        }
+            let moved = unsafe { heap.reallocate_large(block, old, new) };
+            (!moved.is_null()).then_some(moved)
+        })
     }
 
     #[cold]

@@ -154,10 +154,7 @@ unsafe fn advance(w: *mut Worker, d: *mut Deletion) -> Step {
     let parent = (*d).parent;
     // Siblings that are clients of each other are told of all that one loses at once.
     if has_many_slots(instance) && (parent.is_null() || !(*parent).children.know_joints()) {
-        let mut undone = (*d).undone as usize;
-        let how_far = undo_in_slice(w, instance, &mut undone);
-        (*d).undone = undone as u32;
-        match how_far {
+        match undo_in_slice(w, instance, &mut (*d).undone) {
             Undone::All => {}
             Undone::Some => return Step::Pause,
             Undone::Refused(c) => return fail(w, refused_end(c, instance, location_of(instance))),

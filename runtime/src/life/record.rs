@@ -32,9 +32,8 @@ pub struct Deletion {
     pub customer: Customer,
     /// How far it is.
     pub stage: Stage,
-    /// A place in the tables of its slots: up to there its connections are undone. It stands where nothing else would: a
-    /// larger record would be of another class of blocks, so that one may not be had where memory has ended.
-    pub undone: u32,
+    /// A place in the tables of its slots: up to there its connections are undone.
+    pub undone: usize,
     /// What it holds, as soon as that is deleted.
     pub children: Children,
     /// What is freed after that, if there is no instance.
