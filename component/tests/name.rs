@@ -50,3 +50,11 @@ fn what_people_see_fits_into_a_line() {
     let shown = Name::decode(long.as_bytes()).unwrap().to_string();
     assert!(shown.len() < 500 && shown.ends_with("..") && !shown.contains('\n'));
 }
+
+#[test]
+fn a_name_has_a_bound() {
+    let of_length = |length: usize| format!("local:{}", "x".repeat(length - 6));
+    assert!(Name::decode(of_length(1 << 16).as_bytes()).is_ok());
+    let why = Name::decode(of_length((1 << 16) + 1).as_bytes()).unwrap_err();
+    assert_eq!(why, "a name has 65536 bytes at most, this one 65537");
+}

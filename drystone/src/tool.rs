@@ -33,15 +33,8 @@ fn place() -> Result<PathBuf, Status> {
     let target = Path::new(own::TARGET);
     let mut command = cargo::command();
     // With the platform, because what they have in common has then the features with which it was compiled for this command.
-    command.current_dir(own::CHECKOUT).args([
-        "build",
-        "--release",
-        "--locked",
-        "-p",
-        PLATFORM,
-        "-p",
-        SPECIALISER,
-    ]);
+    command.current_dir(own::CHECKOUT).args(["build", "--release", "--locked"]);
+    command.args(["-p", PLATFORM, "-p", SPECIALISER]);
     command.arg("--target-dir").arg(target);
     cargo::build(command, "drystone specialise", "building the specialiser, once").map_err(fail)?;
     Ok(target.join("release").join(SPECIALISER))

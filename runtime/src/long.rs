@@ -124,9 +124,7 @@ impl Caller {
             find(&all[part.start..end], wanted).map(|found| part.start + found)
         })
     }
-}
 
-impl Caller {
     /// Finds what is longer than a part, without memory and a part at a time: it is compared only where the remainder of so many bytes is
     /// that of what is wanted. Where that isn't so by intent, it takes time in proportion to the length.
     fn find_long(self, all: &[u8], wanted: &[u8]) -> Option<usize> {

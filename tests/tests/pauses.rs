@@ -4,12 +4,10 @@
 
 mod compiled;
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::ptr::null_mut;
 use std::thread;
 use std::time::Duration;
 
@@ -113,12 +111,8 @@ fn pipe() -> Ends {
 }
 
 fn terminal() -> Ends {
-    let (mut ours, mut its) = (-1, -1);
-    // SAFETY: both are written, and nothing else is asked for.
-    let status = unsafe { libc::openpty(&mut ours, &mut its, null_mut(), null_mut(), null_mut()) };
-    assert_eq!(status, 0, "there are terminals");
-    // SAFETY: they are new, and nobody else's.
-    unsafe { (Box::new(File::from_raw_fd(ours)), OwnedFd::from_raw_fd(its).into()) }
+    let (ours, its) = drystone_golden::terminal();
+    (Box::new(ours), its.into())
 }
 
 /// How long the other was kept, in milliseconds.

@@ -60,6 +60,15 @@ static SPECIALISER: LazyLock<PathBuf> = LazyLock::new(|| {
 /// What the process may take beside what is counted: its own code, and a stack of which most is only reserved.
 const BESIDE: u64 = 330_000_000;
 
+/// What holds where nothing else is said.
+#[test]
+fn the_usual_limits_are_told() {
+    let help = Command::new(&*SPECIALISER).arg("--help").output().expect("it runs");
+    let told = String::from_utf8_lossy(&help.stdout).into_owned();
+    assert!(told.contains("[default: 10, or what the context says]"), "{told}");
+    assert!(told.contains("[default: 2000 MB, or what the context says]"), "{told}");
+}
+
 #[test]
 fn an_interpreters_stacks_end_at_the_memory_that_there_is() {
     for (size, memory) in [(32_768, 500_000_000), (16_384, 200_000_000)] {

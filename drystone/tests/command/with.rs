@@ -1,12 +1,10 @@
 //! `--with CRATE`: crates that are built in.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read;
-use std::os::fd::{FromRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
@@ -108,12 +106,7 @@ fn build_by(cargo: &str, folder: &Path, rest: &[&str]) -> Command {
 
 /// What a command says to a terminal, and its status.
 fn said_to_a_terminal(mut command: Command) -> (String, Option<i32>) {
-    let (mut ours, mut its) = (-1, -1);
-    // SAFETY: both are written, and nothing else is asked for.
-    let status = unsafe { libc::openpty(&mut ours, &mut its, null_mut(), null_mut(), null_mut()) };
-    assert_eq!(status, 0, "there are terminals");
-    // SAFETY: they are new, and nobody else's.
-    let (mut ours, its) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(its)) };
+    let (mut ours, its) = drystone_golden::terminal();
     let mut child = command.stderr(its).spawn().expect("the command runs");
     drop(command);
     let mut said = Vec::new();

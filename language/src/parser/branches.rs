@@ -10,13 +10,10 @@ const ELSIFS: &[&str] = &["elif", "elseif", "elsif"];
 impl Parser<'_> {
     /// Whether another language's word for ELSIF stands where one of these may: a condition and THEN follow.
     pub(super) fn at_foreign_elsif(&self, clauses: &[Keyword]) -> bool {
-        if !clauses.contains(&Keyword::Elsif)
-            || !self.at(TokenKind::Name)
-            || !ELSIFS.contains(&self.lower_at(self.position).as_str())
-        {
-            return false;
-        }
-        self.end_of_condition(self.position + 1) == Some(Keyword::Then.into())
+        clauses.contains(&Keyword::Elsif)
+            && self.at(TokenKind::Name)
+            && self.is_among(self.position, ELSIFS)
+            && self.end_of_condition(self.position + 1) == Some(Keyword::Then.into())
     }
 
     /// Reads that word.

@@ -152,7 +152,7 @@ impl Parser<'_> {
     }
 
     fn end_of_line(&self) -> Option<usize> {
-        let is_word = self.at(TokenKind::Name) && LINES.contains(&self.lower_at(self.position).as_str());
+        let is_word = self.at(TokenKind::Name) && self.is_among(self.position, LINES);
         (is_word && !self.can_go_on(1) && !self.begins_line(self.position + 1))
             .then(|| self.line_end(self.position))
     }
@@ -290,7 +290,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn begins_block(&self, at: usize) -> bool {
-        let is_word = self.kind_at(at) == TokenKind::Name && BLOCKS.contains(&self.lower_at(at).as_str());
+        let is_word = self.kind_at(at) == TokenKind::Name && self.is_among(at, BLOCKS);
         is_word && !self.can_go_on(at + 1 - self.position)
     }
 
@@ -356,6 +356,11 @@ impl Parser<'_> {
 
     pub(super) fn text_at(&self, at: usize) -> &str {
         self.text_of(self.tokens[at.min(self.tokens.len() - 1)])
+    }
+
+    /// Whether a token is one of these words, in whatever case.
+    pub(super) fn is_among(&self, at: usize, words: &[&str]) -> bool {
+        words.iter().any(|word| self.text_at(at).eq_ignore_ascii_case(word))
     }
 
     /// The token there in small letters, if it may be a word that is known here.

@@ -41,6 +41,7 @@ fn a_file_is_written_and_read() {
         assert_eq!(file.ask("Open", [name(&path, "missing")]).await.0, "Failed");
         assert_eq!(file.ask("Open", [name(&path, "")]).await.0, "Failed");
         assert_eq!(file.ask("New", [name(&path, "no/such/directory")]).await.0, "Failed");
+        assert_eq!(file.ask("New", [V::text("x".repeat(10_000_000))]).await.0, "Failed");
     });
     assert_eq!(status, 0);
 }

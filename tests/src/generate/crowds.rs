@@ -2,7 +2,7 @@
 //! from either end, trees that are deleted or ended by force while others wait for what is in them, and processes that await one
 //! condition, which takes long.
 
-use super::{Generator, Step, fold};
+use super::{Generator, Step, fold, run_once};
 
 impl Generator {
     /// A component with one of these, that answers how it came out.
@@ -26,15 +26,7 @@ END {crowd};
 "
         ));
         step.variables = vec![format!("{c}: {crowd}"), format!("{x}: INTEGER")];
-        step.statements = format!(
-            "NEW({c}); {c}!Run(acc);
-{}IF {c}?Result THEN {c}?Result({x}); {}END;
-{}IF EXISTS({c}) THEN DELETE({c}) END;
-",
-            fold(&format!("INTEGER({c}?Result)")),
-            fold(&x),
-            fold(&format!("INTEGER(EXISTS({c}))")),
-        );
+        step.statements = run_once(&c, &x);
         step
     }
 

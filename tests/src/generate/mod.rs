@@ -182,6 +182,19 @@ impl Generator {
     }
 }
 
+/// Statements that make a component, have it `Run`, and fold whether it answered, what, and whether it is still there.
+fn run_once(component: &str, result: &str) -> String {
+    format!(
+        "NEW({component}); {component}!Run(acc MOD 1000);
+{}IF {component}?Result THEN {component}?Result({result}); {}END;
+{}IF EXISTS({component}) THEN DELETE({component}) END;
+",
+        fold(&format!("INTEGER({component}?Result)")),
+        fold(result),
+        fold(&format!("INTEGER(EXISTS({component}))")),
+    )
+}
+
 /// `VARIABLE` sections.
 fn declarations(variables: &[String]) -> String {
     variables.iter().map(|variable| format!("VARIABLE {variable};\n")).collect()

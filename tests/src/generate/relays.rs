@@ -1,6 +1,6 @@
 //! Chains of relays that are connected in any order, cut and mended; some close to a cycle, which is an error.
 
-use super::{Generator, Step, fold};
+use super::{Generator, Step, run_once};
 
 impl Generator {
     /// A component that connects relays at random, with a server behind some, and asks where that is answered.
@@ -49,15 +49,7 @@ END {maze};
             count - 1
         ));
         step.variables = vec![format!("{m}: {maze}"), format!("{x}: INTEGER")];
-        step.statements = format!(
-            "NEW({m}); {m}!Run(acc MOD 1000);
-{}IF {m}?Result THEN {m}?Result({x}); {}END;
-{}IF EXISTS({m}) THEN DELETE({m}) END;
-",
-            fold(&format!("INTEGER({m}?Result)")),
-            fold(&x),
-            fold(&format!("INTEGER(EXISTS({m}))")),
-        );
+        step.statements = run_once(&m, &x);
         step
     }
 

@@ -85,28 +85,30 @@ pub unsafe fn slots_of(
 /// What is done with each of so many slots takes long.
 const MANY: usize = 1000;
 
+/// The tables of a component that are there.
+unsafe fn tables(instance: *mut Instance) -> impl Iterator<Item = *mut SlotTable> {
+    let indexed = (*template_of(instance)).required.get().iter().filter(|required| required.slots != 0);
+    let tables = indexed.map(move |required| *slot_at::<*mut SlotTable>(instance, required.offset));
+    tables.filter(|table| !table.is_null())
+}
+
 /// Whether a component has so many slots that others run between some of them and the rest when it is deleted.
 pub unsafe fn has_many_slots(instance: *mut Instance) -> bool {
-    (*template_of(instance)).required.get().iter().filter(|required| required.slots != 0).any(|required| {
-        let table = *slot_at::<*mut SlotTable>(instance, required.offset);
-        !table.is_null() && (*table).length >= MANY
-    })
+    tables(instance).any(|table| (*table).length >= MANY)
 }
 
 /// The next slot at or behind a place in the tables of a component, which moves there; `None`: that was all.
 pub unsafe fn next_in_tables(instance: *mut Instance, place: &mut usize) -> Option<*mut *mut RequiredSlot> {
     let mut before = 0;
-    for required in (*template_of(instance)).required.get().iter().filter(|required| required.slots != 0) {
-        let table = *slot_at::<*mut SlotTable>(instance, required.offset);
-        let length = if table.is_null() { 0 } else { (*table).length };
-        while *place < before + length {
+    for table in tables(instance) {
+        while *place < before + (*table).length {
             let entry = SlotTable::entry(table, *place - before);
             if !(*entry).is_null() {
                 return Some(entry);
             }
             *place += 1;
         }
-        before += length;
+        before += (*table).length;
     }
     None
 }
