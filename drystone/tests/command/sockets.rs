@@ -46,7 +46,8 @@ fn peer(serve: fn(TcpStream) -> Vec<u8>) -> (u16, Receiver<Vec<u8>>) {
 fn echo(client: TcpStream) -> Vec<u8> {
     let mut answers = client.try_clone().expect("there are descriptors");
     for line in BufReader::new(client).lines().map_while(Result::ok) {
-        writeln!(answers, "heard {line}").expect("it listens");
+        // As one piece: the second of two would wait for the acknowledgement of the first.
+        answers.write_all(format!("heard {line}\n").as_bytes()).expect("it listens");
     }
     Vec::new()
 }

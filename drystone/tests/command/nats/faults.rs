@@ -70,9 +70,9 @@ COMPONENT Keeper OFFERS Keep;
   BEGIN WHILE ?Put DO ?Put(x); !Kept END END Keep;
 END Keeper;
 COMPONENT Computer;
-VARIABLE i, k, x: INTEGER;
+VARIABLE i, x: INTEGER;
 BEGIN
-  FOR k := 1 TO ROUNDS DO FOR i := 1 TO 100000000 DO x := (x * 31 + i) MOD 1000003 END END;
+  WHILE TIME < LONG DO FOR i := 1 TO 50000000 DO x := (x * 31 + i) MOD 1000003 END END;
   WRITE(\"computed\"); WRITELINE
 END Computer;
 VARIABLE keeper: Keeper; computer: Computer;
@@ -82,15 +82,15 @@ BEGIN
 END Main;
 ";
 
-/// Who computes so long takes longer than [`CUT_OFF`].
-const ROUNDS: usize = 15;
+/// How many milliseconds a program computes that takes clearly longer than [`CUT_OFF`].
+const LONG: u32 = 6000;
 /// Who doesn't answer a NATS of these tests for so long is cut off.
 const CUT_OFF: Duration = Duration::from_secs(3);
 
-/// A program that offers Keep by these names, and computes so many rounds.
-fn busy(names: &[String], rounds: usize, cores: &str) -> (Peer, TempDir) {
+/// A program that offers Keep by these names, and computes so many milliseconds.
+fn busy(names: &[String], long: u32, cores: &str) -> (Peer, TempDir) {
     let exports: Vec<String> = names.iter().map(|name| format!("EXPORT(Keep(keeper), \"{name}\")")).collect();
-    let text = BUSY.replace("EXPORTS", &exports.join("; ")).replace("ROUNDS", &rounds.to_string());
+    let text = BUSY.replace("EXPORTS", &exports.join("; ")).replace("LONG", &long.to_string());
     let folder = crate::folder_with(&text);
     let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "--cores", cores, "program.dry"]);
     assert_eq!(server.line(), "ready");
@@ -106,7 +106,7 @@ fn who_computes_for_long_answers_nats_and_its_clients() {
     for cores in ["1", "2"] {
         let name = nats.name(&format!("keep{cores}"));
         let start = Instant::now();
-        let (mut server, _folder) = busy(std::slice::from_ref(&name), ROUNDS, cores);
+        let (mut server, _folder) = busy(std::slice::from_ref(&name), LONG, cores);
         let mut asked = 0;
         let computed = thread::spawn(move || (server.line(), server, start.elapsed()));
         while !computed.is_finished() {
@@ -131,7 +131,7 @@ fn a_client_keeps_its_server_while_that_computes() {
     let path = configuration.path().to_str().expect("temporary files have plain names");
     let Some(nats) = Nats::start_with(&["-c", path]) else { return };
     let name = nats.name("keep");
-    let (mut server, _folder) = busy(std::slice::from_ref(&name), ROUNDS, "1");
+    let (mut server, _folder) = busy(std::slice::from_ref(&name), LONG, "1");
     let clients = begin(&["run", "Keeping.dry", "use", &name, "3", "3000"]);
     assert_eq!(server.line(), "computed");
     let (numbers, lost) = acknowledged(&clients.output());
