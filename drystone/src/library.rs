@@ -1,10 +1,11 @@
-//! The library that an executable is linked with: platform, runtime and `main`, and what crates add to them. Cargo makes it of a package
-//! that is written for that: without crates for `own.rs`, with those of `--with` for `with.rs`.
+//! The library that an executable is linked with: platform, runtime and `main`, and what crates add to them. Cargo
+//! makes it of a package that is written for that: without crates for `own.rs`, with those of `--with` for `with.rs`.
 //!
-//! Cargo compiles in the target folder that the workspace has, with the workspace's profile. So the crates of others that the workspace
-//! is made of, too, are compiled once. The workspace's own crates are, too: Cargo knows a crate by its path from the root of its
-//! workspace, and the package is the root of one that has links to the repository's folders. Crates from elsewhere may depend on the
-//! repository's by their real paths, so a package that has some of these names all by real paths.
+//! Cargo compiles in the target folder that the workspace has, with the workspace's profile. So the crates of others
+//! that the workspace is made of, too, are compiled once. The workspace's own crates are, too: Cargo knows a crate by
+//! its path from the root of its workspace, and the package is the root of one that has links to the repository's
+//! folders. Crates from elsewhere may depend on the repository's by their real paths, so a package that has some of
+//! these names all by real paths.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -47,8 +48,8 @@ impl Platform {
         }
     }
 
-    /// Bare machines have no library that unwinds. Processes have one, and the same crates as the command: nothing catches a panic
-    /// there either, because what unwinding needs is left out when a process is linked (`linker`).
+    /// Bare machines have no library that unwinds. Processes have one, and the same crates as the command: nothing
+    /// catches a panic there either, because what unwinding needs is left out when a process is linked (`linker`).
     fn panic(self) -> &'static str {
         match self {
             Platform::Linux | Platform::Process => "unwind",
@@ -89,8 +90,8 @@ pub struct Package<'a> {
 }
 
 impl Package<'_> {
-    /// Has Cargo make the library in a target folder, and says where it is then; `what` needs Cargo for it. What isn't changed isn't
-    /// compiled again.
+    /// Has Cargo make the library in a target folder, and says where it is then; `what` needs Cargo for it. What isn't
+    /// changed isn't compiled again.
     pub fn make(&self, target: &Path, what: &str, doing: &str) -> Result<PathBuf, Status> {
         let folder = target.join("drystone").join(self.name);
         self.write(&folder).map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
@@ -184,7 +185,8 @@ fn inherited() -> &'static str {
     WORKSPACE.find("[workspace.").map_or("", |start| &WORKSPACE[start..])
 }
 
-/// Has the repository's folders in another one, too, by symbolic links. What Cargo makes may lie in the repository, and is left out.
+/// Has the repository's folders in another one, too, by symbolic links. What Cargo makes may lie in the repository, and
+/// is left out.
 fn link_folders(repository: &Path, folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(repository)? {
         let entry = entry?;

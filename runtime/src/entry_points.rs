@@ -59,8 +59,8 @@ macro_rules! entry_points {
     (@lets_run lets_others_run) => { true };
 }
 
-// A row says what a function takes (`w` and `p`, the worker and the process that runs, are the same everywhere), what it
-// gives, and which result means that generated code must leave. `suspends` are those that are called at suspension
+// A row says what a function takes (`w` and `p`, the worker and the process that runs, are the same everywhere), what
+// it gives, and which result means that generated code must leave. `suspends` are those that are called at suspension
 // points only, because they may wait or must run at home; `lets_others_run` are those within which others may have run
 // when they take long (the long module).
 entry_points! {

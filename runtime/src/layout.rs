@@ -257,8 +257,9 @@ pub struct RequiredSlot {
     pub clients: *mut RequiredSlot,
 }
 
-/// What handlers have of an instance whose services run where requests arrive: these words, as `extension::composite::shared` says, and
-/// their variables behind them. When a handler runs elsewhere they are where it is, so that both have the same.
+/// What handlers have of an instance whose services run where requests arrive: these words, as
+/// `extension::composite::shared` says, and their variables behind them. When a handler runs elsewhere they are where
+/// it is, so that both have the same.
 #[repr(C)]
 pub struct Kept {
     /// How far from here they are, in bytes: 0 until a handler runs elsewhere.
@@ -300,8 +301,8 @@ pub struct FrameHead {
 /// A text: its bytes follow. A null pointer is the empty text.
 #[repr(C)]
 pub struct TextHead {
-    /// Holders, each counting 256, and in the lowest byte how much room there is for more bytes (the text module knows).
-    /// Negative: in read-only data, never freed. Changed atomically while any process is away.
+    /// Holders, each counting 256, and in the lowest byte how much room there is for more bytes (the text module
+    /// knows). Negative: in read-only data, never freed. Changed atomically while any process is away.
     pub count: i64,
     /// *inline* Number of bytes; 0: this is a [`TextSlice`].
     pub length: u64,

@@ -20,8 +20,8 @@ impl Method<'_> {
         )
     }
 
-    /// The method for a call that is answered at once, unless it would have the name of another, or what is given couldn't
-    /// be used again for the usual way.
+    /// The method for a call that is answered at once, unless it would have the name of another, or what is given
+    /// couldn't be used again for the usual way.
     fn asked_now(&self, others: &[Method]) -> String {
         let now = self.name().trim_start_matches("r#").to_string() + "_now";
         if others.iter().any(|other| other.name() == now) || self.gives_part() {

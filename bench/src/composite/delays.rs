@@ -1,5 +1,5 @@
-//! Figure 7 of the paper over networks with delay, which relays stand for: how many times sooner calls are done in a block than one by
-//! one, and what the relays add by themselves.
+//! Figure 7 of the paper over networks with delay, which relays stand for: how many times sooner calls are done in a
+//! block than one by one, and what the relays add by themselves.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};

@@ -47,8 +47,9 @@ fn said(at: usize, byte: u8) -> String {
 
 #[test]
 fn what_is_no_interface_is_refused() {
-    // The name 0, the fingerprint 12, 2 messages 28, a name 32, its sender 40, 1 parameter 44, its name 48, its type 56;
-    // the other message 60; 3 states 104, the first one's end 108, 1 transition 112, its message 116, its state 120.
+    // The name 0, the fingerprint 12, 2 messages 28, a name 32, its sender 40, 1 parameter 44, its name 48, its type
+    // 56; the other message 60; 3 states 104, the first one's end 108, 1 transition 112, its message 116, its state
+    // 120.
     assert_eq!(said(4, b'g'), "its fingerprint is that of another interface");
     assert_eq!(said(12, 0), "its fingerprint is that of another interface");
     assert_eq!(

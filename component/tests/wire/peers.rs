@@ -112,8 +112,8 @@ fn whoever_asks_without_reading_is_not_answered() {
     assert!(server.output().len() < 9 << 20);
 }
 
-/// What a stranger can make a server hold that takes nothing: bytes of frames, and what stops it. Each communication that it
-/// begins gets messages whose frames have these lengths, and is ended if it shall `close`.
+/// What a stranger can make a server hold that takes nothing: bytes of frames, and what stops it. Each communication
+/// that it begins gets messages whose frames have these lengths, and is ended if it shall `close`.
 fn held(limits: Limits, lengths: &[usize], close: bool) -> (usize, String) {
     let mut server = Connection::new(Role::Acceptor, limits);
     server.feed(&hello());

@@ -1,5 +1,6 @@
-//! The package that puts a system together: each part is a static of its own type, and what it requires is a type that knows where that
-//! is. So whatever is bound is known when the image is compiled: it takes no memory, and a call of it is a direct call, or none at all.
+//! The package that puts a system together: each part is a static of its own type, and what it requires is a type that
+//! knows where that is. So whatever is bound is known when the image is compiled: it takes no memory, and a call of it
+//! is a direct call, or none at all.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -39,7 +40,8 @@ impl<'a> Parts<'a> {
         names.collect::<Vec<_>>().join(".")
     }
 
-    /// What a part is called in the image, by its number: there no two are called the same, though names have `_` in them, too.
+    /// What a part is called in the image, by its number: there no two are called the same, though names have `_` in
+    /// them, too.
     fn name_of(&self, number: usize) -> String {
         format!("{number}_{}", self.shown(&self.system.parts[number]).replace('.', "_"))
     }

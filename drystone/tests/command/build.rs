@@ -116,7 +116,8 @@ fn an_executable_says_what_its_processor_lacks() {
     assert!(complaint(&output).contains("this processor has no xsse3"), "{}", complaint(&output));
 }
 
-/// Cargo compiles a crate once for each set of features. Should this fail, `platform/linux/Cargo.toml` says where a feature is to be named.
+/// Cargo compiles a crate once for each set of features. Should this fail, `platform/linux/Cargo.toml` says where a
+/// feature is to be named.
 #[test]
 fn crates_have_the_same_features_whatever_is_built() {
     let features = |what: &[&str]| -> BTreeMap<String, String> {

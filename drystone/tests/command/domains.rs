@@ -1,5 +1,5 @@
-//! Components in processes and on threads of their own: the same programs with the same results, and what happens when a
-//! domain comes to its end.
+//! Components in processes and on threads of their own: the same programs with the same results, and what happens when
+//! a domain comes to its end.
 
 mod busy;
 mod mirror;

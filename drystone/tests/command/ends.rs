@@ -1,5 +1,5 @@
-//! Components end in an order in which none waits for ever for another, however they are joined; and who is being deleted
-//! takes no new clients.
+//! Components end in an order in which none waits for ever for another, however they are joined; and who is being
+//! deleted takes no new clients.
 
 mod shapes;
 

@@ -99,7 +99,8 @@ fn graphviz_gets_text() {
     assert_eq!(text.matches('{').count(), text.matches('}').count());
 }
 
-/// A thousand guests of one host, which makes each wait in the end; and guests by a name, by BY, and of a host elsewhere.
+/// A thousand guests of one host, which makes each wait in the end; and guests by a name, by BY, and of a host
+/// elsewhere.
 const TOWN: &str = "
 COMPONENT Town;
 INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;

@@ -1,5 +1,5 @@
-//! `IMPLEMENTATION {HANDLER}`: what a service does as a process it does as a handler, too. Bodies are generated; what is written here
-//! runs both ways, with the same requests.
+//! `IMPLEMENTATION {HANDLER}`: what a service does as a process it does as a handler, too. Bodies are generated; what
+//! is written here runs both ways, with the same requests.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -153,7 +153,8 @@ BEGIN
     text + "END Main;\n"
 }
 
-/// The replies of the service as a process, and whether it failed behind them. None: its expressions are too deep for a handler.
+/// The replies of the service as a process, and whether it failed behind them. None: its expressions are too deep for a
+/// handler.
 fn by_process(text: &str) -> Option<(Vec<Reply>, bool)> {
     let folder = folder_with(text);
     let output = drystone(folder.path(), &["run", "program.dry"]);

@@ -1,5 +1,5 @@
-//! Blocks that are shipped to a gateway beside an NFS server, which knows nothing of them: a real one, nfs-ganesha, in a network of the
-//! test's own. Where that can't be had the test is skipped, and says so.
+//! Blocks that are shipped to a gateway beside an NFS server, which knows nothing of them: a real one, nfs-ganesha, in
+//! a network of the test's own. Where that can't be had the test is skipped, and says so.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};

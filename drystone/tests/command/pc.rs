@@ -1,4 +1,5 @@
-//! `--platform pc`: on a machine without an operating system, which QEMU is here, a program does what it does as a process.
+//! `--platform pc`: on a machine without an operating system, which QEMU is here, a program does what it does as a
+//! process.
 
 mod domains;
 
@@ -88,7 +89,8 @@ fn boot(image: &Path, machine: &[&str]) -> Output {
     output
 }
 
-/// Programs that compute for long get less to do: an emulator takes sixteen times as long as a processor. That is what they do it with.
+/// Programs that compute for long get less to do: an emulator takes sixteen times as long as a processor. That is what
+/// they do it with.
 fn shortened(program: &Path) -> Option<TempDir> {
     if program.file_stem()? != "TrafficSimulation" {
         return None;

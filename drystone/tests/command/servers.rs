@@ -84,8 +84,8 @@ fn the_file_server_gives_what_is_in_its_folder() {
     }
 }
 
-/// With room again the server writes again; what it had acknowledged is there, and nothing by halves. Some of the rounds of
-/// `systems/keyvalue/tests/full.py PROGRAM 100`.
+/// With room again the server writes again; what it had acknowledged is there, and nothing by halves. Some of the
+/// rounds of `systems/keyvalue/tests/full.py PROGRAM 100`.
 #[test]
 fn the_key_value_server_goes_on_when_a_full_disk_has_room() {
     let Some(said) = script("keyvalue", "full.py", &["2"], key_value()) else {
@@ -139,7 +139,8 @@ fn the_book_has_the_servers_own_table_of_commands() {
     }
 }
 
-/// What a client of Redis says, and what it hears. Answers that a real Redis gives, too, but for the number of databases.
+/// What a client of Redis says, and what it hears. Answers that a real Redis gives, too, but for the number of
+/// databases.
 const REDIS: &[(&str, &str)] = &[
     ("PING", "+PONG"),
     ("set a 1", "+OK"),

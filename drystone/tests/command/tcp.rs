@@ -1,5 +1,5 @@
-//! `tcp:` names: what is said when something is not there or goes, and a client in another language, which was written from
-//! the book's page on the protocol. What all factories have in common is in `bindings`.
+//! `tcp:` names: what is said when something is not there or goes, and a client in another language, which was written
+//! from the book's page on the protocol. What all factories have in common is in `bindings`.
 
 use std::fs;
 use std::io::Write;

@@ -1,8 +1,8 @@
-//! What handlers can call: some of Linux's helpers, by Linux's numbers, and some that Linux hasn't, which objects declare as weak
-//! functions that say what is done there.
+//! What handlers can call: some of Linux's helpers, by Linux's numbers, and some that Linux hasn't, which objects
+//! declare as weak functions that say what is done there.
 //!
-//! `unsafe` here: memory is read and written at addresses that programs say. That is sound because the verifier proved, of each helper,
-//! what [`terms`] says that it wants.
+//! `unsafe` here: memory is read and written at addresses that programs say. That is sound because the verifier proved,
+//! of each helper, what [`terms`] says that it wants.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -252,14 +252,15 @@ extern "C" fn pipe<const N: usize>(context: C<'_, '_>, a: u64, b: u64, c: u64, d
     };
     let Some((to, from)) = places else { return Ok(Trouble::Invalid as i64 as u64).into() };
     let kept = context.memory.place(kept).cast();
-    // SAFETY: both lie where they should with all their bytes, and don't overlap, or are the same; registers are what was wanted. They may lie
-    // among the data, as they are read before and written afterwards.
+    // SAFETY: both lie where they should with all their bytes, and don't overlap, or are the same; registers are what
+    // was wanted. They may lie among the data, as they are read before and written afterwards.
     unsafe { context.host.pipes[N].run(from, to, length as usize, kept) };
     pay(context, length);
     Ok(0).into()
 }
 
-/// Takes from the budget what data costs that is gone through, so that long runs count as several: so many bytes are a round of a loop.
+/// Takes from the budget what data costs that is gone through, so that long runs count as several: so many bytes are a
+/// round of a loop.
 #[inline]
 fn pay(context: C<'_, '_>, bytes: u64) {
     const ROUND: u64 = 64;

@@ -39,7 +39,8 @@ pub enum Fault {
     Missing,
     /// A value is wider than the register.
     Wide,
-    /// Source and destination overlap so that the bytes had to be taken from the last one on, and a pipe isn't commutative.
+    /// Source and destination overlap so that the bytes had to be taken from the last one on, and a pipe isn't
+    /// commutative.
     Backwards,
     /// Source and destination overlap, and the length changes or they are strided.
     Overlap,

@@ -1,8 +1,8 @@
-//! A Drystone program on a PC without an operating system: [`start`] runs it, and the system's interfaces (language reference,
-//! section 8) are a serial line, a clock and files in memory.
+//! A Drystone program on a PC without an operating system: [`start`] runs it, and the system's interfaces (language
+//! reference, section 8) are a serial line, a clock and files in memory.
 //!
-//! Nothing here knows how programs are compiled or scheduled. An image is this crate, a compiled program, and what it is linked by
-//! (`machine/image.ld`).
+//! Nothing here knows how programs are compiled or scheduled. An image is this crate, a compiled program, and what it
+//! is linked by (`machine/image.ld`).
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]

@@ -1,5 +1,5 @@
-//! Loops: unrolled as long as what is known decides over their rounds, else kept, with the variables in which the rounds
-//! differ as phis of the residual header.
+//! Loops: unrolled as long as what is known decides over their rounds, else kept, with the variables in which the
+//! rounds differ as phis of the residual header.
 
 use super::evaluator::{Evaluator, Stop};
 use super::kept::{Directive, Slot, Variant};

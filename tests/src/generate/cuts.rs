@@ -1,5 +1,5 @@
-//! Patterns about texts that are long enough to share their bytes, and have many holders: variables, elements, keys, other
-//! components.
+//! Patterns about texts that are long enough to share their bytes, and have many holders: variables, elements, keys,
+//! other components.
 
 use super::{Generator, Step, fold};
 

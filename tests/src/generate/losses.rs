@@ -1,13 +1,13 @@
 //! Services whose clients are lost at every point of what they say, and that put in order what was begun.
 //!
-//! All that happens by itself happens at even moments after the beginning, and clients are lost at odd ones, so that no schedule
-//! has a say in where they are then.
+//! All that happens by itself happens at even moments after the beginning, and clients are lost at odd ones, so that no
+//! schedule has a say in where they are then.
 
 use super::{Generator, Step, fold};
 
 impl Generator {
-    /// Clients in rooms of their own, each of which is ended by an error at its time; and how a service answers them, each one of its
-    /// own or all the same one.
+    /// Clients in rooms of their own, each of which is ended by an error at its time; and how a service answers them,
+    /// each one of its own or all the same one.
     pub fn losses(&mut self) -> Step {
         let (work, look) = (self.name("Work"), self.name("Look"));
         let (server, client, room) = (self.name("Server"), self.name("Client"), self.name("Room"));
@@ -62,7 +62,8 @@ END {room};
         ];
         let (here, its) = (format!("{r}[{i}]"), if is_shared { "0".to_string() } else { i.clone() });
         let link = self.wire(&work, &here, &format!("{s}[{its}]"), Some(&i), &mut step);
-        // With a monitor in between more messages may be on their way, and how many of a lost client's are heard depends on that.
+        // With a monitor in between more messages may be on their way, and how many of a lost client's are heard
+        // depends on that.
         let link = link.replace(" BY Monitored()", "");
         let times = self.random.range(1, 20);
         step.statements = format!(

@@ -1,5 +1,6 @@
-//! What takes long at once, where others run in between: keys that are long texts, alike where samples are taken, numbers with
-//! many digits, and procedures that call each other so often that they may not run on the processor's stack.
+//! What takes long at once, where others run in between: keys that are long texts, alike where samples are taken,
+//! numbers with many digits, and procedures that call each other so often that they may not run on the processor's
+//! stack.
 
 use super::{Generator, Step, fold};
 

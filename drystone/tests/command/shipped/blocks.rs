@@ -42,7 +42,8 @@ const VARIABLES: &str =
 const SHOW: &str = "WRITE(TEXT(i0) + \",\" + TEXT(i1) + \",\" + TEXT(i2) + \",\" + TEXT(k0) + \",\" + TEXT(k1) + \" <\" + t0 + \"> <\" + t1 + \"> \" \
      + TEXT(r0) + \" \" + TEXT(r1) + \" \" + TEXT(b0) + TEXT(b1)); WRITE(\" \"); WRITEHEX(INTEGER(c0)); WRITEHEX(INTEGER(c1)); WRITELINE";
 
-/// A program whose blocks are ordinary ones, and the same where they are shipped by names that begin so, and to a domain.
+/// A program whose blocks are ordinary ones, and the same where they are shipped by names that begin so, and to a
+/// domain.
 pub fn programs(random: &mut dyn FnMut() -> u64, prefixes: [String; 2]) -> [String; 4] {
     let mut maker = Maker { random, loops: 0, talks: false, has_two: true };
     // Not all names can be talked to in one block.

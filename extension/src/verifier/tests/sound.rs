@@ -1,6 +1,6 @@
-//! What the verifier says of accepted programs is so: programs are made up, and those accepted run on a machine that checks every
-//! access and, before every instruction, everything that is said to be known there. They run twice, with the host's
-//! memory at different addresses; what they tell must be the same.
+//! What the verifier says of accepted programs is so: programs are made up, and those accepted run on a machine that
+//! checks every access and, before every instruction, everything that is said to be known there. They run twice, with
+//! the host's memory at different addresses; what they tell must be the same.
 
 use std::{collections::BTreeMap, format, string::String, vec::Vec};
 

@@ -1,4 +1,5 @@
-//! The same zones and questions to nsd and to the process: the same answers, record set by record set. `DRYSTONE_CASES` says how many zones.
+//! The same zones and questions to nsd and to the process: the same answers, record set by record set. `DRYSTONE_CASES`
+//! says how many zones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -283,7 +284,8 @@ fn is_otherwise(zone: &Zone, query: &[u8], own: &Told, others: &Told) -> bool {
     let is_outside = !asked.windows(zone.apex().len()).any(|part| part == zone.apex());
     let refuses = |code| matches!(code, Rcode::REFUSED | Rcode::NOTIMP | Rcode::FORMERR | Rcode::NOTAUTH);
     let is_notify = query[2] & 0x78 == 0x20;
-    // nsd refuses queries with records besides EDNS0's, and what follows them; for transfers it has another code; it takes notes.
+    // nsd refuses queries with records besides EDNS0's, and what follows them; for transfers it has another code; it
+    // takes notes.
     let has_more = query[3] & 15 != 0
         || query[6..12] != [0; 6] && !(own.has_opt && query[11] == 1 && query.ends_with(&[0; 2]));
     is_above || is_outside || is_notify || refuses(others.code) && (has_more || refuses(own.code))
