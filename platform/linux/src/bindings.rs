@@ -16,7 +16,6 @@ pub(crate) mod entry;
 mod http;
 mod nats;
 pub mod onc;
-pub(crate) mod patience;
 pub(crate) mod place;
 mod process;
 mod secure;
@@ -38,7 +37,7 @@ use self::domain::Holder;
 use self::process::Processes;
 use self::worker::Workers;
 use crate::Options;
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// All that this platform knows, with what runs composite calls that others ship here, however they come.
 pub(crate) fn all(

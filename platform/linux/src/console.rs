@@ -19,7 +19,7 @@ use mio::unix::SourceFd;
 
 use crate::interfaces::console::{ConsoleLater, ReadLineAnswer};
 use crate::lines::Lines;
-use crate::reactor::{Direction, Reactor};
+use drystone_reactor::{Direction, Reactor};
 
 /// Standard input, shared by all that read from it.
 pub(crate) struct Input {

@@ -31,8 +31,8 @@ use serde_json::{Value, json};
 
 use crate::bindings::entry::BREATH;
 use crate::questions::Questions;
-use crate::reactor::{Drain, Handler, Reactor};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Drain, Handler, Reactor};
 use file::File;
 pub(crate) use request::Request;
 use request::Wanted;

@@ -13,7 +13,7 @@ use std::thread;
 
 use drystone_runtime::native::{Protocol, Server};
 
-use crate::reactor::{Errand, Reactor};
+use drystone_reactor::{Errand, Reactor};
 
 /// So many bytes are read or written at once, then others may run.
 pub(crate) const PART: usize = 64 << 10;

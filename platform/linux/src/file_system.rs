@@ -17,9 +17,9 @@ use drystone_runtime::native::{Held, Text};
 use crate::disk::{PART, aside, is_large};
 use crate::interfaces::file_system::{In, Out, Server};
 use crate::names::Names;
-use crate::reactor::Reactor;
-use crate::reason::reason;
 use crate::window::{Ended, Window};
+use drystone_reactor::Reactor;
+use drystone_reactor::reason;
 
 /// A file by its path.
 struct OpenFile {

@@ -21,9 +21,9 @@ use crate::file_system::{read_only, seekable};
 use crate::interfaces::blocks;
 use crate::interfaces::files::{In, Out, Server};
 use crate::names::Names;
-use crate::reactor::Reactor;
-use crate::reason::reason;
 use crate::window::read_at;
+use drystone_reactor::Reactor;
+use drystone_reactor::reason;
 
 /// A client of Files.
 pub(crate) struct Directory {

@@ -1,7 +1,7 @@
 //! A Drystone program as a Linux process: [`run`] it, and the system's interfaces (language reference, section 8) are
 //! files, the console, the clock, a picture and sockets.
 //!
-//! Everything that waits does so in one place, the [`reactor`]; each interface is a native component's service in a
+//! Everything that waits does so in one place, the [reactor](drystone_reactor); each interface is a native component's service in a
 //! module of its own. Nothing here knows how programs are compiled or scheduled.
 
 pub mod bindings;
@@ -20,8 +20,6 @@ mod process;
 pub mod processor;
 mod questions;
 mod quit;
-mod reactor;
-mod reason;
 mod standard;
 mod start;
 mod system;

@@ -23,9 +23,9 @@ use crate::interfaces::network::{DialAnswer, ListenAnswer, NetworkLater};
 use crate::interfaces::{
     input as input_interface, listener as listener_interface, output as output_interface,
 };
-use crate::reactor::{Direction, Errand, Reactor};
-use crate::reason::reason;
 use address::Address;
+use drystone_reactor::reason;
+use drystone_reactor::{Direction, Errand, Reactor};
 use listener::Listening;
 use socket::{Connection, Socket};
 

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use mio::unix::SourceFd;
 
 use crate::process::write_all;
-use crate::reactor::{Handler, Reactor};
+use drystone_reactor::{Handler, Reactor};
 
 /// A pipe that has room for anything has room for so many bytes.
 const ROOM: usize = 4096;

@@ -20,10 +20,10 @@ use crate::control::Control;
 use crate::outlet::{Errors, Outlet};
 use crate::questions::Questions;
 use crate::quit::Quit;
-use crate::reactor::Reactor;
-use crate::reason::reason;
 use crate::standard;
 use crate::threads::LinuxThreads;
+use drystone_reactor::Reactor;
+use drystone_reactor::reason;
 
 /// Where a program's standard output goes.
 pub(crate) enum Output {

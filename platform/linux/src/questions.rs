@@ -8,7 +8,7 @@ use std::rc::Rc;
 use drystone_runtime::layout::Worker;
 use drystone_runtime::platform::Question;
 
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// The questions, in order.
 pub(crate) struct Questions {

@@ -27,9 +27,9 @@ use crate::network::{Net, NetworkClient};
 use crate::own_bindings;
 use crate::picture;
 use crate::questions::Questions;
-use crate::reactor::Reactor;
-use crate::reason::reason;
 use crate::system_time::Clock;
+use drystone_reactor::Reactor;
+use drystone_reactor::reason;
 
 /// One of the system's interfaces: makes what serves its clients.
 type Maker = Box<dyn FnMut() -> Serving>;

@@ -20,7 +20,7 @@ use std::rc::Rc;
 use drystone_kortex::domain::{End, Memory, Trust, Wake};
 use mio::unix::SourceFd;
 
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// Bytes of each ring.
 const CAPACITY: usize = 256 * 1024;

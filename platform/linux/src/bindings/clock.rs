@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use drystone_kortex::composed;
 use drystone_runtime::far::Waker;
 
-use crate::reactor::{self, Handler, Reactor};
+use drystone_reactor::{Expectation, Handler, Reactor, Time};
 
 pub(crate) struct Clock {
     start: Instant,
@@ -43,8 +43,8 @@ impl Handler for Alarm {
 /// A time that someone waits for, until this is dropped.
 struct Timer {
     reactor: Rc<Reactor>,
-    time: reactor::Time,
-    _expectation: reactor::Expectation,
+    time: Time,
+    _expectation: Expectation,
 }
 
 impl Drop for Timer {

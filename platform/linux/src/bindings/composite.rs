@@ -26,7 +26,7 @@ use self::port::Ports;
 use self::preparing::Preparing;
 use self::session::Session;
 pub(super) use self::ships::Ships;
-use crate::reactor::{Handler, Reactor};
+use drystone_reactor::{Handler, Reactor};
 
 /// Rounds of a turn, at most.
 const SLICE: u64 = 4000;

@@ -12,7 +12,7 @@ use drystone_kortex::peer::Composites;
 use super::channel::Offer;
 use crate::Options;
 use crate::platform::{Linux, Output};
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// What makes domains for a program.
 #[derive(Clone)]

@@ -10,7 +10,7 @@ use mio::net::{TcpListener, TcpStream};
 
 use super::alive::keep_alive;
 use crate::process::widen;
-use crate::reactor::{Handler, Reactor};
+use drystone_reactor::{Handler, Reactor};
 
 /// How long nothing is accepted when the system has no room for another connection.
 pub(crate) const BREATH: Duration = Duration::from_millis(20);

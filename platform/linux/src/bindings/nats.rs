@@ -37,7 +37,7 @@ use self::export::Export;
 use self::session::Session;
 use self::stay::Stay;
 use super::composite::{Ships, service};
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// A message of NATS or an entry in its store from a stranger.
 #[cfg(any(test, feature = "fuzzing"))]

@@ -5,7 +5,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::rc::Rc;
 
-use crate::reactor::{Errand, Handler, Reactor};
+use drystone_reactor::{Errand, Handler, Reactor};
 
 /// What stands behind a name's scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]

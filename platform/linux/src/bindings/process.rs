@@ -28,8 +28,8 @@ use rustix::process::{Signal, pidfd_send_signal};
 use super::channel;
 use super::confine::Confinement;
 use super::domain::Holder;
-use crate::reactor::{Handler, Reactor};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Handler, Reactor};
 use share::Share;
 use zygote::Zygote;
 

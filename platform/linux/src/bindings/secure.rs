@@ -14,7 +14,7 @@ use rustls::{
     version,
 };
 
-use crate::reason::reason;
+use drystone_reactor::reason;
 
 /// The files that BY names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -27,7 +27,7 @@ use self::link::Link;
 use super::composite::{Ships, service};
 use super::place::Place;
 use super::secure::Files;
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// The naming context, and its binding factory.
 pub(super) struct Tcp {

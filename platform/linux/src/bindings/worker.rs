@@ -10,7 +10,7 @@ use drystone_runtime::far::Domain;
 
 use super::channel;
 use super::domain::{self, Holder};
-use crate::reason::reason;
+use drystone_reactor::reason;
 
 /// Names of this program's workers.
 pub(crate) struct Workers(Holder);

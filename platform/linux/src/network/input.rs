@@ -12,8 +12,8 @@ use drystone_runtime::native::{Caller, Text};
 
 use super::socket::Socket;
 use crate::interfaces::input::{InputLater, ReadAnswer, ReadLineAnswer};
-use crate::reactor::Direction;
-use crate::reason::reason;
+use drystone_reactor::Direction;
+use drystone_reactor::reason;
 
 /// Longest line.
 const LINE: usize = 64 * 1024;

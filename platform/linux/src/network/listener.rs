@@ -13,8 +13,8 @@ use mio::net::TcpListener;
 use super::Net;
 use crate::interfaces::listener::{self, AcceptAnswer, ListenerLater};
 use crate::process::widen;
-use crate::reactor::Direction;
-use crate::reason::reason;
+use drystone_reactor::Direction;
+use drystone_reactor::reason;
 
 /// How long `Failed` is held back when the system has no room for another connection: a program that asks again at
 /// once would do nothing else.

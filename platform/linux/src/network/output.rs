@@ -12,7 +12,7 @@ use drystone_runtime::native::Caller;
 
 use super::socket::{FULL, Socket};
 use crate::interfaces::output::{OutputLater, UpdateAnswer};
-use crate::reactor::Direction;
+use drystone_reactor::Direction;
 
 /// A client that writes.
 pub(super) struct Writer {

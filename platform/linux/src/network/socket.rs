@@ -12,7 +12,7 @@ use super::input::Reader;
 use super::output::Writer;
 use crate::interfaces::{input, output};
 use crate::lines::Lines;
-use crate::reactor::{Direction, Drain, Reactor};
+use drystone_reactor::{Direction, Drain, Reactor};
 
 /// A connection; closed with its last user, which may be the reactor, if bytes are left to be sent.
 pub(crate) struct Socket {
@@ -141,7 +141,7 @@ impl Socket {
 
     /// Why nothing can be written any more.
     pub(crate) fn failure(&self) -> Option<String> {
-        self.output.borrow().failure.as_ref().map(crate::reason::reason)
+        self.output.borrow().failure.as_ref().map(drystone_reactor::reason)
     }
 
     /// Nothing more will be written: the other side sees the end when everything has been sent.

@@ -10,7 +10,7 @@ use drystone_extension::composite::{Hash, Prepared, Refusal};
 
 use super::port::Ports;
 use super::{Kept, Server, Session};
-use crate::reactor::{Errand, Handler};
+use drystone_reactor::{Errand, Handler};
 
 /// Bytes of a program that takes no longer than a turn of a run does.
 const SHORT: usize = 2 << 10;

@@ -8,11 +8,11 @@ use drystone_extension::composite::{Event, Failure, Hash, Quota, Refusal, RunId,
 
 use super::port::Ports;
 use super::{Kept, QUOTA, Server};
-use crate::reactor::Expectation;
 use drystone_extension::composite::shipping::{
     BUDGET, CANCELLED, ENDED, REFUSED, RESUME, RUN, STOPPED, UNKNOWN,
 };
 use drystone_kortex::peer::{ClientId, Line, Shipper};
+use drystone_reactor::Expectation;
 
 /// How a program is named that the server knows.
 const BYTES_OF_HASH: usize = 32;

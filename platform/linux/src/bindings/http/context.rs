@@ -20,7 +20,7 @@ use super::site::{Offered, Site};
 use crate::bindings::datum::only_data;
 use crate::bindings::place::Place;
 use crate::bindings::secure::{Dialer, Files};
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// Most bytes of a request or a message, unless BY says otherwise.
 const LIMIT: usize = 16 << 20;

@@ -16,8 +16,8 @@ use super::service::Service;
 use crate::bindings::alive::keep_alive;
 use crate::bindings::place::{Search, search};
 use crate::network::socket::Socket;
-use crate::reactor::{Handler, Time};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Handler, Time};
 
 /// How long one address may take, and the looking up of addresses.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use hyper::body::Bytes;
 
 use super::zip::zipped;
-use crate::reason::reason;
+use drystone_reactor::reason;
 
 /// How much is kept in memory.
 const MOST_FILES: usize = 10_000;

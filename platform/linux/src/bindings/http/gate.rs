@@ -19,7 +19,7 @@ use super::socket::accept;
 use super::task::Task;
 use super::upgrade::Upgrade;
 use crate::network::socket::Socket;
-use crate::reactor::{Handler, Reactor};
+use drystone_reactor::{Handler, Reactor};
 
 /// How long a request's head may take, and how long a connection may be idle.
 const PATIENCE: Duration = Duration::from_secs(30);

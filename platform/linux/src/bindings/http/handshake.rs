@@ -20,7 +20,7 @@ use super::io::Io;
 use super::service::Service;
 use super::socket::{Conversation, config};
 use crate::network::socket::Socket;
-use crate::reactor::{Expectation, Handler};
+use drystone_reactor::{Expectation, Handler};
 
 /// How long the service may take, once there is a connection.
 const PATIENCE: Duration = Duration::from_secs(10);

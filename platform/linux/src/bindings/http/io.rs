@@ -10,7 +10,7 @@ use hyper::rt::ReadBufCursor;
 
 use crate::bindings::secure::Channel;
 use crate::network::socket::{FULL, Socket};
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// See the head of this file. Whoever uses it is called again whenever the kernel has something to say.
 pub(super) struct Io {

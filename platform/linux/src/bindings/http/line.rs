@@ -18,7 +18,7 @@ use super::dial::Dial;
 use super::io::Io;
 use super::service::Service;
 use super::task::{Handle, Task};
-use crate::reactor::{Expectation, Handler};
+use drystone_reactor::{Expectation, Handler};
 
 /// A request that was sent.
 pub(super) struct Sent {

@@ -9,7 +9,7 @@ use drystone_component::calls::Calls;
 use super::admission::Origins;
 use crate::bindings::place::Place;
 use crate::bindings::secure::{Channel, Dialer};
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// What `BY Http(...)` says.
 #[derive(Default)]

@@ -12,8 +12,8 @@ use super::io::Io;
 use crate::bindings::entry::Entry;
 use crate::bindings::secure::{Acceptor, Files};
 use crate::network::socket::Socket;
-use crate::reactor::{Expectation, Reactor};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Expectation, Reactor};
 
 /// What a client can choose from, the best first.
 const PROTOCOLS: &[&[u8]] = &[b"h2", b"http/1.1"];

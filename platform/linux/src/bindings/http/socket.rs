@@ -19,7 +19,7 @@ use super::io::Io;
 use super::json;
 use crate::bindings::datum::{Datum, data};
 use crate::network::socket::{FULL, Socket};
-use crate::reactor::{Handler, Reactor};
+use drystone_reactor::{Handler, Reactor};
 
 /// How long the other side may take to close, too.
 const PATIENCE: Duration = Duration::from_secs(5);

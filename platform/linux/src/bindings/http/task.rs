@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use hyper::rt::{Executor, Sleep, Timer};
 
 use crate::network::socket::Socket;
-use crate::reactor::{Handler, Reactor, Time};
+use drystone_reactor::{Handler, Reactor, Time};
 
 type Work = Pin<Box<dyn Future<Output = ()>>>;
 

@@ -8,7 +8,7 @@ use drystone_runtime::binding::Hints;
 
 use crate::bindings::place::Place;
 use crate::bindings::secure::{Files, about};
-use crate::reason::{reason, without_number};
+use drystone_reactor::{reason, without_number};
 
 /// The port of a NATS server, if none is said.
 const PORT: u16 = 4222;

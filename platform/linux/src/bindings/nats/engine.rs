@@ -23,8 +23,8 @@ use tokio::time::timeout;
 
 use super::access::Access;
 use super::bell::{Bell, CUT, News};
-use crate::reactor::{Reactor, Sleeper};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Reactor, Sleeper};
 
 /// How long one server may take to be reached, and all of them.
 const TRY: Duration = Duration::from_secs(2);

@@ -22,7 +22,7 @@ use super::engine::Task;
 use super::partner::MISSES;
 use super::saying::{Saying, What};
 use super::session::{Open, Session};
-use crate::reactor::Expectation;
+use drystone_reactor::Expectation;
 
 /// Events that wait for a client, unless BY says otherwise.
 const CAPACITY: u32 = 1024;

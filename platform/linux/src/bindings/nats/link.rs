@@ -15,7 +15,7 @@ use drystone_kortex::peer::{Composites, Line, Names, Offer, Peer};
 use super::envelope::{Envelope, Kind};
 use super::partner::{MISSES, Partner};
 use super::session::Session;
-use crate::reactor::{Handler, Time};
+use drystone_reactor::{Handler, Time};
 
 /// How long a server may take to answer a client that begins.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -27,7 +27,7 @@ use super::export::Export;
 use super::link::Link;
 use super::partner::Partners;
 use super::register::Found;
-use crate::reactor::{Handler, Reactor};
+use drystone_reactor::{Handler, Reactor};
 
 /// Most bytes in a message.
 const LARGEST: usize = 256 * 1024;

@@ -13,7 +13,7 @@ use super::record::{self, Record, Records};
 use super::service::{Asked, Service};
 use super::session::{Back, Call, Session, Write};
 use crate::network::socket::{FULL, Socket};
-use crate::reactor::Handler;
+use drystone_reactor::Handler;
 
 /// How many calls of a connection may be unanswered: others aren't read. As few as make up the largest record are
 /// enough, too.

@@ -15,7 +15,7 @@ use super::options::Options;
 use super::portmap::Transport;
 use super::service::Service;
 use crate::bindings::place::{Place, permit};
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// See the head of this file.
 pub(in crate::bindings) struct Context {

@@ -16,8 +16,8 @@ use super::message::reply_to;
 use crate::bindings::datagram::{connected, fits};
 use crate::bindings::place::Search;
 use crate::bindings::slot::Slot;
-use crate::reactor::{Expectation, Handler};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Expectation, Handler};
 
 /// After what time a call is sent again for the first time, the most that this grows to, and when it is given up.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
@@ -285,7 +285,7 @@ mod tests {
     use super::*;
     use crate::bindings::onc::portmap::Transport;
     use crate::bindings::place::Place;
-    use crate::reactor::Reactor;
+    use drystone_reactor::Reactor;
 
     #[test]
     fn who_sends_without_a_pause_leaves_others_their_turn() {

@@ -15,7 +15,7 @@ use super::repeats::{Key, Known, Repeats};
 use super::service::{Asked, Service};
 use super::session::{Back, Call, Session, Write};
 use crate::bindings::datagram::{bound, fits};
-use crate::reactor::Handler;
+use drystone_reactor::Handler;
 
 /// How many calls may be unanswered: others are lost, and come again.
 const MOST_OPEN: usize = 4096;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::service::Service;
 use super::session::Session;
 use crate::bindings::arrivals::Arrivals;
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// What connections and datagrams bring calls to.
 pub(super) struct Door {

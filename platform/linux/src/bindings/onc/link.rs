@@ -8,7 +8,7 @@ use drystone_runtime::far::Waker;
 use super::portmap::{Transport, port_of};
 use crate::bindings::place::{Place, Search, search};
 use crate::bindings::slot::Slot;
-use crate::reactor::{Handler, Reactor};
+use drystone_reactor::{Handler, Reactor};
 
 /// How many calls over one way may be unanswered.
 pub(super) const MOST_OPEN: usize = 64;

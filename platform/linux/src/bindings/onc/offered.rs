@@ -11,8 +11,8 @@ use super::listening::Listening;
 use super::portmap::{Registration, Transport};
 use super::service::Service;
 use super::session::Served;
-use crate::reactor::{Expectation, Reactor};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Expectation, Reactor};
 
 /// The exported name.
 pub(super) struct Offered {

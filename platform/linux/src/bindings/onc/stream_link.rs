@@ -18,8 +18,8 @@ use crate::bindings::alive::keep_alive;
 use crate::bindings::place::Search;
 use crate::bindings::slot::Slot;
 use crate::network::socket::{FULL, Socket};
-use crate::reactor::{Expectation, Handler};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Expectation, Handler};
 
 /// How long a connection may take to be made.
 const PATIENCE: Duration = Duration::from_secs(10);

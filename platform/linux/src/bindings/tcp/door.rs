@@ -10,8 +10,8 @@ use super::credentials::Credentials;
 use super::crowd::Crowd;
 use super::link::Link;
 use crate::bindings::entry::Entry;
-use crate::reactor::Reactor;
-use crate::reason::reason;
+use drystone_reactor::Reactor;
+use drystone_reactor::reason;
 
 /// See the head of this file. It is open for as long as something is exported there; connections that were made last
 /// on.

@@ -26,8 +26,8 @@ use super::door::Exports;
 use crate::bindings::alive::{expect_receipt, keep_alive};
 use crate::bindings::place::{Place, Search};
 use crate::bindings::secure::Channel;
-use crate::reactor::{Drain, Handler, Reactor, Time};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Drain, Handler, Reactor, Time};
 
 /// How long one address may take to be reached.
 const PATIENCE: Duration = Duration::from_secs(10);

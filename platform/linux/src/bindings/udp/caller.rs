@@ -12,7 +12,7 @@ use super::service::Service;
 use crate::bindings::datum::data;
 use crate::bindings::place::Place;
 use crate::bindings::slot::Slot;
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// The sockets of this program's clients.
 pub(super) struct Links {

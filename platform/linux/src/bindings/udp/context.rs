@@ -14,7 +14,7 @@ use super::caller::{Links, Remote, Server};
 use super::port::Offered;
 use super::service::Service;
 use crate::bindings::place::{Place, permit};
-use crate::reactor::Reactor;
+use drystone_reactor::Reactor;
 
 /// How many milliseconds an answer may take, unless BY says otherwise.
 const PATIENCE: u64 = 1000;

@@ -15,8 +15,8 @@ use super::unanswered::{Asked, Unanswered};
 use crate::bindings::datagram::connected;
 use crate::bindings::place::{Place, Search, search};
 use crate::bindings::slot::{Slot, first_id};
-use crate::reactor::{Expectation, Handler, Reactor};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Expectation, Handler, Reactor};
 
 /// How many requests may be unanswered: about as many small datagrams wait at a socket for which the system has no more
 /// room.

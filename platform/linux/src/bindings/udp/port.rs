@@ -15,8 +15,8 @@ use super::request::{Request, Served};
 use super::service::{Asked, Service};
 use crate::bindings::arrivals::Arrivals;
 use crate::bindings::datagram::bound;
-use crate::reactor::{Expectation, Handler, Reactor};
-use crate::reason::reason;
+use drystone_reactor::reason;
+use drystone_reactor::{Expectation, Handler, Reactor};
 
 /// How many datagrams are taken at a time before others have their turn.
 const BATCH: usize = 256;

@@ -14,7 +14,7 @@ use super::{Session, Stage, alive};
 use crate::bindings::nats::envelope::{Envelope, Kind};
 use crate::bindings::nats::link::{Link, Written};
 use crate::bindings::nats::partner::{ALIVE, BEAT};
-use crate::reactor::{Drain, Handler};
+use drystone_reactor::{Drain, Handler};
 
 /// Messages that are taken before others get a turn.
 const TURN: usize = 1024;

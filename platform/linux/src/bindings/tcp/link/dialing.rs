@@ -13,8 +13,8 @@ use super::moments::Attention;
 use super::{Link, PATIENCE, Stage};
 use crate::bindings::place::{Place, search};
 use crate::bindings::tcp::credentials::{Credentials, permit};
-use crate::reactor::Reactor;
-use crate::reason::reason;
+use drystone_reactor::Reactor;
+use drystone_reactor::reason;
 
 impl Link {
     /// Makes a connection, in time.

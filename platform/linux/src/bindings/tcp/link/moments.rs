@@ -3,7 +3,7 @@
 use std::rc::{Rc, Weak};
 
 use super::Link;
-use crate::reactor::Handler;
+use drystone_reactor::Handler;
 
 /// Wakes a link that somebody else keeps.
 pub(super) struct Attention(pub(super) Weak<Link>);

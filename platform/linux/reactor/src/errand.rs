@@ -8,10 +8,11 @@ use std::thread;
 
 use drystone_runtime::native::Waiter;
 
-use super::{Direction, Handler, Reactor};
+use crate::handler::Handler;
+use crate::reactor::{Direction, Reactor};
 
 /// Such work. It is done to the end, also where nobody wants to know any more what comes of it.
-pub(crate) struct Errand<T> {
+pub struct Errand<T> {
     reactor: Rc<Reactor>,
     source: usize,
     result: Arc<Mutex<Option<T>>>,
@@ -19,7 +20,7 @@ pub(crate) struct Errand<T> {
 
 impl<T: Send + 'static> Errand<T> {
     /// The errand, and what has to be done for it.
-    pub(crate) fn new(
+    pub fn new(
         reactor: &Rc<Reactor>,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> (Errand<T>, impl FnOnce() + Send + 'static) {
@@ -34,7 +35,7 @@ impl<T: Send + 'static> Errand<T> {
     }
 
     /// Has it done by a thread with this name.
-    pub(crate) fn begin(
+    pub fn begin(
         reactor: &Rc<Reactor>,
         name: &str,
         work: impl FnOnce() -> T + Send + 'static,
@@ -45,7 +46,7 @@ impl<T: Send + 'static> Errand<T> {
     }
 
     /// The same; the handler runs when it is done.
-    pub(crate) fn begin_for(
+    pub fn begin_for(
         reactor: &Rc<Reactor>,
         name: &str,
         handler: Rc<dyn Handler>,
@@ -59,12 +60,12 @@ impl<T: Send + 'static> Errand<T> {
 
 impl<T> Errand<T> {
     /// What is ready to be read when it is done.
-    pub(crate) fn source(&self) -> usize {
+    pub fn source(&self) -> usize {
         self.source
     }
 
     /// What has come of it, once; until then the waiter is woken by it.
-    pub(crate) fn wait(&self, waiter: Waiter) -> Poll<T> {
+    pub fn wait(&self, waiter: Waiter) -> Poll<T> {
         match self.result() {
             Some(result) => Poll::Ready(result),
             None => {
@@ -75,7 +76,7 @@ impl<T> Errand<T> {
     }
 
     /// What has come of it, once.
-    pub(crate) fn result(&self) -> Option<T> {
+    pub fn result(&self) -> Option<T> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

@@ -24,12 +24,12 @@ impl Home for Reactor {
 
 impl Reactor {
     /// The program has ended: no channel is served any more.
-    pub(crate) fn abandon(&self) {
+    pub fn abandon(&self) {
         self.rings.abandon();
     }
 
     /// Looks for events, and waits for them or for news of the rings; whether someone wants the program's attention.
-    pub(super) fn rest(&self, limit: Option<Duration>) -> bool {
+    pub(crate) fn rest(&self, limit: Option<Duration>) -> bool {
         if limit == Some(Duration::ZERO) {
             return self.look(limit);
         }

@@ -1,20 +1,9 @@
-//! The one place where a program waits: for sockets, the console, helper threads and time limits.
-//!
-//! A service that would block registers its process here and says `wait`; it is woken when its source is ready, or
-//! its time limit has passed. Sources are registered with the kernel once, edge-triggered, for both directions: a
-//! service tries first and waits only after the kernel said that it would block, so no edge is lost. A process may be
-//! woken for nothing; it then tries and waits again.
-//!
-//! Channels to other domains are looked at besides: see [`Rings`]. Where something else has to sleep in the kernel on
-//! this thread, too, it does so for both: see [`Sleeper`].
-//!
-//! Everything here belongs to the home worker's thread, except what a [`Signal`](signals::Signal) does.
+//! Sources, and who waits for them: see the head of this crate.
 
-mod errand;
-mod handlers;
+mod bells;
+mod handled;
 mod served;
-mod signals;
-mod sleeper;
+mod shared;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -24,23 +13,20 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub(crate) use drystone_kortex::Expectation;
 use drystone_kortex::Expected;
 use drystone_kortex::domain::Rings;
 use drystone_runtime::layout::Process;
 use drystone_runtime::native::Waiter;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
 
-pub(crate) use self::errand::Errand;
-use self::handlers::Times;
-pub(crate) use self::handlers::{Handler, Time};
-use self::signals::Signals;
-pub(crate) use self::sleeper::Sleeper;
-use crate::bindings::patience::Patience;
+use crate::handler::{Handler, Times};
+use crate::patience::Patience;
+use crate::signals::Signals;
+use crate::sleeper::Sleeper;
 
 /// What a process waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
+pub enum Direction {
     /// Something to read, a connection to accept, a helper thread's result.
     Read,
     /// Room to write, a connection's being made.
@@ -48,7 +34,7 @@ pub(crate) enum Direction {
 }
 
 /// Something that may have bytes to write while no process waits for it.
-pub(crate) trait Drain {
+pub trait Drain {
     /// Writes what the kernel takes; `true`: nothing is left to be written.
     fn drain(&self) -> bool;
 
@@ -66,7 +52,7 @@ const EVENTS: usize = 1024;
 const WAKER: Token = Token(usize::MAX);
 
 /// See the head of this file.
-pub(crate) struct Reactor {
+pub struct Reactor {
     rings: Rings,
     patience_with_rings: RefCell<Patience>,
     /// Where there are no rings.
@@ -83,7 +69,7 @@ pub(crate) struct Reactor {
     turn: Cell<u64>,
     expected: Expected,
     /// Bytes pass through here between the kernel and a connection's own buffer.
-    pub(crate) scratch: RefCell<Box<[u8]>>,
+    pub scratch: RefCell<Box<[u8]>>,
 }
 
 #[derive(Default)]
@@ -126,7 +112,7 @@ struct Wait {
 
 impl Reactor {
     /// Fails if the system has no more file descriptors.
-    pub(crate) fn new() -> io::Result<Rc<Reactor>> {
+    pub fn new() -> io::Result<Rc<Reactor>> {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
         Ok(Rc::new(Reactor {
@@ -146,7 +132,7 @@ impl Reactor {
     }
 
     /// A new source that helper threads signal, or that a kernel object will be registered for.
-    pub(crate) fn source(&self) -> usize {
+    pub fn source(&self) -> usize {
         let mut state = self.state.borrow_mut();
         state.free.pop().unwrap_or_else(|| {
             state.sources.push(Source::default());
@@ -155,7 +141,7 @@ impl Reactor {
     }
 
     /// A new source for what the kernel watches.
-    pub(crate) fn watch(&self, object: &mut impl mio::event::Source) -> io::Result<usize> {
+    pub fn watch(&self, object: &mut impl mio::event::Source) -> io::Result<usize> {
         let source = self.source();
         let interest = Interest::READABLE | Interest::WRITABLE;
         let registered = self.registry.register(object, Token(source), interest);
@@ -164,19 +150,19 @@ impl Reactor {
 
     /// What comes there is for one process: only the first of those that wait is woken, and has to [`wake`](Self::wake)
     /// the next when it has tried.
-    pub(crate) fn one_by_one(&self, source: usize) {
+    pub fn one_by_one(&self, source: usize) {
         self.state.borrow_mut().sources[source].one_by_one = true;
     }
 
     /// The kernel need not watch it any more, and nobody waits for it.
-    pub(crate) fn unwatch(&self, source: usize, object: &mut impl mio::event::Source) {
+    pub fn unwatch(&self, source: usize, object: &mut impl mio::event::Source) {
         // It is about to be closed anyway.
         let _ = self.registry.deregister(object);
         self.remove(source);
     }
 
     /// Nobody waits for the source any more. A late event for its number only wakes someone for nothing.
-    pub(crate) fn remove(&self, source: usize) {
+    pub fn remove(&self, source: usize) {
         let mut state = self.state.borrow_mut();
         let removed = take(&mut state.sources[source]);
         state.draining -= usize::from(removed.draining.is_some());
@@ -186,12 +172,7 @@ impl Reactor {
     }
 
     /// The process will be woken when the source is ready, or at the deadline.
-    pub(crate) fn wait_for(
-        &self,
-        waiter: Waiter,
-        source: Option<(usize, Direction)>,
-        deadline: Option<Instant>,
-    ) {
+    pub fn wait_for(&self, waiter: Waiter, source: Option<(usize, Direction)>, deadline: Option<Instant>) {
         let process = waiter.process;
         let state = &mut *self.state.borrow_mut();
         if let Some((source, direction)) = source {
@@ -208,19 +189,19 @@ impl Reactor {
     }
 
     /// A read gave less than there was room for: the next would block, unless the kernel says something before.
-    pub(crate) fn is_dry_now(&self, source: usize) {
+    pub fn is_dry_now(&self, source: usize) {
         let source = &mut self.state.borrow_mut().sources[source];
         source.dry = !source.read_closed;
     }
 
     /// Whether a read would block for certain.
-    pub(crate) fn is_dry(&self, source: usize) -> bool {
+    pub fn is_dry(&self, source: usize) -> bool {
         self.state.borrow().sources[source].dry
     }
 
     /// The source has bytes to write: they are written at the latest when the program waits, and then whenever the
     /// kernel has room, also when nothing else knows them any more.
-    pub(crate) fn drain_later(&self, source: usize, bytes: Rc<dyn Drain>) {
+    pub fn drain_later(&self, source: usize, bytes: Rc<dyn Drain>) {
         let state = &mut *self.state.borrow_mut();
         if state.sources[source].draining.is_none() {
             state.sources[source].draining = Some(bytes);
@@ -230,7 +211,7 @@ impl Reactor {
     }
 
     /// Nobody will write to the source any more: what is left has to be written within a time limit.
-    pub(crate) fn leave(&self, source: usize) {
+    pub fn leave(&self, source: usize) {
         let state = &mut *self.state.borrow_mut();
         if state.sources[source].draining.is_some() && state.sources[source].leaves.is_none() {
             let until = Instant::now() + LEAVING;
@@ -240,31 +221,31 @@ impl Reactor {
     }
 
     /// Wakes those that wait for the source.
-    pub(crate) fn wake(&self, source: usize, direction: Direction) {
+    pub fn wake(&self, source: usize, direction: Direction) {
         self.state.borrow_mut().wake(source, direction);
     }
 
     /// How many processes wait here or are about to be woken, and how many connections have bytes to send: none of
     /// these will be so for ever only because all processes of the program wait.
-    pub(crate) fn pending(&self) -> usize {
+    pub fn pending(&self) -> usize {
         let state = self.state.borrow();
         state.waits.len() + state.woken.len() + state.draining + self.expected.count()
     }
 
     /// Calls `each` for all processes that wait here.
-    pub(crate) fn waiting(&self, each: &mut dyn FnMut(*mut Process)) {
+    pub fn waiting(&self, each: &mut dyn FnMut(*mut Process)) {
         self.state.borrow().waits.keys().for_each(|&process| each(process));
     }
 
     /// The process doesn't wait any more, and may be gone before the next wait: it isn't woken by it.
-    pub(crate) fn forget(&self, process: *mut Process) {
+    pub fn forget(&self, process: *mut Process) {
         let state = &mut *self.state.borrow_mut();
         state.forget(process);
         state.woken.retain(|&other| other != process);
     }
 
     /// See `Platform::wait`.
-    pub(crate) fn wait(&self, timeout: Option<Duration>, wake: &mut dyn FnMut(*mut Process)) {
+    pub fn wait(&self, timeout: Option<Duration>, wake: &mut dyn FnMut(*mut Process)) {
         let pending = self.pending();
         let end = timeout.filter(|t| !t.is_zero()).map(|timeout| Instant::now() + timeout);
         loop {
@@ -301,12 +282,12 @@ impl Reactor {
     }
 
     /// Which turn it is.
-    pub(crate) fn turn(&self) -> u64 {
+    pub fn turn(&self) -> u64 {
         self.turn.get()
     }
 
     /// There is more to read, but others have a turn first: then the source's readers and its handler go on.
-    pub(crate) fn come_back(&self, source: usize) {
+    pub fn come_back(&self, source: usize) {
         let again = &mut self.state.borrow_mut().again;
         if !again.contains(&source) {
             again.push(source);
@@ -324,7 +305,7 @@ impl Reactor {
     }
 
     /// Before the program ends: lets what was written be sent, within a time limit.
-    pub(crate) fn finish(&self) {
+    pub fn finish(&self) {
         let end = Instant::now() + LEAVING;
         while self.state.borrow().draining > 0 && Instant::now() < end {
             self.wait(Some(end.saturating_duration_since(Instant::now())), &mut |_| {});
@@ -370,7 +351,7 @@ impl Reactor {
     }
 
     /// Writes what the source has, and tells those that wait for it.
-    pub(crate) fn drain(&self, source: usize) {
+    pub fn drain(&self, source: usize) {
         let draining = self.state.borrow().sources[source].draining.clone();
         let drained = draining.as_ref().is_some_and(|bytes| bytes.drain());
         let state = &mut *self.state.borrow_mut();

@@ -33,7 +33,7 @@ const BUSY: Duration = Duration::from_millis(30);
 const MOST_LEFT_OUT: u32 = 127;
 
 /// How long it is worth looking: longer after sleeps that were short, shorter after looking in vain.
-pub(crate) struct Patience {
+pub struct Patience {
     look: Duration,
     /// How often it looks at a time.
     looks: u32,
@@ -51,13 +51,13 @@ pub(crate) struct Patience {
 
 impl Patience {
     /// For looks that cost next to nothing, at memory that another thread writes.
-    pub(crate) fn new() -> Patience {
+    pub fn new() -> Patience {
         // The other side has the processors that we have.
         Patience::among(thread::available_parallelism().map_or(1, usize::from), LOOKS_AT_MEMORY)
     }
 
     /// For looks that are system calls.
-    pub(crate) fn with_kernel() -> Patience {
+    pub fn with_kernel() -> Patience {
         // Who writes to our sockets may have any of the machine's.
         let processors = thread::available_parallelism().map_or(1, usize::from);
         // SAFETY: a plain number.
@@ -72,12 +72,12 @@ impl Patience {
     }
 
     /// Whether it isn't worth looking even once, where a look costs as much as a sleep that ends at once.
-    pub(crate) fn is_at_an_end(&self) -> bool {
+    pub fn is_at_an_end(&self) -> bool {
         self.look.is_zero() || self.left_out > 0
     }
 
     /// Looks until there are news, or patience or `limit` have come to their end; whether there were.
-    pub(crate) fn look(&mut self, limit: Option<Duration>, mut has_news: impl FnMut() -> bool) -> bool {
+    pub fn look(&mut self, limit: Option<Duration>, mut has_news: impl FnMut() -> bool) -> bool {
         let most = limit.map_or(self.look, |limit| limit.min(self.look));
         self.was_vain = false;
         if most.is_zero() || self.left_out > 0 {
@@ -112,7 +112,7 @@ impl Patience {
     }
 
     /// News have ended a sleep that took so long.
-    pub(crate) fn slept(&mut self, time: Duration) {
+    pub fn slept(&mut self, time: Duration) {
         self.left_out = self.left_out.saturating_sub(1);
         if self.alone || time >= SHORT_SLEEP {
             return;

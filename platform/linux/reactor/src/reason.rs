@@ -3,12 +3,12 @@
 use std::io;
 
 /// What `error` says, without the system's number for it.
-pub(crate) fn reason(error: &io::Error) -> String {
+pub fn reason(error: &io::Error) -> String {
     without_number(error.to_string())
 }
 
 /// The same for what an error of the system is part of.
-pub(crate) fn without_number(mut text: String) -> String {
+pub fn without_number(mut text: String) -> String {
     text.truncate(text.find(" (os error").unwrap_or(text.len()));
     text
 }
