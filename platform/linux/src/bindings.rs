@@ -1,29 +1,20 @@
 //! Names of what is elsewhere, and the binding factories that reach it. The scheme of a name, what stands before the
 //! first `:`, says whose it is (language reference, section 9).
 
-mod alive;
-mod arrivals;
 mod channel;
 mod clock;
 mod composite;
 mod confine;
-mod datagram;
-mod datum;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod decoders;
 mod domain;
-pub(crate) mod entry;
 mod http;
 mod nats;
 pub mod onc;
-pub(crate) mod place;
 mod process;
-mod secure;
-mod slot;
 mod tcp;
 pub mod udp;
 mod worker;
-mod xdr;
 
 use std::rc::Rc;
 

@@ -29,8 +29,8 @@ use drystone_runtime::layout::Worker;
 use mio::net::{UnixListener, UnixStream};
 use serde_json::{Value, json};
 
-use crate::bindings::entry::BREATH;
 use crate::questions::Questions;
+use drystone_net::entry::BREATH;
 use drystone_reactor::reason;
 use drystone_reactor::{Drain, Handler, Reactor};
 use file::File;

@@ -3,10 +3,10 @@
 //! thread, so that nobody else waits for it, and `Dial` tries its addresses one after another.
 
 mod address;
+mod connection;
 mod input;
 mod listener;
 mod output;
-pub(crate) mod socket;
 
 use std::io;
 use std::net::SocketAddr;
@@ -18,16 +18,17 @@ use drystone_component::Program;
 use drystone_runtime::native::{Caller, Kind, Part};
 use mio::net::{TcpListener, TcpStream};
 
-use crate::bindings::place::Search;
 use crate::interfaces::network::{DialAnswer, ListenAnswer, NetworkLater};
 use crate::interfaces::{
     input as input_interface, listener as listener_interface, output as output_interface,
 };
 use address::Address;
+use connection::Connection;
+use drystone_net::place::Search;
+use drystone_net::socket::Socket;
 use drystone_reactor::reason;
 use drystone_reactor::{Direction, Errand, Reactor};
 use listener::Listening;
-use socket::{Connection, Socket};
 
 /// What all clients of Network need.
 pub(crate) struct Net {
@@ -53,7 +54,7 @@ impl Net {
     /// A component for a connection, to be sent.
     fn connection(&self, stream: TcpStream) -> io::Result<Part> {
         let socket = Socket::new(self.reactor.clone(), stream)?;
-        Ok(Part::new(self.connection, Connection(socket)))
+        Ok(Part::new(self.connection, Connection::new(socket)))
     }
 }
 
@@ -151,7 +152,7 @@ impl NetworkClient {
                 }
             },
             Step::Connecting { socket, others } => match socket.connected() {
-                Some(Ok(())) => Ok(Step::Made(Part::new(self.net.connection, Connection(socket)))),
+                Some(Ok(())) => Ok(Step::Made(Part::new(self.net.connection, Connection::new(socket)))),
                 Some(Err(error)) => self.dial(caller, others, error),
                 None => {
                     let place = Some((socket.source(), Direction::Write));

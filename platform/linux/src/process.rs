@@ -7,7 +7,6 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
 use std::time::Instant;
 
 use drystone_component::Program;
@@ -131,13 +130,6 @@ fn settle() {
             libc::mallopt(threshold, KEPT);
         }
     }
-}
-
-/// Lets as many connections wait to be accepted as the system allows: by default they are so few that a burst of them
-/// is dropped, and tried again only after a second.
-pub(crate) fn widen(listener: &impl AsRawFd) {
-    // SAFETY: a listening socket; listening again only changes this number.
-    unsafe { libc::listen(listener.as_raw_fd(), i32::MAX) };
 }
 
 /// Writes all bytes to a file descriptor that belongs to the process, whatever its kind.

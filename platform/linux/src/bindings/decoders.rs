@@ -5,10 +5,10 @@ use drystone_component::{Fingerprint, Interface, Message, Name, Parameter, Side,
 
 use drystone_runtime::binding::Hints;
 
-use super::datum::Datum;
-use super::place::Place;
 use super::{http, nats, onc, udp};
 use crate::control;
+use drystone_net::datum::Datum;
+use drystone_net::place::Place;
 
 const fn parameter(name: &'static str, ty: Type) -> Parameter {
     Parameter { name: Str::new(name), ty }

@@ -54,7 +54,7 @@ pub(super) fn feed(bytes: &[u8], length: usize) {
 /// Bytes from a stranger as a message, and as values.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(super) fn read(bytes: &[u8], parameters: &[drystone_component::Parameter]) {
-    use super::xdr::{self, Integers};
+    use drystone_net::xdr::{self, Integers};
     if let message::Called::Call(_, arguments) = message::read_call(bytes) {
         assert!(arguments.len() + 40 <= bytes.len());
     }

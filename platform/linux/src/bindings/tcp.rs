@@ -25,8 +25,8 @@ use self::crowd::Crowd;
 use self::door::{Door, Exports};
 use self::link::Link;
 use super::composite::{Ships, service};
-use super::place::Place;
-use super::secure::Files;
+use drystone_net::place::Place;
+use drystone_net::secure::Files;
 use drystone_reactor::Reactor;
 
 /// The naming context, and its binding factory.

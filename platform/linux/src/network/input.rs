@@ -4,14 +4,16 @@
 //! line ends cannot fill the memory. `Limit` holds for the reads that follow: one that has to wait longer fails with
 //! "timeout", and what had come stays for the next; no limit if it is 0 or less.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use drystone_runtime::native::{Caller, Text};
 
-use super::socket::Socket;
 use crate::interfaces::input::{InputLater, ReadAnswer, ReadLineAnswer};
+use crate::lines::Lines;
+use drystone_net::socket::Socket;
 use drystone_reactor::Direction;
 use drystone_reactor::reason;
 
@@ -24,6 +26,7 @@ const TOO_LONG: &[u8] = b"line too long";
 /// A client that reads.
 pub(super) struct Reader {
     socket: Rc<Socket>,
+    input: Rc<RefCell<Lines>>,
     limit: Option<Duration>,
     /// Of the request that waits: until when, if it has a limit.
     waits: Option<Option<Instant>>,
@@ -43,8 +46,8 @@ enum Got {
 }
 
 impl Reader {
-    pub(super) fn new(socket: Rc<Socket>) -> Reader {
-        Reader { socket, limit: None, waits: None }
+    pub(super) fn new(socket: Rc<Socket>, input: Rc<RefCell<Lines>>) -> Reader {
+        Reader { socket, input, limit: None, waits: None }
     }
 
     fn get(&mut self, caller: &Caller, request: Request) -> Poll<Got> {
@@ -57,10 +60,10 @@ impl Reader {
 
     fn try_read(&self, caller: &Caller, request: Request, deadline: Option<Instant>) -> Poll<Got> {
         let socket = &*self.socket;
-        let mut input = socket.input.borrow_mut();
+        let mut input = self.input.borrow_mut();
         let failed = |reason: &[u8]| Poll::Ready(Got::Failed(caller.text(reason)));
         loop {
-            if socket.closed.get() {
+            if socket.is_closed() {
                 return Poll::Ready(Got::End);
             }
             let whole = match request {
@@ -82,7 +85,7 @@ impl Reader {
             if input.len() > LINE {
                 return failed(TOO_LONG);
             }
-            let scratch = &mut *socket.reactor.scratch.borrow_mut();
+            let scratch = &mut *socket.reactor().scratch.borrow_mut();
             let room = match request {
                 Request::AtMost(max) => max.min(scratch.len()),
                 Request::Line => scratch.len(),
@@ -99,7 +102,7 @@ impl Reader {
                         return failed(b"timeout");
                     }
                     let source = Some((socket.source(), Direction::Read));
-                    socket.reactor.wait_for(caller.waiter(), source, deadline);
+                    socket.reactor().wait_for(caller.waiter(), source, deadline);
                     return Poll::Pending;
                 }
                 Err(error) => return failed(reason(&error).as_bytes()),

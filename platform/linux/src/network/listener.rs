@@ -12,7 +12,7 @@ use mio::net::TcpListener;
 
 use super::Net;
 use crate::interfaces::listener::{self, AcceptAnswer, ListenerLater};
-use crate::process::widen;
+use drystone_net::entry::widen;
 use drystone_reactor::Direction;
 use drystone_reactor::reason;
 

@@ -10,8 +10,8 @@ use std::task::Poll;
 
 use drystone_runtime::native::Caller;
 
-use super::socket::{FULL, Socket};
 use crate::interfaces::output::{OutputLater, UpdateAnswer};
+use drystone_net::socket::{FULL, Socket};
 use drystone_reactor::Direction;
 
 /// A client that writes.
@@ -35,9 +35,9 @@ impl Writer {
 
     /// Waits until no more than so many bytes are unsent, or will never be sent.
     fn until_unsent(&mut self, caller: &Caller, most: usize) -> Poll<()> {
-        if !self.socket.closed.get() && self.socket.unsent() > most {
+        if !self.socket.is_closed() && self.socket.unsent() > most {
             let source = Some((self.socket.source(), Direction::Write));
-            self.socket.reactor.wait_for(caller.waiter(), source, None);
+            self.socket.reactor().wait_for(caller.waiter(), source, None);
             return Poll::Pending;
         }
         self.begun = false;

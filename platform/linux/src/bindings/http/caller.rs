@@ -11,7 +11,7 @@ use super::handshake::Knocking;
 use super::json;
 use super::line::{Lines, Sent};
 use super::service::Service;
-use crate::bindings::datum::{Datum, data};
+use drystone_net::datum::{Datum, data};
 
 /// How long a request may take that is under way when its communication has ended.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -17,9 +17,9 @@ use super::export::Export;
 use super::manner::Manner;
 use super::service::{Options, Service, port_of};
 use super::site::{Offered, Site};
-use crate::bindings::datum::only_data;
-use crate::bindings::place::Place;
-use crate::bindings::secure::{Dialer, Files};
+use drystone_net::datum::only_data;
+use drystone_net::place::Place;
+use drystone_net::secure::{Dialer, Files};
 use drystone_reactor::Reactor;
 
 /// Most bytes of a request or a message, unless BY says otherwise.

@@ -13,9 +13,9 @@ use mio::net::TcpStream;
 
 use super::io::Io;
 use super::service::Service;
-use crate::bindings::alive::keep_alive;
-use crate::bindings::place::{Search, search};
-use crate::network::socket::Socket;
+use drystone_net::alive::keep_alive;
+use drystone_net::place::{Search, search};
+use drystone_net::socket::Socket;
 use drystone_reactor::reason;
 use drystone_reactor::{Handler, Time};
 

@@ -12,7 +12,7 @@ use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
 use super::json;
 use super::task::Handle;
-use crate::bindings::datum::{Datum, data};
+use drystone_net::datum::{Datum, data};
 
 /// What became of a request.
 pub(super) enum Answer {

@@ -8,7 +8,7 @@ use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::OpCode;
 
 use super::io::Io;
-use crate::network::socket::Socket;
+use drystone_net::socket::Socket;
 
 /// Most bytes of a frame's head.
 const LONGEST_HEAD: usize = 14;

@@ -18,7 +18,7 @@ use super::requests::{Surroundings, respond};
 use super::socket::accept;
 use super::task::Task;
 use super::upgrade::Upgrade;
-use crate::network::socket::Socket;
+use drystone_net::socket::Socket;
 use drystone_reactor::{Handler, Reactor};
 
 /// How long a request's head may take, and how long a connection may be idle.

@@ -19,7 +19,7 @@ use super::frames::Framed;
 use super::io::Io;
 use super::service::Service;
 use super::socket::{Conversation, config};
-use crate::network::socket::Socket;
+use drystone_net::socket::Socket;
 use drystone_reactor::{Expectation, Handler};
 
 /// How long the service may take, once there is a connection.

@@ -8,8 +8,8 @@ use std::task::{Context, Poll};
 
 use hyper::rt::ReadBufCursor;
 
-use crate::bindings::secure::Channel;
-use crate::network::socket::{FULL, Socket};
+use drystone_net::secure::Channel;
+use drystone_net::socket::{FULL, Socket};
 use drystone_reactor::Reactor;
 
 /// See the head of this file. Whoever uses it is called again whenever the kernel has something to say.

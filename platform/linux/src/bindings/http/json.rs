@@ -12,7 +12,7 @@ use drystone_component::{Interface, Message, Parameter, Side};
 use serde::de::DeserializeSeed;
 
 use self::reading::{Named, Values};
-use crate::bindings::datum::Datum;
+use drystone_net::datum::Datum;
 
 /// What a TEXT that is no UTF-8 is a member of.
 const BYTES: &str = "base64";

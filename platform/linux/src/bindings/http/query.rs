@@ -6,7 +6,7 @@ use drystone_component::{Parameter, Type};
 use percent_encoding::percent_decode;
 
 use super::json;
-use crate::bindings::datum::Datum;
+use drystone_net::datum::Datum;
 
 /// All of the parameters, and no others. An error is a sentence.
 pub(super) fn read(query: &str, parameters: &'static [Parameter]) -> Result<Vec<Datum<'static>>, String> {

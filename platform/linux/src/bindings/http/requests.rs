@@ -23,7 +23,7 @@ use super::held::{Given, Held, Pace};
 use super::task::Handle;
 use super::upgrade::{self, Upgrade};
 use super::{json, query, zip};
-use crate::bindings::datum::Datum;
+use drystone_net::datum::Datum;
 
 /// How many requests to one interface may be carried out at once.
 const MOST_OPEN: usize = 20_000;

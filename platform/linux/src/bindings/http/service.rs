@@ -7,8 +7,8 @@ use drystone_component::Interface;
 use drystone_component::calls::Calls;
 
 use super::admission::Origins;
-use crate::bindings::place::Place;
-use crate::bindings::secure::{Channel, Dialer};
+use drystone_net::place::Place;
+use drystone_net::secure::{Channel, Dialer};
 use drystone_reactor::Reactor;
 
 /// What `BY Http(...)` says.

@@ -9,9 +9,9 @@ use drystone_runtime::far::{Exported, Far, Waker};
 use super::export::{Export, Exports};
 use super::gate::Gate;
 use super::io::Io;
-use crate::bindings::entry::Entry;
-use crate::bindings::secure::{Acceptor, Files};
-use crate::network::socket::Socket;
+use drystone_net::entry::Entry;
+use drystone_net::secure::{Acceptor, Files};
+use drystone_net::socket::Socket;
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Reactor};
 

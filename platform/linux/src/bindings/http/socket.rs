@@ -17,8 +17,8 @@ use super::frames::Framed;
 use super::held::{Held, Holdings};
 use super::io::Io;
 use super::json;
-use crate::bindings::datum::{Datum, data};
-use crate::network::socket::{FULL, Socket};
+use drystone_net::datum::{Datum, data};
+use drystone_net::socket::{FULL, Socket};
 use drystone_reactor::{Handler, Reactor};
 
 /// How long the other side may take to close, too.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use hyper::rt::{Executor, Sleep, Timer};
 
-use crate::network::socket::Socket;
+use drystone_net::socket::Socket;
 use drystone_reactor::{Handler, Reactor, Time};
 
 type Work = Pin<Box<dyn Future<Output = ()>>>;

@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 use async_nats::{ConnectOptions, ServerAddr};
 use drystone_runtime::binding::Hints;
 
-use crate::bindings::place::Place;
-use crate::bindings::secure::{Files, about};
+use drystone_net::place::Place;
+use drystone_net::secure::{Files, about};
 use drystone_reactor::{reason, without_number};
 
 /// The port of a NATS server, if none is said.

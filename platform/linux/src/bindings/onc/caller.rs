@@ -14,8 +14,8 @@ use super::link::{Link, Target};
 use super::portmap::Transport;
 use super::service::Service;
 use super::stream_link::StreamLink;
-use crate::bindings::datum::data;
-use crate::bindings::slot::{Slot, first_id};
+use drystone_net::datum::data;
+use drystone_net::slot::{Slot, first_id};
 
 /// What a name is bound to.
 pub(super) struct Remote(Rc<Server>);

@@ -12,7 +12,7 @@ use super::door::Door;
 use super::record::{self, Record, Records};
 use super::service::{Asked, Service};
 use super::session::{Back, Call, Session, Write};
-use crate::network::socket::{FULL, Socket};
+use drystone_net::socket::{FULL, Socket};
 use drystone_reactor::Handler;
 
 /// How many calls of a connection may be unanswered: others aren't read. As few as make up the largest record are

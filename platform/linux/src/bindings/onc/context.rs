@@ -14,7 +14,7 @@ use super::offered::Offered;
 use super::options::Options;
 use super::portmap::Transport;
 use super::service::Service;
-use crate::bindings::place::{Place, permit};
+use drystone_net::place::{Place, permit};
 use drystone_reactor::Reactor;
 
 /// See the head of this file.

@@ -13,9 +13,9 @@ use mio::net::UdpSocket;
 
 use super::link::{Link, MOST_OPEN, Target};
 use super::message::reply_to;
-use crate::bindings::datagram::{connected, fits};
-use crate::bindings::place::Search;
-use crate::bindings::slot::Slot;
+use drystone_net::datagram::{connected, fits};
+use drystone_net::place::Search;
+use drystone_net::slot::Slot;
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Handler};
 
@@ -284,7 +284,7 @@ impl Handler for DatagramLink {
 mod tests {
     use super::*;
     use crate::bindings::onc::portmap::Transport;
-    use crate::bindings::place::Place;
+    use drystone_net::place::Place;
     use drystone_reactor::Reactor;
 
     #[test]

@@ -14,7 +14,7 @@ use super::door::Door;
 use super::repeats::{Key, Known, Repeats};
 use super::service::{Asked, Service};
 use super::session::{Back, Call, Session, Write};
-use crate::bindings::datagram::{bound, fits};
+use drystone_net::datagram::{bound, fits};
 use drystone_reactor::Handler;
 
 /// How many calls may be unanswered: others are lost, and come again.

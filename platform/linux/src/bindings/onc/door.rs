@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::service::Service;
 use super::session::Session;
-use crate::bindings::arrivals::Arrivals;
+use drystone_net::arrivals::Arrivals;
 use drystone_reactor::Reactor;
 
 /// What connections and datagrams bring calls to.

@@ -6,8 +6,8 @@ use std::rc::Rc;
 use drystone_runtime::far::Waker;
 
 use super::portmap::{Transport, port_of};
-use crate::bindings::place::{Place, Search, search};
-use crate::bindings::slot::Slot;
+use drystone_net::place::{Place, Search, search};
+use drystone_net::slot::Slot;
 use drystone_reactor::{Handler, Reactor};
 
 /// How many calls over one way may be unanswered.

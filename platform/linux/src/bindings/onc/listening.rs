@@ -7,8 +7,8 @@ use std::rc::{Rc, Weak};
 
 use super::connection::{Connection, Connections};
 use super::door::Door;
-use crate::bindings::entry::Entry;
-use crate::network::socket::Socket;
+use drystone_net::entry::Entry;
+use drystone_net::socket::Socket;
 
 /// See the head of this file.
 pub(super) struct Listening {

@@ -1,6 +1,6 @@
 //! Calls and replies (RFC 5531, section 9), without their arguments and results.
 
-use crate::bindings::xdr::{Reader, write_opaque, write_word};
+use drystone_net::xdr::{Reader, write_opaque, write_word};
 
 const CALL: u32 = 0;
 const REPLY: u32 = 1;

@@ -1,6 +1,6 @@
 //! What `BY ONC(...)` may say about procedures and their formats.
 
-use crate::bindings::xdr::Integers;
+use drystone_net::xdr::Integers;
 
 /// As what `rpcgen` shall know a TEXT; the bytes are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

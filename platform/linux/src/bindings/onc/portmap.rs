@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::message::{Head, read_reply, reply_to, write_call};
 use super::record::{Record, Records, begin, end};
-use crate::bindings::xdr::{Reader, write_opaque, write_word};
+use drystone_net::xdr::{Reader, write_opaque, write_word};
 use drystone_reactor::reason;
 
 const SOCKET: &str = "/run/rpcbind.sock";

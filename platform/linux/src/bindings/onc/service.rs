@@ -9,8 +9,8 @@ use drystone_component::{Interface, Parameter};
 
 use super::message::{self, Accepted, Called, Head, read_call, write_accepted, write_call};
 use super::options::{Options, Texts};
-use crate::bindings::datum::{Datum, only_data};
-use crate::bindings::xdr::{self, Integers, Reader, write_word};
+use drystone_net::datum::{Datum, only_data};
+use drystone_net::xdr::{self, Integers, Reader, write_word};
 
 /// The first of the numbers for programs that nobody hands out (RFC 5531, section 13).
 const FOR_ANYONE: u32 = 0x2000_0000;

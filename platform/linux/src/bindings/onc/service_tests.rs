@@ -5,7 +5,7 @@ use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, 
 use super::options::Options;
 use super::service::{Asked, Service};
 use super::x::print;
-use crate::bindings::datum::Datum;
+use drystone_net::datum::Datum;
 
 const NONE: u16 = Interface::NONE;
 

@@ -11,7 +11,7 @@ use std::rc::Rc;
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
 use super::service::Service;
-use crate::bindings::datum::data;
+use drystone_net::datum::data;
 
 /// A call that came.
 pub(super) struct Call {

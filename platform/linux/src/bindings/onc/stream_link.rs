@@ -14,10 +14,10 @@ use mio::net::TcpStream;
 use super::link::{Link, MOST_OPEN, Target};
 use super::message::reply_to;
 use super::record::{self, Record, Records};
-use crate::bindings::alive::keep_alive;
-use crate::bindings::place::Search;
-use crate::bindings::slot::Slot;
-use crate::network::socket::{FULL, Socket};
+use drystone_net::alive::keep_alive;
+use drystone_net::place::Search;
+use drystone_net::slot::Slot;
+use drystone_net::socket::{FULL, Socket};
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Handler};
 

@@ -6,7 +6,7 @@ use drystone_component::{Parameter, Type};
 
 use super::options::Texts;
 use super::service::Service;
-use crate::bindings::xdr::Integers;
+use drystone_net::xdr::Integers;
 
 /// Words that can't be names in C or in `rpcgen`'s language.
 const TAKEN: &[&str] = &[

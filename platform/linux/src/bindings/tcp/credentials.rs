@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use drystone_runtime::binding::Hints;
 
-use crate::bindings::secure::{Acceptor, Channel, Dialer, Files};
+use drystone_net::secure::{Acceptor, Channel, Dialer, Files};
 
 /// Which files a BY names, if it does.
 ///

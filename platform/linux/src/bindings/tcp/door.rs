@@ -9,7 +9,7 @@ use drystone_kortex::peer::{Composites, Names};
 use super::credentials::Credentials;
 use super::crowd::Crowd;
 use super::link::Link;
-use crate::bindings::entry::Entry;
+use drystone_net::entry::Entry;
 use drystone_reactor::Reactor;
 use drystone_reactor::reason;
 

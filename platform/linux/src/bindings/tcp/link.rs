@@ -23,9 +23,9 @@ use self::moments::{Impatience, Limit};
 use super::credentials::Credentials;
 use super::crowd::Guest;
 use super::door::Exports;
-use crate::bindings::alive::{expect_receipt, keep_alive};
-use crate::bindings::place::{Place, Search};
-use crate::bindings::secure::Channel;
+use drystone_net::alive::{expect_receipt, keep_alive};
+use drystone_net::place::{Place, Search};
+use drystone_net::secure::Channel;
 use drystone_reactor::reason;
 use drystone_reactor::{Drain, Handler, Reactor, Time};
 

@@ -9,9 +9,9 @@ use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
 
 use super::link::Link;
 use super::service::Service;
-use crate::bindings::datum::data;
-use crate::bindings::place::Place;
-use crate::bindings::slot::Slot;
+use drystone_net::datum::data;
+use drystone_net::place::Place;
+use drystone_net::slot::Slot;
 use drystone_reactor::Reactor;
 
 /// The sockets of this program's clients.

@@ -13,7 +13,7 @@ use super::at_arrival;
 use super::caller::{Links, Remote, Server};
 use super::port::Offered;
 use super::service::Service;
-use crate::bindings::place::{Place, permit};
+use drystone_net::place::{Place, permit};
 use drystone_reactor::Reactor;
 
 /// How many milliseconds an answer may take, unless BY says otherwise.

@@ -1,6 +1,6 @@
 //! A datagram: a head of three words, and the parameters of a message as XDR.
 
-use crate::bindings::xdr::{Reader, write_word};
+use drystone_net::xdr::{Reader, write_word};
 
 /// The message of a refusal; no interface has so many.
 pub(super) const REFUSED: u32 = u32::MAX;

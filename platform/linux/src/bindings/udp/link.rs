@@ -12,9 +12,9 @@ use mio::net::UdpSocket;
 
 use super::datagram::Head;
 use super::unanswered::{Asked, Unanswered};
-use crate::bindings::datagram::connected;
-use crate::bindings::place::{Place, Search, search};
-use crate::bindings::slot::{Slot, first_id};
+use drystone_net::datagram::connected;
+use drystone_net::place::{Place, Search, search};
+use drystone_net::slot::{Slot, first_id};
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Handler, Reactor};
 

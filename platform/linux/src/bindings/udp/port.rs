@@ -13,8 +13,8 @@ use super::at_arrival::Place;
 use super::replies::Replies;
 use super::request::{Request, Served};
 use super::service::{Asked, Service};
-use crate::bindings::arrivals::Arrivals;
-use crate::bindings::datagram::bound;
+use drystone_net::arrivals::Arrivals;
+use drystone_net::datagram::bound;
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Handler, Reactor};
 

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
 use super::replies::Replies;
-use crate::bindings::datum::data;
+use drystone_net::datum::data;
 
 /// A request that has come. If it goes unanswered, its client is told.
 pub(super) struct Request {

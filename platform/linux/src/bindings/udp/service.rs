@@ -4,9 +4,9 @@ use drystone_component::calls::Calls;
 use drystone_component::{Interface, Parameter};
 
 use super::datagram::{Head, REFUSED};
-use crate::bindings::datagram::fits;
-use crate::bindings::datum::{Datum, only_data};
-use crate::bindings::xdr::{self, Integers};
+use drystone_net::datagram::fits;
+use drystone_net::datum::{Datum, only_data};
+use drystone_net::xdr::{self, Integers};
 
 /// See the head of this file.
 pub(super) struct Service {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use super::datagram::{Head, REFUSED};
-use crate::bindings::slot::Slot;
+use drystone_net::slot::Slot;
 
 /// See the head of this file; by the numbers of the requests.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use drystone_component::{Interface, Parameter, Side, Type};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
 use super::{BYTES, UNUSUAL};
-use crate::bindings::datum::Datum;
+use drystone_net::datum::Datum;
 
 /// Whole numbers below this are exact as REALs.
 const EXACT: f64 = (1_u64 << 53) as f64;

@@ -11,8 +11,8 @@ use mio::net::TcpStream;
 
 use super::moments::Attention;
 use super::{Link, PATIENCE, Stage};
-use crate::bindings::place::{Place, search};
 use crate::bindings::tcp::credentials::{Credentials, permit};
+use drystone_net::place::{Place, search};
 use drystone_reactor::Reactor;
 use drystone_reactor::reason;
 

@@ -1,30 +1,23 @@
-//! A connection: what its Input and Output services share. An idle one has no buffers.
+//! A connection. An idle one has no buffers.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::rc::{Rc, Weak};
 
-use drystone_runtime::native::{Component, Serving};
 use mio::net::TcpStream;
 
-use super::input::Reader;
-use super::output::Writer;
-use crate::interfaces::{input, output};
-use crate::lines::Lines;
 use drystone_reactor::{Direction, Drain, Reactor};
 
 /// A connection; closed with its last user, which may be the reactor, if bytes are left to be sent.
-pub(crate) struct Socket {
+pub struct Socket {
     me: Weak<Socket>,
-    pub(super) reactor: Rc<Reactor>,
+    reactor: Rc<Reactor>,
     stream: RefCell<TcpStream>,
     source: usize,
-    /// What has come and was not asked for yet.
-    pub(super) input: RefCell<Lines>,
     output: RefCell<Output>,
     /// Closed by this side, both ways.
-    pub(super) closed: Cell<bool>,
+    closed: Cell<bool>,
     /// The turn in which it was read last, and how often.
     reads: Cell<(u64, usize)>,
 }
@@ -47,10 +40,11 @@ const BATCH: usize = 16 * 1024;
 const READS: usize = 16;
 
 /// With so much waiting to be sent, whoever writes has to wait.
-pub(crate) const FULL: usize = 64 * 1024;
+pub const FULL: usize = 64 * 1024;
 
 impl Socket {
-    pub(crate) fn new(reactor: Rc<Reactor>, mut stream: TcpStream) -> io::Result<Rc<Socket>> {
+    /// A connection that is made, or begun. Fails if the system has no more room for what is waited for.
+    pub fn new(reactor: Rc<Reactor>, mut stream: TcpStream) -> io::Result<Rc<Socket>> {
         // Bytes are collected here until the program has nothing else to do; the kernel needn't do so again.
         let _ = stream.set_nodelay(true);
         let source = reactor.watch(&mut stream)?;
@@ -59,20 +53,29 @@ impl Socket {
             reactor,
             stream: RefCell::new(stream),
             source,
-            input: RefCell::default(),
             output: RefCell::default(),
             closed: Cell::new(false),
             reads: Cell::default(),
         }))
     }
 
+    /// Where it is waited for.
+    pub fn reactor(&self) -> &Rc<Reactor> {
+        &self.reactor
+    }
+
+    /// Whether this side has closed it, both ways.
+    pub fn is_closed(&self) -> bool {
+        self.closed.get()
+    }
+
     /// The reactor's number for it.
-    pub(crate) fn source(&self) -> usize {
+    pub fn source(&self) -> usize {
         self.source
     }
 
     /// Whether a connection that was begun is made; `None`: not yet.
-    pub(crate) fn connected(&self) -> Option<io::Result<()>> {
+    pub fn connected(&self) -> Option<io::Result<()>> {
         let stream = self.stream.borrow();
         match stream.take_error() {
             Ok(Some(error)) | Err(error) => return Some(Err(error)),
@@ -89,7 +92,7 @@ impl Socket {
     }
 
     /// Reads what there is; 0 at the end.
-    pub(crate) fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
+    pub fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
         if self.reactor.is_dry(self.source) {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -109,7 +112,7 @@ impl Socket {
 
     /// The same, so often in a turn that others have theirs: then it would block, and its handler runs again in the
     /// next.
-    pub(crate) fn read_in_turn(&self, bytes: &mut [u8]) -> io::Result<usize> {
+    pub fn read_in_turn(&self, bytes: &mut [u8]) -> io::Result<usize> {
         let turn = self.reactor.turn();
         let (last, reads) = self.reads.get();
         let reads = if last == turn { reads } else { 0 };
@@ -122,7 +125,7 @@ impl Socket {
     }
 
     /// Takes bytes to be sent, soon. After a failure, or the end of writing, they are dropped.
-    pub(crate) fn write(&self, bytes: &[u8]) {
+    pub fn write(&self, bytes: &[u8]) {
         let mut output = self.output.borrow_mut();
         if output.finished || output.failure.is_some() || bytes.is_empty() {
             return;
@@ -134,24 +137,24 @@ impl Socket {
     }
 
     /// How many bytes wait to be sent.
-    pub(crate) fn unsent(&self) -> usize {
+    pub fn unsent(&self) -> usize {
         let output = self.output.borrow();
         output.bytes.len() - output.sent
     }
 
     /// Why nothing can be written any more.
-    pub(crate) fn failure(&self) -> Option<String> {
+    pub fn failure(&self) -> Option<String> {
         self.output.borrow().failure.as_ref().map(drystone_reactor::reason)
     }
 
     /// Nothing more will be written: the other side sees the end when everything has been sent.
-    pub(crate) fn finish(&self) {
+    pub fn finish(&self) {
         self.output.borrow_mut().finished = true;
         self.send(true);
     }
 
     /// Ends both ways. What was written before is still sent, within a time limit; nobody waits for that.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.closed.set(true);
         // This also makes the socket readable, which wakes the readers. It may be gone already.
         let _ = self.stream.borrow().shutdown(Shutdown::Read);
@@ -160,8 +163,16 @@ impl Socket {
         self.reactor.wake(self.source, Direction::Write);
     }
 
+    /// Nobody writes any more: what is left is still sent, within a time limit.
+    pub fn leave(&self) {
+        if self.unsent() > 0 {
+            self.send(true);
+            self.reactor.leave(self.source);
+        }
+    }
+
     /// Sends at once, or when the program has nothing else to do; the rest when the kernel has room.
-    pub(crate) fn send(&self, now: bool) {
+    pub fn send(&self, now: bool) {
         if !(now && self.drain()) {
             let me = self.me.upgrade().expect("is used through it");
             self.reactor.drain_later(self.source, me);
@@ -207,27 +218,5 @@ impl Drain for Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         self.reactor.unwatch(self.source, self.stream.get_mut());
-    }
-}
-
-/// The component that `Connected` and `Accepted` bring: it offers Input and Output.
-pub(crate) struct Connection(pub(super) Rc<Socket>);
-
-impl Component for Connection {
-    fn serve(&mut self, interface: usize) -> Serving {
-        if interface == 0 {
-            input::serve(Reader::new(self.0.clone()))
-        } else {
-            output::serve(Writer::new(self.0.clone()))
-        }
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        if self.0.unsent() > 0 {
-            self.0.send(true);
-            self.0.reactor.leave(self.0.source);
-        }
     }
 }

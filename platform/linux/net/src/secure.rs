@@ -18,11 +18,11 @@ use drystone_reactor::reason;
 
 /// The files that BY names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Files {
+pub struct Files {
     /// This program's certificate, and its key.
-    pub(super) identity: Option<(String, String)>,
+    pub identity: Option<(String, String)>,
     /// The certificates of those whose signature is good.
-    pub(super) authority: Option<String>,
+    pub authority: Option<String>,
 }
 
 impl Files {
@@ -30,7 +30,7 @@ impl Files {
     ///
     /// # Errors
     /// A certificate without its key, or a key without its certificate.
-    pub(super) fn of(hints: &Hints<'_>) -> Result<Files, String> {
+    pub fn of(hints: &Hints<'_>) -> Result<Files, String> {
         let file = |option| hints.option(option).map(|file| String::from_utf8_lossy(file).into_owned());
         let identity = match (file("certificate"), file("key")) {
             (Some(certificate), Some(key)) => Some((certificate, key)),
@@ -44,7 +44,7 @@ impl Files {
     ///
     /// # Errors
     /// One is not there, or is none such.
-    pub(super) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         if let Some((certificate, key)) = &self.identity {
             certificates("certificate", certificate)?;
             private(key)?;
@@ -75,14 +75,14 @@ impl Files {
 
 /// As whom this program dials, and whom it believes then.
 #[derive(Clone)]
-pub(super) struct Dialer(Arc<ClientConfig>);
+pub struct Dialer(Arc<ClientConfig>);
 
 impl Dialer {
     /// Reads the files, in PEM. With `protocols` the two sides agree on one of them.
     ///
     /// # Errors
     /// One is not there, or is none such.
-    pub(super) fn read(files: &Files, protocols: &[&[u8]]) -> Result<Dialer, String> {
+    pub fn read(files: &Files, protocols: &[&[u8]]) -> Result<Dialer, String> {
         let builder = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
             .with_protocol_versions(&[&version::TLS13])
             .map_err(|error| error.to_string())?
@@ -101,7 +101,7 @@ impl Dialer {
     ///
     /// # Errors
     /// The name can't stand in a certificate.
-    pub(super) fn dial(&self, host: &str) -> Result<Channel, String> {
+    pub fn dial(&self, host: &str) -> Result<Channel, String> {
         let host = if host.is_empty() { "localhost" } else { host };
         let name = ServerName::try_from(host.to_string()).map_err(|error| format!("{host}: {error}"))?;
         let connection = ClientConnection::new(self.0.clone(), name).map_err(|error| error.to_string())?;
@@ -111,7 +111,7 @@ impl Dialer {
 
 /// As whom this program lets others in. With an authority they must have certificates, too.
 #[derive(Clone)]
-pub(super) struct Acceptor(Arc<ServerConfig>);
+pub struct Acceptor(Arc<ServerConfig>);
 
 impl Acceptor {
     /// Reads the files, in PEM; `None`: they don't say who this program is. With `protocols` the two sides agree on one
@@ -119,7 +119,7 @@ impl Acceptor {
     ///
     /// # Errors
     /// One is not there, or is none such.
-    pub(super) fn read(files: &Files, protocols: &[&[u8]]) -> Result<Option<Acceptor>, String> {
+    pub fn read(files: &Files, protocols: &[&[u8]]) -> Result<Option<Acceptor>, String> {
         let Some((certificate, key)) = &files.identity else { return Ok(None) };
         let provider = Arc::new(crypto::ring::default_provider());
         let builder = ServerConfig::builder_with_provider(provider.clone())
@@ -144,7 +144,7 @@ impl Acceptor {
     ///
     /// # Errors
     /// None that is known.
-    pub(super) fn accept(&self) -> io::Result<Channel> {
+    pub fn accept(&self) -> io::Result<Channel> {
         let connection = ServerConnection::new(self.0.clone()).map_err(io::Error::other)?;
         Ok(Channel(Box::new(connection.into())))
     }
@@ -173,21 +173,21 @@ fn why(error: pem::Error) -> String {
 }
 
 /// What is wrong with a file that an option of BY names.
-pub(super) fn about(option: &str, file: &str, error: impl Display) -> String {
+pub fn about(option: &str, file: &str, error: impl Display) -> String {
     format!("{option}: {file:?}: {error}")
 }
 
 /// What is said over a stream, enciphered.
-pub(super) struct Channel(Box<Connection>);
+pub struct Channel(Box<Connection>);
 
 impl Channel {
     /// Whether there is something to be sent that was not asked for.
-    pub(super) fn wants_write(&self) -> bool {
+    pub fn wants_write(&self) -> bool {
         self.0.wants_write()
     }
 
     /// Goes on with the beginning, in which each side looks whether it believes the other; whether that is done.
-    pub(super) fn greet(&mut self, stream: &mut (impl Read + Write)) -> io::Result<bool> {
+    pub fn greet(&mut self, stream: &mut (impl Read + Write)) -> io::Result<bool> {
         loop {
             self.flush(stream)?;
             if !self.0.is_handshaking() {
@@ -203,7 +203,7 @@ impl Channel {
     }
 
     /// As for a stream. An end that the other side has not spoken of is an error: somebody else may have cut it off.
-    pub(super) fn read(&mut self, stream: &mut (impl Read + Write), bytes: &mut [u8]) -> io::Result<usize> {
+    pub fn read(&mut self, stream: &mut (impl Read + Write), bytes: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.0.reader().read(bytes) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -225,7 +225,7 @@ impl Channel {
     }
 
     /// As for a stream; what was taken has to be [`flush`](Self::flush)ed.
-    pub(super) fn write(&mut self, stream: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
+    pub fn write(&mut self, stream: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
         match self.0.writer().write(bytes)? {
             0 => {
                 self.flush(stream)?;
@@ -239,7 +239,7 @@ impl Channel {
     }
 
     /// Sends what was taken, as far as it can be enciphered already.
-    pub(super) fn flush(&mut self, stream: &mut impl Write) -> io::Result<()> {
+    pub fn flush(&mut self, stream: &mut impl Write) -> io::Result<()> {
         while self.0.wants_write() {
             self.0.write_tls(stream)?;
         }
@@ -247,7 +247,7 @@ impl Channel {
     }
 
     /// Nothing more will be written, which the other side is to know.
-    pub(super) fn finish(&mut self, stream: &mut impl Write) -> io::Result<()> {
+    pub fn finish(&mut self, stream: &mut impl Write) -> io::Result<()> {
         self.0.send_close_notify();
         self.flush(stream)
     }

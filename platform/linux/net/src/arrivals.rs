@@ -6,24 +6,24 @@ use std::collections::VecDeque;
 use drystone_runtime::far::Waker;
 
 /// See the head of this file.
-pub(super) struct Arrivals<T> {
+pub struct Arrivals<T> {
     come: RefCell<VecDeque<T>>,
     listener: RefCell<Option<Waker>>,
 }
 
 impl<T> Arrivals<T> {
     /// Who is woken when somebody comes.
-    pub(super) fn attach(&self, listener: Waker) {
+    pub fn attach(&self, listener: Waker) {
         *self.listener.borrow_mut() = Some(listener);
     }
 
     /// The one that came first.
-    pub(super) fn accept(&self) -> Option<T> {
+    pub fn accept(&self) -> Option<T> {
         self.come.borrow_mut().pop_front()
     }
 
     /// Somebody comes.
-    pub(super) fn bring(&self, far: T) {
+    pub fn bring(&self, far: T) {
         self.come.borrow_mut().push_back(far);
         let listener = self.listener.borrow().clone();
         if let Some(listener) = listener {

@@ -3,20 +3,20 @@
 use std::cell::RefCell;
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use mio::net::{TcpListener, TcpStream};
 
-use super::alive::keep_alive;
-use crate::process::widen;
+use crate::alive::keep_alive;
 use drystone_reactor::{Handler, Reactor};
 
 /// How long nothing is accepted when the system has no room for another connection.
-pub(crate) const BREATH: Duration = Duration::from_millis(20);
+pub const BREATH: Duration = Duration::from_millis(20);
 
 /// See the head of this file. Nobody listens any more when it is dropped; connections that were made last on.
-pub(super) struct Entry {
+pub struct Entry {
     me: Weak<Entry>,
     reactor: Rc<Reactor>,
     listener: RefCell<TcpListener>,
@@ -29,7 +29,7 @@ type Take = dyn Fn(TcpStream) -> io::Result<()>;
 
 impl Entry {
     /// Begins to listen. Gives the address, too: it may have been given no port.
-    pub(super) fn open(
+    pub fn open(
         reactor: &Rc<Reactor>,
         address: SocketAddr,
         take: impl Fn(TcpStream) -> io::Result<()> + 'static,
@@ -86,4 +86,11 @@ impl Handler for Knock {
             entry.accept();
         }
     }
+}
+
+/// Lets as many connections wait to be accepted as the system allows: by default they are so few that a burst of them
+/// is dropped, and tried again only after a second.
+pub fn widen(listener: &impl AsRawFd) {
+    // SAFETY: a listening socket; listening again only changes this number.
+    unsafe { libc::listen(listener.as_raw_fd(), i32::MAX) };
 }

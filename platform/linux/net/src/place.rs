@@ -9,18 +9,18 @@ use drystone_reactor::{Errand, Handler, Reactor};
 
 /// What stands behind a name's scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     /// Empty: this machine.
-    pub(crate) host: String,
+    pub host: String,
     /// `None`: nothing is said, or 0.
-    pub(crate) port: Option<u16>,
+    pub port: Option<u16>,
     /// With the `/` before it; empty if there is none.
-    pub(crate) path: String,
+    pub path: String,
 }
 
 impl Place {
     /// Takes it apart; an error is a sentence.
-    pub(crate) fn parse(rest: &str) -> Result<Place, String> {
+    pub fn parse(rest: &str) -> Result<Place, String> {
         let wrong = || "a name such as //127.0.0.1:8080/path is expected behind the scheme".to_string();
         let rest = rest.strip_prefix("//").ok_or_else(wrong)?;
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -38,7 +38,7 @@ impl Place {
     }
 
     /// The address, if nothing has to be looked up.
-    pub(crate) fn numeric(&self) -> Option<IpAddr> {
+    pub fn numeric(&self) -> Option<IpAddr> {
         match self.host.as_str() {
             "" | "localhost" => Some(Ipv4Addr::LOCALHOST.into()),
             host => host.parse().ok(),
@@ -46,13 +46,13 @@ impl Place {
     }
 
     /// Where a server listens. Nothing is looked up for that.
-    pub(crate) fn here(&self) -> Result<IpAddr, String> {
+    pub fn here(&self) -> Result<IpAddr, String> {
         let wanted = "a server's address is one in numbers, or localhost";
         self.numeric().ok_or_else(|| wanted.to_string())
     }
 
     /// All that the host's name stands for, with this port. It may take long.
-    pub(crate) fn look_up(&self, port: u16) -> io::Result<Vec<SocketAddr>> {
+    pub fn look_up(&self, port: u16) -> io::Result<Vec<SocketAddr>> {
         match self.numeric() {
             Some(address) => Ok(vec![(address, port).into()]),
             None => Ok((self.host.as_str(), port).to_socket_addrs()?.collect()),
@@ -61,11 +61,7 @@ impl Place {
 }
 
 /// Where a protocol protects nothing, it has to be said that whoever reaches the address can call.
-pub(super) fn permit(
-    address: IpAddr,
-    is_open: bool,
-    (protocol, factory): (&str, &str),
-) -> Result<(), String> {
+pub fn permit(address: IpAddr, is_open: bool, (protocol, factory): (&str, &str)) -> Result<(), String> {
     if is_open || address.to_canonical().is_loopback() {
         return Ok(());
     }
@@ -81,10 +77,10 @@ fn number(port: &str) -> Result<u16, String> {
 }
 
 /// Addresses that a helper thread looks for.
-pub(crate) type Search = Errand<io::Result<Vec<SocketAddr>>>;
+pub type Search = Errand<io::Result<Vec<SocketAddr>>>;
 
 /// Looks for them; the handler runs when they are found.
-pub(crate) fn search(
+pub fn search(
     reactor: &Rc<Reactor>,
     handler: Rc<dyn Handler>,
     look_up: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static,

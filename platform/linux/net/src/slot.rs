@@ -7,31 +7,32 @@ use std::rc::Rc;
 use drystone_runtime::far::Waker;
 
 /// See the head of this file.
-pub(super) struct Slot {
+pub struct Slot {
     /// The number that the reply has too.
-    pub(super) id: u32,
+    pub id: u32,
     pump: Waker,
     reply: RefCell<Option<Result<Vec<u8>, String>>>,
 }
 
 impl Slot {
-    pub(super) fn new(id: u32, pump: Waker) -> Rc<Slot> {
+    /// A request with this number; the waker is for who waits for the reply.
+    pub fn new(id: u32, pump: Waker) -> Rc<Slot> {
         Rc::new(Slot { id, pump, reply: RefCell::default() })
     }
 
     /// The reply has come, or it is certain that none will.
-    pub(super) fn done(&self, reply: Result<Vec<u8>, String>) {
+    pub fn done(&self, reply: Result<Vec<u8>, String>) {
         *self.reply.borrow_mut() = Some(reply);
         self.pump.wake();
     }
 
     /// The reply, once.
-    pub(super) fn reply(&self) -> Option<Result<Vec<u8>, String>> {
+    pub fn reply(&self) -> Option<Result<Vec<u8>, String>> {
         self.reply.borrow_mut().take()
     }
 }
 
 /// A number to begin with that others hardly have.
-pub(super) fn first_id() -> u32 {
+pub fn first_id() -> u32 {
     RandomState::new().hash_one(0) as u32
 }

@@ -20,7 +20,7 @@ const RECEIPT: Duration = Duration::from_secs(30);
 
 /// Loses the connection when the other end has been silent for 30 seconds, the kernel of its machine too, if nothing is
 /// under way to it.
-pub(super) fn keep_alive(stream: impl AsFd) {
+pub fn keep_alive(stream: impl AsFd) {
     // What can't be set stays as the system has it.
     let _ = sockopt::set_socket_keepalive(&stream, true);
     let _ = sockopt::set_tcp_keepidle(&stream, IDLE);
@@ -30,6 +30,6 @@ pub(super) fn keep_alive(stream: impl AsFd) {
 
 /// Loses the connection when the other end hasn't received for 30 seconds what was sent. Only where both ends read
 /// always: to the kernel one that has no room for more is the same as one that has gone.
-pub(super) fn expect_receipt(stream: impl AsFd) {
+pub fn expect_receipt(stream: impl AsFd) {
     let _ = sockopt::set_tcp_user_timeout(&stream, RECEIPT.as_millis() as u32);
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use drystone_component::{Parameter, Type};
 
-use super::datum::Datum;
+use crate::datum::Datum;
 
 /// How the peer's integers go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Integers {
 }
 
 /// Bytes that are read from their beginning. `None` of its methods: they end too early, or say what can't be.
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+pub struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
@@ -27,12 +27,12 @@ impl<'a> Reader<'a> {
     }
 
     /// An unsigned int.
-    pub(super) fn word(&mut self) -> Option<u32> {
+    pub fn word(&mut self) -> Option<u32> {
         self.take().map(u32::from_be_bytes)
     }
 
     /// An opaque of variable length. What pads it should be zero, but not everyone's is.
-    pub(super) fn opaque(&mut self) -> Option<&'a [u8]> {
+    pub fn opaque(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.word()?).ok()?;
         let padded = length.checked_next_multiple_of(4)?;
         let (bytes, rest) = self.0.split_at_checked(padded)?;
@@ -58,11 +58,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The values that these bytes are, neither more nor less.
-pub(super) fn read<'a>(
-    bytes: &'a [u8],
-    parameters: &[Parameter],
-    integers: Integers,
-) -> Option<Vec<Datum<'a>>> {
+pub fn read<'a>(bytes: &'a [u8], parameters: &[Parameter], integers: Integers) -> Option<Vec<Datum<'a>>> {
     let mut reader = Reader(bytes);
     let values =
         parameters.iter().map(|parameter| reader.datum(parameter.ty, integers)).collect::<Option<_>>()?;
@@ -70,12 +66,12 @@ pub(super) fn read<'a>(
 }
 
 /// Adds an unsigned int.
-pub(super) fn write_word(out: &mut Vec<u8>, word: u32) {
+pub fn write_word(out: &mut Vec<u8>, word: u32) {
     out.extend_from_slice(&word.to_be_bytes());
 }
 
 /// Adds an opaque of variable length; an error if it is longer than XDR can say.
-pub(super) fn write_opaque(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), String> {
+pub fn write_opaque(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), String> {
     let length = u32::try_from(bytes.len()).map_err(|_| "a text is too long for XDR".to_string())?;
     write_word(out, length);
     out.extend_from_slice(bytes);
@@ -84,7 +80,7 @@ pub(super) fn write_opaque(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), String
 }
 
 /// Adds a value; an error says which INTEGER or TEXT the format has no room for.
-pub(super) fn write(out: &mut Vec<u8>, datum: &Datum<'_>, integers: Integers) -> Result<(), String> {
+pub fn write(out: &mut Vec<u8>, datum: &Datum<'_>, integers: Integers) -> Result<(), String> {
     match datum {
         Datum::Boolean(x) => write_word(out, u32::from(*x)),
         Datum::Character(x) => write_word(out, u32::from(*x)),

@@ -7,7 +7,7 @@ use drystone_runtime::native::{Value, Values};
 
 /// A value; texts are borrowed where they can be.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Datum<'a> {
+pub enum Datum<'a> {
     /// `BOOLEAN`
     Boolean(bool),
     /// `CHARACTER`
@@ -22,7 +22,7 @@ pub(crate) enum Datum<'a> {
 
 impl Datum<'_> {
     /// As the runtime takes it.
-    pub(crate) fn value(&self) -> Value<'_> {
+    pub fn value(&self) -> Value<'_> {
         match self {
             Datum::Boolean(x) => Value::Byte(u8::from(*x)),
             Datum::Character(x) => Value::Byte(*x),
@@ -33,7 +33,7 @@ impl Datum<'_> {
     }
 
     /// With texts of its own.
-    pub(crate) fn into_owned(self) -> Datum<'static> {
+    pub fn into_owned(self) -> Datum<'static> {
         match self {
             Datum::Boolean(x) => Datum::Boolean(x),
             Datum::Character(x) => Datum::Character(x),
@@ -45,7 +45,7 @@ impl Datum<'_> {
 }
 
 /// What a message of the program's carries. Its interface has been looked at by [`only_data`].
-pub(crate) fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl Iterator<Item = Datum<'a>> {
+pub fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl Iterator<Item = Datum<'a>> {
     parameters.iter().enumerate().map(move |(index, parameter)| match parameter.ty {
         Type::Boolean => Datum::Boolean(values.byte(index) != 0),
         Type::Character => Datum::Character(values.byte(index)),
@@ -57,7 +57,7 @@ pub(crate) fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl 
 }
 
 /// Refuses interfaces with messages that carry components: those can't leave the program in formats of others.
-pub(crate) fn only_data(interface: &Interface) -> Result<(), String> {
+pub fn only_data(interface: &Interface) -> Result<(), String> {
     let carries = |parameter: &Parameter| parameter.ty == Type::Component;
     match interface.messages.get().iter().find(|message| message.parameters.get().iter().any(carries)) {
         None => Ok(()),
