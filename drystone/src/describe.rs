@@ -2,8 +2,8 @@
 
 use drystone_component::Interface;
 use drystone_language::program::InterfaceId;
-use drystone_linux::bindings::{onc, udp};
 use drystone_stubs::description;
+use {drystone_onc as onc, drystone_udp as udp};
 
 use crate::arguments::Describe;
 use crate::{Status, fail, sources, write};

@@ -192,7 +192,7 @@ impl Sink for Nothing {
 fn compiled_marshalling_does_what_is_done_by_looking_at_types() {
     static MIRROR: Addition = Addition {
         offers: &[],
-        contexts: &[Context { scheme: "mirror", begin: || Box::new(Room) }],
+        contexts: &[Context { scheme: "mirror", begin: |_| Box::new(Room) }],
         factories: &[],
     };
     static ALL: &[&Addition] = &[&MIRROR];

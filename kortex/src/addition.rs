@@ -10,6 +10,8 @@ use drystone_runtime::binding::{Factory, NamingContext};
 use drystone_runtime::far::Reach;
 use drystone_runtime::native::{Declaration, Serving};
 
+use crate::Host;
+
 /// Makes what serves a new client.
 pub type Maker = Box<dyn FnMut() -> Serving>;
 
@@ -28,7 +30,7 @@ pub struct Context {
     /// What stands before the colon.
     pub scheme: &'static str,
     /// Called once, when the program starts.
-    pub begin: fn() -> Box<dyn NamingContext>,
+    pub begin: fn(&Host) -> Box<dyn NamingContext>,
 }
 
 /// Puts something before a binding.

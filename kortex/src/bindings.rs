@@ -13,10 +13,10 @@ use drystone_runtime::binding::{
 };
 use drystone_runtime::far::{Domain, Exported, Reach};
 
-use crate::Addition;
-use crate::composed::{Monitors, Services, Times, compose, compose_exported, put_before_domain};
+use crate::composed::{Monitors, Services, Time, compose, compose_exported, put_before_domain};
 use crate::event::Events;
 use crate::interfaces::naming_context;
+use crate::{Addition, Host};
 
 /// See the head of this file.
 pub struct Bindings {
@@ -34,14 +34,18 @@ impl Bindings {
     }
 
     /// Those of a platform that has time for them, and what crates add.
-    pub fn added(additions: &'static [&'static Addition], times: &Rc<Times>) -> Bindings {
+    pub fn added(
+        additions: impl Iterator<Item = &'static Addition> + Clone,
+        host: &Host,
+        time: Rc<dyn Time>,
+    ) -> Bindings {
         let mut bindings = Bindings::new(Services {
-            time: times.clone(),
+            time,
             monitors: Rc::default(),
-            added: additions.iter().flat_map(|addition| addition.factories).collect(),
+            added: additions.clone().flat_map(|addition| addition.factories).collect(),
         });
-        for context in additions.iter().flat_map(|addition| addition.contexts) {
-            bindings.add_context(context.scheme, (context.begin)());
+        for context in additions.flat_map(|addition| addition.contexts) {
+            bindings.add_context(context.scheme, (context.begin)(host));
         }
         bindings
     }

@@ -18,9 +18,11 @@ pub mod composed;
 pub mod domain;
 pub mod event;
 mod expectation;
+mod host;
 pub mod interfaces;
 pub mod peer;
 pub mod system;
 
 pub use self::addition::{Addition, Before, Context, Maker, Offer, Put};
 pub use self::expectation::{Expectation, Expected};
+pub use self::host::Host;

@@ -8,10 +8,10 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::any::Any;
 
-use drystone_kortex::Addition;
 use drystone_kortex::bindings::Bindings;
 use drystone_kortex::composed::Times;
 use drystone_kortex::domain::Home;
+use drystone_kortex::{Addition, Host};
 use drystone_machine::Console;
 use drystone_runtime::binding::Binder;
 use drystone_runtime::layout::Process;
@@ -39,7 +39,7 @@ impl Pc {
         domains: Option<Domains>,
     ) -> Pc {
         let times = Times::new(clock::now);
-        let mut bindings = Bindings::added(additions, &times);
+        let mut bindings = Bindings::added(additions.iter().copied(), &Host::default(), times.clone());
         if let Some(domains) = domains {
             bindings.add_manager("process", Box::new(domains));
         }

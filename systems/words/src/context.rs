@@ -8,6 +8,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use drystone_component::{Interface, Name};
+use drystone_kortex::Host;
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
 use drystone_runtime::native::{Message, Value};
@@ -100,6 +101,6 @@ impl Far for Page {
 }
 
 /// Makes it.
-pub fn begin() -> Box<dyn NamingContext> {
+pub fn begin(_: &Host) -> Box<dyn NamingContext> {
     Box::new(Words)
 }

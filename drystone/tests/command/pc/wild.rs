@@ -17,7 +17,7 @@ use drystone_runtime::far::Exported;
 
 pub static DRYSTONE: Addition = Addition {
     offers: &[],
-    contexts: &[Context { scheme: "wild", begin: || Box::new(Wild) }],
+    contexts: &[Context { scheme: "wild", begin: |_| Box::new(Wild) }],
     factories: &[],
 };
 

@@ -4,7 +4,7 @@
 //!   puts TLS on it; [`alive`] finds out when its other end has gone.
 //! * [`datagram`] is a socket for UDP.
 //! * [`datum`] is a value of a message between a program and a format of others, such as [`xdr`]; [`slot`] is a request that has
-//!   been made, [`arrivals`] those who have come by a name.
+//!   been made, [`arrivals`] those who have come by a name. [`samples`] are interfaces for tests.
 
 pub mod alive;
 pub mod arrivals;
@@ -12,6 +12,7 @@ pub mod datagram;
 pub mod datum;
 pub mod entry;
 pub mod place;
+pub mod samples;
 pub mod secure;
 pub mod slot;
 pub mod socket;

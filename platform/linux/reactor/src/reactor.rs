@@ -13,8 +13,8 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use drystone_kortex::Expected;
 use drystone_kortex::domain::Rings;
+use drystone_kortex::{Expected, Host};
 use drystone_runtime::layout::Process;
 use drystone_runtime::native::Waiter;
 use mio::{Events, Interest, Poll, Registry, Token, Waker};
@@ -129,6 +129,14 @@ impl Reactor {
             expected: Expected::default(),
             scratch: RefCell::new(vec![0; 64 * 1024].into()),
         }))
+    }
+
+    /// The one with which a program's naming contexts wait.
+    ///
+    /// # Panics
+    /// The program doesn't run on Linux.
+    pub fn of(host: &Host) -> Rc<Reactor> {
+        host.find().expect("each program on Linux shares its reactor")
     }
 
     /// A new source that helper threads signal, or that a kernel object will be registered for.

@@ -1,62 +1,15 @@
 //! Whatever reads bytes of strangers, for the fuzzers (`fuzz/`) and for tests with what they begin with: nothing
 //! panics, what is understood is written again as the same, and no more memory is used than there are bytes.
 
-use drystone_component::{Fingerprint, Interface, Message, Name, Parameter, Side, Str, Table, Type};
+use drystone_component::{Name, Side};
 
 use drystone_runtime::binding::Hints;
 
-use super::{http, nats, onc, udp};
 use crate::control;
 use drystone_net::datum::Datum;
 use drystone_net::place::Place;
-
-const fn parameter(name: &'static str, ty: Type) -> Parameter {
-    Parameter { name: Str::new(name), ty }
-}
-
-/// One of each.
-static ALL: [Parameter; 5] = [
-    parameter("b", Type::Boolean),
-    parameter("c", Type::Character),
-    parameter("i", Type::Integer),
-    parameter("r", Type::Real),
-    parameter("t", Type::Text),
-];
-
-const fn message(name: &'static str, parameters: &'static [Parameter]) -> Message {
-    Message {
-        name: Str::new(name),
-        sender: Side::Client,
-        parameters: Table::new(parameters),
-        marshalling: None,
-    }
-}
-
-static TOLD: Interface = Interface {
-    name: Str::new("Told"),
-    fingerprint: Fingerprint([0, 0]),
-    messages: Table::new(&[message("Say", &ALL), message("Heard", &[])]),
-    next: Table::new(&[]),
-    states: Table::new(&[]),
-    payload_words: 5,
-};
-
-/// `{ IN Ask(..) ( OUT Told(..) | OUT Silent ) | IN Note(..) }`
-pub(super) static ASKED: Interface = Interface {
-    name: Str::new("Asked"),
-    fingerprint: Fingerprint([0, 0x1234_5678_0000_0000]),
-    messages: Table::new(&[
-        message("Ask", &ALL),
-        Message { sender: Side::Server, ..message("Told", &ALL) },
-        Message { sender: Side::Server, ..message("Silent", &[]) },
-        message("Note", &ALL),
-    ]),
-    next: Table::new(&[1, NONE, NONE, 0, NONE, 0, 0, NONE]),
-    states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS, Interface::SERVER_SENDS]),
-    payload_words: 5,
-};
-
-const NONE: u16 = Interface::NONE;
+use drystone_net::samples::{ALL, ASKED, TOLD};
+use {drystone_http as http, drystone_nats as nats, drystone_onc as onc, drystone_udp as udp};
 
 /// Bytes that come over TCP or UDP to a server of ONC RPC, or to a client.
 ///

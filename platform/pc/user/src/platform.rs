@@ -72,7 +72,7 @@ pub(crate) struct User {
 impl User {
     pub(crate) fn new(harbour: &Rc<Harbour>, additions: &'static [&'static Addition]) -> User {
         let times = Times::new(clock::now);
-        let mut bindings = Bindings::added(additions, &times);
+        let mut bindings = Bindings::added(additions.iter().copied(), &Host::default(), times.clone());
         bindings.add_manager("process", Box::new(Nowhere));
         User { harbour: harbour.clone(), times, bindings }
     }

@@ -3,8 +3,8 @@ use std::borrow::Cow;
 use super::datagram::{Head, REFUSED};
 use super::describe::describe;
 use super::service::{Asked, Service};
-use crate::bindings::decoders::ASKED;
 use drystone_net::datum::Datum;
+use drystone_net::samples::ASKED;
 
 const ASK: usize = 0;
 const TOLD: usize = 1;

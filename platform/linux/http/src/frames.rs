@@ -137,7 +137,6 @@ impl Write for Framed {
 }
 
 /// However they come, bytes are the same frames.
-#[cfg(any(test, feature = "fuzzing"))]
 pub(super) fn feed(bytes: &[u8]) {
     let fed = |piece: usize| {
         let mut frames = Frames::default();

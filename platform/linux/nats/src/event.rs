@@ -31,12 +31,12 @@ const CAPACITY: u32 = 1024;
 const OUTBOX: usize = 1024;
 
 /// The naming context, and its binding factory.
-pub(in crate::bindings) struct Events {
+pub struct Events {
     sessions: Rc<Sessions>,
 }
 
 impl Events {
-    pub(in crate::bindings) fn new(sessions: &Rc<Sessions>) -> Events {
+    pub fn new(sessions: &Rc<Sessions>) -> Events {
         Events { sessions: sessions.clone() }
     }
 

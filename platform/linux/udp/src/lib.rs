@@ -21,18 +21,25 @@ mod service;
 mod service_tests;
 mod unanswered;
 
-pub(in crate::bindings) use context::Context;
+use drystone_kortex::{Addition, Context};
+use drystone_reactor::Reactor;
+
 pub use describe::describe;
 
+/// What this crate adds to a program's system.
+pub static ADDITION: Addition = Addition {
+    offers: &[],
+    contexts: &[Context { scheme: "udp", begin: |host| Box::new(context::Context::new(&Reactor::of(host))) }],
+    factories: &[],
+};
+
 /// What BY says, as somebody has written it.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
+pub fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
     let _ = context::options(hints);
 }
 
 /// Bytes from a stranger, to a server and to a client of an interface.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) fn read(bytes: &[u8], interface: &'static drystone_component::Interface) {
+pub fn read(bytes: &[u8], interface: &'static drystone_component::Interface) {
     let service = service::Service::new(interface).expect("it has requests and replies");
     match service.asked(bytes) {
         service::Asked::Nothing => {}

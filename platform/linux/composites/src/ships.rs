@@ -18,7 +18,7 @@ use super::interface;
 const ROUNDS: i64 = 1_000_000_000;
 
 /// What ships a block to a place.
-pub(in crate::bindings) struct Ships {
+pub struct Ships {
     /// Begins to talk to who takes composite calls there.
     reach: Rc<RefCell<Box<dyn Reach>>>,
     block: Rc<Block>,
@@ -69,11 +69,7 @@ impl Refusals {
 impl Ships {
     /// Ships to who is reached so, by the interface of composite calls, and stands beside what is reached at the
     /// harbour.
-    pub(in crate::bindings) fn new(
-        reach: Box<dyn Reach>,
-        harbour: Harbour<'_>,
-        shipment: Shipment<'_>,
-    ) -> Ships {
+    pub fn new(reach: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Ships {
         let mut names = Vec::new();
         put_u32(&mut names, shipment.names.len() as u32);
         shipment.names.iter().for_each(|name| put_opaque(&mut names, name.as_bytes()));

@@ -11,18 +11,14 @@ use mio::net::TcpStream;
 
 use super::moments::Attention;
 use super::{Link, PATIENCE, Stage};
-use crate::bindings::tcp::credentials::{Credentials, permit};
+use crate::credentials::{Credentials, permit};
 use drystone_net::place::{Place, search};
 use drystone_reactor::Reactor;
 use drystone_reactor::reason;
 
 impl Link {
     /// Makes a connection, in time.
-    pub(in crate::bindings::tcp) fn dial(
-        reactor: &Rc<Reactor>,
-        place: Place,
-        credentials: Option<&Credentials>,
-    ) -> Rc<Link> {
+    pub(crate) fn dial(reactor: &Rc<Reactor>, place: Place, credentials: Option<&Credentials>) -> Rc<Link> {
         let link = Link::new(reactor, Role::Dialer, None);
         match credentials.map(|credentials| credentials.dial(&place.host)).transpose() {
             Ok(cipher) => *link.cipher.borrow_mut() = cipher,

@@ -11,9 +11,9 @@ use async_nats::message::OutboundMessage;
 use futures_util::{Sink, StreamExt};
 
 use super::{Session, Stage, alive};
-use crate::bindings::nats::envelope::{Envelope, Kind};
-use crate::bindings::nats::link::{Link, Written};
-use crate::bindings::nats::partner::{ALIVE, BEAT};
+use crate::envelope::{Envelope, Kind};
+use crate::link::{Link, Written};
+use crate::partner::{ALIVE, BEAT};
 use drystone_reactor::{Drain, Handler};
 
 /// Messages that are taken before others get a turn.
@@ -122,7 +122,7 @@ impl Session {
     }
 
     /// Most bytes of a message.
-    pub(in crate::bindings::nats) fn most(&self) -> usize {
+    pub(crate) fn most(&self) -> usize {
         match &*self.stage.borrow() {
             Stage::Open(open) => open.most,
             _ => 0,
@@ -130,12 +130,12 @@ impl Session {
     }
 
     /// How many messages wait that belong to no line's stream.
-    pub(in crate::bindings::nats) fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.outbox.borrow().len()
     }
 
     /// Most bytes of a line in one message.
-    pub(in crate::bindings::nats) fn largest(&self) -> u64 {
+    pub(crate) fn largest(&self) -> u64 {
         match &*self.stage.borrow() {
             Stage::Open(open) => open.largest,
             _ => 0,
@@ -143,7 +143,7 @@ impl Session {
     }
 
     /// Whether the engine takes one more message; if not, it rings the bell when it does.
-    pub(in crate::bindings::nats) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         let Stage::Open(open) = &mut *self.stage.borrow_mut() else { return false };
         let client = Pin::new(&mut open.client);
         // If it has ended, what it is given is lost, and the bell will say so.
@@ -151,14 +151,14 @@ impl Session {
     }
 
     /// Gives the engine a message; there must be room.
-    pub(in crate::bindings::nats) fn put(&self, message: OutboundMessage) {
+    pub(crate) fn put(&self, message: OutboundMessage) {
         if let Stage::Open(open) = &mut *self.stage.borrow_mut() {
             let _ = Pin::new(&mut open.client).start_send(message);
         }
     }
 
     /// Sends a message that belongs to no line's stream, when there is room; not if there is no connection.
-    pub(in crate::bindings::nats) fn say(&self, message: OutboundMessage) {
+    pub(crate) fn say(&self, message: OutboundMessage) {
         if !self.is_open() {
             return;
         }
@@ -167,7 +167,7 @@ impl Session {
     }
 
     /// The line has something to send.
-    pub(in crate::bindings::nats) fn write_soon(&self, link: Rc<Link>) {
+    pub(crate) fn write_soon(&self, link: Rc<Link>) {
         self.ready.borrow_mut().push_back(link);
         self.write_later();
     }

@@ -19,13 +19,14 @@ use drystone_component::Interface;
 use drystone_component::wire::Handle;
 use drystone_extension::composite::shipping::{self, SERVICE};
 use drystone_extension::composite::{Event, InterpServer, Limits, Quota, RunId, Settings};
+use drystone_kortex::Host;
 use drystone_kortex::peer::{ClientId, Composites, Line, Service, Shipper};
 use drystone_runtime::far::{Harbour, Reach, Shipment};
 
 use self::port::Ports;
 use self::preparing::Preparing;
 use self::session::Session;
-pub(super) use self::ships::Ships;
+pub use self::ships::Ships;
 use drystone_reactor::{Handler, Reactor};
 
 /// Rounds of a turn, at most.
@@ -60,12 +61,20 @@ fn interface() -> &'static Interface {
 }
 
 /// As what who takes composite calls is known in each program.
-pub(super) fn service() -> Service {
+pub fn service() -> Service {
     Service { name: SERVICE, interface: interface() }
 }
 
+/// What runs those that come by a protocol.
+///
+/// # Panics
+/// The program takes none: each on Linux does.
+pub fn composites(host: &Host) -> Rc<dyn Composites> {
+    host.composites().expect("each program on Linux takes composite calls").clone()
+}
+
 /// What runs all programs that have come (the paper's InterpServer), and who is told what became of them.
-pub(super) struct Server {
+pub struct Server {
     me: Weak<Server>,
     reactor: Rc<Reactor>,
     limits: Limits,
@@ -91,7 +100,8 @@ struct Kept {
 }
 
 impl Server {
-    pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<Server> {
+    /// None has come so far.
+    pub fn new(reactor: &Rc<Reactor>) -> Rc<Server> {
         let key = RandomState::new().build_hasher().finish();
         let limits = Limits { program: LONGEST, ..Limits::default() };
         let settings = Settings { limits, remembered: REMEMBERED, held: HELD, runs: RUNS, slice: SLICE, key };

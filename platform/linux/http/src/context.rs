@@ -29,7 +29,7 @@ const LIMIT: usize = 16 << 20;
 const PROTOCOLS: &[&[u8]] = &[b"http/1.1"];
 
 /// See the head of this file.
-pub(in crate::bindings) struct Context {
+pub struct Context {
     reactor: Rc<Reactor>,
     /// The names are `https:` ones.
     is_secure: bool,
@@ -39,12 +39,12 @@ pub(in crate::bindings) struct Context {
 
 impl Context {
     /// For a program's names that begin with `http:`.
-    pub(in crate::bindings) fn plain(reactor: &Rc<Reactor>) -> Context {
+    pub fn plain(reactor: &Rc<Reactor>) -> Context {
         Context { reactor: reactor.clone(), is_secure: false, sites: HashMap::new(), dialers: HashMap::new() }
     }
 
     /// For a program's names that begin with `https:`.
-    pub(in crate::bindings) fn secure(reactor: &Rc<Reactor>) -> Context {
+    pub fn secure(reactor: &Rc<Reactor>) -> Context {
         Context { is_secure: true, ..Context::plain(reactor) }
     }
 

@@ -20,13 +20,13 @@ use drystone_reactor::Reactor;
 const PATIENCE: u64 = 1000;
 
 /// See the head of this file.
-pub(in crate::bindings) struct Context {
+pub struct Context {
     reactor: Rc<Reactor>,
     links: Rc<Links>,
 }
 
 impl Context {
-    pub(in crate::bindings) fn new(reactor: &Rc<Reactor>) -> Context {
+    pub fn new(reactor: &Rc<Reactor>) -> Context {
         Context { reactor: reactor.clone(), links: Links::new(reactor) }
     }
 }

@@ -26,20 +26,30 @@ mod session;
 mod stream_link;
 mod x;
 
-pub(in crate::bindings) use context::Context;
+use drystone_kortex::{Addition, Context};
+use drystone_reactor::Reactor;
+
 pub use options::Options;
 pub use service::Service;
 pub use x::print;
 
+/// What this crate adds to a program's system.
+pub static ADDITION: Addition = Addition {
+    offers: &[],
+    contexts: &[
+        Context { scheme: "onc", begin: |host| Box::new(context::Context::tcp(&Reactor::of(host))) },
+        Context { scheme: "onc+udp", begin: |host| Box::new(context::Context::udp(&Reactor::of(host))) },
+    ],
+    factories: &[],
+};
+
 /// What BY says, as somebody has written it.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
+pub fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
     let _ = context::options(hints);
 }
 
 /// Bytes from a stranger over TCP, in pieces of this length.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) fn feed(bytes: &[u8], length: usize) {
+pub fn feed(bytes: &[u8], length: usize) {
     let mut records = record::Records::new(1 << 20);
     let mut read = 0;
     for piece in bytes.chunks(length) {
@@ -52,8 +62,7 @@ pub(super) fn feed(bytes: &[u8], length: usize) {
 }
 
 /// Bytes from a stranger as a message, and as values.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) fn read(bytes: &[u8], parameters: &[drystone_component::Parameter]) {
+pub fn read(bytes: &[u8], parameters: &[drystone_component::Parameter]) {
     use drystone_net::xdr::{self, Integers};
     if let message::Called::Call(_, arguments) = message::read_call(bytes) {
         assert!(arguments.len() + 40 <= bytes.len());

@@ -283,7 +283,7 @@ impl Handler for DatagramLink {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bindings::onc::portmap::Transport;
+    use crate::portmap::Transport;
     use drystone_net::place::Place;
     use drystone_reactor::Reactor;
 

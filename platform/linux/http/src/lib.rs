@@ -22,7 +22,7 @@ mod gate;
 mod handshake;
 mod held;
 mod io;
-pub(super) mod json;
+pub mod json;
 mod line;
 mod manner;
 mod query;
@@ -34,17 +34,26 @@ mod task;
 mod upgrade;
 mod zip;
 
-pub(in crate::bindings) use context::Context;
+use drystone_kortex::{Addition, Context};
+use drystone_reactor::Reactor;
+
+/// What this crate adds to a program's system.
+pub static ADDITION: Addition = Addition {
+    offers: &[],
+    contexts: &[
+        Context { scheme: "http", begin: |host| Box::new(context::Context::plain(&Reactor::of(host))) },
+        Context { scheme: "https", begin: |host| Box::new(context::Context::secure(&Reactor::of(host))) },
+    ],
+    factories: &[],
+};
 
 /// What BY says, as somebody has written it.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
+pub fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
     let _ = context::options(hints);
 }
 
 /// What clients write besides JSON.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) fn feed(bytes: &[u8], parameters: &'static [drystone_component::Parameter]) {
+pub fn feed(bytes: &[u8], parameters: &'static [drystone_component::Parameter]) {
     frames::feed(bytes);
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let _ = admission::Origins::parse(text);

@@ -18,19 +18,19 @@ use drystone_net::place::{Place, permit};
 use drystone_reactor::Reactor;
 
 /// See the head of this file.
-pub(in crate::bindings) struct Context {
+pub struct Context {
     reactor: Rc<Reactor>,
     transport: Transport,
 }
 
 impl Context {
     /// For names that begin with `onc:`.
-    pub(in crate::bindings) fn tcp(reactor: &Rc<Reactor>) -> Context {
+    pub fn tcp(reactor: &Rc<Reactor>) -> Context {
         Context { reactor: reactor.clone(), transport: Transport::Tcp }
     }
 
     /// For names that begin with `onc+udp:`.
-    pub(in crate::bindings) fn udp(reactor: &Rc<Reactor>) -> Context {
+    pub fn udp(reactor: &Rc<Reactor>) -> Context {
         Context { reactor: reactor.clone(), transport: Transport::Udp }
     }
 }

@@ -17,6 +17,7 @@ use std::rc::{Rc, Weak};
 
 use drystone_component::{Interface, Name};
 use drystone_kortex::peer::{Brought, Composites, Line, Wanted, check};
+use drystone_kortex::{Addition, Context, Host};
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
@@ -24,13 +25,20 @@ use self::credentials::{Credentials, files, permit};
 use self::crowd::Crowd;
 use self::door::{Door, Exports};
 use self::link::Link;
-use super::composite::{Ships, service};
+use drystone_composites::{Ships, composites, service};
 use drystone_net::place::Place;
 use drystone_net::secure::Files;
 use drystone_reactor::Reactor;
 
+/// What this crate adds to a program's system.
+pub static ADDITION: Addition = Addition {
+    offers: &[],
+    contexts: &[Context { scheme: "tcp", begin: |host| Box::new(Tcp::new(host)) }],
+    factories: &[],
+};
+
 /// The naming context, and its binding factory.
-pub(super) struct Tcp {
+struct Tcp {
     reactor: Rc<Reactor>,
     links: Rc<Links>,
     doors: HashMap<SocketAddr, Weak<Door>>,
@@ -40,14 +48,15 @@ pub(super) struct Tcp {
 }
 
 impl Tcp {
-    pub(super) fn new(reactor: &Rc<Reactor>, composites: &Rc<dyn Composites>) -> Tcp {
+    fn new(host: &Host) -> Tcp {
+        let reactor = &Reactor::of(host);
         let links = Rc::new(Links { reactor: reactor.clone(), links: RefCell::default() });
         Tcp {
             reactor: reactor.clone(),
             links,
             doors: HashMap::new(),
             known: HashMap::new(),
-            composites: composites.clone(),
+            composites: composites(host),
             crowd: Rc::default(),
         }
     }

@@ -6,11 +6,11 @@ use std::task::Context;
 use async_nats::Subject;
 
 use super::{Place, Session, Stage};
-use crate::bindings::nats::event::{Ear, Voice};
-use crate::bindings::nats::export::Export;
-use crate::bindings::nats::link::Link;
-use crate::bindings::nats::partner::Partner;
-use crate::bindings::nats::register::{Found, look_up};
+use crate::event::{Ear, Voice};
+use crate::export::Export;
+use crate::link::Link;
+use crate::partner::Partner;
+use crate::register::{Found, look_up};
 
 /// Most clients that are served at once.
 const MOST: usize = 1 << 16;
@@ -20,7 +20,7 @@ impl Session {
     ///
     /// # Errors
     /// There is none.
-    pub(in crate::bindings::nats) fn offer(&self, export: &Rc<Export>) -> Result<(), String> {
+    pub(crate) fn offer(&self, export: &Rc<Export>) -> Result<(), String> {
         self.connect_now()?;
         if let Stage::Open(open) = &*self.stage.borrow() {
             export.offer(open);
@@ -30,7 +30,7 @@ impl Session {
     }
 
     /// A line wants to begin.
-    pub(in crate::bindings::nats) fn wanted(&self, link: &Rc<Link>) {
+    pub(crate) fn wanted(&self, link: &Rc<Link>) {
         match self.connect() {
             Ok(()) => link.ask(),
             Err(why) => link.lose(&why),
@@ -39,7 +39,7 @@ impl Session {
     }
 
     /// Someone listens to events.
-    pub(in crate::bindings::nats) fn listen(&self, ear: &Rc<Ear>) {
+    pub(crate) fn listen(&self, ear: &Rc<Ear>) {
         self.ears.borrow_mut().push(Rc::downgrade(ear));
         if let Err(why) = self.connect() {
             return ear.lose(&why);
@@ -51,20 +51,20 @@ impl Session {
     }
 
     /// Someone has events to say.
-    pub(in crate::bindings::nats) fn speak(&self, voice: &Rc<Voice>) {
+    pub(crate) fn speak(&self, voice: &Rc<Voice>) {
         self.voices.borrow_mut().push(Rc::downgrade(voice));
         self.beat_later();
     }
 
     /// Lets one take what has come.
-    pub(in crate::bindings::nats) fn hear(&self, ear: &Ear) {
+    pub(crate) fn hear(&self, ear: &Ear) {
         if let Some(waker) = self.waker() {
             ear.serve(&mut Context::from_waker(&waker));
         }
     }
 
     /// Where a name is served; `None`: that will be known.
-    pub(in crate::bindings::nats) fn place(&self, name: &str) -> Option<Found> {
+    pub(crate) fn place(&self, name: &str) -> Option<Found> {
         let places = &mut *self.places.borrow_mut();
         self.seeks.set(true);
         if let Some(Place::Asked(task)) = places.get(name) {
@@ -83,18 +83,18 @@ impl Session {
     }
 
     /// Nobody serves it there any more.
-    pub(in crate::bindings::nats) fn misplaced(&self, name: &str) {
+    pub(crate) fn misplaced(&self, name: &str) {
         self.places.borrow_mut().remove(name);
     }
 
     /// A number for a line.
-    pub(in crate::bindings::nats) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.numbers.set(self.numbers.get() + 1);
         self.numbers.get()
     }
 
     /// The subject of this program's line of that number, if there is a connection.
-    pub(in crate::bindings::nats) fn subject(&self, number: u64) -> Option<Subject> {
+    pub(crate) fn subject(&self, number: u64) -> Option<Subject> {
         match &*self.stage.borrow() {
             Stage::Open(open) => Some(format!("{}.{number}", open.prefix).into()),
             _ => None,
@@ -102,28 +102,28 @@ impl Session {
     }
 
     /// The program to which a subject belongs.
-    pub(in crate::bindings::nats) fn partner(&self, there: &Subject) -> Option<Rc<Partner>> {
+    pub(crate) fn partner(&self, there: &Subject) -> Option<Rc<Partner>> {
         self.beat_later();
         let Stage::Open(open) = &*self.stage.borrow() else { return None };
         self.partners.of(there, &open.prefix)
     }
 
-    pub(in crate::bindings::nats) fn add(&self, number: u64, link: &Rc<Link>) {
+    pub(crate) fn add(&self, number: u64, link: &Rc<Link>) {
         self.lines.borrow_mut().insert(number, Rc::downgrade(link));
     }
 
     /// A line of a client elsewhere: it is there until it is over.
-    pub(in crate::bindings::nats) fn keep(&self, number: u64, link: Rc<Link>) {
+    pub(crate) fn keep(&self, number: u64, link: Rc<Link>) {
         self.served.borrow_mut().insert(number, link);
     }
 
     /// Whether there are as many of these as may be.
-    pub(in crate::bindings::nats) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.served.borrow().len() >= MOST
     }
 
     /// A line is over.
-    pub(in crate::bindings::nats) fn forget(&self, number: u64) {
+    pub(crate) fn forget(&self, number: u64) {
         self.lines.borrow_mut().remove(&number);
         let served = self.served.borrow_mut().remove(&number);
         // It may say something when it goes.
@@ -131,7 +131,7 @@ impl Session {
     }
 
     /// What the server has complained of, once.
-    pub(in crate::bindings::nats) fn complaint(&self) -> Option<String> {
+    pub(crate) fn complaint(&self) -> Option<String> {
         match &*self.stage.borrow() {
             Stage::Open(open) => open.bell.complaint(),
             _ => None,

@@ -27,21 +27,31 @@ use std::rc::Rc;
 
 use drystone_component::{Interface, Name};
 use drystone_kortex::peer::{Brought, Composites, Wanted, check};
+use drystone_kortex::{Addition, Context, Host};
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
 use self::access::Access;
 use self::engine::Engines;
-pub(super) use self::event::Events;
+use self::event::Events;
 use self::export::Export;
 use self::session::Session;
 use self::stay::Stay;
-use super::composite::{Ships, service};
+use drystone_composites::{Ships, composites, service};
 use drystone_reactor::Reactor;
 
+/// What this crate adds to a program's system.
+pub static ADDITION: Addition = Addition {
+    offers: &[],
+    contexts: &[
+        Context { scheme: "event+nats", begin: |host| Box::new(Events::new(&Sessions::of(host))) },
+        Context { scheme: "nats", begin: |host| Box::new(Nats::new(&Sessions::of(host))) },
+    ],
+    factories: &[],
+};
+
 /// A message of NATS or an entry in its store from a stranger.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) fn read(bytes: &[u8]) {
+pub fn read(bytes: &[u8]) {
     if let Some(envelope) = envelope::Envelope::read(bytes) {
         assert_eq!(envelope.to(&"there".into(), &"here".into()).payload, bytes);
     }
@@ -54,26 +64,25 @@ pub(super) fn read(bytes: &[u8]) {
 }
 
 /// What stands behind the scheme of a name, and BY, as somebody has written them.
-#[cfg(any(test, feature = "fuzzing"))]
-pub(super) fn read_name(rest: &str, hints: &Hints<'_>) {
+pub fn read_name(rest: &str, hints: &Hints<'_>) {
     if let Ok((_, subject)) = Access::read(rest, hints) {
         assert_eq!(access::fit(&subject), Ok(subject));
     }
 }
 
 /// The naming context, and its binding factory.
-pub(super) struct Nats {
+struct Nats {
     sessions: Rc<Sessions>,
 }
 
 impl Nats {
-    pub(super) fn new(sessions: &Rc<Sessions>) -> Nats {
+    fn new(sessions: &Rc<Sessions>) -> Nats {
         Nats { sessions: sessions.clone() }
     }
 }
 
 /// What the program has with each NATS, by the way to it.
-pub(super) struct Sessions {
+struct Sessions {
     reactor: Rc<Reactor>,
     engines: Engines,
     composites: Rc<dyn Composites>,
@@ -81,12 +90,15 @@ pub(super) struct Sessions {
 }
 
 impl Sessions {
-    pub(super) fn new(reactor: &Rc<Reactor>, composites: &Rc<dyn Composites>) -> Rc<Sessions> {
-        Rc::new(Sessions {
-            reactor: reactor.clone(),
-            engines: Engines::default(),
-            composites: composites.clone(),
-            sessions: RefCell::default(),
+    /// What the contexts for names and for events share.
+    fn of(host: &Host) -> Rc<Sessions> {
+        host.share(|| {
+            Rc::new(Sessions {
+                reactor: Reactor::of(host),
+                engines: Engines::default(),
+                composites: composites(host),
+                sessions: RefCell::default(),
+            })
         })
     }
 
