@@ -6,6 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 
+use drystone_golden::free_port;
 use tempfile::TempDir;
 
 use crate::certificates::{authority, certify};
@@ -135,7 +136,7 @@ fn a_component_may_live_in_another_domain() {
 fn what_lives_in_another_domain_can_be_exported() {
     for domain in ["process:store", "worker:1"] {
         let folder = shapes_at(domain, "");
-        conform_within(folder.path(), &format!("tcp://127.0.0.1:{}/", crate::tcp::port()), "", &shapes().1);
+        conform_within(folder.path(), &format!("tcp://127.0.0.1:{}/", free_port()), "", &shapes().1);
     }
 }
 
@@ -233,13 +234,13 @@ fn what_stands_before_a_name_waits_for_it() {
 
 #[test]
 fn tcp_joins_two_programs() {
-    conform_apart(&format!("tcp://127.0.0.1:{}/", crate::tcp::port()), "", "");
+    conform_apart(&format!("tcp://127.0.0.1:{}/", free_port()), "", "");
 }
 
 #[test]
 fn tcp_joins_two_programs_with_little_room() {
     conform_apart(
-        &format!("tcp://localhost:{}/", crate::tcp::port()),
+        &format!("tcp://localhost:{}/", free_port()),
         "BY Monitored()",
         "BY Restricted(rate: 1000000)",
     );
@@ -253,7 +254,7 @@ pub fn systems() -> PathBuf {
 #[test]
 fn one_name_says_how_the_file_server_and_its_clients_are_joined() {
     let expected = fs::read_to_string(systems().join("Files.expected")).expect("it is there");
-    let name = |scheme, path| format!("{scheme}://127.0.0.1:{}/{path}", crate::tcp::port());
+    let name = |scheme, path| format!("{scheme}://127.0.0.1:{}/{path}", free_port());
     let (tcp, onc, http) = (name("tcp", "files"), name("onc", ""), name("http", "files"));
     let (onc_udp, udp) = (name("onc+udp", ""), name("udp", ""));
     let joints = [
@@ -304,7 +305,7 @@ fn prints_what_is_expected(name: &str) {
 #[test]
 fn websockets_join_two_programs() {
     let by = "BY Http(socket: TRUE, limit: 100000000)";
-    conform_apart(&format!("http://127.0.0.1:{}/", crate::tcp::port()), by, by);
+    conform_apart(&format!("http://127.0.0.1:{}/", free_port()), by, by);
 }
 
 #[test]
@@ -312,7 +313,7 @@ fn websockets_join_two_programs_by_tls() {
     let connect = "BY Http(socket: TRUE, limit: 100000000, authority: \"server-ca.pem\", token: \"secret\")";
     let export =
         "BY Http(limit: 100000000, certificate: \"server.pem\", key: \"server.key\", token: \"secret\")";
-    let name = format!("https://127.0.0.1:{}/", crate::tcp::port());
+    let name = format!("https://127.0.0.1:{}/", free_port());
     let (folder, _) = shapes_by(connect, export);
     certify(folder.path(), "server", &authority());
     conform_within(folder.path(), &name, FEW, &few());

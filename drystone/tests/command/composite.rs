@@ -9,8 +9,8 @@ use drystone_client::{Error, Outcome, Stop};
 
 use crate::bindings::Server;
 use crate::peer::Peer;
-use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
+use drystone_golden::free_port;
 
 const SERVER: &str = "
 COMPONENT Main;
@@ -42,7 +42,7 @@ END Main;
 
 #[test]
 fn programs_in_python_run_at_a_server_that_knows_nothing_of_them() {
-    let port = port();
+    let port = free_port();
     let folder = folder_with(&SERVER.replace(":PORT", &format!(":{port}")));
     let _server = Server::start(folder.path(), &["run", "program.dry"]);
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("../clients/python/tests/test_composite.py");
@@ -54,7 +54,7 @@ fn programs_in_python_run_at_a_server_that_knows_nothing_of_them() {
 
 #[test]
 fn programs_in_rust_run_there_too() {
-    let port = port();
+    let port = free_port();
     let folder = folder_with(&SERVER.replace(":PORT", &format!(":{port}")));
     let _server = Server::start(folder.path(), &["run", "program.dry"]);
     let mut server = drystone_client::Server::connect(("127.0.0.1", port)).expect("it listens");
@@ -101,7 +101,7 @@ fn programs_in_rust_run_there_too() {
 
 #[test]
 fn long_programs_of_many_clients_become_ready_beside_each_other() {
-    let port = port();
+    let port = free_port();
     let folder = folder_with(&SERVER.replace(":PORT", &format!(":{port}")));
     let _server = Server::start(folder.path(), &["run", "program.dry"]);
     let client = |number: i64| {
@@ -162,7 +162,7 @@ END Main;
 /// A client of the service, whose line `SERVICE` stands for the interface, writes this and ends well.
 #[track_caller]
 fn client_writes(client: &str, expected: &str) {
-    let port = format!(":{}", port());
+    let port = format!(":{}", free_port());
     let folder = folder_with(&SERVER.replace(":PORT", &port));
     let _server = Server::start(folder.path(), &["run", "program.dry"]);
     let client = client.replacen("SERVICE\n", SERVICE, 1).replace(":PORT", &port);
@@ -178,7 +178,7 @@ fn the_service_has_the_interface_that_the_book_says() {
 /// They ship what takes all that it can get, and go on holding it when it has stopped.
 #[test]
 fn clients_that_hoard_leave_room_for_others() {
-    let port = port();
+    let port = free_port();
     let folder = folder_with(&SERVER.replace(":PORT", &format!(":{port}")));
     let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
     assert_eq!(server.line(), "ready");
@@ -251,7 +251,7 @@ fn programs_that_wait_to_be_prepared_are_counted() {
 
 #[test]
 fn a_server_may_take_no_composites() {
-    let port = port();
+    let port = free_port();
     let server = SERVER.replace(":PORT/count\")", ":PORT/count\") BY Tcp(composites: FALSE)");
     let folder = folder_with(&server.replace(":PORT", &format!(":{port}")));
     let _server = Server::start(folder.path(), &["run", "program.dry"]);

@@ -61,12 +61,12 @@ pub fn start(folder: &Path) -> Running {
     program
 }
 
-/// Waits until the program has a component of that path: it listens before it has begun.
-pub fn wait_for(folder: &Path, component: &str) {
+/// Waits until this stands in what is shown of the program, such as the path of a component: it listens before it has begun.
+pub fn wait_for(folder: &Path, what: &str) {
     let until = Instant::now() + Duration::from_secs(20);
-    let is_there = || ask(folder, r#"{"inspect": 100}"#).is_some_and(|answer| answer.contains(component));
+    let is_there = || ask(folder, r#"{"inspect": 100}"#).is_some_and(|answer| answer.contains(what));
     while !is_there() {
-        assert!(Instant::now() < until, "{component} is there");
+        assert!(Instant::now() < until, "{what} is there");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -281,6 +281,8 @@ END Slow;
 fn who_leaves_before_its_answer_takes_no_other_client_with_it() {
     let folder = folder_with(SLOW);
     let program = start(folder.path());
+    // The client has begun.
+    wait_for(folder.path(), "for its time");
     let connect = || UnixStream::connect(folder.path().join("socket")).expect("the program listens");
     let mut leaver = connect();
     let request =

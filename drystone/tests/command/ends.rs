@@ -6,8 +6,8 @@ mod shapes;
 use crate::bindings::{Server, with_echo};
 use crate::faults::random;
 use crate::places::{Place, places, platforms, writes_everywhere};
-use crate::tcp::port;
 use crate::{complaint, drystone, folder_with, printed, status};
+use drystone_golden::free_port;
 
 /// The server is declared before its client, and both before what both of them need.
 const OWN: &str = "
@@ -39,7 +39,7 @@ END Main;
 
 #[test]
 fn a_program_that_uses_its_own_names_ends() {
-    let tcp = format!("tcp://127.0.0.1:{}/", port());
+    let tcp = format!("tcp://127.0.0.1:{}/", free_port());
     let tcp = |name: &str| format!("{tcp}{name}");
     let local = |name: &str| format!("local:{name}");
     let shop = |name: &str| format!("local:shop/{name}");
@@ -110,7 +110,7 @@ const PLACES: &[&str] = &["worker:1", "process:p", "user:q"];
 
 /// For what is exported beyond its program, where there is a network.
 fn ports(platform: Place) -> Option<[u16; 2]> {
-    (!platform.is_bare()).then(|| [port(), port()])
+    (!platform.is_bare()).then(|| [free_port(), free_port()])
 }
 
 /// What fails may end others, wherever they are; but nobody waits for ever, and nothing else breaks.
@@ -225,7 +225,7 @@ END Main;
 
 #[test]
 fn who_waits_for_its_connection_goes_on_whatever_that_is() {
-    let text = with_echo(PATIENT).replace("NAME", &format!("tcp://127.0.0.1:{}/", port()));
+    let text = with_echo(PATIENT).replace("NAME", &format!("tcp://127.0.0.1:{}/", free_port()));
     let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
     assert_eq!((printed(&output), status(&output)), ("2\n2\n".into(), 0), "{}", complaint(&output));
     let apart: [&[_]; 4] = [&["host"], &["early", "late"], &["host", "early", "late"], &["relay"]];
@@ -308,7 +308,7 @@ END Main;
 
 #[test]
 fn who_is_being_deleted_takes_no_new_clients() {
-    let name = format!("tcp://127.0.0.1:{}/echo", port());
+    let name = format!("tcp://127.0.0.1:{}/echo", free_port());
     let server = folder_with(&with_echo(DELETING).replace("NAME", &name));
     let mut server_runs = Server::start(server.path(), &["run", "program.dry"]);
     let output = drystone(folder_with(&LATE.replace("NAME", &name)).path(), &["run", "program.dry"]);

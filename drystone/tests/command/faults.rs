@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::peer::{Peer, Running, free_port};
+use crate::peer::{Peer, Running};
 use crate::{DRYSTONE, complaint, drystone, printed, status};
+use drystone_golden::free_port;
 
 const SERVER: &str = "
 COMPONENT Main;

@@ -3,8 +3,9 @@ mod drawn;
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::peer::{Peer, free_port};
+use crate::peer::Peer;
 use crate::{DRYSTONE, all_programs, complaint, drystone, folder_with, printed, status};
+use drystone_golden::free_port;
 
 const PROGRAM: &str = "
 COMPONENT Main;

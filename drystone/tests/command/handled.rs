@@ -20,9 +20,10 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 use crate::objects::datagram;
-use crate::peer::{Running, free_port};
+use crate::peer::Running;
 use crate::space::Space;
 use crate::{complaint, drystone, folder_with, printed};
+use drystone_golden::free_port;
 
 /// What is sent: `Do` or, with nothing that is answered, `Tell`.
 #[derive(Clone, Copy, Debug)]

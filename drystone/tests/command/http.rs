@@ -10,8 +10,9 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::bindings::{Server, systems};
-use super::peer::{Peer, free_port, installed};
+use super::peer::{Peer, installed};
 use super::{DRYSTONE, complaint, drystone, printed, status};
+use drystone_golden::free_port;
 
 const FILES: &[(&str, &str)] = &[
     ("hello.dry", include_str!("http/hello.dry")),

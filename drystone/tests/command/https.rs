@@ -8,8 +8,9 @@ use tempfile::TempDir;
 
 use crate::certificates::{authority, certify};
 use crate::http::{ANSWERS, curl, folder, python_talks};
-use crate::peer::{Peer, free_port, installed};
+use crate::peer::{Peer, installed};
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
+use drystone_golden::free_port;
 
 /// Puts a BY behind each name of a program.
 fn by(folder: &Path, file: &str, options: &str) {

@@ -17,8 +17,8 @@ use crate::bindings::systems;
 use crate::nats::Nats;
 use crate::peer::Peer;
 use crate::places::places;
-use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, printed, status};
+use drystone_golden::free_port;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bindings")
@@ -67,8 +67,8 @@ fn lost_clients_do_no_more_harm_whatever_joins_them() {
     let nats = Nats::start(true);
     let names = [
         "local:".to_string(),
-        format!("tcp://127.0.0.1:{}/", port()),
-        format!("http://127.0.0.1:{}/", port()),
+        format!("tcp://127.0.0.1:{}/", free_port()),
+        format!("http://127.0.0.1:{}/", free_port()),
     ];
     let names = names.into_iter().chain(nats.iter().map(|nats| nats.name("lost.")));
     for name in names {
@@ -92,7 +92,7 @@ fn lost_clients_do_no_more_harm_wherever_they_are_made() {
 #[test]
 fn lost_clients_of_another_program_do_no_more_harm() {
     let nats = Nats::start(false);
-    let names = [format!("tcp://127.0.0.1:{}/", port()), format!("http://127.0.0.1:{}/", port())];
+    let names = [format!("tcp://127.0.0.1:{}/", free_port()), format!("http://127.0.0.1:{}/", free_port())];
     for name in names.into_iter().chain(nats.iter().map(|nats| nats.name("lost/"))) {
         for place in ["", "process:"] {
             let mut server = crate::bindings::Server::start(&folder(), &["run", "Lost.dry", "serve", &name]);
@@ -146,7 +146,7 @@ fn loses_nothing(said: &str, jobs: usize) {
 #[test]
 fn a_queue_loses_no_job_when_workers_die_beside_it() {
     let nats = Nats::start(true);
-    let names = ["local:jobs".to_string(), format!("tcp://127.0.0.1:{}/jobs", port())];
+    let names = ["local:jobs".to_string(), format!("tcp://127.0.0.1:{}/jobs", free_port())];
     let jobs = 4 * deaths();
     for name in names.into_iter().chain(nats.iter().map(|nats| nats.name("jobs"))) {
         let arguments = ["run", "Queue.dry", "mortal", &name, &jobs.to_string(), &deaths().to_string()];
@@ -159,7 +159,7 @@ fn a_queue_loses_no_job_when_workers_die_beside_it() {
 #[test]
 fn a_queue_loses_no_job_when_workers_are_killed() {
     let nats = Nats::start(true);
-    let names = [format!("tcp://127.0.0.1:{}/jobs", port())];
+    let names = [format!("tcp://127.0.0.1:{}/jobs", free_port())];
     for name in names.into_iter().chain(nats.iter().map(|nats| nats.name("jobs"))) {
         let jobs = 40 * deaths();
         let mut server = Command::new(DRYSTONE);

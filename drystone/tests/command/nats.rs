@@ -18,8 +18,8 @@ use tempfile::TempDir;
 use crate::bindings::{Server, conform_apart};
 use crate::certificates::{authority, certify};
 use crate::peer::{Peer, Running};
-use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, printed, status};
+use drystone_golden::free_port;
 
 /// A nats-server of the test's own, on this machine only.
 pub struct Nats {
@@ -40,7 +40,7 @@ impl Nats {
         let program = nats_server()?;
         let folder = tempfile::tempdir().expect("there are temporary folders");
         let arguments: Vec<String> = arguments.iter().map(|argument| argument.to_string()).collect();
-        let port = port();
+        let port = free_port();
         let process = run(&program, folder.path(), port, &arguments);
         Some(Nats { process, folder, port, arguments })
     }
@@ -298,7 +298,7 @@ fn a_name_needs_nats_and_a_place_in_it() {
         let folder = crate::folder_with(&EXPORTS.replace("NAME", name).replace("BY", ""));
         complaint(&drystone(folder.path(), &["run", "program.dry"]))
     };
-    let absent = said(&format!("nats://127.0.0.1:{}/x", port()));
+    let absent = said(&format!("nats://127.0.0.1:{}/x", free_port()));
     assert!(absent.contains("Connection refused") || absent.contains("connection refused"), "{absent}");
     let foreign = said("nats://192.0.2.1/x");
     assert!(foreign.contains("192.0.2.1 is not this machine, and there is no TLS"), "{foreign}");

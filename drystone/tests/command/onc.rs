@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-use super::peer::{Peer, free_port, installed};
+use super::peer::{Peer, installed};
 use super::{DRYSTONE, complaint, drystone, printed, status};
+use drystone_golden::free_port;
 
 const FILES: &[(&str, &str)] = &[
     ("store.dry", include_str!("onc/store.dry")),

@@ -124,12 +124,6 @@ impl Drop for Peer {
     }
 }
 
-/// A port on which nobody listens.
-pub fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("there are ports");
-    listener.local_addr().expect("it has an address").port()
-}
-
 /// Whether a command is installed; if not, says that the test is skipped.
 pub fn installed(command: &str) -> bool {
     let found = std::env::var_os("PATH").is_some_and(|path| {

@@ -11,9 +11,10 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use crate::certificates::{authority, certify};
-use crate::peer::{Peer, free_port, installed};
+use crate::peer::{Peer, installed};
 use crate::with::alone;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
+use drystone_golden::free_port;
 
 /// A folder in `systems/`.
 pub fn system(name: &str) -> PathBuf {

@@ -20,8 +20,8 @@ use crate::nats::Nats;
 use crate::peer::Peer;
 use crate::places::platforms;
 use crate::servers::{file_server, key_value, system};
-use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
+use drystone_golden::free_port;
 
 /// What a program has written, its error and its status.
 fn summary(output: &Output) -> (String, Option<String>, i32) {
@@ -39,7 +39,7 @@ fn a_block_does_the_same_wherever_it_runs() {
     for round in 0..count {
         // Where there is no NATS it is TCP once more.
         let other = nats.as_ref().map(|nats| nats.name(&format!("round{round}.")));
-        let tcp = || format!("tcp://127.0.0.1:{}/", port());
+        let tcp = || format!("tcp://127.0.0.1:{}/", free_port());
         let programs = blocks::programs(&mut random, [tcp(), other.unwrap_or_else(tcp)]);
         let [here, there, over_nats, apart] = programs
             .each_ref()
@@ -120,7 +120,7 @@ pub fn requirements(program: &str, connected: &str) -> Vec<String> {
 
 #[test]
 fn a_block_is_shipped_where_that_is_possible() {
-    let port = port();
+    let port = free_port();
     let name = format!("tcp://127.0.0.1:{port}/count");
     let far = format!("EXPORT(Count(host), \"{name}\"); CONNECT(Count(guest), \"{name}\")");
     let is_shipped = |connected: &str| {
@@ -140,7 +140,7 @@ fn a_block_is_shipped_where_that_is_possible() {
 #[test]
 fn a_server_may_take_no_blocks() {
     let folder = tempfile::tempdir().expect("there are temporary folders");
-    let redis = format!("127.0.0.1:{}", port());
+    let redis = format!("127.0.0.1:{}", free_port());
     let options = [&format!("redis={redis}"), "composites=no"];
     let (_server, name) = serving(key_value(), folder.path(), &options, "store");
     let mut other = TcpStream::connect(redis).expect("it listens");
@@ -163,7 +163,7 @@ fn a_server_may_take_no_blocks() {
 
 /// A server of `systems/` that runs at a name of this kind.
 fn serving(program: &Path, folder: &Path, arguments: &[&str], kind: &str) -> (Peer, String) {
-    let name = format!("tcp://127.0.0.1:{}/{kind}", port());
+    let name = format!("tcp://127.0.0.1:{}/{kind}", free_port());
     (serving_at(&name, program, folder, arguments, kind), name)
 }
 

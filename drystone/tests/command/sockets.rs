@@ -12,9 +12,10 @@ use drystone_client::composite::builder::{Builder, Text, repeat, sequence, text}
 use drystone_client::{Outcome, Server};
 
 use crate::counted::Counted;
-use crate::peer::{Peer, free_port};
+use crate::peer::Peer;
 use crate::servers::network_server;
 use crate::shipped;
+use drystone_golden::free_port;
 
 /// A network server that leads to somebody, and where it is.
 fn serving(folder: &Path, options: &[&str]) -> (Peer, u16) {

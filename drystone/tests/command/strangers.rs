@@ -7,8 +7,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::peer::{Peer, free_port};
+use crate::peer::Peer;
 use crate::{DRYSTONE, folder_with};
+use drystone_golden::free_port;
 
 const LISTENER: &str = "
 COMPONENT Main;

@@ -3,13 +3,14 @@
 
 use std::fs;
 use std::io::Write;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
+use drystone_golden::free_port;
 use tempfile::TempDir;
 
 use crate::bindings::Server;
@@ -49,12 +50,6 @@ VARIABLE box: Box;
 BEGIN NEW(box); DELETE(box); WRITE(\"on\"); WRITELINE END Main;
 ";
 
-/// A port that nobody uses.
-pub fn port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    listener.local_addr().expect("it has an address").port()
-}
-
 /// A folder with both programs.
 fn folder(port: u16, count: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("there are temporary folders");
@@ -92,7 +87,7 @@ fn python(port: u16, arguments: &[&str]) -> Option<Output> {
 
 #[test]
 fn clients_in_another_language_need_the_document_only() {
-    let port = port();
+    let port = free_port();
     let folder = folder(port, "10");
     let _server = server(folder.path());
     let Some(output) = python(port, &["describe"]) else { return };
@@ -104,7 +99,7 @@ fn clients_in_another_language_need_the_document_only() {
 
 #[test]
 fn garbage_ends_its_own_connection() {
-    let port = port();
+    let port = free_port();
     let folder = folder(port, "1000");
     let server = server(folder.path());
     let descriptors = || fs::read_dir(format!("/proc/{}/fd", server.id())).expect("it runs").count();
@@ -126,7 +121,7 @@ fn garbage_ends_its_own_connection() {
 
 #[test]
 fn a_flood_holds_nobody_up() {
-    let port = port();
+    let port = free_port();
     let folder = folder(port, "1000");
     let _server = server(folder.path());
     let stop = Arc::new(AtomicBool::new(false));
@@ -154,7 +149,7 @@ fn a_flood_holds_nobody_up() {
 
 #[test]
 fn a_server_that_is_killed_ends_its_communications_only() {
-    let port = port();
+    let port = free_port();
     let folder = folder(port, "100000000");
     let server = server(folder.path());
     let client = begun(folder.path());
@@ -167,7 +162,7 @@ fn a_server_that_is_killed_ends_its_communications_only() {
 /// Several times, so that a request is under way when the server goes.
 #[test]
 fn a_request_is_made_again_until_its_server_is_back() {
-    let port = port();
+    let port = free_port();
     let folder = folder(port, "20000");
     let path = folder.path().join("client.dry");
     let program = fs::read_to_string(&path).expect("it was written");
@@ -192,7 +187,7 @@ fn a_request_is_made_again_until_its_server_is_back() {
 
 #[test]
 fn a_client_that_is_killed_leaves_nothing() {
-    let port = port();
+    let port = free_port();
     let folder = folder(port, "100000000");
     let server = server(folder.path());
     let descriptors = || fs::read_dir(format!("/proc/{}/fd", server.id())).expect("it runs").count();
@@ -212,7 +207,7 @@ fn a_client_that_is_killed_leaves_nothing() {
 
 #[test]
 fn a_server_that_is_not_there_ends_its_communications_only() {
-    let folder = folder(port(), "1");
+    let folder = folder(free_port(), "1");
     let output = client(folder.path());
     assert_eq!((printed(&output), status(&output)), ("on\n".into(), 0), "{}", complaint(&output));
 }
@@ -260,7 +255,7 @@ fn by(folder: &Path, file: &str, who: &str) {
 
 #[test]
 fn both_sides_show_certificates() {
-    let port = port();
+    let port = free_port();
     let folder = folder(port, "1000");
     let (ours, theirs) = (authority(), authority());
     certify(folder.path(), "server", &ours);

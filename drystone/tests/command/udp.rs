@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::peer::{Peer, free_port};
+use super::peer::Peer;
 use super::{DRYSTONE, complaint, drystone, folder_with, printed, status};
+use drystone_golden::free_port;
 
 const FILES: &[(&str, &str)] = &[
     ("store.dry", include_str!("udp/store.dry")),

@@ -6,8 +6,9 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use super::http::{ANSWERS, curl};
-use super::peer::{Peer, free_port, installed};
+use super::peer::{Peer, installed};
 use super::{DRYSTONE, complaint, drystone, http, printed, status};
+use drystone_golden::free_port;
 
 /// What the server needs.
 fn folder() -> tempfile::TempDir {

@@ -31,9 +31,9 @@ fn a_crate_adds_components_names_and_factories() {
     for is_first in [true, false] {
         let output = drystone(&words, &["run", "--with", ".", "Words.dry", "interfaces.dry"]);
         assert_eq!((printed(&output), status(&output)), (expected.clone(), 0));
-        // It says more if that takes long.
+        // It says more if that takes long, or another Cargo is at work.
         let said = complaint(&output);
-        assert_eq!(said.lines().any(|line| line == doing), is_first, "{said}");
+        assert_eq!(!said.is_empty(), is_first, "{said}");
         assert!(said.lines().all(|line| line.starts_with(doing)), "{said}");
     }
 }

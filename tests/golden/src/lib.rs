@@ -2,6 +2,7 @@
 //! environment rewrites those files instead; what has changed is then seen as a difference of the repository.
 
 mod at_once;
+mod ports;
 mod terminal;
 
 use std::fs;
@@ -9,6 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub use at_once::{for_all, for_all_seeds, generated_cases};
+pub use ports::free_port;
 pub use terminal::terminal;
 
 /// Says that the running test is skipped, or a part of it, and why: `./test` counts these lines. What calls it returns then.

@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use std::io::{BufRead, BufReader};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::{Arc, Mutex};
@@ -36,9 +36,7 @@ impl Server {
             drystone_golden::skipped("no drystone binary (set DRYSTONE_BIN)");
             return None;
         };
-        // The system chooses a port; it stays free for a while.
-        let address =
-            TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a free port");
+        let address = SocketAddr::from(([127, 0, 0, 1], drystone_golden::free_port()));
         let mut command = drystone.command();
         command.arg("run").arg(program).arg(address.to_string());
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

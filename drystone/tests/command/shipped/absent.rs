@@ -7,8 +7,8 @@ use tempfile::TempDir;
 use crate::nats::Nats;
 use crate::peer::Peer;
 use crate::shipped::{SERVER, server};
-use crate::tcp::port;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
+use drystone_golden::free_port;
 
 /// Says what the server says, or that there is none, now and then.
 const CLIENT: &str = "
@@ -43,7 +43,7 @@ fn does_as_without(name: &str) {
 
 #[test]
 fn a_block_whose_server_was_never_there_is_an_ordinary_one() {
-    does_as_without(&format!("tcp://127.0.0.1:{}/count", port()));
+    does_as_without(&format!("tcp://127.0.0.1:{}/count", free_port()));
     does_as_without("tcp://no.such.host.invalid:7000/count");
     if let Some(nats) = Nats::start(false) {
         does_as_without(&nats.name("nobody"));
@@ -52,7 +52,7 @@ fn a_block_whose_server_was_never_there_is_an_ordinary_one() {
 
 #[test]
 fn blocks_outlive_their_server_and_find_the_next_one() {
-    let name = format!("tcp://127.0.0.1:{}/count", port());
+    let name = format!("tcp://127.0.0.1:{}/count", free_port());
     let serve = || server(&SERVER.replace("MORE", ""), &name);
     let first = serve();
     let folder = client("{COMPOSITE}", 12, &name);
