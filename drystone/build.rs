@@ -1,5 +1,5 @@
-//! Tells the command of which sources it is, and where they are: for the libraries that `drystone build` links into programs
-//! (`src/own.rs`).
+//! Tells the command of which sources it is, and where they are: for the libraries that `drystone build` links into
+//! programs (`src/own.rs`).
 
 #[path = "src/origin.rs"]
 mod origin;

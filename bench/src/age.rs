@@ -1,4 +1,5 @@
-//! How old a page of figures is: each names the commit that its figures are of, and says so if what it measures has changed since.
+//! How old a page of figures is: each names the commit that its figures are of, and says so if what it measures has
+//! changed since.
 
 use std::fs;
 use std::path::Path;

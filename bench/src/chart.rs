@@ -1,5 +1,5 @@
-//! Plots of rows: a bar for each contender on a logarithmic scale that begins at a power of ten, with its name and figure before it, and
-//! a line for the target.
+//! Plots of rows: a bar for each contender on a logarithmic scale that begins at a power of ten, with its name and
+//! figure before it, and a line for the target.
 
 use plotters::prelude::*;
 

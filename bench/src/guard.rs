@@ -1,5 +1,6 @@
-//! Guards what a few kernels cost, and a call of a component in Rust: counts the instructions of one operation of each, and
-//! fails if one has grown without a new record. `./test` runs it, so whoever makes something dearer says so, in the same commit.
+//! Guards what a few kernels cost, and a call of a component in Rust: counts the instructions of one operation of each,
+//! and fails if one has grown without a new record. `./test` runs it, so whoever makes something dearer says so, in the
+//! same commit.
 //!
 //! Instructions, because they hardly differ from run to run, on busy machines too. Another processor, C library or
 //! version of Valgrind changes them a little: that is what the margin is for.

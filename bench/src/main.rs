@@ -6,8 +6,8 @@
 //!
 //! Without options it measures in full and rewrites `docs/figures/SUBJECT.md` and its plots. `--quick` measures the
 //! headline rows only, within two minutes; `--json` prints a line for each row and nothing else on standard output.
-//! What goes on, and what goes wrong, is told on standard error. `all` measures all subjects in full, and `ages` has each page
-//! say whether what it measures has changed since.
+//! What goes on, and what goes wrong, is told on standard error. `all` measures all subjects in full, and `ages` has
+//! each page say whether what it measures has changed since.
 //!
 //! What must not grow unnoticed is guarded, in instructions:
 //!

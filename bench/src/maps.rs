@@ -1,5 +1,5 @@
-//! Rust's maps as peers of collections: the operations of `programs/collections.dry`, on the same keys in the same order,
-//! told in the same lines.
+//! Rust's maps as peers of collections: the operations of `programs/collections.dry`, on the same keys in the same
+//! order, told in the same lines.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};

@@ -1,6 +1,6 @@
-//! A call from one component in Rust to another over a local binding, beside a call of the same method through Rust's own
-//! `dyn`, in one run: nanoseconds and instructions, for each of the three forms that a component may have (paper on THINK,
-//! section 3.2, figure 3).
+//! A call from one component in Rust to another over a local binding, beside a call of the same method through Rust's
+//! own `dyn`, in one run: nanoseconds and instructions, for each of the three forms that a component may have (paper on
+//! THINK, section 3.2, figure 3).
 
 mod adders;
 mod stopwatch;

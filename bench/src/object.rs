@@ -21,8 +21,8 @@ impl Object {
     /// Loads one.
     pub fn open(file: &Path) -> Result<Object, String> {
         let file = text(file.as_os_str().as_bytes())?;
-        // SAFETY: the name ends with zero; what is loaded was built by this program, and its initialisation does nothing but
-        // C's own.
+        // SAFETY: the name ends with zero; what is loaded was built by this program, and its initialisation does
+        // nothing but C's own.
         let handle = unsafe { dlopen(file.as_ptr(), RTLD_NOW) };
         if handle.is_null() { Err(complaint()) } else { Ok(Object(handle)) }
     }

@@ -31,10 +31,11 @@ pub struct Facts {
 /// Facts about a procedure.
 #[derive(Clone, Debug, Default)]
 pub struct ProcedureFacts {
-    /// It has no loop, no recursion, nothing that may wait, nothing that must be freed, and is not very long; nor does it
-    /// take long, with all that it calls.
+    /// It has no loop, no recursion, nothing that may wait, nothing that must be freed, and is not very long; nor does
+    /// it take long, with all that it calls.
     pub native: bool,
-    /// How long it takes at most if it is native, in parts of its program, those of the procedures that it calls included.
+    /// How long it takes at most if it is native, in parts of its program, those of the procedures that it calls
+    /// included.
     pub weight: u64,
     /// It, or one that it calls, contains an AWAIT.
     pub awaits: bool,

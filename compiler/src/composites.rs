@@ -1,5 +1,6 @@
-//! Blocks that may be shipped (`{COMPOSITE}`; paper 000): for each, its component requires an interface more, whose messages
-//! carry what goes with the block and comes back, and there is a program that does what the block does (`shipped`).
+//! Blocks that may be shipped (`{COMPOSITE}`; paper 000): for each, its component requires an interface more, whose
+//! messages carry what goes with the block and comes back, and there is a program that does what the block does
+//! (`shipped`).
 
 mod shipped;
 

@@ -2,11 +2,12 @@
 //! by itself.
 //!
 //! A communication has room for one message, whichever way it goes. What a process has sent is gone when another one
-//! has taken it, and what it receives another one has sent. So of three operations of a process on one communication, it
-//! has waited before one; and a loop that sends or receives in every iteration, over communications of which there
+//! has taken it, and what it receives another one has sent. So of three operations of a process on one communication,
+//! it has waited before one; and a loop that sends or receives in every iteration, over communications of which there
 //! are finitely many, is left to others after finitely many iterations. What is sent to a peer that has closed is
-//! dropped at once: there the runtime looks at the time slice (`ds_send`). Tests, locks and conditions don't count, since
-//! they may succeed for ever. A loop that writes is looked at anyway: while nobody reads what is written, it waits there.
+//! dropped at once: there the runtime looks at the time slice (`ds_send`). Tests, locks and conditions don't count,
+//! since they may succeed for ever. A loop that writes is looked at anyway: while nobody reads what is written, it
+//! waits there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -124,7 +125,10 @@ impl<'c> Body<'c> {
 
 fn is_calm(block: &Block) -> bool {
     let calls = matches!(block.end, Terminator::CallProcedure { .. });
-    let changes = matches!(&block.suspension, Some(SuspensionPoint { op: SuspensionOp::Call { entry, .. }, .. }) if *entry != &entries::PASSIVATE);
+    let changes = match &block.suspension {
+        Some(SuspensionPoint { op: SuspensionOp::Call { entry, .. }, .. }) => *entry != &entries::PASSIVATE,
+        _ => false,
+    };
     !calls && !changes
 }
 

@@ -1,6 +1,6 @@
 //! Code that moves the values of a message between its words and XDR (RFC 4506), for each message that may leave the
-//! program: straight lines of loads, byte swaps and stores, and a call for each text. `drystone_component::wire` does the
-//! same for any message, by looking at its types.
+//! program: straight lines of loads, byte swaps and stores, and a call for each text. `drystone_component::wire` does
+//! the same for any message, by looking at its types.
 
 use std::collections::{BTreeSet, HashMap};
 

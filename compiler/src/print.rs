@@ -1,7 +1,7 @@
 //! The mid-level form as text, as it stands before emission: for people, and for tests of what becomes of a program.
 //!
-//! A body or procedure has its number behind its name, as in the symbols of its functions. Under it stand the blocks that
-//! can be reached; where a segment begins, what the process has saved for it.
+//! A body or procedure has its number behind its name, as in the symbols of its functions. Under it stand the blocks
+//! that can be reached; where a segment begins, what the process has saved for it.
 
 mod instructions;
 

@@ -7,7 +7,8 @@
 //! instruction writes has what that instruction gives, computed from operands that lay within their ranges then. A
 //! counter that is written inside its loop by the loop's own step alone lies between the loop's bounds in every block
 //! of the loop, also when a process is resumed there; the bounds are registers of that kind, evaluated before the loop.
-//! What comes from memory lies where everything of its kind does. Nothing else has a range. The code must not change after [`Ranges::new`], which remembers where it writes.
+//! What comes from memory lies where everything of its kind does. Nothing else has a range. The code must not change
+//! after [`Ranges::new`], which remembers where it writes.
 
 mod limits;
 

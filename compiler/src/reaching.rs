@@ -1,5 +1,5 @@
-//! Whether a variable may be read or changed while expressions are evaluated, by the procedures that they call, or by others
-//! who run meanwhile.
+//! Whether a variable may be read or changed while expressions are evaluated, by the procedures that they call, or by
+//! others who run meanwhile.
 //!
 //! # Why this is right
 //! A variable is reached by its name, which its own procedure and those inside it use, or by a name that it was passed

@@ -1,11 +1,11 @@
 //! Cuts a body or procedure into segments: one function for each point where a process may be resumed (paper 004,
 //! section 3.2: a switch saves only what is needed).
 //!
-//! A segment begins at a suspension point, at the entry, after a call of a procedure that may wait, or at a loop where a time
-//! slice may end, and holds every block that is reached from there without passing another such point. Loops that
-//! never wait are inside the segment that enters them, so that their variables stay in registers; the segment that
-//! begins at their header is used only after a preemption. What is live at the beginning of a segment has a slot in
-//! the frame.
+//! A segment begins at a suspension point, at the entry, after a call of a procedure that may wait, or at a loop where
+//! a time slice may end, and holds every block that is reached from there without passing another such point. Loops
+//! that never wait are inside the segment that enters them, so that their variables stay in registers; the segment that
+//! begins at their header is used only after a preemption. What is live at the beginning of a segment has a slot in the
+//! frame.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -65,8 +65,8 @@ impl Cut {
     }
 }
 
-/// Suspension points that a segment tries on its way (fewer in long bodies, for each is repeated so often), and the instructions
-/// after which it tries no more of them.
+/// Suspension points that a segment tries on its way (fewer in long bodies, for each is repeated so often), and the
+/// instructions after which it tries no more of them.
 const INLINED: usize = 8;
 const INLINED_IN_LONG: usize = 2;
 const INLINED_SIZE: usize = 160;

@@ -118,8 +118,8 @@ pub struct Body {
 /// A condition of AWAIT.
 #[repr(C)]
 pub struct Condition {
-    /// `extern "C" fn(worker, process) -> u32`: 0 false, 1 true, 2 failed. Null: testing it may take long, so each process does
-    /// that itself when it is its turn.
+    /// `extern "C" fn(worker, process) -> u32`: 0 false, 1 true, 2 failed. Null: testing it may take long, so each
+    /// process does that itself when it is its turn.
     pub test: *const u8,
     /// What may make it true: bits that the releases of a component's lock and its conditions agree on.
     pub depends: u64,

@@ -98,8 +98,8 @@ pub struct Marshalling {
     pub length: unsafe extern "C" fn(words: *const u64) -> u64,
     /// Writes so many bytes.
     pub encode: unsafe extern "C" fn(words: *const u64, to: *mut u8),
-    /// Makes words of the bytes from `from` to `end`, on a worker; 0: they are wrong, or there is no memory. Then some of
-    /// the texts may have been made; the words of the others are as they were.
+    /// Makes words of the bytes from `from` to `end`, on a worker; 0: they are wrong, or there is no memory. Then some
+    /// of the texts may have been made; the words of the others are as they were.
     pub decode:
         unsafe extern "C" fn(worker: *mut (), from: *const u8, end: *const u8, words: *mut u64) -> u64,
 }
@@ -185,8 +185,8 @@ impl Interface {
         self.name.get() == Self::FOR_BLOCK
     }
 
-    /// A state machine as [`Interface::next`] and [`Interface::states`] have it: of whether each state may end, and where its
-    /// messages lead.
+    /// A state machine as [`Interface::next`] and [`Interface::states`] have it: of whether each state may end, and
+    /// where its messages lead.
     pub fn automaton<T: IntoIterator<Item = (usize, u16)>>(
         messages: &[Message],
         states: impl IntoIterator<Item = (bool, T)>,

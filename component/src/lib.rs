@@ -4,10 +4,10 @@
 //! platform is built): plain `repr(C)` data that generated code, the runtime and native components read. This
 //! room knows nothing of processes, scheduling or operating systems.
 //!
-//! `interface` is what components agree on, and is told to other programs; `name` what it is called; `protocol` is what can be asked of one
-//! wherever it comes from, `subtype` which of them serve which, `calls` which of them consist of requests and replies,
-//! `wire` how two programs talk about them, `number` how people read and write numbers.
-//! `image` is one program, and is the business of its compiler and its runtime alone.
+//! `interface` is what components agree on, and is told to other programs; `name` what it is called; `protocol` is what
+//! can be asked of one wherever it comes from, `subtype` which of them serve which, `calls` which of them consist of
+//! requests and replies, `wire` how two programs talk about them, `number` how people read and write numbers. `image`
+//! is one program, and is the business of its compiler and its runtime alone.
 
 #![no_std]
 

@@ -4,9 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
-/// What an interface is called, in a *naming context*: a path in the graph of contexts, of which the part behind is what the
-/// context calls it, and the part before is what the context itself is called. All of it is a URL, from the program's own
-/// context: `tcp://host:7000/files` is `//host:7000/files` in the context `tcp`.
+/// What an interface is called, in a *naming context*: a path in the graph of contexts, of which the part behind is
+/// what the context calls it, and the part before is what the context itself is called. All of it is a URL, from the
+/// program's own context: `tcp://host:7000/files` is `//host:7000/files` in the context `tcp`.
 ///
 /// Its byte form is itself: [`Name::decode`] and [`Name::bytes`] are the paper's `byteToName` and `toByte`, and
 /// [`Name::context`] is its `getNC`.

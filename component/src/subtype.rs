@@ -1,8 +1,9 @@
 //! Which interfaces serve which: a client's end and a server's end may be bound if their interfaces are the same, or if
 //! the server's is a subtype of the client's (paper 002, section 3.1: a binding is made only between compatible ends).
 //!
-//! The server may take more messages than its clients send, and send fewer than they expect. Where a client may end, the
-//! server may too; where the server may end, so may the client, unless it is the one to send: then the server begins anew.
+//! The server may take more messages than its clients send, and send fewer than they expect. Where a client may end,
+//! the server may too; where the server may end, so may the client, unless it is the one to send: then the server
+//! begins anew.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
@@ -12,8 +13,8 @@ use core::fmt::{self, Write};
 use crate::interface::{Side, Type};
 use crate::protocol::Protocol;
 
-/// Why a server's interface does not serve a client's: after the fewest messages, what may come then. Printed, it is the
-/// sentence for people.
+/// Why a server's interface does not serve a client's: after the fewest messages, what may come then. Printed, it is
+/// the sentence for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The client's messages that lead there, in order; their numbers are the client's.

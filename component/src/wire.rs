@@ -2,9 +2,10 @@
 //! `description` an interface as bytes, `frame` what a connection consists of, and [`Connection`] one end of it: many
 //! communications, each with a flow control of its own.
 //!
-//! Whoever has a pair of byte streams (a socket, a ring in shared memory) feeds what comes to a [`Connection`], does what
-//! its events say, and sends what it puts out. Nothing here waits, and nothing that a peer sends can make it panic, compute
-//! without end, or take more memory than was granted: it ends the connection with a sentence that says what was wrong.
+//! Whoever has a pair of byte streams (a socket, a ring in shared memory) feeds what comes to a [`Connection`], does
+//! what its events say, and sends what it puts out. Nothing here waits, and nothing that a peer sends can make it
+//! panic, compute without end, or take more memory than was granted: it ends the connection with a sentence that says
+//! what was wrong.
 //!
 //! The format is written in `docs/src/wire.md`; what is said there and what is done here must be the same.
 

@@ -69,8 +69,8 @@ pub enum Action {
     },
     /// Code that runs where messages arrive: check it, attach it to a network interface
     ///
-    /// A handler is a C file that includes <drystone/handler.h> (see `drystone handler new`), or the object that clang-19 makes of
-    /// it. It runs in Linux's kernel (XDP), or where that can't be, in this process.
+    /// A handler is a C file that includes <drystone/handler.h> (see `drystone handler new`), or the object that
+    /// clang-19 makes of it. It runs in Linux's kernel (XDP), or where that can't be, in this process.
     Handler(HandlerCommand),
 }
 
@@ -92,9 +92,9 @@ pub enum HandlerAction {
     Check(HandlerFile),
     /// Have a handler run for what arrives at a network interface
     ///
-    /// In Linux it stays there until it is detached. In the other engines it runs as long as this command does. Several can be at an
-    /// interface in Linux, if each has a filter (--filter, --port). If several filters want a message, the one that fixes most bits
-    /// gets it, of equal ones the older.
+    /// In Linux it stays there until it is detached. In the other engines it runs as long as this command does. Several
+    /// can be at an interface in Linux, if each has a filter (--filter, --port). If several filters want a message, the
+    /// one that fixes most bits gets it, of equal ones the older.
     Attach(Attach),
     /// Show the handlers that stay attached in Linux, where they are, and what they are for
     List,
@@ -145,7 +145,8 @@ pub struct Attach {
     /// Only for datagrams to this port, over IPv4
     #[arg(long)]
     pub port: Option<u16>,
-    /// With a filter, it runs so often in ten milliseconds at most; what comes beyond that is passed on [default: 10000]
+    /// With a filter, it runs so often in ten milliseconds at most; what comes beyond that is passed on [default:
+    /// 10000]
     #[arg(long, value_name = "RUNS")]
     pub share: Option<u64>,
     /// The interface's queue (by AF_XDP)

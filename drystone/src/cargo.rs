@@ -68,8 +68,9 @@ pub fn library(package: &Value) -> Option<String> {
     Some(library["name"].as_str()?.replace('-', "_"))
 }
 
-/// Cargo, without what is meant for the build around this one, if there is one: instrumentation, lints, and what Cargo tells build scripts
-/// and tests of their package. Some build scripts are run again, and what depends on them is compiled again, if that is another one's.
+/// Cargo, without what is meant for the build around this one, if there is one: instrumentation, lints, and what Cargo
+/// tells build scripts and tests of their package. Some build scripts are run again, and what depends on them is
+/// compiled again, if that is another one's.
 pub fn command() -> Command {
     const NAMES: [&str; 12] = [
         "RUSTFLAGS",
@@ -97,8 +98,8 @@ pub fn command() -> Command {
     command
 }
 
-/// Builds, and says what is being built and how far that is: in a terminal in one line that changes, else now and then. `what` needs
-/// Cargo for it. If it can't be built, what Cargo and rustc have to say of that.
+/// Builds, and says what is being built and how far that is: in a terminal in one line that changes, else now and then.
+/// `what` needs Cargo for it. If it can't be built, what Cargo and rustc have to say of that.
 pub fn build(mut cargo: Command, what: &str, doing: &str) -> Result<(), String> {
     let unusable = |error: &io::Error| unusable(error, what);
     // Else Cargo says how far it is in terminals only.
@@ -121,8 +122,8 @@ pub fn build(mut cargo: Command, what: &str, doing: &str) -> Result<(), String> 
     }
 }
 
-/// What Cargo says while it works, a line each, of which those that change end with a carriage return. Tools of others may write there
-/// what isn't UTF-8.
+/// What Cargo says while it works, a line each, of which those that change end with a carriage return. Tools of others
+/// may write there what isn't UTF-8.
 fn next_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     loop {

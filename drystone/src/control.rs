@@ -20,7 +20,8 @@ pub fn ask(socket: &Path, request: &Value) -> Result<Value, Status> {
     ask_and_wait(socket, request, |_| {}, |_| None)
 }
 
-/// The same, with what is to be done with the reason why the program waits before it answers, and what helps against an error.
+/// The same, with what is to be done with the reason why the program waits before it answers, and what helps against an
+/// error.
 fn ask_and_wait(
     socket: &Path,
     request: &Value,

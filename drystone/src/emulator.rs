@@ -1,5 +1,5 @@
-//! `drystone run --platform pc`: the image in QEMU, as if it were a process: its serial line is standard input and output, its messages are
-//! standard error, and its status is the program's.
+//! `drystone run --platform pc`: the image in QEMU, as if it were a process: its serial line is standard input and
+//! output, its messages are standard error, and its status is the program's.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;

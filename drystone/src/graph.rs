@@ -1,4 +1,5 @@
-//! `drystone graph`: what a program is put together from, by its text or while it runs, as a drawing or as text for Graphviz.
+//! `drystone graph`: what a program is put together from, by its text or while it runs, as a drawing or as text for
+//! Graphviz.
 
 mod dot;
 mod layout;

@@ -1,4 +1,5 @@
-//! `--platform pc`: the compiled program as an image that a machine boots: an ELF file with PVH's note, which QEMU's `-kernel` takes.
+//! `--platform pc`: the compiled program as an image that a machine boots: an ELF file with PVH's note, which QEMU's
+//! `-kernel` takes.
 
 use std::fs::{self, File};
 use std::io;
@@ -99,7 +100,8 @@ fn archive(files: &[PathBuf], to: &Path) -> Result<(), (PathBuf, io::Error)> {
     archive.finish().map_err(|error| (to.to_path_buf(), error))
 }
 
-/// Takes from an image what no machine loads: all that comes behind the last segment, which is symbols and the table of sections.
+/// Takes from an image what no machine loads: all that comes behind the last segment, which is symbols and the table of
+/// sections.
 pub fn strip(image: &mut Vec<u8>) -> Result<(), object::Error> {
     let header = FileHeader64::<LittleEndian>::parse(image.as_slice())?;
     let segments = header.program_headers(LittleEndian, image.as_slice())?;

@@ -1,10 +1,11 @@
-//! The library that an executable is linked with: platform, runtime and `main`, and what crates add to them. Cargo makes it of a package
-//! that is written for that: without crates for `own.rs`, with those of `--with` for `with.rs`.
+//! The library that an executable is linked with: platform, runtime and `main`, and what crates add to them. Cargo
+//! makes it of a package that is written for that: without crates for `own.rs`, with those of `--with` for `with.rs`.
 //!
-//! Cargo compiles in the target folder that the workspace has, with the workspace's profile. So the crates of others that the workspace
-//! is made of, too, are compiled once. The workspace's own crates are, too: Cargo knows a crate by its path from the root of its
-//! workspace, and the package is the root of one that has links to the repository's folders. Crates from elsewhere may depend on the
-//! repository's by their real paths, so a package that has some of these names all by real paths.
+//! Cargo compiles in the target folder that the workspace has, with the workspace's profile. So the crates of others
+//! that the workspace is made of, too, are compiled once. The workspace's own crates are, too: Cargo knows a crate by
+//! its path from the root of its workspace, and the package is the root of one that has links to the repository's
+//! folders. Crates from elsewhere may depend on the repository's by their real paths, so a package that has some of
+//! these names all by real paths.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -47,8 +48,8 @@ impl Platform {
         }
     }
 
-    /// Bare machines have no library that unwinds. Processes have one, and the same crates as the command: nothing catches a panic
-    /// there either, because what unwinding needs is left out when a process is linked (`linker`).
+    /// Bare machines have no library that unwinds. Processes have one, and the same crates as the command: nothing
+    /// catches a panic there either, because what unwinding needs is left out when a process is linked (`linker`).
     fn panic(self) -> &'static str {
         match self {
             Platform::Linux | Platform::Process => "unwind",
@@ -89,8 +90,8 @@ pub struct Package<'a> {
 }
 
 impl Package<'_> {
-    /// Has Cargo make the library in a target folder, and says where it is then; `what` needs Cargo for it. What isn't changed isn't
-    /// compiled again.
+    /// Has Cargo make the library in a target folder, and says where it is then; `what` needs Cargo for it. What isn't
+    /// changed isn't compiled again.
     pub fn make(&self, target: &Path, what: &str, doing: &str) -> Result<PathBuf, Status> {
         let folder = target.join("drystone").join(self.name);
         self.write(&folder).map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
@@ -112,8 +113,10 @@ impl Package<'_> {
                 let user = rest.split('`').next().unwrap_or_default();
                 let names = self.crates.iter().map(|it| it.package.as_str()).collect::<Vec<_>>().join(", ");
                 fail(format_args!(
-                    "{names} can't run without an operating system: it is built with {user}, which needs Rust's standard library\n\
-                     help: --platform pc takes crates that say `#![no_std]`, and depend on such crates only (docs/src/pc.md)"
+                    "{names} can't run without an operating system: it is built with {user}, which needs \
+                     Rust's standard library\n\
+                     help: --platform pc takes crates that say `#![no_std]`, and depend on such crates only \
+                     (docs/src/pc.md)"
                 ))
             }
             _ => fail(told),
@@ -184,7 +187,8 @@ fn inherited() -> &'static str {
     WORKSPACE.find("[workspace.").map_or("", |start| &WORKSPACE[start..])
 }
 
-/// Has the repository's folders in another one, too, by symbolic links. What Cargo makes may lie in the repository, and is left out.
+/// Has the repository's folders in another one, too, by symbolic links. What Cargo makes may lie in the repository, and
+/// is left out.
 fn link_folders(repository: &Path, folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(repository)? {
         let entry = entry?;
@@ -205,7 +209,8 @@ fn link_folders(repository: &Path, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-const LINUX: &str = r#"//! The `main` function of an executable that the compiler's object file is linked into: see `drystone_linux::start`.
+const LINUX: &str = r#"//! The `main` function of an executable that the compiler's object file is linked into: see
+//! `drystone_linux::start`.
 //!
 //! # Soundness
 //!
@@ -238,8 +243,8 @@ const PC: &str = r#"//! The image that the compiler's object file is linked into
 //!
 //! # Soundness
 //!
-//! The machine calls `machine_main` once; the object file defines `ds_program` as a `Program`, and `ds_processor` as a string that
-//! ends with a 0; the linker puts the initial files and the users' program between symbols.
+//! The machine calls `machine_main` once; the object file defines `ds_program` as a `Program`, and `ds_processor` as
+//! a string that ends with a 0; the linker puts the initial files and the users' program between symbols.
 
 #![no_std]
 

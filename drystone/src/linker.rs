@@ -34,8 +34,8 @@ impl Parts {
     }
 }
 
-/// Nothing in a process that is linked here catches a panic: what unwinding would need is left out, a third of its size. The Rust
-/// library ends the process when it finds that it can't unwind.
+/// Nothing in a process that is linked here catches a panic: what unwinding would need is left out, a third of its
+/// size. The Rust library ends the process when it finds that it can't unwind.
 pub fn leave_out_unwinding(linker: &mut Command, folder: &Path) -> Result<(), Status> {
     const LAYOUT: &str = "SECTIONS { /DISCARD/ : { *(.eh_frame) *(.gcc_except_table .gcc_except_table.*) } }\n\
                           INSERT AFTER .text;\n";

@@ -1,5 +1,5 @@
-//! What the command's own libraries are made of, for the build script and for the command: a library belongs to a command if both are
-//! made of the same sources, because generated code knows the runtime's memory layout.
+//! What the command's own libraries are made of, for the build script and for the command: a library belongs to a
+//! command if both are made of the same sources, because generated code knows the runtime's memory layout.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};

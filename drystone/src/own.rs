@@ -1,5 +1,5 @@
-//! The libraries of the platforms without crates. A released command has them in `lib/drystone`, beside its own folder. One in a
-//! checkout has Cargo make each when it is first needed: most who build the command never need them.
+//! The libraries of the platforms without crates. A released command has them in `lib/drystone`, beside its own folder.
+//! One in a checkout has Cargo make each when it is first needed: most who build the command never need them.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

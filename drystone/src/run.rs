@@ -69,8 +69,8 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
     Ok(drystone_linux::run(compiled, options))
 }
 
-/// Crates are compiled code: the program is made into an executable, which takes this process over: signals reach it, and of its
-/// file nothing is left when it ends, however it does.
+/// Crates are compiled code: the program is made into an executable, which takes this process over: signals reach it,
+/// and of its file nothing is left when it ends, however it does.
 fn run_executable(
     loaded: Loaded,
     crates: &[PathBuf],

@@ -1,5 +1,6 @@
-//! Systems of native components: an image that Cargo makes of the crates they are from and of a package that puts them together
-//! (`package`). The crates are those that the one beside the system's file depends on, itself among them, or those that `--with` names.
+//! Systems of native components: an image that Cargo makes of the crates they are from and of a package that puts them
+//! together (`package`). The crates are those that the one beside the system's file depends on, itself among them, or
+//! those that `--with` names.
 
 mod package;
 

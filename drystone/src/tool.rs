@@ -1,5 +1,6 @@
-//! `drystone specialise` is a program of its own, `drystone-specialise`: it takes long to compile and shares nothing with the command.
-//! A released command has it beside itself. One in a checkout has Cargo make it when it is first needed.
+//! `drystone specialise` is a program of its own, `drystone-specialise`: it takes long to compile and shares nothing
+//! with the command. A released command has it beside itself. One in a checkout has Cargo make it when it is first
+//! needed.
 
 use std::env;
 use std::ffi::OsString;
@@ -32,7 +33,8 @@ fn place() -> Result<PathBuf, Status> {
     }
     let target = Path::new(own::TARGET);
     let mut command = cargo::command();
-    // With the platform, because what they have in common has then the features with which it was compiled for this command.
+    // With the platform, because what they have in common has then the features with which it was compiled for this
+    // command.
     command.current_dir(own::CHECKOUT).args(["build", "--release", "--locked"]);
     command.args(["-p", PLATFORM, "-p", SPECIALISER]);
     command.arg("--target-dir").arg(target);

@@ -1,9 +1,9 @@
 //! `--with CRATE`: a program together with library crates that add components, naming contexts and binding factories of
-//! their own. Cargo makes one static library of them and the platform (`library`), in the first crate's target folder: crates of one
-//! workspace share that, and what they and the platform are made of is compiled once.
+//! their own. Cargo makes one static library of them and the platform (`library`), in the first crate's target folder:
+//! crates of one workspace share that, and what they and the platform are made of is compiled once.
 //!
-//! A crate says what it adds by a `pub static DRYSTONE: drystone_kortex::Addition`. Where it has `drystone-kortex` from,
-//! there the platform is taken from, too.
+//! A crate says what it adds by a `pub static DRYSTONE: drystone_kortex::Addition`. Where it has `drystone-kortex`
+//! from, there the platform is taken from, too.
 
 use std::path::{Path, PathBuf};
 

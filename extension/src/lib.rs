@@ -1,6 +1,7 @@
 //! Code that crosses a boundary: a client's block of calls, a handler that runs where a message arrives. It comes as
-//! bytecode ([`bytecode`]: eBPF, RFC 9669), and is run by an [`engine`] as [`Verified`]. [`composite`] is the blocks of calls,
-//! [`handler`] what runs where a message arrives, [`demux`] says whose that is, and [`pipe`] is what is done with data as it is moved.
+//! bytecode ([`bytecode`]: eBPF, RFC 9669), and is run by an [`engine`] as [`Verified`]. [`composite`] is the blocks of
+//! calls, [`handler`] what runs where a message arrives, [`demux`] says whose that is, and [`pipe`] is what is done
+//! with data as it is moved.
 #![no_std]
 
 extern crate alloc;

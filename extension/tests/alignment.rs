@@ -1,5 +1,5 @@
-//! Helpers find the stack as the machine's convention has it, whoever calls them and however deep: the compiler of the host relies
-//! on it.
+//! Helpers find the stack as the machine's convention has it, whoever calls them and however deep: the compiler of the
+//! host relies on it.
 
 mod engines;
 

@@ -1,4 +1,5 @@
-//! Generated programs do the same in every engine, stopped often or not; and in `rbpf`, as far as that knows the instructions.
+//! Generated programs do the same in every engine, stopped often or not; and in `rbpf`, as far as that knows the
+//! instructions.
 
 mod engines;
 mod programs;
@@ -46,7 +47,8 @@ fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(500)
 }
 
-/// Runs with a piece of budget after the other, each in the next engine, until it ends, stops for good, or BUDGET is spent.
+/// Runs with a piece of budget after the other, each in the next engine, until it ends, stops for good, or BUDGET is
+/// spent.
 fn in_turns(all: &[&dyn Engine], piece: u64) -> (Result<u64, Stop>, Vec<u8>, usize) {
     let (mut memory, mut host) = (memory_with(&MEMORY), Host::default());
     let mut state = start(&MEMORY, piece.min(BUDGET));
@@ -93,8 +95,8 @@ fn that_rbpf_knows() -> impl Strategy<Value = Vec<Slot>> {
     })
 }
 
-/// What it lacks, and where it differs from the RFC: it compares 64 bits with immediates without sign, and leaves the upper half
-/// in 32-bit remainders by 0; it panics where it negates the smallest number.
+/// What it lacks, and where it differs from the RFC: it compares 64 bits with immediates without sign, and leaves the
+/// upper half in 32-bit remainders by 0; it panics where it negates the smallest number.
 fn is_known(part: &Part) -> bool {
     let Part::Plain(instruction) = part else {
         return match part {

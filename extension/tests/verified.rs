@@ -44,8 +44,9 @@ fn engines_of(verified: &Verified) -> [Box<dyn Engine>; 3] {
     }
 }
 
-/// How it ends where every access is checked. None where it leaves its memory, but not what is checked: the stack is next to it, and
-/// what is verified is confined. That shows where its memory lies in the midst of more, whatever that holds.
+/// How it ends where every access is checked. None where it leaves its memory, but not what is checked: the stack is
+/// next to it, and what is verified is confined. That shows where its memory lies in the midst of more, whatever that
+/// holds.
 fn checked_end(program: &Program) -> Option<End> {
     const AROUND: usize = 4096;
     let checked = |bytes| Interpreter::unproven(program.clone(), platform(bytes)).unwrap();

@@ -1,5 +1,5 @@
-//! Composite calls: bytes of strangers are refused or run within their budget; and programs that are made of bytes do the same in
-//! the tree's interpreter, the bytecode's and compiled, at once and piece by piece.
+//! Composite calls: bytes of strangers are refused or run within their budget; and programs that are made of bytes do
+//! the same in the tree's interpreter, the bytecode's and compiled, at once and piece by piece.
 
 #![no_main]
 

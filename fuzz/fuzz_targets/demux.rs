@@ -1,4 +1,5 @@
-//! Filters of any kind come and go: who gets a packet is the same walked, compiled, and asked one filter after the other.
+//! Filters of any kind come and go: who gets a packet is the same walked, compiled, and asked one filter after the
+//! other.
 
 #![no_main]
 

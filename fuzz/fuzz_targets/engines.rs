@@ -1,5 +1,5 @@
-//! A program of any instructions, of which nothing is proved: every engine does the same with it, at once and piece by piece, and
-//! nothing outside its memory is touched.
+//! A program of any instructions, of which nothing is proved: every engine does the same with it, at once and piece by
+//! piece, and nothing outside its memory is touched.
 
 #![no_main]
 
@@ -49,8 +49,8 @@ fn run(engines: &[Engine], piece: u64) -> (Result<u64, Stop>, Vec<u8>) {
     unreachable!()
 }
 
-/// What can be decoded of some bytes, with jumps that lead to instructions, and numbers in r1 to r5 after calls, which engines leave
-/// there what they like.
+/// What can be decoded of some bytes, with jumps that lead to instructions, and numbers in r1 to r5 after calls, which
+/// engines leave there what they like.
 fn program_of(bytes: &[u8]) -> Vec<Slot> {
     let given: Vec<Slot> = bytes.as_chunks().0.iter().map(|bytes| Slot::read(*bytes)).collect();
     let mut slots = Vec::new();

@@ -1,5 +1,5 @@
-//! A handler of which nothing is known: an object file that is any bytes, or one of which some instructions are others. It is refused,
-//! or does the same in both engines, ends, and changes nothing outside its message and its own memory.
+//! A handler of which nothing is known: an object file that is any bytes, or one of which some instructions are others.
+//! It is refused, or does the same in both engines, ends, and changes nothing outside its message and its own memory.
 
 #![no_main]
 

@@ -1,4 +1,5 @@
-//! Whatever is asked, the answer is a message of the same number that isn't too long, or there is none; and the same over TCP.
+//! Whatever is asked, the answer is a message of the same number that isn't too long, or there is none; and the same
+//! over TCP.
 #![no_main]
 
 use std::sync::LazyLock;

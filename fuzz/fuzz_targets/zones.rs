@@ -1,4 +1,5 @@
-//! Whatever a zone's file says, it is a zone or an error that says where; and what is answered about a zone is wellformed.
+//! Whatever a zone's file says, it is a zone or an error that says where; and what is answered about a zone is
+//! wellformed.
 #![no_main]
 
 use drystone_dns::Zone;

@@ -39,8 +39,8 @@ pub type Put = fn(Box<dyn Reach>, &'static Interface, &Factory<'_>) -> Result<Bo
 pub struct Before {
     /// As `BY` calls it.
     pub name: &'static str,
-    /// Called for each binding made with it, with its options in BY. An error says why it isn't fit for the interface, or
-    /// which option is none of its.
+    /// Called for each binding made with it, with its options in BY. An error says why it isn't fit for the interface,
+    /// or which option is none of its.
     pub put: Put,
 }
 

@@ -1,5 +1,5 @@
-//! What a program's names lead to that are not its own, by their schemes: naming contexts, and where components are made. A
-//! platform puts together which there are.
+//! What a program's names lead to that are not its own, by their schemes: naming contexts, and where components are
+//! made. A platform puts together which there are.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -61,8 +61,9 @@ impl Bindings {
         self.services.monitors.clone()
     }
 
-    /// What the platform calls the places that a scheme names. A domain of its own is a process or an address space of users, whichever
-    /// of the two it is called: a platform has one of them. Where there are no workers, such a domain is one.
+    /// What the platform calls the places that a scheme names. A domain of its own is a process or an address space of
+    /// users, whichever of the two it is called: a platform has one of them. Where there are no workers, such a domain
+    /// is one.
     fn place<'s>(&self, scheme: &'s str) -> &'s str {
         match scheme {
             "user" => "process",

@@ -1,6 +1,6 @@
 //! Composed bindings: a component is put before what another binding factory reaches (paper 002, section 3.1: component
-//! invocation with monitoring, with access control, with caching). Each is a [`Reach`] that begins the communications of
-//! another, and stands between it and its client.
+//! invocation with monitoring, with access control, with caching). Each is a [`Reach`] that begins the communications
+//! of another, and stands between it and its client.
 
 mod cached;
 mod deadline;
@@ -150,7 +150,8 @@ impl Exported for Wrapped<Box<dyn Exported>> {
     }
 }
 
-/// Options that every factory of a BY may have: they are for whoever reaches the name, and pass over what means nothing there.
+/// Options that every factory of a BY may have: they are for whoever reaches the name, and pass over what means nothing
+/// there.
 pub const COMMON: [&str; 6] = ["capacity", "deadline", "certificate", "key", "authority", "token"];
 
 /// Refuses options that a factory doesn't know.
@@ -166,8 +167,8 @@ pub fn only(factory: &Factory<'_>, known: &[&str]) -> Result<(), String> {
     }
 }
 
-/// What an option that counts something may be, or milliseconds, but for pauses, which may be none. The compiler looks at
-/// constants itself.
+/// What an option that counts something may be, or milliseconds, but for pauses, which may be none. The compiler looks
+/// at constants itself.
 pub const SOME: RangeInclusive<i64> = 1..=1_000_000_000;
 const ANY: RangeInclusive<i64> = 0..=1_000_000_000;
 

@@ -2,10 +2,10 @@
 //! for is said by its name: `o2` is the third that the component offers, `r0/1` the first slot of the first that it
 //! requires.
 //!
-//! Between them is a [`channel`]: [`ring`]s of bytes in memory that both see, signs, and [`bell`]s, so that nobody makes a system
-//! call to wake who is awake. A [`Link`] is one end of it with the communications that go over it, [`Rings`] are all that a home
-//! serves. A platform makes domains, with such memory between them; in that where the component is it calls [`run`], and a
-//! [`Remote`] is what the program has of it.
+//! Between them is a [`channel`]: [`ring`]s of bytes in memory that both see, signs, and [`bell`]s, so that nobody
+//! makes a system call to wake who is awake. A [`Link`] is one end of it with the communications that go over it,
+//! [`Rings`] are all that a home serves. A platform makes domains, with such memory between them; in that where the
+//! component is it calls [`run`], and a [`Remote`] is what the program has of it.
 
 mod bell;
 mod channel;
@@ -73,7 +73,8 @@ pub struct Remote<P> {
 }
 
 impl<P> Remote<P> {
-    /// The component has been made in that place, which ends its domain when it is dropped, at the other end of the link.
+    /// The component has been made in that place, which ends its domain when it is dropped, at the other end of the
+    /// link.
     pub fn new(template: &'static Template, link: Rc<Link>, place: P) -> Remote<P> {
         link.miss(template.name.get());
         Remote { template, link, _place: place }

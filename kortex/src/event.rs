@@ -4,8 +4,9 @@
 //! `{ OUT Price(x: INTEGER) }`, so that a client may come in at any time.
 //!
 //! A client hears what is said after its CONNECT. One that is slow makes the others wait, unless the export says `BY
-//! Event(lossy: TRUE)`: then it misses what has no room in its queue (`capacity`, 16 messages unless BY says otherwise). Nobody
-//! waits for one that has not begun to listen: if its queue is full, it hears what is said after it has begun.
+//! Event(lossy: TRUE)`: then it misses what has no room in its queue (`capacity`, 16 messages unless BY says
+//! otherwise). Nobody waits for one that has not begun to listen: if its queue is full, it hears what is said after it
+//! has begun.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};

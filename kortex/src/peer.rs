@@ -1,8 +1,8 @@
-//! Another program with which this one speaks Drystone's own protocol, over whatever line of bytes: its communications are
-//! far halves for the pumps of this program's, its names and this program's are offered to each other.
+//! Another program with which this one speaks Drystone's own protocol, over whatever line of bytes: its communications
+//! are far halves for the pumps of this program's, its names and this program's are offered to each other.
 //!
-//! `component::wire` knows the protocol; what carries the bytes is a [`Line`]'s business. Values go straight from a message's
-//! words into the line's output, and from its input to a message.
+//! `component::wire` knows the protocol; what carries the bytes is a [`Line`]'s business. Values go straight from a
+//! message's words into the line's output, and from its input to a message.
 
 mod composites;
 mod half;

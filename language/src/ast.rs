@@ -1,5 +1,6 @@
 //! The syntax tree, as written: names unresolved, nothing checked. The parser always gives one; what it
-//! could not read is missing from it, and the tree says where. Follows the grammar of the language reference, section 2.
+//! could not read is missing from it, and the tree says where. Follows the grammar of the language reference, section
+//! 2.
 
 use crate::source::Span;
 

@@ -1,6 +1,6 @@
-//! Services that run where their requests arrive (`IMPLEMENTATION {HANDLER}`; language reference, section 9): refuses what has no place
-//! there. Such a service may be copied to where nothing waits, nothing is allocated and nobody else of its component is: into an
-//! operating system's receive path (paper 003).
+//! Services that run where their requests arrive (`IMPLEMENTATION {HANDLER}`; language reference, section 9): refuses
+//! what has no place there. Such a service may be copied to where nothing waits, nothing is allocated and nobody else
+//! of its component is: into an operating system's receive path (paper 003).
 
 use std::collections::BTreeSet;
 

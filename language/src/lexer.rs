@@ -185,7 +185,8 @@ impl Lexer<'_> {
         }
     }
 
-    /// A text in single quotes, as other languages have it: one error, and read on as what was meant. Whether there is one.
+    /// A text in single quotes, as other languages have it: one error, and read on as what was meant. Whether there is
+    /// one.
     fn foreign_string(&mut self) -> bool {
         let start = self.position;
         let line = self.text[start..].split('\n').next().unwrap_or_default();

@@ -4,8 +4,8 @@
 //!
 //! A function that meets an error reports it and returns `Failed`; whoever can go on catches that, skips to
 //! where its own construct continues, and keeps the rest. How much an error loses: a statement, a declaration, or,
-//! where the parser can't be sure which END belongs to what, everything that is open. Nesting is bounded, so that neither this parser nor
-//! anyone who walks the tree runs out of stack.
+//! where the parser can't be sure which END belongs to what, everything that is open. Nesting is bounded, so that
+//! neither this parser nor anyone who walks the tree runs out of stack.
 
 mod blocks;
 mod branches;

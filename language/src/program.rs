@@ -288,8 +288,8 @@ pub struct Procedure {
 pub struct Composite {
     /// The component around it.
     pub component: ComponentId,
-    /// Its communications: of required interfaces, whose index is a constant or a variable that the block doesn't change.
-    /// They end with it.
+    /// Its communications: of required interfaces, whose index is a constant or a variable that the block doesn't
+    /// change. They end with it.
     pub channels: Vec<Channel>,
     /// Its variables, none of which is a collection or of component type.
     pub variables: Vec<(VariableId, Travels)>,

@@ -57,7 +57,8 @@ impl Fault {
     }
 }
 
-/// One block with a lock mends all that is wrong for want of it in a text: it is one error, at the first of these places.
+/// One block with a lock mends all that is wrong for want of it in a text: it is one error, at the first of these
+/// places.
 fn one_for_each_cause(faults: Vec<Fault>) -> Vec<Diagnostic> {
     let mut causes: BTreeMap<Cause, Vec<Fault>> = BTreeMap::new();
     let mut diagnostics = Vec::new();

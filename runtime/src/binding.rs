@@ -2,11 +2,12 @@
 //! another domain (paper 002, section 3.1; language reference, section 9).
 //!
 //! The names that begin with `local:` are the program's own: what is connected by them is connected as if by CONNECT to
-//! the component itself. All others are the platform's ([`beyond`]), as are the components that a BY puts into the path.
+//! the component itself. All others are the platform's ([`beyond`]), as are the components that a BY puts into the
+//! path.
 //!
 //! # Why this is sound
-//! Each entry point is called by generated code with its own worker and process, texts that it holds while it waits for the
-//! answer, slots of instances whose blocks are there, and descriptions of the program, which live for ever.
+//! Each entry point is called by generated code with its own worker and process, texts that it holds while it waits for
+//! the answer, slots of instances whose blocks are there, and descriptions of the program, which live for ever.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 mod beyond;
@@ -33,8 +34,8 @@ use crate::life::{ds_new, vacate};
 use crate::text;
 use crate::worker::Failure;
 
-/// What a platform knows about names: the context in which all of its naming contexts lie, and the factory of bindings that are
-/// composed of several, as BY says.
+/// What a platform knows about names: the context in which all of its naming contexts lie, and the factory of bindings
+/// that are composed of several, as BY says.
 pub trait Binder: NamingContext + BindingFactory + ResourceManager {
     /// Puts what BY asks for before what reaches something in this program.
     ///
@@ -47,8 +48,8 @@ pub trait Binder: NamingContext + BindingFactory + ResourceManager {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn far::Reach>, String>;
 
-    /// Whether it is the interface of naming contexts, by which a component says what names stand for: `Resolve` with the
-    /// rest of a name, and as its answers `Name` with another name, or `Unknown` (in this order).
+    /// Whether it is the interface of naming contexts, by which a component says what names stand for: `Resolve` with
+    /// the rest of a name, and as its answers `Name` with another name, or `Unknown` (in this order).
     fn is_of_contexts(&self, interface: &'static Interface) -> bool;
 }
 

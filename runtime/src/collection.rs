@@ -4,20 +4,21 @@
 //! **dense part** holds the elements of a range of keys without gaps; generated code finds them by itself. The **rest**
 //! holds all others: one sorted block if they are few, a **hash table** if they are more, and a **B+-tree** from the
 //! time when somebody asks for their order, or when they are so many that making a larger table would stop the program
-//! for long (`sorting`). Keys with texts of more than 1 KB have a tree of their own (`oversized`). So finding is logarithmic at most, and so are inserting and removing on average; memory is about twice of
-//! what the elements need at most.
+//! for long (`sorting`). Keys with texts of more than 1 KB have a tree of their own (`oversized`). So finding is
+//! logarithmic at most, and so are inserting and removing on average; memory is about twice of what the elements need
+//! at most.
 //!
 //! A key next to the dense part extends it, also by those that have waited in the rest; removing in the middle
-//! sends the shorter side to the rest if it is short, and else leaves a *gap*: what generated code finds by itself is then
-//! a part without one. Where a third of the keys is missing, the elements go to the rest, some with each removal. Each
-//! insertion pays for moving [`PAID`] elements into the dense part, so that no sequence of operations can make moving
-//! expensive; where many move at once, others run in between (`entries`).
+//! sends the shorter side to the rest if it is short, and else leaves a *gap*: what generated code finds by itself is
+//! then a part without one. Where a third of the keys is missing, the elements go to the rest, some with each removal.
+//! Each insertion pays for moving [`PAID`] elements into the dense part, so that no sequence of operations can make
+//! moving expensive; where many move at once, others run in between (`entries`).
 //!
 //! # Why this is sound
 //! A collection variable is null or holds what was made here for its descriptor, which is always passed along; a
 //! collection is used by one worker at a time, with that worker's heap. Elements move when others are inserted or
-//! removed, so nobody keeps their addresses any longer than that: a `VARIABLE` parameter that may be used afterwards has
-//! the element's name (`named`).
+//! removed, so nobody keeps their addresses any longer than that: a `VARIABLE` parameter that may be used afterwards
+//! has the element's name (`named`).
 #![allow(unsafe_op_in_unsafe_fn)]
 
 mod array;
@@ -95,7 +96,8 @@ impl Shape<'_> {
     }
 }
 
-/// A number that looks random, the same for equal keys of a collection. Of oversized texts the beginning and the length count.
+/// A number that looks random, the same for equal keys of a collection. Of oversized texts the beginning and the length
+/// count.
 ///
 /// # Safety
 /// `keys` are the words of a key of that collection.
@@ -307,8 +309,9 @@ pub unsafe fn remove(
     removed.is_some()
 }
 
-/// Sets `key` to the smallest key, or to the smallest one above it; answers its element, or null if there is none. Elements
-/// of kind Component where there is none are passed over. The texts of `key` are held by it, before and afterwards.
+/// Sets `key` to the smallest key, or to the smallest one above it; answers its element, or null if there is none.
+/// Elements of kind Component where there is none are passed over. The texts of `key` are held by it, before and
+/// afterwards.
 ///
 /// # Safety
 /// See [`make_array`].
@@ -402,8 +405,8 @@ pub unsafe fn free(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection)
     free_until(heap, cell, collection, &mut || false);
 }
 
-/// The same, but only until it is enough, which is asked now and then; whether all is done. What is left is a collection
-/// with fewer elements.
+/// The same, but only until it is enough, which is asked now and then; whether all is done. What is left is a
+/// collection with fewer elements.
 ///
 /// # Safety
 /// See [`free`].

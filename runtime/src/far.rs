@@ -5,8 +5,8 @@
 //! A near client's slot is connected to a *proxy*: a component without variables that offers the interface, and whose
 //! service processes are *pumps*. A far client is a component that requires the interface: its main process is a pump,
 //! too. A *listener* is connected to what is exported and makes such components as far clients come. So local
-//! communications, and the code that uses them, know nothing of all this and pay nothing for it. A *visitor* needs no pump: it is
-//! code of the platform that says and takes messages itself, at a client's place.
+//! communications, and the code that uses them, know nothing of all this and pay nothing for it. A *visitor* needs no
+//! pump: it is code of the platform that says and takes messages itself, at a client's place.
 //!
 //! What comes from the far side is not trusted: each message is looked up in the protocol before the near side sees it.
 //! A far side that is lost, or breaks the protocol, ends the communication and nothing else.
@@ -90,14 +90,15 @@ pub trait Far: 'static {
     /// The near side has come to an end where the protocol allows it.
     fn close(&mut self);
 
-    /// Where [`Far::receive`] says that it is lost: whether the far side has refused to begin it, or was never there, and so has heard
-    /// nothing of what was sent.
+    /// Where [`Far::receive`] says that it is lost: whether the far side has refused to begin it, or was never there,
+    /// and so has heard nothing of what was sent.
     fn was_refused(&self) -> bool {
         false
     }
 }
 
-/// Wakes a pump or a listener, if that waits. It belongs to the home's thread, and does nothing when its process has ended.
+/// Wakes a pump or a listener, if that waits. It belongs to the home's thread, and does nothing when its process has
+/// ended.
 #[derive(Clone)]
 pub struct Waker {
     target: Rc<Cell<Option<(*mut Worker, *mut Process)>>>,
@@ -171,7 +172,8 @@ pub struct Harbour<'a> {
     pub is_open: bool,
 }
 
-/// A block of calls that is shipped each time that a message `Run` comes by its interface ([`crate::binding::shipment`]).
+/// A block of calls that is shipped each time that a message `Run` comes by its interface
+/// ([`crate::binding::shipment`]).
 pub struct Shipment<'a> {
     /// The interface.
     pub interface: &'static Interface,
@@ -259,8 +261,8 @@ pub fn bare(name: &str) -> &str {
     name.split(" BY ").next().unwrap_or(name)
 }
 
-/// Why the last communication by an interface of a binding was lost, as a sentence that begins with its name; `None`: it isn't
-/// known.
+/// Why the last communication by an interface of a binding was lost, as a sentence that begins with its name; `None`:
+/// it isn't known.
 ///
 /// # Safety
 /// As for [`binding`]; the interface is the binding's, by its number.

@@ -11,8 +11,8 @@
 //! # Why this is sound
 //! A block is either in use, and then nobody here touches it, or it stands in exactly one list, which belongs to one
 //! worker or is under a lock. Lists run through the free blocks themselves, which are large enough (16 bytes) and
-//! aligned (8). Chunks live until all their blocks are free and a sweep has found that out ([`sweep`]), or until the last
-//! heap and the last user of [`Memory`] are gone.
+//! aligned (8). Chunks live until all their blocks are free and a sweep has found that out ([`sweep`]), or until the
+//! last heap and the last user of [`Memory`] are gone.
 
 mod large;
 pub mod late;
@@ -179,8 +179,8 @@ impl Heap {
         moved
     }
 
-    /// Does something that frees memory in the end but needs some first, and must not fail: with more credit, whatever the limit
-    /// says, if it fails. What it hasn't used of that is given back at once, for others may not have it.
+    /// Does something that frees memory in the end but needs some first, and must not fail: with more credit, whatever
+    /// the limit says, if it fails. What it hasn't used of that is given back at once, for others may not have it.
     ///
     /// # Panics
     /// Credit doesn't help: the platform has no more memory.

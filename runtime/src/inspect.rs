@@ -120,8 +120,8 @@ pub struct BindingView {
     pub interface: &'static str,
     /// It brings clients from elsewhere.
     pub is_export: bool,
-    /// The component whose interface is exported, that was made in the domain of this name, or else the client; empty: it
-    /// isn't known.
+    /// The component whose interface is exported, that was made in the domain of this name, or else the client; empty:
+    /// it isn't known.
     pub component: String,
     /// Communications that have begun, are open, were lost.
     pub communications: [u64; 3],
@@ -198,7 +198,8 @@ unsafe fn find(entry: *mut Instance, most: usize, more: &mut usize) -> Vec<Found
     found
 }
 
-/// Calls `each` for what a component and its processes hold: the variable, `[keys]` if it is a collection, and what it holds.
+/// Calls `each` for what a component and its processes hold: the variable, `[keys]` if it is a collection, and what it
+/// holds.
 unsafe fn held_by(instance: *mut Instance, mut each: impl FnMut(&'static str, &str, *mut Instance)) {
     named(instance.cast(), (*template_of(instance)).owned.get(), &mut each);
     let mut processes = Vec::new();

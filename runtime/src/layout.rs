@@ -98,7 +98,8 @@ pub const FAILED: u8 = 12;
 pub const AWAY: u8 = 13;
 /// [`Process::status`]: a native service that is called by its client, which runs: see the native module's calls.
 pub const CALLED: u8 = 14;
-/// [`Process::status`]: a native service that shall end what it has lent, and wait on: see the native module's `direct`.
+/// [`Process::status`]: a native service that shall end what it has lent, and wait on: see the native module's
+/// `direct`.
 pub const RECALLED: u8 = 15;
 /// [`Process::status`]: was preempted, and has not waited since: it is ready, or runs.
 pub const PREEMPTED: u8 = 16;
@@ -257,8 +258,9 @@ pub struct RequiredSlot {
     pub clients: *mut RequiredSlot,
 }
 
-/// What handlers have of an instance whose services run where requests arrive: these words, as `extension::composite::shared` says, and
-/// their variables behind them. When a handler runs elsewhere they are where it is, so that both have the same.
+/// What handlers have of an instance whose services run where requests arrive: these words, as
+/// `extension::composite::shared` says, and their variables behind them. When a handler runs elsewhere they are where
+/// it is, so that both have the same.
 #[repr(C)]
 pub struct Kept {
     /// How far from here they are, in bytes: 0 until a handler runs elsewhere.
@@ -300,8 +302,8 @@ pub struct FrameHead {
 /// A text: its bytes follow. A null pointer is the empty text.
 #[repr(C)]
 pub struct TextHead {
-    /// Holders, each counting 256, and in the lowest byte how much room there is for more bytes (the text module knows).
-    /// Negative: in read-only data, never freed. Changed atomically while any process is away.
+    /// Holders, each counting 256, and in the lowest byte how much room there is for more bytes (the text module
+    /// knows). Negative: in read-only data, never freed. Changed atomically while any process is away.
     pub count: i64,
     /// *inline* Number of bytes; 0: this is a [`TextSlice`].
     pub length: u64,

@@ -5,15 +5,17 @@
 //! The rooms of this crate, from the bottom; each knows only those before it:
 //!
 //! * [`layout`], [`platform`], [`heap`], `worker` (a worker's memory, and its record of what has failed), `failure`
-//!   (a process fails), `long` (what takes long is done in parts), [`text`] and [`collection`] know no processes but as addresses;
+//!   (a process fails), `long` (what takes long is done in parts), [`text`] and [`collection`] know no processes but as
+//!   addresses;
 //! * `queue` and `home` are where processes stand and what the scheduler knows; `instance` is a component with its
 //!   monitor, `process` what runs in it;
 //! * `communication` joins components; `life` makes and ends them, also by force; [`native`] is how they are written in
 //!   Rust, [`far`] how what is elsewhere takes part, and [`binding`] joins by names;
-//! * `parallel` lends processes to other workers, `fault` recovers from errors, [`inspect`] shows what is there, and `scheduler` drives it all.
+//! * `parallel` lends processes to other workers, `fault` recovers from errors, [`inspect`] shows what is there, and
+//!   `scheduler` drives it all.
 //!
-//! The tests drive the entry points without a compiler, on a platform of their own. `./test --long` runs them under Miri, too, with
-//! `exact-memory`, so that Miri sees every block by itself.
+//! The tests drive the entry points without a compiler, on a platform of their own. `./test --long` runs them under
+//! Miri, too, with `exact-memory`, so that Miri sees every block by itself.
 
 #![no_std]
 

@@ -283,8 +283,8 @@ pub unsafe extern "C" fn ds_is(
     is_of(&*template_of(instance), &*template) as u32
 }
 
-/// Whether components of one template are of another, wherever they live: a proxy has a template of its own, declared at
-/// the same place.
+/// Whether components of one template are of another, wherever they live: a proxy has a template of its own, declared
+/// at the same place.
 fn is_of(template: &Template, other: &Template) -> bool {
     ptr::eq(template, other) || (template.location == other.location && other.location != u32::MAX)
 }

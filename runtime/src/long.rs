@@ -3,8 +3,8 @@
 //! do then, whoever lets them run knows ([`Ground::let_others_run`](crate::worker::Ground)).
 //!
 //! # Why this is sound
-//! Others can't change what a process works on: a variable that it may read or write no other one changes until it gives up
-//! the lock that it has, and texts that it was given have holders.
+//! Others can't change what a process works on: a variable that it may read or write no other one changes until it
+//! gives up the lock that it has, and texts that it was given have holders.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use core::cmp::Ordering;
@@ -125,8 +125,9 @@ impl Caller {
         })
     }
 
-    /// Finds what is longer than a part, without memory and a part at a time: it is compared only where the remainder of so many bytes is
-    /// that of what is wanted. Where that isn't so by intent, it takes time in proportion to the length.
+    /// Finds what is longer than a part, without memory and a part at a time: it is compared only where the remainder
+    /// of so many bytes is that of what is wanted. Where that isn't so by intent, it takes time in proportion to the
+    /// length.
     fn find_long(self, all: &[u8], wanted: &[u8]) -> Option<usize> {
         let last = all.len().checked_sub(wanted.len())?;
         let (sought, power) = self.remainder(wanted);

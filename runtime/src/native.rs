@@ -1,7 +1,7 @@
 //! How components are written in Rust: from outside nobody can tell that they are.
 //!
-//! A native component implements [`Component`]. For each client of an interface that it offers it makes what serves that
-//! client, in a service process like any other:
+//! A native component implements [`Component`]. For each client of an interface that it offers it makes what serves
+//! that client, in a service process like any other:
 //!
 //! * an object with a method for each call, if the interface consists of requests and replies ([`Serving::calls`]): the
 //!   client's message runs the method at once;

@@ -1,8 +1,8 @@
 //! Standard output: what processes write, in the order in which they do.
 //!
 //! Each worker collects what its processes write; what is written away from home goes there with the process (see
-//! the parallel module), so that whatever a process does afterwards comes later. What the platform doesn't take at once waits
-//! here. Who writes more while much of it waits goes on when there is less: see [`must_wait`].
+//! the parallel module), so that whatever a process does afterwards comes later. What the platform doesn't take at once
+//! waits here. Who writes more while much of it waits goes on when there is less: see [`must_wait`].
 //!
 //! # Why this is sound
 //! A worker's buffer is touched by its own thread only; what waits belongs to the home's.

@@ -3,8 +3,9 @@
 //! Everything that communicates stays at home, on one worker, where nothing is atomic. A process that computes may go
 //! *away*: the home puts it into the exchange, another worker takes it and runs it until it comes to something that it
 //! shares with others; then it is posted home. A process computes if it was preempted twice and has not waited in
-//! between; or if it is preempted when the home has hardly switched since the last tick, whatever this process did before. Whoever comes home at once isn't sent again
-//! so soon. Bodies whose processes gained are sent before they begin.
+//! between; or if it is preempted when the home has hardly switched since the last tick, whatever this process did
+//! before. Whoever comes home at once isn't sent again so soon. Bodies whose processes gained are sent before they
+//! begin.
 //!
 //! The exchange is one queue, first in, first out, of which the home takes its share. At the end of a time slice
 //! each worker puts its process behind the others and takes the first, so all that compute have turns alike.

@@ -11,8 +11,9 @@
 //!
 //! * an entry point (`ds_send`, `ds_receive`, `ds_test`, ...) said so (null or `Leave`): it just returns; the
 //!   process is queued already, and the body calls the same entry point again when it is called again;
-//! * it waits for the platform: it registers its process there, calls [`park`](crate::native::park), and returns. When the platform
-//!   passes the process to `wake` (in [`Platform::wait`]), or someone calls [`unpark`](crate::native::unpark), the body is called again;
+//! * it waits for the platform: it registers its process there, calls [`park`](crate::native::park), and returns. When
+//!   the platform passes the process to `wake` (in [`Platform::wait`]), or someone calls
+//!   [`unpark`](crate::native::unpark), the body is called again;
 //! * it gives others a turn: it calls [`yield_now`](crate::native::yield_now) and returns;
 //! * it has ended: it calls `ds_finish` as the very last thing, and returns.
 //!
@@ -33,9 +34,9 @@ pub type NativeBody = unsafe extern "C" fn(worker: *mut Worker, process: *mut Pr
 
 /// The platform, as the home worker's thread sees it.
 pub trait Platform {
-    /// Appends bytes to standard output, as far as it can without waiting for others; answers how many. If that isn't all,
-    /// [`Platform::wait`] ends when there is room for more, and is [`pending`](Platform::pending) until then.
-    /// The runtime buffers: it calls this rarely, and before it ends or waits.
+    /// Appends bytes to standard output, as far as it can without waiting for others; answers how many. If that isn't
+    /// all, [`Platform::wait`] ends when there is room for more, and is [`pending`](Platform::pending) until then. The
+    /// runtime buffers: it calls this rarely, and before it ends or waits.
     fn write(&mut self, bytes: &[u8]) -> usize;
 
     /// Waits until there is room for more output. Nothing else runs meanwhile: the program is over.
@@ -44,7 +45,8 @@ pub trait Platform {
     /// Writes a message to standard error.
     fn report(&mut self, bytes: &[u8]);
 
-    /// A program begins, in which it may ask for attention. One that doesn't is looked at once in a tick while the program is busy.
+    /// A program begins, in which it may ask for attention. One that doesn't is looked at once in a tick while the
+    /// program is busy.
     fn attend(&mut self, _: Attention) {}
 
     /// Blocks until the input of some process is ready (`wake` is called for each of them), `timeout` nanoseconds
@@ -88,13 +90,13 @@ pub trait Platform {
     fn as_any(&mut self) -> &mut dyn Any;
 }
 
-/// How a platform has the home look at it ([`Platform::wait`] with 0) as soon as the process that runs gives way, however busy the program
-/// is. What is pending then it handles as far as it likes to let processes wait, and asks again.
-/// Any thread may call this, and an interrupt.
+/// How a platform has the home look at it ([`Platform::wait`] with 0) as soon as the process that runs gives way,
+/// however busy the program is. What is pending then it handles as far as it likes to let processes wait, and asks
+/// again. Any thread may call this, and an interrupt.
 pub type Attention = Box<dyn Fn() + Send>;
 
-/// By this other threads, such as those of a library that a native component uses, tell a process of this one that there is
-/// something for it.
+/// By this other threads, such as those of a library that a native component uses, tell a process of this one that
+/// there is something for it.
 pub trait Bell {
     /// The process is woken when the bell is rung. It looks for what it waits for before it says this, and again then.
     fn wait(&self, waiter: Waiter);
@@ -111,7 +113,8 @@ pub trait Threads: Sync {
     /// Nanoseconds since some moment before the program's start; never runs backwards.
     fn clock(&self) -> u64;
 
-    /// How many processors there are. A platform with more than one has this and the next three; without them it has no threads.
+    /// How many processors there are. A platform with more than one has this and the next three; without them it has no
+    /// threads.
     fn processors(&self) -> usize {
         1
     }
@@ -130,9 +133,9 @@ pub trait Threads: Sync {
     fn unpark(&self, _worker: usize) {}
 
     /// Starts the ticker (a thread, or a timer interrupt): it calls `tick` again and again, and waits after each call
-    /// for the nanoseconds that it answers. [`TICK_SLEEP`]: until [`Threads::wake_ticker`] is or was called since the last
-    /// call of `tick`; [`TICK_STOP`]: the ticker ends. A tick neither allocates nor frees nor waits, so that an interrupt may call it; who
-    /// drops it frees memory.
+    /// for the nanoseconds that it answers. [`TICK_SLEEP`]: until [`Threads::wake_ticker`] is or was called since the
+    /// last call of `tick`; [`TICK_STOP`]: the ticker ends. A tick neither allocates nor frees nor waits, so that an
+    /// interrupt may call it; who drops it frees memory.
     fn start_ticker(&self, tick: Tick);
 
     /// Ends the ticker's wait, if it sleeps.

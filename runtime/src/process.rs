@@ -46,8 +46,8 @@ pub unsafe fn run_native(w: *mut Worker, p: *mut Process) {
     run(w, p);
 }
 
-/// A native process is ended by force: its body is called a last time, to give back what it owns, or its component if it
-/// is the FINALLY.
+/// A native process is ended by force: its body is called a last time, to give back what it owns, or its component if
+/// it is the FINALLY.
 pub unsafe fn end_native(w: *mut Worker, p: *mut Process) {
     (*p).status = FAILED;
     run_native(w, p);
@@ -172,8 +172,8 @@ unsafe fn no_frame(w: *mut Worker, p: *mut Process, fault: Fault, location: u32)
 /// Leaves it.
 ///
 /// # Safety
-/// `p` runs on `w` and is in a procedure with a frame, which owns nothing any more and is not touched again; `innermost` is
-/// as for [`ds_frame_new`].
+/// `p` runs on `w` and is in a procedure with a frame, which owns nothing any more and is not touched again;
+/// `innermost` is as for [`ds_frame_new`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_frame_end(w: *mut Worker, p: *mut Process, innermost: *mut *mut FrameHead) {
     let head = *innermost;

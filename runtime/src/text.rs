@@ -5,11 +5,10 @@
 //!
 //! # Why this is sound
 //! A text is freed when its last holder drops it, and each pointer handed in belongs to a holder who stays while
-//! the call lasts. Bytes change only in [`changes`], when there is no other holder who could look; a slice is a holder of the text whose
-//! bytes it shares. While
-//! the heap is shared between workers ([`Heap::is_shared`]), counts change atomically, and the last one to drop a
-//! text has seen all that the others did with it. Where others run within a call (see the long module), no reference to
-//! the heap is held.
+//! the call lasts. Bytes change only in [`changes`], when there is no other holder who could look; a slice is a holder
+//! of the text whose bytes it shares. While the heap is shared between workers ([`Heap::is_shared`]), counts change
+//! atomically, and the last one to drop a text has seen all that the others did with it. Where others run within a call
+//! (see the long module), no reference to the heap is held.
 
 mod changes;
 pub mod entries;
@@ -112,8 +111,8 @@ unsafe fn make_in_parts(by: Caller, heap: *mut Heap, bytes: &[u8]) -> Result<*mu
     }
 }
 
-/// A text of this length is going to be made: memory of others that have been freed is given back before, so that a program
-/// takes no more of it than its texts at any time.
+/// A text of this length is going to be made: memory of others that have been freed is given back before, so that a
+/// program takes no more of it than its texts at any time.
 ///
 /// # Safety
 /// `heap` is the worker's of this thread.

@@ -1,6 +1,6 @@
-//! How much memory a specialisation takes: its program as it is read, and the paths of its evaluation. What there is the
-//! more of the larger the program is, the more paths there are, and the more they know, is counted as it grows, shrinks,
-//! is copied and dropped; the rest is small beside it.
+//! How much memory a specialisation takes: its program as it is read, and the paths of its evaluation. What there is
+//! the more of the larger the program is, the more paths there are, and the more they know, is counted as it grows,
+//! shrinks, is copied and dropped; the rest is small beside it.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,8 +21,8 @@ pub(crate) fn budget(bytes: u64) -> String {
     format!("the budget of {} MB", bytes / 1_000_000)
 }
 
-/// What is taken in small pieces, up to a limit of all that is counted, and given back as a whole. It does not leave its
-/// thread.
+/// What is taken in small pieces, up to a limit of all that is counted, and given back as a whole. It does not leave
+/// its thread.
 #[derive(Debug)]
 pub(crate) struct Room {
     limit: u64,

@@ -138,8 +138,8 @@ impl Extraction<'_> {
     }
 }
 
-/// The variables with code or contents of their own in a module that its first function uses and that may change: another
-/// module has them too, and doesn't see what happens to these.
+/// The variables with code or contents of their own in a module that its first function uses and that may change:
+/// another module has them too, and doesn't see what happens to these.
 pub(crate) fn changing_copies(module: &Module) -> Vec<Rc<str>> {
     let mut seen = (HashSet::new(), HashSet::new());
     let mut to_do = vec![Const::Function(FunctionId(0))];

@@ -20,15 +20,16 @@ impl Method<'_> {
         )
     }
 
-    /// The method for a call that is answered at once, unless it would have the name of another, or what is given couldn't
-    /// be used again for the usual way.
+    /// The method for a call that is answered at once, unless it would have the name of another, or what is given
+    /// couldn't be used again for the usual way.
     fn asked_now(&self, others: &[Method]) -> String {
         let now = self.name().trim_start_matches("r#").to_string() + "_now";
         if others.iter().any(|other| other.name() == now) || self.gives_part() {
             return String::new();
         }
         format!(
-            "/// The same at once, by one indirect call, where a server in Rust answers so and has been called before.\n\
+            "/// The same at once, by one indirect call, where a server in Rust answers so and has been \
+             called before.\n\
              /// `None`: nothing has been called; it can be called the usual way.\n\
              #[inline]\n\
              pub fn {now}(&mut self{}) -> Option<{}> {{\n\

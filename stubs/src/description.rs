@@ -1,5 +1,5 @@
-//! A checked interface as the model describes it, without its program being compiled: for build scripts, and for those who
-//! only want to know what an interface is. It lives for ever, as those of programs do.
+//! A checked interface as the model describes it, without its program being compiled: for build scripts, and for those
+//! who only want to know what an interface is. It lives for ever, as those of programs do.
 
 use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
 use drystone_language::ast::Direction;

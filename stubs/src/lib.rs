@@ -16,8 +16,8 @@
 //! * `In` and `Out`, the messages of clients and servers; `Server` and `Client`, sessions of either side, with a method
 //!   to send each message; `session`, which serves a client by asynchronous code.
 //! * If the interface consists of requests and replies, a trait of its name with a method for each call; one whose name
-//!   ends in `Later` for objects that may have to wait before they answer; `serve`, which serves a client by such an object;
-//!   and the same methods at `Client`.
+//!   ends in `Later` for objects that may have to wait before they answer; `serve`, which serves a client by such an
+//!   object; and the same methods at `Client`.
 
 mod asked;
 mod calls;
@@ -91,7 +91,8 @@ fn module(program: &Program, id: InterfaceId) -> String {
     let Fingerprint([low, high]) = Fingerprint::of(&program.identity(id));
     let mut text = format!(
         "/// Interface {name}.\n\
-         #[allow(clippy::all, unreachable_patterns, unused_imports, unused_mut, unused_variables, dead_code, non_snake_case, non_camel_case_types)]\n\
+         #[allow(clippy::all, unreachable_patterns, unused_imports, unused_mut, unused_variables, dead_code, \
+         non_snake_case, non_camel_case_types)]\n\
          pub mod {module} {{\n\
          use {RUNTIME} as native;\n\
          use native::{{Message as _, Part, Text}};\n\

@@ -1,4 +1,5 @@
-//! Programs that users have the kernel run: written when the image is built, for the interface in `runs/src/interface.rs`.
+//! Programs that users have the kernel run: written when the image is built, for the interface in
+//! `runs/src/interface.rs`.
 
 use std::fs;
 use std::path::Path;

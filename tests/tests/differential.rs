@@ -1,5 +1,6 @@
 //! Generated programs must do the same under every schedule and with every buffer capacity, in the interpreter and
-//! compiled. `DRYSTONE_CASES` says how many programs of each kind (100 unless it is set), `DRYSTONE_SEED` where to begin.
+//! compiled. `DRYSTONE_CASES` says how many programs of each kind (100 unless it is set), `DRYSTONE_SEED` where to
+//! begin.
 //!
 //! A program that fails is made again in smaller sizes; the smallest that still fails is left in the target
 //! folder, and its path and seed are in the message.

@@ -1,5 +1,5 @@
-//! The kernel of address spaces, threads and calls between domains (`systems/microkernel`), built and booted: what its users must not do is
-//! stopped and kills nobody else, and what its bindings cost is counted.
+//! The kernel of address spaces, threads and calls between domains (`systems/microkernel`), built and booted: what its
+//! users must not do is stopped and kills nobody else, and what its bindings cost is counted.
 
 mod compiled;
 

@@ -1,6 +1,6 @@
 //! Whatever a process does, others wait for it a few milliseconds at most, also for what the runtime does for it: each
-//! program in `pauses` has a component `Hog`, and beside it one that sleeps for a millisecond, again and again, and tells how long
-//! it was kept at most.
+//! program in `pauses` has a component `Hog`, and beside it one that sleeps for a millisecond, again and again, and
+//! tells how long it was kept at most.
 
 mod compiled;
 
@@ -11,7 +11,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// Microseconds of the processor: a few time slices, as exactly as the kernel counts. What was never interrupted took far more.
+/// Microseconds of the processor: a few time slices, as exactly as the kernel counts. What was never interrupted took
+/// far more.
 const LONGEST: u64 = 25_000;
 /// Milliseconds, on a busy machine.
 const LONGEST_KEPT: u64 = 1000;
@@ -52,7 +53,8 @@ fn nothing_keeps_others_waiting() {
     assert!(names.len() > 1 && late.is_empty(), "others were kept waiting:\n{}", late.join("\n"));
 }
 
-/// Who writes to a pipe or a terminal that nobody reads waits, and nobody else: to standard output, and what goes to standard error.
+/// Who writes to a pipe or a terminal that nobody reads waits, and nobody else: to standard output, and what goes to
+/// standard error.
 #[test]
 fn who_is_not_read_holds_up_only_who_writes() {
     let Some(drystone) = compiled::Drystone::find() else {

@@ -1,7 +1,7 @@
 //! The conformance suite of the language: `semantics/NAME.dry` must do what `NAME.expected` says, each named for
 //! the section and the rule of the language reference that it shows. The interpreter runs them with several
-//! buffer capacities and schedules, the compiled system (where there is one) on one and two cores. What has no number is
-//! imported by others.
+//! buffer capacities and schedules, the compiled system (where there is one) on one and two cores. What has no number
+//! is imported by others.
 
 mod compiled;
 

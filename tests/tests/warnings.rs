@@ -1,5 +1,5 @@
-//! What is said to be hardly meant in how programs talk is hardly meant: nothing is said of the repository's programs and of generated
-//! ones, and in the conformance suite only where a program shows just that.
+//! What is said to be hardly meant in how programs talk is hardly meant: nothing is said of the repository's programs
+//! and of generated ones, and in the conformance suite only where a program shows just that.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Makes what tonic and capnp-rpc need: the first without `protoc`, the second by `capnp` (apt-get install capnproto libcapnp-dev).
+//! Makes what tonic and capnp-rpc need: the first without `protoc`, the second by `capnp` (apt-get install capnproto
+//! libcapnp-dev).
 
 use tonic_build::manual::{Builder, Method, MethodBuilder, Service};
 

@@ -56,7 +56,8 @@ pub enum Way {
 
 /// Bytes of a message before what it says, as in a frame of Drystone's; the first is 1 in the last message of a run.
 const HEAD: usize = 12;
-/// Bytes that are read at once, and written where nobody waits for an answer to each message, unless each is written by itself.
+/// Bytes that are read at once, and written where nobody waits for an answer to each message, unless each is written by
+/// itself.
 const BATCH: usize = 64 * 1024;
 
 impl Way {

@@ -1,7 +1,8 @@
 //! Drystone's engines, in a process of their own.
 //!
-//! `unsafe` here: engines are made of what the verifier accepted. That is sound because the platform is as the contract says: there are
-//! the helpers, which give any number, and as much memory; and each run begins with a new state and the arguments that it says.
+//! `unsafe` here: engines are made of what the verifier accepted. That is sound because the platform is as the contract
+//! says: there are the helpers, which give any number, and as much memory; and each run begins with a new state and the
+//! arguments that it says.
 
 use std::hint::black_box;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! The copy program as a composite call, with a server that does nothing: the forms that it can run in, in a process of their own.
+//! The copy program as a composite call, with a server that does nothing: the forms that it can run in, in a process of
+//! their own.
 
 use std::hint::black_box;
 use std::time::Instant;

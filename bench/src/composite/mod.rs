@@ -1,5 +1,5 @@
-//! Composite calls, paper of that name: what it saves to ship a block of calls, what it takes to make a program ready that somebody
-//! sent, and to run it, beside native code and what else runs such programs.
+//! Composite calls, paper of that name: what it saves to ship a block of calls, what it takes to make a program ready
+//! that somebody sent, and to run it, beside native code and what else runs such programs.
 //!
 //! A subject of its own here is a function of [`Bench`] that tells rows; [`measure`] calls all of them.
 

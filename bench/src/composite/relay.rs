@@ -1,5 +1,6 @@
-//! A network with delay, because not every kernel has one: a relay, in a process of its own, between clients and a server, that
-//! holds all bytes back for a while, both ways. They wait in a queue, so that delay takes nothing from the bandwidth.
+//! A network with delay, because not every kernel has one: a relay, in a process of its own, between clients and a
+//! server, that holds all bytes back for a while, both ways. They wait in a queue, so that delay takes nothing from the
+//! bandwidth.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,4 +1,5 @@
-//! What it saves to ship a block of calls instead of calling: over loopback, beside calls one by one, Redis, NFS and a local copy.
+//! What it saves to ship a block of calls instead of calling: over loopback, beside calls one by one, Redis, NFS and a
+//! local copy.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -154,7 +155,8 @@ impl Bench {
         let options = [format!("folder={}", folder.path().display()), format!("shelf=tcp://{address}/shelf")];
         let server = system("files").and_then(|files| served(&files, &options));
         for (name, size) in FILES {
-            // Another one for each row: after 19 800 files that were made, ganesha 4.3 takes all its descriptors to be used up.
+            // Another one for each row: after 19 800 files that were made, ganesha 4.3 takes all its descriptors to be
+            // used up.
             let nfs = self.parties.nfs().and_then(Nfs::start);
             let bytes: Vec<u8> = (0..size).map(|at| (at * 31 + at / 251) as u8).collect();
             let n = ((200 << 20) / self.effort.part / (size + (64 << 10))).clamp(3, 1000);

@@ -1,4 +1,5 @@
-//! How much there is to read of the interpreter and of the verifier: lines that aren't empty or only comments, without tests.
+//! How much there is to read of the interpreter and of the verifier: lines that aren't empty or only comments, without
+//! tests.
 
 use std::fs;
 use std::path::Path;

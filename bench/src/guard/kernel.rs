@@ -1,8 +1,8 @@
 //! Small programs that do one thing N times, and how many instructions it takes them.
 //!
-//! Each is made into an executable with two sizes, its own N and a larger one, and run under Valgrind's callgrind, which
-//! counts what all threads execute. What the larger size takes more, divided by how much larger it is, is one operation;
-//! what comes before and after the loop does not count.
+//! Each is made into an executable with two sizes, its own N and a larger one, and run under Valgrind's callgrind,
+//! which counts what all threads execute. What the larger size takes more, divided by how much larger it is, is one
+//! operation; what comes before and after the loop does not count.
 //!
 //! Counts are the same in every run but for the ticks of the clock: where the first one comes, another segment of the
 //! program goes on, which may be better or worse by some instructions. Beside twenty million in a run, which is what N

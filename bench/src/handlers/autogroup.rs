@@ -1,5 +1,5 @@
-//! Linux shares a processor between sessions, not between processes, as long as it is told to: then busy processes beside would count as
-//! one.
+//! Linux shares a processor between sessions, not between processes, as long as it is told to: then busy processes
+//! beside would count as one.
 
 use std::fs;
 

@@ -11,7 +11,8 @@ pub const BUSY: usize = 50;
 /// Datagrams for somebody else before each request.
 pub const FLOOD: usize = 10;
 
-/// What two rows come from: how long an answer takes, or how many there are in a second; and the time below which 99 in 100 are.
+/// What two rows come from: how long an answer takes, or how many there are in a second; and the time below which 99 in
+/// 100 are.
 pub struct Experiment {
     pub name: &'static str,
     pub work: Work,

@@ -1,4 +1,5 @@
-//! The server's side: a network namespace of its own, with one end of a pair of interfaces, and then the server in place of this process.
+//! The server's side: a network namespace of its own, with one end of a pair of interfaces, and then the server in
+//! place of this process.
 
 use std::fs;
 use std::os::unix::process::CommandExt;

@@ -1,8 +1,8 @@
-//! Handlers, paper on ASHs: what it saves that code runs where a message arrives, beside processes that poll and processes that wait,
-//! and whole services beside others.
+//! Handlers, paper on ASHs: what it saves that code runs where a message arrives, beside processes that poll and
+//! processes that wait, and whole services beside others.
 //!
-//! Most rows are [`Experiment`]s: a work, how many requests are under way at once, and the parties that do it. Each party's server has a network
-//! namespace and a processor of its own, with a pair of interfaces to the client's.
+//! Most rows are [`Experiment`]s: a work, how many requests are under way at once, and the parties that do it. Each
+//! party's server has a network namespace and a processor of its own, with a pair of interfaces to the client's.
 
 mod autogroup;
 mod demultiplexer;

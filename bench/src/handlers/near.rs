@@ -1,4 +1,5 @@
-//! The client's side: alone in a network namespace, it starts a server in another one, asks it, and says how long answers took.
+//! The client's side: alone in a network namespace, it starts a server in another one, asks it, and says how long
+//! answers took.
 
 use std::io::ErrorKind;
 use std::net::UdpSocket;

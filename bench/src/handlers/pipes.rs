@@ -1,4 +1,5 @@
-//! Pipes: copy, Internet checksum and byte swap in one pass, beside the same in three, in C, and beside `memcpy` (Table IV of the paper).
+//! Pipes: copy, Internet checksum and byte swap in one pass, beside the same in three, in C, and beside `memcpy` (Table
+//! IV of the paper).
 
 use std::arch::x86_64::{_mm_clflush, _mm_lfence, _mm_mfence, _rdtsc};
 use std::cell::RefCell;
@@ -95,8 +96,8 @@ enum Cache {
     Apart,
 }
 
-/// Source and destination begin with a line of the cache, and aren't a multiple of 4096 bytes apart: processors take the one for the
-/// other then, for a while.
+/// Source and destination begin with a line of the cache, and aren't a multiple of 4096 bytes apart: processors take
+/// the one for the other then, for a while.
 struct Data {
     memory: Vec<u8>,
     source: usize,

@@ -14,7 +14,8 @@ use crate::statistics::Figure;
 /// For all of it.
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// What is to be reached: the paper's figures, where they are instructions or shares, or what the issue of handlers is to save.
+/// What is to be reached: the paper's figures, where they are instructions or shares, or what the issue of handlers is
+/// to save.
 const TARGETS: [(&str, f64); 7] = [
     ("generic write", 68.0),
     ("specific write", 38.0),

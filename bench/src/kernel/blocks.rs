@@ -15,8 +15,8 @@ pub const SINGLE: &str = "single-calls";
 /// By a program with loops and conditions.
 pub const PROGRAM: &str = "program";
 
-/// What a row is, and what the image calls the same by single calls and by a program. It has checked that all three do the same. The last are
-/// of a server in another address space, to which a client ships blocks.
+/// What a row is, and what the image calls the same by single calls and by a program. It has checked that all three do
+/// the same. The last are of a server in another address space, to which a client ships blocks.
 const BLOCKS: [(&str, &str, &str); 9] = [
     ("interp 1", "single calls 1", "interp program 1"),
     ("interp 10", "single calls 10", "interp program 10"),

@@ -1,9 +1,9 @@
-//! Linux 6.1 as a peer: Debian's kernel for clouds in QEMU, with one program, which measures and says what it found on the
-//! serial line (`bench/peers/linux`).
+//! Linux 6.1 as a peer: Debian's kernel for clouds in QEMU, with one program, which measures and says what it found on
+//! the serial line (`bench/peers/linux`).
 //!
-//! QEMU counts instructions and takes that for the time (`-icount`), so what is measured is the same on every computer and
-//! in every boot; it is checked here that it is. The kernel is the newest 6.1 that apt knew when one was first asked for,
-//! and stays: another one has other counts.
+//! QEMU counts instructions and takes that for the time (`-icount`), so what is measured is the same on every computer
+//! and in every boot; it is checked here that it is. The kernel is the newest 6.1 that apt knew when one was first
+//! asked for, and stays: another one has other counts.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -20,7 +20,8 @@ use crate::places;
 const MACHINE_OF_LINUX: [&str; 9] =
     ["-m", "512M", "-serial", "stdio", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm", "-append"];
 
-/// Linux at its best: without what costs because of real processors' faults, and nothing by chance. It ends when it panics.
+/// Linux at its best: without what costs because of real processors' faults, and nothing by chance. It ends when it
+/// panics.
 const COMMAND_LINE: &str =
     "console=ttyS0 quiet panic=-1 mitigations=off nokaslr norandmaps tsc=reliable random.trust_cpu=on";
 
@@ -51,8 +52,8 @@ struct Boot {
     time: Duration,
 }
 
-/// Instructions by what they were taken for, as `bench/peers/linux/README.md` has them, and last the milliseconds of a boot,
-/// which alone are of this computer.
+/// Instructions by what they were taken for, as `bench/peers/linux/README.md` has them, and last the milliseconds of a
+/// boot, which alone are of this computer.
 pub fn measure() -> Result<Vec<(String, u64)>, String> {
     let kernel = kernel()?;
     let initramfs = initramfs()?;
@@ -93,7 +94,8 @@ fn kernel() -> Result<PathBuf, String> {
         Some(kernel) => kernel,
         None => fetch(&folder).map_err(|why| {
             format!(
-                "Linux 6.1 cannot be fetched: {why}; if this is not Debian 12, put its vmlinuz-6.1…-cloud-amd64 into {}",
+                "Linux 6.1 cannot be fetched: {why}; if this is not Debian 12, put its \
+                 vmlinuz-6.1…-cloud-amd64 into {}",
                 folder.display()
             )
         })?,
@@ -147,7 +149,8 @@ fn initramfs() -> Result<PathBuf, String> {
     Ok(initramfs)
 }
 
-/// A file in an archive of cpio's "new" format: thirteen numbers, its name, and what is in it, both filled up to four bytes.
+/// A file in an archive of cpio's "new" format: thirteen numbers, its name, and what is in it, both filled up to four
+/// bytes.
 fn file(name: &str, mode: usize, bytes: &[u8]) -> Vec<u8> {
     let fill = |archive: &mut Vec<u8>| archive.resize(archive.len().next_multiple_of(4), 0);
     let mut archive = b"070701".to_vec();

@@ -1,4 +1,5 @@
-//! What a kernel's primitives cost, in instructions: systems that run in one QEMU, which counts them; paper on THINK, tables 1 to 3.
+//! What a kernel's primitives cost, in instructions: systems that run in one QEMU, which counts them; paper on THINK,
+//! tables 1 to 3.
 
 mod blocks;
 mod chapter;

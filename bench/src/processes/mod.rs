@@ -195,7 +195,8 @@ impl Bench {
         Ok(Row { row: format!("busy {}", row.row), target: Some(target), ..row })
     }
 
-    /// What the checks for the end of a time slice cost, for each program that is not too long for that, and on average.
+    /// What the checks for the end of a time slice cost, for each program that is not too long for that, and on
+    /// average.
     fn time_slices(&self) -> Vec<Row> {
         let row = |name: &str, percent: Option<f64>, target| Row {
             drystone: percent.map(Figure::single),

@@ -71,8 +71,8 @@ fn drive(library: &Path, arguments: &[String]) -> Result<c_int, String> {
     let function = Object::open(library)?.find("drive").ok_or("the driver has no `drive`")?;
     // SAFETY: the library is the driver that this program has built, whose `drive` has the type `Drive`; it writes only
     // into its arguments, which are ours alone, each ended by zero and all by a null pointer, and keeps none of them
-    // after it has returned. What it calls is code of the contenders, as it would in its own process; a fault there ends
-    // this process, which was started for that.
+    // after it has returned. What it calls is code of the contenders, as it would in its own process; a fault there
+    // ends this process, which was started for that.
     unsafe {
         let drive = std::mem::transmute::<*const u8, Drive>(function);
         Ok(drive(count, pointers.as_mut_ptr()))

@@ -19,8 +19,8 @@ impl<'a> Calls<'a> {
         Ok(Calls { line, handle })
     }
 
-    /// Sends a message, by its number and with its values in the bytes of docs/src/wire.md, and waits for the next one: its number
-    /// and the bytes of its values.
+    /// Sends a message, by its number and with its values in the bytes of docs/src/wire.md, and waits for the next one:
+    /// its number and the bytes of its values.
     ///
     /// # Errors
     /// The protocol doesn't allow it, or the connection is lost.

@@ -140,7 +140,8 @@ impl Server {
         self.line.describe(name)
     }
 
-    /// Begins a communication with what is exported by a name, for calls one by one. It is given up with what this gives.
+    /// Begins a communication with what is exported by a name, for calls one by one. It is given up with what this
+    /// gives.
     ///
     /// # Errors
     /// Nothing is exported by that name.
@@ -148,8 +149,9 @@ impl Server {
         Calls::begin(&mut self.line, name)
     }
 
-    /// Ships a program, with the values of its variables, and waits for what becomes of it. `names` are what its communications
-    /// lead to, in their order; it may take so many rounds of loops. What has stopped before is given up.
+    /// Ships a program, with the values of its variables, and waits for what becomes of it. `names` are what its
+    /// communications lead to, in their order; it may take so many rounds of loops. What has stopped before is given
+    /// up.
     ///
     /// # Errors
     /// It isn't run, or the connection is lost.
@@ -184,7 +186,8 @@ impl Server {
         }
     }
 
-    /// Has what has stopped go on, with other values if there are any, and so many rounds more. `table` is the one that came.
+    /// Has what has stopped go on, with other values if there are any, and so many rounds more. `table` is the one that
+    /// came.
     ///
     /// # Errors
     /// Nothing has stopped, or as for [`Server::run`].

@@ -1,5 +1,5 @@
-//! What a block does, as a program that is shipped (`extension::composite`). The language's checker has made sure that there is
-//! nothing in it that can't be.
+//! What a block does, as a program that is shipped (`extension::composite`). The language's checker has made sure that
+//! there is nothing in it that can't be.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,8 @@ use drystone_language::source::Span;
 
 use crate::descriptors::model_type;
 
-/// The program of a block, as it is sent. `locate` gives the number by which errors say where they are; 0: they don't know.
+/// The program of a block, as it is sent. `locate` gives the number by which errors say where they are; 0: they don't
+/// know.
 pub fn encoded(
     program: &Program,
     composite: &Composite,

@@ -217,8 +217,8 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(payload.word, sent);
     }
 
-    /// A native service that answers at once, and a pump in a stream, need no other look at the buffer; the runtime hands the
-    /// message on when it is there.
+    /// A native service that answers at once, and a pump in a stream, need no other look at the buffer; the runtime
+    /// hands the message on when it is there.
     fn send_if_marked(&mut self, communication: Value, interface: InterfaceId, message: usize, done: Block) {
         let [(from, _)] = self.transitions(interface, message)[..] else { return };
         let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);

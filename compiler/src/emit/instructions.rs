@@ -216,8 +216,8 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// At the end of a FOR loop: steps its counter before the test, so that it becomes the next one in its register, and
-    /// goes straight to the loop's header. Not if the step may overflow, or these are blocks of something else.
+    /// At the end of a FOR loop: steps its counter before the test, so that it becomes the next one in its register,
+    /// and goes straight to the loop's header. Not if the step may overflow, or these are blocks of something else.
     fn count_on(&mut self, next: BlockId, outside: BlockId) -> bool {
         let code = self.code();
         let Some(inner) = code.block(next).in_loop.map(|number| &code.loops[number]) else { return false };

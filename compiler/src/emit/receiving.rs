@@ -152,7 +152,8 @@ impl<M: Module> Build<'_, '_, M> {
         self.matches(index, pattern)
     }
 
-    /// Of a tag with its flags: which message for this side is there, and whether there is one and nothing else is said.
+    /// Of a tag with its flags: which message for this side is there, and whether there is one and nothing else is
+    /// said.
     fn message_of(&mut self, tag: Value, side: Direction) -> (Value, Value) {
         let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
         let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);

@@ -24,8 +24,8 @@ impl Lower<'_, '_> {
             return false;
         }
         let target = self.prepare(place);
-        // What is put behind it doesn't change it; if it waits or makes elements, this is a variable. And who may change
-        // this text has its lock: the text's cell stays where it is.
+        // What is put behind it doesn't change it; if it waits or makes elements, this is a variable. And who may
+        // change this text has its lock: the text's cell stays where it is.
         let cell = match &target {
             Target::Memory(address) => Cell::Known(*address),
             Target::Element { variable, collection, keys } => {

@@ -370,7 +370,8 @@ impl<'u, 'a> Lower<'u, 'a> {
         self.cuts += 1;
     }
 
-    /// Something is done next that is not interrupted: the time slice is looked at before, if much has been done already.
+    /// Something is done next that is not interrupted: the time slice is looked at before, if much has been done
+    /// already.
     fn look_before(&mut self, weight: u64) {
         self.since_look += weight;
         if self.since_look > MOST_WEIGHT && !self.in_condition && !self.code.native {

@@ -237,8 +237,8 @@ impl Lower<'_, '_> {
         (self.lock, self.ours) = (lock, ours);
     }
 
-    /// Waits until what `test` computes holds: the condition, or something that only this process knows. Whoever releases the
-    /// lock tests it, unless that may take long.
+    /// Waits until what `test` computes holds: the condition, or something that only this process knows. Whoever
+    /// releases the lock tests it, unless that may take long.
     pub(super) fn await_condition(
         &mut self,
         condition: &Expression,

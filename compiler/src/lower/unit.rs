@@ -25,8 +25,8 @@ pub struct Unit<'a> {
     pub locations: Locations<'a>,
     /// Procedure variants that some code calls; index is the number in [`Terminator::CallProcedure`].
     pub variants: Vec<Variant>,
-    /// Interfaces that are bound to names or bound by others than the plain binding, and those of components that are made
-    /// elsewhere: their messages may leave the program.
+    /// Interfaces that are bound to names or bound by others than the plain binding, and those of components that are
+    /// made elsewhere: their messages may leave the program.
     pub leaving: BTreeSet<InterfaceId>,
     numbers: HashMap<Variant, usize>,
 }

@@ -155,8 +155,8 @@ pub enum Reach {
     },
 }
 
-/// A message's place in a communication while it is being written or read: what a suspension point gives, and what says that it
-/// is done takes.
+/// A message's place in a communication while it is being written or read: what a suspension point gives, and what says
+/// that it is done takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payload {
     /// The communication, which holds it.

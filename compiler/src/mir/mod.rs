@@ -141,7 +141,8 @@ pub enum SuspensionOp {
         /// What may have been written when the lock is released, see [`crate::awaited`].
         written: u64,
     },
-    /// The same after the process has tested the condition itself, which may take long: it does so again when it is its turn.
+    /// The same after the process has tested the condition itself, which may take long: it does so again when it is its
+    /// turn.
     AwaitTested {
         /// Whether the condition holds.
         holds: Reg,
@@ -215,8 +216,8 @@ pub struct Loop {
     pub header: BlockId,
     /// What it counts, if it is a FOR loop whose variable is in a register.
     pub counter: Option<Counter>,
-    /// In it, or in a procedure that is called there and runs on the processor's stack, something is written to standard output:
-    /// it is interrupted while nobody reads that.
+    /// In it, or in a procedure that is called there and runs on the processor's stack, something is written to
+    /// standard output: it is interrupted while nobody reads that.
     pub writes: bool,
 }
 
@@ -298,7 +299,8 @@ pub struct Code {
     pub shape: Shape,
     /// Which procedure it is (whose frame is its own); none for a body (whose frame is the process).
     pub procedure: Option<ProcedureId>,
-    /// Where the FINALLY of a service begins: the runtime comes there from anywhere, so nothing is live but what lies in memory.
+    /// Where the FINALLY of a service begins: the runtime comes there from anywhere, so nothing is live but what lies
+    /// in memory.
     pub finally: Option<BlockId>,
 }
 

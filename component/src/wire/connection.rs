@@ -1,5 +1,6 @@
 //! One end of a connection between two programs, and the communications that go over it. Here is what this side does;
-//! `beginning` is how communications begin, `reading` what the other side's frames do, `writing` what this side's frames are.
+//! `beginning` is how communications begin, `reading` what the other side's frames do, `writing` what this side's
+//! frames are.
 //!
 //! Whoever asks for a communication is its client. It names what it wants, and the fingerprint of the interface that it
 //! knows. If the server has another interface, it answers with its description, and the client finds out whether that
@@ -192,7 +193,8 @@ impl Connection {
         self.channels.len() - self.free.len()
     }
 
-    /// Whether the other side has refused to begin a communication, so that nothing that was said over it has been heard.
+    /// Whether the other side has refused to begin a communication, so that nothing that was said over it has been
+    /// heard.
     pub fn was_refused(&mut self, handle: Handle) -> bool {
         self.channel(handle).is_some_and(|channel| matches!(channel.end, Some(End::Refused(_))))
     }
@@ -224,9 +226,9 @@ impl Connection {
         }
     }
 
-    /// Hands the bytes of the message that [`Connection::arrival`] tells of to `values`, see [`decode`](super::decode). It is
-    /// taken then: the other side may send one more. Gives what `values` gives, and the next message if that has come: its
-    /// number, as [`Connection::arrival`] would tell it.
+    /// Hands the bytes of the message that [`Connection::arrival`] tells of to `values`, see [`decode`](super::decode).
+    /// It is taken then: the other side may send one more. Gives what `values` gives, and the next message if that has
+    /// come: its number, as [`Connection::arrival`] would tell it.
     #[inline]
     pub fn take<T>(&mut self, handle: Handle, values: impl FnOnce(&[u8]) -> T) -> (T, Option<usize>) {
         let Some(channel) = self.channel(handle).filter(|channel| !channel.inbox.is_empty()) else {
@@ -336,8 +338,8 @@ impl Connection {
         inboxes + channels + self.partial.capacity() + self.output.held()
     }
 
-    /// This side ends the connection, if it isn't over, and lets go of what waits to be taken: that is lost. Who leaves much
-    /// unread isn't told why.
+    /// This side ends the connection, if it isn't over, and lets go of what waits to be taken: that is lost. Who leaves
+    /// much unread isn't told why.
     pub fn evict(&mut self, why: &str) {
         if self.output.rest().len() > FULL / 2 {
             self.output = Output::default();

@@ -1,5 +1,6 @@
-//! An interface told to another program: its name, fingerprint, messages and automaton, as bytes and back. What comes back
-//! is an interface in every respect: numbers within their tables, one sender in each state, one way for each message.
+//! An interface told to another program: its name, fingerprint, messages and automaton, as bytes and back. What comes
+//! back is an interface in every respect: numbers within their tables, one sender in each state, one way for each
+//! message.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -211,8 +212,8 @@ fn message(reader: &mut Reader<'_>) -> Result<Described, String> {
     Ok(Described { name: name_of_message, sender, parameters })
 }
 
-/// The text of which an interface's fingerprint is the hash, as `language/` writes it; none for an interface that carries
-/// components, of which more is known only where it is declared.
+/// The text of which an interface's fingerprint is the hash, as `language/` writes it; none for an interface that
+/// carries components, of which more is known only where it is declared.
 pub fn identity(interface: &impl Protocol) -> Option<String> {
     let mut text = interface.name().to_string();
     for number in 0..interface.messages() {

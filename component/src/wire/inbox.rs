@@ -63,7 +63,8 @@ impl Inbox {
         (self.whole != 0).then(|| self.header().number)
     }
 
-    /// Hands the bytes of the first message, which there is, to `values`, and forgets it; gives what that gives, and its length.
+    /// Hands the bytes of the first message, which there is, to `values`, and forgets it; gives what that gives, and
+    /// its length.
     #[inline]
     pub(super) fn take<T>(&mut self, values: impl FnOnce(&[u8]) -> T) -> (T, usize) {
         let length = self.header().length as usize;

@@ -16,8 +16,8 @@ pub struct Limits {
     pub largest: u32,
     /// Communications that the other side may begin.
     pub communications: u32,
-    /// Bytes that all communications together may send before any have been taken. Each has its part of one half; of the
-    /// other half those get more that use theirs.
+    /// Bytes that all communications together may send before any have been taken. Each has its part of one half; of
+    /// the other half those get more that use theirs.
     pub sum: u64,
 }
 
@@ -45,8 +45,8 @@ impl Limits {
         }
     }
 
-    /// By how many bytes one communication's credit may grow, where this many are wanted, this is it now, and all together
-    /// have that much.
+    /// By how many bytes one communication's credit may grow, where this many are wanted, this is it now, and all
+    /// together have that much.
     pub(super) fn more(&self, wanted: i64, credit: i64, all: u64) -> i64 {
         let left = i64::try_from((self.sum / 2).saturating_sub(all)).unwrap_or(i64::MAX);
         wanted.min(i64::from(self.bytes) - credit).min(left).max(0)

@@ -1,5 +1,5 @@
-//! The values of a message as XDR (RFC 4506), by the types of its parameters: INTEGER is a hyper, REAL a double, BOOLEAN a
-//! bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. A component has no such form.
+//! The values of a message as XDR (RFC 4506), by the types of its parameters: INTEGER is a hyper, REAL a double,
+//! BOOLEAN a bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. A component has no such form.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;

@@ -47,8 +47,9 @@ fn said(at: usize, byte: u8) -> String {
 
 #[test]
 fn what_is_no_interface_is_refused() {
-    // The name 0, the fingerprint 12, 2 messages 28, a name 32, its sender 40, 1 parameter 44, its name 48, its type 56;
-    // the other message 60; 3 states 104, the first one's end 108, 1 transition 112, its message 116, its state 120.
+    // The name 0, the fingerprint 12, 2 messages 28, a name 32, its sender 40, 1 parameter 44, its name 48, its type
+    // 56; the other message 60; 3 states 104, the first one's end 108, 1 transition 112, its message 116, its state
+    // 120.
     assert_eq!(said(4, b'g'), "its fingerprint is that of another interface");
     assert_eq!(said(12, 0), "its fingerprint is that of another interface");
     assert_eq!(
@@ -75,7 +76,10 @@ fn what_is_no_interface_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 1000 }) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 1000 })
+    })]
 
     #[test]
     fn a_description_comes_as_it_went_and_says_all(plan in plans()) {
@@ -104,7 +108,12 @@ proptest! {
     }
 
     #[test]
-    fn other_bytes_are_refused_or_mean_the_same(plan in plans(), at in any::<prop::sample::Index>(), bits in 1..=255u8, cut in any::<bool>()) {
+    fn other_bytes_are_refused_or_mean_the_same(
+        plan in plans(),
+        at in any::<prop::sample::Index>(),
+        bits in 1..=255u8,
+        cut in any::<bool>(),
+    ) {
         let mut changed = bytes(&Description::of(plan.interface()));
         let at = at.index(changed.len());
         if cut { changed.truncate(at) } else { changed[at] ^= bits }

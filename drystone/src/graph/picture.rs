@@ -1,5 +1,6 @@
 //! What a drawing shows: boxes in boxes with their interfaces, and connections. Where it comes from, a program's text
-//! ([`written`](super::written)) or a program that runs ([`running`](super::running)), and how it looks is no concern of this file.
+//! ([`written`](super::written)) or a program that runs ([`running`](super::running)), and how it looks is no concern
+//! of this file.
 
 /// The whole program.
 #[derive(Default)]

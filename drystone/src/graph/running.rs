@@ -1,8 +1,9 @@
 //! The picture of a program that runs, as its control socket tells it: components with what their processes wait for
 //! (`members`), connections, and bindings with what has gone through them (`joints`).
 //!
-//! Where a component, or a collection of its, holds more than a few that are alike, one box stands for all of them, with all
-//! that they hold; and for those that hold one another one by one, as in a list. What is reached by a name is a box as in the picture of a text.
+//! Where a component, or a collection of its, holds more than a few that are alike, one box stands for all of them,
+//! with all that they hold; and for those that hold one another one by one, as in a list. What is reached by a name is
+//! a box as in the picture of a text.
 
 mod joints;
 mod members;
@@ -50,8 +51,8 @@ struct Painter<'a> {
     components: &'a [Value],
     /// Their boxes.
     boxes: Vec<usize>,
-    /// Boxes of components, and where these were made, by the paths by which others tell of them. Components of a service's
-    /// processes have the same path: one of them stands for all.
+    /// Boxes of components, and where these were made, by the paths by which others tell of them. Components of a
+    /// service's processes have the same path: one of them stands for all.
     named: HashMap<&'a str, (usize, &'a str)>,
     /// Names of interfaces; their places are their numbers.
     interfaces: Vec<&'a str>,

@@ -1,9 +1,9 @@
-//! The picture of a program's text: the component that starts, what its variables hold, and what is inside that, with their
-//! interfaces and the connections that `CONNECT` and `EXPORT` statements make.
+//! The picture of a program's text: the component that starts, what its variables hold, and what is inside that, with
+//! their interfaces and the connections that `CONNECT` and `EXPORT` statements make.
 //!
 //! A box stands for all variables of one component that hold the same template. What is inside a template is shown
-//! once, in the first of its boxes; so there is an end to components that hold their like. A name is a box as well, beside
-//! those that are connected to it or exported by it.
+//! once, in the first of its boxes; so there is an end to components that hold their like. A name is a box as well,
+//! beside those that are connected to it or exported by it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 

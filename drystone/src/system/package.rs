@@ -1,5 +1,6 @@
-//! The package that puts a system together: each part is a static of its own type, and what it requires is a type that knows where that
-//! is. So whatever is bound is known when the image is compiled: it takes no memory, and a call of it is a direct call, or none at all.
+//! The package that puts a system together: each part is a static of its own type, and what it requires is a type that
+//! knows where that is. So whatever is bound is known when the image is compiled: it takes no memory, and a call of it
+//! is a direct call, or none at all.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -39,7 +40,8 @@ impl<'a> Parts<'a> {
         names.collect::<Vec<_>>().join(".")
     }
 
-    /// What a part is called in the image, by its number: there no two are called the same, though names have `_` in them, too.
+    /// What a part is called in the image, by its number: there no two are called the same, though names have `_` in
+    /// them, too.
     fn name_of(&self, number: usize) -> String {
         format!("{number}_{}", self.shown(&self.system.parts[number]).replace('.', "_"))
     }
@@ -119,7 +121,8 @@ pub fn manifest(name: &str, dependencies: &str) -> String {
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
          [[bin]]\nname = \"{name}\"\npath = \"src/main.rs\"\ntest = false\n\n\
          [dependencies]\n{dependencies}\n\
-         [profile.release]\npanic = \"abort\"\nlto = \"fat\"\ncodegen-units = 1\nopt-level = \"s\"\ndebug = true\n\n[workspace]\n"
+         [profile.release]\npanic = \"abort\"\nlto = \"fat\"\ncodegen-units = 1\nopt-level = \"s\"\n\
+         debug = true\n\n[workspace]\n"
     )
 }
 
@@ -127,8 +130,8 @@ const BEGINNING: &str = r#"//! The system NAME, put together by `drystone build`
 //!
 //! # Soundness
 //!
-//! The machine calls `machine_main` once, on one processor. Parts are made as their crates say, and begin in the order in which they require
-//! one another.
+//! The machine calls `machine_main` once, on one processor. Parts are made as their crates say, and begin in the
+//! order in which they require one another.
 
 #![no_std]
 #![no_main]

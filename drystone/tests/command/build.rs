@@ -80,8 +80,9 @@ fn a_missing_linker_is_explained() {
 }
 
 /// With real numbers, for which later processors have other instructions.
-const REALS: &str = "COMPONENT A;\nVARIABLE x: REAL; i: INTEGER;\nBEGIN\n  x := 0.5;\n  FOR i := 1 TO 10 DO x := x * x + \
-                     REAL(i) / 3.0 END;\n  WRITE(x); WRITELINE\nEND A;";
+const REALS: &str = "COMPONENT A;\nVARIABLE x: REAL; i: INTEGER;\n\
+                     BEGIN\n  x := 0.5;\n  FOR i := 1 TO 10 DO x := x * x + REAL(i) / 3.0 END;\n  WRITE(x); \
+                     WRITELINE\nEND A;";
 
 #[test]
 fn executables_are_for_other_machines_too_unless_told_otherwise() {
@@ -116,7 +117,8 @@ fn an_executable_says_what_its_processor_lacks() {
     assert!(complaint(&output).contains("this processor has no xsse3"), "{}", complaint(&output));
 }
 
-/// Cargo compiles a crate once for each set of features. Should this fail, `platform/linux/Cargo.toml` says where a feature is to be named.
+/// Cargo compiles a crate once for each set of features. Should this fail, `platform/linux/Cargo.toml` says where a
+/// feature is to be named.
 #[test]
 fn crates_have_the_same_features_whatever_is_built() {
     let features = |what: &[&str]| -> BTreeMap<String, String> {

@@ -6,7 +6,8 @@ use std::path::Path;
 /// Whoever signs certificates, and its own.
 type Authority = (rcgen::Issuer<'static, rcgen::KeyPair>, String);
 
-/// Files `NAME.pem` and `NAME.key` with a certificate for this machine, signed by an authority of its own, `NAME-ca.pem`.
+/// Files `NAME.pem` and `NAME.key` with a certificate for this machine, signed by an authority of its own,
+/// `NAME-ca.pem`.
 pub fn certify(folder: &Path, name: &str, (authority, root): &Authority) {
     let key = rcgen::KeyPair::generate().expect("a key");
     let hosts = vec!["localhost".to_string(), "127.0.0.1".to_string()];

@@ -1,6 +1,6 @@
-//! What goes wrong between programs that are joined by HTTP, ONC RPC and datagrams: very many clients, clients that never read, send
-//! garbage or are cut off, sides that are killed or not there. Nothing hangs, others go on, and in the end nothing is left
-//! over: descriptors and memory of the server are counted.
+//! What goes wrong between programs that are joined by HTTP, ONC RPC and datagrams: very many clients, clients that
+//! never read, send garbage or are cut off, sides that are killed or not there. Nothing hangs, others go on, and in the
+//! end nothing is left over: descriptors and memory of the server are counted.
 
 use std::fs;
 use std::io::{Read, Write};

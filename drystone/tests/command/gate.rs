@@ -1,4 +1,5 @@
-//! `drystone handler` with filters: several handlers at one interface, each attached by a run of the command of its own.
+//! `drystone handler` with filters: several handlers at one interface, each attached by a run of the command of its
+//! own.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::net::UdpSocket;

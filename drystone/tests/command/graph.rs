@@ -100,7 +100,8 @@ fn graphviz_gets_text() {
     assert_eq!(text.matches('{').count(), text.matches('}').count());
 }
 
-/// A thousand guests of one host, which makes each wait in the end; and guests by a name, by BY, and of a host elsewhere.
+/// A thousand guests of one host, which makes each wait in the end; and guests by a name, by BY, and of a host
+/// elsewhere.
 const TOWN: &str = "
 COMPONENT Town;
 INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;
@@ -124,7 +125,8 @@ COMPONENT Link OFFERS Greet;
     END
   END Greet;
 END Link;
-VARIABLE host, far: Host; inn: Inn; chain: Link; guest[i: INTEGER]: Guest; traveller, visitor, tourist, sleeper: Guest; i: INTEGER;
+VARIABLE host, far: Host; inn: Inn; chain: Link; guest[i: INTEGER]: Guest; traveller, visitor, tourist, \
+  sleeper: Guest; i: INTEGER;
 BEGIN
   NEW(host); NEW(inn); NEW(far) AT \"worker:1\";
   EXPORT(Greet(host), \"tcp://127.0.0.1:NUMBER/host\");
@@ -154,7 +156,8 @@ fn a_program_that_runs_is_drawn() {
         "guest[]: Guest \u{d7} 1000\\n1000 \u{d7} BEGIN waits for a message from Town.host at program.dry:",
         "traveller: Guest\\nBEGIN waits for a message from tcp://127.0.0.1:",
         "visitor: Guest\\nBEGIN waits for a message from Town.host at",
-        "BY Monitored\\nGreet: 1 communications, 1 open, 0 lost\\nsent 2 messages (16 bytes), received 1 messages (8 bytes)",
+        "BY Monitored\\nGreet: 1 communications, 1 open, 0 lost\\nsent 2 messages (16 bytes), received 1 \
+         messages (8 bytes)",
         "/host\\nGreet: 1 communications, 1 open, 0 lost\\nsent 2 messages (16 bytes), received 1 messages (8 bytes)\\n\
          Greet exported: 1 communications, 1 open, 0 lost\\nsent 1 messages (8 bytes), received 2 messages (16 bytes)",
         "far: Host AT worker:1\\n",

@@ -1,5 +1,5 @@
-//! `drystone specialise` with programs that would take any amount of time or memory: it ends within its limits, and says
-//! where they went.
+//! `drystone specialise` with programs that would take any amount of time or memory: it ends within its limits, and
+//! says where they went.
 
 use std::fmt::Write;
 use std::fs;
@@ -40,7 +40,8 @@ unsigned run(void) {
     unsigned at = 0, number = 0;
     for (;;) {
         switch (program[at++]) {
-        case 'p': { struct cell *cell = malloc(sizeof *cell); cell->next = top; cell->value = number; top = cell; break; }
+        case 'p': { struct cell *cell = malloc(sizeof *cell); cell->next = top; cell->value = number; top = cell; \
+          break; }
         case 'i': number++; break;
         case 'j': at = 0; break;
         default: return top->value;
@@ -49,8 +50,8 @@ unsigned run(void) {
 }
 ";
 
-/// What `drystone specialise` becomes. It is there once the command was asked for it: in a checkout Cargo makes it, which takes more
-/// memory than the tests leave.
+/// What `drystone specialise` becomes. It is there once the command was asked for it: in a checkout Cargo makes it,
+/// which takes more memory than the tests leave.
 static SPECIALISER: LazyLock<PathBuf> = LazyLock::new(|| {
     let made = Command::new(DRYSTONE).args(["specialise", "--help"]).output().expect("the command runs");
     assert_eq!(status(&made), 0, "{}", complaint(&made));

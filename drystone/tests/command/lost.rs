@@ -1,6 +1,7 @@
-//! Services whose clients are lost: one text (`drystone/tests/bindings/Lost.dry`) in which clients are lost at every point of what they
-//! say, over everything that can join two sides, and by the interpreter; and a queue of jobs whose workers die (`systems/queue`).
-//! `DRYSTONE_DEATHS` says how many of these do (20 unless it is set; a campaign has 100).
+//! Services whose clients are lost: one text (`drystone/tests/bindings/Lost.dry`) in which clients are lost at every
+//! point of what they say, over everything that can join two sides, and by the interpreter; and a queue of jobs whose
+//! workers die (`systems/queue`). `DRYSTONE_DEATHS` says how many of these do (20 unless it is set; a campaign has
+//! 100).
 
 use std::collections::VecDeque;
 use std::fs;

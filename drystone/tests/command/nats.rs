@@ -1,5 +1,6 @@
-//! `nats:` names, with a real nats-server for each test: what all factories have in common, servers that share their clients,
-//! and what happens when a server, NATS itself, or sense is lost. Where there is no nats-server these are skipped, and say so.
+//! `nats:` names, with a real nats-server for each test: what all factories have in common, servers that share their
+//! clients, and what happens when a server, NATS itself, or sense is lost. Where there is no nats-server these are
+//! skipped, and say so.
 
 mod blocks;
 mod faults;

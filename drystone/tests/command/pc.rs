@@ -1,4 +1,5 @@
-//! `--platform pc`: on a machine without an operating system, which QEMU is here, a program does what it does as a process.
+//! `--platform pc`: on a machine without an operating system, which QEMU is here, a program does what it does as a
+//! process.
 
 mod domains;
 
@@ -88,7 +89,8 @@ fn boot(image: &Path, machine: &[&str]) -> Output {
     output
 }
 
-/// Programs that compute for long get less to do: an emulator takes sixteen times as long as a processor. That is what they do it with.
+/// Programs that compute for long get less to do: an emulator takes sixteen times as long as a processor. That is what
+/// they do it with.
 fn shortened(program: &Path) -> Option<TempDir> {
     if program.file_stem()? != "TrafficSimulation" {
         return None;
@@ -353,7 +355,8 @@ fn procedures_may_call_each_other_deeply() {
     let procedures = (1..1000).fold(first, |text, number| {
         let before = number - 1;
         text + &format!(
-            "PROCEDURE P{number}(a, b, c, d: INTEGER): INTEGER;\nBEGIN RETURN (P{before}(d, a, b, c) + a * b + c * d) MOD 1000\n\
+            "PROCEDURE P{number}(a, b, c, d: INTEGER): INTEGER;\n\
+             BEGIN RETURN (P{before}(d, a, b, c) + a * b + c * d) MOD 1000\n\
              END P{number};\n"
         )
     });
@@ -513,8 +516,9 @@ fn files_are_as_elsewhere() {
 }
 
 /// With real numbers, for which later processors have other instructions.
-const REALS: &str = "COMPONENT A;\nVARIABLE x: REAL; i: INTEGER;\nBEGIN\n  x := 0.5;\n  FOR i := 1 TO 10 DO x := x * x + \
-                     REAL(i) / 3.0 END;\n  WRITE(x); WRITELINE\nEND A;";
+const REALS: &str = "COMPONENT A;\nVARIABLE x: REAL; i: INTEGER;\n\
+                     BEGIN\n  x := 0.5;\n  FOR i := 1 TO 10 DO x := x * x + REAL(i) / 3.0 END;\n  WRITE(x); \
+                     WRITELINE\nEND A;";
 
 #[test]
 fn an_image_boots_on_other_machines_and_says_what_they_lack() {

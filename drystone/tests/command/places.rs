@@ -1,5 +1,5 @@
-//! Places where components are made: on Linux, and on a machine without an operating system. What a program does when its server is
-//! in one of them it does in all.
+//! Places where components are made: on Linux, and on a machine without an operating system. What a program does when
+//! its server is in one of them it does in all.
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -85,8 +85,8 @@ fn the_file_server_gives_what_is_in_its_folder() {
     }
 }
 
-/// With room again the server writes again; what it had acknowledged is there, and nothing by halves. Some of the rounds of
-/// `systems/keyvalue/tests/full.py PROGRAM 100`.
+/// With room again the server writes again; what it had acknowledged is there, and nothing by halves. Some of the
+/// rounds of `systems/keyvalue/tests/full.py PROGRAM 100`.
 #[test]
 fn the_key_value_server_goes_on_when_a_full_disk_has_room() {
     let Some(said) = script("keyvalue", "full.py", &["2"], key_value()) else {
@@ -140,7 +140,8 @@ fn the_book_has_the_servers_own_table_of_commands() {
     }
 }
 
-/// What a client of Redis says, and what it hears. Answers that a real Redis gives, too, but for the number of databases.
+/// What a client of Redis says, and what it hears. Answers that a real Redis gives, too, but for the number of
+/// databases.
 const REDIS: &[(&str, &str)] = &[
     ("PING", "+PONG"),
     ("set a 1", "+OK"),
@@ -408,7 +409,8 @@ fn a_password_keeps_strangers_out_of_the_key_value_server() {
     let secret = folder.path().join("secret");
     fs::write(&secret, "open sesame\nwhat stands here doesn't count\n").expect("it is written");
     let (_server, port) = redis_server(folder.path(), &[&format!("password={}", secret.display())]);
-    let said = "GET a\r\nAUTH wrong\r\nAUTH other 'open sesame'\r\nMULTI\r\nAUTH 'open sesame'\r\nGET a\r\nRESET\r\nGET a\r\n\
+    let said = "GET a\r\nAUTH wrong\r\nAUTH other 'open sesame'\r\nMULTI\r\nAUTH 'open sesame'\r\nGET a\r\n\
+                RESET\r\nGET a\r\n\
                 HELLO 2 AUTH default 'open sesame'\r\nGET a\r\nQUIT\r\n";
     let wrong = "-WRONGPASS invalid username-password pair or user is disabled.";
     let stranger = "-NOAUTH Authentication required.";

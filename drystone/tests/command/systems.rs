@@ -28,7 +28,8 @@ fn own(dependencies: &[&str], system: &str) -> TempDir {
         })
         .collect();
     let manifest = format!(
-        "[package]\nname = \"own\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[dependencies]\n{dependencies}\n[workspace]\n"
+        "[package]\nname = \"own\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[dependencies]\n{dependencies}\n\
+         [workspace]\n"
     );
     fs::create_dir(folder.path().join("src")).expect("it can be made");
     fs::write(folder.path().join("Cargo.toml"), manifest).expect("it can be written");
@@ -173,7 +174,8 @@ fn another_scheduler_is_another_name() {
             Ok(said) => said,
             Err(failed) => return drystone_golden::skipped(&format!("{failed:?}")),
         };
-        // An attacker never gives way. Who has the processor while it computes is up to the policy; all else is the same.
+        // An attacker never gives way. Who has the processor while it computes is up to the policy; all else is the
+        // same.
         let only_one = said.contains("a domain that never gave way was the only one\n");
         let not_only = said.contains("a domain that never gave way was not the only one\n");
         assert_eq!((only_one, not_only), (!others_run, others_run), "{policy}:\n{said}");

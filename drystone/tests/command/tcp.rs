@@ -1,5 +1,5 @@
-//! `tcp:` names: what is said when something is not there or goes, and a client in another language, which was written from
-//! the book's page on the protocol. What all factories have in common is in `bindings`.
+//! `tcp:` names: what is said when something is not there or goes, and a client in another language, which was written
+//! from the book's page on the protocol. What all factories have in common is in `bindings`.
 
 use std::fs;
 use std::io::Write;
@@ -45,7 +45,8 @@ ACTIVITY
 END Guest;
 COMPONENT {ISOLATED} Box;
   VARIABLE guest: Guest;
-  BEGIN NEW(guest); CONNECT(Talk(guest), \"tcp://127.0.0.1:PORT/talk\"); DELETE(guest); WRITE(\"all\"); WRITELINE END Box;
+  BEGIN NEW(guest); CONNECT(Talk(guest), \"tcp://127.0.0.1:PORT/talk\"); DELETE(guest); WRITE(\"all\"); \
+    WRITELINE END Box;
 VARIABLE box: Box;
 BEGIN NEW(box); DELETE(box); WRITE(\"on\"); WRITELINE END Main;
 ";

@@ -1,5 +1,5 @@
-//! Datagrams: clients and servers of this language, a client in Python that knows them from the book, servers that are not
-//! there, silent, or not what the client takes them for, and strangers.
+//! Datagrams: clients and servers of this language, a client in Python that knows them from the book, servers that are
+//! not there, silent, or not what the client takes them for, and strangers.
 
 use std::fs;
 use std::net::UdpSocket;

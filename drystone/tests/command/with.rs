@@ -78,8 +78,8 @@ fn a_folder_without_a_crate_and_a_missing_cargo_are_explained() {
     assert!(complaint(&output).contains("needs cargo"), "{}", complaint(&output));
 }
 
-/// A Cargo that says how it was called, what of its surroundings matters, how far it is, and what rustc says of a crate that needs an
-/// operating system.
+/// A Cargo that says how it was called, what of its surroundings matters, how far it is, and what rustc says of a crate
+/// that needs an operating system.
 const TELLING_CARGO: &str = "#!/bin/sh
 if [ \"$1\" = metadata ]; then exec \"$REAL_CARGO\" \"$@\"; fi
 echo \"$@\" > \"$CALLED\"
@@ -115,7 +115,8 @@ fn said_to_a_terminal(mut command: Command) -> (String, Option<i32>) {
     (String::from_utf8_lossy(&said).into_owned(), child.wait().expect("it ends").code())
 }
 
-/// It builds where the environment says, tells how far that is, and says of a crate that needs an operating system what it is.
+/// It builds where the environment says, tells how far that is, and says of a crate that needs an operating system what
+/// it is.
 #[test]
 fn a_long_build_is_followed_and_a_crate_that_needs_a_system_is_named() {
     let folder = folder_with("COMPONENT A; END A;");
@@ -129,7 +130,10 @@ fn a_long_build_is_followed_and_a_crate_that_needs_a_system_is_named() {
     };
     assert!((1..=3).any(told), "{said}");
     assert!(
-        said.contains("words can't run without an operating system: it is built with bitflags, which needs Rust's standard library"),
+        said.contains(
+            "words can't run without an operating system: it is built with bitflags, which needs \
+                       Rust's standard library"
+        ),
         "{said}"
     );
     assert!(!said.contains("lang item"), "{said}");

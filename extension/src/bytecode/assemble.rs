@@ -1,5 +1,5 @@
-//! From text to slots. A line has an instruction, `label:` or both; what follows `#`, `;` or `//` is a comment. Where to jump is
-//! said by a label, or by the slots from the next instruction on (`+2`, `-7`).
+//! From text to slots. A line has an instruction, `label:` or both; what follows `#`, `;` or `//` is a comment. Where
+//! to jump is said by a label, or by the slots from the next instruction on (`+2`, `-7`).
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 

@@ -1,5 +1,5 @@
-//! What a BPF object says of its maps: definitions in section `.maps`, whose numbers are the types of a structure's members, as
-//! BTF describes them (`__uint(type, 2)` is a pointer to an array of two). Only what that takes is read.
+//! What a BPF object says of its maps: definitions in section `.maps`, whose numbers are the types of a structure's
+//! members, as BTF describes them (`__uint(type, 2)` is a pointer to an array of two). Only what that takes is read.
 
 use alloc::{
     collections::BTreeMap,
@@ -25,7 +25,8 @@ pub struct Definition {
     pub extra: u64,
 }
 
-/// The maps that section `.BTF` describes, by their names. All references are checked, so that damaged files are refused.
+/// The maps that section `.BTF` describes, by their names. All references are checked, so that damaged files are
+/// refused.
 pub(super) fn definitions(bytes: &[u8]) -> Result<BTreeMap<String, Definition>, String> {
     let maps = Types::read(bytes).and_then(|types| types.maps());
     maps.unwrap_or_else(|| Err("its section .BTF is damaged".into()))

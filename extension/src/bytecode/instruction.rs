@@ -32,10 +32,11 @@ pub enum Instruction {
     JumpIf { width: Width, condition: Condition, left: Register, right: Operand, offset: i16 },
     /// Calls what the machine gives under a number. It takes r1 to r5, gives r0, and leaves r1 to r5 undefined.
     CallHelper { number: u32 },
-    /// Calls the function that begins `offset` slots on from the next instruction. It has a stack frame of its own, and gives
-    /// r6 to r9 back as they were.
+    /// Calls the function that begins `offset` slots on from the next instruction. It has a stack frame of its own, and
+    /// gives r6 to r9 back as they were.
     CallLocal { offset: i32 },
-    /// Calls what a register names: a function, if that is an address of code ([`Constant::Code`]), else a helper's number.
+    /// Calls what a register names: a function, if that is an address of code ([`Constant::Code`]), else a helper's
+    /// number.
     CallRegister { target: Register },
     /// Returns r0 to the caller, in the outermost function to who runs the program.
     Exit,
@@ -119,8 +120,8 @@ pub enum Operand {
     Immediate(i32),
 }
 
-/// Arithmetic. It wraps around; shifts take as many bits of their operand as the width has (5 or 6). A number divided by 0 is
-/// 0, and its remainder is itself; the smallest signed number divided by -1 is itself, with the remainder 0.
+/// Arithmetic. It wraps around; shifts take as many bits of their operand as the width has (5 or 6). A number divided
+/// by 0 is 0, and its remainder is itself; the smallest signed number divided by -1 is itself, with the remainder 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alu {
     Add,
@@ -238,8 +239,8 @@ impl Instruction {
         }
     }
 
-    /// The slot that it may go to besides the next, if it stands in slot `at`; of calls, and addresses of code, where the
-    /// function begins. May lie outside the program.
+    /// The slot that it may go to besides the next, if it stands in slot `at`; of calls, and addresses of code, where
+    /// the function begins. May lie outside the program.
     pub fn target(self, at: usize) -> Option<i64> {
         let offset = match self {
             Instruction::Jump { offset, .. } | Instruction::CallLocal { offset } => offset,

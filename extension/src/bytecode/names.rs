@@ -1,5 +1,5 @@
-//! What instructions are called in text, both ways: as the conformance suites of bpf_conformance write them, and what those
-//! lack (constants of other kinds) as the RFC's pseudocode does.
+//! What instructions are called in text, both ways: as the conformance suites of bpf_conformance write them, and what
+//! those lack (constants of other kinds) as the RFC's pseudocode does.
 
 use super::instruction::*;
 

@@ -1,5 +1,6 @@
-//! Programs out of object files, as `clang -target bpf -c` makes them. Several files make one program: what one declares another has,
-//! and what one has as weak gives way to what another has. So protocols are written once and put together where they are used.
+//! Programs out of object files, as `clang -target bpf -c` makes them. Several files make one program: what one
+//! declares another has, and what one has as weak gives way to what another has. So protocols are written once and put
+//! together where they are used.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -41,9 +42,9 @@ pub struct Map {
     pub writable: bool,
 }
 
-/// Takes a program out of an object file: the function `entry`, or if that is none the only one that stands in a section of its
-/// own (or in no other). `helper` gives the numbers of functions that the object only declares, or declares as weak: what such a
-/// function does itself is for machines that haven't got the helper.
+/// Takes a program out of an object file: the function `entry`, or if that is none the only one that stands in a
+/// section of its own (or in no other). `helper` gives the numbers of functions that the object only declares, or
+/// declares as weak: what such a function does itself is for machines that haven't got the helper.
 pub fn load(
     bytes: &[u8],
     entry: Option<&str>,
@@ -52,8 +53,8 @@ pub fn load(
     link(&[bytes], entry, helper)
 }
 
-/// The same of several files. They share the maps that have the same name, and one region, in which the first file's variables come
-/// first.
+/// The same of several files. They share the maps that have the same name, and one region, in which the first file's
+/// variables come first.
 pub fn link(
     files: &[&[u8]],
     entry: Option<&str>,
@@ -81,7 +82,8 @@ pub fn link(
 /// The licence of what is Drystone's. What it is put together with may have any other.
 pub const OWN_LICENCE: &str = "MIT OR Apache-2.0";
 
-/// What the files say of their licence, in section `license`, as a program of them all has it: nothing if one of them says nothing.
+/// What the files say of their licence, in section `license`, as a program of them all has it: nothing if one of them
+/// says nothing.
 pub fn licence(files: &[&[u8]]) -> Result<String, String> {
     let mut said = BTreeSet::new();
     for bytes in files {

@@ -12,8 +12,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// Reads a program. It begins in slot 0. Refused is what no engine could run: opcodes that aren't, jumps out of the program
-    /// or into a constant, an end without exit or jump, and writing r10.
+    /// Reads a program. It begins in slot 0. Refused is what no engine could run: opcodes that aren't, jumps out of the
+    /// program or into a constant, an end without exit or jump, and writing r10.
     pub fn decode(slots: &[Slot]) -> Result<Program, Error> {
         let mut instructions = Vec::with_capacity(slots.len());
         while instructions.len() < slots.len() {

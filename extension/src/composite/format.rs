@@ -1,5 +1,5 @@
-//! Programs as bytes: XDR, as `docs/src/composite.md` has it. What can be decoded has one form only, so its hash is that of its
-//! bytes.
+//! Programs as bytes: XDR, as `docs/src/composite.md` has it. What can be decoded has one form only, so its hash is
+//! that of its bytes.
 
 use alloc::boxed::Box;
 use alloc::format;

@@ -1,8 +1,8 @@
-//! What bytecode can call. `docs/src/composite.md` has the list for who writes bytecode; the contract that the verifier holds
-//! programs to is made from the same table.
+//! What bytecode can call. `docs/src/composite.md` has the list for who writes bytecode; the contract that the verifier
+//! holds programs to is made from the same table.
 //!
-//! TEXTs are slots here, and arguments of REAL their bits. What may fail gives a *status*: 0, or 1 more than the number of a
-//! [`Fault`], which is to be handed to [`FAIL`].
+//! TEXTs are slots here, and arguments of REAL their bits. What may fail gives a *status*: 0, or 1 more than the number
+//! of a [`Fault`], which is to be handed to [`FAIL`].
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -26,8 +26,8 @@ pub const CALL: u32 = 0;
 pub const FAILED: u32 = 1;
 /// `on_error(1 to go on, 0 to stop)`
 pub const ON_ERROR: u32 = 2;
-/// `fail(status, location)`: stops with an error. If the program is resumed, it goes on behind this: jump back to where what failed
-/// begins.
+/// `fail(status, location)`: stops with an error. If the program is resumed, it goes on behind this: jump back to where
+/// what failed begins.
 pub const FAIL: u32 = 3;
 /// `multiplies(a, b)`: whether the product of two INTEGERs is one.
 pub const MULTIPLIES: u32 = 4;

@@ -1,5 +1,5 @@
-//! Whether a program fits the interfaces of what it talks to: its calls name messages that there are, which go that way and carry
-//! such values. When a message may come is watched while it runs, by whoever has the communication.
+//! Whether a program fits the interfaces of what it talks to: its calls name messages that there are, which go that way
+//! and carry such values. When a message may come is watched while it runs, by whoever has the communication.
 
 use alloc::format;
 use alloc::string::String;
@@ -9,8 +9,8 @@ use drystone_component::{Protocol, Side, Type};
 use super::program::{Action, Argument, Pattern, Program, Refusal};
 
 impl Program {
-    /// Checks a program against the interfaces that its communications have at the server, in their order. It must have been
-    /// checked by itself.
+    /// Checks a program against the interfaces that its communications have at the server, in their order. It must have
+    /// been checked by itself.
     pub fn check_interfaces<P: Protocol>(&self, interfaces: &[&P]) -> Result<(), Refusal> {
         if interfaces.len() != self.communications.len() {
             let (wanted, there) = (self.communications.len(), interfaces.len());
@@ -21,8 +21,8 @@ impl Program {
         for (number, (wanted, interface)) in self.communications.iter().zip(interfaces).enumerate() {
             if *wanted != interface.fingerprint() {
                 return Err(format!(
-                    "communication {number}: the program was made for an interface with the fingerprint {wanted}, but {} has {}; \
-                     ask for its description and make the program anew",
+                    "communication {number}: the program was made for an interface with the fingerprint \
+                     {wanted}, but {} has {}; ask for its description and make the program anew",
                     interface.name(),
                     interface.fingerprint()
                 )

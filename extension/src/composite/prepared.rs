@@ -1,8 +1,9 @@
 //! A program that is ready to run: checked, and verified and compiled where it is bytecode.
 //!
-//! `unsafe` here: engines are made of what the verifier accepted. That is sound because they run as it was told: helpers are those of
-//! the contract's own table ([`helpers`]), which give what it says; own memory has the size that it says; and a [`super::Run`] begins
-//! with the arguments that it says and is resumed with the program that stopped in it, by an engine made of the same guards.
+//! `unsafe` here: engines are made of what the verifier accepted. That is sound because they run as it was told:
+//! helpers are those of the contract's own table ([`helpers`]), which give what it says; own memory has the size that
+//! it says; and a [`super::Run`] begins with the arguments that it says and is resumed with the program that stopped in
+//! it, by an engine made of the same guards.
 
 use alloc::format;
 use alloc::string::String;
@@ -26,8 +27,8 @@ pub enum Executor {
     Tree,
     /// Bytecode is interpreted; a tree is compiled to it first.
     Interpreter,
-    /// Bytecode is compiled to the machine's code. The number should be one that nobody can guess: constants of the program are
-    /// mixed with what follows from it. Where there is no such compiler, it is interpreted.
+    /// Bytecode is compiled to the machine's code. The number should be one that nobody can guess: constants of the
+    /// program are mixed with what follows from it. Where there is no such compiler, it is interpreted.
     Jit(u64),
 }
 
@@ -53,8 +54,8 @@ impl<S: Services> Prepared<S> {
         Prepared::new(Program::decode(bytes, limits)?, limits, Executor::Interpreter)
     }
 
-    /// Prepares a program, whoever sent it. It is refused in a sentence. Whether it fits the interfaces of what it will talk
-    /// to is another question: see [`Program::check_interfaces`].
+    /// Prepares a program, whoever sent it. It is refused in a sentence. Whether it fits the interfaces of what it will
+    /// talk to is another question: see [`Program::check_interfaces`].
     pub fn new(program: Program, limits: &Limits, by: Executor) -> Result<Prepared<S>, Refusal> {
         program.check(limits)?;
         let program = match (&program.code, by) {
@@ -78,8 +79,8 @@ impl<S: Services> Prepared<S> {
         Ok(Prepared { program, layout, calls, body, bytes })
     }
 
-    /// The same program for another engine. Its runs may be handed from one to the other ([`super::Run::go_on_with`]). None for a
-    /// tree.
+    /// The same program for another engine. Its runs may be handed from one to the other ([`super::Run::go_on_with`]).
+    /// None for a tree.
     pub fn with(&self, by: Executor) -> Result<Option<Prepared<S>>, Refusal> {
         let Body::Bytecode(verified, _) = &self.body else { return Ok(None) };
         let body = Body::Bytecode(verified.clone(), engine(verified, &self.layout, by)?);
@@ -105,7 +106,8 @@ impl<S> Prepared<S> {
         self.bytes
     }
 
-    /// Instructions that may be between one round and the next, about. Trees can't do more in a round than is written in them.
+    /// Instructions that may be between one round and the next, about. Trees can't do more in a round than is written
+    /// in them.
     pub(super) fn round(&self) -> u64 {
         match &self.body {
             Body::Tree => 1,

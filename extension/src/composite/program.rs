@@ -11,8 +11,8 @@ use super::tree::Command;
 use super::value::Value;
 use crate::bytecode::Slot;
 
-/// A composite call: a block of calls with loops and conditions around them, that runs where its servers are. It is a value: it
-/// can be kept, sent later, handed on and extended by others.
+/// A composite call: a block of calls with loops and conditions around them, that runs where its servers are. It is a
+/// value: it can be kept, sent later, handed on and extended by others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// The communications that it talks over, by the interface that each has. Numbers of messages are the server's.

@@ -35,8 +35,8 @@ pub enum Step {
     Yields,
     /// It has done all.
     Ended,
-    /// It can't go on, or mustn't. It may be resumed nevertheless: after an error it does again what failed, with what the table
-    /// says then.
+    /// It can't go on, or mustn't. It may be resumed nevertheless: after an error it does again what failed, with what
+    /// the table says then.
     Stopped(Why),
 }
 
@@ -114,7 +114,8 @@ impl<S: Services> Run<S> {
         Ok(Run { prepared, memory, host, place, rounds, cancelled, has_ended: false })
     }
 
-    /// Goes on, for so many rounds at most, and at least one; what it owes is paid before, since the time for that is over.
+    /// Goes on, for so many rounds at most, and at least one; what it owes is paid before, since the time for that is
+    /// over.
     pub fn resume(&mut self, slice: u64) -> Step {
         if self.has_ended {
             return Step::Ended;
@@ -231,7 +232,8 @@ impl<S> Run<S> {
         core::mem::take(&mut self.rounds)
     }
 
-    /// The flag that cancels it: who sets it may be in another thread. The run stops soon, and as long as the flag is set.
+    /// The flag that cancels it: who sets it may be in another thread. The run stops soon, and as long as the flag is
+    /// set.
     pub fn cancel_flag(&self) -> &Arc<AtomicBool> {
         &self.cancelled
     }

@@ -1,5 +1,5 @@
-//! The server's side of composite calls (the paper's InterpServer): programs that it remembers, the runs of its clients, and whose
-//! turn it is. The host brings what clients send, and acts on what each turn gives.
+//! The server's side of composite calls (the paper's InterpServer): programs that it remembers, the runs of its
+//! clients, and whose turn it is. The host brings what clients send, and acts on what each turn gives.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -27,8 +27,8 @@ const LONG: u64 = 1 << 21;
 pub struct Settings {
     /// What no program may exceed.
     pub limits: Limits,
-    /// Bytes that programs may take which are remembered, as they are then; those that nobody used for longest are forgotten
-    /// first.
+    /// Bytes that programs may take which are remembered, as they are then; those that nobody used for longest are
+    /// forgotten first.
     pub remembered: usize,
     /// Bytes that all clients together may hold, besides [`SMALL`] for each of their runs.
     pub held: usize,
@@ -53,7 +53,8 @@ pub struct Quota {
     pub runs: usize,
 }
 
-/// Bytes that each run may hold, whatever others do: so who holds all that there is doesn't keep others from what is small.
+/// Bytes that each run may hold, whatever others do: so who holds all that there is doesn't keep others from what is
+/// small.
 pub const SMALL: usize = 64 << 10;
 
 /// A client, as its host numbers it.
@@ -183,7 +184,8 @@ impl<S: Services> InterpServer<S> {
         self.remembered
     }
 
-    /// Has a program compiled to the machine's code, if it isn't, and as far as that is possible. Others are forgotten for it.
+    /// Has a program compiled to the machine's code, if it isn't, and as far as that is possible. Others are forgotten
+    /// for it.
     fn compile(&mut self, hash: Hash) {
         if let Some(known) = self.programs.get_mut(&hash) {
             self.remembered += known.compile(self.settings.key);
@@ -208,8 +210,9 @@ impl<S: Services> InterpServer<S> {
             quota;
     }
 
-    /// A client that has been admitted wants so many bytes kept for it, such as a program that isn't prepared yet, or values
-    /// that it hasn't taken: that counts as a run. It is refused if the client, or all of them, would hold too much.
+    /// A client that has been admitted wants so many bytes kept for it, such as a program that isn't prepared yet, or
+    /// values that it hasn't taken: that counts as a run. It is refused if the client, or all of them, would hold too
+    /// much.
     pub fn may_keep(&self, client: ClientId, bytes: usize) -> Result<(), Refusal> {
         let client = self.clients.get(&client).ok_or("the server doesn't know this client")?;
         let (most, all) = (&client.quota, &self.settings);
@@ -292,7 +295,8 @@ impl<S: Services> InterpServer<S> {
         gone.map(|(_, active)| active.run.into_parts().1).collect()
     }
 
-    /// Begins a run of a program that is remembered, with the values that the client sent, over communications of such interfaces.
+    /// Begins a run of a program that is remembered, with the values that the client sent, over communications of such
+    /// interfaces.
     pub fn start<P: Protocol>(
         &mut self,
         client: ClientId,
@@ -391,8 +395,8 @@ impl<S: Services> InterpServer<S> {
         self.turns.is_empty()
     }
 
-    /// One run of the client whose turn it is goes on for a slice. Gives which one, and what became of it, if it isn't to have
-    /// another turn or waits. None if nothing can go on.
+    /// One run of the client whose turn it is goes on for a slice. Gives which one, and what became of it, if it isn't
+    /// to have another turn or waits. None if nothing can go on.
     pub fn turn(&mut self) -> Option<(RunId, Option<Event<S>>)> {
         let id = self.turns.pop_front()?;
         let client = self.clients.get_mut(&id)?;
@@ -403,8 +407,8 @@ impl<S: Services> InterpServer<S> {
         Some((run, self.go_on(run)))
     }
 
-    /// Something has changed that a run may have waited for: it goes on for a slice before it is its turn, because it has only
-    /// waited, while others compute.
+    /// Something has changed that a run may have waited for: it goes on for a slice before it is its turn, because it
+    /// has only waited, while others compute.
     pub fn turn_of(&mut self, run: RunId) -> Option<Event<S>> {
         let active = self.runs.get_mut(&run)?;
         if active.is_ready {

@@ -14,14 +14,14 @@ use crate::engine::Memory;
 
 /// The communications of a run. Nothing here waits: what can't be done yet says so, and is asked again.
 ///
-/// Numbers are those of [`super::Program::communications`] and of the interface's messages. That messages exist, go that way
-/// and carry such values has been checked ([`super::Program::check_interfaces`]); when they may come hasn't.
+/// Numbers are those of [`super::Program::communications`] and of the interface's messages. That messages exist, go
+/// that way and carry such values has been checked ([`super::Program::check_interfaces`]); when they may come hasn't.
 pub trait Services {
     /// Sends a message. What may be dropped (to a closed communication) is [`Answer::Ready`] too.
     fn send(&mut self, communication: u32, message: u32, values: Arguments<'_>) -> Answer<()>;
 
-    /// Takes the next message, which must be this one, and gives all its values to `results`. After an error of these it must
-    /// say that it is lost.
+    /// Takes the next message, which must be this one, and gives all its values to `results`. After an error of these
+    /// it must say that it is lost.
     fn receive(&mut self, communication: u32, message: u32, results: &mut Results<'_>) -> Answer<()>;
 
     /// Whether the next message is so; waits until that is known.
@@ -102,8 +102,8 @@ impl Source for Arguments<'_> {
     }
 }
 
-/// Where the values of a message go that is received. As a [`Sink`] it takes them one after the other. The program sees them when
-/// all have come.
+/// Where the values of a message go that is received. As a [`Sink`] it takes them one after the other. The program sees
+/// them when all have come.
 #[derive(Debug)]
 pub struct Results<'a> {
     pub(super) types: &'a [Type],

@@ -56,8 +56,8 @@ pub enum Command {
     Stop,
 }
 
-/// `FOR`: the variable is INTEGER; bounds and step are evaluated once. A body that assigns the variable changes how the loop
-/// goes on. The variable never goes past the bound.
+/// `FOR`: the variable is INTEGER; bounds and step are evaluated once. A body that assigns the variable changes how the
+/// loop goes on. The variable never goes past the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct For {
     /// What counts.
@@ -74,8 +74,9 @@ pub struct For {
     pub location: u32,
 }
 
-/// Off++'s `Move(from, to, i, o, size, n)`: `n` items of `size` elements; item k is taken from `from_at + k * from_step` and goes to
-/// `to_at + k * to_step`, one after the other; where they go they must not lie over each other. All numbers are INTEGERs, evaluated in the order in which they stand here.
+/// Off++'s `Move(from, to, i, o, size, n)`: `n` items of `size` elements; item k is taken from `from_at + k *
+/// from_step` and goes to `to_at + k * to_step`, one after the other; where they go they must not lie over each other.
+/// All numbers are INTEGERs, evaluated in the order in which they stand here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Move {
     /// An array.
@@ -107,7 +108,8 @@ pub enum OnError {
     Continue,
 }
 
-/// Something that has a value. It has no effect, so one that waits in its midst may be evaluated again from its beginning.
+/// Something that has a value. It has no effect, so one that waits in its midst may be evaluated again from its
+/// beginning.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
     /// BOOLEAN
@@ -126,7 +128,8 @@ pub enum Expression {
     Element(u32, Box<Expression>, u32),
     /// Something computed. The number is the location that errors say.
     Apply(Operation, Vec<Expression>, u32),
-    /// A test of a communication ([`super::Action::Test`], [`super::Action::Input`]): a number of [`super::Program::calls`].
+    /// A test of a communication ([`super::Action::Test`], [`super::Action::Input`]): a number of
+    /// [`super::Program::calls`].
     Test(u32),
     /// Whether the last call failed.
     Failed,
@@ -227,7 +230,8 @@ macro_rules! operations {
                 }
             }
 
-            /// The types of its operands and of its result. [`Kind::Word`] stands for any two of one type: INTEGER here.
+            /// The types of its operands and of its result. [`Kind::Word`] stands for any two of one type: INTEGER
+            /// here.
             pub fn signature(self) -> (&'static [Type], Type) {
                 match self {
                     $(Operation::$name => (&[$(Type::$operand),*], Type::$result),)*

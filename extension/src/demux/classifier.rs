@@ -12,8 +12,8 @@ use super::tree::Found;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub(super) u64);
 
-/// Who wants a packet, by the filters that a [`super::Demultiplexer`] had when it gave this. It is made quickly, and can be
-/// asked by many threads while filters come and go there.
+/// Who wants a packet, by the filters that a [`super::Demultiplexer`] had when it gave this. It is made quickly, and
+/// can be asked by many threads while filters come and go there.
 pub struct Classifier<T, M> {
     pub(super) structure: Structure<M>,
     /// By their numbers, which begin at 1.

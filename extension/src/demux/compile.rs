@@ -1,8 +1,8 @@
-//! Code of x86-64 that does what [`Tree::walk`] does. Constants in which filters agree stand in it; for what they differ in it reads
-//! tables, so that it stays as it is when only those change.
+//! Code of x86-64 that does what [`Tree::walk`] does. Constants in which filters agree stand in it; for what they
+//! differ in it reads tables, so that it stays as it is when only those change.
 //!
-//! It is called as [`super::structure::Entry`] says. What is known of a packet's length is known for all that is done only then, so
-//! that each bound is checked once on each way.
+//! It is called as [`super::structure::Entry`] says. What is known of a packet's length is known for all that is done
+//! only then, so that each bound is checked once on each way.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,5 @@
-//! Tests that must all hold, in one form for all ways to say the same, so that filters that look at the same fields are seen to.
+//! Tests that must all hold, in one form for all ways to say the same, so that filters that look at the same fields are
+//! seen to.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 

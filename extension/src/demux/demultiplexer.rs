@@ -14,10 +14,10 @@ use crate::engine::jit::{Pages, pages};
 
 /// Says of a packet which of many filters wants it.
 ///
-/// If several do, the one with the highest rank gets it: with the highest priority; of these the one that fixes the most bits of the
-/// packet (so of two networks the smaller one wins); of these the one with the most tests; and of these the one that was inserted
-/// first. What counts of a filter with alternatives is the one that fits, and of a program that can't be made tests of, nothing but
-/// its priority.
+/// If several do, the one with the highest rank gets it: with the highest priority; of these the one that fixes the
+/// most bits of the packet (so of two networks the smaller one wins); of these the one with the most tests; and of
+/// these the one that was inserted first. What counts of a filter with alternatives is the one that fits, and of a
+/// program that can't be made tests of, nothing but its priority.
 pub struct Demultiplexer<T, M> {
     now: Classifier<T, M>,
     place: Option<Place<M>>,
@@ -70,8 +70,9 @@ impl<T> Demultiplexer<T, Pages> {
 }
 
 impl<T, M> Demultiplexer<T, M> {
-    /// One that compiles to memory that `place` makes of code: executable and (from then on) not writable. Where it makes none, or for
-    /// another machine than x86-64, it does without. Who inserts filters shouldn't be able to guess the seed.
+    /// One that compiles to memory that `place` makes of code: executable and (from then on) not writable. Where it
+    /// makes none, or for another machine than x86-64, it does without. Who inserts filters shouldn't be able to guess
+    /// the seed.
     ///
     /// # Safety
     /// `place` gives the same bytes, executable, which nobody changes or moves while what it gives lives.

@@ -1,10 +1,13 @@
-//! The decision as a program for Linux's kernel: text of eBPF that does what [`Tree::walk`] does. Unlike code of this machine's processor
-//! (`compile`) it has no tables: their rows stand in it too, so that it is made anew whenever a filter comes or goes.
+//! The decision as a program for Linux's kernel: text of eBPF that does what [`Tree::walk`] does. Unlike code of this
+//! machine's processor (`compile`) it has no tables: their rows stand in it too, so that it is made anew whenever a
+//! filter comes or goes.
 //!
-//! Linux's verifier follows each way through a program until it comes to a place where it knows no more than it knew there before.
-//! So ways that meet must look alike to it, or each family of filters would multiply their number:
-//! * who was found is a number of which it knows nothing, because another one was added that is 0, which it can't know ([`NOTHING`]);
-//! * where the packet lies is loaded again for each branch of a tree, and with it what was known of the packet's length is forgotten.
+//! Linux's verifier follows each way through a program until it comes to a place where it knows no more than it knew
+//! there before. So ways that meet must look alike to it, or each family of filters would multiply their number:
+//! * who was found is a number of which it knows nothing, because another one was added that is 0, which it can't know
+//!   ([`NOTHING`]);
+//! * where the packet lies is loaded again for each branch of a tree, and with it what was known of the packet's length
+//!   is forgotten.
 
 use alloc::{format, string::String, vec::Vec};
 use core::fmt::Display;
@@ -54,12 +57,13 @@ impl Display for Label {
 }
 
 impl<T, M> Classifier<T, M> {
-    /// The beginning of a program of eBPF, as text, for a packet as XDP has it. Behind it `%r6` is what the program was called with, and
-    /// `%r7` the number of the target whose packet it is, or 0. Numbers are from 1 on. Its labels begin with `way_`.
+    /// The beginning of a program of eBPF, as text, for a packet as XDP has it. Behind it `%r6` is what the program was
+    /// called with, and `%r7` the number of the target whose packet it is, or 0. Numbers are from 1 on. Its labels
+    /// begin with `way_`.
     ///
     /// # Errors
-    /// A filter can't be said so: it is a program that can't be made tests of, or looks at bytes beyond 32000; or there are more than
-    /// 65535 alternatives. For people.
+    /// A filter can't be said so: it is a program that can't be made tests of, or looks at bytes beyond 32000; or there
+    /// are more than 65535 alternatives. For people.
     pub fn to_ebpf(&self, number: impl Fn(&T) -> u16) -> Result<String, String> {
         if !self.programs.is_empty() {
             return Err(

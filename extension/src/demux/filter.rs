@@ -43,8 +43,9 @@ impl Filter {
         Filter { alternatives, programs: Vec::new() }
     }
 
-    /// Packets for which a program of classic BPF gives another number than 0. Its jumps are followed: what it does is understood as
-    /// tests as far as it consists of such ([`Filter::programs`] is 0 then), and else interpreted for each packet.
+    /// Packets for which a program of classic BPF gives another number than 0. Its jumps are followed: what it does is
+    /// understood as tests as far as it consists of such ([`Filter::programs`] is 0 then), and else interpreted for
+    /// each packet.
     pub fn from_classic(instructions: &[classic::Instruction]) -> Result<Filter, classic::Refusal> {
         let program = classic::Program::new(instructions)?;
         Ok(match classic::alternatives(&program) {

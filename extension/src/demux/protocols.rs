@@ -1,5 +1,5 @@
-//! Filters by the names of protocols' fields, for packets that begin with a header of Ethernet. Each protocol offers what it has:
-//! `Filter::ethernet().ipv4().source([10, 0, 0, 1]).udp().destination_port(53)`.
+//! Filters by the names of protocols' fields, for packets that begin with a header of Ethernet. Each protocol offers
+//! what it has: `Filter::ethernet().ipv4().source([10, 0, 0, 1]).udp().destination_port(53)`.
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;

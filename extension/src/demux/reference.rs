@@ -1,7 +1,7 @@
 //! Tables as generated code finds them.
 //!
-//! `unsafe` here: where a table is may be told to other threads. That is sound because nothing is read there but by code that a
-//! [`super::structure`] calls, which says why.
+//! `unsafe` here: where a table is may be told to other threads. That is sound because nothing is read there but by
+//! code that a [`super::structure`] calls, which says why.
 
 use super::table::Table;
 

@@ -1,9 +1,10 @@
 //! Tree, tables and code, which always fit together.
 //!
-//! `unsafe` here: generated code is called, and reads packets and tables. That is sound because it reads no byte of a packet but behind
-//! a comparison with its length; because of each table it reads what the table's [`Reference`] says, which is renewed whenever
-//! the table may have changed, while nobody else has this `Structure`; because the numbers of buckets and rows that it takes from there
-//! are such of the same table; and because the code is of the same tree. Each of them is changed here only.
+//! `unsafe` here: generated code is called, and reads packets and tables. That is sound because it reads no byte of a
+//! packet but behind a comparison with its length; because of each table it reads what the table's [`Reference`] says,
+//! which is renewed whenever the table may have changed, while nobody else has this `Structure`; because the numbers of
+//! buckets and rows that it takes from there are such of the same table; and because the code is of the same tree. Each
+//! of them is changed here only.
 
 use alloc::{boxed::Box, string::String, sync::Arc, vec, vec::Vec};
 use core::ops::Deref;
@@ -15,7 +16,8 @@ use super::tree::{Found, Tables, Tree};
 /// Makes memory of code, executable and (from then on) not writable.
 pub(super) type Place<M> = Box<dyn Fn(&[u8]) -> Result<M, String> + Send + Sync>;
 
-/// What one classification needs, and what it shares with others. A copy of it shares everything until one of them is changed.
+/// What one classification needs, and what it shares with others. A copy of it shares everything until one of them is
+/// changed.
 pub(super) struct Structure<M> {
     tree: Arc<Tree>,
     tables: Vec<Option<Arc<Table>>>,
@@ -139,7 +141,8 @@ impl<M: Deref<Target = [u8]>> Structure<M> {
     pub fn find(&self, packet: &[u8]) -> Found {
         #[cfg(target_arch = "x86_64")]
         if let Some(code) = &self.code {
-            // SAFETY: at its beginning stands an entry, and its tables are as they were when it was compiled, or as they became.
+            // SAFETY: at its beginning stands an entry, and its tables are as they were when it was compiled, or as
+            // they became.
             let answer = unsafe {
                 let entry = core::mem::transmute::<*const u8, Entry>(code.as_ptr());
                 entry(packet.as_ptr(), packet.len(), self.references.as_ptr(), self.ages.as_ptr())

@@ -1,6 +1,6 @@
-//! A table of what alternatives of one shape want: by the values of the fields in which they differ, a chain of rows, the
-//! heaviest first. It is plain numbers in two arrays, so that generated code reads it, and only it changes when a filter comes that
-//! looks at the same fields as others.
+//! A table of what alternatives of one shape want: by the values of the fields in which they differ, a chain of rows,
+//! the heaviest first. It is plain numbers in two arrays, so that generated code reads it, and only it changes when a
+//! filter comes that looks at the same fields as others.
 
 use alloc::{vec, vec::Vec};
 
@@ -10,8 +10,8 @@ pub(super) type Pair = (u32, u32);
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     shape: TableShape,
-    /// Places for keys, a power of two of them, of which half are in use at most: a key is at the place that its hash says, or the
-    /// next free one. Each is the words of the key, and then the first row of its chain.
+    /// Places for keys, a power of two of them, of which half are in use at most: a key is at the place that its hash
+    /// says, or the next free one. Each is the words of the key, and then the first row of its chain.
     buckets: Vec<u32>,
     keys: usize,
     /// A row is known by the word that it begins at. The first one is nobody's.
@@ -50,7 +50,8 @@ impl TableShape {
         row::PAIRS + self.pairs
     }
 
-    /// What the word of a key with this index is multiplied with. Who doesn't know the seed can't choose keys that collide.
+    /// What the word of a key with this index is multiplied with. Who doesn't know the seed can't choose keys that
+    /// collide.
     pub fn factor(self, index: usize) -> u64 {
         let mut number = self.seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

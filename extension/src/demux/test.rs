@@ -33,8 +33,8 @@ pub enum Cell {
         /// How many.
         size: Size,
     },
-    /// Bytes behind a header that says its own length, as those of IPv4 do: in words of 4 bytes, in the low four bits of its first
-    /// byte.
+    /// Bytes behind a header that says its own length, as those of IPv4 do: in words of 4 bytes, in the low four bits
+    /// of its first byte.
     Behind {
         /// The offset of that byte. As in classic BPF, the length is counted from `offset`, not from here.
         header: u32,
@@ -137,7 +137,8 @@ impl Condition {
     }
 }
 
-/// A comparison of some bits of a cell. It doesn't hold for packets that are too short to have the cell, whatever it says.
+/// A comparison of some bits of a cell. It doesn't hold for packets that are too short to have the cell, whatever it
+/// says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Test {
     /// What is looked at.

@@ -1,5 +1,5 @@
-//! How a packet finds what wants it: first by what filters of one shape agree in, which makes them branches of a tree, and at its
-//! leaves by a [`Table`] of what they differ in.
+//! How a packet finds what wants it: first by what filters of one shape agree in, which makes them branches of a tree,
+//! and at its leaves by a [`Table`] of what they differ in.
 
 use alloc::{sync::Arc, vec::Vec};
 

@@ -17,8 +17,8 @@ pub struct Helper<H> {
     pub arguments: usize,
 }
 
-/// Takes r1 to r5, and gives r0. It may see and change the program's memory, and what the host keeps for it (`H`). It must not
-/// panic: nothing catches that.
+/// Takes r1 to r5, and gives r0. It may see and change the program's memory, and what the host keeps for it (`H`). It
+/// must not panic: nothing catches that.
 pub type Function<H> = extern "C" fn(&mut Context<H>, u64, u64, u64, u64, u64) -> Answer;
 
 impl<H> Clone for Helper<H> {
@@ -173,8 +173,8 @@ pub struct Context<'a, H> {
     cancelled: Option<&'a AtomicBool>,
 }
 
-/// Where a program is, between two instructions. What a call leaves undefined in registers isn't the program's, and may differ
-/// between engines: keep it from clients.
+/// Where a program is, between two instructions. What a call leaves undefined in registers isn't the program's, and may
+/// differ between engines: keep it from clients.
 #[repr(C)]
 #[derive(Debug, PartialEq, Eq)]
 pub struct State {
@@ -337,8 +337,8 @@ impl<'a, H> Context<'a, H> {
         self.refill_or_empty()
     }
 
-    /// The same for work that was done, whether or not the budget has as much; gives what is owed. Who has nothing left, or was cancelled
-    /// meanwhile, is stopped at its next jump back.
+    /// The same for work that was done, whether or not the budget has as much; gives what is owed. Who has nothing
+    /// left, or was cancelled meanwhile, is stopped at its next jump back.
     #[inline]
     pub fn pay(&mut self, cost: u64) -> u64 {
         if cost == 0 {

@@ -15,8 +15,9 @@ pub(crate) enum Executable<H> {
 }
 
 impl<H> Executable<H> {
-    /// Compiles a program, with constants that are mixed with what follows from a key; without one, or where there is no compiler,
-    /// it is interpreted. It fails if the platform lacks what the program refers to, or there is no memory for code.
+    /// Compiles a program, with constants that are mixed with what follows from a key; without one, or where there is
+    /// no compiler, it is interpreted. It fails if the platform lacks what the program refers to, or there is no memory
+    /// for code.
     ///
     /// # Safety
     /// As for [`Interpreter::new`].

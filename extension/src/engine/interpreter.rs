@@ -1,9 +1,9 @@
-//! Runs programs step by step. A program is made into operations once ([`super::prepare`]); each knows the function that does
-//! it ([`super::steps`]).
+//! Runs programs step by step. A program is made into operations once ([`super::prepare`]); each knows the function
+//! that does it ([`super::steps`]).
 //!
-//! `unsafe` here: what [`super::steps`] ask for is promised. Memory is read and written at addresses that the program computes:
-//! that is sound because the verifier proved them, or put a guard before them; who makes an [`Interpreter`] of a proved program
-//! promises that it runs as was proved.
+//! `unsafe` here: what [`super::steps`] ask for is promised. Memory is read and written at addresses that the program
+//! computes: that is sound because the verifier proved them, or put a guard before them; who makes an [`Interpreter`]
+//! of a proved program promises that it runs as was proved.
 
 use alloc::{string::String, vec::Vec};
 
@@ -31,8 +31,9 @@ impl<H> Interpreter<H> {
     /// Prepares a program. It fails if the platform lacks what the program refers to.
     ///
     /// # Safety
-    /// What the verifier was told holds of the platform (how much memory there is, what helpers give and do, where values lie),
-    /// and of each context that it runs with: its state is new, with such arguments, or this program stopped in it.
+    /// What the verifier was told holds of the platform (how much memory there is, what helpers give and do, where
+    /// values lie), and of each context that it runs with: its state is new, with such arguments, or this program
+    /// stopped in it.
     pub unsafe fn new(verified: &Verified, platform: Platform<H>) -> Result<Self, String> {
         Ok(Interpreter {
             operations: prepare(verified, platform)?,

@@ -1,8 +1,8 @@
 //! What a program can address.
 //!
-//! `unsafe` here: a block is had by its address, because programs read and write it at addresses that they compute. It is freed
-//! once, by who has it; and lent as bytes only for as long as that is. What programs access is asked of the engines, which do it
-//! only where the verifier or a guard has proved it.
+//! `unsafe` here: a block is had by its address, because programs read and write it at addresses that they compute. It
+//! is freed once, by who has it; and lent as bytes only for as long as that is. What programs access is asked of the
+//! engines, which do it only where the verifier or a guard has proved it.
 
 use alloc::{boxed::Box, sync::Arc, vec};
 use core::any::Any;
@@ -11,8 +11,8 @@ use core::slice;
 
 use crate::{DEPTH, FRAME};
 
-/// A program's stack and, behind it, its own memory. The program's addresses of both are the same wherever they lie: it can be
-/// stopped on one machine and resumed on another, and learns nothing of the one it runs on.
+/// A program's stack and, behind it, its own memory. The program's addresses of both are the same wherever they lie: it
+/// can be stopped on one machine and resumed on another, and learns nothing of the one it runs on.
 #[derive(Debug)]
 pub struct Memory {
     /// Stack, own memory, and room for what begins at its last byte.
@@ -50,9 +50,9 @@ impl Memory {
     /// Own memory of `size` bytes, a power of two, that `lender` has, and may share with others.
     ///
     /// # Safety
-    /// From [`Memory::BEFORE`] bytes before `own` to [`Memory::BEHIND`] bytes behind its end there must be memory for as long as the
-    /// lender lives; what isn't own memory must be nobody else's. `own` is a multiple of 8. Others may change own memory meanwhile
-    /// only if nobody asks this for it as bytes.
+    /// From [`Memory::BEFORE`] bytes before `own` to [`Memory::BEHIND`] bytes behind its end there must be memory for
+    /// as long as the lender lives; what isn't own memory must be nobody else's. `own` is a multiple of 8. Others may
+    /// change own memory meanwhile only if nobody asks this for it as bytes.
     pub unsafe fn lent(own: NonNull<u64>, size: usize, lender: Arc<dyn Any + Send + Sync>) -> Memory {
         assert!(size.is_power_of_two() && (8..=Self::MOST).contains(&size), "{size} bytes of lent memory");
         // SAFETY: that memory is there.
@@ -94,8 +94,8 @@ impl Memory {
         self.all_mut().get_mut(begin..begin + length as usize)
     }
 
-    /// What a program has to say to reach memory that isn't its own, such as a packet: allowed only where the verifier knows
-    /// how much there is.
+    /// What a program has to say to reach memory that isn't its own, such as a packet: allowed only where the verifier
+    /// knows how much there is.
     pub fn address_of<T>(&self, place: *const T) -> u64 {
         (place.expose_provenance() as u64).wrapping_sub(self.base() as u64)
     }

@@ -1,4 +1,5 @@
-//! What runs programs: an interpreter, and a compiler to the machine's own code. Both do the same in the same [`Context`].
+//! What runs programs: an interpreter, and a compiler to the machine's own code. Both do the same in the same
+//! [`Context`].
 
 mod computation;
 mod context;

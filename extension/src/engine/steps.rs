@@ -1,11 +1,12 @@
-//! What the interpreter does, operation by operation: one function for each that differs. Each goes on to the next one by itself,
-//! which is a jump where the compiler makes one of a call that comes last. Where it doesn't, the processor's stack grows, but not
-//! far: jumps back and calls return first, and so does the way from one stretch of [`super::prepare::STRAIGHT`] slots to another.
+//! What the interpreter does, operation by operation: one function for each that differs. Each goes on to the next one
+//! by itself, which is a jump where the compiler makes one of a call that comes last. Where it doesn't, the processor's
+//! stack grows, but not far: jumps back and calls return first, and so does the way from one stretch of
+//! [`super::prepare::STRAIGHT`] slots to another.
 //!
 //! `unsafe` here: registers and operations are found without asking whether they are there. That is sound because
-//! [`super::prepare`] numbers registers below [`FILE`], and makes of a program, whose shape is right, an operation for each slot, the
-//! last of which goes nowhere behind it. Memory is read and written at addresses that the program computes: see
-//! [`super::interpreter`].
+//! [`super::prepare`] numbers registers below [`FILE`], and makes of a program, whose shape is right, an operation for
+//! each slot, the last of which goes nowhere behind it. Memory is read and written at addresses that the program
+//! computes: see [`super::interpreter`].
 
 use core::ptr;
 
@@ -14,7 +15,8 @@ use super::context::{Context, Function, Helper, Stop, function};
 use super::memory::{Memory, Number, read, write};
 use crate::bytecode::Atomic;
 
-/// Does an operation, and those behind it for a while. Gives the one to go on with, or nothing if the program ended or stopped.
+/// Does an operation, and those behind it for a while. Gives the one to go on with, or nothing if the program ended or
+/// stopped.
 pub(super) type Run<H> = unsafe fn(At<H>, *mut u64, usize, &mut Machine<H>) -> At<H>;
 
 /// Where an operation stands.
@@ -190,9 +192,19 @@ cells! { u8 u16 u32 u64 i8 i16 i32 }
 /// # Safety
 /// As the module says of operations and registers, and the interpreter of memory; `base` is the memory's.
 macro_rules! operations {
-    ($($(#[$what:meta])* $name:ident<$($parameter:ident: $trait:ident),*>($at:ident, $it:ident, $r:ident, $base:ident, $machine:ident) $body:block)*) => {
+    ($(
+        $(#[$what:meta])*
+        $name:ident<$($parameter:ident: $trait:ident),*>(
+            $at:ident, $it:ident, $r:ident, $base:ident, $machine:ident
+        ) $body:block
+    )*) => {
         $($(#[$what])*
-        pub(super) unsafe fn $name<H, $($parameter: $trait),*>($at: At<H>, $r: *mut u64, $base: usize, $machine: &mut Machine<H>) -> At<H> {
+        pub(super) unsafe fn $name<H, $($parameter: $trait),*>(
+            $at: At<H>,
+            $r: *mut u64,
+            $base: usize,
+            $machine: &mut Machine<H>,
+        ) -> At<H> {
             // SAFETY: as above.
             unsafe {
                 let $it = &*$at;
@@ -349,7 +361,8 @@ operations! {
     }
 }
 
-/// What an atomic operation leaves in memory. Nobody else has the program's memory while it runs, so there is no more to it.
+/// What an atomic operation leaves in memory. Nobody else has the program's memory while it runs, so there is no more
+/// to it.
 fn after(operation: Atomic, old: u64, expected: u64, operand: u64) -> u64 {
     match operation {
         Atomic::Add | Atomic::FetchAdd => old.wrapping_add(operand),

@@ -16,8 +16,8 @@ pub(super) const PACKET: Region = 1;
 /// A message that a handler sends, as the device shall have it.
 pub type Sent = Vec<u8>;
 
-/// What programs see of a message: Linux's `struct xdp_md`, and behind it, where the verifier has loads of pointers go, these
-/// pointers with all their bits.
+/// What programs see of a message: Linux's `struct xdp_md`, and behind it, where the verifier has loads of pointers go,
+/// these pointers with all their bits.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub(super) struct Seen {

@@ -1,8 +1,8 @@
-//! The Internet's checksum (RFC 1071) of bytes, also in the pass that copies them: words as the machine has them are added, because the
-//! sum's order of bytes is then that of the words in the message.
+//! The Internet's checksum (RFC 1071) of bytes, also in the pass that copies them: words as the machine has them are
+//! added, because the sum's order of bytes is then that of the words in the message.
 //!
-//! `unsafe` here: memory is read and written by pointers, because others may share it. That is sound because callers promise that it
-//! is there.
+//! `unsafe` here: memory is read and written by pointers, because others may share it. That is sound because callers
+//! promise that it is there.
 
 /// So many bytes at a time: few enough for vector registers, and that partial sums don't overflow.
 const BLOCK: usize = 32;

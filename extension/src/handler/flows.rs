@@ -1,6 +1,6 @@
-//! Whose handler runs for what arrives. A flow is a filter with a handler; it has an owner, who has a share of the machine: what arrives
-//! beyond it is processed lazily, by whoever it is for when that has its turn, so that nobody can flood the machine with handlers
-//! (paper 003, section VI.4).
+//! Whose handler runs for what arrives. A flow is a filter with a handler; it has an owner, who has a share of the
+//! machine: what arrives beyond it is processed lazily, by whoever it is for when that has its turn, so that nobody can
+//! flood the machine with handlers (paper 003, section VI.4).
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -115,7 +115,8 @@ pub struct Flows<M> {
 
 #[cfg(all(unix, target_arch = "x86_64"))]
 impl Flows<Pages> {
-    /// No flows yet. The seed should be a number that nobody can guess; owners have such a share, if it isn't said otherwise.
+    /// No flows yet. The seed should be a number that nobody can guess; owners have such a share, if it isn't said
+    /// otherwise.
     pub fn compiled(seed: u64, share: Share) -> Self {
         Flows::with(Demultiplexer::compiled(seed), share)
     }
@@ -201,8 +202,8 @@ impl<M: Deref<Target = [u8]>> Flows<M> {
         Some(&mut self.flows.get_mut(flow)?.as_mut()?.handler)
     }
 
-    /// A message has arrived at a device's queue, at a time of the machine's clock in nanoseconds: its handler runs. What that sends is
-    /// in the handler, until the next message.
+    /// A message has arrived at a device's queue, at a time of the machine's clock in nanoseconds: its handler runs.
+    /// What that sends is in the handler, until the next message.
     #[inline]
     pub fn arrive(&mut self, frame: &mut Frame<'_>, device: (u32, u32), now: u64) -> Outcome {
         let Some(&number) = self.demultiplexer.classify(frame.bytes()) else { return Outcome::Nobodys };

@@ -1,8 +1,8 @@
-//! What handlers can call: some of Linux's helpers, by Linux's numbers, and some that Linux hasn't, which objects declare as weak
-//! functions that say what is done there.
+//! What handlers can call: some of Linux's helpers, by Linux's numbers, and some that Linux hasn't, which objects
+//! declare as weak functions that say what is done there.
 //!
-//! `unsafe` here: memory is read and written at addresses that programs say. That is sound because the verifier proved, of each helper,
-//! what [`terms`] says that it wants.
+//! `unsafe` here: memory is read and written at addresses that programs say. That is sound because the verifier proved,
+//! of each helper, what [`terms`] says that it wants.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -252,14 +252,15 @@ extern "C" fn pipe<const N: usize>(context: C<'_, '_>, a: u64, b: u64, c: u64, d
     };
     let Some((to, from)) = places else { return Ok(Trouble::Invalid as i64 as u64).into() };
     let kept = context.memory.place(kept).cast();
-    // SAFETY: both lie where they should with all their bytes, and don't overlap, or are the same; registers are what was wanted. They may lie
-    // among the data, as they are read before and written afterwards.
+    // SAFETY: both lie where they should with all their bytes, and don't overlap, or are the same; registers are what
+    // was wanted. They may lie among the data, as they are read before and written afterwards.
     unsafe { context.host.pipes[N].run(from, to, length as usize, kept) };
     pay(context, length);
     Ok(0).into()
 }
 
-/// Takes from the budget what data costs that is gone through, so that long runs count as several: so many bytes are a round of a loop.
+/// Takes from the budget what data costs that is gone through, so that long runs count as several: so many bytes are a
+/// round of a loop.
 #[inline]
 fn pay(context: C<'_, '_>, bytes: u64) {
     const ROUND: u64 = 64;
@@ -296,8 +297,9 @@ pub(super) fn table() -> Vec<Helper<Arrival>> {
         };
     }
     put! {
-        LOOKUP: look_up, 2; UPDATE: update, 4; DELETE: delete, 2; TIME: time, 0; RANDOM: random, 0; PROCESSOR: processor, 0;
-        ADJUST_HEAD: adjust_head, 2; ADJUST_TAIL: adjust_tail, 2; OUTPUT: output, 4; LOAD_BYTES: load_bytes, 4;
+        LOOKUP: look_up, 2; UPDATE: update, 4; DELETE: delete, 2; TIME: time, 0; RANDOM: random, 0;
+        PROCESSOR: processor, 0; ADJUST_HEAD: adjust_head, 2; ADJUST_TAIL: adjust_tail, 2; OUTPUT: output, 4;
+        LOAD_BYTES: load_bytes, 4;
         STORE_BYTES: store_bytes, 4; COPY: copy, 3; SEND: send, 3; SUM: sum, 2; COPY_SUM: copy_sum, 3;
     }
     let pipes: [extern "C" fn(C<'_, '_>, u64, u64, u64, u64, u64) -> Answer; pipes::MOST] =

@@ -38,8 +38,8 @@ pub struct Image {
 }
 
 impl Image {
-    /// Reads an object file that `clang -g -target bpf` has made; `entry` is the handler's function, and needn't be said if there is
-    /// only one.
+    /// Reads an object file that `clang -g -target bpf` has made; `entry` is the handler's function, and needn't be
+    /// said if there is only one.
     ///
     /// # Errors
     /// What is wrong with the file, for people.
@@ -47,8 +47,9 @@ impl Image {
         Image::composed(&[bytes], entry, machine)
     }
 
-    /// The same of several object files: what one of them only declares, or has as weak, is another one's. So protocols are composed
-    /// with each other and with what an application does (paper 003, section II-C). The first file's variables begin the region.
+    /// The same of several object files: what one of them only declares, or has as weak, is another one's. So protocols
+    /// are composed with each other and with what an application does (paper 003, section II-C). The first file's
+    /// variables begin the region.
     ///
     /// # Errors
     /// What is wrong with the files, for people.
@@ -85,7 +86,8 @@ impl Image {
         Image { name: name.into(), slots, licence, maps: vec![service], pipes: vec![] }
     }
 
-    /// How a map is made: for a section of variables, which has no definition, as libbpf does it, so that applications can map it.
+    /// How a map is made: for a section of variables, which has no definition, as libbpf does it, so that applications
+    /// can map it.
     pub fn definition(map: &bytecode::Map) -> Definition {
         const MAPPABLE: u32 = 1 << 10;
         const READ_ONLY: u32 = 1 << 7;
@@ -141,8 +143,8 @@ impl Image {
         Ok(())
     }
 
-    /// The instructions for a machine on which pointers to the region, which lies at `region`, are what the application has: numbers
-    /// of 32 bits. What changes pointers between Linux's address spaces does nothing then.
+    /// The instructions for a machine on which pointers to the region, which lies at `region`, are what the application
+    /// has: numbers of 32 bits. What changes pointers between Linux's address spaces does nothing then.
     pub(super) fn lowered(&self, region: u64) -> Vec<Slot> {
         let (number, mut slots) = (self.region(), self.slots.clone());
         for at in 0..slots.len() {

@@ -1,8 +1,9 @@
-//! Pipes that handlers have in their files: what they do to the data of a message on its way into the region, or where it is. In C it is a
-//! function of a word (`PIPE` in handler.h). On Linux that stands in a loop; here its bytecode becomes a pass (paper 003, section II-B).
+//! Pipes that handlers have in their files: what they do to the data of a message on its way into the region, or where
+//! it is. In C it is a function of a word (`PIPE` in handler.h). On Linux that stands in a loop; here its bytecode
+//! becomes a pass (paper 003, section II-B).
 //!
-//! `unsafe` here: passes are run where data lies, and registers are had by their address. That is sound because who calls
-//! [`Through::run`] has both.
+//! `unsafe` here: passes are run where data lies, and registers are had by their address. That is sound because who
+//! calls [`Through::run`] has both.
 
 use alloc::vec::Vec;
 use alloc::{format, string::String};

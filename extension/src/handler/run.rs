@@ -1,7 +1,8 @@
 //! A handler that is ready to run, here.
 //!
-//! `unsafe` here: engines are made of what the verifier accepted. That is sound because they run as it was told: helpers are those of the
-//! terms, own memory has the size that it says, tables stay where they are, and each run begins with the context that it says.
+//! `unsafe` here: engines are made of what the verifier accepted. That is sound because they run as it was told:
+//! helpers are those of the terms, own memory has the size that it says, tables stay where they are, and each run
+//! begins with the context that it says.
 
 use alloc::format;
 use alloc::string::String;
@@ -25,7 +26,8 @@ pub enum Verdict {
     Aborted,
     /// The handler has done all, or wants nothing of it.
     Drop,
-    /// It is processed as if there were no handler: also what a handler says that undid what it did (a voluntary abort).
+    /// It is processed as if there were no handler: also what a handler says that undid what it did (a voluntary
+    /// abort).
     Pass,
     /// It goes back to where it came from, as it is now.
     Transmit,
@@ -48,8 +50,8 @@ impl Verdict {
 pub enum Ended {
     /// By itself.
     With(Verdict),
-    /// It was stopped (an involuntary abort): the message is as it came, nothing is sent, and only the handler's own region and tables
-    /// may have changed.
+    /// It was stopped (an involuntary abort): the message is as it came, nothing is sent, and only the handler's own
+    /// region and tables may have changed.
     Stopped(Stop),
 }
 
@@ -102,8 +104,8 @@ impl Handler {
         Handler::with_region(image, memory, Memory::BEGIN, settings)
     }
 
-    /// The same, with memory that may be shared with the application, where that has it at `address`: a multiple of its length, which is
-    /// the image's [`Image::region_bytes`], below 4 GiB. So pointers to it are the same for both.
+    /// The same, with memory that may be shared with the application, where that has it at `address`: a multiple of its
+    /// length, which is the image's [`Image::region_bytes`], below 4 GiB. So pointers to it are the same for both.
     ///
     /// # Errors
     /// As for [`Handler::new`].

@@ -1,4 +1,5 @@
-//! What a pipe does with each word: the form in which all front ends write it, and from which it is evaluated and compiled.
+//! What a pipe does with each word: the form in which all front ends write it, and from which it is evaluated and
+//! compiled.
 
 use alloc::vec::Vec;
 

@@ -1,9 +1,9 @@
 //! What was compiled, and how it is called.
 //!
-//! `unsafe` here: compiled code is called. That is sound because who calls [`Compiled::call_units`] or another of these has the data
-//! that code is told of, and the cells of its pipes; because code reads and writes nothing else but its constants and its
-//! frame, which is as large as it says (`x86::compile` gives no code that needs more); and because it keeps the calling convention
-//! of System V (`x86::frame`).
+//! `unsafe` here: compiled code is called. That is sound because who calls [`Compiled::call_units`] or another of these
+//! has the data that code is told of, and the cells of its pipes; because code reads and writes nothing else but its
+//! constants and its frame, which is as large as it says (`x86::compile` gives no code that needs more); and because it
+//! keeps the calling convention of System V (`x86::frame`).
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -45,7 +45,8 @@ pub(super) struct Code {
     pub adlers: Vec<Adler>,
 }
 
-/// An Adler-32 whose sums the loop leaves in its frame: of bytes, of the sums before each vector, and of bytes with their weights.
+/// An Adler-32 whose sums the loop leaves in its frame: of bytes, of the sums before each vector, and of bytes with
+/// their weights.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Adler {
     /// Its register.

@@ -1,5 +1,5 @@
-//! Does what pipes say, step by step: on machines for which nothing compiles, and where tests compare. What is compiled does
-//! the same.
+//! Does what pipes say, step by step: on machines for which nothing compiles, and where tests compare. What is compiled
+//! does the same.
 
 use super::body::{Body, Operation, Value};
 use super::{Gauge, Pipe};
@@ -62,8 +62,8 @@ fn word(body: &Body, homes: Homes, input: u64, cells: &mut [u64], values: &mut V
     body.output.map_or(input, |output| values[usize::from(output.0)])
 }
 
-/// Runs a pipe over the first bytes of a buffer, behind which zeros fill up the last word; so do they afterwards. What goes out is
-/// written over them if it is as long, else to another buffer.
+/// Runs a pipe over the first bytes of a buffer, behind which zeros fill up the last word; so do they afterwards. What
+/// goes out is written over them if it is as long, else to another buffer.
 pub(super) fn over(
     pipe: &Pipe,
     homes: Homes,

@@ -1,7 +1,7 @@
 //! What the machine can do.
 //!
-//! `unsafe` here: the processor is asked what the operating system saves of it. That is sound because it has first said that it can
-//! answer.
+//! `unsafe` here: the processor is asked what the operating system saves of it. That is sound because it has first said
+//! that it can answer.
 
 #[cfg(target_arch = "x86_64")]
 use core::sync::atomic::{AtomicU8, Ordering};

@@ -54,7 +54,8 @@ impl Gauge {
         (word << above) as i64 >> above
     }
 
-    /// The word that stands at the beginning of bytes, in the machine's order: with zeros behind it, if they end before.
+    /// The word that stands at the beginning of bytes, in the machine's order: with zeros behind it, if they end
+    /// before.
     pub fn read(self, bytes: &[u8]) -> u64 {
         let mut word = [0; 8];
         let there = bytes.len().min(self.bytes());

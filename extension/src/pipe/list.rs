@@ -86,12 +86,13 @@ impl Pipes {
         Ok(Pass::new(self, mode))
     }
 
-    /// Compiles the list to one loop. `place` makes memory of its code, executable and (from then on) not writable. It fails if that
-    /// does. Where nothing compiles for the machine, or for its `features`, the pass is as [`Pipes::evaluated`] makes it.
+    /// Compiles the list to one loop. `place` makes memory of its code, executable and (from then on) not writable. It
+    /// fails if that does. Where nothing compiles for the machine, or for its `features`, the pass is as
+    /// [`Pipes::evaluated`] makes it.
     ///
     /// # Safety
-    /// `place` gives the same bytes, executable, which nobody changes or moves while the result lives; and the machine has the
-    /// features.
+    /// `place` gives the same bytes, executable, which nobody changes or moves while the result lives; and the machine
+    /// has the features.
     pub unsafe fn compile_in<M: Deref<Target = [u8]> + Send + Sync + 'static>(
         &self,
         mode: Mode,

@@ -1,8 +1,10 @@
-//! Dynamic integrated layer processing, after *ASHs: Application-specific handlers for high-performance messaging* (sections II-B,
-//! III-C and V-A): what several layers do to the data of a message, each in a pass of its own, becomes one loop.
+//! Dynamic integrated layer processing, after *ASHs: Application-specific handlers for high-performance messaging*
+//! (sections II-B, III-C and V-A): what several layers do to the data of a message, each in a pass of its own, becomes
+//! one loop.
 //!
-//! A [`Pipe`] is what one layer does with each word of a stream ([`ready`] has some). A list of them ([`Pipes`]) is compiled at run
-//! time to a [`Pass`], which takes each word through all of them on its way from the source to the destination.
+//! A [`Pipe`] is what one layer does with each word of a stream ([`ready`] has some). A list of them ([`Pipes`]) is
+//! compiled at run time to a [`Pass`], which takes each word through all of them on its way from the source to the
+//! destination.
 //!
 //! ```
 //! # #[cfg(all(unix, target_arch = "x86_64"))] {
@@ -22,8 +24,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! However a pipe is written ([`Pipe::new`], [`Pipe::of_program`]), `compose` makes a `body` of it. What that does is said by
-//! `evaluate`, and `x86` compiles it. `transfer` brings the data to what was compiled.
+//! However a pipe is written ([`Pipe::new`], [`Pipe::of_program`]), `compose` makes a `body` of it. What that does is
+//! said by `evaluate`, and `x86` compiles it. `transfer` brings the data to what was compiled.
 
 mod body;
 // Where nothing compiles, nothing calls it.

@@ -137,8 +137,8 @@ impl Pass {
         Ok(())
     }
 
-    /// Takes all data that lies somewhere; and writes it somewhere else or over itself, if that is what the pass is for. It is one
-    /// without gaps that leaves the length as it is, and the registers are its own.
+    /// Takes all data that lies somewhere; and writes it somewhere else or over itself, if that is what the pass is
+    /// for. It is one without gaps that leaves the length as it is, and the registers are its own.
     ///
     /// # Safety
     /// There are so many bytes in both places, which are apart or the same; nothing is written there meanwhile.
@@ -155,9 +155,9 @@ impl Pass {
         unsafe { self.plain(from, to, bytes, &mut registers.cells) };
     }
 
-    /// Takes a part of memory as source, and writes to another part of it, which begins at `to`. Gives how many bytes of data it has
-    /// written. They may overlap: then what is written first is what is taken first, and if that can't be with the first byte, it is
-    /// with the last one, which takes commutative pipes.
+    /// Takes a part of memory as source, and writes to another part of it, which begins at `to`. Gives how many bytes
+    /// of data it has written. They may overlap: then what is written first is what is taken first, and if that can't
+    /// be with the first byte, it is with the last one, which takes commutative pipes.
     pub fn run_within(
         &self,
         memory: &mut [u8],

@@ -27,7 +27,8 @@ pub fn internet_checksum() -> Pipe {
     })
 }
 
-/// The Internet checksum as it stands in headers, in the machine's order (to be stored as it is), of [`internet_checksum`]'s register.
+/// The Internet checksum as it stands in headers, in the machine's order (to be stored as it is), of
+/// [`internet_checksum`]'s register.
 pub fn folded(sum: u64) -> u16 {
     let once = (sum & 0xffff) + (sum >> 16 & 0xffff);
     !((once & 0xffff) + (once >> 16)) as u16
@@ -96,7 +97,8 @@ fn digit<'w>(it: &'w Writer, number: Word<'w>) -> Word<'w> {
     number + number.select(Comparison::SignedLess, 10, it.number(Gauge::Bits8, u64::from(b'0')), letters)
 }
 
-/// Of two digits, a byte: what [`hex`] made, or the same with capital letters. Its register isn't 0 afterwards if there was anything else.
+/// Of two digits, a byte: what [`hex`] made, or the same with capital letters. Its register isn't 0 afterwards if there
+/// was anything else.
 pub fn from_hex() -> Pipe {
     made("from hex", Gauge::Bits16, Gauge::Bits8, Attributes::default(), |it| {
         let wrong = it.register(Register { width: Gauge::Bits8, initial: 0, persists: true });

@@ -18,8 +18,8 @@ pub struct Pipe {
 /// What the owner of a pipe says of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// The words can be taken in any order and direction. It is believed: of a pipe for which it isn't true, the results depend on
-    /// the order. Where it can be seen, it needn't be said.
+    /// The words can be taken in any order and direction. It is believed: of a pipe for which it isn't true, the
+    /// results depend on the order. Where it can be seen, it needn't be said.
     pub commutative: bool,
     /// What goes out is what came in; a pipe that says so and has another output is refused.
     pub keeps: bool,
@@ -108,7 +108,8 @@ impl Pipe {
         self.input != self.output
     }
 
-    /// How many bytes go out where so many come in: what is less than a word at the end is a whole one if the gauges differ.
+    /// How many bytes go out where so many come in: what is less than a word at the end is a whole one if the gauges
+    /// differ.
     pub(super) fn length(&self, bytes: usize) -> usize {
         if self.changes_length() {
             bytes.div_ceil(self.input.bytes()).saturating_mul(self.output.bytes())
@@ -118,15 +119,16 @@ impl Pipe {
     }
 }
 
-/// Whether it can be seen that the order doesn't matter: each register that changes gathers something, and tables stay as they are.
+/// Whether it can be seen that the order doesn't matter: each register that changes gathers something, and tables stay
+/// as they are.
 fn is_commutative(body: &Body) -> bool {
     let no_table = |step: &super::body::Step| !matches!(step.operation, Operation::Write { .. });
     body.updates.iter().all(|&(register, value)| gathered(body, register, value).is_some())
         && body.steps.iter().all(no_table)
 }
 
-/// If a register is nothing but the result of one operation on one value of each word, whichever comes first: which. That value
-/// doesn't depend on registers that change.
+/// If a register is nothing but the result of one operation on one value of each word, whichever comes first: which.
+/// That value doesn't depend on registers that change.
 pub(super) fn gathered(body: &Body, register: u8, value: Value) -> Option<(Binary, Value)> {
     let Operation::Binary(operation, a, b) = body.step(value).operation else { return None };
     let old = Operation::Register(register);

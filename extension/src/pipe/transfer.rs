@@ -1,14 +1,14 @@
-//! Moves data through a pass: whole units through the compiled loop, what is left at the end through a buffer, and what has gaps or
-//! has to go backwards, too.
+//! Moves data through a pass: whole units through the compiled loop, what is left at the end through a buffer, and what
+//! has gaps or has to go backwards, too.
 //!
-//! `unsafe` here: data is had by its address, because source and destination may overlap, and compiled code is called. That is sound
-//! because who calls [`Pass::forwards`] or [`Pass::backwards`] has both for as long, with as many bytes as they promise (a
-//! [`Place`] alone does nothing); and because code reads and writes only within the units or the buffers that it is given, and cells
-//! of its pipes, of which [`Pass`] has seen that they are there.
+//! `unsafe` here: data is had by its address, because source and destination may overlap, and compiled code is called.
+//! That is sound because who calls [`Pass::forwards`] or [`Pass::backwards`] has both for as long, with as many bytes
+//! as they promise (a [`Place`] alone does nothing); and because code reads and writes only within the units or the
+//! buffers that it is given, and cells of its pipes, of which [`Pass`] has seen that they are there.
 //!
-//! Overlapping, the destination begins at the source or before it: what is written there never is data that is read later,
-//! because code reads a unit's source before, or as far as, it writes it (`x86::blocks`). Backwards, each portion is
-//! read whole into a buffer, the last one first.
+//! Overlapping, the destination begins at the source or before it: what is written there never is data that is read
+//! later, because code reads a unit's source before, or as far as, it writes it (`x86::blocks`). Backwards, each
+//! portion is read whole into a buffer, the last one first.
 
 use core::ptr;
 
@@ -57,7 +57,8 @@ impl Place {
         self.pointer.wrapping_add(self.stride.map_or(at, |stride| stride.place(at)))
     }
 
-    /// Calls for each piece of some bytes of data without a gap: where it is, where among those bytes, and how long it is.
+    /// Calls for each piece of some bytes of data without a gap: where it is, where among those bytes, and how long it
+    /// is.
     fn pieces(self, at: usize, bytes: usize, mut each: impl FnMut(*mut u8, usize, usize)) {
         let Some(stride) = self.stride else { return each(self.at(at), 0, bytes) };
         let mut done = 0;
@@ -117,8 +118,8 @@ impl Pass {
     }
 
     /// # Safety
-    /// The source has so many bytes of data, and the destination room for what comes out of them, if the pass writes. They are
-    /// apart; or the pass is plain, and the destination doesn't begin within the source.
+    /// The source has so many bytes of data, and the destination room for what comes out of them, if the pass writes.
+    /// They are apart; or the pass is plain, and the destination doesn't begin within the source.
     #[inline(never)]
     pub(super) unsafe fn forwards(&self, from: Place, to: Place, data: usize, cells: &mut [u64]) {
         let mut done = 0;

@@ -11,8 +11,8 @@ impl Number {
         if width == Width::W64 {
             return wide(operation, left, right, 64);
         }
-        // The low half of a result depends on the low halves alone. Which 64-bit numbers stand for them is free for most
-        // operations; those that look at signs need them extended with it.
+        // The low half of a result depends on the low halves alone. Which 64-bit numbers stand for them is free for
+        // most operations; those that look at signs need them extended with it.
         let (left, right) = match operation {
             Alu::SignedDiv | Alu::SignedMod | Alu::ShiftRightSigned => {
                 (left.low_signed(32), right.low_signed(32))

@@ -62,7 +62,8 @@ impl Bits {
         Bits { value: shift(self.value), unknown: shift(self.unknown) }
     }
 
-    /// A factor at a time: where a bit of `self` is known to be 1, `other` is added; where it may be 1, it may be added.
+    /// A factor at a time: where a bit of `self` is known to be 1, `other` is added; where it may be 1, it may be
+    /// added.
     pub fn multiplied(mut self, mut other: Bits) -> Bits {
         let known = self.value.wrapping_mul(other.value);
         let mut sum = Bits::exactly(0);

@@ -1,9 +1,10 @@
 //! Which loops surely end soon, and what takes from the budget because it may not.
 //!
-//! A loop ends if some register moves one way, at least by 1 each time round, and is known to stay within two numbers wherever
-//! the loop is jumped back in: it can't go round more often than they are apart. (There is no path enumeration: this takes a
-//! pass over each loop.) Between two instructions that take from the budget, loops together and calls together add no more to
-//! the program's length than [`super::Contract::patience`]: each has an equal share of it, and is guarded if that isn't enough.
+//! A loop ends if some register moves one way, at least by 1 each time round, and is known to stay within two numbers
+//! wherever the loop is jumped back in: it can't go round more often than they are apart. (There is no path
+//! enumeration: this takes a pass over each loop.) Between two instructions that take from the budget, loops together
+//! and calls together add no more to the program's length than [`super::Contract::patience`]: each has an equal share
+//! of it, and is guarded if that isn't enough.
 
 use alloc::vec::Vec;
 use core::{cmp::Reverse, ops::Range};

@@ -1,6 +1,6 @@
-//! Calls of the program's own functions. Each is gone through for itself, once for each place that calls it (as long as they are
-//! few), so that the time stays linear however calls are nested; of what its callers had on their stacks, it says what it
-//! may have changed.
+//! Calls of the program's own functions. Each is gone through for itself, once for each place that calls it (as long as
+//! they are few), so that the time stays linear however calls are nested; of what its callers had on their stacks, it
+//! says what it may have changed.
 
 use alloc::{boxed::Box, format, vec::Vec};
 

@@ -6,26 +6,26 @@ use crate::bytecode::Size;
 
 /// The terms on which programs run: made once by a host, then used for every program.
 ///
-/// No region may lie within 2^24 bytes of a program's address 0 (see [`crate::engine::Memory::address_of`]), so that pointers
-/// don't wrap around unless they are far outside.
+/// No region may lie within 2^24 bytes of a program's address 0 (see [`crate::engine::Memory::address_of`]), so that
+/// pointers don't wrap around unless they are far outside.
 #[derive(Clone, Debug)]
 pub struct Contract {
     /// What r1 to r5 are in the beginning.
     pub registers: [Given; 5],
     /// Memory that pointers may lead to, by [`Region`] number.
     pub regions: Vec<Memory>,
-    /// The program's own memory ([`OWN`], [`Memory::own`]), if it has any. Accesses that can't be proven are confined to
-    /// it.
+    /// The program's own memory ([`OWN`], [`Memory::own`]), if it has any. Accesses that can't be proven are confined
+    /// to it.
     pub own: Option<Memory>,
     /// Tables, as constants of the program number them.
     pub maps: Vec<Map>,
     /// What can be called, by number.
     pub helpers: BTreeMap<u32, Helper>,
-    /// Whether addresses of regions besides the program's own memory are kept from those who see what programs write, return, or
-    /// decide. Else such a pointer is also a number, as one to own memory always is.
+    /// Whether addresses of regions besides the program's own memory are kept from those who see what programs write,
+    /// return, or decide. Else such a pointer is also a number, as one to own memory always is.
     pub secret_addresses: bool,
-    /// How many instructions loops may add to the length of a function, and so may calls, until something is taken from the
-    /// budget.
+    /// How many instructions loops may add to the length of a function, and so may calls, until something is taken from
+    /// the budget.
     pub patience: u64,
 }
 
@@ -44,7 +44,8 @@ pub struct Memory {
     pub extent: Extent,
     /// Whether programs may write to it.
     pub writable: bool,
-    /// Whether there is only one, so that the distance between two pointers to it tells no address. A value of a table isn't.
+    /// Whether there is only one, so that the distance between two pointers to it tells no address. A value of a table
+    /// isn't.
     pub single: bool,
     /// What stands where. Empty: bytes without meaning, in which every access is allowed.
     pub fields: Vec<Field>,
@@ -55,7 +56,8 @@ pub struct Memory {
 pub enum Extent {
     /// After so many bytes.
     Bytes(u32),
-    /// Where [`Given::End`] says, at most so many bytes (fewer than 2^23) behind its beginning. One region can be of this kind.
+    /// Where [`Given::End`] says, at most so many bytes (fewer than 2^23) behind its beginning. One region can be of
+    /// this kind.
     ToEnd(u32),
 }
 
@@ -70,7 +72,8 @@ pub struct Field {
     pub gives: Given,
     /// Whether programs may write to it.
     pub writable: bool,
-    /// Where it is in truth, if not there; loads are rewritten. (The pointers in XDP's context look as if they had 32 bits.)
+    /// Where it is in truth, if not there; loads are rewritten. (The pointers in XDP's context look as if they had 32
+    /// bits.)
     pub stands_at: Option<(i16, Size)>,
 }
 

@@ -51,7 +51,8 @@ impl Drift {
         }
     }
 
-    /// How often a loop can go round if this happens to a register every time, which is always a known number afterwards.
+    /// How often a loop can go round if this happens to a register every time, which is always a known number
+    /// afterwards.
     pub fn rounds(self, register: usize, after: Number) -> Option<u64> {
         let step = if self.least > 0 { self.least } else { self.most.checked_neg()? };
         if self.from != Some(register as u8) || step <= 0 {
@@ -86,9 +87,10 @@ impl Verifier<'_> {
         round.after
     }
 
-    /// What is known at a block that is jumped back to within a round. Such a way came into what stands between that block and the
-    /// jump somewhere, and may have gone anywhere there. Blocks that aren't jumped back to have no ways to them but those that
-    /// are known when it is their turn; those from before the round began don't matter to how long the loop goes round.
+    /// What is known at a block that is jumped back to within a round. Such a way came into what stands between that
+    /// block and the jump somewhere, and may have gone anywhere there. Blocks that aren't jumped back to have no ways
+    /// to them but those that are known when it is their turn; those from before the round began don't matter to how
+    /// long the loop goes round.
     fn within_inner(&self, head: usize, round: &Round) -> Option<Drifts> {
         let inner = &self.flow.loops[self.flow.loop_at(head)?];
         let first = self.flow.loops.partition_point(|it| it.head < head);

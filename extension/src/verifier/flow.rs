@@ -41,7 +41,8 @@ pub(super) struct Function {
     pub named: bool,
 }
 
-/// What stands between a block that is jumped back to and the last jump to it. Every way that goes round goes back somewhere.
+/// What stands between a block that is jumped back to and the last jump to it. Every way that goes round goes back
+/// somewhere.
 #[derive(Debug)]
 pub(super) struct Loop {
     pub head: usize,

@@ -59,7 +59,8 @@ impl Frame {
         &mut cells[index]
     }
 
-    /// Reads bytes, 1, 2, 4 or 8, whose first lies somewhere between two distances from r10. All of them lie in the frame.
+    /// Reads bytes, 1, 2, 4 or 8, whose first lies somewhere between two distances from r10. All of them lie in the
+    /// frame.
     pub fn load(&self, first: i64, last: i64, bytes: usize) -> Result<Value, Unreadable> {
         let (index, at) = place(first);
         let bytes = bytes as u8;
@@ -173,7 +174,8 @@ impl Cell {
     fn store(&mut self, at: u8, bytes: u8, value: Value) {
         let written = mask(at, bytes);
         if self.value.tells_address() {
-            // What stays of a pointer is good for nothing: compilers use its bytes for something else. So it counts as never written.
+            // What stays of a pointer is good for nothing: compilers use its bytes for something else. So it counts as
+            // never written.
             self.set = 0;
         }
         self.set |= written;

@@ -1,11 +1,11 @@
 //! Decides whether a program is safe to run, and what must be watched while it runs.
 //!
-//! It is an abstract interpretation. A [`state::State`] says what is known where ways through the program meet: of every value
-//! its [`value::Kind`] (a number, or what it points to) and [`number::Number`] (ranges, bits). There is one state for each
-//! such place ([`flow`]), for each place that a function is called from; where ways meet, it contains both, and where they
-//! go round it is widened. So the time is about linear in the length of the program, and no loop is ever unrolled ([`walk`]).
-//! Steps are [`transfer`], [`memory`], [`helper`], [`branch`] and [`call`]. What can't be proven and can be watched gets a
-//! [`crate::Guard`]; [`bounds`] decides it for loops. All else is a [`Rejection`].
+//! It is an abstract interpretation. A [`state::State`] says what is known where ways through the program meet: of
+//! every value its [`value::Kind`] (a number, or what it points to) and [`number::Number`] (ranges, bits). There is one
+//! state for each such place ([`flow`]), for each place that a function is called from; where ways meet, it contains
+//! both, and where they go round it is widened. So the time is about linear in the length of the program, and no loop
+//! is ever unrolled ([`walk`]). Steps are [`transfer`], [`memory`], [`helper`], [`branch`] and [`call`]. What can't be
+//! proven and can be watched gets a [`crate::Guard`]; [`bounds`] decides it for loops. All else is a [`Rejection`].
 
 mod arithmetic;
 mod bits;

@@ -1,4 +1,5 @@
-//! What is known of a number: a range without sign, a range with sign, and bits. Each knows something that the others don't.
+//! What is known of a number: a range without sign, a range with sign, and bits. Each knows something that the others
+//! don't.
 
 use super::bits::Bits;
 
@@ -72,8 +73,8 @@ impl Number {
         }
     }
 
-    /// What contains both, and is reached in few steps however often it grows: an end that moves goes on to the next of some
-    /// landmarks, or all the way. Landmarks are ascending, as signed numbers.
+    /// What contains both, and is reached in few steps however often it grows: an end that moves goes on to the next of
+    /// some landmarks, or all the way. Landmarks are ascending, as signed numbers.
     pub fn widen(self, grown: Number, landmarks: &[i64]) -> Number {
         let up = |from: i64| landmarks.iter().copied().find(|&mark| mark >= from);
         let down = |from: i64| landmarks.iter().rev().copied().find(|&mark| mark <= from);
@@ -124,8 +125,8 @@ impl Number {
         Some(self)
     }
 
-    /// The same of a result. If there can be none, no program comes here, and it doesn't matter what is said: that it was empty
-    /// isn't always noticed at once.
+    /// The same of a result. If there can be none, no program comes here, and it doesn't matter what is said: that it
+    /// was empty isn't always noticed at once.
     pub fn settled(self) -> Number {
         self.reconciled().unwrap_or(Number::ANY)
     }

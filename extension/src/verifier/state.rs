@@ -142,9 +142,9 @@ impl State {
         }
     }
 
-    /// Ties a register's value to the copy that is about to be made. A tie is made by one instruction only, and no other value has it
-    /// by then: on the way round to that instruction there is a place to which a way led that hadn't passed it, and there such
-    /// values were joined with some that weren't tied by it.
+    /// Ties a register's value to the copy that is about to be made. A tie is made by one instruction only, and no
+    /// other value has it by then: on the way round to that instruction there is a place to which a way led that hadn't
+    /// passed it, and there such values were joined with some that weren't tied by it.
     pub fn tie(&mut self, register: Register, tie: u32) {
         let value = &mut self.registers[register.index()];
         if value.tie == 0 && !(value.is_number() && value.number.constant().is_some()) {
@@ -186,7 +186,10 @@ impl State {
         if moved == 0 {
             return;
         }
-        let leads_there = |value: &Value| matches!(value.kind, Kind::Region(it) | Kind::RegionOrNull(it) | Kind::End(it) if moved & bit(it) != 0);
+        let leads_there = |value: &Value| match value.kind {
+            Kind::Region(it) | Kind::RegionOrNull(it) | Kind::End(it) => moved & bit(it) != 0,
+            _ => false,
+        };
         // Bytes that hold no pointer any more still hold an address.
         self.change_all(leads_there, |value| *value = Value::MIXED);
         self.moved |= moved;

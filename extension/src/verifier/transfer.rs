@@ -108,8 +108,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Makes a number of the low bits of one. It is the same one if all that is known of it stays, because what is known of low
-    /// bits is less than what there is to know of others.
+    /// Makes a number of the low bits of one. It is the same one if all that is known of it stays, because what is
+    /// known of low bits is less than what there is to know of others.
     fn narrow(
         &self,
         at: usize,

@@ -12,8 +12,8 @@ pub(crate) struct Value {
     pub since: i32,
     /// Bytes from here on that are known to be there, of a pointer to a region that goes to an end. May be negative.
     pub reach: i32,
-    /// The number itself; of pointers, the distance from where their region begins (the stack's is r10's place); of code,
-    /// the slot.
+    /// The number itself; of pointers, the distance from where their region begins (the stack's is r10's place); of
+    /// code, the slot.
     pub number: Number,
 }
 
@@ -91,9 +91,9 @@ impl Value {
         self.kind == Kind::Number
     }
 
-    /// Whether it may tell an address that is no number. One in own memory is: it is the same wherever the program runs, and
-    /// what is accessed through a number is confined to there. So one in the stack mustn't become a number: it would lead to
-    /// own memory instead.
+    /// Whether it may tell an address that is no number. One in own memory is: it is the same wherever the program
+    /// runs, and what is accessed through a number is confined to there. So one in the stack mustn't become a number:
+    /// it would lead to own memory instead.
     pub fn tells_address(&self) -> bool {
         match self.kind {
             Kind::Unset | Kind::Number | Kind::Map | Kind::Code => false,
@@ -170,8 +170,8 @@ impl Value {
     }
 }
 
-/// What is left of a reach after a step. It stays true if the step wraps around, because the distance that it is true of does too;
-/// so only distances that can't are looked at.
+/// What is left of a reach after a step. It stays true if the step wraps around, because the distance that it is true
+/// of does too; so only distances that can't are looked at.
 fn reach_after(reach: i32, distance: Number) -> i32 {
     match i32::try_from(distance.signed_most) {
         Ok(most) if reach != i32::MIN && distance.signed_least > -NEAR && i64::from(most) < NEAR => {

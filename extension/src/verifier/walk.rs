@@ -14,8 +14,8 @@ use crate::bytecode::{Condition, Instruction, Operand, Register};
 /// How often a state may grow before all that still changes is given up.
 const PATIENCE: u8 = 48;
 
-/// Blocks of a function that are still to be gone through; always the first is next, so that what stands behind a loop waits for
-/// it.
+/// Blocks of a function that are still to be gone through; always the first is next, so that what stands behind a loop
+/// waits for it.
 pub(super) struct Pending {
     words: Vec<u64>,
     /// No word before this one has a bit.

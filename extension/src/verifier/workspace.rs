@@ -1,5 +1,5 @@
-//! Memory that is used again for one program after the other: what a short program needs is soon found out, and allocating took a
-//! good part of that time.
+//! Memory that is used again for one program after the other: what a short program needs is soon found out, and
+//! allocating took a good part of that time.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::mem::take;

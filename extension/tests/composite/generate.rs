@@ -1,5 +1,5 @@
-//! Programs that make sense, out of any bytes: each byte decides something, and where there are no more of them, the simplest is
-//! taken. Small bytes mean simple things, so that what fails gets simple.
+//! Programs that make sense, out of any bytes: each byte decides something, and where there are no more of them, the
+//! simplest is taken. Small bytes mean simple things, so that what fails gets simple.
 
 use drystone_component::{Fingerprint, Type};
 use drystone_extension::composite::*;

@@ -99,7 +99,8 @@ fn cases() -> Vec<(String, Vec<u8>, u64)> {
     for &(name, operand, result) in tables::STORES {
         for base in [0, 1, 6] {
             let text = format!(
-                "lddw %r2, 0x1122334455667788\nmov %r{base}, %r1\n{name} [%r{base}+0], {operand}\nldxdw %r0, [%r{base}]\nexit"
+                "lddw %r2, 0x1122334455667788\nmov %r{base}, %r1\n{name} [%r{base}+0], {operand}\n\
+                 ldxdw %r0, [%r{base}]\nexit"
             );
             case(text, &bytes, result);
         }
@@ -122,7 +123,8 @@ fn every_instruction_gives_what_the_rfc_says() {
 #[test]
 fn every_opcode_is_among_the_cases() {
     let told_apart = |slot: Slot| {
-        // By offset: signed division and extension; by immediate: atomics and swaps; by source: kinds of calls and constants.
+        // By offset: signed division and extension; by immediate: atomics and swaps; by source: kinds of calls and
+        // constants.
         let offset = if matches!(slot.opcode & 7, 4 | 7) { slot.offset } else { 0 };
         let immediate =
             if slot.opcode & 0xe7 == 0xc3 || slot.opcode & 0xf7 == 0xd4 { slot.immediate } else { 0 };

@@ -44,7 +44,8 @@ fn flows_are_told_apart_replaced_and_detached() {
     assert_eq!(arrive(&mut flows, &datagram(7001, &[0; 9])).0, Outcome::Nobodys);
 }
 
-/// Somebody floods the machine with messages for its handler: it has no more than its share, and others have all of theirs.
+/// Somebody floods the machine with messages for its handler: it has no more than its share, and others have all of
+/// theirs.
 #[test]
 fn who_floods_gets_its_share_and_no_more() {
     let (Some(increment), Some(spin)) = (compiled("increment"), compiled("spin")) else { return };

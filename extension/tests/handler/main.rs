@@ -1,5 +1,5 @@
-//! Handlers that clang compiled, in the engines of this crate. What Linux does with the same objects is compared elsewhere
-//! (`platform/linux/handlers`).
+//! Handlers that clang compiled, in the engines of this crate. What Linux does with the same objects is compared
+//! elsewhere (`platform/linux/handlers`).
 
 mod flows;
 mod objects;

@@ -156,7 +156,8 @@ pub enum Part {
     Call(Instruction, Option<usize>),
 }
 
-/// Programs that keep the address of 64 bytes of memory in r9, and mostly access only these and their stack. They may not end.
+/// Programs that keep the address of 64 bytes of memory in r9, and mostly access only these and their stack. They may
+/// not end.
 pub fn that_make_sense() -> impl Strategy<Value = Vec<Slot>> {
     let jump = prop_oneof![
         1 => width().prop_map(|width| Instruction::Jump { width, offset: 0 }),

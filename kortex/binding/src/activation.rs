@@ -21,7 +21,8 @@ pub struct Activation {
     pub(crate) state: UnsafeCell<State>,
     /// What it does when it is told what has happened.
     pub(crate) signals: UnsafeCell<Context>,
-    /// In which domain it was when it was told, for as long as it does that. Only then it is in another context than it began with.
+    /// In which domain it was when it was told, for as long as it does that. Only then it is in another context than it
+    /// began with.
     pub(crate) told: Cell<*const Domain>,
     /// On its kernel stack is something that has to be done yet.
     held: Cell<bool>,
@@ -30,7 +31,8 @@ pub struct Activation {
 pub(crate) const TOLD: usize = offset_of!(Activation, told);
 const _: () = assert!(offset_of!(Activation, state) == 0, "where its state is it begins");
 
-/// A domain that has been called gives its answer. If that is what it does about what it was told, it was told for nothing: that is over.
+/// A domain that has been called gives its answer. If that is what it does about what it was told, it was told for
+/// nothing: that is over.
 ///
 /// # Safety
 /// On a thread's kernel stack, in a call, of the thread that runs, whose activation it is.
@@ -88,7 +90,8 @@ unsafe fn switch(root: u64) {
 }
 
 impl Activation {
-    /// That of a thread of a domain, with a stack for the kernel. It ends when its domain's code does, as [`on_end`] says.
+    /// That of a thread of a domain, with a stack for the kernel. It ends when its domain's code does, as [`on_end`]
+    /// says.
     ///
     /// [`on_end`]: crate::upcall::on_end
     ///
@@ -112,7 +115,8 @@ impl Activation {
         unsafe { &*(*GATE.get()).state.cast() }
     }
 
-    /// From now on something on its kernel stack has to be done yet, or nothing: no call of its [leaves](crate::signal::leave) it meanwhile.
+    /// From now on something on its kernel stack has to be done yet, or nothing: no call of its
+    /// [leaves](crate::signal::leave) it meanwhile.
     pub fn hold(&self, is_held: bool) {
         self.held.set(is_held);
     }

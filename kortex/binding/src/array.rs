@@ -1,15 +1,17 @@
-//! A block of calls that a user makes by one call (paper 000's CallArray): calls and moves, one after the other, without conditions or loops.
+//! A block of calls that a user makes by one call (paper 000's CallArray): calls and moves, one after the other,
+//! without conditions or loops.
 //!
-//! The user says once which calls these are, and where each answer goes; that is checked, and kept where only the kernel reads it. What is passed
-//! lies in a page that both have: the user puts the words of the first call to the first four, and so on, and may do so before each time; an
-//! answer goes to a word of that page, which may be one of a later call. So nothing is copied and nothing is looked up when the block is called,
-//! and it costs little more than its methods.
+//! The user says once which calls these are, and where each answer goes; that is checked, and kept where only the
+//! kernel reads it. What is passed lies in a page that both have: the user puts the words of the first call to the
+//! first four, and so on, and may do so before each time; an answer goes to a word of that page, which may be one of a
+//! later call. So nothing is copied and nothing is looked up when the block is called, and it costs little more than
+//! its methods.
 //!
 //! # Soundness
 //!
-//! Of what users can write, that is of the page, nothing is believed: its words are what is passed, as in registers, and a method takes whatever a
-//! user says. A method is read from the domain's table when it is called, so that what is unbound can't be called any more. An array can't call
-//! an array: then its time would have no bound.
+//! Of what users can write, that is of the page, nothing is believed: its words are what is passed, as in registers,
+//! and a method takes whatever a user says. A method is read from the domain's table when it is called, so that what is
+//! unbound can't be called any more. An array can't call an array: then its time would have no bound.
 
 use core::arch::global_asm;
 use core::ptr::NonNull;
@@ -22,8 +24,8 @@ pub const MOST: usize = 100;
 /// Words of the page that it shares with its user.
 pub const WORDS: usize = 512;
 
-/// In the place of a number of the domain's: words are moved. From where, to where, how many, and by how many words from one to the next: in the
-/// lower half where they come from, in the upper half where they go.
+/// In the place of a number of the domain's: words are moved. From where, to where, how many, and by how many words
+/// from one to the next: in the lower half where they come from, in the upper half where they go.
 pub const MOVE: u32 = CALLS as u32;
 
 /// What a user says of a call.
@@ -89,15 +91,16 @@ impl Allowed {
 }
 
 impl Array {
-    /// Keeps commands of a domain's that [`Allowed::wrong`] has nothing against: what a number is bound to, by which all of them are called. It
-    /// answers how many weren't made: the first of those was refused.
+    /// Keeps commands of a domain's that [`Allowed::wrong`] has nothing against: what a number is bound to, by which
+    /// all of them are called. It answers how many weren't made: the first of those was refused.
     ///
-    /// Where one was kept another may be, with the same page: a thread that is still within the first, in a call of another domain, goes on with
-    /// what is behind that call then, of either.
+    /// Where one was kept another may be, with the same page: a thread that is still within the first, in a call of
+    /// another domain, goes on with what is behind that call then, of either.
     ///
     /// # Safety
-    /// The domain stays. `place` and `page` are memory for as long as somebody calls it: `place` nobody else's and zeros before the first is kept
-    /// there, `page` [`WORDS`] words that nobody else but users uses. None of the numbers leads to an array, or to [`Call`]s that don't come back.
+    /// The domain stays. `place` and `page` are memory for as long as somebody calls it: `place` nobody else's and
+    /// zeros before the first is kept there, `page` [`WORDS`] words that nobody else but users uses. None of the
+    /// numbers leads to an array, or to [`Call`]s that don't come back.
     pub unsafe fn keep(
         domain: &'static Domain,
         commands: &[Command],

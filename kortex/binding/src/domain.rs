@@ -128,7 +128,8 @@ impl Domain {
         unsafe { self.bind(number, NOTHING) };
     }
 
-    /// Binds one of its numbers for calls that may wait to a method, which may have the scheduler choose another thread.
+    /// Binds one of its numbers for calls that may wait to a method, which may have the scheduler choose another
+    /// thread.
     ///
     /// # Safety
     /// As for [`bind`](Domain::bind).
@@ -175,7 +176,8 @@ impl Domain {
         self.condition.get() & DEAD != 0
     }
 
-    /// It isn't called any more, and calls nothing: a thread of it that is elsewhere now comes back to its own code, and ends there.
+    /// It isn't called any more, and calls nothing: a thread of it that is elsewhere now comes back to its own code,
+    /// and ends there.
     pub fn die(&self) {
         self.condition.set(self.condition.get() | DEAD);
         (1..CALLS).for_each(|number| self.unbind(number));

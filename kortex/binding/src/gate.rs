@@ -43,7 +43,8 @@ unsafe extern "C" {
 /// Lets users call.
 ///
 /// # Safety
-/// Called once, by the kernel's first code, when exceptions are set up. From then on a thread runs whose [`Activation`] has been entered.
+/// Called once, by the kernel's first code, when exceptions are set up. From then on a thread runs whose [`Activation`]
+/// has been entered.
 ///
 /// [`Activation`]: crate::Activation
 pub unsafe fn open(trap: &(impl Trap + ?Sized)) {
@@ -87,7 +88,8 @@ pub fn time_left() -> u64 {
     unsafe { (*(*GATE.get()).state).time }
 }
 
-/// A call that may wait: the number is in rax, what is passed in rsi, rdx, r10 and r8. The answer goes to who has called, whoever goes on.
+/// A call that may wait: the number is in rax, what is passed in rsi, rdx, r10 and r8. The answer goes to who has
+/// called, whoever goes on.
 extern "C" fn wait(context: &mut Context, _: *const ()) {
     use Register::{R8, R10, Rax, Rdx, Rsi};
     let mut word = |register| *context.register(register);
@@ -99,7 +101,8 @@ extern "C" fn wait(context: &mut Context, _: *const ()) {
     *context.register(Rax) = answer as u64;
 }
 
-// The others, in the same registers. Only what calls keep is kept; what the kernel has left in the others the user doesn't see.
+// The others, in the same registers. Only what calls keep is kept; what the kernel has left in the others the user
+// doesn't see.
 global_asm!(
     ".pushsection .text.kortex_gate, \"ax\"",
     ".balign 16",

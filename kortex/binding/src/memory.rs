@@ -1,4 +1,5 @@
-//! The kernel reads and writes what a user says. Whether it is the user's the processor finds out: a fault while bytes are copied ends that.
+//! The kernel reads and writes what a user says. Whether it is the user's the processor finds out: a fault while bytes
+//! are copied ends that.
 
 use core::arch::{asm, global_asm};
 use core::ops::Range;

@@ -1,5 +1,5 @@
-//! What has happened to a user is told to it: its handler runs in its domain on a stack of its own, and what was interrupted goes on when it
-//! says so.
+//! What has happened to a user is told to it: its handler runs in its domain on a stack of its own, and what was
+//! interrupted goes on when it says so.
 
 use core::arch::asm;
 use core::ptr::{eq, null};
@@ -10,8 +10,8 @@ use kortex_thread::Thread;
 use crate::activation::Activation;
 use crate::gate::domain;
 
-/// Tells the thread that was interrupted: its handler is called with the vector, the address and where that was. `false`: it has no
-/// handler, or is within one, whoever's that is.
+/// Tells the thread that was interrupted: its handler is called with the vector, the address and where that was.
+/// `false`: it has no handler, or is within one, whoever's that is.
 ///
 /// # Safety
 /// In a handler, of an exception of a user's code; the context is that of the thread, which runs.
@@ -40,8 +40,9 @@ pub unsafe fn tell(
     true
 }
 
-/// The handler has done what it wanted: what was interrupted goes on, where it says (0: where it was). `false`: there is no handler that
-/// runs, or who says so is another domain, which the handler has called: what was interrupted would go on there.
+/// The handler has done what it wanted: what was interrupted goes on, where it says (0: where it was). `false`: there
+/// is no handler that runs, or who says so is another domain, which the handler has called: what was interrupted would
+/// go on there.
 ///
 /// # Safety
 /// In a call of the thread, which runs.
@@ -62,7 +63,8 @@ pub unsafe fn go_on(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, at
     true
 }
 
-/// Ends a system call otherwise than by returning: the current context goes on, which isn't that of who called any more.
+/// Ends a system call otherwise than by returning: the current context goes on, which isn't that of who called any
+/// more.
 ///
 /// # Safety
 /// On a thread's kernel stack, on which there is nothing that must be done yet, after [`go_on`].

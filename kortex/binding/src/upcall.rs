@@ -1,8 +1,8 @@
-//! The kernel calls a user: a function of another domain, in its address space and with its rights, until it returns by the first of
-//! its calls, its time is over, or it does what it must not.
+//! The kernel calls a user: a function of another domain, in its address space and with its rights, until it returns by
+//! the first of its calls, its time is over, or it does what it must not.
 //!
-//! While it runs, what goes on in the kernel lies on the thread's kernel stack, from where `kortex_return` takes it up again. A thread's
-//! first domain is in the same way called by nobody: to return there ends the thread.
+//! While it runs, what goes on in the kernel lies on the thread's kernel stack, from where `kortex_return` takes it up
+//! again. A thread's first domain is in the same way called by nobody: to return there ends the thread.
 
 use core::arch::global_asm;
 use core::ptr::{eq, null};
@@ -40,7 +40,8 @@ unsafe extern "C" {
     fn kortex_abort();
 }
 
-/// Calls a domain for `time` ticks at most: its entry, with whose component that is (a word of its own), and three words.
+/// Calls a domain for `time` ticks at most: its entry, with whose component that is (a word of its own), and three
+/// words.
 ///
 /// # Errors
 /// There is no answer.
@@ -64,8 +65,9 @@ pub unsafe fn call(
     }
 }
 
-/// Ends what the thread that runs does in its domain, which is dead from now on: whoever called it is told why; a thread that nobody called
-/// ends. If it was told there what had happened, that is over; if a domain was that has called this one, it isn't.
+/// Ends what the thread that runs does in its domain, which is dead from now on: whoever called it is told why; a
+/// thread that nobody called ends. If it was told there what had happened, that is over; if a domain was that has
+/// called this one, it isn't.
 ///
 /// # Safety
 /// In a handler, of an exception of the thread's code as a user.
@@ -97,7 +99,8 @@ static ENDED: Shared<Ended> = Shared::new((nothing, null()));
 
 unsafe extern "C" fn nothing(_: *const ()) {}
 
-/// Says what is done when a thread has ended: it is told on a stack of handlers, and another context has to be the current one then.
+/// Says what is done when a thread has ended: it is told on a stack of handlers, and another context has to be the
+/// current one then.
 ///
 /// # Safety
 /// It is fit for that, with that.

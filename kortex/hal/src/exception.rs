@@ -1,7 +1,7 @@
 //! What happens when the processor stops what it does (the paper's Trap, section 4.1): an exception of its own, or an
-//! interrupt of a device. What was interrupted is a [`Context`], of which one at a time is the current one. The processor and the code here put it there
-//! at once, so that nothing is copied; a handler runs on a stack of its own with interrupts off, may make another context the
-//! current one, and whatever is current goes on when it returns.
+//! interrupt of a device. What was interrupted is a [`Context`], of which one at a time is the current one. The
+//! processor and the code here put it there at once, so that nothing is copied; a handler runs on a stack of its own
+//! with interrupts off, may make another context the current one, and whatever is current goes on when it returns.
 //!
 //! # Soundness
 //!
@@ -130,7 +130,8 @@ pub trait Trap {
     /// What was interrupted last, or goes on when the handler returns.
     fn current(&self) -> *mut Context;
 
-    /// Makes a context the current one: the handler that calls this returns to it, and what it is interrupted by next is put there.
+    /// Makes a context the current one: the handler that calls this returns to it, and what it is interrupted by next
+    /// is put there.
     ///
     /// # Safety
     /// It stays until another one is the current one, and nobody else uses it until then.
@@ -227,11 +228,12 @@ unsafe extern "C" {
     static kortex_vectors: [[u8; 16]; VECTORS];
 }
 
-/// Tells the processor about the vectors, all of which do nothing yet. Handlers run on the stack that ends at `stack`; those of what is
-/// fatal on another.
+/// Tells the processor about the vectors, all of which do nothing yet. Handlers run on the stack that ends at `stack`;
+/// those of what is fatal on another.
 ///
 /// # Safety
-/// Called once, after [`segments::load`]; the stacks are memory that nobody else uses; `current` stays until another one is.
+/// Called once, after [`segments::load`]; the stacks are memory that nobody else uses; `current` stays until another
+/// one is.
 pub unsafe fn load(current: *mut Context, stack: *mut u8, fatal: *mut u8) {
     // SAFETY: nobody is interrupted before the table is loaded; it lives for ever.
     unsafe {
@@ -257,7 +259,8 @@ pub unsafe fn allow_users(vector: usize) {
     unsafe { (*TABLE.get())[vector].words[0] |= Gate::USERS };
 }
 
-/// Where a vector's first instruction is: behind that which keeps the kernel from users' memory, where the processor has no such one.
+/// Where a vector's first instruction is: behind that which keeps the kernel from users' memory, where the processor
+/// has no such one.
 fn first_instruction(vector: usize) -> u64 {
     const CLAC: u64 = 3;
     let skipped = if processor::has_access_prevention() { 0 } else { CLAC };
@@ -277,8 +280,8 @@ macro_rules! where_vectors_are_used {
     };
 }
 
-// Users' flags may say that the kernel is let to their memory: the first instruction ends that. Each vector pushes its number behind
-// what the processor says, or 0 where it says nothing.
+// Users' flags may say that the kernel is let to their memory: the first instruction ends that. Each vector pushes its
+// number behind what the processor says, or 0 where it says nothing.
 global_asm!(
     ".pushsection .text.kortex_vectors, \"ax\"",
     ".balign 16",
@@ -288,7 +291,8 @@ global_asm!(
     ".rept {vectors}",
     ".balign 16",
     "clac",
-    ".if (vector != 8) && (vector != 10) && (vector != 11) && (vector != 12) && (vector != 13) && (vector != 14) && (vector != 17) && (vector != 21)",
+    ".if (vector != 8) && (vector != 10) && (vector != 11) && (vector != 12) && (vector != 13) && \
+     (vector != 14) && (vector != 17) && (vector != 21)",
     "push 0",
     ".endif",
     "push vector * {entry}",

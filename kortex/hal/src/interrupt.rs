@@ -1,5 +1,5 @@
-//! From which device to which exception: the interrupt controllers of a PC, one beside the processor (the local APIC) and one
-//! beside the devices (the I/O APIC). The old ones are silenced.
+//! From which device to which exception: the interrupt controllers of a PC, one beside the processor (the local APIC)
+//! and one beside the devices (the I/O APIC). The old ones are silenced.
 
 use core::ptr::{read_volatile, write_volatile};
 

@@ -10,8 +10,8 @@
 //!
 //! # Soundness
 //!
-//! Everything here belongs to the kernel, in which one processor runs with all rights: who calls a function that is `unsafe`
-//! knows what the hardware is. What may be called by anybody has no effect on memory.
+//! Everything here belongs to the kernel, in which one processor runs with all rights: who calls a function that is
+//! `unsafe` knows what the hardware is. What may be called by anybody has no effect on memory.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]

@@ -1,10 +1,10 @@
 //! What compilers take for granted: `memcpy`, `memmove`, `memset`, `memcmp`, `strlen`.
 
-/// Defines the functions on memory that compiled code calls, in an image that has no C library: there nothing stands before
-/// their names.
+/// Defines the functions on memory that compiled code calls, in an image that has no C library: there nothing stands
+/// before their names.
 ///
-/// Short ones are done by two accesses that may overlap, long ones by the processor's string instructions; all bytes are read before any
-/// is written where source and destination may overlap.
+/// Short ones are done by two accesses that may overlap, long ones by the processor's string instructions; all bytes
+/// are read before any is written where source and destination may overlap.
 #[macro_export]
 macro_rules! memory_functions {
     ($prefix:literal) => {

@@ -1,5 +1,5 @@
-//! Page tables, and what the processor knows of them. All memory is where it is called in the kernel's own address space, so tables
-//! are pointers. Pages have 4096 bytes or 2 MiB.
+//! Page tables, and what the processor knows of them. All memory is where it is called in the kernel's own address
+//! space, so tables are pointers. Pages have 4096 bytes or 2 MiB.
 
 use core::arch::asm;
 
@@ -25,8 +25,8 @@ impl Table {
 }
 
 impl Table {
-    /// Puts the page at `frame` to an address, in the [table](AddressSpace::table) of the pages near it; `false`: there is one already. Both are
-    /// where pages begin.
+    /// Puts the page at `frame` to an address, in the [table](AddressSpace::table) of the pages near it; `false`: there
+    /// is one already. Both are where pages begin.
     ///
     /// # Safety
     /// As for [`AddressSpace::map`]; it isn't to be written and executed.
@@ -177,8 +177,8 @@ impl AddressSpace {
         Err(Refused::Unaligned)
     }
 
-    /// The table that says where the pages are near an address, within [`LARGE`]; tables that are needed are those of `tables`, which are empty. It
-    /// stays as long as this address space.
+    /// The table that says where the pages are near an address, within [`LARGE`]; tables that are needed are those of
+    /// `tables`, which are empty. It stays as long as this address space.
     ///
     /// # Errors
     /// A large page is there, or no memory for a table.
@@ -263,7 +263,8 @@ impl AddressSpace {
         unsafe { (&mut (*root).0)[..shared].copy_from_slice(&(&(*self.root).0)[..shared]) };
     }
 
-    /// Gives the tables, among them the first, and all pages from `start` on (none of them large) to `free`, but for those that are lent.
+    /// Gives the tables, among them the first, and all pages from `start` on (none of them large) to `free`, but for
+    /// those that are lent.
     ///
     /// # Safety
     /// It isn't active, nobody uses it any more, and all of that is its own.
@@ -335,8 +336,8 @@ impl Mmu for Paging {
     }
 }
 
-/// Has the processor do what pages forbid also to the kernel: it writes nothing that isn't to be written, and, if the processor can,
-/// neither runs nor touches what is the users'.
+/// Has the processor do what pages forbid also to the kernel: it writes nothing that isn't to be written, and, if the
+/// processor can, neither runs nor touches what is the users'.
 ///
 /// # Safety
 /// The active address space has what the kernel needs.

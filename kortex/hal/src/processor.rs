@@ -15,7 +15,8 @@ enum Register {
 
 use Register::{B, C, D};
 
-/// Features by Cranelift's names: where the processor says that it has one, and which of the vector registers that needs.
+/// Features by Cranelift's names: where the processor says that it has one, and which of the vector registers that
+/// needs.
 const FEATURES: [(&str, u32, u32, Register, u32, u64); 19] = [
     ("sse3", 1, 0, C, 0, SSE),
     ("ssse3", 1, 0, C, 9, SSE),

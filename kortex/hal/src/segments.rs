@@ -1,5 +1,5 @@
-//! The segments that are left in long mode: code and data of the kernel and of its users, and where the stack is that the processor
-//! takes when it is interrupted.
+//! The segments that are left in long mode: code and data of the kernel and of its users, and where the stack is that
+//! the processor takes when it is interrupted.
 
 use x86_64::PrivilegeLevel;
 use x86_64::VirtAddr;

@@ -35,8 +35,9 @@ impl<const BASE: u16, const INTERRUPT: u8> Serial<BASE, INTERRUPT> {
         Serial(())
     }
 
-    /// Sets the device up: 115200 bits a second, 8 bits, no parity; it interrupts when something has come. What had come before is still
-    /// there: the device loses that if it begins to keep more than one byte, so it doesn't then, and is slower.
+    /// Sets the device up: 115200 bits a second, 8 bits, no parity; it interrupts when something has come. What had
+    /// come before is still there: the device loses that if it begins to keep more than one byte, so it doesn't then,
+    /// and is slower.
     pub fn begin(&self) {
         const ENABLE: u16 = 1;
         const FIFO: u16 = 2;

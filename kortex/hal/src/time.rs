@@ -134,7 +134,8 @@ fn old_timer() -> u16 {
     }
 }
 
-/// Seconds since 1970, by the clock that runs while the machine is off. What it says must be the same twice: it may just change.
+/// Seconds since 1970, by the clock that runs while the machine is off. What it says must be the same twice: it may
+/// just change.
 pub fn now() -> u64 {
     let mut said = read_clock();
     loop {

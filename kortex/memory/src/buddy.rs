@@ -1,5 +1,5 @@
-//! Pages by halving: what is asked for is cut out of the smallest free piece that is large enough, and when both halves of a piece are
-//! free again, they are one.
+//! Pages by halving: what is asked for is cut out of the smallest free piece that is large enough, and when both halves
+//! of a piece are free again, they are one.
 //!
 //! # Soundness
 //!

@@ -1,5 +1,5 @@
-//! The flat model: all memory is in one address space, from the beginning. It has the interface of the others, for who maps memory and
-//! needn't know the model.
+//! The flat model: all memory is in one address space, from the beginning. It has the interface of the others, for who
+//! maps memory and needn't know the model.
 
 use core::ops::Range;
 

@@ -1,6 +1,5 @@
-//! Blocks of any size. Small ones of a size are cut out of a page, which goes back when all of its are free; large ones are as many
-//! pages as they need.
-//! Whoever gives a block back says how large it is, so that blocks carry nothing.
+//! Blocks of any size. Small ones of a size are cut out of a page, which goes back when all of its are free; large ones
+//! are as many pages as they need. Whoever gives a block back says how large it is, so that blocks carry nothing.
 //!
 //! # Soundness
 //!
@@ -11,7 +10,8 @@ use core::ptr::{NonNull, null_mut};
 
 use crate::{PAGE, Pages, free_range, order};
 
-/// The sizes of small blocks: whatever is aligned to their largest power of two, so that wishes for more are served by the next ones.
+/// The sizes of small blocks: whatever is aligned to their largest power of two, so that wishes for more are served by
+/// the next ones.
 const SIZES: [usize; 14] = [16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 672, 1008, 1344, 2016];
 
 /// The head of a page of small blocks.
@@ -101,8 +101,8 @@ impl<P: Pages> General<P> {
         }
     }
 
-    /// Changes a block's size. It moves only where it must: a block of pages that becomes smaller stays. `None`: there is no memory for
-    /// it, and it is as it was.
+    /// Changes a block's size. It moves only where it must: a block of pages that becomes smaller stays. `None`: there
+    /// is no memory for it, and it is as it was.
     ///
     /// # Safety
     /// As for [`General::free`]; of a block that has moved the old one was taken back.

@@ -1,6 +1,6 @@
-//! Memory of a kernel (paper 002, section 4.3): [`buddy`] gives pages, [`general`] blocks of any size, which it cuts out of
-//! such pages. Both hand out what they were given, and nothing else: they run wherever there is memory. What is where [`flat`] and
-//! [`paged`] say, both of which are [`Space`]s.
+//! Memory of a kernel (paper 002, section 4.3): [`buddy`] gives pages, [`general`] blocks of any size, which it cuts
+//! out of such pages. Both hand out what they were given, and nothing else: they run wherever there is memory. What is
+//! where [`flat`] and [`paged`] say, both of which are [`Space`]s.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]

@@ -1,8 +1,10 @@
-//! The paged model: as many address spaces as there is memory for. Each has what its users have mapped, and the kernel, as all others.
+//! The paged model: as many address spaces as there is memory for. Each has what its users have mapped, and the kernel,
+//! as all others.
 //!
 //! # Soundness
 //!
-//! Tables and pages of an address space are its own until it is released. All memory is where it is called in the kernel.
+//! Tables and pages of an address space are its own until it is released. All memory is where it is called in the
+//! kernel.
 
 use core::cell::{Cell, RefCell};
 use core::ptr::{NonNull, null_mut};
@@ -15,8 +17,8 @@ use crate::{Pages, Space, allocate_zeroed};
 /// Up to here: what is behind isn't users'.
 const END: usize = 1 << 47;
 
-/// An address space of users, with the pages of somebody. It manages those that it may have: a page is bound to an address, for some
-/// access, and belongs to the address space as long as it is there.
+/// An address space of users, with the pages of somebody. It manages those that it may have: a page is bound to an
+/// address, for some access, and belongs to the address space as long as it is there.
 #[derive(Debug)]
 pub struct Paged<'a, P: Pages> {
     space: AddressSpace,
@@ -30,7 +32,8 @@ pub struct Paged<'a, P: Pages> {
 }
 
 impl<'a, P: Pages> Paged<'a, P> {
-    /// One in which there is only the kernel, which is before `start`, where entries of the first table begin. It may have as many pages.
+    /// One in which there is only the kernel, which is before `start`, where entries of the first table begin. It may
+    /// have as many pages.
     ///
     /// # Errors
     /// There is no memory.

@@ -1,6 +1,6 @@
-//! Resources of a kernel, and who manages them (paper 002, section 4.2 and Figure 6). A manager makes resources of lower ones: threads
-//! of memory and the processor's contexts, pages of memory. Whoever is to have a resource is bound to it, and the hint says how: with
-//! which priority a thread has the processor, at which address a page is.
+//! Resources of a kernel, and who manages them (paper 002, section 4.2 and Figure 6). A manager makes resources of
+//! lower ones: threads of memory and the processor's contexts, pages of memory. Whoever is to have a resource is bound
+//! to it, and the hint says how: with which priority a thread has the processor, at which address a page is.
 //!
 //! The paper's resources release themselves. Here their manager does it, so that a resource needn't know its own.
 

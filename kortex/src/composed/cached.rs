@@ -1,6 +1,6 @@
-//! `Cached(messages: "GetLength", lifetime: 1000, entries: 4096)`: requests that are named are answered from what the same request got
-//! before, by any client of the binding, for so many milliseconds; all others are passed on, and make what is known
-//! forgotten. So many answers are kept at most.
+//! `Cached(messages: "GetLength", lifetime: 1000, entries: 4096)`: requests that are named are answered from what the
+//! same request got before, by any client of the binding, for so many milliseconds; all others are passed on, and make
+//! what is known forgotten. So many answers are kept at most.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;

@@ -1,5 +1,5 @@
-//! `deadline: 1000`, an option of whatever reaches a name: where the protocol lets only the server go on, it may take so many
-//! milliseconds. A server that takes longer counts as lost.
+//! `deadline: 1000`, an option of whatever reaches a name: where the protocol lets only the server go on, it may take
+//! so many milliseconds. A server that takes longer counts as lost.
 
 use alloc::boxed::Box;
 use alloc::format;

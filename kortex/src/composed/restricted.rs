@@ -1,5 +1,6 @@
 //! `Restricted(messages: "Open, Read", rate: 100, burst: 10)`: clients may send only these messages, and so many in a
-//! second, of which this number may come at once. One that sends another loses its communication; one that is too fast waits.
+//! second, of which this number may come at once. One that sends another loses its communication; one that is too fast
+//! waits.
 
 use alloc::boxed::Box;
 use alloc::format;

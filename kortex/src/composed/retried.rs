@@ -1,7 +1,7 @@
-//! `Retried(messages: "Get, List", attempts: 3, pause: 100, deadline: 1000)`: a request of these that was lost on its way, or
-//! whose answer was, is made again, each time after twice the pause of the time before, in milliseconds. A request that isn't
-//! answered within the deadline counts as lost. It may so be carried out more than once: only who knows the requests can say
-//! which may be.
+//! `Retried(messages: "Get, List", attempts: 3, pause: 100, deadline: 1000)`: a request of these that was lost on its
+//! way, or whose answer was, is made again, each time after twice the pause of the time before, in milliseconds. A
+//! request that isn't answered within the deadline counts as lost. It may so be carried out more than once: only who
+//! knows the requests can say which may be.
 
 use alloc::boxed::Box;
 use alloc::format;

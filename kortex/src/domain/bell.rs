@@ -1,8 +1,8 @@
 //! How one side of a channel sleeps without missing what the other does.
 //!
 //! Each side has a word in the shared memory that says whether it sleeps. Whoever has published something looks at the
-//! other's word, and wakes it only if it does, by what their platform has for that. It must not be forgotten if the sleeper, who has
-//! said that it sleeps, hasn't begun to.
+//! other's word, and wakes it only if it does, by what their platform has for that. It must not be forgotten if the
+//! sleeper, who has said that it sleeps, hasn't begun to.
 //!
 //! # Why no wake is lost
 //!

@@ -4,8 +4,9 @@
 //!
 //! # Soundness
 //!
-//! Who makes an [`End`] promises that the memory is there as long as its [`Wake`] is kept, and that this is the only end of its
-//! side: one writer and one reader of its rings. What the rings say about peers that are not trusted holds here.
+//! Who makes an [`End`] promises that the memory is there as long as its [`Wake`] is kept, and that this is the only
+//! end of its side: one writer and one reader of its rings. What the rings say about peers that are not trusted holds
+//! here.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -21,8 +22,8 @@ pub use super::ring::Garbage;
 const HEAD: usize = 4096;
 /// Most bytes that are copied at once from a ring whose writer isn't trusted: they stay near the processor.
 const SCOOP: usize = 16 * 1024;
-/// For so many bytes it is worth waking the other side while this one goes on. It is there sooner then if it has a processor for
-/// itself; if it has none, both take turns, which had better not be short.
+/// For so many bytes it is worth waking the other side while this one goes on. It is there sooner then if it has a
+/// processor for itself; if it has none, both take turns, which had better not be short.
 const WORTH_WAKING: u64 = 16 * 1024;
 
 /// The first page.
@@ -39,7 +40,8 @@ struct Header {
 
 const _: () = assert!(size_of::<Header>() <= HEAD);
 
-/// The memory of a channel as one side sees it, all 0 at first: a page for what both sides tell each other, then the rings.
+/// The memory of a channel as one side sees it, all 0 at first: a page for what both sides tell each other, then the
+/// rings.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     /// Where it begins: at a multiple of 128.
@@ -143,8 +145,8 @@ impl End {
         }
     }
 
-    /// Gives what has come to `take`, in pieces; whether that was all. Of a writer that doesn't stop it is about as much as there
-    /// is room for in the ring.
+    /// Gives what has come to `take`, in pieces; whether that was all. Of a writer that doesn't stop it is about as
+    /// much as there is room for in the ring.
     pub fn read(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Garbage> {
         let mut read = 0;
         while read < self.memory.capacity {
@@ -189,8 +191,8 @@ impl End {
         }
     }
 
-    /// Lets the other side see what was written; wakes it only for much. Before this side rests it has to [`tell`](Self::tell) of
-    /// the rest.
+    /// Lets the other side see what was written; wakes it only for much. Before this side rests it has to
+    /// [`tell`](Self::tell) of the rest.
     pub fn tell_of_much(&mut self) {
         self.publish();
         if self.unrung >= WORTH_WAKING {

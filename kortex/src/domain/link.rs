@@ -35,7 +35,8 @@ pub trait Home: 'static {
 /// Who is at this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Party {
-    /// The program that holds a component, which is at the other end. It doesn't trust that one as far as that one trusts it.
+    /// The program that holds a component, which is at the other end. It doesn't trust that one as far as that one
+    /// trusts it.
     Holder,
     /// The component.
     Guest,
@@ -88,8 +89,8 @@ pub struct Link {
 }
 
 impl Link {
-    /// Begins to serve a channel, on which so many messages of a communication may be on their way to this side. The name says where
-    /// the other side is, for people. It is served until [`hang_up`](Link::hang_up).
+    /// Begins to serve a channel, on which so many messages of a communication may be on their way to this side. The
+    /// name says where the other side is, for people. It is served until [`hang_up`](Link::hang_up).
     pub fn new(
         name: &str,
         (party, end): (Party, End),
@@ -159,7 +160,8 @@ impl Link {
         self.peer.is_quiet()
     }
 
-    /// Wakes whoever wants to know, whenever the other side's sign has changed, it is lost, or all that it has begun is over.
+    /// Wakes whoever wants to know, whenever the other side's sign has changed, it is lost, or all that it has begun is
+    /// over.
     pub fn watch(&self, watcher: Waker) {
         *self.watcher.borrow_mut() = Some(watcher);
     }

@@ -13,9 +13,10 @@
 //!
 //! Whoever makes a [`Place`] promises that its memory is there as long as it is used, and that there is one writer and
 //! one reader. The writer only writes behind `head` and the reader only reads before `tail`, each as it saw them
-//! with `Acquire`, behind the other's `Release`; so they never touch the same byte at once. A peer that doesn't keep to that is in
-//! another process, and [`Reader::bytes`] must not be used for it: what it changes meanwhile would be a reference's
-//! target. [`Reader::copy_to`] copies what is there, once, and who looks at the copy sees one value of each byte.
+//! with `Acquire`, behind the other's `Release`; so they never touch the same byte at once. A peer that doesn't keep to
+//! that is in another process, and [`Reader::bytes`] must not be used for it: what it changes meanwhile would be a
+//! reference's target. [`Reader::copy_to`] copies what is there, once, and who looks at the copy sees one value of each
+//! byte.
 
 use core::ptr;
 use core::slice;

@@ -32,8 +32,8 @@ impl Memory {
     }
 }
 
-/// Steps of the other side, which writes what it likes where it may, and of this one, which reads and writes as it does in a
-/// channel: it finds out that something is wrong, or stays inside its rings.
+/// Steps of the other side, which writes what it likes where it may, and of this one, which reads and writes as it does
+/// in a channel: it finds out that something is wrong, or stays inside its rings.
 ///
 /// # Panics
 /// It does neither.

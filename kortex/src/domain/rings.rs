@@ -55,8 +55,8 @@ impl Rings {
         all.iter().for_each(|served| served.abandon());
     }
 
-    /// Serves those that have something to take or to send; whether there were any. The other sides of the rest are told what was
-    /// sent before.
+    /// Serves those that have something to take or to send; whether there were any. The other sides of the rest are
+    /// told what was sent before.
     pub fn serve(&self) -> bool {
         let mut served = false;
         for index in 0.. {

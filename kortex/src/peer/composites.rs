@@ -1,5 +1,6 @@
-//! Blocks of calls that one program ships to another (paper 000), as far as a line has to know of them: they go over it beside
-//! the communications of components, by an interface and a name of their own. What runs them, and what ships them, is a platform's.
+//! Blocks of calls that one program ships to another (paper 000), as far as a line has to know of them: they go over it
+//! beside the communications of components, by an interface and a name of their own. What runs them, and what ships
+//! them, is a platform's.
 
 use alloc::boxed::Box;
 use alloc::format;

@@ -148,7 +148,8 @@ impl Far for Half {
         let owes = connection.owes();
         drop(connection);
         self.next = next;
-        // What is taken is granted anew: at once if more has come, for then no answer follows soon with which it could go.
+        // What is taken is granted anew: at once if more has come, for then no answer follows soon with which it could
+        // go.
         if owes {
             self.line.send_soon();
             if next.is_some() {

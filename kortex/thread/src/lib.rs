@@ -1,15 +1,15 @@
-//! Threads and schedulers (paper 002, section 4.4), built on exceptions alone: a thread is a context, and to switch is to make another
-//! one the current one, which goes on when the handler returns.
+//! Threads and schedulers (paper 002, section 4.4), built on exceptions alone: a thread is a context, and to switch is
+//! to make another one the current one, which goes on when the handler returns.
 //!
-//! A [`Scheduler`] requires a [`Policy`], which says who is next: [`Cooperative`], [`RoundRobin`] and [`Priority`] are called
-//! the same from outside. What else belongs to a thread, its address space for instance, is its local part, which a [`Switch`] looks
-//! after; where there is nothing ([`Alone`]), nothing is done. What a component requires is whatever leads to it: a reference, or in a
-//! system something that knows its place and takes none itself.
+//! A [`Scheduler`] requires a [`Policy`], which says who is next: [`Cooperative`], [`RoundRobin`] and [`Priority`] are
+//! called the same from outside. What else belongs to a thread, its address space for instance, is its local part,
+//! which a [`Switch`] looks after; where there is nothing ([`Alone`]), nothing is done. What a component requires is
+//! whatever leads to it: a reference, or in a system something that knows its place and takes none itself.
 //!
 //! # Soundness
 //!
-//! All of this runs in handlers, or with interrupts off, on one processor. A thread begins with what its handle leads to, and is never
-//! anything but what it was made as.
+//! All of this runs in handlers, or with interrupts off, on one processor. A thread begins with what its handle leads
+//! to, and is never anything but what it was made as.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -64,7 +64,8 @@ impl Switch for Alone {
 /// Where a thread is to be, what it begins with, and what belongs to it beside that.
 pub type New<L> = (&'static mut MaybeUninit<Thread<L>>, Context, L);
 
-/// Decides which thread runs: manages them, and the processor, which is bound to a thread with a priority. While it is, it may run.
+/// Decides which thread runs: manages them, and the processor, which is bound to a thread with a priority. While it is,
+/// it may run.
 pub trait Threads:
     ResourceManager<
         Of = New<<Self as Threads>::Local>,

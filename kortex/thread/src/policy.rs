@@ -38,7 +38,8 @@ pub type Cooperative = InTurn<false>;
 /// One after the other, and none longer than a slice of time.
 pub type RoundRobin = InTurn<true>;
 
-/// Lower numbers first, those with the same one after the other, and none longer than a slice of time if there are others.
+/// Lower numbers first, those with the same one after the other, and none longer than a slice of time if there are
+/// others.
 #[derive(Debug)]
 pub struct Priority {
     rings: [Ring; PRIORITIES],

@@ -1,5 +1,5 @@
-//! What a system consists of: systems within it are taken apart, until native components are left, each bound to another one. They begin in
-//! the order in which they require one another, and what nothing needs is left out.
+//! What a system consists of: systems within it are taken apart, until native components are left, each bound to
+//! another one. They begin in the order in which they require one another, and what nothing needs is left out.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,8 @@ struct Assembly<'c> {
 }
 
 impl Checker<'_> {
-    /// Puts systems together, in which nothing is missing: that each can be is checked, and the one that the program starts with is kept.
+    /// Puts systems together, in which nothing is missing: that each can be is checked, and the one that the program
+    /// starts with is kept.
     pub(super) fn assemble(&mut self, systems: &[ComponentId], said: &HashMap<ComponentId, Said>) {
         for &id in systems {
             if self.holds_itself(id, &mut Vec::new()) {

@@ -1,8 +1,8 @@
 //! Bindings beyond CONNECT of two components: names, EXPORT, AT and BY (language reference, section 9).
 //!
 //! A name is a text, so that most of what can be wrong with it shows only when the program runs; a constant one is
-//! looked at here as far as its form goes. Crates may bring factories and schemes: what is not known here is an error only
-//! where there is none.
+//! looked at here as far as its form goes. Crates may bring factories and schemes: what is not known here is an error
+//! only where there is none.
 
 use crate::ast;
 use crate::program::{

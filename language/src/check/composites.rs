@@ -1,5 +1,5 @@
-//! Blocks that may be shipped to where they talk to (`BEGIN {COMPOSITE} .. END`, language reference, section 9): what has no
-//! place in them, and what goes with them.
+//! Blocks that may be shipped to where they talk to (`BEGIN {COMPOSITE} .. END`, language reference, section 9): what
+//! has no place in them, and what goes with them.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! The binding factories that the compiler knows, with their options. Others may come with crates: what options they have
-//! shows when the program runs.
+//! The binding factories that the compiler knows, with their options. Others may come with crates: what options they
+//! have shows when the program runs.
 
 use super::names::similar;
 use crate::program::Type;
@@ -52,8 +52,8 @@ const MOST: i64 = 1_000_000_000;
 const SOME: Values = Between(1, MOST);
 const BYTES: Values = Between(1, i64::MAX);
 
-/// What all factories that reach other domains understand: how many messages may be on their way, how long an answer may
-/// take (in milliseconds), the files with what TLS needs, and what a client shows to be let in.
+/// What all factories that reach other domains understand: how many messages may be on their way, how long an answer
+/// may take (in milliseconds), the files with what TLS needs, and what a client shows to be let in.
 const COMMON: &[(&str, Values)] = &[
     ("capacity", Between(1, 1_000_000)),
     ("deadline", SOME),

@@ -41,8 +41,8 @@ impl<'a> Declared<'a> {
     }
 }
 
-/// What tells two declarations of one name apart: the Rust trait, or messages without their parameters' names, and the automaton.
-/// A mentioned interface counts as the class that it is known to be in.
+/// What tells two declarations of one name apart: the Rust trait, or messages without their parameters' names, and the
+/// automaton. A mentioned interface counts as the class that it is known to be in.
 #[derive(PartialEq, Eq, Hash)]
 struct Shape {
     class: usize,

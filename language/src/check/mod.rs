@@ -68,8 +68,8 @@ pub fn check_with_entry(files: &[SourceFile], entry: Option<&str>) -> Result<Pro
     check_with_start(files, entry.map_or(Start::Usual, Start::Named))
 }
 
-/// Like [`check_with_entry`], for a program that is built together with crates, which may offer what the system doesn't and
-/// bring schemes of names: whether they do shows when it runs.
+/// Like [`check_with_entry`], for a program that is built together with crates, which may offer what the system doesn't
+/// and bring schemes of names: whether they do shows when it runs.
 pub fn check_beside_crates(files: &[SourceFile], entry: Option<&str>) -> Result<Program, Vec<Diagnostic>> {
     check_on_thread(files, entry.map_or(Start::Usual, Start::Named), true)
 }

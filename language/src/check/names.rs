@@ -1,5 +1,5 @@
-//! What a name means where it stands, and what may be meant by one that means nothing. Inner names hide outer ones; from an
-//! inner component the variables and procedures around it are not seen.
+//! What a name means where it stands, and what may be meant by one that means nothing. Inner names hide outer ones;
+//! from an inner component the variables and procedures around it are not seen.
 
 use std::cmp::Reverse;
 

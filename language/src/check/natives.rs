@@ -1,4 +1,5 @@
-//! Native components, which are Rust types, and their interfaces, which are Rust traits: how they are declared, and who may hold them.
+//! Native components, which are Rust types, and their interfaces, which are Rust traits: how they are declared, and who
+//! may hold them.
 
 use crate::ast;
 use crate::program::{ComponentId, InterfaceId, Owner, Type, VariableId};

@@ -1,5 +1,5 @@
-//! Systems: components that only put native ones together, and other systems. All that a system does is known before it begins: what is read
-//! here, a system at a time, and what [`assembly`](super::assembly) makes of it.
+//! Systems: components that only put native ones together, and other systems. All that a system does is known before it
+//! begins: what is read here, a system at a time, and what [`assembly`](super::assembly) makes of it.
 
 use std::collections::HashMap;
 

@@ -191,7 +191,8 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Some component of type `from` may be of type `to`, as far as one of them tells for sure: else the reason why not.
+    /// Some component of type `from` may be of type `to`, as far as one of them tells for sure: else the reason why
+    /// not.
     pub(super) fn may_be(&self, from: &Type, to: &Type) -> Result<(), String> {
         if self.is_incomplete(from) || self.is_incomplete(to) {
             return Ok(());

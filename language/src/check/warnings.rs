@@ -10,8 +10,8 @@ use crate::source::{Diagnostic, Span};
 use super::Checker;
 
 impl Checker<'_> {
-    /// Warnings about a program without errors. What stands at the top level of a file is for others too where files are
-    /// imported, or nothing starts; parameters are what a heading promises.
+    /// Warnings about a program without errors. What stands at the top level of a file is for others too where files
+    /// are imported, or nothing starts; parameters are what a heading promises.
     pub(super) fn find_doubtful_text(&mut self) {
         let used = Used::of(&self.program);
         let mut warnings = Vec::new();

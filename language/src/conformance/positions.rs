@@ -84,8 +84,8 @@ impl Side<'_> {
         Positions { open: (0..self.interface.states.len()).collect(), closed: true, lost, guessed: true }
     }
 
-    /// After sending. What is sent to the closed other side is dropped; a service with a lost client goes on behind that only
-    /// if it holds the lock.
+    /// After sending. What is sent to the closed other side is dropped; a service with a lost client goes on behind
+    /// that only if it holds the lock.
     pub fn send(self, before: &Positions, message: usize, held: bool) -> Positions {
         let (closed, lost) = (before.closed, before.lost && held);
         self.settle(Positions { closed, lost, ..self.step(before, message) })

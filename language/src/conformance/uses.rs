@@ -1,7 +1,8 @@
-//! What is hardly meant: messages that may come and that nothing receives, and tests that can't be TRUE. Nobody is refused for it.
+//! What is hardly meant: messages that may come and that nothing receives, and tests that can't be TRUE. Nobody is
+//! refused for it.
 //!
-//! A component's processes are taken together, whatever they talk through: what one of them begins another may receive. A message may come
-//! only if somebody in the program sends it, unless the other side may be elsewhere.
+//! A component's processes are taken together, whatever they talk through: what one of them begins another may receive.
+//! A message may come only if somebody in the program sends it, unless the other side may be elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,8 +22,8 @@ const ANSWERS: [(&str, &str, &str); 2] =
 /// How a component uses its communications.
 #[derive(Clone, Default)]
 pub struct Uses {
-    /// The states in which it may be, with which server if that is a held component of a known template, and where it comes
-    /// there first.
+    /// The states in which it may be, with which server if that is a held component of a known template, and where it
+    /// comes there first.
     reached: BTreeMap<(End, usize, Option<ComponentId>), Span>,
     /// What it receives or asks for by name, in which states, and where first.
     named: BTreeMap<(End, usize, usize), Span>,
@@ -175,8 +176,8 @@ impl<'p> Speakers<'p> {
 }
 
 impl Uses {
-    /// Messages that may come in a state, and that no receive and no test names there. Where none at all is named, the communication
-    /// may just end.
+    /// Messages that may come in a state, and that no receive and no test names there. Where none at all is named, the
+    /// communication may just end.
     fn never_received(&self, program: &Program, speakers: &Speakers, warnings: &mut Vec<Diagnostic>) {
         let mut forgotten: BTreeMap<(End, Span), (BTreeSet<usize>, Positions)> = BTreeMap::new();
         let mut known = BTreeSet::new();
@@ -224,7 +225,8 @@ impl Uses {
         }
     }
 
-    /// Whether all the messages by which this side comes to a state are sent: which of them those that follow answer isn't known.
+    /// Whether all the messages by which this side comes to a state are sent: which of them those that follow answer
+    /// isn't known.
     fn asks_for_all(&self, protocol: &Interface, (interface, receives): End, state: usize) -> bool {
         let all = protocol.states.iter().flat_map(|from| &from.transitions);
         let own =

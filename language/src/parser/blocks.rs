@@ -1,5 +1,5 @@
-//! Blocks, and the recovery from missing semicolons and ENDs. Two facts make that reliable: the END of a component, procedure, ... is followed by its name, and
-//! the END of a statement never is followed by a name.
+//! Blocks, and the recovery from missing semicolons and ENDs. Two facts make that reliable: the END of a component,
+//! procedure, ... is followed by its name, and the END of a statement never is followed by a name.
 
 use super::declarations::DECLARATIONS;
 use super::{Failed, Parsed, Parser};

@@ -178,8 +178,8 @@ impl Parser<'_> {
         MODIFIERS.contains(&self.lower_at(at).as_str())
     }
 
-    /// Behind the END of a declaration that another language begins here: the one that repeats its name or its word, or,
-    /// for a record, the first, where nothing else has one.
+    /// Behind the END of a declaration that another language begins here: the one that repeats its name or its word,
+    /// or, for a record, the first, where nothing else has one.
     pub(super) fn end_of_foreign_unit(&self) -> Option<usize> {
         let heading: Vec<&str> = (0..3)
             .map_while(|ahead| {

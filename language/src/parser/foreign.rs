@@ -1,6 +1,6 @@
 //! Statements of other languages that go over more than their own words: loops with braces, CASE, TRY, lines of BASIC.
-//! Each is reported once and read over as a whole, where its end can be found. Their words are reserved for nobody: only
-//! what cannot be a statement of ours is looked at.
+//! Each is reported once and read over as a whole, where its end can be found. Their words are reserved for nobody:
+//! only what cannot be a statement of ours is looked at.
 
 use super::blocks::CLAUSES;
 use super::declarations::DECLARATIONS;

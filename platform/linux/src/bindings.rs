@@ -1,5 +1,5 @@
-//! Names of what is elsewhere, and the binding factories that reach it. The scheme of a name, what stands before the first
-//! `:`, says whose it is (language reference, section 9).
+//! Names of what is elsewhere, and the binding factories that reach it. The scheme of a name, what stands before the
+//! first `:`, says whose it is (language reference, section 9).
 
 mod alive;
 mod arrivals;

@@ -1,12 +1,12 @@
-//! A running program is looked at and changed over a Unix socket (`drystone run --control SOCKET`). A client writes one line
-//! of JSON and reads one:
+//! A running program is looked at and changed over a Unix socket (`drystone run --control SOCKET`). A client writes one
+//! line of JSON and reads one:
 //!
 //! * `{"inspect": N}`: the program as it is now, at most N components;
-//! * `{"rebind": {"path": .., "interface": .., "slot": 1, "name": .., "by": .., "within": MILLISECONDS}}`: a connection gets
-//!   another binding, as soon as its protocol allows; the answer is `{}` when it has, or `{"error": ..}` if it can't be done,
-//!   with `"known"` words in place of one, `"instead_of"`, that means nothing. With a time limit it can't after that, and if
-//!   it takes longer than a second a line `{"waits": ..}` comes before the answer and says for what. It is given up when the
-//!   client has gone.
+//! * `{"rebind": {"path": .., "interface": .., "slot": 1, "name": .., "by": .., "within": MILLISECONDS}}`: a connection
+//!   gets another binding, as soon as its protocol allows; the answer is `{}` when it has, or `{"error": ..}` if it
+//!   can't be done, with `"known"` words in place of one, `"instead_of"`, that means nothing. With a time limit it
+//!   can't after that, and if it takes longer than a second a line `{"waits": ..}` comes before the answer and says for
+//!   what. It is given up when the client has gone.
 //!
 //! # Soundness
 //!

@@ -1,5 +1,5 @@
-//! What the kernel may take long for, where files are large: a helper thread does it, one after the other, and other processes run
-//! meanwhile.
+//! What the kernel may take long for, where files are large: a helper thread does it, one after the other, and other
+//! processes run meanwhile.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -26,8 +26,8 @@ pub(crate) fn is_large(path: &Path) -> bool {
     path.metadata().is_ok_and(|it| it.is_file() && it.len() > LARGE)
 }
 
-/// What the helper thread has to do: the files of which each deed changes the names or the length. A program that ends waits for that, as
-/// it would have done it itself.
+/// What the helper thread has to do: the files of which each deed changes the names or the length. A program that ends
+/// waits for that, as it would have done it itself.
 static LEFT: (Mutex<VecDeque<Vec<PathBuf>>>, Condvar) = (Mutex::new(VecDeque::new()), Condvar::new());
 
 fn left() -> MutexGuard<'static, VecDeque<Vec<PathBuf>>> {
@@ -44,7 +44,8 @@ pub(crate) fn finish() {
 
 type Task = Box<dyn FnOnce() + Send>;
 
-/// Has the helper thread do something, after all that it has to do already. Where there can't be a thread it is done here.
+/// Has the helper thread do something, after all that it has to do already. Where there can't be a thread it is done
+/// here.
 fn later(files: Vec<PathBuf>, task: impl FnOnce() + Send + 'static) {
     static TASKS: OnceLock<Option<mpsc::Sender<Task>>> = OnceLock::new();
     let begin = || {
@@ -64,8 +65,9 @@ fn later(files: Vec<PathBuf>, task: impl FnOnce() + Send + 'static) {
     tasks.send(Box::new(task)).expect("its thread never ends");
 }
 
-/// Has the helper thread do something, if that takes long, or if it has to do something with one of these files already; the client's
-/// service waits. What is done with a file is done in the order in which it was asked for, also by those who are no more.
+/// Has the helper thread do something, if that takes long, or if it has to do something with one of these files
+/// already; the client's service waits. What is done with a file is done in the order in which it was asked for, also
+/// by those who are no more.
 pub(crate) async fn aside<P: Protocol, T: Send + 'static>(
     reactor: &Rc<Reactor>,
     client: &Server<P>,
@@ -82,8 +84,8 @@ pub(crate) async fn aside<P: Protocol, T: Send + 'static>(
     client.until(|waiter| errand.wait(waiter)).await
 }
 
-/// An open file. File systems may begin to write what is new when it is closed, or free what was deleted, so the helper thread closes it
-/// where that is much.
+/// An open file. File systems may begin to write what is new when it is closed, or free what was deleted, so the helper
+/// thread closes it where that is much.
 pub(crate) struct DiskFile {
     /// Until it is dropped.
     file: Option<File>,

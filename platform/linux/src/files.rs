@@ -1,10 +1,10 @@
 //! Files and Blocks: files by name, and their bytes at any position, for as many processes at once as like.
 //!
-//! Modes of `Open`: `"r"` to read what exists; `"rw"` to read and write, made if it is missing; `"w"` to read and write,
-//! made or emptied; `"x"` to read and write, made, and failing if it exists. `List` gives the names in a directory,
-//! sorted by bytes. `Delete` deletes a file or an empty directory. `ReadBlock` gives less than was asked for at the end
-//! of the file only. `Update` comes back when everything written is on the disk. Others run meanwhile, and between the parts of what
-//! is long.
+//! Modes of `Open`: `"r"` to read what exists; `"rw"` to read and write, made if it is missing; `"w"` to read and
+//! write, made or emptied; `"x"` to read and write, made, and failing if it exists. `List` gives the names in a
+//! directory, sorted by bytes. `Delete` deletes a file or an empty directory. `ReadBlock` gives less than was asked for
+//! at the end of the file only. `Update` comes back when everything written is on the disk. Others run meanwhile, and
+//! between the parts of what is long.
 
 use std::fs::{self, OpenOptions};
 use std::io;

@@ -1,6 +1,7 @@
-//! Standard output and error: a pipe, a socket or a terminal that nobody reads, or that is stopped, doesn't stop the program. What one of
-//! them takes at once is written, without making it non-blocking for others who have it too; then its reader is waited for with
-//! everything else. Terminals can't be asked for that, so the program opens them once more for itself.
+//! Standard output and error: a pipe, a socket or a terminal that nobody reads, or that is stopped, doesn't stop the
+//! program. What one of them takes at once is written, without making it non-blocking for others who have it too; then
+//! its reader is waited for with everything else. Terminals can't be asked for that, so the program opens them once
+//! more for itself.
 //!
 //! # Soundness
 //!
@@ -163,8 +164,8 @@ fn opened_anew(fd: RawFd) -> Option<OwnedFd> {
     options.open(format!("/proc/self/fd/{fd}")).ok().map(OwnedFd::from)
 }
 
-/// What the system tells on standard error, also while nobody reads that. Nobody waits for it, so when too much does, what comes
-/// is counted instead.
+/// What the system tells on standard error, also while nobody reads that. Nobody waits for it, so when too much does,
+/// what comes is counted instead.
 pub(crate) struct Errors {
     outlet: Rc<Outlet>,
     rest: RefCell<Vec<u8>>,

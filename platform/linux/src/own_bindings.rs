@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //!
-//! Questions are called with the home's worker, on whose thread all of this runs, while the scheduler has control. Whoever
-//! waits for an answer is forgotten before its process ends.
+//! Questions are called with the home's worker, on whose thread all of this runs, while the scheduler has control.
+//! Whoever waits for an answer is forgotten before its process ends.
 
 use std::cell::RefCell;
 use std::rc::Rc;

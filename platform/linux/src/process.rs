@@ -124,7 +124,8 @@ fn settle() {
             files.rlim_cur = files.rlim_max;
             libc::setrlimit(libc::RLIMIT_NOFILE, &files);
         }
-        // Long texts that come and go needn't be given to the kernel and had again each time, which costs more than to copy them.
+        // Long texts that come and go needn't be given to the kernel and had again each time, which costs more than to
+        // copy them.
         #[cfg(target_env = "gnu")]
         for threshold in [libc::M_TRIM_THRESHOLD, libc::M_MMAP_THRESHOLD] {
             libc::mallopt(threshold, KEPT);

@@ -1,5 +1,5 @@
-//! What is to be done with the program while none of its processes runs: what people want who look at it from outside, and
-//! what it wants itself.
+//! What is to be done with the program while none of its processes runs: what people want who look at it from outside,
+//! and what it wants itself.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

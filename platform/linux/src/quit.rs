@@ -5,8 +5,9 @@
 //! # Soundness
 //!
 //! The signal's handler sets a flag, and ends the home worker's wait by a system call: both may be done at any time.
-//! A waker isn't freed while a handler may use it: who frees it has taken it from the handlers, and waits for those that
-//! run. The runtime calls questions with its home worker, on whose thread this runs, while the scheduler has control.
+//! A waker isn't freed while a handler may use it: who frees it has taken it from the handlers, and waits for those
+//! that run. The runtime calls questions with its home worker, on whose thread this runs, while the scheduler has
+//! control.
 
 use std::fmt::Write;
 use std::ptr::null_mut;

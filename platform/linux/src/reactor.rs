@@ -5,8 +5,8 @@
 //! service tries first and waits only after the kernel said that it would block, so no edge is lost. A process may be
 //! woken for nothing; it then tries and waits again.
 //!
-//! Channels to other domains are looked at besides: see [`Rings`]. Where something else has to sleep in the kernel on this
-//! thread, too, it does so for both: see [`Sleeper`].
+//! Channels to other domains are looked at besides: see [`Rings`]. Where something else has to sleep in the kernel on
+//! this thread, too, it does so for both: see [`Sleeper`].
 //!
 //! Everything here belongs to the home worker's thread, except what a [`Signal`](signals::Signal) does.
 
@@ -375,7 +375,8 @@ impl Reactor {
         let drained = draining.as_ref().is_some_and(|bytes| bytes.drain());
         let state = &mut *self.state.borrow_mut();
         state.wake(source, Direction::Write);
-        // `draining` keeps the socket until the borrow has ended: its end removes the source. It may have removed it itself.
+        // `draining` keeps the socket until the borrow has ended: its end removes the source. It may have removed it
+        // itself.
         if drained && state.sources[source].draining.take().is_some() {
             state.draining -= 1;
         }

@@ -1,7 +1,7 @@
 //! The start of an executable: how it runs is set by environment variables. `DRYSTONE_CORES` (number of workers),
 //! `DRYSTONE_MEMORY` (bytes, or with K, M or G), `DRYSTONE_STATS` (not empty: figures about the run on standard error),
-//! `DRYSTONE_GRAPHICS` (where the picture is saved), `DRYSTONE_CONTROL` (a socket to look at it and change it), `DRYSTONE_SOURCE` (a folder with files that the current one hasn't
-//! got). All arguments are the program's.
+//! `DRYSTONE_GRAPHICS` (where the picture is saved), `DRYSTONE_CONTROL` (a socket to look at it and change it),
+//! `DRYSTONE_SOURCE` (a folder with files that the current one hasn't got). All arguments are the program's.
 //!
 //! # Soundness
 //!
@@ -14,8 +14,8 @@ use drystone_component::Program;
 
 use crate::{Addition, Options, processor};
 
-/// What `main` does in an executable that is built from an object file of the compiler; the status with which the process
-/// shall exit.
+/// What `main` does in an executable that is built from an object file of the compiler; the status with which the
+/// process shall exit.
 ///
 /// # Safety
 /// `argc` and `argv` are those of `main`; `needed` is a string that ends with a 0, what a processor must have to run

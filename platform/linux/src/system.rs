@@ -1,5 +1,5 @@
-//! The system itself, the first component: it offers what the component that starts requires. Who offers which interface
-//! stands in a table, to which crates that are built in add theirs ([`Offer`]).
+//! The system itself, the first component: it offers what the component that starts requires. Who offers which
+//! interface stands in a table, to which crates that are built in add theirs ([`Offer`]).
 //!
 //! # Soundness
 //!

@@ -67,7 +67,8 @@ static TICKERS: Mutex<Vec<Sender<Ticking>>> = Mutex::new(Vec::new());
 /// Forks this process: the other one has this thread only, and no idle tickers.
 ///
 /// # Safety
-/// The other process does nothing that needs locks which threads of this one may hold, but for the C library's allocator.
+/// The other process does nothing that needs locks which threads of this one may hold, but for the C library's
+/// allocator.
 pub(crate) unsafe fn fork() -> i32 {
     let mut tickers = TICKERS.lock().unwrap_or_else(PoisonError::into_inner);
     // SAFETY: as the caller promises; nobody else has the tickers now.
@@ -95,9 +96,9 @@ fn start_ticker_thread(first: Ticking) {
     thread::Builder::new().name("ticker".into()).spawn(run).expect("a thread for the ticker");
 }
 
-/// Tells the scheduler (since Linux 6.12) that this thread wants the processor for the shortest time there is, 0.1 ms: it
-/// then gets it when it wakes, and not after the time slice of a worker that computes, which is milliseconds where both
-/// share a processor. Where the kernel doesn't know that, nothing changes.
+/// Tells the scheduler (since Linux 6.12) that this thread wants the processor for the shortest time there is, 0.1 ms:
+/// it then gets it when it wakes, and not after the time slice of a worker that computes, which is milliseconds where
+/// both share a processor. Where the kernel doesn't know that, nothing changes.
 fn be_brief() {
     const SHORTEST: u64 = 100_000;
     // SAFETY: plain numbers, of which 0 means nothing special; the kernel reads as many bytes as are said.

@@ -1,4 +1,5 @@
-//! Time: the clock, and the one alarm, which serves the runtime's ticker and whoever waits for a time: an [`Alarm`] each.
+//! Time: the clock, and the one alarm, which serves the runtime's ticker and whoever waits for a time: an [`Alarm`]
+//! each.
 //!
 //! # Soundness
 //!
@@ -50,8 +51,8 @@ static SET: AtomicU64 = AtomicU64::new(NEVER);
 
 /// Of the ticker, so far.
 static TICKS: AtomicU64 = AtomicU64::new(0);
-/// So many ticks apart the processor forgets what it has looked up in page tables. It costs nothing, and QEMU looks only then whether it
-/// should remember more: a program of some megabytes takes a quarter less time there.
+/// So many ticks apart the processor forgets what it has looked up in page tables. It costs nothing, and QEMU looks
+/// only then whether it should remember more: a program of some megabytes takes a quarter less time there.
 const TICKS_TO_FORGET: u64 = 32;
 
 static TICKER: Shared<Option<Tick>> = Shared::new(None);

@@ -1,5 +1,5 @@
-//! `AT "user:store"`: a component in an address space of its own, with a thread of its own, as a user: it may compute, and talk to those
-//! whom it is connected to.
+//! `AT "user:store"`: a component in an address space of its own, with a thread of its own, as a user: it may compute,
+//! and talk to those whom it is connected to.
 
 mod calls;
 mod load;
@@ -154,8 +154,8 @@ const LEAST: usize = 192;
 /// The runtime's own memory beside its heap, in pages.
 const BESIDES: usize = 128;
 
-/// The factory that joins what has such a name. As there is one processor, who is on another worker has an address space, as others do:
-/// that is how it has a thread, and a heap, of its own.
+/// The factory that joins what has such a name. As there is one processor, who is on another worker has an address
+/// space, as others do: that is how it has a thread, and a heap, of its own.
 fn joint(name: Name<'_>) -> Result<&'static str, String> {
     Ok(if name.context() == "worker" { domain::worker(name).map(|_| "Worker")? } else { "Lrpc" })
 }

@@ -1,8 +1,8 @@
-//! A Drystone program on a PC without an operating system: [`start`] runs it, and the system's interfaces (language reference,
-//! section 8) are a serial line, a clock and files in memory.
+//! A Drystone program on a PC without an operating system: [`start`] runs it, and the system's interfaces (language
+//! reference, section 8) are a serial line, a clock and files in memory.
 //!
-//! Nothing here knows how programs are compiled or scheduled. An image is this crate, a compiled program, and what it is linked by
-//! (`machine/image.ld`).
+//! Nothing here knows how programs are compiled or scheduled. An image is this crate, a compiled program, and what it
+//! is linked by (`machine/image.ld`).
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -75,7 +75,8 @@ pub unsafe fn start(machine: Machine, image: Image) -> ! {
         let _ = writeln!(
             Console,
             "error: this processor has no {missing}, which the image was built for\n  \
-             = help: give it one that has (QEMU: -cpu max), or, if the image was built with --cpu, build it for older ones"
+             = help: give it one that has (QEMU: -cpu max), or, if the image was built with --cpu, build it \
+             for older ones"
         );
         end(1);
     }

@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //!
-//! The interrupt's handler is the only one who puts bytes into the ring, and who reads takes them: each has an index of its own. The
-//! device is used with interrupts off, or by the handler.
+//! The interrupt's handler is the only one who puts bytes into the ring, and who reads takes them: each has an index of
+//! its own. The device is used with interrupts off, or by the handler.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;

@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //!
-//! Handlers neither allocate nor free while this is in use, which they ask first ([`is_in_use`]): so the lock is never wanted by who is interrupted by
-//! its wait.
+//! Handlers neither allocate nor free while this is in use, which they ask first ([`is_in_use`]): so the lock is never
+//! wanted by who is interrupted by its wait.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::{NonNull, null_mut};

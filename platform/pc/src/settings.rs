@@ -1,5 +1,6 @@
-//! What is said to the image when it is loaded: settings, as `NAME=VALUE` with the names that executables know (`DRYSTONE_MEMORY`),
-//! and the program's arguments. Between blanks, or between `'` where they have some; `\` takes the next character as it is.
+//! What is said to the image when it is loaded: settings, as `NAME=VALUE` with the names that executables know
+//! (`DRYSTONE_MEMORY`), and the program's arguments. Between blanks, or between `'` where they have some; `\` takes the
+//! next character as it is.
 
 use alloc::vec::Vec;
 

@@ -1,5 +1,5 @@
-//! Files in memory: those of the image's archive (tar) at first, and what the program makes of them. There are no folders but in names:
-//! `a/b` is a file in `a` because it is called so.
+//! Files in memory: those of the image's archive (tar) at first, and what the program makes of them. There are no
+//! folders but in names: `a/b` is a file in `a` because it is called so.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};

@@ -1,5 +1,5 @@
-//! Threads, once there are domains: the *home*, in which the program itself runs with all rights, and one for each domain. They
-//! have their turns one after the other; when none can run, the processor rests.
+//! Threads, once there are domains: the *home*, in which the program itself runs with all rights, and one for each
+//! domain. They have their turns one after the other; when none can run, the processor rests.
 //!
 //! # Soundness
 //!

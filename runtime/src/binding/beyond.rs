@@ -203,7 +203,8 @@ impl Composed {
     }
 }
 
-/// Connects a slot that is unconnected to the way, if there is one; gives the slot that is to be connected in its place.
+/// Connects a slot that is unconnected to the way, if there is one; gives the slot that is to be connected in its
+/// place.
 ///
 /// # Safety
 /// As the binding module says.

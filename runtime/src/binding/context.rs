@@ -1,7 +1,7 @@
-//! Names of the program's own: what is exported by them, and *naming contexts*, which are components of the program. A name
-//! that nobody has exported, `local:shop/apples`, is asked for at the component that stands under a beginning of it,
-//! `local:shop`, if that offers the interface of contexts: it answers by another name, of any scheme, each time that a
-//! communication begins. So contexts may lie within contexts, come and go (paper 002, section 3.1).
+//! Names of the program's own: what is exported by them, and *naming contexts*, which are components of the program. A
+//! name that nobody has exported, `local:shop/apples`, is asked for at the component that stands under a beginning of
+//! it, `local:shop`, if that offers the interface of contexts: it answers by another name, of any scheme, each time
+//! that a communication begins. So contexts may lie within contexts, come and go (paper 002, section 3.1).
 //!
 //! # Why this is sound
 //! As the binding module says. What is found holds the home's worker, and never leaves its thread.
@@ -92,7 +92,8 @@ unsafe fn is_of_contexts(w: *mut Worker, interface: &'static Interface) -> bool 
     (*(*home(w)).platform).binder().is_some_and(|binder| binder.is_of_contexts(interface))
 }
 
-/// The context that stands under the longest beginning of a name, and what that calls it; none if the name itself is exported.
+/// The context that stands under the longest beginning of a name, and what that calls it; none if the name itself is
+/// exported.
 unsafe fn context_of(w: *mut Worker, name: Name<'_>) -> Option<(Exported, Name<'_>)> {
     let names = &(*home(w)).names;
     if names.is_empty() || names.exported(name.bytes()).is_some() {

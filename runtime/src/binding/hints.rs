@@ -1,8 +1,8 @@
 //! What BY says: binding factories and their options, the first one nearest to the client.
 //!
-//! Generated code passes them as a text: for each factory its name, `;`, the number of its options, `;`, then each option
-//! as its name, `=`, the number of bytes of its value, `:`, and the value as WRITE spells it. `BY Retried(attempts: 3),
-//! Monitored()` is `Retried;1;attempts=1:3Monitored;0;`. The empty text is no BY.
+//! Generated code passes them as a text: for each factory its name, `;`, the number of its options, `;`, then each
+//! option as its name, `=`, the number of bytes of its value, `:`, and the value as WRITE spells it. `BY
+//! Retried(attempts: 3), Monitored()` is `Retried;1;attempts=1:3Monitored;0;`. The empty text is no BY.
 
 use alloc::format;
 use alloc::string::String;

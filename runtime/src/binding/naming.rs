@@ -8,17 +8,18 @@ use drystone_component::{Interface, Name, Template};
 use super::hints::Hints;
 use crate::far::{Domain, Exported, Reach};
 
-/// A naming context: a node of the graph of names (section 3.1). It gives names, and knows what those that it gave lead to.
+/// A naming context: a node of the graph of names (section 3.1). It gives names, and knows what those that it gave lead
+/// to.
 ///
-/// The program's own is the runtime's, and its components may be contexts too: they are asked by messages, and name what
-/// they know by other names. The platform's is its [`Binder`](super::Binder); in that lie all others that are written
-/// in Rust, each under a scheme.
+/// The program's own is the runtime's, and its components may be contexts too: they are asked by messages, and name
+/// what they know by other names. The platform's is its [`Binder`](super::Binder); in that lie all others that are
+/// written in Rust, each under a scheme.
 pub trait NamingContext {
     /// Gives an interface a name.
     ///
     /// # Errors
-    /// Why it can't be exported so, as a sentence that need not name it: the name is none of this context's or is taken,
-    /// a hint means nothing here, or the interface isn't fit for it.
+    /// Why it can't be exported so, as a sentence that need not name it: the name is none of this context's or is
+    /// taken, a hint means nothing here, or the interface isn't fit for it.
     fn export(
         &mut self,
         interface: &'static Interface,
@@ -57,9 +58,9 @@ pub trait BindingFactory {
     ) -> Result<Box<dyn Reach>, String>;
 }
 
-/// A resource manager (section 4.2): it makes domains, of what they may use (a thread; a process, and as much memory and
-/// time as the hints say), with a component in each. A domain is given back by [`Domain::delete`], the paper's `release`,
-/// and what it offers is bound by [`Domain::offered`].
+/// A resource manager (section 4.2): it makes domains, of what they may use (a thread; a process, and as much memory
+/// and time as the hints say), with a component in each. A domain is given back by [`Domain::delete`], the paper's
+/// `release`, and what it offers is bound by [`Domain::offered`].
 pub trait ResourceManager {
     /// Makes a component of a template in a domain of that name.
     ///

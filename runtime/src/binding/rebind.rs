@@ -1,5 +1,5 @@
-//! Another binding for a connection while the program runs: at a point where the protocol allows it, so that neither side
-//! loses a message.
+//! Another binding for a connection while the program runs: at a point where the protocol allows it, so that neither
+//! side loses a message.
 //!
 //! # Why this is sound
 //! As the binding module says; the slot is looked for anew at each attempt.
@@ -35,8 +35,9 @@ pub struct Rebind {
 }
 
 /// Binds a connection anew, as soon as its protocol allows: at once, if no communication has begun there or nothing is
-/// under way in it and its client could only begin anew, else before the message by which it does. `told` hears of it: an error says why it
-/// can't be done, or that the communication ended meanwhile. Until then it can be [withdrawn](withdraw) by the result.
+/// under way in it and its client could only begin anew, else before the message by which it does. `told` hears of it:
+/// an error says why it can't be done, or that the communication ended meanwhile. Until then it can be
+/// [withdrawn](withdraw) by the result.
 ///
 /// # Safety
 /// As for [`inspect::inspect`].
@@ -88,8 +89,8 @@ pub unsafe fn goes_on(w: *mut Worker, pending: &Pending) -> Option<String> {
     rebinding::slot_of(w, pending).map(|slot| inspect::talk(w, slot))
 }
 
-/// Whether nothing is under way in the communications through a slot, they may end now, and whatever their clients do next another
-/// server understands as well.
+/// Whether nothing is under way in the communications through a slot, they may end now, and whatever their clients do
+/// next another server understands as well.
 unsafe fn may_change(slot: *mut RequiredSlot) -> bool {
     let mut may = true;
     leaves_through(slot, |leaf| {

@@ -1,8 +1,9 @@
 //! Blocks of calls that are shipped to where they talk to (paper 000; language reference, section 9, `{COMPOSITE}`).
 //!
-//! Beside what it declares, a component with such a block requires an interface ([`Interface::FOR_BLOCK`]) for it that the compiler makes:
-//! `{ IN Run(values) ( OUT Ended(values) | OUT Refused | OUT Failed(fault, location: INTEGER; why: TEXT) ) }`. Its slot is connected
-//! here, when the block is reached and can be shipped. Then the block is one message, and its answer.
+//! Beside what it declares, a component with such a block requires an interface ([`Interface::FOR_BLOCK`]) for it that
+//! the compiler makes: `{ IN Run(values) ( OUT Ended(values) | OUT Refused | OUT Failed(fault, location: INTEGER; why:
+//! TEXT) ) }`. Its slot is connected here, when the block is reached and can be shipped. Then the block is one message,
+//! and its answer.
 //!
 //! # Why this is sound
 //! As the binding module says.
@@ -32,8 +33,9 @@ pub const REFUSED: usize = 2;
 /// It has failed.
 pub const FAILED: usize = 3;
 
-/// Whether a block is to be shipped now: all slots that it talks over lead to one other program that takes it, no communication
-/// has begun over any of them, and no other process ships it at this time. Then its own slot is connected.
+/// Whether a block is to be shipped now: all slots that it talks over lead to one other program that takes it, no
+/// communication has begun over any of them, and no other process ships it at this time. Then its own slot is
+/// connected.
 ///
 /// # Safety
 /// As the binding module says; there are `count` slots. The own one is for this interface.

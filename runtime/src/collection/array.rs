@@ -119,8 +119,8 @@ impl Array {
         ControlFlow::Continue(())
     }
 
-    /// Frees the elements from the last on until it is enough, and then the block; whether all is done. The block, which
-    /// `cell` holds, shrinks meanwhile, and may move.
+    /// Frees the elements from the last on until it is enough, and then the block; whether all is done. The block,
+    /// which `cell` holds, shrinks meanwhile, and may move.
     pub unsafe fn free_until(
         mut self,
         heap: &mut Heap,

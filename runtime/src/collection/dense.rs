@@ -2,8 +2,8 @@
 //! generated code itself. It grows and shrinks at both ends, each element moved a constant number of times on
 //! average, and is never much larger than its elements need.
 //!
-//! Keys in the middle may be missing: then what generated code knows is a *window*, a part without gaps, and all others are
-//! found here. While elements are added or taken it is *open*: what stands in the head is the whole range.
+//! Keys in the middle may be missing: then what generated code knows is a *window*, a part without gaps, and all others
+//! are found here. While elements are added or taken it is *open*: what stands in the head is the whole range.
 //!
 //! # Why this is sound
 //! `block` is null or a live block of `capacity` elements, and the `length` elements at `dense` lie in it. `size` is

@@ -46,8 +46,8 @@ pub unsafe extern "C" fn ds_array_new(
 /// The element with these keys, or null.
 ///
 /// # Safety
-/// `p` runs on `w`; `cell` is a collection variable that `collection` describes; `keys` points to a word for each index,
-/// texts alive.
+/// `p` runs on `w`; `cell` is a collection variable that `collection` describes; `keys` points to a word for each
+/// index, texts alive.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_find(
     w: *mut Worker,
@@ -78,8 +78,8 @@ pub unsafe extern "C" fn ds_insert(
     })
 }
 
-/// The same. If many elements have to move, or texts of the key are long, others run in between: the collection is as good as ever then, and nobody else
-/// may change it.
+/// The same. If many elements have to move, or texts of the key are long, others run in between: the collection is as
+/// good as ever then, and nobody else may change it.
 #[inline]
 pub(super) unsafe fn insert_in_parts(
     w: *mut Worker,

@@ -6,7 +6,8 @@ use alloc::collections::btree_map::Entry;
 
 /// Missing keys.
 pub struct Gaps {
-    /// By a key without its six last bits: the 64 keys that begin with that, a bit for each that is missing, at least one.
+    /// By a key without its six last bits: the 64 keys that begin with that, a bit for each that is missing, at least
+    /// one.
     missing: BTreeMap<i64, u64>,
     count: usize,
 }
@@ -60,8 +61,8 @@ impl Gaps {
         }
     }
 
-    /// A range of keys at one of the ends is no gap any more: from one that is missing on, upwards or downwards, as long
-    /// as they are. How many that were.
+    /// A range of keys at one of the ends is no gap any more: from one that is missing on, upwards or downwards, as
+    /// long as they are. How many that were.
     pub fn trim(&mut self, mut key: i64, up: bool) -> u64 {
         let mut trimmed = 0;
         loop {

@@ -104,8 +104,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A number that looks random, the same for equal keys. No oversized key is in a hash table, so only the beginning of its text
-    /// counts.
+    /// A number that looks random, the same for equal keys. No oversized key is in a hash table, so only the beginning
+    /// of its text counts.
     #[inline]
     pub unsafe fn hash(&self, key: Key, seed: u64) -> u64 {
         match *self.kinds {

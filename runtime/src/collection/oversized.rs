@@ -1,10 +1,10 @@
-//! The elements with oversized keys: one of the key's texts is longer than [`LONGEST_HASHED`]. They are kept apart from the
-//! others, in a tree, so that their texts are compared in parts, between which others run, and never hashed.
+//! The elements with oversized keys: one of the key's texts is longer than [`LONGEST_HASHED`]. They are kept apart from
+//! the others, in a tree, so that their texts are compared in parts, between which others run, and never hashed.
 //!
 //! # Why this is sound
 //! Who looks for an element keeps addresses of nodes while others run, so nothing here may move then: others who look
-//! change nothing (a tree stays a tree), and nobody may make or remove elements. Who does that itself looks for their place
-//! first, when no reference to the heap is held.
+//! change nothing (a tree stays a tree), and nobody may make or remove elements. Who does that itself looks for their
+//! place first, when no reference to the heap is held.
 //!
 //! [`LONGEST_HASHED`]: super::LONGEST_HASHED
 #![allow(unsafe_op_in_unsafe_fn)]

@@ -1,5 +1,5 @@
-//! A hash table becomes a tree, a part after the other: its entries are sorted in runs, and these are merged into the tree.
-//! Until that is done the table is as it was, and may be asked.
+//! A hash table becomes a tree, a part after the other: its entries are sorted in runs, and these are merged into the
+//! tree. Until that is done the table is as it was, and may be asked.
 //!
 //! # Why this is sound
 //! Nobody changes the table meanwhile, so its entries stay where they are; the rest's own module sees to that.
@@ -19,7 +19,8 @@ pub struct Sorting {
     entries: Vec<(Key, *mut u64)>,
     /// So many of them are in sorted runs.
     sorted: usize,
-    /// What is left of the runs; as soon as all are sorted, a heap: each begins with a smaller key than the two behind it.
+    /// What is left of the runs; as soon as all are sorted, a heap: each begins with a smaller key than the two behind
+    /// it.
     runs: Vec<Range<usize>>,
     /// Those that have been merged.
     tree: Tree,

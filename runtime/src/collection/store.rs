@@ -84,7 +84,8 @@ impl Store {
         self.dense.index(*key as i64).map(|index| self.dense.at(index, shape.size))
     }
 
-    /// Finds or makes the element with a key. `None`: there is no memory, or it is not settled, or the key is oversized.
+    /// Finds or makes the element with a key. `None`: there is no memory, or it is not settled, or the key is
+    /// oversized.
     #[inline]
     pub unsafe fn insert(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
         if !shape.keys.is_number() {
@@ -322,8 +323,8 @@ impl Store {
         self.rest.begin_sorting(heap, shape.keys);
     }
 
-    /// Sets `to` to the smallest key above `after`, or of all, and answers its element. While others run between parts of long
-    /// texts, no reference to the heap is held.
+    /// Sets `to` to the smallest key above `after`, or of all, and answers its element. While others run between parts
+    /// of long texts, no reference to the heap is held.
     #[inline]
     pub unsafe fn next(
         store: *mut Store,
@@ -430,8 +431,8 @@ impl Store {
         ControlFlow::Continue(())
     }
 
-    /// Shows the elements in the order of the keys, neighbours together: the first, and how many. Where keys are missing
-    /// there is zero.
+    /// Shows the elements in the order of the keys, neighbours together: the first, and how many. Where keys are
+    /// missing there is zero.
     pub unsafe fn ranges(&self, shape: Shape, show: &mut dyn FnMut(*mut u8, usize)) {
         if !self.oversized.is_empty() {
             let _ = self.visit_with_oversized::<()>(shape, &mut |_, cell| {

@@ -60,7 +60,8 @@ impl Tree {
         self.find_in_parts(Caller::HASTY, keys, key)
     }
 
-    /// The same; others may run between parts of long texts, here and below. They don't change the tree, but may look at it.
+    /// The same; others may run between parts of long texts, here and below. They don't change the tree, but may look
+    /// at it.
     #[inline]
     pub unsafe fn find_in_parts(&self, by: Caller, keys: Keys, key: Key) -> Option<*mut u64> {
         let mut node = self.root;

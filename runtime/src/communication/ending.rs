@@ -53,7 +53,8 @@ fn is_unread(word: CommunicationWord) -> bool {
     word.tag != 0 && word.flags & FOR_CLIENT == 0
 }
 
-/// What a service leaves unreceived begins the next communication: the state after it. `None`: there is nothing, or it can't.
+/// What a service leaves unreceived begins the next communication: the state after it. `None`: there is nothing, or it
+/// can't.
 fn begun_by_unread(word: CommunicationWord, interface: &Interface) -> Option<u16> {
     if is_unread(word) { next(interface, 0, word.tag as u32 - 1) } else { None }
 }

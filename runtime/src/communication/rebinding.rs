@@ -1,9 +1,10 @@
-//! Clients that are to be bound to another server leave theirs where the protocol allows it: at once, if no communication
-//! has begun or nothing is under way in it and they could only begin anew, else instead of the message by which they do.
+//! Clients that are to be bound to another server leave theirs where the protocol allows it: at once, if no
+//! communication has begun or nothing is under way in it and they could only begin anew, else instead of the message by
+//! which they do.
 //!
 //! # Why this is sound
-//! See the communication module. A communication whose client is to leave is marked with [`LEAVES`] for as long as the home
-//! knows where to, and its slot lives at least as long: it lets go of its communication before it goes.
+//! See the communication module. A communication whose client is to leave is marked with [`LEAVES`] for as long as the
+//! home knows where to, and its slot lives at least as long: it lets go of its communication before it goes.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
@@ -16,8 +17,8 @@ use crate::home::home;
 use crate::layout::*;
 use crate::process::recall;
 
-/// Connects a slot, nothing of which is under way, to something else; or hears that the communication has ended before its
-/// client could leave.
+/// Connects a slot, nothing of which is under way, to something else; or hears that the communication has ended before
+/// its client could leave.
 pub type Change = Box<dyn FnOnce(*mut Worker, Option<*mut RequiredSlot>)>;
 
 /// A client that is to leave.

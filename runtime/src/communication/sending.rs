@@ -167,7 +167,8 @@ unsafe fn send_as_client(
     null_mut()
 }
 
-/// Whether a client that is to leave may do so instead of sending this: it begins a communication, and goes on with no other.
+/// Whether a client that is to leave may do so instead of sending this: it begins a communication, and goes on with no
+/// other.
 unsafe fn leaves_here(c: *mut Communication, interface: &Interface, message: u32) -> bool {
     let CommunicationWord { state, flags, .. } = (*c).word;
     let begun = next(interface, 0, message);
@@ -270,7 +271,8 @@ pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interfac
 }
 
 /// A native service is parked, and its client has sent it a request: it runs within the client's process. If the time
-/// slice is over its process goes on in its turn, so that whoever makes one call after the other leaves time for others.
+/// slice is over its process goes on in its turn, so that whoever makes one call after the other leaves time for
+/// others.
 unsafe fn call(w: *mut Worker, c: *mut Communication) {
     let p = c.cast::<Process>();
     if (*p).status == PLATFORM && (*w).attention.load(core::sync::atomic::Ordering::Relaxed) == 0 {

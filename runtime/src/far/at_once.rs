@@ -1,10 +1,10 @@
-//! Streams through a pump: where one message comes after the other, they are moved within the near side's process, and the
-//! pump's own process sleeps on. Whoever has taken a message finds the next one in the buffer; who has sent one finds the
-//! buffer empty again. So a message of a stream costs no switch between processes.
+//! Streams through a pump: where one message comes after the other, they are moved within the near side's process, and
+//! the pump's own process sleeps on. Whoever has taken a message finds the next one in the buffer; who has sent one
+//! finds the buffer empty again. So a message of a stream costs no switch between processes.
 //!
-//! A pump marks a communication with [`STREAMS`] when it finds that the other side waits for room, or that it has to wait
-//! itself; local communications have no such mark, and never come here. All that isn't plain is left to the pump's process;
-//! so is everything when the time slice is over, that others have their turn.
+//! A pump marks a communication with [`STREAMS`] when it finds that the other side waits for room, or that it has to
+//! wait itself; local communications have no such mark, and never come here. All that isn't plain is left to the pump's
+//! process; so is everything when the time slice is over, that others have their turn.
 //!
 //! # Why this is sound
 //! See the far module. The pump's process is parked, so nobody else uses the pump.

@@ -1,8 +1,8 @@
 //! Templates of the components that are made here, and the word in which an instance of one keeps what it has.
 //!
 //! # Why this is sound
-//! A template lives for ever and never changes; there is one for each interface and role of a program. An instance of it
-//! has the word at its end.
+//! A template lives for ever and never changes; there is one for each interface and role of a program. An instance of
+//! it has the word at its end.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;

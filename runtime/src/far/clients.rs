@@ -1,5 +1,5 @@
-//! Clients of what is exported here that come from elsewhere, and visitors: each is a component of its own, which nobody holds and
-//! which ends with its communication.
+//! Clients of what is exported here that come from elsewhere, and visitors: each is a component of its own, which
+//! nobody holds and which ends with its communication.
 //!
 //! # Why this is sound
 //! See the far module, and `cell` for the words.
@@ -92,7 +92,8 @@ impl Client {
     }
 }
 
-/// Makes a client that is connected through `to`, and waits where that leads nowhere yet if it `waits`; `false`: no memory.
+/// Makes a client that is connected through `to`, and waits where that leads nowhere yet if it `waits`; `false`: no
+/// memory.
 pub unsafe fn make(
     w: *mut Worker,
     interface: &'static Interface,
@@ -126,7 +127,8 @@ unsafe fn is_exported(target: usize) -> bool {
     matches!(decode(target), Target::PassedOn(listener) if (*listener).target != 0)
 }
 
-/// Whether what served through the slot that a client is connected to was ended by force: who comes later finds it closed, too.
+/// Whether what served through the slot that a client is connected to was ended by force: who comes later finds it
+/// closed, too.
 unsafe fn is_cut(target: usize) -> bool {
     match decode(target) {
         Target::PassedOn(slot) => {

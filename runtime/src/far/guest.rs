@@ -1,8 +1,8 @@
-//! A component that lives here for a program elsewhere: the other half of [`Domain`](super::Domain). It is this program's
-//! entry; what it offers is exported to that program, and what it requires is reached there.
+//! A component that lives here for a program elsewhere: the other half of [`Domain`](super::Domain). It is this
+//! program's entry; what it offers is exported to that program, and what it requires is reached there.
 //!
-//! Its end is not the program's own wish: the *host*, which speaks for the other program, is asked for it whenever nothing
-//! else is to be done, and at ticks.
+//! Its end is not the program's own wish: the *host*, which speaks for the other program, is asked for it whenever
+//! nothing else is to be done, and at ticks.
 //!
 //! # Why this is sound
 //! See the far module.
@@ -28,8 +28,8 @@ pub trait Host: 'static {
     /// The clients that come to one of the interfaces that the component offers: the index in its template.
     fn offered(&mut self, index: usize) -> Box<dyn Exported>;
 
-    /// What reaches whoever is connected there to one of the interfaces that it requires: the index in its template, and
-    /// the slot, from 1.
+    /// What reaches whoever is connected there to one of the interfaces that it requires: the index in its template,
+    /// and the slot, from 1.
     fn required(&mut self, index: usize, slot: usize) -> Box<dyn Reach>;
 
     /// What shall become of the component.

@@ -2,7 +2,8 @@
 //! ([`Filling`]), and in between ([`Letter`]).
 //!
 //! # Why this is sound
-//! All of it belongs to the home worker's thread; each word is owned by exactly one of them, or by a communication's buffer.
+//! All of it belongs to the home worker's thread; each word is owned by exactly one of them, or by a communication's
+//! buffer.
 
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -49,8 +49,8 @@ impl Drop for Listener {
     }
 }
 
-/// Makes a listener: the slot that is to be connected to what its clients want. `None`: no memory. It has to be connected
-/// at once, or it ends. `name` is for people.
+/// Makes a listener: the slot that is to be connected to what its clients want. `None`: no memory. It has to be
+/// connected at once, or it ends. `name` is for people.
 ///
 /// # Safety
 /// On the home worker's thread.

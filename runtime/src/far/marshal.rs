@@ -38,8 +38,8 @@ pub(super) unsafe fn encode(code: &Marshalling, words: *const u64, out: &mut Vec
     Ok(())
 }
 
-/// Makes the values of a message out of bytes; `false`: they are wrong, or there is no memory. Then some of the texts may
-/// be there, and the other words are 0 or numbers.
+/// Makes the values of a message out of bytes; `false`: they are wrong, or there is no memory. Then some of the texts
+/// may be there, and the other words are 0 or numbers.
 ///
 /// # Safety
 /// The words are those of the message that the code is for, and own nothing.
@@ -89,8 +89,8 @@ pub unsafe extern "C" fn ds_text_marshal(text: *const TextHead, to: *mut u8) -> 
     }
 }
 
-/// Makes a text of the bytes that begin at `from` and end before `end`; where the next value begins, or null if there is
-/// no whole text or no memory.
+/// Makes a text of the bytes that begin at `from` and end before `end`; where the next value begins, or null if there
+/// is no whole text or no memory.
 ///
 /// # Safety
 /// The bytes can be read; the word owns nothing.

@@ -100,7 +100,8 @@ pub unsafe fn stands_before(target: usize, behind: *mut RequiredSlot) {
     (*served).behind = behind;
 }
 
-/// What is connected in the place of an instance's clients; null if it is no proxy, or not for something in this program.
+/// What is connected in the place of an instance's clients; null if it is no proxy, or not for something in this
+/// program.
 ///
 /// # Safety
 /// It is alive.

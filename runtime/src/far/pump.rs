@@ -6,8 +6,8 @@
 //! be told of.
 //!
 //! # Why this is sound
-//! See the far module. The communication lives while the pump runs: it is the service's own block, or was looked up just
-//! before.
+//! See the far module. The communication lives while the pump runs: it is the service's own block, or was looked up
+//! just before.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
@@ -121,8 +121,8 @@ impl Pump {
         }
     }
 
-    /// Passes the message in the buffer on within the process that has sent it; `false`: that is left to its own process,
-    /// as is the end of the communication.
+    /// Passes the message in the buffer on within the process that has sent it; `false`: that is left to its own
+    /// process, as is the end of the communication.
     pub unsafe fn push(
         &mut self,
         w: *mut Worker,
@@ -139,8 +139,8 @@ impl Pump {
         true
     }
 
-    /// Puts the next message into the empty buffer within the process that has taken the one before; `false`: there is none,
-    /// or it isn't plain, which is left to its own process.
+    /// Puts the next message into the empty buffer within the process that has taken the one before; `false`: there is
+    /// none, or it isn't plain, which is left to its own process.
     pub unsafe fn refill(
         &mut self,
         w: *mut Worker,
@@ -305,8 +305,8 @@ fn out_of_turn(interface: &Interface, message: usize) -> String {
     format!("the far side has sent {name} where the protocol doesn't allow that")
 }
 
-/// Waits for both sides. Between two pumps it is the client that waits as the communication's waiter: it wakes the other
-/// itself.
+/// Waits for both sides. Between two pumps it is the client that waits as the communication's waiter: it wakes the
+/// other itself.
 pub(super) unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
     let waiter = (*c).waiter;
     if waiter.is_null() || (waiter == c.cast() && (*waiter).status == PLATFORM) {

@@ -1,5 +1,5 @@
-//! A visitor that comes in as other far clients do, because something stands between it and what it visits: its messages lie here
-//! until they are moved.
+//! A visitor that comes in as other far clients do, because something stands between it and what it visits: its
+//! messages lie here until they are moved.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -1,9 +1,9 @@
-//! A visitor: a client of what is exported that says and takes its messages one by one, in code of the platform, rather than have
-//! them moved. It is a near client of what it visits: a message goes from where the visitor has it straight into the
-//! communication, and back, without a pump, a letter, or a switch to anybody but who serves it.
+//! A visitor: a client of what is exported that says and takes its messages one by one, in code of the platform, rather
+//! than have them moved. It is a near client of what it visits: a message goes from where the visitor has it straight
+//! into the communication, and back, without a pump, a letter, or a switch to anybody but who serves it.
 //!
-//! Where something has been put before what is exported (a factory of a BY), a visitor comes in as other far clients do:
-//! see `queued`. Its [`Seat`] does the same there.
+//! Where something has been put before what is exported (a factory of a BY), a visitor comes in as other far clients
+//! do: see `queued`. Its [`Seat`] does the same there.
 //!
 //! # Why this is sound
 //! See the far module. A [`Direct`] forgets the slot of its process's component when that is over. It only looks at the

@@ -1,5 +1,5 @@
-//! Very large blocks that nobody uses any more: they are given back in parts, for the kernel takes a tenth of a second for a
-//! gigabyte.
+//! Very large blocks that nobody uses any more: they are given back in parts, for the kernel takes a tenth of a second
+//! for a gigabyte.
 //!
 //! # Why this is sound
 //! A block that stands in the list is nobody else's, and its head says how large it still is.

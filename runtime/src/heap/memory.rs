@@ -207,7 +207,8 @@ impl Memory {
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| Some(now.next_multiple_of(2)));
     }
 
-    /// Whether all other workers have kept nothing and done nothing since a gathering began, as that many had gone away.
+    /// Whether all other workers have kept nothing and done nothing since a gathering began, as that many had gone
+    /// away.
     pub fn is_quiet_since(&self, departures: usize) -> bool {
         !self.some_are_away()
             && self.departures.load(Ordering::Relaxed) == departures

@@ -6,8 +6,9 @@
 //! it gathers no more as soon as a new chunk is wanted.
 //!
 //! # Why this is sound
-//! A sweep holds blocks that nobody else knows, each in one list. Together with what is lost at the end of a chunk, less
-//! than any block takes, they are all of it only if none is in use, is in another list, or has not been carved yet.
+//! A sweep holds blocks that nobody else knows, each in one list. Together with what is lost at the end of a chunk,
+//! less than any block takes, they are all of it only if none is in use, is in another list, or has not been carved
+//! yet.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -68,8 +69,9 @@ impl Heap {
         self.memory.chunk_bytes().saturating_sub(small)
     }
 
-    /// Whether much more is unused than used, and another sweep may give more back than the last one, which left that much:
-    /// either there is more by now, or much is gone of what was in use when that began, and kept other blocks' chunks.
+    /// Whether much more is unused than used, and another sweep may give more back than the last one, which left that
+    /// much: either there is more by now, or much is gone of what was in use when that began, and kept other blocks'
+    /// chunks.
     pub fn has_surplus(&self, left: usize, live: usize) -> bool {
         let unused = self.unused();
         let is_more = unused > left + left / 4 + SLACK / 2;

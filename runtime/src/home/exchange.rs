@@ -2,8 +2,8 @@
 //! is the parallel module's.
 //!
 //! # Why this is sound
-//! A process belongs to whoever took it out of the exchange's queue, under that one's lock, or its inbox, which is handed
-//! over by an atomic exchange.
+//! A process belongs to whoever took it out of the exchange's queue, under that one's lock, or its inbox, which is
+//! handed over by an atomic exchange.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;

@@ -1,4 +1,5 @@
-//! One connection of a program: found by its path and interface, with what to say if it isn't there, and what goes on there.
+//! One connection of a program: found by its path and interface, with what to say if it isn't there, and what goes on
+//! there.
 //!
 //! # Why this is sound
 //! See the inspect module.

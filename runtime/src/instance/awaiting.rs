@@ -10,8 +10,9 @@
 //! Where a release is over before all were tested, because one has entered that wants the lock alone, the rest remain
 //! due, or touched, until they are.
 //!
-//! A condition that may take long is not tested by whoever releases the lock, which nobody could interrupt: a process that
-//! awaits one gets the lock to test it when it is its turn, like any code of its own, and the round stands still meanwhile.
+//! A condition that may take long is not tested by whoever releases the lock, which nobody could interrupt: a process
+//! that awaits one gets the lock to test it when it is its turn, like any code of its own, and the round stands still
+//! meanwhile.
 //!
 //! # Why this is sound
 //! Only live processes of the instance stand here, each once; whoever ends one takes it out. Conditions are tested by

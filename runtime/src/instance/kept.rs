@@ -1,8 +1,8 @@
 //! What services and their handlers share, where these run elsewhere (language reference, section 9; paper 003).
 //!
 //! # Why this is sound
-//! A [`Kept`] is part of a live instance, as its template says. What it is moved to is there for good; others change it too, word by word,
-//! so that no one ever has a reference to it that isn't to atomic numbers.
+//! A [`Kept`] is part of a live instance, as its template says. What it is moved to is there for good; others change it
+//! too, word by word, so that no one ever has a reference to it that isn't to atomic numbers.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::string::String;

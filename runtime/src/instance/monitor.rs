@@ -57,7 +57,8 @@ unsafe fn may_share(rare: *mut Rare) -> bool {
 /// It isn't known what has been written.
 const EVERYTHING: u64 = u64::MAX;
 
-/// Gives the component's lock up; `written` has a bit in common with the conditions that depend on what has been written.
+/// Gives the component's lock up; `written` has a bit in common with the conditions that depend on what has been
+/// written.
 ///
 /// # Safety
 /// `p` runs on `w`, the home worker, and has the lock of its component.
@@ -102,7 +103,8 @@ pub unsafe extern "C" fn ds_await(w: *mut Worker, p: *mut Process, written: u64)
     Status::Leave
 }
 
-/// A process that awaits a condition has found that it holds, where it has the lock to test it itself: has its own lock then.
+/// A process that awaits a condition has found that it holds, where it has the lock to test it itself: has its own lock
+/// then.
 ///
 /// # Safety
 /// `p` runs on `w`, the home worker; `LOCK_TESTS` is set in its lock.

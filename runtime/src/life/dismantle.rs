@@ -1,7 +1,8 @@
 //! The last step of a component's end: its connections are undone, and its memory is given back.
 //!
 //! # Why this is sound
-//! No process of the component is left, and nothing that it holds; who is connected to it is told before its block goes.
+//! No process of the component is left, and nothing that it holds; who is connected to it is told before its block
+//! goes.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;
@@ -16,7 +17,8 @@ use crate::instance::*;
 use crate::layout::*;
 use crate::worker::{heap_of, slice_is_over};
 
-/// Whether a component without processes has no FINALLY, no sub-components, and may let go of its servers, which are not very many.
+/// Whether a component without processes has no FINALLY, no sub-components, and may let go of its servers, which are
+/// not very many.
 #[inline]
 pub unsafe fn needs_nothing_more(instance: *mut Instance) -> bool {
     let template = &*template_of(instance);
@@ -30,8 +32,8 @@ unsafe fn holds_nothing(instance: *mut Instance, template: &Template) -> bool {
     holds_no_component(instance.cast(), template.owned.get()) && unfinished_of(instance).is_null()
 }
 
-/// Whether components of a template have nothing but services for their holders: no variables to see to, no connections,
-/// no FINALLY.
+/// Whether components of a template have nothing but services for their holders: no variables to see to, no
+/// connections, no FINALLY.
 #[inline]
 fn only_serves(template: &Template) -> bool {
     template.required.length == 0
@@ -67,8 +69,9 @@ pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Optio
     (*instance).live = DEAD;
 }
 
-/// Undoes the connections of a component that has very many of them, until the time slice is over, from a place in its tables on. What
-/// [`dismantle`] finds then is little. Those who are connected to what the component passed on lose that one after the other.
+/// Undoes the connections of a component that has very many of them, until the time slice is over, from a place in its
+/// tables on. What [`dismantle`] finds then is little. Those who are connected to what the component passed on lose
+/// that one after the other.
 pub unsafe fn undo_in_slice(w: *mut Worker, instance: *mut Instance, place: &mut usize) -> Undone {
     while let Some(entry) = next_in_tables(instance, place) {
         if slice_is_over(w) {

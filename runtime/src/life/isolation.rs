@@ -37,7 +37,8 @@ unsafe fn is_dead(instance: *mut Instance) -> bool {
 struct Condemned {
     /// The component itself.
     root: *mut Instance,
-    /// The first and the last of the others: each leads to the next one where its holder stood, for they may be millions.
+    /// The first and the last of the others: each leads to the next one where its holder stood, for they may be
+    /// millions.
     first: *mut Instance,
     last: *mut Instance,
     processes: Vec<*mut Process>,
@@ -314,8 +315,8 @@ unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool) {
     detach(w, c, leaf.slot);
 }
 
-/// A communication through what is condemned, both ends of which live on: each has lost the other. The client's end is this one
-/// from now on; null: no memory.
+/// A communication through what is condemned, both ends of which live on: each has lost the other. The client's end is
+/// this one from now on; null: no memory.
 unsafe fn part(w: *mut Worker, c: *mut Communication) -> *mut Communication {
     if (*c).waiter != c.cast() {
         communication::wake(w, c);

@@ -1,6 +1,6 @@
-//! What is deleted last, where components end together with what holds them: whoever is exported. For who comes by a name
-//! may be anywhere, also in this program, and may come while others end. So a deletion passes over them, at whatever depth
-//! they are held, and comes back for one after the other when nothing else is left.
+//! What is deleted last, where components end together with what holds them: whoever is exported. For who comes by a
+//! name may be anywhere, also in this program, and may come while others end. So a deletion passes over them, at
+//! whatever depth they are held, and comes back for one after the other when nothing else is left.
 //!
 //! # Why this is sound
 //! A deletion that comes back holds what it has passed over as long as nothing is ended by force ([`Late::is_valid`]).
@@ -26,7 +26,8 @@ pub struct Late {
     ways: BTreeMap<*mut Instance, (Cell, usize)>,
     /// The containers that lead to some.
     cells: BTreeSet<Cell>,
-    /// Those of whom the deletion around this one has not been told; and what had been ended by force when it was told last.
+    /// Those of whom the deletion around this one has not been told; and what had been ended by force when it was told
+    /// last.
     news: Vec<*mut Instance>,
     told: u64,
     /// In which order they go, the first last: for the outermost.
@@ -127,8 +128,8 @@ unsafe fn clients(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlo
     inward_slots(instance, |slot| all((*slot).clients));
 }
 
-/// In which order they go, the first last: none before those among them that need it, as far as that can be seen; and who
-/// needs others before who doesn't.
+/// In which order they go, the first last: none before those among them that need it, as far as that can be seen; and
+/// who needs others before who doesn't.
 unsafe fn order(w: *mut Worker, late: &BTreeMap<*mut Instance, (Cell, usize)>) -> Vec<*mut Instance> {
     let mut all: Vec<_> = late.iter().map(|(&instance, &(_, number))| (number, instance)).collect();
     all.sort_unstable();
@@ -175,7 +176,8 @@ unsafe fn around(mut instance: *mut Instance, numbers: &BTreeMap<*mut Instance, 
     None
 }
 
-/// Who is connected to proxies: by what is connected in their place within the program, or by the name that they lead to.
+/// Who is connected to proxies: by what is connected in their place within the program, or by the name that they lead
+/// to.
 type Through<'a> = BTreeMap<(*mut RequiredSlot, &'a str), Vec<*mut Instance>>;
 
 unsafe fn through_proxies<'a>(w: *mut Worker) -> Through<'a> {

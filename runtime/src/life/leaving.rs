@@ -7,8 +7,8 @@
 //! a deletion like any other.
 //!
 //! # Why this is sound
-//! From [`leave`] until `deletion::left` or [`record`] the communication stays alive, since only its service's end frees
-//! it, and the waiting process stays alive, since whoever ends it by force asks for the record before.
+//! From [`leave`] until `deletion::left` or [`record`] the communication stays alive, since only its service's end
+//! frees it, and the waiting process stays alive, since whoever ends it by force asks for the record before.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;

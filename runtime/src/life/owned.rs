@@ -54,7 +54,8 @@ impl Storage {
     }
 }
 
-/// Calls `each` for all containers among what a frame, process or instance owns, in order, neighbours together. Some may be empty.
+/// Calls `each` for all containers among what a frame, process or instance owns, in order, neighbours together. Some
+/// may be empty.
 pub unsafe fn containers_of(base: *mut u8, owned: &[Owned], mut each: impl FnMut(Range)) {
     for owned in owned {
         let cell = base.add(owned.offset as usize);

@@ -105,8 +105,8 @@ pub unsafe fn end_record(w: *mut Worker, d: *mut Deletion) -> Deletion {
     (*heap_of(w)).take_back(d)
 }
 
-/// The record of a component that is deleted as a part of `d`, or goes on being; the record of `d` goes if it can be made
-/// again.
+/// The record of a component that is deleted as a part of `d`, or goes on being; the record of `d` goes if it can be
+/// made again.
 pub unsafe fn descend(w: *mut Worker, d: *mut Deletion, child: *mut Instance) -> *mut Deletion {
     let turn = take_turn(d);
     let parent = if can_be_made_again(d) {
@@ -204,7 +204,8 @@ pub unsafe fn begin_for(w: *mut Worker, instance: *mut Instance, p: *mut Process
     d
 }
 
-/// Whether nothing is awaited any more, for a component to be deleted, but the ends of the communications that are under way.
+/// Whether nothing is awaited any more, for a component to be deleted, but the ends of the communications that are
+/// under way.
 pub unsafe fn waits_for_services(instance: *mut Instance) -> bool {
     let d = deletion_of(instance);
     (*instance).live & DELETING != 0 && !d.is_null() && (*d).stage == Stage::Services

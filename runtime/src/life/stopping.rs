@@ -1,11 +1,11 @@
-//! A service whose client is lost ends where it would have to hear from it, or speaks to nobody without the lock: it gives the lock
-//! up, leaves its procedures, and goes on with FINALLY, or ends.
+//! A service whose client is lost ends where it would have to hear from it, or speaks to nobody without the lock: it
+//! gives the lock up, leaves its procedures, and goes on with FINALLY, or ends.
 //!
 //! Such a process is resumed here, as a native one is ([`crate::native::ds_native`]), as often as it has to wait.
 //!
 //! # Why this is sound
-//! A process stops at a point where it has left generated code, with all that it owns where its frames say; that code goes on at
-//! FINALLY only, which needs nothing of the frame but variables in memory.
+//! A process stops at a point where it has left generated code, with all that it owns where its frames say; that code
+//! goes on at FINALLY only, which needs nothing of the frame but variables in memory.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use drystone_component::{Body, Owned};

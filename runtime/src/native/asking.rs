@@ -58,8 +58,8 @@ pub trait Method: 'static {
 
 type In<'c, M> = <<<M as Method>::Client as Asks>::Protocol as Protocol>::In<'c>;
 
-/// A call. It is made when it is awaited: over a loan at once, which is all that is not out of line, so that an `.await`
-/// costs little more than the call.
+/// A call. It is made when it is awaited: over a loan at once, which is all that is not out of line, so that an
+/// `.await` costs little more than the call.
 #[must_use = "a call is made when it is awaited"]
 pub struct Call<'c, M: Method>(Stage<'c, M>);
 
@@ -78,8 +78,8 @@ impl<'c, M: Method> Call<'c, M> {
         Call(Stage::Unsent(client, given))
     }
 
-    /// There was no loan. What is given stands in the call already, and is passed nevertheless: so it stays in registers
-    /// for the call over a loan, too, which else would wait for it to come back from memory.
+    /// There was no loan. What is given stands in the call already, and is passed nevertheless: so it stays in
+    /// registers for the call over a loan, too, which else would wait for it to come back from memory.
     #[cold]
     #[inline(never)]
     fn begin(&mut self, given: M::Given<'c>) -> Poll<Result<M::Answer, Closed>> {

@@ -1,15 +1,15 @@
-//! Interfaces of requests and replies: a call is a method, and the client's message runs it at once, without a switch to
-//! another process.
+//! Interfaces of requests and replies: a call is a method, and the client's message runs it at once, without a switch
+//! to another process.
 //!
 //! A service process is made for each client nevertheless. While nothing is unanswered it is parked, and the
-//! communication is marked with [`CALLS`]: who sends over it calls the service's body then and there ([`CALLED`]). A method that can't
-//! answer before the platform has done something leaves the request where it is: from then on the process waits for the
-//! platform, and calls the method again, with the same request, when it is woken.
+//! communication is marked with [`CALLS`]: who sends over it calls the service's body then and there ([`CALLED`]). A
+//! method that can't answer before the platform has done something leaves the request where it is: from then on the
+//! process waits for the platform, and calls the method again, with the same request, when it is woken.
 //!
 //! # Soundness
 //!
-//! See the running module. A method runs within the client's process, or within the service's own; in both cases nothing
-//! else runs at home until it has returned, for nothing that it can call lets others run.
+//! See the running module. A method runs within the client's process, or within the service's own; in both cases
+//! nothing else runs at home until it has returned, for nothing that it can call lets others run.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -78,8 +78,8 @@ impl Caller {
         Part::New(kind, Box::new(component))
     }
 
-    /// Something happened that the protocol has no message for: reports it and ends the program with status 1. No answer
-    /// will be received.
+    /// Something happened that the protocol has no message for: reports it and ends the program with status 1. No
+    /// answer will be received.
     pub fn fail(&self, reason: &str) {
         // SAFETY: a process runs on this worker, at home.
         unsafe { here::fail(self.worker, self.process, reason) };

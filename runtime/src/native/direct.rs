@@ -1,22 +1,22 @@
-//! The shortest way from a component in Rust to another: a port's client borrows the object that serves it, and a call is
-//! one indirect call of the object's method.
+//! The shortest way from a component in Rust to another: a port's client borrows the object that serves it, and a call
+//! is one indirect call of the object's method.
 //!
-//! A service lends its object to its one client while nothing is unanswered and the service waits to be called. The *loan*
-//! ends when anything happens that a call must not overlook: the client lets go or is to be bound elsewhere, a request comes
-//! the usual way, the service is woken, ends or fails. The next call then goes the usual way, and may find a loan anew.
-//! So a call looks at one word only, whether there is a loan; what changes rarely pays.
+//! A service lends its object to its one client while nothing is unanswered and the service waits to be called. The
+//! *loan* ends when anything happens that a call must not overlook: the client lets go or is to be bound elsewhere, a
+//! request comes the usual way, the service is woken, ends or fails. The next call then goes the usual way, and may
+//! find a loan anew. So a call looks at one word only, whether there is a loan; what changes rarely pays.
 //!
-//! Calls over a loan are no messages: nothing is written into the communication's buffer, its state stays as it is (with
-//! nothing unanswered all states that come up allow the same calls), and nobody counts them.
+//! Calls over a loan are no messages: nothing is written into the communication's buffer, its state stays as it is
+//! (with nothing unanswered all states that come up allow the same calls), and nobody counts them.
 //!
 //! # Soundness
 //!
-//! While there is a loan its borrower alone uses the object: [`Running::recall`] ends it before the service does. The object
-//! lives as long as the service's [`Running`], which is dropped by the scheduler only, when no method runs, and ends the loan.
-//! Nothing that a method or what calls it can do lets others run, and nothing of the object can be kept: what a call gives
-//! borrows from nothing.
-//! A service doesn't lend a second time what somebody may be using; and what would use the object within a call, over another
-//! client of the same port, is put off until the scheduler gets control. Loans are of the home worker's thread, as clients are.
+//! While there is a loan its borrower alone uses the object: [`Running::recall`] ends it before the service does. The
+//! object lives as long as the service's [`Running`], which is dropped by the scheduler only, when no method runs, and
+//! ends the loan. Nothing that a method or what calls it can do lets others run, and nothing of the object can be kept:
+//! what a call gives borrows from nothing. A service doesn't lend a second time what somebody may be using; and what
+//! would use the object within a call, over another client of the same port, is put off until the scheduler gets
+//! control. Loans are of the home worker's thread, as clients are.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -32,8 +32,8 @@ use super::running::{Running, is_native_service};
 use super::session::{Client, Protocol};
 use crate::layout::*;
 
-/// A port's borrowed way to what serves it: an object of `A`, the interface's trait, which answers at once, or of `L`, the
-/// trait of those that may wait.
+/// A port's borrowed way to what serves it: an object of `A`, the interface's trait, which answers at once, or of `L`,
+/// the trait of those that may wait.
 pub struct Direct<A: ?Sized, L: ?Sized> {
     loan: Rc<Loan<A, L>>,
 }
@@ -97,8 +97,8 @@ impl<A: ?Sized + 'static, L: ?Sized + 'static> Direct<A, L> {
         }
     }
 
-    /// Calls what may have to wait; `None`: there is no loan of that, or it has to wait. Then it will be called again, the
-    /// usual way.
+    /// Calls what may have to wait; `None`: there is no loan of that, or it has to wait. Then it will be called again,
+    /// the usual way.
     #[inline]
     pub fn later<R>(&mut self, call: impl FnOnce(&mut L, &Caller) -> Poll<R>) -> Option<R> {
         let Later { object, worker, service } = self.loan.later.get()?;

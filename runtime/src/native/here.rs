@@ -3,8 +3,8 @@
 //!
 //! # Soundness
 //!
-//! The pointers are those of the processes that run, for as long as they do; while one of its processes runs, a component
-//! is alive.
+//! The pointers are those of the processes that run, for as long as they do; while one of its processes runs, a
+//! component is alive.
 
 use alloc::rc::Rc;
 use core::cell::Cell;

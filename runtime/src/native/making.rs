@@ -1,4 +1,5 @@
-//! How kinds of native components are made at the program's start from its own descriptions: their templates and bodies.
+//! How kinds of native components are made at the program's start from its own descriptions: their templates and
+//! bodies.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};

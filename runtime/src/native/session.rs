@@ -6,8 +6,8 @@
 //! # Soundness
 //!
 //! A service's communication lives as long as its process, which forgets it here when it ends; a port's slot as long as
-//! its component, which is alive while one of its processes runs ([`Here::running`]). The entry points are called for the
-//! process that runs.
+//! its component, which is alive while one of its processes runs ([`Here::running`]). The entry points are called for
+//! the process that runs.
 
 use alloc::rc::Rc;
 use core::cell::Cell;

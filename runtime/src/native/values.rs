@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //!
-//! All of it belongs to the home worker's thread: it holds that worker's address, so nothing here can be sent to another
-//! one. A held text and a parcel own what they point to.
+//! All of it belongs to the home worker's thread: it holds that worker's address, so nothing here can be sent to
+//! another one. A held text and a parcel own what they point to.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;

@@ -1,8 +1,8 @@
 //! What changes a text: in its place if nobody else holds it, else a copy.
 //!
 //! # Why this is sound
-//! As the text module says: nobody else can look at a text that has one holder, and no slice shares its bytes, for that would
-//! be another one.
+//! As the text module says: nobody else can look at a text that has one holder, and no slice shares its bytes, for that
+//! would be another one.
 
 use core::sync::atomic::Ordering::Acquire;
 
@@ -88,7 +88,8 @@ pub unsafe fn append_byte(
     Ok(())
 }
 
-/// Makes sure that the text in `cell` has no other holder and is no slice, and that there is room for so many bytes in all.
+/// Makes sure that the text in `cell` has no other holder and is no slice, and that there is room for so many bytes in
+/// all.
 ///
 /// # Safety
 /// `cell` holds a live text that is not empty.
@@ -200,7 +201,8 @@ unsafe fn make_unique(by: Caller, heap: *mut Heap, cell: *mut *mut TextHead) -> 
     }
 }
 
-/// Whether the text in `cell` may be changed in its place. A slice may be, if the text whose beginning it is was left to it.
+/// Whether the text in `cell` may be changed in its place. A slice may be, if the text whose beginning it is was left
+/// to it.
 ///
 /// # Safety
 /// `cell` holds a live text that is not empty.

@@ -1,5 +1,5 @@
-//! Numbers that are long texts: others run while they are read, so the few digits that decide what number it is are looked
-//! for in parts, and read then.
+//! Numbers that are long texts: others run while they are read, so the few digits that decide what number it is are
+//! looked for in parts, and read then.
 
 use alloc::vec::Vec;
 

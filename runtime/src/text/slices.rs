@@ -1,9 +1,9 @@
-//! A part of a text that is large shares its bytes: it is a head that holds the whole, and says where the part lies. Its
-//! length as a text's is 0, so that generated code and [`super::bytes`] look here where they would fail anyway, and texts
-//! that are no slices cost nothing more.
+//! A part of a text that is large shares its bytes: it is a head that holds the whole, and says where the part lies.
+//! Its length as a text's is 0, so that generated code and [`super::bytes`] look here where they would fail anyway, and
+//! texts that are no slices cost nothing more.
 //!
-//! A part of a slice is a part of the whole, so slices don't pile up; and a part that is small beside the whole is copied,
-//! so that it doesn't keep much more memory than it needs.
+//! A part of a slice is a part of the whole, so slices don't pile up; and a part that is small beside the whole is
+//! copied, so that it doesn't keep much more memory than it needs.
 //!
 //! # Why this is sound
 //! A slice is a holder of the whole, whose bytes don't change while there are others (or are read-only). So they
@@ -111,15 +111,16 @@ pub unsafe fn free(heap: &mut Heap, text: *mut TextHead) {
     }
 }
 
-/// If nobody but the slice in `cell`, which has one holder, holds its whole, and that has room to grow and begins where the
-/// slice does: the whole ends where the slice does, and stands in `cell` instead.
+/// If nobody but the slice in `cell`, which has one holder, holds its whole, and that has room to grow and begins where
+/// the slice does: the whole ends where the slice does, and stands in `cell` instead.
 ///
 /// # Safety
 /// `cell` holds a live slice.
 #[cold]
 #[inline(never)]
 pub unsafe fn become_whole(heap: *mut Heap, cell: *mut *mut TextHead) -> bool {
-    // SAFETY: as above; a text with one holder is that holder's alone. The block of one with room doesn't depend on its length.
+    // SAFETY: as above; a text with one holder is that holder's alone. The block of one with room doesn't depend on its
+    // length.
     unsafe {
         let this = (*cell).cast::<TextSlice>();
         let (bytes, length, whole) = ((*this).bytes, (*this).length, (*this).whole);

@@ -13,8 +13,8 @@ const SAY: u32 = 0;
 const HEARD: u32 = 1;
 const FINISH: i32 = -2;
 
-/// `CONNECT` through a door. That the server has clients so isn't known at the end of who holds both: they are deleted in
-/// the right order by hand.
+/// `CONNECT` through a door. That the server has clients so isn't known at the end of who holds both: they are deleted
+/// in the right order by hand.
 unsafe fn connect(c: C, client: *mut Instance, server: *mut Instance) -> Next {
     unsafe {
         let interface = &*(*template_of(client)).required.get()[0].interface;

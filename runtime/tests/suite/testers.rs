@@ -1,5 +1,5 @@
-//! Processes that test the conditions which they await themselves, because that may take long: others run meanwhile, and
-//! everybody enters in the same order as if whoever releases the lock had tested them.
+//! Processes that test the conditions which they await themselves, because that may take long: others run meanwhile,
+//! and everybody enters in the same order as if whoever releases the lock had tested them.
 
 use crate::common::*;
 use drystone_component::{Condition, Interface, Side, Template};
@@ -102,8 +102,9 @@ fn they_enter_in_their_order_before_those_who_wait_for_the_lock() {
             |c| unsafe { c.delete(c.container(0)) },
         ]).done();
     }
-    // `a` gives the lock up when it begins to await, so `d` and `b` test again, that for `c` too. Then `d` stays, `b` holds for
-    // `c` too, which looks again when it is woken, `a` has the lock alone, and `E` waits until all have been tested.
+    // `a` gives the lock up when it begins to await, so `d` and `b` test again, that for `c` too. Then `d` stays, `b`
+    // holds for `c` too, which looks again when it is woken, `a` has the lock alone, and `E` waits until all have been
+    // tested.
     assert_eq!(words(*MAIN), "dbcadb!dbBcCaAdEd!dDE");
 }
 

@@ -1,5 +1,5 @@
-//! [`drystone_specialise::ir`] to machine code of this process, by Cranelift: what a residual program is run as when no C compiler
-//! shall be asked.
+//! [`drystone_specialise::ir`] to machine code of this process, by Cranelift: what a residual program is run as when no
+//! C compiler shall be asked.
 //!
 //! It refuses to know vectors, room on the stack of a size that isn't known, variables of threads and functions that
 //! walk their variable arguments: each is an error that names the function and the instruction.
@@ -31,8 +31,8 @@ use error::Refusal;
 pub use native::Native;
 use unit::Unit;
 
-/// Makes machine code of all that a module defines, as it stands: [`drystone_specialise::passes::polish_for_machine`] makes that quicker.
-/// What it only declares is asked of `symbols` first, then of this process (`dlsym`).
+/// Makes machine code of all that a module defines, as it stands: [`drystone_specialise::passes::polish_for_machine`]
+/// makes that quicker. What it only declares is asked of `symbols` first, then of this process (`dlsym`).
 pub fn load(module: &Module, symbols: &dyn Fn(&str) -> Option<*const u8>) -> Result<Native, NativeError> {
     let mut unit = Unit::new(module, symbols)?;
     for (at, global) in module.globals.iter().enumerate() {

@@ -40,8 +40,8 @@ impl Writer<'_> {
         })
     }
 
-    /// Whether no sum of the first few lies beyond the whole sum: then what points into an object does so all along. C forbids
-    /// pointers that leave their object, even if the next step leads back.
+    /// Whether no sum of the first few lies beyond the whole sum: then what points into an object does so all along. C
+    /// forbids pointers that leave their object, even if the next step leads back.
     fn only_grows(&self, terms: &[(Operand, i64)], offset: i64) -> bool {
         terms.len() + usize::from(offset != 0) < 2
             || offset >= 0 && terms.iter().all(|(index, scale)| *scale >= 0 && self.is_never_negative(index))

@@ -61,7 +61,8 @@ impl Scopes<'_> {
         allowed
     }
 
-    /// Declares in a list of statements and in what is inside of it, in the order in which [`Found::read`] numbered the blocks.
+    /// Declares in a list of statements and in what is inside of it, in the order in which [`Found::read`] numbered the
+    /// blocks.
     fn place(
         &self,
         list: &mut Vec<Stmt>,

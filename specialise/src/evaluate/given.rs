@@ -71,8 +71,8 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A variable that only its module sees can't be reached from the residual program. It may have a copy if the context
-    /// allows that; else what the one does with it the other wouldn't see.
+    /// A variable that only its module sees can't be reached from the residual program. It may have a copy if the
+    /// context allows that; else what the one does with it the other wouldn't see.
     pub(super) fn check_copies(&self, residual: &Module) -> Result<(), Error> {
         let said = |name: &str| self.context.global.get(name);
         let allowed = |name: &str| said(name).is_some_and(|said| said.owned || said.temporary);
@@ -93,8 +93,9 @@ impl Evaluator<'_> {
             return Ok(());
         }
         Err(Error(format!(
-            "the residual program needs {}, which the original program declares `static`: make it visible there; or say \
-             in the context that it is `temporary`, or that the residual program may have its own (`owned = true`)",
+            "the residual program needs {}, which the original program declares `static`: make it visible \
+             there; or say in the context that it is `temporary`, or that the residual program may have its \
+             own (`owned = true`)",
             copies.join(", ")
         )))
     }

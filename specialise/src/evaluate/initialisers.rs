@@ -1,9 +1,9 @@
 //! What is known of memory before the entry is called: the initial values of variables that don't change, and what
 //! initialisers left.
 //!
-//! What stands in a variable that the context calls constant is known as long as the entry itself doesn't change it: that
-//! is checked, and what it changes is taken to be unknown from the beginning. Memory that an initialiser allocated is
-//! found again through the variable that points to it; it is taken for granted that the allocator had some.
+//! What stands in a variable that the context calls constant is known as long as the entry itself doesn't change it:
+//! that is checked, and what it changes is taken to be unknown from the beginning. Memory that an initialiser allocated
+//! is found again through the variable that points to it; it is taken for granted that the allocator had some.
 
 use super::error::Error;
 use super::evaluator::{Evaluator, Learnt, Stop, Task};

@@ -44,7 +44,8 @@ impl Evaluator<'_> {
         Ok(on)
     }
 
-    /// Divides paths at one place by what they know. If that makes too many classes, those that differ least become one.
+    /// Divides paths at one place by what they know. If that makes too many classes, those that differ least become
+    /// one.
     fn classes(&mut self, states: Vec<State>) -> Result<Vec<Vec<State>>, Stop> {
         let mut classes: Vec<Vec<State>> = Vec::new();
         for state in states {

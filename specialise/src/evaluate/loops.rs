@@ -1,5 +1,5 @@
-//! Loops: unrolled as long as what is known decides over their rounds, else kept, with the variables in which the rounds
-//! differ as phis of the residual header.
+//! Loops: unrolled as long as what is known decides over their rounds, else kept, with the variables in which the
+//! rounds differ as phis of the residual header.
 
 use super::evaluator::{Evaluator, Stop};
 use super::kept::{Directive, Slot, Variant};
@@ -214,8 +214,11 @@ impl Evaluator<'_> {
             }
             let differing: Vec<(u64, u64)> = self.differing_cells(header, state, object);
             for (at, size) in differing {
-                let covered = variant.slots.iter().any(|(slot, ..)| {
-                    matches!(slot, Slot::Cell(other, from, bytes) if *other == object && *from <= at && at + size <= from + bytes)
+                let covered = variant.slots.iter().any(|(slot, ..)| match slot {
+                    Slot::Cell(other, from, bytes) => {
+                        *other == object && *from <= at && at + size <= from + bytes
+                    }
+                    _ => false,
                 });
                 if covered {
                     continue;

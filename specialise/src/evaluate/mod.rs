@@ -1,11 +1,11 @@
 //! The evaluator: it runs the entry with what is known, and what it can't compute becomes the residual program.
 //!
-//! It evaluates one *path* (`State`) at a time. A branch on an unknown value splits the path in two, and paths that come
-//! to the same place wait for one another there: those that know the same go on as one, with phis for what differs; a
-//! few versions that know different things go on apart (polyvariance). A loop whose rounds an unknown value decides is
-//! found when control comes back to its header; then the attempt is given up, the loop is noted down as one that stays,
-//! with the variables in which its rounds differ, and everything begins anew (`loops`). This ends, since each attempt
-//! forgets more, and budgets end it sooner; what can't be had is a call of the generic code.
+//! It evaluates one *path* (`State`) at a time. A branch on an unknown value splits the path in two, and paths that
+//! come to the same place wait for one another there: those that know the same go on as one, with phis for what
+//! differs; a few versions that know different things go on apart (polyvariance). A loop whose rounds an unknown value
+//! decides is found when control comes back to its header; then the attempt is given up, the loop is noted down as one
+//! that stays, with the variables in which its rounds differ, and everything begins anew (`loops`). This ends, since
+//! each attempt forgets more, and budgets end it sooner; what can't be had is a call of the generic code.
 
 mod access;
 mod arithmetic;

@@ -78,8 +78,8 @@ impl Evaluator<'_> {
         Ok(Some((body, flow)))
     }
 
-    /// A function that a body calls and that may return more than once: what is known before the second time is not what
-    /// was known before the first.
+    /// A function that a body calls and that may return more than once: what is known before the second time is not
+    /// what was known before the first.
     fn returns_twice(&self, body: &Body) -> Option<&str> {
         let calls =
             body.blocks.iter().flat_map(|block| &block.instructions).filter_map(|call| match &call.op {

@@ -157,8 +157,8 @@ impl Evaluator<'_> {
         Err(Stop::Again)
     }
 
-    /// Whether what follows a call gives back its value and does nothing else. If it does, the residual program is as it
-    /// was; else this attempt is at its end.
+    /// Whether what follows a call gives back its value and does nothing else. If it does, the residual program is as
+    /// it was; else this attempt is at its end.
     fn gives_back(&mut self, call: &Call, end: &State, value: &Value) -> Result<bool, Stop> {
         let depth = end.frames.len();
         let given_up = locals(&call.frames);

@@ -1,5 +1,5 @@
-//! What became of the source: for each place of it whether it was computed, left out or kept, what was copied where, and
-//! which calls stayed generic.
+//! What became of the source: for each place of it whether it was computed, left out or kept, what was copied where,
+//! and which calls stayed generic.
 
 use super::value::ObjectId;
 use crate::ir::{Module, PlaceId};

@@ -161,8 +161,8 @@ impl Residual {
         }
     }
 
-    /// The operand and the byte of it that one byte of a value is, following casts and shifts by whole bytes; none if it
-    /// is a zero byte that an extension put there.
+    /// The operand and the byte of it that one byte of a value is, following casts and shifts by whole bytes; none if
+    /// it is a zero byte that an extension put there.
     pub fn origin(&self, value: ValueId, byte: u32) -> Option<(ValueId, u32)> {
         let operand = |operand: &Operand| match operand {
             Operand::Value(value) => Some(*value),

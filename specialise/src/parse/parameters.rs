@@ -1,7 +1,8 @@
 //! What the parameters of a function are called in the source, when the IR has dropped their names but has its places.
 
-/// Positions and names of the parameters of the source, for a function whose body begins at a place of the text. A structure that is passed in several registers has several
-/// parameters in the IR; then the positions don't fit, and the names are not told.
+/// Positions and names of the parameters of the source, for a function whose body begins at a place of the text. A
+/// structure that is passed in several registers has several parameters in the IR; then the positions don't fit, and
+/// the names are not told.
 pub(super) fn in_source(text: &str, start: usize) -> Vec<(usize, String)> {
     let header = &text[text[..start].rfind('\n').map_or(0, |at| at + 1)..start];
     let Some(subprogram) = header.split("!dbg !").nth(1).and_then(number) else { return Vec::new() };

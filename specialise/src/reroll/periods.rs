@@ -100,8 +100,8 @@ impl Symbols {
             && self.hash(end - 3 * period, end - period) == self.hash(end - 2 * period, end)
     }
 
-    /// As far as what repeats before `end` goes to both sides. The numbers of the first group come from nowhere, so only
-    /// what its steps do is looked at.
+    /// As far as what repeats before `end` goes to both sides. The numbers of the first group come from nowhere, so
+    /// only what its steps do is looked at.
     fn extend(&self, floor: usize, mut end: usize, period: usize) -> Run {
         let mut begin = end - 3 * period;
         while end < self.symbols.len() && self.symbols[end] == self.symbols[end - period] {

@@ -167,8 +167,8 @@ fn skip_empty(body: &mut Body) {
         .collect();
     let mut skipped: HashMap<BlockId, BlockId> = HashMap::new();
     for (at, block) in body.blocks.iter_mut().enumerate() {
-        // Where phis choose, a predecessor must stay recognisable: no two ways in from the same one, unless they bring the
-        // same.
+        // Where phis choose, a predecessor must stay recognisable: no two ways in from the same one, unless they bring
+        // the same.
         let mut taken: HashSet<BlockId> = predecessors[at].iter().copied().collect();
         let mut ways_in: HashMap<BlockId, &[BlockId]> = HashMap::new();
         for from in &predecessors[at] {

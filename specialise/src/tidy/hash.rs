@@ -1,5 +1,5 @@
-//! Tables of what the passes know, hashed fast. Keys are small, and come from a program that its own author specialises:
-//! whoever makes them collide slows down nobody else.
+//! Tables of what the passes know, hashed fast. Keys are small, and come from a program that its own author
+//! specialises: whoever makes them collide slows down nobody else.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

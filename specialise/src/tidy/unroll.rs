@@ -1,6 +1,6 @@
 //! Counted loops of one short block, as re-rolling makes them, get a second form that does several rounds between two
-//! tests, or no test at all: Cranelift unrolls nothing itself. The loop as it was does the last rounds, at least one, so
-//! that whatever follows it finds its values where they were.
+//! tests, or no test at all: Cranelift unrolls nothing itself. The loop as it was does the last rounds, at least one,
+//! so that whatever follows it finds its values where they were.
 //!
 //! It refuses to know loops of more than one block, steps other than one, and loops that call functions.
 

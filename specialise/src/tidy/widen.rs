@@ -22,8 +22,8 @@ const WIDTHS: [i64; 3] = [8, 4, 2];
 /// Who reads what comes out.
 #[derive(Clone, Copy)]
 pub(crate) enum Reader {
-    /// A C compiler. It makes vectors of constants of four bytes, but not of wider ones, and of elements whose bytes are
-    /// swapped one by one.
+    /// A C compiler. It makes vectors of constants of four bytes, but not of wider ones, and of elements whose bytes
+    /// are swapped one by one.
     Compiler,
     /// The processor.
     Machine(Swaps),
@@ -165,7 +165,8 @@ fn overlaps<T>(pieces: &Pieces<T>, from: i64, to: i64) -> bool {
     pieces.range(..to).next_back().is_some_and(|(_, (end, _))| *end > from)
 }
 
-/// Cuts what lies without a gap into parts that are as wide as an access can be; only parts of several pieces are given.
+/// Cuts what lies without a gap into parts that are as wide as an access can be; only parts of several pieces are
+/// given.
 fn parts<T: Copy>(pieces: &Pieces<T>, widths: &[i64]) -> Vec<(i64, Vec<(i64, T)>)> {
     let all: Vec<(i64, i64, T)> = pieces.iter().map(|(start, (end, piece))| (*start, *end, *piece)).collect();
     let mut parts = Vec::new();

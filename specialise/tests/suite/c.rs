@@ -34,7 +34,8 @@ fn refusals_name_what_they_refuse() {
     assert!(refusal.to_string().contains("llvm.strange.thing.i32"), "{refusal}");
 }
 
-/// Where variables are declared is found by looking at each mention once: it was once for each variable, and took a minute and a half.
+/// Where variables are declared is found by looking at each mention once: it was once for each variable, and took a
+/// minute and a half.
 #[test]
 fn long_blocks_are_written_in_proportion_to_their_length() {
     let mut ir = String::from(

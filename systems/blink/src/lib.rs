@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //!
-//! Threads and their stacks are written once, by `main`, before any of them runs, and used by the scheduler alone from then on. There is one
-//! processor, and interrupts are off: threads are interrupted where they say so.
+//! Threads and their stacks are written once, by `main`, before any of them runs, and used by the scheduler alone from
+//! then on. There is one processor, and interrupts are off: threads are interrupted where they say so.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]

@@ -1,4 +1,5 @@
-//! A process can have itself told by a signal that some time has passed, whatever it does then: also when it has a program run that takes long.
+//! A process can have itself told by a signal that some time has passed, whatever it does then: also when it has a
+//! program run that takes long.
 
 use core::cell::Cell;
 

@@ -1,5 +1,5 @@
-//! Arrays of calls: a process says which calls it wants to make by one, and that is a number in its table then, as any call, until it gives that
-//! back. The memory is for the next array under that number.
+//! Arrays of calls: a process says which calls it wants to make by one, and that is a number in its table then, as any
+//! call, until it gives that back. The memory is for the next array under that number.
 
 use core::cell::Cell;
 use core::ops::Range;
@@ -28,9 +28,9 @@ const _: () = assert!(FIRST + COUNT <= domain::CALLS);
 /// The numbers that may be arrays'.
 pub const NUMBERS: Range<u64> = FIRST as u64..(FIRST + COUNT) as u64;
 
-/// What arrays may call: what doesn't take long, so that the kernel isn't without interrupts for long. To do nothing (2), the server (5: there
-/// the thread can be interrupted), when it was told (10), frames (11 to 13), and to
-/// end the handler of a signal (15).
+/// What arrays may call: what doesn't take long, so that the kernel isn't without interrupts for long. To do nothing
+/// (2), the server (5: there the thread can be interrupted), when it was told (10), frames (11 to 13), and to end the
+/// handler of a signal (15).
 const ALLOWED: Allowed = Allowed(1 << 2 | 1 << 5 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 15);
 
 const _: () = assert!(size_of::<Array>() <= PAGE);
@@ -86,8 +86,8 @@ fn memory<K: Host>(process: &Process<K>, at: usize) -> Option<(NonNull<u8>, NonN
     let space = process.space.borrow();
     let space = space.as_ref()?;
     let (place, page) = (space.create(()).ok()?, space.create(()).ok());
-    // SAFETY: nobody has these pages; of what users can write in the second nothing is believed, and it stays until the process is gone, because
-    // nothing else can be at such addresses.
+    // SAFETY: nobody has these pages; of what users can write in the second nothing is believed, and it stays until the
+    // process is gone, because nothing else can be at such addresses.
     unsafe {
         match page.filter(|page| space.bind(page, (at, Access::WRITE)).is_ok()) {
             Some(page) => Some((place, page)),
@@ -99,8 +99,9 @@ fn memory<K: Host>(process: &Process<K>, at: usize) -> Option<(NonNull<u8>, NonN
     }
 }
 
-/// Keeps an array under a number, out of so many commands. It answers where the page is that both have; or -1 - k, where the command k is wrong.
-/// With `handles` = 1 + w, page faults at frames' addresses are handled by it from now on, and the word w is the page then.
+/// Keeps an array under a number, out of so many commands. It answers where the page is that both have; or -1 - k,
+/// where the command k is wrong. With `handles` = 1 + w, page faults at frames' addresses are handled by it from now
+/// on, and the word w is the page then.
 pub unsafe extern "C" fn keep<K: Host>(
     this: *const (),
     number: u64,
@@ -139,7 +140,8 @@ pub unsafe extern "C" fn keep<K: Host>(
         _ => memory(process, at),
     };
     let Some((place, page)) = there else { return REFUSED };
-    // SAFETY: the memory is for this number's arrays until the process is gone. None of what is allowed is an array or ends the thread.
+    // SAFETY: the memory is for this number's arrays until the process is gone. None of what is allowed is an array or
+    // ends the thread.
     unsafe {
         let call = Array::keep(&process.domain, commands, place.cast(), page.cast());
         process.domain.bind(number as usize, call);
@@ -164,7 +166,8 @@ pub unsafe extern "C" fn give_back<K: Host>(this: *const (), number: u64, _: u64
     0
 }
 
-/// What handles a page fault of a process: its array, which says whether it has made all of its calls, so that what was touched is there.
+/// What handles a page fault of a process: its array, which says whether it has made all of its calls, so that what was
+/// touched is there.
 ///
 /// # Safety
 /// In a handler, of code of that process; so it is called.

@@ -1,9 +1,10 @@
-//! A channel: a page that a client and its server both have, in which a client lays what is more than three words. There is one for each
-//! binding, as in the paper on LRPC, from the beginning; the client may give it back, and have another. The kernel tells the server which channel
-//! that of whoever calls is: its place, and before that a number that no other of its channels had, so that nobody is taken for who was there
-//! before.
+//! A channel: a page that a client and its server both have, in which a client lays what is more than three words.
+//! There is one for each binding, as in the paper on LRPC, from the beginning; the client may give it back, and have
+//! another. The kernel tells the server which channel that of whoever calls is: its place, and before that a number
+//! that no other of its channels had, so that nobody is taken for who was there before.
 //!
-//! The page is the client's. A server looks into it only while it is called: the client can't give it back then, but may at any other time.
+//! The page is the client's. A server looks into it only while it is called: the client can't give it back then, but
+//! may at any other time.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -70,7 +71,8 @@ impl Channels {
         let theirs = server.space.borrow();
         let theirs = theirs.as_ref().filter(|_| place <= CLIENTS)?;
         let page = space.create(()).ok()?;
-        // SAFETY: nobody has it; of what is in it the kernel uses nothing. It is taken away before either address space is given back.
+        // SAFETY: nobody has it; of what is in it the kernel uses nothing. It is taken away before either address space
+        // is given back.
         unsafe {
             if space.bind(&page, (AT, Access::WRITE)).is_err() {
                 space.release(page);
@@ -98,7 +100,8 @@ impl Channels {
             return;
         };
         binding.set_this(0);
-        // SAFETY: bound so; nobody uses the page any more, and it is where it was put, if the server's address space is there yet.
+        // SAFETY: bound so; nobody uses the page any more, and it is where it was put, if the server's address space is
+        // there yet.
         unsafe {
             let server = of::<K>(server);
             let clients = &server.part.channels.clients;
@@ -119,7 +122,8 @@ pub fn bind<K: Host>(client: &'static Process<K>, server: &'static Process<K>, b
     client.space.borrow().as_ref().and_then(|space| channels.open::<K>(space));
 }
 
-/// With 1 a process has a channel to its server, and is told where it is; with 0 it gives that back, unless the server is being called.
+/// With 1 a process has a channel to its server, and is told where it is; with 0 it gives that back, unless the server
+/// is being called.
 pub unsafe extern "C" fn set<K: Host>(this: *const (), is_wanted: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so.
     let client = unsafe { of::<K>(this) };

@@ -1,8 +1,8 @@
-//! Page frames as objects of the kernel. A process knows its own by number, never by where they are: it takes one, puts it to an address, and
-//! releases it.
+//! Page frames as objects of the kernel. A process knows its own by number, never by where they are: it takes one, puts
+//! it to an address, and releases it.
 //!
-//! A frame that a process has released is its own yet, for when it takes one next: then there is nothing in it that it may not see, and it needn't
-//! be cleaned.
+//! A frame that a process has released is its own yet, for when it takes one next: then there is nothing in it that it
+//! may not see, and it needn't be cleaned.
 
 use core::cell::Cell;
 use core::ptr::{NonNull, null_mut};

@@ -1,4 +1,5 @@
-//! Memory of any size, for programs and their runs: what they may take is limited before they are taken, so that there is always enough.
+//! Memory of any size, for programs and their runs: what they may take is limited before they are taken, so that there
+//! is always enough.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::RefCell;
@@ -29,7 +30,8 @@ struct Heap(Shared<General<KernelPages>>);
 #[global_allocator]
 static HEAP: Heap = Heap(Shared::new(General::new(KernelPages(None))));
 
-// SAFETY: it gives blocks as large and aligned as is asked for, each to one at a time: there is one processor, and the kernel isn't interrupted.
+// SAFETY: it gives blocks as large and aligned as is asked for, each to one at a time: there is one processor, and the
+// kernel isn't interrupted.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: nobody else is in it.

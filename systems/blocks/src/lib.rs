@@ -1,9 +1,10 @@
-//! Blocks of calls that a user makes by one (paper 000), as services of the microkernel: `Blocks.dry` puts them together with it. [`arrays`]
-//! are calls and moves, as quick as can be; [`programs`] have loops and conditions, too. [`frames`] are what that paper allocates by them, and
-//! [`alarm`] is how a user is told that something takes long. By a [channel](channels) a user ships blocks to another.
+//! Blocks of calls that a user makes by one (paper 000), as services of the microkernel: `Blocks.dry` puts them
+//! together with it. [`arrays`] are calls and moves, as quick as can be; [`programs`] have loops and conditions, too.
+//! [`frames`] are what that paper allocates by them, and [`alarm`] is how a user is told that something takes long. By
+//! a [channel](channels) a user ships blocks to another.
 //!
-//! On the machine's command line stands what users do: `interp` measures blocks, `blocks` tries what can be wrong with them; the rest is as the
-//! microkernel has it.
+//! On the machine's command line stands what users do: `interp` measures blocks, `blocks` tries what can be wrong with
+//! them; the rest is as the microkernel has it.
 
 #![no_std]
 
@@ -80,7 +81,8 @@ const ENDLESS: u64 = 103;
 impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
     type Part = Part;
 
-    /// To check and run a program as deep as there may be (`deep` in `programs.rs`) takes 80 KiB: it has three times as much.
+    /// To check and run a program as deep as there may be (`deep` in `programs.rs`) takes 80 KiB: it has three times as
+    /// much.
     const STACK: usize = 6;
 
     fn part(&self) -> Part {

@@ -1,7 +1,8 @@
-//! Programs with loops and conditions, that a process has the kernel run, by one call: what they call is what their process can.
+//! Programs with loops and conditions, that a process has the kernel run, by one call: what they call is what their
+//! process can.
 //!
-//! The kernel isn't interrupted during a slice of a run. Between two of them the thread is a user's as always: it is preempted, told by signals,
-//! and ended.
+//! The kernel isn't interrupted during a slice of a run. Between two of them the thread is a user's as always: it is
+//! preempted, told by signals, and ended.
 
 use kortex_binding::{Activation, Domain, REFUSED, memory};
 use kortex_hal::time;
@@ -26,7 +27,8 @@ unsafe impl Sync for Remembered {}
 static REMEMBERED: Remembered = Remembered(Cache::new());
 
 impl Runner for Table {
-    /// All but that by which a thread ends (0), by which a handler ends (15), and those that run programs: one can't run others.
+    /// All but that by which a thread ends (0), by which a handler ends (15), and those that run programs: one can't
+    /// run others.
     fn may_call(self, number: u64) -> bool {
         (1..15).contains(&number) || arrays::NUMBERS.contains(&number)
     }
@@ -98,7 +100,8 @@ pub unsafe extern "C" fn know<K: Host>(this: *const (), from: u64, _: u64, _: u6
     asked(unsafe { of::<K>(this) }, |kept, table| kept.know(table, from))
 }
 
-/// The same for a call that runs something, which stays on the thread's kernel stack until it has stopped: none of what it calls may leave that.
+/// The same for a call that runs something, which stays on the thread's kernel stack until it has stopped: none of what
+/// it calls may leave that.
 fn asked_to_run<K: Host>(
     process: &'static Process<K>,
     what: impl FnOnce(&runs::Programs<Table>, Table) -> Option<i64>,

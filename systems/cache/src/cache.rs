@@ -1,4 +1,5 @@
-//! What commands do, to the items and to the answers that the handler gives. [`metas`] has the meta commands, [`statistics`] what is counted.
+//! What commands do, to the items and to the answers that the handler gives. [`metas`] has the meta commands,
+//! [`statistics`] what is counted.
 
 mod metas;
 mod statistics;
@@ -98,7 +99,8 @@ impl Cache {
         out.extend_from_slice(said);
     }
 
-    /// Writes an item, if there is one; if its value is longer than `most`, nothing is done, and how long that is is given.
+    /// Writes an item, if there is one; if its value is longer than `most`, nothing is done, and how long that is is
+    /// given.
     ///
     /// # Errors
     /// The value's length.
@@ -208,7 +210,8 @@ impl Cache {
         let Some(number) = words::unsigned(&text) else { return Counted::NoNumber };
         let number = if up { number.wrapping_add(by) } else { number.saturating_sub(by) };
         let text = number.to_string();
-        // A shorter number stands in as many bytes as the one before, as memcached does it; a longer one is another item.
+        // A shorter number stands in as many bytes as the one before, as memcached does it; a longer one is another
+        // item.
         let changed = match text.len() > item.value.len() {
             true => Item { value: text.into_bytes(), ..fresh(item) },
             false => Item { value: format!("{text:<0$}", item.value.len()).into_bytes(), ..item.clone() },

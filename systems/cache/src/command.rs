@@ -95,7 +95,8 @@ pub type Read = Result<(Command, bool), Wrong>;
 pub enum Wrong {
     /// It is answered so, if that isn't empty.
     Told(&'static str),
-    /// A value follows that isn't wanted: so many bytes. What was there under the key isn't what the client wants any more.
+    /// A value follows that isn't wanted: so many bytes. What was there under the key isn't what the client wants any
+    /// more.
     Value { told: &'static str, key: Option<Vec<u8>>, length: usize },
 }
 

@@ -1,5 +1,5 @@
-//! Meta commands (`mg`, `ms`, `md`, `ma`, `me`): a key, and flags of one letter, some with a value behind it. [`Meta`] is what they say,
-//! [`Told`] how they are answered: flags that ask for something come back in the same order.
+//! Meta commands (`mg`, `ms`, `md`, `ma`, `me`): a key, and flags of one letter, some with a value behind it. [`Meta`]
+//! is what they say, [`Told`] how they are answered: flags that ask for something come back in the same order.
 
 use std::io::Write;
 

@@ -1,5 +1,6 @@
-//! The answers that the handler gives, in memory that it shares with this process: `cache.c` declares how they are laid out there. An item
-//! that has no place here is known to the process alone; the handler passes on what could be for such a one.
+//! The answers that the handler gives, in memory that it shares with this process: `cache.c` declares how they are laid
+//! out there. An item that has no place here is known to the process alone; the handler passes on what could be for
+//! such a one.
 
 use std::hint::spin_loop;
 use std::sync::atomic::Ordering;
@@ -68,8 +69,8 @@ impl Shadow {
         (self.load(HITS), self.load(MISSES))
     }
 
-    /// A key has an item `now`, that the handler shall answer so, until it `expires`; without an answer the process answers. `is_new`: it had
-    /// none.
+    /// A key has an item `now`, that the handler shall answer so, until it `expires`; without an answer the process
+    /// answers. `is_new`: it had none.
     pub fn put(&mut self, key: &[u8], is_new: bool, answer: &[u8], expires: u64, now: u64) {
         self.writing(key, |shadow, set, hash| {
             let own = shadow.slot_of(set, hash, key);

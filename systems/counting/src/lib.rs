@@ -1,5 +1,5 @@
-//! Counts instructions, where the processor's counter counts them: in an emulator (`-icount shift=0`). What is counted is the median of many
-//! rounds, without what the counter itself takes.
+//! Counts instructions, where the processor's counter counts them: in an emulator (`-icount shift=0`). What is counted
+//! is the median of many rounds, without what the counter itself takes.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]

@@ -84,7 +84,8 @@ impl Zone {
         self.composed(name, rtype, self.found(name, rtype))
     }
 
-    /// What is answered about all names below one that there aren't; none if there is something else to be said of some.
+    /// What is answered about all names below one that there aren't; none if there is something else to be said of
+    /// some.
     pub fn below(&self, encloser: &[u8]) -> Option<Ready> {
         let is_moved = self.node(encloser).is_some_and(|node| node.get(Rtype::DNAME).is_some());
         if is_moved || self.exit(encloser).is_some() || self.node(&name::below(b"*", encloser)?).is_some() {

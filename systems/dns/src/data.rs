@@ -1,5 +1,5 @@
-//! The data of a record as the library puts it into messages. Names in it are compressed if all who read messages know where they are:
-//! in the types of RFC 1035 (RFC 3597, section 4).
+//! The data of a record as the library puts it into messages. Names in it are compressed if all who read messages know
+//! where they are: in the types of RFC 1035 (RFC 3597, section 4).
 
 use domain::base::Name;
 use domain::base::iana::Rtype;

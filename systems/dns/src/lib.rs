@@ -1,9 +1,9 @@
-//! A name server for one zone. A handler (`dns.c`) answers most questions where the datagram arrives, out of ready answers; all else
-//! is this process's.
+//! A name server for one zone. A handler (`dns.c`) answers most questions where the datagram arrives, out of ready
+//! answers; all else is this process's.
 //!
-//! From below: [`name`] is names as messages have them, [`data`] the data of records, [`master`] reads the zone's file, [`zone`] has its
-//! record sets, [`answer`] is what is answered to a question, [`message`] whole messages, [`ready`] the answers that the handler has,
-//! [`serve`] the sockets, and [`reload`] reads the file again.
+//! From below: [`name`] is names as messages have them, [`data`] the data of records, [`master`] reads the zone's file,
+//! [`zone`] has its record sets, [`answer`] is what is answered to a question, [`message`] whole messages, [`ready`]
+//! the answers that the handler has, [`serve`] the sockets, and [`reload`] reads the file again.
 
 pub mod answer;
 pub mod data;

@@ -7,7 +7,8 @@ use crate::name;
 use crate::zone::Zone;
 
 const HEADER: usize = 12;
-/// What is sent without being asked for more, and what we send at most if asked: more would be cut into pieces on its way.
+/// What is sent without being asked for more, and what we send at most if asked: more would be cut into pieces on its
+/// way.
 const OLD_SIZE: usize = 512;
 const OUR_SIZE: usize = 1232;
 /// The longest message over TCP.

@@ -1,4 +1,5 @@
-//! Names as messages have them: labels, each behind its length, the last one being empty; in small letters, so that equal names are equal.
+//! Names as messages have them: labels, each behind its length, the last one being empty; in small letters, so that
+//! equal names are equal.
 
 use std::fmt::Write;
 

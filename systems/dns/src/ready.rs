@@ -1,5 +1,5 @@
-//! The answers that the handler has, in memory that it shares with this process: `dns.c` declares how they are laid out there. What has no
-//! place is this process's.
+//! The answers that the handler has, in memory that it shares with this process: `dns.c` declares how they are laid out
+//! there. What has no place is this process's.
 
 use std::sync::atomic::Ordering;
 

@@ -1,5 +1,5 @@
-//! The zone's file is read again when it has changed, or when it is wished. Answers keep coming meanwhile: until the new zone is ready, the one of
-//! before is served; if it is no zone, that stays.
+//! The zone's file is read again when it has changed, or when it is wished. Answers keep coming meanwhile: until the
+//! new zone is ready, the one of before is served; if it is no zone, that stays.
 
 use std::fs::metadata;
 use std::io::{self, Write};

@@ -52,7 +52,8 @@ impl Set {
     }
 }
 
-/// The record sets of a name, in the order of their types; none of a name that is only there because others are below it.
+/// The record sets of a name, in the order of their types; none of a name that is only there because others are below
+/// it.
 #[derive(Debug, Default)]
 pub struct Node(Vec<Set>);
 
@@ -104,8 +105,8 @@ pub struct Zone {
 }
 
 impl Zone {
-    /// Reads a file; names in it that don't end with a dot are below `origin`, which also may stand in the file. Which files were read is
-    /// told in any case.
+    /// Reads a file; names in it that don't end with a dot are below `origin`, which also may stand in the file. Which
+    /// files were read is told in any case.
     ///
     /// # Errors
     /// What is wrong with it, and where.

@@ -1,5 +1,5 @@
-//! What lies beneath a folder. Names are resolved by the kernel from the folder on, and may neither leave it nor go by a symbolic
-//! link; so it makes no difference what others do to the folders on the way meanwhile.
+//! What lies beneath a folder. Names are resolved by the kernel from the folder on, and may neither leave it nor go by
+//! a symbolic link; so it makes no difference what others do to the folders on the way meanwhile.
 
 use std::ffi::OsStr;
 use std::fs::File;

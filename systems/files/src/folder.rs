@@ -1,5 +1,5 @@
-//! What a folder is to those who serve it, wherever it lies: beneath one of this machine's ([`beneath`](crate::beneath)), or at
-//! another server. `interfaces.dry` says what a client may ask for.
+//! What a folder is to those who serve it, wherever it lies: beneath one of this machine's
+//! ([`beneath`](crate::beneath)), or at another server. `interfaces.dry` says what a client may ask for.
 
 use std::collections::BinaryHeap;
 use std::io;
@@ -35,7 +35,8 @@ pub trait Folder: Send + Sync + Sized + 'static {
         None
     }
 
-    /// Fills the buffer, as far as there are bytes, if all of them can be had without waiting for anything: how many there are.
+    /// Fills the buffer, as far as there are bytes, if all of them can be had without waiting for anything: how many
+    /// there are.
     #[must_use]
     fn read_now(&self, _: &Self::File, _position: u64, _buffer: &mut [u8]) -> Option<usize> {
         None

@@ -1,8 +1,8 @@
-//! The files of the file server: `Disk`, a native component that gives what lies in one folder. The rest of the server is
-//! written in the component language, beside this crate.
+//! The files of the file server: `Disk`, a native component that gives what lies in one folder. The rest of the server
+//! is written in the component language, beside this crate.
 //!
-//! * [`folder`] says what a folder is, [`beneath`] is one of this machine's: the kernel sees to it that no name leads out of
-//!   it (`openat2`).
+//! * [`folder`] says what a folder is, [`beneath`] is one of this machine's: the kernel sees to it that no name leads
+//!   out of it (`openat2`).
 //! * [`pool`] does on threads of its own what may wait for a disk.
 //! * [`serving`] serves a client by the two; crates that have a folder elsewhere use it, too.
 

@@ -14,7 +14,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Starts so many threads, which end with it. Where the processor is wanted by others, who has a higher `nice` gets less of it.
+    /// Starts so many threads, which end with it. Where the processor is wanted by others, who has a higher `nice` gets
+    /// less of it.
     ///
     /// # Errors
     /// The system has no more threads.

@@ -1,4 +1,5 @@
-//! What a call from one component of a system to another takes, by each way in which the two may be joined. `Joints.dry` puts it together.
+//! What a call from one component of a system to another takes, by each way in which the two may be joined.
+//! `Joints.dry` puts it together.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]

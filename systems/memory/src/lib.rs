@@ -1,7 +1,9 @@
-//! Memory that programs on several machines share: each has some of it, which others write to (the paper's section V-C). Where a handler can
-//! run (`memory.c`), a write is done and acknowledged as it arrives, whatever the process does just then.
+//! Memory that programs on several machines share: each has some of it, which others write to (the paper's section
+//! V-C). Where a handler can run (`memory.c`), a write is done and acknowledged as it arrives, whatever the process
+//! does just then.
 //!
-//! From below: [`memory`] is what others write to, [`peer`] writes to others', and [`relax`] is a parallel program on both.
+//! From below: [`memory`] is what others write to, [`peer`] writes to others', and [`relax`] is a parallel program on
+//! both.
 
 pub mod memory;
 pub mod peer;

@@ -13,7 +13,8 @@ use drystone_memory::{Memory, Peer, handler};
 /// A neighbour whose last acknowledgement was lost asks once more.
 const LINGER: Duration = Duration::from_millis(200);
 
-/// One of several workers on a plate whose upper edge is hot: neighbours write the rows to its memory that border on its own.
+/// One of several workers on a plate whose upper edge is hot: neighbours write the rows to its memory that border on
+/// its own.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
@@ -89,7 +90,8 @@ fn work(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// What others write to, as long as this process lives: by the handler, or by sockets, and by what the handler passes on.
+/// What others write to, as long as this process lives: by the handler, or by sockets, and by what the handler passes
+/// on.
 fn memory(service: Option<Service>, port: u16) -> Result<Memory, String> {
     let memory = service.as_ref().map_or_else(Memory::default, |it| it.region().clone().into());
     let by_socket = memory.clone();

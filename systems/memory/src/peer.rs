@@ -1,4 +1,5 @@
-//! Writes to the memory of another program. A write that isn't acknowledged is sent again: doing it twice is doing it once.
+//! Writes to the memory of another program. A write that isn't acknowledged is sent again: doing it twice is doing it
+//! once.
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::{SocketAddr, UdpSocket};

@@ -1,8 +1,9 @@
-//! A parallel program: the temperatures of a plate whose upper edge is hot. Each point becomes the mean of its four neighbours, again and
-//! again. Each worker has some of the rows, and needs those of its neighbours that border on its own: they write them to its memory.
+//! A parallel program: the temperatures of a plate whose upper edge is hot. Each point becomes the mean of its four
+//! neighbours, again and again. Each worker has some of the rows, and needs those of its neighbours that border on its
+//! own: they write them to its memory.
 //!
-//! A neighbour's row comes to one of two slots by turns: a worker that is in a round has had its neighbours' rows of the round before, so that
-//! none of them needs what is written over now.
+//! A neighbour's row comes to one of two slots by turns: a worker that is in a round has had its neighbours' rows of
+//! the round before, so that none of them needs what is written over now.
 
 use std::hint::spin_loop;
 use std::io::{Error, ErrorKind, Result};
@@ -55,8 +56,8 @@ pub fn share(work: Work, number: usize, workers: usize) -> std::ops::Range<usize
     work.rows * number / workers..work.rows * (number + 1) / workers
 }
 
-/// What the rows of one worker have come to, one behind the other. Neighbours have come as far then; they may still want to hear that their last
-/// rows have come.
+/// What the rows of one worker have come to, one behind the other. Neighbours have come as far then; they may still
+/// want to hear that their last rows have come.
 ///
 /// # Errors
 /// A neighbour is silent.

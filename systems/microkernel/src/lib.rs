@@ -1,6 +1,6 @@
-//! A minimal kernel (paper 002, section 5.1): address spaces, threads, and calls between domains. `Microkernel.dry` puts it together from
-//! components; this is the one of its own. On the machine's command line stands what it is to do: `measure`, `attack`, or `fuzz` and how
-//! many domains.
+//! A minimal kernel (paper 002, section 5.1): address spaces, threads, and calls between domains. `Microkernel.dry`
+//! puts it together from components; this is the one of its own. On the machine's command line stands what it is to do:
+//! `measure`, `attack`, or `fuzz` and how many domains.
 
 #![no_std]
 

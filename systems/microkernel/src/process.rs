@@ -31,8 +31,8 @@ pub trait Owner: Sized + 'static {
     unsafe fn go_on(&self, at: u64) -> bool;
 }
 
-/// What processes have beside what each process of this kernel has: the interface of a component of its own, so that what nobody needs isn't
-/// in the image. Where nothing else is said there is nothing of it.
+/// What processes have beside what each process of this kernel has: the interface of a component of its own, so that
+/// what nobody needs isn't in the image. Where nothing else is said there is nothing of it.
 pub trait Services: Sized + 'static {
     /// What a process has of it.
     type Part: 'static;
@@ -46,7 +46,8 @@ pub trait Services: Sized + 'static {
     /// The program that all processes run.
     fn program(&self) -> &'static [u8];
 
-    /// What processes do, by what stands on the machine's command line: the second group begins when the first one has ended.
+    /// What processes do, by what stands on the machine's command line: the second group begins when the first one has
+    /// ended.
     fn roles(&self, _what: &[u8]) -> &'static [&'static [u64]] {
         &[]
     }

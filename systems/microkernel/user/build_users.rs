@@ -1,4 +1,5 @@
-//! For build scripts of kernels: builds the users' program in the folder `user`, which is in the image; `USER` says where it is.
+//! For build scripts of kernels: builds the users' program in the folder `user`, which is in the image; `USER` says
+//! where it is.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -33,8 +33,8 @@ impl Allowed {
         peers.collect::<Option<_>>().map(Allowed).ok_or_else(wrong)
     }
 
-    /// A host and port as a client names them, if it may connect to them. Only the name is looked at, not the addresses that it
-    /// stands for.
+    /// A host and port as a client names them, if it may connect to them. Only the name is looked at, not the addresses
+    /// that it stands for.
     ///
     /// # Errors
     /// It may not.

@@ -1,5 +1,6 @@
-//! The network server's connections: `Wires`, a native component that connects by TCP to those to whom that is allowed. The rest of the
-//! server is written in the component language, beside this crate. Files of a folder come from the crate `files`.
+//! The network server's connections: `Wires`, a native component that connects by TCP to those to whom that is allowed.
+//! The rest of the server is written in the component language, beside this crate. Files of a folder come from the
+//! crate `files`.
 //!
 //! * [`allowed`] says who that is.
 //! * [`engine`] waits for sockets on a thread of its own.

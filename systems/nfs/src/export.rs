@@ -1,5 +1,6 @@
-//! An export, as a folder that nothing leads out of. NFS leaves it to its clients to go by names, a folder at a time, and to follow
-//! symbolic links: whoever neither goes up nor follows stays within, whatever others do to the folders on the way meanwhile.
+//! An export, as a folder that nothing leads out of. NFS leaves it to its clients to go by names, a folder at a time,
+//! and to follow symbolic links: whoever neither goes up nor follows stays within, whatever others do to the folders on
+//! the way meanwhile.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};

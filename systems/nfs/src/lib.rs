@@ -1,5 +1,5 @@
-//! The export of an NFS server: `Disk` of the file server's crate, for what another machine has. The rest of the gateway is the
-//! file server's, in the component language.
+//! The export of an NFS server: `Disk` of the file server's crate, for what another machine has. The rest of the
+//! gateway is the file server's, in the component language.
 //!
 //! * [`export`] is the export as a folder.
 //! * [`server`] asks the NFS server.

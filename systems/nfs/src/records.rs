@@ -1,5 +1,5 @@
-//! Record marking (RFC 5531, section 11): a reply comes in any number of fragments. The library that reads replies wants one, and takes as
-//! much memory as its header says; so fragments are put together here, and replies are bounded.
+//! Record marking (RFC 5531, section 11): a reply comes in any number of fragments. The library that reads replies
+//! wants one, and takes as much memory as its header says; so fragments are put together here, and replies are bounded.
 
 use std::io::{self, ErrorKind, Read};
 use std::time::Instant;

@@ -1,5 +1,5 @@
-//! Connections to an NFS server. The library that speaks by them is asynchronous; here they block, on threads that are there for
-//! that, so that what it awaits has always been done when it asks.
+//! Connections to an NFS server. The library that speaks by them is asynchronous; here they block, on threads that are
+//! there for that, so that what it awaits has always been done when it asks.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
@@ -39,8 +39,8 @@ pub fn now<T>(future: impl Future<Output = T>) -> T {
 pub struct Stream(Arc<TcpStream>);
 
 impl Stream {
-    /// Connects. Many NFS servers listen only to ports that programs of a system's administrators alone can have: one of them is
-    /// taken where that is allowed.
+    /// Connects. Many NFS servers listen only to ports that programs of a system's administrators alone can have: one
+    /// of them is taken where that is allowed.
     ///
     /// # Errors
     /// Nobody listens there, or nobody answers.

@@ -1,5 +1,5 @@
-//! The naming context `words:`: every name stands for a lexicon of one word, itself, whose meaning are its letters from the
-//! last to the first.
+//! The naming context `words:`: every name stands for a lexicon of one word, itself, whose meaning are its letters from
+//! the last to the first.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

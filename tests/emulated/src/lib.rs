@@ -1,5 +1,5 @@
-//! Kernels of `systems/` that are built for machines without an operating system, and run in QEMU, in which one beat of the
-//! processor's counter is one instruction: what they count repeats.
+//! Kernels of `systems/` that are built for machines without an operating system, and run in QEMU, in which one beat of
+//! the processor's counter is one instruction: what they count repeats.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -11,8 +11,8 @@ pub const QEMU: &str = "qemu-system-x86_64";
 pub const MICROVM: &str = "microvm,auto-kernel-cmdline=off";
 /// A PC as they are.
 pub const Q35: &str = "q35";
-/// What each machine is besides. What a single instruction could do to many bytes (`rep movsb`) would count as one or as many, as QEMU likes
-/// it: systems shall not use it.
+/// What each machine is besides. What a single instruction could do to many bytes (`rep movsb`) would count as one or
+/// as many, as QEMU likes it: systems shall not use it.
 pub const MACHINE: [&str; 10] = [
     "-accel",
     "tcg",

@@ -8,8 +8,8 @@ use std::thread;
 /// After so many failures there is no use in more.
 const ENOUGH: usize = 10;
 
-/// Fails if any case does, with what each of them says. As many are tried at a time as there are processors. A panic of `examine`
-/// is a failure of its case.
+/// Fails if any case does, with what each of them says. As many are tried at a time as there are processors. A panic of
+/// `examine` is a failure of its case.
 #[track_caller]
 pub fn for_all<T>(cases: impl Iterator<Item = T> + Send, examine: impl Fn(T) -> Result<(), String> + Sync) {
     let cases = Mutex::new(cases);

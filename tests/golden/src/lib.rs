@@ -1,5 +1,5 @@
-//! Golden tests: what is made of each case must be what is written in a file. Whoever runs the tests with `BLESS=1` in the
-//! environment rewrites those files instead; what has changed is then seen as a difference of the repository.
+//! Golden tests: what is made of each case must be what is written in a file. Whoever runs the tests with `BLESS=1` in
+//! the environment rewrites those files instead; what has changed is then seen as a difference of the repository.
 
 mod at_once;
 mod ports;
@@ -13,14 +13,16 @@ pub use at_once::{for_all, for_all_seeds, generated_cases};
 pub use ports::free_port;
 pub use terminal::terminal;
 
-/// Says that the running test is skipped, or a part of it, and why: `./test` counts these lines. What calls it returns then.
+/// Says that the running test is skipped, or a part of it, and why: `./test` counts these lines. What calls it returns
+/// then.
 pub fn skipped(why: &str) {
     let thread = std::thread::current();
     // Of what `eprintln!` says nothing is shown where a test passes. Nobody reads: then nobody counts.
     let _ = writeln!(io::stderr(), "{}", skipped_line(thread.name(), why));
 }
 
-/// Tests of several crates may have one name, but their binaries differ. `./test` finds what is skipped before the first space.
+/// Tests of several crates may have one name, but their binaries differ. `./test` finds what is skipped before the
+/// first space.
 fn skipped_line(test: Option<&str>, why: &str) -> String {
     let binary = std::env::current_exe().expect("a test is run from a file");
     let binary = binary.file_stem().unwrap_or_default().display();

@@ -1,6 +1,7 @@
 //! Terminals for tests.
 //!
-//! `unsafe` here: the C library makes them. That is sound because both descriptors are written by it, new, and nobody else's.
+//! `unsafe` here: the C library makes them. That is sound because both descriptors are written by it, new, and nobody
+//! else's.
 
 use std::fs::File;
 use std::os::fd::{FromRawFd, OwnedFd};

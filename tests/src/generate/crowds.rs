@@ -1,6 +1,6 @@
-//! Components by the thousand, where what the runtime does for them is done a part at a time: chains of relays that are connected
-//! from either end, trees that are deleted or ended by force while others wait for what is in them, and processes that await one
-//! condition, which takes long.
+//! Components by the thousand, where what the runtime does for them is done a part at a time: chains of relays that are
+//! connected from either end, trees that are deleted or ended by force while others wait for what is in them, and
+//! processes that await one condition, which takes long.
 
 use super::{Generator, Step, fold, run_once};
 

@@ -1,13 +1,13 @@
 //! Services whose clients are lost at every point of what they say, and that put in order what was begun.
 //!
-//! All that happens by itself happens at even moments after the beginning, and clients are lost at odd ones, so that no schedule
-//! has a say in where they are then.
+//! All that happens by itself happens at even moments after the beginning, and clients are lost at odd ones, so that no
+//! schedule has a say in where they are then.
 
 use super::{Generator, Step, fold};
 
 impl Generator {
-    /// Clients in rooms of their own, each of which is ended by an error at its time; and how a service answers them, each one of its
-    /// own or all the same one.
+    /// Clients in rooms of their own, each of which is ended by an error at its time; and how a service answers them,
+    /// each one of its own or all the same one.
     pub fn losses(&mut self) -> Step {
         let (work, look) = (self.name("Work"), self.name("Look"));
         let (server, client, room) = (self.name("Server"), self.name("Client"), self.name("Room"));
@@ -21,7 +21,8 @@ impl Generator {
         let (rounds, tells) = (1 + self.random.below(5), 1 + self.random.below(3));
         let mut step = Step::declaring(format!(
             "INTERFACE {work};
-{{ IN Ask(n: INTEGER) OUT Given(n: INTEGER; t: TEXT) ( IN Back(n: INTEGER) OUT Kept | IN Skip ) | IN Tell(n: INTEGER; t: TEXT) }}
+{{ IN Ask(n: INTEGER) OUT Given(n: INTEGER; t: TEXT) ( IN Back(n: INTEGER) OUT Kept | IN Skip ) \
+| IN Tell(n: INTEGER; t: TEXT) }}
 END {work};
 INTERFACE {look};\n{{ IN Look OUT Is(a, b, open, lost, ended: INTEGER) }}\nEND {look};
 COMPONENT {server} OFFERS {work}, {look};
@@ -38,7 +39,8 @@ ACTIVITY
 FOR round := 1 TO {rounds} DO
 {first}IF round MOD {tells} = 1 THEN {work}!Tell(round, TEXT(round))
 ELSE
-{work}!Ask(round); {second}{work}?Given(n, t); {third}IF n MOD 2 = 0 THEN {work}!Back(n + LENGTH(t)); {work}?Kept ELSE {work}!Skip END
+{work}!Ask(round); {second}{work}?Given(n, t); \
+{third}IF n MOD 2 = 0 THEN {work}!Back(n + LENGTH(t)); {work}?Kept ELSE {work}!Skip END
 END
 END
 END {client};
@@ -62,7 +64,8 @@ END {room};
         ];
         let (here, its) = (format!("{r}[{i}]"), if is_shared { "0".to_string() } else { i.clone() });
         let link = self.wire(&work, &here, &format!("{s}[{its}]"), Some(&i), &mut step);
-        // With a monitor in between more messages may be on their way, and how many of a lost client's are heard depends on that.
+        // With a monitor in between more messages may be on their way, and how many of a lost client's are heard
+        // depends on that.
         let link = link.replace(" BY Monitored()", "");
         let times = self.random.range(1, 20);
         step.statements = format!(

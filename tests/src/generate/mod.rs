@@ -3,8 +3,9 @@
 //! one at the same place.
 //!
 //! A program is a list of [`Step`]s, each an interaction pattern with random computations in it
-//! (`crowds`, `cuts`, `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its holder
-//! (`scenario`), which may in turn have steps. Only the entry component writes, and components that are being
+//! (`crowds`, `cuts`, `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`,
+//! `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its
+//! holder (`scenario`), which may in turn have steps. Only the entry component writes, and components that are being
 //! deleted while it waits.
 
 pub mod arrays;
@@ -29,8 +30,8 @@ mod wiring;
 
 use crate::random::Random;
 
-/// Makes the program of a seed. Smaller sizes give smaller programs; 1 is about the smallest, 4 is usual. What follows a
-/// line [`IMPORTED`] is the text of a file that it imports by the name of [`IMPORT`].
+/// Makes the program of a seed. Smaller sizes give smaller programs; 1 is about the smallest, 4 is usual. What follows
+/// a line [`IMPORTED`] is the text of a file that it imports by the name of [`IMPORT`].
 pub fn program(seed: u64, size: usize) -> String {
     program_of(seed, size, None)
 }

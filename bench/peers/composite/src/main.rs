@@ -5,8 +5,8 @@
 //! ```
 //!
 //! `copy` is a loop with two calls of nothing, with three arguments each, N times; `instructions` a loop of four
-//! instructions, N times; nanoseconds are of a round. A tenth of it is done before and not measured. `ready` makes the first program
-//! ready to run N times; nanoseconds are of once.
+//! instructions, N times; nanoseconds are of a round. A tenth of it is done before and not measured. `ready` makes the
+//! first program ready to run N times; nanoseconds are of once.
 
 mod common;
 mod rbpf;

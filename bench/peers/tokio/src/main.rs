@@ -7,8 +7,9 @@
 //! ```
 //!
 //! Every measured run (after one to warm up, or as many as -warm says) prints a line of JSON: the results, the number
-//! of messages and the time of the work itself. A wrong result ends the command with status 1. Where a Drystone protocol
-//! ends with a message of its own, the mirrors may drop the sender instead, and count that as the message it stands for.
+//! of messages and the time of the work itself. A wrong result ends the command with status 1. Where a Drystone
+//! protocol ends with a message of its own, the mirrors may drop the sender instead, and count that as the message it
+//! stands for.
 
 mod arguments;
 mod best;

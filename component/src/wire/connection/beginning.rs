@@ -1,5 +1,5 @@
-//! How communications begin: this side asks for one, or serves one that the other side has asked for; and what stands under
-//! a name, for those who want to know before.
+//! How communications begin: this side asks for one, or serves one that the other side has asked for; and what stands
+//! under a name, for those who want to know before.
 
 use alloc::format;
 use alloc::string::String;
@@ -59,8 +59,8 @@ impl Connection {
         self.wake(index, Waits::Room);
     }
 
-    /// Serves a communication that the other side has asked for. If it asked for another interface, it is told which one
-    /// this is, and this is over: the answer is false, and the handle is no more. `capacity` is as for
+    /// Serves a communication that the other side has asked for. If it asked for another interface, it is told which
+    /// one this is, and this is over: the answer is false, and the handle is no more. `capacity` is as for
     /// [`Connection::open`].
     pub fn accept(&mut self, handle: Handle, interface: &'static Interface, capacity: u32) -> bool {
         let (role, theirs) = (self.role, self.theirs.unwrap_or_default());
@@ -95,7 +95,8 @@ impl Connection {
         }
     }
 
-    /// The other side may send at least so many messages of a communication, and as much more bytes, if there are some left.
+    /// The other side may send at least so many messages of a communication, and as much more bytes, if there are some
+    /// left.
     fn widen(&mut self, index: u32, capacity: u32) {
         let Some(channel) = self.channels[index as usize].as_mut() else { return };
         let messages = capacity.saturating_sub(channel.window.messages);

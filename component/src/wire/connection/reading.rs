@@ -292,7 +292,8 @@ impl Connection {
             };
             self.over(index, end);
         }
-        // Whoever holds it answers when it is given back: only then takes it no memory any more, and may be followed by another.
+        // Whoever holds it answers when it is given back: only then takes it no memory any more, and may be followed by
+        // another.
         self.settle(index);
         Ok(())
     }
@@ -305,7 +306,8 @@ impl Connection {
         }
     }
 
-    /// The server has another interface than the one that was asked for: whether that serves too. Gives its fingerprint.
+    /// The server has another interface than the one that was asked for: whether that serves too. Gives its
+    /// fingerprint.
     fn other_interface(&mut self, index: u32, body: &[u8]) -> Result<Fingerprint, String> {
         let Some(channel) = self.channels[index as usize].as_mut() else { return Err(String::new()) };
         let target = &mut self.targets[channel.target as usize];
@@ -362,8 +364,8 @@ impl Connection {
     }
 }
 
-/// Messages of the same communication that come whole, one behind the other, and for which there is credit: how many bytes of
-/// frames, and how many messages.
+/// Messages of the same communication that come whole, one behind the other, and for which there is credit: how many
+/// bytes of frames, and how many messages.
 fn run(of: Header, bytes: &[u8], granted: &mut Credit, largest: u32) -> (usize, u32) {
     let (mut length, mut count) = (0, 0);
     while let Some(next) = bytes[length..].first_chunk().map(Header::read) {

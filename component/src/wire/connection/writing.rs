@@ -32,7 +32,8 @@ impl Connection {
         self.tell_of_room();
     }
 
-    /// Whether nobody may send: much waits to be sent, or communications are overdrawn by as much as they may be together.
+    /// Whether nobody may send: much waits to be sent, or communications are overdrawn by as much as they may be
+    /// together.
     pub(super) fn is_full(&self) -> bool {
         let may_overdraw = self.theirs.map_or(0, |theirs| theirs.largest).max(1);
         self.output.rest().len() >= FULL || self.overdrawn[1] >= may_overdraw.into()

@@ -104,8 +104,8 @@ fn a_processor() -> String {
     list.trim().split([',', '-']).next().expect("there is one").to_string()
 }
 
-/// A third of the processor is left, so three times as long is fair. Who waits for the other side by letting the processor go for as long
-/// as the other program likes, or by keeping it, takes some fifty times as long.
+/// A third of the processor is left, so three times as long is fair. Who waits for the other side by letting the
+/// processor go for as long as the other program likes, or by keeping it, takes some fifty times as long.
 #[test]
 fn a_crossing_beside_a_busy_program_has_its_share_of_the_processor() {
     let processor = a_processor();

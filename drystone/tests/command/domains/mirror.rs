@@ -27,8 +27,8 @@ fn list(of: impl Iterator<Item = String>, between: &str) -> String {
     if of.is_empty() { String::new() } else { format!("({})", of.join(between)) }
 }
 
-/// Has so many messages, of up to a dozen values each, and writes `done` when all have come back as they were; its component is at
-/// `PLACE`.
+/// Has so many messages, of up to a dozen values each, and writes `done` when all have come back as they were; its
+/// component is at `PLACE`.
 pub fn program(random: &mut dyn FnMut() -> u64, messages: usize) -> String {
     let (mut declared, mut served, mut said) = (String::new(), String::new(), String::new());
     let (mut variables, mut taken) = (String::new(), String::new());

@@ -1,5 +1,5 @@
-//! `AT "user:store"` on a machine, beside what all places have in common (`places`): whatever a component in an address space of its own does
-//! beside what it must is its own end.
+//! `AT "user:store"` on a machine, beside what all places have in common (`places`): whatever a component in an address
+//! space of its own does beside what it must is its own end.
 
 use std::fs;
 use std::path::Path;
@@ -129,8 +129,8 @@ fn as_many_domains_are_there_as_there_is_memory_for() {
     }
 }
 
-/// What compiled programs never do, a crate of theirs does: whoever does something that it must not is ended, who takes the
-/// processor or all memory, or writes nonsense into the channel, keeps nobody from going on.
+/// What compiled programs never do, a crate of theirs does: whoever does something that it must not is ended, who takes
+/// the processor or all memory, or writes nonsense into the channel, keeps nobody from going on.
 #[test]
 fn who_does_what_it_must_not_ends_alone() {
     if !is_there() {

@@ -48,7 +48,8 @@ fn microkernel() -> std::path::PathBuf {
     repository().join("systems/microkernel/Microkernel.dry")
 }
 
-/// What is said, in no order, without addresses: an emulator jumps where a processor doesn't before it finds out that nothing is there.
+/// What is said, in no order, without addresses: an emulator jumps where a processor doesn't before it finds out that
+/// nothing is there.
 fn lines(said: &str) -> BTreeSet<String> {
     let of_it = said.lines().filter(|line| !line.is_empty()).map(|line| {
         let words = line.split(' ').filter(|word| !word.starts_with("0x"));

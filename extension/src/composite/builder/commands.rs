@@ -72,8 +72,8 @@ pub fn stop() -> Command {
     Command::Stop
 }
 
-/// Off++'s `Move`: `count` items of `size` elements; the first is taken from one element and goes to another, the next ones are so
-/// many elements apart.
+/// Off++'s `Move`: `count` items of `size` elements; the first is taken from one element and goes to another, the next
+/// ones are so many elements apart.
 #[track_caller]
 pub fn strided<T>(
     (from, from_at, from_step): (Array<T>, i64, i64),

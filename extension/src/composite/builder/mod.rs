@@ -18,9 +18,9 @@
 //! # }
 //! ```
 //!
-//! Variables and expressions have Rust's types: `bool`, `u8` (CHARACTER), `i64`, `f64`, [`Text`]; so what doesn't fit doesn't
-//! compile. Messages are found by name, and what doesn't fit them is said when the program is taken ([`Builder::program`]). Errors
-//! of the program's name the line of Rust where it was written.
+//! Variables and expressions have Rust's types: `bool`, `u8` (CHARACTER), `i64`, `f64`, [`Text`]; so what doesn't fit
+//! doesn't compile. Messages are found by name, and what doesn't fit them is said when the program is taken
+//! ([`Builder::program`]). Errors of the program's name the line of Rust where it was written.
 
 mod calls;
 mod commands;
@@ -117,7 +117,8 @@ macro_rules! copies {
 
 copies!(Var, Array);
 
-/// A program that is being written: its variables and communications are had from here. (The paper has a VarTable for that.)
+/// A program that is being written: its variables and communications are had from here. (The paper has a VarTable for
+/// that.)
 #[derive(Clone, Debug, Default)]
 pub struct Builder(Rc<RefCell<Draft>>);
 

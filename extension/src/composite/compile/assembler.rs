@@ -1,5 +1,5 @@
-//! Instructions with labels in place of distances. Conditional jumps reach 32768 slots: one that is to lead farther becomes
-//! two.
+//! Instructions with labels in place of distances. Conditional jumps reach 32768 slots: one that is to lead farther
+//! becomes two.
 
 use alloc::vec;
 use alloc::vec::Vec;

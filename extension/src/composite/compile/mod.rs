@@ -1,9 +1,10 @@
 //! Makes bytecode of a tree.
 //!
-//! Variables stay in the program's own memory, at constant distances from r9, so that the verifier proves every access. A value is
-//! computed in r0; what has to wait for another one waits in r6 to r8, and in the stack when these are taken. Texts are slots, of
-//! which the compiler adds some for those that have no variable. What fails does so in a cold part at the end, which jumps back to
-//! where the command begins: a program that is resumed there does the command again.
+//! Variables stay in the program's own memory, at constant distances from r9, so that the verifier proves every access.
+//! A value is computed in r0; what has to wait for another one waits in r6 to r8, and in the stack when these are
+//! taken. Texts are slots, of which the compiler adds some for those that have no variable. What fails does so in a
+//! cold part at the end, which jumps back to where the command begins: a program that is resumed there does the command
+//! again.
 
 mod assembler;
 mod commands;
@@ -99,7 +100,8 @@ struct Cold {
 enum Failing {
     /// With a fault, or with the status in r0; the location, and where to go on if it is resumed.
     Fault(Option<Fault>, u32, Label),
-    /// No failure yet: a product of large numbers. It may overflow; else it goes on behind, with both factors where they were.
+    /// No failure yet: a product of large numbers. It may overflow; else it goes on behind, with both factors where
+    /// they were.
     Multiply { overflow: Label, back: Label, waiting: usize },
 }
 

@@ -1,9 +1,9 @@
 //! A service that answers datagrams, as a handler (paper 003): the tree is what it does with one of them.
 //!
-//! What the service keeps lies in the first value of map 0, which its process has, too: a lock, whose datagrams these are, counts, and
-//! variables. A run takes the lock, or leaves the datagram to the process; copies the variables into its stack; and puts them back when
-//! all has gone well. So whatever fails before has changed nothing, and the process does it again from the beginning: with its errors, if
-//! they are errors.
+//! What the service keeps lies in the first value of map 0, which its process has, too: a lock, whose datagrams these
+//! are, counts, and variables. A run takes the lock, or leaves the datagram to the process; copies the variables into
+//! its stack; and puts them back when all has gone well. So whatever fails before has changed nothing, and the process
+//! does it again from the beginning: with its errors, if they are errors.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -90,7 +90,8 @@ pub(super) struct Responding {
 }
 
 impl Program {
-    /// The instructions of a handler that does for each request what the tree does; 0 is its only communication, with whoever sent it.
+    /// The instructions of a handler that does for each request what the tree does; 0 is its only communication, with
+    /// whoever sent it.
     ///
     /// # Errors
     /// The program does what handlers can't, or needs more room than they have.
@@ -217,8 +218,8 @@ impl Compiler {
         self.calls.iter().filter_map(|call| which(&call.action)).collect()
     }
 
-    /// Goes on with a datagram whose form and place are the service's; its message's number is in r0 then, and r2 and r3 are where it
-    /// begins and ends.
+    /// Goes on with a datagram whose form and place are the service's; its message's number is in r0 then, and r2 and
+    /// r3 are where it begins and ends.
     fn header(&mut self, form: u32, not_mine: Label) {
         self.bounds(0, not_mine);
         let fields = [

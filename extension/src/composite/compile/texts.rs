@@ -83,7 +83,8 @@ impl Compiler {
         Slot::Temporary(self.temporaries[self.taken - 1])
     }
 
-    /// Makes a text in a slot, or in a new one. Nothing that it is made of is in that slot, unless it is the first part.
+    /// Makes a text in a slot, or in a new one. Nothing that it is made of is in that slot, unless it is the first
+    /// part.
     pub(super) fn make(
         &mut self,
         to: Option<Slot>,
@@ -154,8 +155,8 @@ impl Compiler {
         self.jump_if(Condition::Above, R0, 0, failing);
     }
 
-    /// A text has been made of others, perhaps in the place of one of them. Those that were temporaries are free, but for the
-    /// result.
+    /// A text has been made of others, perhaps in the place of one of them. Those that were temporaries are free, but
+    /// for the result.
     fn made(&mut self, result: Slot, of: &[Slot], location: u32) -> Slot {
         self.status(location);
         let is = |slot: &Slot| match (*slot, result) {

@@ -265,7 +265,8 @@ impl<S: Services> Walk<'_, S> {
         Ok(())
     }
 
-    /// What is put together is put together in the variable's slot: appending costs what is appended, unless others have the text too.
+    /// What is put together is put together in the variable's slot: appending costs what is appended, unless others
+    /// have the text too.
     fn assign_text(&mut self, variable: u32, value: &Expression) -> Done {
         let slot = u64::from(self.layout.place(variable));
         let location = location_of(value);

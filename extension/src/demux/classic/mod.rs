@@ -1,5 +1,5 @@
-//! Programs of classic BPF, as libpcap compiles expressions to and Linux runs for sockets: read strictly, understood as tests where
-//! that is possible ([`alternatives`]), and interpreted where not.
+//! Programs of classic BPF, as libpcap compiles expressions to and Linux runs for sockets: read strictly, understood as
+//! tests where that is possible ([`alternatives`]), and interpreted where not.
 
 mod paths;
 mod program;

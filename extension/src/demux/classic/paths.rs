@@ -1,8 +1,9 @@
-//! What a program asks of packets, found by following its ways: each that ends with "yes" is an alternative, whose tests are the
-//! loads that must succeed and the jumps that must be taken.
+//! What a program asks of packets, found by following its ways: each that ends with "yes" is an alternative, whose
+//! tests are the loads that must succeed and the jumps that must be taken.
 //!
-//! Values are followed as far as they are a constant, some bits of a cell, or a header's length. Where a jump depends on anything
-//! else, or there are too many ways, the program isn't understood: then nothing is said of it, rather than something wrong.
+//! Values are followed as far as they are a constant, some bits of a cell, or a header's length. Where a jump depends
+//! on anything else, or there are too many ways, the program isn't understood: then nothing is said of it, rather than
+//! something wrong.
 
 use alloc::{vec, vec::Vec};
 
@@ -229,8 +230,8 @@ fn taken(comparison: Comparison, a: Value, number: u32) -> Result<Taken, Puzzled
     Ok(Taken::If(Test { cell, mask, condition }))
 }
 
-/// The test that holds for packets that have the cell where this one doesn't, if there is one; there is for those that [`taken`]
-/// makes.
+/// The test that holds for packets that have the cell where this one doesn't, if there is one; there is for those that
+/// [`taken`] makes.
 fn opposite(test: Test) -> Option<Test> {
     let condition = match test.condition {
         Condition::Is(value) => Condition::IsNot(value),
@@ -242,7 +243,8 @@ fn opposite(test: Test) -> Option<Test> {
     Some(Test { condition, ..test })
 }
 
-/// Leaves out tests that only keep alternatives apart: a packet that doesn't fulfil one is wanted by another alternative anyway.
+/// Leaves out tests that only keep alternatives apart: a packet that doesn't fulfil one is wanted by another
+/// alternative anyway.
 fn simplified(found: &[Conjunction]) -> Vec<Vec<Test>> {
     const MANY: usize = 512;
     let mut all: Vec<Vec<Test>> = found.iter().map(Conjunction::tests).collect();

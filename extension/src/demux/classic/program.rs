@@ -19,8 +19,8 @@ pub struct Instruction {
     pub k: u32,
 }
 
-/// A program that was found to be one: it ends, whatever the packet, and touches nothing but that and its own scratch memory, of
-/// which it reads only what it wrote.
+/// A program that was found to be one: it ends, whatever the packet, and touches nothing but that and its own scratch
+/// memory, of which it reads only what it wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub(super) steps: Vec<Step>,

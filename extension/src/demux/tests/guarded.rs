@@ -1,7 +1,7 @@
 //! Packets behind which there is nothing: who reads one byte too much ends the process.
 //!
-//! `unsafe` here: memory is had from the operating system, and lent as bytes. That is sound because it is nobody else's, and there until
-//! it is given back by who has it alone.
+//! `unsafe` here: memory is had from the operating system, and lent as bytes. That is sound because it is nobody
+//! else's, and there until it is given back by who has it alone.
 
 use core::ffi::c_void;
 use core::{ptr, slice};

@@ -1,4 +1,5 @@
-//! Expressions that libpcap compiles: as one of its versions compiled them, and as the one does that is here, if there is one.
+//! Expressions that libpcap compiles: as one of its versions compiled them, and as the one does that is here, if there
+//! is one.
 
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -290,8 +290,8 @@ impl<H> Compiler<'_, H> {
         }
     }
 
-    /// Puts a number that the program chose into a register. If asked to, so that it doesn't stand in the code, where somebody
-    /// might make a processor jump to it.
+    /// Puts a number that the program chose into a register. If asked to, so that it doesn't stand in the code, where
+    /// somebody might make a processor jump to it.
     pub fn number(&mut self, to: Reg, number: u64) {
         if !self.hides(number as i64) {
             return self.code.mov_number(to, number);
@@ -306,8 +306,8 @@ impl<H> Compiler<'_, H> {
         self.code.shift(Width::W64, Shift::Rol, to, 32);
     }
 
-    /// Whether a number must not stand in the code. A byte of the program's choice may: it stands in other instructions too, and
-    /// is too little for one and a way to the next.
+    /// Whether a number must not stand in the code. A byte of the program's choice may: it stands in other instructions
+    /// too, and is too little for one and a way to the next.
     fn hides(&self, number: i64) -> bool {
         self.key.is_some() && i8::try_from(number).is_err()
     }

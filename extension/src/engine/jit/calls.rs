@@ -1,7 +1,7 @@
 //! Calls of helpers and of the program's own functions.
 //!
-//! A helper may stop, and is called again then: so its arguments must be kept. Those that are copies of what helpers keep, or
-//! constants, can be had again where they are needed, and cost nothing where they aren't.
+//! A helper may stop, and is called again then: so its arguments must be kept. Those that are copies of what helpers
+//! keep, or constants, can be had again where they are needed, and cost nothing where they aren't.
 
 use alloc::string::String;
 use core::mem::offset_of;
@@ -91,7 +91,8 @@ impl<H> Compiler<'_, H> {
         }
     }
 
-    /// Puts arguments of a helper into the state, as far as that wasn't done before. What the helper keeps is as it was.
+    /// Puts arguments of a helper into the state, as far as that wasn't done before. What the helper keeps is as it
+    /// was.
     pub fn follow(&mut self, recipes: &Recipes) {
         for (index, recipe) in recipes.0.iter().enumerate() {
             let Some(Recipe { of, plus }) = *recipe else { continue };
@@ -132,8 +133,8 @@ impl<H> Compiler<'_, H> {
         Ok(())
     }
 
-    /// The slice may only be in the state: brings it back to its register. It is there as a rule, because helpers seldom take from it:
-    /// a comparison says so without anything having to wait for it.
+    /// The slice may only be in the state: brings it back to its register. It is there as a rule, because helpers
+    /// seldom take from it: a comparison says so without anything having to wait for it.
     pub fn settle_slice(&mut self) {
         if self.slice != Slice::State {
             return;

@@ -1,12 +1,13 @@
 //! From a program to code of the machine, instruction by instruction. The code can lie anywhere.
 //!
-//! r0 to r9 are in RAX RSI RDX RCX R8 R9 RBX R13 R14 R15, so that a helper finds its arguments where it expects them, and what
-//! it must keep are those that a call keeps. R12 is the memory's base, R10 for what lasts within an instruction. While a function
-//! runs the stack is at a multiple of 16; behind the address that the function returns to stands the context's.
+//! r0 to r9 are in RAX RSI RDX RCX R8 R9 RBX R13 R14 R15, so that a helper finds its arguments where it expects them,
+//! and what it must keep are those that a call keeps. R12 is the memory's base, R10 for what lasts within an
+//! instruction. While a function runs the stack is at a multiple of 16; behind the address that the function returns to
+//! stands the context's.
 //!
-//! The rest is up to the program ([`Compiler::is_flat`]). Where nothing calls a function, r10 is always the same number and needs no
-//! register: RBP is what is left of the slice of budget, which helpers keep then, and R11 is free. Else RBP is r10, R11 that
-//! slice, and RDI is free.
+//! The rest is up to the program ([`Compiler::is_flat`]). Where nothing calls a function, r10 is always the same number
+//! and needs no register: RBP is what is left of the slice of budget, which helpers keep then, and R11 is free. Else
+//! RBP is r10, R11 that slice, and RDI is free.
 
 use alloc::{string::String, vec, vec::Vec};
 use core::mem::offset_of;

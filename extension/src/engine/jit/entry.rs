@@ -9,8 +9,8 @@ use super::x86::*;
 use crate::bytecode::Width;
 use crate::engine::context::{Answer, Context, State, Stop};
 
-/// What is entered: with the context, the memory's base, where to go on, and where the functions that are under way return to,
-/// the outermost's callee first. It gives r0, and 0 or why it came back.
+/// What is entered: with the context, the memory's base, where to go on, and where the functions that are under way
+/// return to, the outermost's callee first. It gives r0, and 0 or why it came back.
 pub(super) type Entry<H> =
     unsafe extern "C" fn(&mut Context<H>, usize, *const u8, *const *const u8, usize) -> Answer;
 
@@ -22,8 +22,8 @@ pub(super) const CALLS_REGISTER: u64 = 3 << 32;
 const KEPT: [Reg; 6] = [RBX, RBP, R12, R13, R14, R15];
 
 impl<H> Compiler<'_, H> {
-    /// Must come first. Gives where to go with the slot in SCRATCH and the context in its register, by reason, once the slice is in
-    /// the state.
+    /// Must come first. Gives where to go with the slot in SCRATCH and the context in its register, by reason, once the
+    /// slice is in the state.
     pub fn entry_and_ways_out(&mut self) -> [usize; 5] {
         let done = self.enter();
         let slice = self.slice_register();

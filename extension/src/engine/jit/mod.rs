@@ -1,8 +1,8 @@
 //! Compiles programs to code of x86-64. It needs no operating system: who uses it says how code becomes executable.
 //!
-//! `unsafe` here: what was compiled is called. That is sound because [`compile`] keeps what an [`Entry`] promises (the calling
-//! convention of System V; see there), because the code accesses memory only where the verifier proved it, or behind a guard, and
-//! because who makes a [`Jit`] promises the rest.
+//! `unsafe` here: what was compiled is called. That is sound because [`compile`] keeps what an [`Entry`] promises (the
+//! calling convention of System V; see there), because the code accesses memory only where the verifier proved it, or
+//! behind a guard, and because who makes a [`Jit`] promises the rest.
 
 mod arithmetic;
 mod calls;
@@ -45,12 +45,12 @@ pub enum Constants {
 }
 
 impl<H, M: Deref<Target = [u8]>> Jit<H, M> {
-    /// Compiles a program. `place` makes memory of the code, executable and (from then on) not writable. It fails if that does, or
-    /// if the platform lacks what the program refers to.
+    /// Compiles a program. `place` makes memory of the code, executable and (from then on) not writable. It fails if
+    /// that does, or if the platform lacks what the program refers to.
     ///
     /// # Safety
-    /// As for [`super::Interpreter::new`]; and `place` gives the same bytes, executable, which nobody changes or moves while the
-    /// result lives.
+    /// As for [`super::Interpreter::new`]; and `place` gives the same bytes, executable, which nobody changes or moves
+    /// while the result lives.
     pub unsafe fn new(
         verified: &Verified,
         platform: Platform<H>,

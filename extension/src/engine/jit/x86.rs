@@ -1,5 +1,5 @@
-//! Instructions of x86-64 as bytes: only the forms that compilers here need, each with its prefix that says where registers from 8
-//! on stand (REX), needed or not.
+//! Instructions of x86-64 as bytes: only the forms that compilers here need, each with its prefix that says where
+//! registers from 8 on stand (REX), needed or not.
 
 use alloc::vec::Vec;
 
@@ -45,8 +45,8 @@ impl Place {
     }
 }
 
-/// Operations on two operands: by their opcode with a register as the destination's source (`op r/m, r`), from which the other
-/// forms follow.
+/// Operations on two operands: by their opcode with a register as the destination's source (`op r/m, r`), from which
+/// the other forms follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Add = 0x01,
@@ -115,8 +115,8 @@ impl Code {
         self.place(reg.0, place);
     }
 
-    /// What says a register (or a number that belongs to the opcode) and a place in memory: the last part of an instruction, without
-    /// the bits for registers from 8 on.
+    /// What says a register (or a number that belongs to the opcode) and a place in memory: the last part of an
+    /// instruction, without the bits for registers from 8 on.
     pub fn place(&mut self, reg: u8, place: Place) {
         let Place { base, index, displacement } = place;
         let mode = match displacement {
@@ -238,7 +238,8 @@ impl Code {
         self.registers(Width::W32, &[0xff], Reg(4), register);
     }
 
-    /// Goes on at the next multiple of 16 bytes, counted from the beginning, by doing nothing: a loop is read quicker from there.
+    /// Goes on at the next multiple of 16 bytes, counted from the beginning, by doing nothing: a loop is read quicker
+    /// from there.
     pub fn align(&mut self) {
         const NOTHING: [&[u8]; 10] = [
             &[],

@@ -1,6 +1,6 @@
-//! Composes bodies: checks each step as it comes, and makes it narrower where that changes nothing. Words of a pipe's own gauge lie
-//! beside each other in vector registers; wider ones don't. So a program that computes with 64 bits, of which 32 go out, is
-//! made one that computes with 32.
+//! Composes bodies: checks each step as it comes, and makes it narrower where that changes nothing. Words of a pipe's
+//! own gauge lie beside each other in vector registers; wider ones don't. So a program that computes with 64 bits, of
+//! which 32 go out, is made one that computes with 32.
 
 mod narrow;
 

@@ -87,7 +87,8 @@ impl Composer {
         Gauge::ALL.into_iter().find(|it| it.most() == mask && *it < self.width(value))
     }
 
-    /// The sum with what it carries, as it is written where there is no instruction for it: `(s & 0xffffffff) + (s >> 32)` of a sum `s`.
+    /// The sum with what it carries, as it is written where there is no instruction for it: `(s & 0xffffffff) + (s >>
+    /// 32)` of a sum `s`.
     pub(super) fn with_carry(
         &mut self,
         operation: Binary,

@@ -1,13 +1,15 @@
 //! Bodies as bytecode, from who isn't trusted: verified, and then taken apart into the same steps as all others.
 //!
-//! A program is run for each word, which is in r1, and leaves the word that goes out in r0. Its own memory, at r2, is the pipe's
-//! registers, 8 bytes for each; the bytes above a register's width are always 0. It can call, with the low bits of r1 and r2:
+//! A program is run for each word, which is in r1, and leaves the word that goes out in r0. Its own memory, at r2, is
+//! the pipe's registers, 8 bytes for each; the bytes above a register's width are always 0. It can call, with the low
+//! bits of r1 and r2:
 //!
 //! * 1: the sum of two numbers of 32 bits with what it carries,
 //! * 2: a CRC32C, not inverted, after a word as wide as those that come in,
 //! * 3: an Adler-32 after a byte.
 //!
-//! It has no loops. Where it branches, both ways are gone, and of what they come to one is selected: so it can be done on many words at once.
+//! It has no loops. Where it branches, both ways are gone, and of what they come to one is selected: so it can be done
+//! on many words at once.
 
 mod reader;
 mod state;
@@ -41,8 +43,9 @@ impl Pipe {
         Pipe::of_body(name, (input, output), given, attributes, body)
     }
 
-    /// A pipe whose body is a program with so many registers, which persist, and that calls nothing: the last one has registers of 64 bits. Before it the same
-    /// with registers of as few bits as may do, for values that fit, as that lets more words be done at once.
+    /// A pipe whose body is a program with so many registers, which persist, and that calls nothing: the last one has
+    /// registers of 64 bits. Before it the same with registers of as few bits as may do, for values that fit, as that
+    /// lets more words be done at once.
     pub(crate) fn of_function(
         name: &str,
         gauge: Gauge,

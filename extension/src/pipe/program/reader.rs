@@ -1,5 +1,5 @@
-//! Takes a program apart into steps. It goes through the instructions once, from the first to the last: a jump leads on, so all ways that lead
-//! to an instruction are known when it is reached.
+//! Takes a program apart into steps. It goes through the instructions once, from the first to the last: a jump leads
+//! on, so all ways that lead to an instruction are known when it is reached.
 
 use alloc::{collections::BTreeMap, format, vec, vec::Vec};
 
@@ -53,7 +53,8 @@ impl Reader {
         Ok(Reader { composer, input, widths, state, ahead: BTreeMap::new(), tests: 0, cut })
     }
 
-    /// What the program does, where words of some width go out, or none; and of each register of the pipe, whether it may be too narrow.
+    /// What the program does, where words of some width go out, or none; and of each register of the pipe, whether it
+    /// may be too narrow.
     pub fn body(mut self, program: &Program, output: Option<Gauge>) -> Read<(Body, Vec<bool>)> {
         let mut here = true;
         for (at, it) in program.instructions() {

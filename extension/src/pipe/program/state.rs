@@ -1,5 +1,6 @@
-//! What a program holds where it has come to, and how two ways come together: of all that differs, one of both is selected by what was
-//! asked where they parted. So a program with branches becomes one that goes straight on, and can be done on many words at once.
+//! What a program holds where it has come to, and how two ways come together: of all that differs, one of both is
+//! selected by what was asked where they parted. So a program with branches becomes one that goes straight on, and can
+//! be done on many words at once.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
@@ -60,8 +61,8 @@ impl State {
         State { tests: Vec::new(), held: [Held::Nothing; Register::COUNT], cells, stack: BTreeMap::new() }
     }
 
-    /// The state where two ways come together, of which one was gone if not the other. If that is to be told later, it is so by a value as
-    /// wide as the pipe's words.
+    /// The state where two ways come together, of which one was gone if not the other. If that is to be told later, it
+    /// is so by a value as wide as the pipe's words.
     pub fn joined(self, other: &State, composer: &mut Composer, words: Gauge) -> Result<State, Refusal> {
         let is_same = |(mine, theirs): &(&Test, &Test)| mine == theirs;
         let common = self.tests.iter().zip(&other.tests).take_while(is_same).count();

@@ -1,4 +1,5 @@
-//! Whatever the list, the data and where that lies: what is compiled, what is evaluated and separate passes do the same.
+//! Whatever the list, the data and where that lies: what is compiled, what is evaluated and separate passes do the
+//! same.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

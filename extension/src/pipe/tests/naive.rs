@@ -1,5 +1,5 @@
-//! Pipes as they are generated, and what they do: one pass each over all of the data, word by word, written down without any of what
-//! is tested.
+//! Pipes as they are generated, and what they do: one pass each over all of the data, word by word, written down
+//! without any of what is tested.
 
 use std::vec::Vec;
 

@@ -1,8 +1,8 @@
 //! The loop over units of data.
 //!
-//! A stage of vectors reads each one before it writes where it goes, and a stage of words each word; and what a stage reads of the
-//! source it reads before any stage has written to the destination of that unit, or while it does so itself. So nothing is
-//! written over before it is read, as long as the destination doesn't begin within the source.
+//! A stage of vectors reads each one before it writes where it goes, and a stage of words each word; and what a stage
+//! reads of the source it reads before any stage has written to the destination of that unit, or while it does so
+//! itself. So nothing is written over before it is read, as long as the destination doesn't begin within the source.
 
 use alloc::vec::Vec;
 

@@ -1,9 +1,9 @@
 //! What the compiled loop and the compiled rest have in common: where everything is.
 //!
-//! Both are called with the cells' address in RDI, the source's in RSI, the destination's in RDX, how many units or bytes in RCX, and
-//! the addresses of constants and frame in R8 and R9, where all of these stay but the count: that is in R10. RAX, RCX and RBP are
-//! for what lasts within a step, R11 says how far a loop over words has come. RBX and R12 to R15 hold values of steps, or
-//! registers of pipes.
+//! Both are called with the cells' address in RDI, the source's in RSI, the destination's in RDX, how many units or
+//! bytes in RCX, and the addresses of constants and frame in R8 and R9, where all of these stay but the count: that is
+//! in R10. RAX, RCX and RBP are for what lasts within a step, R11 says how far a loop over words has come. RBX and R12
+//! to R15 hold values of steps, or registers of pipes.
 
 use alloc::vec::Vec;
 

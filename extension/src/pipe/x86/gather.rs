@@ -56,9 +56,9 @@ impl Stream<'_> {
         }
     }
 
-    /// Adds, and counts what has carried: where the sum is less than it was. Signed comparisons see that, because the sums are
-    /// those with the highest bit the other way round. They are in the first home and in the third by turns, so that the
-    /// former sum needn't be moved out of the way.
+    /// Adds, and counts what has carried: where the sum is less than it was. Signed comparisons see that, because the
+    /// sums are those with the highest bit the other way round. They are in the first home and in the third by turns,
+    /// so that the former sum needn't be moved out of the way.
     fn carries(&self, compiler: &mut Compiler, from: At, to: At, count: At, value: At) {
         let [first, second, third] = SCRATCH;
         let simd = self.simd;
@@ -166,7 +166,8 @@ impl Stream<'_> {
         simd.op(code, add(width), first, first, second);
     }
 
-    /// Of bytes: their sum, the sum of sums that were there before, and their sum weighted by how many follow and themselves.
+    /// Of bytes: their sum, the sum of sums that were there before, and their sum weighted by how many follow and
+    /// themselves.
     fn adler(&self, compiler: &mut Compiler, lanes: &Lanes, homes: [At; 3], value: Value) {
         let first = SCRATCH[0];
         let bytes = compiler.plan.vector as u8;
@@ -243,8 +244,8 @@ impl Stream<'_> {
 }
 
 impl Stream<'_> {
-    /// All places of sums, and of what they carried, are added as numbers of 64 bits, with what these carry: 2^64 - 1 is a multiple
-    /// of 2^32 - 1.
+    /// All places of sums, and of what they carried, are added as numbers of 64 bits, with what these carry: 2^64 - 1
+    /// is a multiple of 2^32 - 1.
     fn end_carries(&self, compiler: &mut Compiler, homes: [At; 3], of_register: Gauge, cell: usize) {
         let sums = self.old(compiler, homes[0], SCRATCH[0]);
         let bias = compiler.constant_in_memory(BIAS);

@@ -1,5 +1,5 @@
-//! The steps of a pipe, as instructions on vectors. Operands may be in memory; the last instruction of each step writes its result,
-//! and none before does.
+//! The steps of a pipe, as instructions on vectors. Operands may be in memory; the last instruction of each step writes
+//! its result, and none before does.
 
 use super::frame::{Compiler, constant_at};
 use super::simd::*;
@@ -302,8 +302,8 @@ impl Simd {
         compiler.taken = frame;
     }
 
-    /// Whether a is above b, without signs: that is so if it is with signs, of the numbers with the highest bit the other way round.
-    /// Gives how much of the frame was taken before.
+    /// Whether a is above b, without signs: that is so if it is with signs, of the numbers with the highest bit the
+    /// other way round. Gives how much of the frame was taken before.
     pub fn above64(&self, compiler: &mut Compiler, to: Vector, a: Vector, b: Vector) -> usize {
         let taken = compiler.taken;
         let bias = compiler.constant(splat(Gauge::Bits64, Gauge::Bits64.sign()));

@@ -1,5 +1,5 @@
-//! Compiles lists of pipes to code of x86-64: a loop over units of data ([`blocks`]), another one over the shortest units for what is left
-//! behind, and what takes less than a unit, out of a buffer, pipe by pipe ([`rest`]).
+//! Compiles lists of pipes to code of x86-64: a loop over units of data ([`blocks`]), another one over the shortest
+//! units for what is left behind, and what takes less than a unit, out of a buffer, pipe by pipe ([`rest`]).
 
 mod access;
 mod blocks;

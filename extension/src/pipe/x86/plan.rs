@@ -1,8 +1,8 @@
 //! Decides in which stages the loop takes a unit of data through a list.
 //!
-//! Neighbours that can be done on vectors are one stage: each vector goes through all of them without leaving its register. Each of
-//! the others is a stage that takes the words in order from memory that is in the nearest cache, because the stage
-//! before has just left them there.
+//! Neighbours that can be done on vectors are one stage: each vector goes through all of them without leaving its
+//! register. Each of the others is a stage that takes the words in order from memory that is in the nearest cache,
+//! because the stage before has just left them there.
 
 use alloc::{vec, vec::Vec};
 
@@ -67,8 +67,8 @@ impl Plan {
         Plan::with(list, mode, features.vectors, UNIT_OF_WORDS)
     }
 
-    /// For what is left behind the last whole unit: with the shortest ones, in machine registers. None where data has gaps or another
-    /// length comes out.
+    /// For what is left behind the last whole unit: with the shortest ones, in machine registers. None where data has
+    /// gaps or another length comes out.
     pub fn narrow(list: &Pipes, mode: Mode) -> Option<Plan> {
         let has_gaps = [list.source, list.destination].into_iter().flatten().any(|it| it.gap != 0);
         let is_plain = !has_gaps && !list.pipes.iter().any(Pipe::changes_length);

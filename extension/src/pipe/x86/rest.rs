@@ -1,5 +1,5 @@
-//! Takes what is less than a unit out of a buffer: through one pipe after the other, word by word. Behind the bytes stand zeros
-//! that fill up the last word, and each pipe leaves them so.
+//! Takes what is less than a unit out of a buffer: through one pipe after the other, word by word. Behind the bytes
+//! stand zeros that fill up the last word, and each pipe leaves them so.
 
 use super::frame::*;
 use super::scalar::Words;

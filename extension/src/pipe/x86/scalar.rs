@@ -1,7 +1,7 @@
 //! A pipe's steps for one word, in registers of the machine. Values have zeros above their width.
 //!
-//! A value gets a register where one is free, else a word of the frame; it is given up after its last use. Registers of pipes that
-//! have one of the machine's are read where they are.
+//! A value gets a register where one is free, else a word of the frame; it is given up after its last use. Registers of
+//! pipes that have one of the machine's are read where they are.
 
 use alloc::{vec, vec::Vec};
 
@@ -134,7 +134,8 @@ impl Steps<'_, '_, '_> {
         }
     }
 
-    /// Where a step's result is computed: the register of its first operand, if nothing needs that any more, else another one.
+    /// Where a step's result is computed: the register of its first operand, if nothing needs that any more, else
+    /// another one.
     fn begin(&mut self, value: Value, operation: Operation) -> Reg {
         let first = match operation {
             Operation::Binary(_, a, _) | Operation::Crc32c(a, _) => Some(a),

@@ -26,7 +26,8 @@ impl From<Place> for Rm {
     }
 }
 
-/// An instruction: its opcode, the table in which that stands (1: 0F, 2: 0F 38, 3: 0F 3A), and the prefix (0: none, 1: 66, 2: F3).
+/// An instruction: its opcode, the table in which that stands (1: 0F, 2: 0F 38, 3: 0F 3A), and the prefix (0: none, 1:
+/// 66, 2: F3).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
     opcode: u8,

@@ -1,8 +1,8 @@
 //! Pipes on vectors: each goes through all pipes of a stage in its register.
 //!
-//! Vector registers 0 to 2 are for what lasts within a step, the next ones for values of steps. The last ones hold what gathers and
-//! what doesn't change; if there are too few, the rest is in memory. The code that brings it there is written after the loop, when it
-//! is known what that needs.
+//! Vector registers 0 to 2 are for what lasts within a step, the next ones for values of steps. The last ones hold what
+//! gathers and what doesn't change; if there are too few, the rest is in memory. The code that brings it there is
+//! written after the loop, when it is known what that needs.
 
 use alloc::{vec, vec::Vec};
 
@@ -133,7 +133,8 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// Takes vectors through the pipes of a stage: by units of a round, and bytes of those. All are read before any is written.
+    /// Takes vectors through the pipes of a stage: by units of a round, and bytes of those. All are read before any is
+    /// written.
     pub fn vectors(
         &mut self,
         compiler: &mut Compiler,

@@ -1,4 +1,5 @@
-//! A machine that checks everything: what programs do to registers and memory, written down once more, as plainly as possible.
+//! A machine that checks everything: what programs do to registers and memory, written down once more, as plainly as
+//! possible.
 
 use std::{collections::BTreeMap, vec, vec::Vec};
 

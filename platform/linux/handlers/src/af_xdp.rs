@@ -83,7 +83,8 @@ impl AfXdp {
         AfXdp::with(interface, queue, mode, Some(wanted))
     }
 
-    /// Takes the datagrams for a port, over IPv4, without options and in one piece. All else goes to the kernel's stack.
+    /// Takes the datagrams for a port, over IPv4, without options and in one piece. All else goes to the kernel's
+    /// stack.
     ///
     /// # Errors
     /// What is missing, for people.

@@ -1,8 +1,8 @@
-//! Linux's system call for BPF: maps, programs, and where they are attached. No library does it for us because the one loader of
-//! objects is `drystone_extension::bytecode`, which all engines share.
+//! Linux's system call for BPF: maps, programs, and where they are attached. No library does it for us because the one
+//! loader of objects is `drystone_extension::bytecode`, which all engines share.
 //!
-//! `unsafe` here: the kernel is given addresses. That is sound because what they lead to outlives the call, is as long as the kernel
-//! is told, and is not looked at while the kernel may write it.
+//! `unsafe` here: the kernel is given addresses. That is sound because what they lead to outlives the call, is as long
+//! as the kernel is told, and is not looked at while the kernel may write it.
 
 mod link;
 mod map;
@@ -100,8 +100,8 @@ impl Attributes for ProgramLoad {}
 const XDP_PROGRAM: u32 = 6;
 const XDP_ATTACH: u32 = 37;
 
-/// Loads a program for XDP, under its licence. Its constants refer to maps by their descriptors. What the kernel's verifier says against it
-/// is the error, its last lines first.
+/// Loads a program for XDP, under its licence. Its constants refer to maps by their descriptors. What the kernel's
+/// verifier says against it is the error, its last lines first.
 pub fn load_xdp(name: &str, licence: &str, slots: &[Slot]) -> std::result::Result<OwnedFd, String> {
     let instructions: Vec<u8> = slots.iter().flat_map(|slot| slot.bytes()).collect();
     let licence = CString::new(licence).map_err(|_| "the licence has a 0 in it")?;
@@ -166,8 +166,8 @@ struct Run {
 }
 impl Attributes for Run {}
 
-/// What a program says of a packet, and the packet afterwards; and how long a run of it took, in nanoseconds, if it is done
-/// `repeat` times.
+/// What a program says of a packet, and the packet afterwards; and how long a run of it took, in nanoseconds, if it is
+/// done `repeat` times.
 pub fn run(program: &OwnedFd, packet: &[u8], repeat: u32) -> Result<(u32, Vec<u8>, u32)> {
     // A message grows by less than a page.
     let mut out = vec![0u8; packet.len() + 4096];
@@ -238,7 +238,8 @@ fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> [u8; BYTES] {
     *bytes[at..].first_chunk().expect("all of the structure")
 }
 
-/// How long runs of a program took, and how many there were, while that was counted ([`count_runs`]): nanoseconds, runs.
+/// How long runs of a program took, and how many there were, while that was counted ([`count_runs`]): nanoseconds,
+/// runs.
 pub fn runs(program: &OwnedFd) -> Result<(u64, u64)> {
     let info = info::<208>(program)?;
     Ok((u64::from_ne_bytes(number(&info, 192)), u64::from_ne_bytes(number(&info, 200))))

@@ -1,5 +1,5 @@
-//! Datagrams in frames (UDP over IPv4 over Ethernet, without options), for processes that answer what a handler has passed on to them
-//! without the kernel's network stack.
+//! Datagrams in frames (UDP over IPv4 over Ethernet, without options), for processes that answer what a handler has
+//! passed on to them without the kernel's network stack.
 
 use std::ops::Range;
 

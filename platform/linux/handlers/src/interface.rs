@@ -1,6 +1,7 @@
 //! Network interfaces, by their names and by their numbers.
 //!
-//! `unsafe` here: the kernel writes an answer to a request. That is sound because the answer is a part of this frame, as long as it must be.
+//! `unsafe` here: the kernel writes an answer to a request. That is sound because the answer is a part of this frame,
+//! as long as it must be.
 
 use std::os::fd::AsRawFd;
 

@@ -1,5 +1,6 @@
-//! Where handlers (`drystone_extension::handler`) run on Linux: in its kernel ([`Xdp`]), or in Drystone's own engine, at a device whose
-//! frames are had without the kernel's network stack ([`AfXdp`]), at the end of a wire, or beside the stack ([`Line`]).
+//! Where handlers (`drystone_extension::handler`) run on Linux: in its kernel ([`Xdp`]), or in Drystone's own engine,
+//! at a device whose frames are had without the kernel's network stack ([`AfXdp`]), at the end of a wire, or beside the
+//! stack ([`Line`]).
 
 mod af_xdp;
 pub mod bpf;

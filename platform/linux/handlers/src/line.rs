@@ -1,4 +1,5 @@
-//! A device whose frames are read and written one by one: one end of a wire (TAP), or what passes at an interface (AF_PACKET).
+//! A device whose frames are read and written one by one: one end of a wire (TAP), or what passes at an interface
+//! (AF_PACKET).
 //!
 //! `unsafe` here: calls of the kernel that are given a structure which lives as long as they take.
 
@@ -21,8 +22,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// Makes a network interface of this name, or takes hold of one that exists: this program is the wire that it is plugged into. It
-    /// goes when the result is dropped.
+    /// Makes a network interface of this name, or takes hold of one that exists: this program is the wire that it is
+    /// plugged into. It goes when the result is dropped.
     ///
     /// # Errors
     /// There is no `/dev/net/tun`, or no right to.
@@ -43,8 +44,8 @@ impl Line {
         Ok(Line { descriptor: file.into(), interface: interface::number(name).map_err(Error::other)? })
     }
 
-    /// All frames that come in at an interface, from now on, besides those who get them anyway: for programs that speak protocols
-    /// themselves.
+    /// All frames that come in at an interface, from now on, besides those who get them anyway: for programs that speak
+    /// protocols themselves.
     ///
     /// # Errors
     /// There is no such interface, or no right to.

@@ -1,7 +1,7 @@
 //! Memory of this process that is had from the kernel: of a map, of a socket, or nobody else's.
 //!
-//! `unsafe` here: memory is mapped, and unmapped. That is sound because it is mapped only where nothing is, and unmapped when the one
-//! who has it is dropped; what is done with it until then is said where that is done.
+//! `unsafe` here: memory is mapped, and unmapped. That is sound because it is mapped only where nothing is, and
+//! unmapped when the one who has it is dropped; what is done with it until then is said where that is done.
 
 use std::io::Result;
 use std::ops::Deref;
@@ -77,7 +77,8 @@ fn at(address: Option<usize>) -> MapFlags {
 }
 
 impl Map {
-    /// The first value of a table that an application can map, as numbers that its handler may change meanwhile. It is mapped for good.
+    /// The first value of a table that an application can map, as numbers that its handler may change meanwhile. It is
+    /// mapped for good.
     ///
     /// # Errors
     /// It can't be mapped.

@@ -1,5 +1,5 @@
-//! What a handler sends besides its answer, where it is Linux's kernel that runs it: that can't, so the frames come to this process by a
-//! ring, and it sends them.
+//! What a handler sends besides its answer, where it is Linux's kernel that runs it: that can't, so the frames come to
+//! this process by a ring, and it sends them.
 
 use std::io::Result;
 use std::os::fd::{AsFd, BorrowedFd};

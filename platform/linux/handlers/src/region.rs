@@ -1,7 +1,8 @@
 //! Memory that a handler and its application share, at the same addresses for both (paper 003, section III-A).
 //!
-//! `unsafe` here: memory is lent. That is sound because the region stays mapped as long as anybody has it, the handler included, and because all that is read and written of it by [`Region`] is copied byte by byte, or in
-//! words that are atomic: whoever else changes it meanwhile, here or in the kernel, is another thread to that.
+//! `unsafe` here: memory is lent. That is sound because the region stays mapped as long as anybody has it, the handler
+//! included, and because all that is read and written of it by [`Region`] is copied byte by byte, or in words that are
+//! atomic: whoever else changes it meanwhile, here or in the kernel, is another thread to that.
 
 use std::hint::black_box;
 use std::io::{Error, ErrorKind, Result};
@@ -38,8 +39,8 @@ impl Mapped {
 }
 
 impl Region {
-    /// The region of a handler that Linux runs: the map's memory. Its pages are there from now on, because handlers can't wait for
-    /// them.
+    /// The region of a handler that Linux runs: the map's memory. Its pages are there from now on, because handlers
+    /// can't wait for them.
     pub fn of_map(map: &OwnedFd, address: Option<u64>, length: usize) -> Result<Region> {
         let pages = at_or_anywhere(address, length, |address| {
             Mapping::shared(map.as_fd(), Some(address), (0, length), true)

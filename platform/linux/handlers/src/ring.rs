@@ -1,7 +1,7 @@
 //! What a handler in the kernel says to its application: a ring of Linux's kind RINGBUF, as its reader has it.
 //!
-//! `unsafe` here: the ring's pages are read. That is sound because only what the kernel says is there is read, it is checked
-//! to lie in the ring, and nobody writes there until this says that it has been read.
+//! `unsafe` here: the ring's pages are read. That is sound because only what the kernel says is there is read, it is
+//! checked to lie in the ring, and nobody writes there until this says that it has been read.
 
 use std::io::Result;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

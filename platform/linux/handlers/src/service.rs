@@ -1,4 +1,5 @@
-//! A handler and the process that it belongs to, wherever it runs: the process has the handler's region, and what the handler passes on.
+//! A handler and the process that it belongs to, wherever it runs: the process has the handler's region, and what the
+//! handler passes on.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Result;
@@ -148,7 +149,8 @@ impl Service {
         }
     }
 
-    /// Whether Linux runs the handler: then what it passes on comes to this process's sockets, and to [`Service::turn`] else.
+    /// Whether Linux runs the handler: then what it passes on comes to this process's sockets, and to [`Service::turn`]
+    /// else.
     pub fn is_in_linux(&self) -> bool {
         matches!(self.running, Running::InLinux { .. })
     }
@@ -163,8 +165,8 @@ impl Service {
         }
     }
 
-    /// Handles what has come, or comes within that time: `answers` says by which datagrams one is answered that the handler has passed
-    /// on.
+    /// Handles what has come, or comes within that time: `answers` says by which datagrams one is answered that the
+    /// handler has passed on.
     ///
     /// # Errors
     /// The interface has gone.

@@ -1,5 +1,5 @@
-//! The sockets of a service: they bring what its handler leaves to the process, and all where there is none. [`Client`] is a connection:
-//! whoever is slow is let go when others need the place, or the memory.
+//! The sockets of a service: they bring what its handler leaves to the process, and all where there is none. [`Client`]
+//! is a connection: whoever is slow is let go when others need the place, or the memory.
 
 use std::collections::HashMap;
 use std::io::{Error, ErrorKind, Result};
@@ -72,8 +72,9 @@ impl Sockets {
         Ok(Sockets { udp: UdpSocket::bind(&any[..])?, tcp: TcpListener::bind(&any[..])? })
     }
 
-    /// Serves them in threads of their own: `answers` says by which datagrams one is answered, `converse` serves a connection until it
-    /// ends. If there are too many connections, the one that was served longest ago is let go for each that comes.
+    /// Serves them in threads of their own: `answers` says by which datagrams one is answered, `converse` serves a
+    /// connection until it ends. If there are too many connections, the one that was served longest ago is let go for
+    /// each that comes.
     pub fn serve(
         self,
         limits: Limits,
@@ -151,8 +152,8 @@ impl Client {
         }
     }
 
-    /// Reserves memory for it: so many bytes in all, and those before no longer. If others have too much, the one that has had some for longest
-    /// is let go until there is room.
+    /// Reserves memory for it: so many bytes in all, and those before no longer. If others have too much, the one that
+    /// has had some for longest is let go until there is room.
     ///
     /// # Errors
     /// It has been let go itself.

@@ -1,6 +1,6 @@
-//! Drystone's own engine on a device: what arrives is given to its flow's handler, and what that decides is done. What is no flow's goes to
-//! an upcall, if there is one: a function of this process, which needs no proof, and runs in the thread that receives (paper 003,
-//! section V).
+//! Drystone's own engine on a device: what arrives is given to its flow's handler, and what that decides is done. What
+//! is no flow's goes to an upcall, if there is one: a function of this process, which needs no proof, and runs in the
+//! thread that receives (paper 003, section V).
 
 use std::collections::VecDeque;
 use std::io::Result;

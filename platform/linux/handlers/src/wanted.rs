@@ -1,4 +1,5 @@
-//! Which messages a handler is for: as people say it, as a demultiplexer takes it, and as text that outlives the process which was told.
+//! Which messages a handler is for: as people say it, as a demultiplexer takes it, and as text that outlives the
+//! process which was told.
 
 use std::fmt;
 

@@ -85,7 +85,8 @@ impl Xdp {
         Attached::to(&self.program, interface, mode)
     }
 
-    /// What it says of a message, and the message afterwards; and the nanoseconds that a run takes when it is done so often.
+    /// What it says of a message, and the message afterwards; and the nanoseconds that a run takes when it is done so
+    /// often.
     ///
     /// # Errors
     /// The kernel can't: messages need 14 bytes at least.
@@ -160,7 +161,8 @@ impl Attached {
         Ok(Attached { link: bpf::pinned(path)?, is_pinned: true })
     }
 
-    /// Lets it stay there, as long as it has this or another name in a BPF file system, also when this process has ended.
+    /// Lets it stay there, as long as it has this or another name in a BPF file system, also when this process has
+    /// ended.
     pub(crate) fn pin(&mut self, path: &Path) -> io::Result<()> {
         bpf::pin(&self.link, path)?;
         self.is_pinned = true;
@@ -170,8 +172,8 @@ impl Attached {
 
 impl Drop for Attached {
     fn drop(&mut self) {
-        // A program that another thread is just about to start may have the descriptor, too, for a moment: closing it isn't enough. Without its interface it
-        // is detached already.
+        // A program that another thread is just about to start may have the descriptor, too, for a moment: closing it
+        // isn't enough. Without its interface it is detached already.
         if !self.is_pinned {
             let _ = bpf::detach(&self.link);
         }

@@ -1,4 +1,5 @@
-//! The interrupt controller beside the processor, with its timer, which counts nanoseconds, and that beside the devices.
+//! The interrupt controller beside the processor, with its timer, which counts nanoseconds, and that beside the
+//! devices.
 
 use std::collections::{BTreeMap, BTreeSet};
 

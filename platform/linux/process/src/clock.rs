@@ -9,8 +9,8 @@ use std::ptr::{null, null_mut};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The machine's clock: it goes on while the guest runs, in this process or in a user's, or waits. So nobody's time is over because others
-/// had the processor, or a debugger did.
+/// The machine's clock: it goes on while the guest runs, in this process or in a user's, or waits. So nobody's time is
+/// over because others had the processor, or a debugger did.
 #[derive(Default)]
 pub struct Clock {
     /// What doesn't count as this process's own.

@@ -2,7 +2,8 @@
 //!
 //! # Soundness
 //!
-//! Linux has put the executable's segments where its headers say; those of the image are below all others, and nobody refers to them.
+//! Linux has put the executable's segments where its headers say; those of the image are below all others, and nobody
+//! refers to them.
 
 use std::ffi::{c_int, c_void};
 use std::slice;

@@ -1,21 +1,26 @@
-//! A PC that is a Linux process: a system's image, as it is, runs in it from its first instruction on, and debuggers see a process.
+//! A PC that is a Linux process: a system's image, as it is, runs in it from its first instruction on, and debuggers
+//! see a process.
 //!
-//! The kernel's code runs in this process, where its addresses are; whatever only a kernel may do, Linux answers by a signal, and what the
-//! instruction means is done here (trap and emulate). Users' code runs in processes of its own, which have nothing but its pages.
+//! The kernel's code runs in this process, where its addresses are; whatever only a kernel may do, Linux answers by a
+//! signal, and what the instruction means is done here (trap and emulate). Users' code runs in processes of its own,
+//! which have nothing but its pages.
 //!
-//! * [`stops`]: what is done when something has stopped; [`instructions`]: those that only kernels may use; [`machine`]: what both have.
-//! * [`processor`]: the registers that Linux keeps for itself, exceptions, which memory may be used how; [`tables`]: page tables.
+//! * [`stops`]: what is done when something has stopped; [`instructions`]: those that only kernels may use;
+//!   [`machine`]: what both have.
+//! * [`processor`]: the registers that Linux keeps for itself, exceptions, which memory may be used how; [`tables`]:
+//!   page tables.
 //! * [`own`], [`users`]: where pages are mapped: in this process, and in those of users.
 //! * [`apic`], [`ports`], [`clock`]: devices.
 //! * [`image`]: where the image is, and what a loader says to it.
 //!
-//! What it is not: the kernel is not kept from what is this process's own, vector registers of users are their processes', and
-//! `pushf` and `popf` of the kernel do not have the interrupts' flag.
+//! What it is not: the kernel is not kept from what is this process's own, vector registers of users are their
+//! processes', and `pushf` and `popf` of the kernel do not have the interrupts' flag.
 //!
 //! # Soundness
 //!
-//! There is one thread. The guest's code runs with signals on, and all of the code here from [`start`] on in their handlers, on a stack of
-//! their own, with signals off: it is never interrupted by itself, and what it has is used by nobody else.
+//! There is one thread. The guest's code runs with signals on, and all of the code here from [`start`] on in their
+//! handlers, on a stack of their own, with signals off: it is never interrupted by itself, and what it has is used by
+//! nobody else.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
@@ -71,15 +76,16 @@ fn stop(why: &str) -> ! {
 /// Runs the image that is linked into this executable, from its entry on.
 ///
 /// # Safety
-/// Called once, by the process's first thread, which has no others. Below [`users::USERS`] and outside of the executable there is nothing.
+/// Called once, by the process's first thread, which has no others. Below [`users::USERS`] and outside of the
+/// executable there is nothing.
 pub unsafe fn start(entry: u32) -> ! {
     let command_line = std::env::args_os().skip(1).collect::<Vec<_>>().join(" ".as_ref());
     let (mut machine, said) = image::load(command_line.as_encoded_bytes()).unwrap_or_else(|why| stop(&why));
     machine.processor.registers.rip = entry.into();
     machine.processor.registers.whole[RBX] = said;
     MACHINE.store(Box::leak(Box::new(machine)), Relaxed);
-    // SAFETY: see the head of this file. The handler of the last instruction has the guest go on; what 32-bit code has as its segments is
-    // Linux's.
+    // SAFETY: see the head of this file. The handler of the last instruction has the guest go on; what 32-bit code has
+    // as its segments is Linux's.
     unsafe {
         take_signals();
         asm!("mov ds, {0:x}", "mov es, {0:x}", "ud2", in(reg) 0x2b, options(noreturn));

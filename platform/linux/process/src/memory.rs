@@ -1,9 +1,10 @@
-//! The machine's memory: a file without a name, so that its pages can be mapped where the kernel's page tables have them, in this process
-//! and in those of users.
+//! The machine's memory: a file without a name, so that its pages can be mapped where the kernel's page tables have
+//! them, in this process and in those of users.
 //!
 //! # Soundness
 //!
-//! The window stays for ever, and what is asked for is compared with its size. Bytes in it are the guest's: they are only copied.
+//! The window stays for ever, and what is asked for is compared with its size. Bytes in it are the guest's: they are
+//! only copied.
 
 use std::io::{Error, Result};
 use std::os::fd::RawFd;

@@ -1,5 +1,5 @@
-//! The devices that have ports: a serial line, which is standard input and output; the emulators' own console, which is standard error;
-//! the old timer; the clock; and what ends the machine.
+//! The devices that have ports: a serial line, which is standard input and output; the emulators' own console, which is
+//! standard error; the old timer; the clock; and what ends the machine.
 //!
 //! # Soundness
 //!

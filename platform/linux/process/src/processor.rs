@@ -121,7 +121,8 @@ impl Processor {
         self.registers.flags = flags & OWN | 2 | INTERRUPTS;
     }
 
-    /// A user has come as far as that. Nobody runs with a flag by which Linux has addresses checked, and the machine hasn't.
+    /// A user has come as far as that. Nobody runs with a flag by which Linux has addresses checked, and the machine
+    /// hasn't.
     pub fn user_stopped(&mut self, registers: Registers) {
         self.may_touch_users |= registers.flags & ALIGNMENT != 0;
         self.registers = Registers { flags: registers.flags & !ALIGNMENT, ..registers };

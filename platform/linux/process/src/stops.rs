@@ -1,5 +1,5 @@
-//! What happens where Linux stops what the guest does. The kernel's code is stopped by signals in this process, users' code in its own
-//! processes; what goes on then is the kernel, until it lets a user run.
+//! What happens where Linux stops what the guest does. The kernel's code is stopped by signals in this process, users'
+//! code in its own processes; what goes on then is the kernel, until it lets a user run.
 
 use crate::machine::Machine;
 use crate::processor::{EFER, Exception, Fault, LSTAR, PAGE_FAULT, PROTECTION, SFMASK, STAR, Use};

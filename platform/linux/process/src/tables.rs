@@ -1,7 +1,7 @@
 //! What the guest's page tables say, and which of its pages are mapped somewhere already.
 //!
-//! What is mapped takes the place of a processor's TLB: pages are looked up when they are touched, and when the guest loads cr3 or says
-//! `invlpg`, what isn't as the tables have it any more is taken away.
+//! What is mapped takes the place of a processor's TLB: pages are looked up when they are touched, and when the guest
+//! loads cr3 or says `invlpg`, what isn't as the tables have it any more is taken away.
 
 use std::collections::BTreeMap;
 

@@ -1,10 +1,10 @@
-//! Users' code runs in processes of its own, one for each address space, in which nothing is but that one's pages: what they touch beyond
-//! that, system calls and exceptions stop them, and this process is told (ptrace).
+//! Users' code runs in processes of its own, one for each address space, in which nothing is but that one's pages: what
+//! they touch beyond that, system calls and exceptions stop them, and this process is told (ptrace).
 //!
 //! # Soundness
 //!
-//! What is mapped and taken away here are pages of other processes. They are forked while this one has one thread, and do nothing between
-//! that and being traced but system calls. The stub's page is at an address that is no user's.
+//! What is mapped and taken away here are pages of other processes. They are forked while this one has one thread, and
+//! do nothing between that and being traced but system calls. The stub's page is at an address that is no user's.
 
 use std::collections::BTreeMap;
 use std::io::Error;
@@ -94,8 +94,9 @@ impl Users {
         }
     }
 
-    /// Runs users' code in the address space with these tables until it stops. Pages are compared with the tables if they may have changed
-    /// since `changed`. Says, too, how many nanoseconds it has spent, which are not many more than are left.
+    /// Runs users' code in the address space with these tables until it stops. Pages are compared with the tables if
+    /// they may have changed since `changed`. Says, too, how many nanoseconds it has spent, which are not many more
+    /// than are left.
     pub fn run(
         &mut self,
         root: u64,

@@ -28,7 +28,8 @@ impl<D> Clone for Host<D> {
 }
 
 impl<D: Device> Host<D> {
-    /// A host at a device. What arrives goes to the station's handlers first; what they pass on, and all else, comes to the host.
+    /// A host at a device. What arrives goes to the station's handlers first; what they pass on, and all else, comes to
+    /// the host.
     ///
     /// # Errors
     /// The address makes no sense, or there is no descriptor left.

@@ -1,5 +1,5 @@
-//! A client of NFS version 3, over this library's TCP. The protocol's messages are those of `nfs3_client`, which is asynchronous; here
-//! it waits in the streams themselves, so that what it awaits has always been done when it asks.
+//! A client of NFS version 3, over this library's TCP. The protocol's messages are those of `nfs3_client`, which is
+//! asynchronous; here it waits in the streams themselves, so that what it awaits has always been done when it asks.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};

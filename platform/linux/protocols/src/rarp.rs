@@ -33,7 +33,8 @@ impl Server {
     }
 }
 
-/// Asks which address this hardware has, again and again until somebody answers, for so long at most. Before there is a host.
+/// Asks which address this hardware has, again and again until somebody answers, for so long at most. Before there is a
+/// host.
 ///
 /// # Errors
 /// Nobody knows.

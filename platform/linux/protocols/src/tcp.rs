@@ -27,8 +27,8 @@ fn socket() -> Socket<'static> {
     socket
 }
 
-/// A connection. Whoever reads or writes waits, and has the host work meanwhile. When it is dropped what was written still goes out as
-/// long as the host works.
+/// A connection. Whoever reads or writes waits, and has the host work meanwhile. When it is dropped what was written
+/// still goes out as long as the host works.
 pub struct Stream<D: Device> {
     host: Host<D>,
     handle: SocketHandle,

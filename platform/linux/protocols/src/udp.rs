@@ -58,7 +58,8 @@ impl<D: Device> Udp<D> {
         self.host.inner().sockets.get::<Socket<'_>>(self.handle).endpoint().port
     }
 
-    /// Sends a datagram, when it is known which hardware has the address. (An empty one isn't waited for: smoltcp counts bytes.)
+    /// Sends a datagram, when it is known which hardware has the address. (An empty one isn't waited for: smoltcp
+    /// counts bytes.)
     ///
     /// # Errors
     /// It can't go there, nobody has the address, or it is longer than any frame.

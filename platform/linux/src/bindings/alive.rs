@@ -1,5 +1,5 @@
-//! Connections by TCP whose other end has gone without a word: its machine is off, a cable is cut. The kernel asks now and
-//! then whether it is still there, also if nothing is to be said.
+//! Connections by TCP whose other end has gone without a word: its machine is off, a cable is cut. The kernel asks now
+//! and then whether it is still there, also if nothing is to be said.
 
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -18,8 +18,8 @@ const COUNT: u32 = 3;
 /// How long the other end may take to receive what was sent.
 const RECEIPT: Duration = Duration::from_secs(30);
 
-/// Loses the connection when the other end has been silent for 30 seconds, the kernel of its machine too, if nothing is under
-/// way to it.
+/// Loses the connection when the other end has been silent for 30 seconds, the kernel of its machine too, if nothing is
+/// under way to it.
 pub(super) fn keep_alive(stream: impl AsFd) {
     // What can't be set stays as the system has it.
     let _ = sockopt::set_socket_keepalive(&stream, true);
@@ -28,8 +28,8 @@ pub(super) fn keep_alive(stream: impl AsFd) {
     let _ = sockopt::set_tcp_keepcnt(&stream, COUNT);
 }
 
-/// Loses the connection when the other end hasn't received for 30 seconds what was sent. Only where both ends read always: to
-/// the kernel one that has no room for more is the same as one that has gone.
+/// Loses the connection when the other end hasn't received for 30 seconds what was sent. Only where both ends read
+/// always: to the kernel one that has no room for more is the same as one that has gone.
 pub(super) fn expect_receipt(stream: impl AsFd) {
     let _ = sockopt::set_tcp_user_timeout(&stream, RECEIPT.as_millis() as u32);
 }

@@ -3,9 +3,9 @@
 //! The memory is a sealed `memfd`: the other side can write into it, but can't take it away. Both ends may be in one
 //! process (two threads), or one of them goes to another process as an [`Offer`]: its three descriptors.
 //!
-//! A side sleeps in its epoll, and is woken by an eventfd that this watches for edges: nobody has to read it, and an edge that
-//! comes before the sleep stays there. (On a futex it sleeps as well, but could be woken by nothing else; `futex_waitv` with
-//! a second word for all else costs as much as the epoll does.)
+//! A side sleeps in its epoll, and is woken by an eventfd that this watches for edges: nobody has to read it, and an
+//! edge that comes before the sleep stays there. (On a futex it sleeps as well, but could be woken by nothing else;
+//! `futex_waitv` with a second word for all else costs as much as the epoll does.)
 //!
 //! # Soundness
 //!

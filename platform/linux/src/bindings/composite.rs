@@ -1,6 +1,6 @@
-//! Composite calls that others ship here over Drystone's own protocol (paper 000). At the other end of each line stands, under
-//! the name [`SERVICE`], who takes them: [`session`] is one client of it, [`port`] what a program of its talks over. To the
-//! components that serve it the program is a client as any other, so they need know nothing of this.
+//! Composite calls that others ship here over Drystone's own protocol (paper 000). At the other end of each line
+//! stands, under the name [`SERVICE`], who takes them: [`session`] is one client of it, [`port`] what a program of its
+//! talks over. To the components that serve it the program is a client as any other, so they need know nothing of this.
 
 mod port;
 mod preparing;

@@ -9,7 +9,8 @@ use rustix::net::sockopt;
 /// Most bytes of a datagram over IPv4.
 pub(super) const LARGEST: usize = 65_507;
 
-/// What waits to be read by a program that does something else just now: more than the system gives by itself, if it does.
+/// What waits to be read by a program that does something else just now: more than the system gives by itself, if it
+/// does.
 const ROOM: usize = 4 << 20;
 
 /// An error if bytes have no room in a datagram.

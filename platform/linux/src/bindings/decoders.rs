@@ -1,5 +1,5 @@
-//! Whatever reads bytes of strangers, for the fuzzers (`fuzz/`) and for tests with what they begin with: nothing panics, what
-//! is understood is written again as the same, and no more memory is used than there are bytes.
+//! Whatever reads bytes of strangers, for the fuzzers (`fuzz/`) and for tests with what they begin with: nothing
+//! panics, what is understood is written again as the same, and no more memory is used than there are bytes.
 
 use drystone_component::{Fingerprint, Interface, Message, Name, Parameter, Side, Str, Table, Type};
 

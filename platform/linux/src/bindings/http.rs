@@ -1,11 +1,13 @@
-//! HTTP: what a program exports in request/reply form is reached by what everyone has, as JSON over HTTP/1.1 and 2; other
-//! protocols go as JSON over a WebSocket. A component requires such a service the same way.
+//! HTTP: what a program exports in request/reply form is reached by what everyone has, as JSON over HTTP/1.1 and 2;
+//! other protocols go as JSON over a WebSocket. A component requires such a service the same way.
 //!
-//! `json` is how messages are written, `describe` the OpenAPI description that is served beside, `context` has the names. A
-//! server is a `site` with its `export`s, each in a `manner` of its own, perhaps with `files` beside it; each connection comes through a `gate`, which hands it on to hyper. Its `requests`
-//! become `exchange`s, if `admission` lets them in; one may `upgrade` the connection, which tungstenite has then as a `socket`,
-//! whose `frames` are counted. What is `held` for clients is bounded. `query` reads what stands in URLs, `zip` is gzip. A client of a `service` is a `caller`, whose requests go over `line`s, or a
-//! `handshake` for a WebSocket, over connections that are `dial`ed. `task` and `io` are what hyper needs to run here.
+//! `json` is how messages are written, `describe` the OpenAPI description that is served beside, `context` has the
+//! names. A server is a `site` with its `export`s, each in a `manner` of its own, perhaps with `files` beside it; each
+//! connection comes through a `gate`, which hands it on to hyper. Its `requests` become `exchange`s, if `admission`
+//! lets them in; one may `upgrade` the connection, which tungstenite has then as a `socket`, whose `frames` are
+//! counted. What is `held` for clients is bounded. `query` reads what stands in URLs, `zip` is gzip. A client of a
+//! `service` is a `caller`, whose requests go over `line`s, or a `handshake` for a WebSocket, over connections that are
+//! `dial`ed. `task` and `io` are what hyper needs to run here.
 
 mod admission;
 mod caller;

@@ -1,11 +1,12 @@
-//! `nats://host:port/name`: Drystone's own protocol (docs/src/wire.md) over NATS, an engine for messages that others run. A
-//! name is a subject. All who export it share its clients, for they are one queue group; whom a client is given first it
-//! stays with, over two private subjects, until that is lost.
+//! `nats://host:port/name`: Drystone's own protocol (docs/src/wire.md) over NATS, an engine for messages that others
+//! run. A name is a subject. All who export it share its clients, for they are one queue group; whom a client is given
+//! first it stays with, over two private subjects, until that is lost.
 //!
-//! `access` is what a name and its BY say of the way to NATS, `engine` is what runs `async-nats` while the program waits, and `session`
-//! what a program has at one NATS. There, `link` is a line between two programs, made of `envelope`s, `stay` how a client keeps to one of
-//! them, `partner` how each knows that the other is still there, `export` what is offered, and
-//! `register` the key-value store in which that is listed. `event` is what comes to all, as `saying`s.
+//! `access` is what a name and its BY say of the way to NATS, `engine` is what runs `async-nats` while the program
+//! waits, and `session` what a program has at one NATS. There, `link` is a line between two programs, made of
+//! `envelope`s, `stay` how a client keeps to one of them, `partner` how each knows that the other is still there,
+//! `export` what is offered, and `register` the key-value store in which that is listed. `event` is what comes to all,
+//! as `saying`s.
 
 mod access;
 mod bell;

@@ -1,5 +1,5 @@
-//! ONC RPC version 2 (RFC 5531): what a program offers in request/reply form is called by anyone's clients, and anyone's
-//! servers are called by it, over TCP and UDP.
+//! ONC RPC version 2 (RFC 5531): what a program offers in request/reply form is called by anyone's clients, and
+//! anyone's servers are called by it, over TCP and UDP.
 //!
 //! `options` is what `BY` may say, `service` which procedure is which call, `x` the same for `rpcgen`; `message` and
 //! `record` are the bytes. `context` has the names. A server is what is `offered`: a `door`, with `connection`s or

@@ -1,11 +1,12 @@
-//! How long the home thread looks for news before it sleeps: to sleep and to be woken costs microseconds (tens of them on
-//! virtual machines), much more than a message.
+//! How long the home thread looks for news before it sleeps: to sleep and to be woken costs microseconds (tens of them
+//! on virtual machines), much more than a message.
 //!
-//! That pays as long as who has the news runs on another processor meanwhile; if it waits for the very processor that looks, it
-//! gets that by a yield. Beside programs that compute a yield gives those the processor, for milliseconds, and who has the
-//! news may be waiting behind one of them: then looks are in vain, and the news come as soon as this thread sleeps. Whoever
-//! has lost the processor for so long knows that there is such a program. It doesn't yield for a while, and looks that were in
-//! vain before short sleeps are left out next time, more of them each time, until one finds something.
+//! That pays as long as who has the news runs on another processor meanwhile; if it waits for the very processor that
+//! looks, it gets that by a yield. Beside programs that compute a yield gives those the processor, for milliseconds,
+//! and who has the news may be waiting behind one of them: then looks are in vain, and the news come as soon as this
+//! thread sleeps. Whoever has lost the processor for so long knows that there is such a program. It doesn't yield for a
+//! while, and looks that were in vain before short sleeps are left out next time, more of them each time, until one
+//! finds something.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,8 +28,8 @@ const LOOKS_AT_KERNEL: u32 = 8;
 const LONG_ROUND: Duration = Duration::from_micros(700);
 /// For so long that program is expected to compute on: then it is found out again, for one of its time slices.
 const BUSY: Duration = Duration::from_millis(30);
-/// Most looks that are left out after one in vain: they are some milliseconds, about the time for which schedulers leave
-/// threads where they are.
+/// Most looks that are left out after one in vain: they are some milliseconds, about the time for which schedulers
+/// leave threads where they are.
 const MOST_LEFT_OUT: u32 = 127;
 
 /// How long it is worth looking: longer after sleeps that were short, shorter after looking in vain.

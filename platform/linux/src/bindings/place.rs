@@ -1,5 +1,5 @@
-//! Where a name's server is: host, port and path, as in `//127.0.0.1:8080/greet`; and what the host's name stands for, which a
-//! helper thread finds out.
+//! Where a name's server is: host, port and path, as in `//127.0.0.1:8080/greet`; and what the host's name stands for,
+//! which a helper thread finds out.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};

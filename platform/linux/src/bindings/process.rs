@@ -1,9 +1,9 @@
 //! `AT "process:store"`, or `"user:store"`: a component in a Linux process of its own.
 //!
-//! The program has a helper, the *zygote*: a process that was forked from it, has the same code and descriptions at the same
-//! addresses, and does nothing but fork the processes of domains, so that a template is named by its address. It is forked
-//! when the first domain is made: what the program has in memory by then, each domain has a copy of, which it knows nothing
-//! of. The zygote ends with the program, and the domains with the zygote.
+//! The program has a helper, the *zygote*: a process that was forked from it, has the same code and descriptions at the
+//! same addresses, and does nothing but fork the processes of domains, so that a template is named by its address. It
+//! is forked when the first domain is made: what the program has in memory by then, each domain has a copy of, which it
+//! knows nothing of. The zygote ends with the program, and the domains with the zygote.
 //!
 //! # Soundness
 //!

@@ -1,5 +1,5 @@
-//! TLS 1.3: the files that `BY` names for it, and what is said over a connection. Who this program is, says its certificate;
-//! whom it believes, says the authority, whose signature a good certificate has.
+//! TLS 1.3: the files that `BY` names for it, and what is said over a connection. Who this program is, says its
+//! certificate; whom it believes, says the authority, whose signature a good certificate has.
 
 use std::fmt::Display;
 use std::io::{self, Read, Write};

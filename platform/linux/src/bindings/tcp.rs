@@ -1,7 +1,7 @@
-//! `tcp://host:port/name`: Drystone's own protocol (docs/src/wire.md) over TCP. All bindings of a program to one address share
-//! a connection, and what it exports at one port is found by names. Without certificates only this machine's own
-//! addresses are used; with them (`BY Tcp(certificate: file, key: file, authority: file)`) both sides show theirs, and TLS 1.3
-//! hides what is said.
+//! `tcp://host:port/name`: Drystone's own protocol (docs/src/wire.md) over TCP. All bindings of a program to one
+//! address share a connection, and what it exports at one port is found by names. Without certificates only this
+//! machine's own addresses are used; with them (`BY Tcp(certificate: file, key: file, authority: file)`) both sides
+//! show theirs, and TLS 1.3 hides what is said.
 //!
 //! `door` is where others come in, `link` a connection, `crowd` all who have come in, `credentials` the certificates.
 

@@ -1,10 +1,11 @@
-//! Requests and replies in a datagram each, over UDP: the shortest way to call a server. Nothing is sent twice, so nothing is carried
-//! out twice, and what gets lost is lost. The form of a datagram is the same for all interfaces and has a place for everything,
-//! so that something simpler than a process may answer it, too (`docs/src/bindings-udp.md`).
+//! Requests and replies in a datagram each, over UDP: the shortest way to call a server. Nothing is sent twice, so
+//! nothing is carried out twice, and what gets lost is lost. The form of a datagram is the same for all interfaces and
+//! has a place for everything, so that something simpler than a process may answer it, too
+//! (`docs/src/bindings-udp.md`).
 //!
-//! `datagram` is that form, `service` an interface in it, `describe` the same for people, and `context` has the names. A
-//! server is a `port`, by which `request`s come and whose `replies` answer them, `at_arrival` what answers them before its process
-//! does; a client a `caller`, with a `link` to the server that knows what is `unanswered`.
+//! `datagram` is that form, `service` an interface in it, `describe` the same for people, and `context` has the names.
+//! A server is a `port`, by which `request`s come and whose `replies` answer them, `at_arrival` what answers them
+//! before its process does; a client a `caller`, with a `link` to the server that knows what is `unanswered`.
 
 mod at_arrival;
 mod caller;

@@ -1,10 +1,10 @@
-//! The socket's file, which goes with the program: also if a signal ends it, or `exit`. What one left that was killed is
-//! in nobody's way.
+//! The socket's file, which goes with the program: also if a signal ends it, or `exit`. What one left that was killed
+//! is in nobody's way.
 //!
 //! # Soundness
 //!
-//! What runs when a signal has come calls only what may be called then: it reads atomics, removes a file, and lets the signal
-//! do what it usually does. The path that it gets lives for ever.
+//! What runs when a signal has come calls only what may be called then: it reads atomics, removes a file, and lets the
+//! signal do what it usually does. The path that it gets lives for ever.
 
 use std::ffi::{CString, c_char, c_int};
 use std::fs;

@@ -107,7 +107,8 @@ impl Socket {
         }
     }
 
-    /// The same, so often in a turn that others have theirs: then it would block, and its handler runs again in the next.
+    /// The same, so often in a turn that others have theirs: then it would block, and its handler runs again in the
+    /// next.
     pub(crate) fn read_in_turn(&self, bytes: &mut [u8]) -> io::Result<usize> {
         let turn = self.reactor.turn();
         let (last, reads) = self.reads.get();

@@ -52,7 +52,8 @@ impl Times {
 pub(crate) struct Time(Instant, u64);
 
 impl Reactor {
-    /// From now on the handler runs when the source has something to read or room to write. The source keeps it until it is removed.
+    /// From now on the handler runs when the source has something to read or room to write. The source keeps it until
+    /// it is removed.
     pub(crate) fn handle(&self, source: usize, handler: Rc<dyn Handler>) {
         self.state.borrow_mut().sources[source].handler = Some(handler);
     }

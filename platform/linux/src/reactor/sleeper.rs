@@ -1,5 +1,6 @@
-//! Another loop of events on the home's thread. While there is one, it is that which sleeps in the kernel, and the reactor's own
-//! epoll is among what it watches: so neither needs a thread of its own, and what comes by either wakes both.
+//! Another loop of events on the home's thread. While there is one, it is that which sleeps in the kernel, and the
+//! reactor's own epoll is among what it watches: so neither needs a thread of its own, and what comes by either wakes
+//! both.
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::rc::Weak;
@@ -9,8 +10,8 @@ use super::{Direction, Reactor};
 
 /// See the head of this file.
 pub(crate) trait Sleeper {
-    /// Goes on until it has news, or the reactor's epoll has some that came since the last look at it, or `limit` has passed;
-    /// if that is no time at all, as far as it can without waiting. Gives the sources for which it has news.
+    /// Goes on until it has news, or the reactor's epoll has some that came since the last look at it, or `limit` has
+    /// passed; if that is no time at all, as far as it can without waiting. Gives the sources for which it has news.
     fn go_on(&self, limit: Option<Duration>) -> Vec<usize>;
 }
 
@@ -20,14 +21,14 @@ impl Reactor {
         *self.sleeper.borrow_mut() = Some(sleeper);
     }
 
-    /// Whether there is another loop. To look for news with that again and again costs more than it gains: who has some for it needs
-    /// the processor for that.
+    /// Whether there is another loop. To look for news with that again and again costs more than it gains: who has some
+    /// for it needs the processor for that.
     pub(super) fn has_sleeper(&self) -> bool {
         self.sleeper.borrow().as_ref().is_some_and(|sleeper| sleeper.strong_count() > 0)
     }
 
-    /// Lets the other loop go on, if there is one; how long the reactor may still sleep itself, and whether there were news for
-    /// a handler.
+    /// Lets the other loop go on, if there is one; how long the reactor may still sleep itself, and whether there were
+    /// news for a handler.
     pub(super) fn share(&self, limit: Option<Duration>) -> (Option<Duration>, bool) {
         let sleeper = self.sleeper.borrow().as_ref().and_then(Weak::upgrade);
         let Some(sleeper) = sleeper else { return (limit, false) };

@@ -1,5 +1,5 @@
-//! What the kernel of a machine and the domains of its users agree on: what is where in a domain, what it is told when it begins,
-//! and what it may ask.
+//! What the kernel of a machine and the domains of its users agree on: what is where in a domain, what it is told when
+//! it begins, and what it may ask.
 
 #![no_std]
 
@@ -48,8 +48,8 @@ pub struct Start {
     pub rate: u64,
 }
 
-/// What a domain may ask of the kernel: `int` [`VECTOR`] with this in rax, and up to four words in rsi, rdx, r10 and r8. The answer is in
-/// rax; all other registers are kept.
+/// What a domain may ask of the kernel: `int` [`VECTOR`] with this in rax, and up to four words in rsi, rdx, r10 and
+/// r8. The answer is in rax; all other registers are kept.
 #[repr(u64)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
@@ -57,8 +57,8 @@ pub enum Ask {
     End = 0,
     /// What was interrupted goes on, where it was.
     GoOn = 1,
-    /// Bytes for people: to which [`Stream`], where they are and how many, no more than [`MOST_BYTES`]. [`SOON`], as long as there are others of
-    /// this domain that haven't been written.
+    /// Bytes for people: to which [`Stream`], where they are and how many, no more than [`MOST_BYTES`]. [`SOON`], as
+    /// long as there are others of this domain that haven't been written.
     Write = 2,
     /// So many pages more, behind those that it has, and no more than [`MOST_PAGES`] at once.
     Grow = 3,

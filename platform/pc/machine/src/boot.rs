@@ -1,12 +1,13 @@
-//! The first instructions: from where the machine begins (PVH: 32 bits, no pages) to Rust. They map the first gigabyte and
-//! the one with the devices, each where it is.
+//! The first instructions: from where the machine begins (PVH: 32 bits, no pages) to Rust. They map the first gigabyte
+//! and the one with the devices, each where it is.
 
 use core::arch::global_asm;
 
 /// Bytes of the stack on which the kernel's main function begins. Below it is a page that nobody may touch.
 pub const STACK: usize = 1 << 20;
 
-/// Bits of the processor's registers. Where handlers don't keep vector registers nobody may use any: what one user has left there another would find.
+/// Bits of the processor's registers. Where handlers don't keep vector registers nobody may use any: what one user has
+/// left there another would find.
 const HAS_VECTORS: bool = cfg!(target_feature = "sse");
 const CR0: u32 = 0x8001_0002 | if HAS_VECTORS { 0 } else { 1 << 2 };
 const CR4: u32 = 1 << 5 | if HAS_VECTORS { 3 << 9 } else { 0 };

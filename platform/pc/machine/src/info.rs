@@ -1,4 +1,5 @@
-//! What the machine says of itself when it begins (PVH's start info): memory, a command line, files that were loaded beside the image.
+//! What the machine says of itself when it begins (PVH's start info): memory, a command line, files that were loaded
+//! beside the image.
 //!
 //! # Soundness
 //!

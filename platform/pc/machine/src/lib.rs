@@ -1,5 +1,5 @@
-//! A PC from its first instruction to a kernel's main function: segments, exceptions, interrupt controllers, its memory.
-//! What comes then is the business of whoever defines [`machine_main`], which this crate calls.
+//! A PC from its first instruction to a kernel's main function: segments, exceptions, interrupt controllers, its
+//! memory. What comes then is the business of whoever defines [`machine_main`], which this crate calls.
 //!
 //! An image is linked by `image.ld`, which lies beside this crate's sources.
 //!
@@ -44,8 +44,8 @@ pub struct Machine {
 }
 
 unsafe extern "Rust" {
-    /// The kernel's main function, which it defines as `#[unsafe(no_mangle)] fn machine_main(machine: Machine) -> !`. Interrupts
-    /// are off, and of devices only the controllers are set up.
+    /// The kernel's main function, which it defines as `#[unsafe(no_mangle)] fn machine_main(machine: Machine) -> !`.
+    /// Interrupts are off, and of devices only the controllers are set up.
     ///
     /// # Safety
     /// For this crate only.

@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //!
-//! The linker's symbols are addresses only. Until the kernel's own address space is active, only the first gigabyte is touched, which
-//! the first instructions have mapped.
+//! The linker's symbols are addresses only. Until the kernel's own address space is active, only the first gigabyte is
+//! touched, which the first instructions have mapped.
 
 use core::ops::Range;
 use core::ptr::addr_of;

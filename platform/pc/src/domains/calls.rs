@@ -1,5 +1,5 @@
-//! What a domain may ask of the kernel. All of it comes by an exception, which keeps all registers: the kernel's code uses vector
-//! registers here, of which users see nothing.
+//! What a domain may ask of the kernel. All of it comes by an exception, which keeps all registers: the kernel's code
+//! uses vector registers here, of which users see nothing.
 
 use drystone_calls::{Ask, DONE, MOST_PAGES, NEVER, SOON, Stream};
 use kortex_binding::domain::Method;

@@ -1,4 +1,5 @@
-//! A user's program in an address space: what isn't written is where it is in the image, and lent; the rest is the domain's own.
+//! A user's program in an address space: what isn't written is where it is in the image, and lent; the rest is the
+//! domain's own.
 
 use kortex_hal::mmu::{Access, PAGE, Refused};
 use kortex_memory::paged::Paged;

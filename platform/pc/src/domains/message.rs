@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //!
-//! There is one processor. A handler, which nothing interrupts, writes the bytes only while there are none, the home reads them only
-//! while there are some: it says last that they are written.
+//! There is one processor. A handler, which nothing interrupts, writes the bytes only while there are none, the home
+//! reads them only while there are some: it says last that they are written.
 
 use core::cell::Cell;
 

@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //!
-//! There is one processor. What handlers and users' calls change is changed with interrupts off. A process is there until the home,
-//! where it was made, gives it back, when its thread has ended or doesn't run.
+//! There is one processor. What handlers and users' calls change is changed with interrupts off. A process is there
+//! until the home, where it was made, gives it back, when its thread has ended or doesn't run.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -153,8 +153,8 @@ type Bind = unsafe fn(&'static Process);
 const BESIDES: usize = 512 + STACK / PAGE;
 
 impl Process {
-    /// Starts one with a program and what that may ask, which shares a channel with its holder, and is told something. `None`: there is
-    /// no memory.
+    /// Starts one with a program and what that may ask, which shares a channel with its holder, and is told something.
+    /// `None`: there is no memory.
     pub(crate) fn start(
         kernel: &AddressSpace,
         program: &'static [u8],
@@ -228,7 +228,8 @@ impl Process {
         Some(is_there)
     }
 
-    /// Gives it the page of its stack that it has missed at an address; `None`: not now. `Some(false)`: that isn't missing there.
+    /// Gives it the page of its stack that it has missed at an address; `None`: not now. `Some(false)`: that isn't
+    /// missing there.
     fn deepen(&self, address: usize) -> Option<bool> {
         let is_stack = (STACK_END - STACK..STACK_END).contains(&address);
         if is_stack { self.map(address & !(PAGE - 1), 1) } else { Some(false) }
@@ -294,7 +295,8 @@ pub(super) fn tell_home() {
     threads::wake_home();
 }
 
-/// Whether one of them has rung or ended, or said something, since the home began to look last. In the home, with interrupts off.
+/// Whether one of them has rung or ended, or said something, since the home began to look last. In the home, with
+/// interrupts off.
 pub(crate) fn is_news() -> bool {
     NEWS.load(Relaxed)
 }

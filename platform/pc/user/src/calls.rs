@@ -2,7 +2,8 @@
 //!
 //! # Soundness
 //!
-//! The kernel keeps all registers but the one in which it answers, and touches no memory but what it is told: bytes that are read.
+//! The kernel keeps all registers but the one in which it answers, and touches no memory but what it is told: bytes
+//! that are read.
 
 use core::arch::{asm, global_asm};
 

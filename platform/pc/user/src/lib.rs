@@ -1,5 +1,5 @@
-//! A component of a Drystone program in an address space of its own ([`run`]): what the runtime needs there it asks of the kernel, by
-//! `drystone-calls`. It is the same program as the kernel's, linked a second time, by `user.ld`.
+//! A component of a Drystone program in an address space of its own ([`run`]): what the runtime needs there it asks of
+//! the kernel, by `drystone-calls`. It is the same program as the kernel's, linked a second time, by `user.ld`.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -36,8 +36,8 @@ pub unsafe fn run(program: &'static Program, additions: &'static [&'static Addit
     let start = unsafe { &*(START as *const Start) };
     clock::begin(start.counter, start.rate);
     memory::begin(start.pages);
-    // SAFETY: a template's description is as far from the program's here as it is in the kernel: both are in one section of one
-    // object file.
+    // SAFETY: a template's description is as far from the program's here as it is in the kernel: both are in one
+    // section of one object file.
     let template: &'static Template = unsafe { &*(&raw const *program).byte_offset(start.template).cast() };
     let channel = Memory { base: CHANNEL as *mut u8, capacity: RING, mirrored: false };
     // SAFETY: the kernel has put it there, and has the other end.

@@ -1,5 +1,5 @@
-//! A domain's memory: Rust's allocator, and pages for the program's heap. The kernel gives pages behind those that there are; a domain
-//! keeps what it has got until it ends.
+//! A domain's memory: Rust's allocator, and pages for the program's heap. The kernel gives pages behind those that
+//! there are; a domain keeps what it has got until it ends.
 //!
 //! # Soundness
 //!

@@ -1,5 +1,5 @@
-//! Connections by names of the program's own (`local:`): at once if the name is exported, else when that happens, or when
-//! the interface has room for one more client. From then on it is a connection like any other.
+//! Connections by names of the program's own (`local:`): at once if the name is exported, else when that happens, or
+//! when the interface has room for one more client. From then on it is a connection like any other.
 //!
 //! # Why this is sound
 //! See the connection module. Slots and targets that the names lead to are of live instances, which forget their names

@@ -62,7 +62,8 @@ pub unsafe fn tell_disconnected(w: *mut Worker, slot: *mut RequiredSlot) {
     tell_main(w, (*slot).instance);
 }
 
-/// Something about a component's connections has changed that its main process would want to know, if it is a native one.
+/// Something about a component's connections has changed that its main process would want to know, if it is a native
+/// one.
 ///
 /// # Safety
 /// On the home worker's thread; the component is alive.

@@ -171,7 +171,8 @@ pub unsafe fn way(slot: *mut RequiredSlot, target: usize) -> Way {
     if matches!(decode(last), Target::Nothing) { Way::Nowhere } else { Way::Somewhere }
 }
 
-/// The sibling-to-be-asked: whose offered slot it is that a slot is connected to directly, or through what BY has put there.
+/// The sibling-to-be-asked: whose offered slot it is that a slot is connected to directly, or through what BY has put
+/// there.
 pub unsafe fn direct_server(slot: *mut RequiredSlot) -> *mut Instance {
     match decode((*slot).target) {
         Target::Offered(offered) => match far::behind(owner(offered)) {

@@ -1,5 +1,5 @@
-//! Processes that await conditions of their own: who they are, in lists in the order of their turns, and what they watch.
-//! Each is found by a number, so that whoever awaits, is found and leaves takes as long among many as alone.
+//! Processes that await conditions of their own: who they are, in lists in the order of their turns, and what they
+//! watch. Each is found by a number, so that whoever awaits, is found and leaves takes as long among many as alone.
 //!
 //! # Why this is sound
 //! Processes are only kept here, never touched.

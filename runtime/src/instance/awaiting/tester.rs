@@ -1,5 +1,5 @@
-//! A process that awaits a condition which may take long tests it itself, when it is its turn in a round: it has the lock
-//! alone for that, and the round stands still until it says what it has found.
+//! A process that awaits a condition which may take long tests it itself, when it is its turn in a round: it has the
+//! lock alone for that, and the round stands still until it says what it has found.
 //!
 //! # Why this is sound
 //! See the awaiting module. Whoever tests is counted among those who await, but stands in no queue there, for it runs.

@@ -1,5 +1,5 @@
-//! Which elements of collections are watched, and by whom: a hash table, so that it takes as long among a hundred thousand
-//! as alone. It grows by one bucket at a time, so that no insertion moves many.
+//! Which elements of collections are watched, and by whom: a hash table, so that it takes as long among a hundred
+//! thousand as alone. It grows by one bucket at a time, so that no insertion moves many.
 
 use alloc::vec::Vec;
 
@@ -85,8 +85,8 @@ impl Watching {
         .map(|watched| watched.watcher)
     }
 
-    /// Where an element belongs while buckets are added one by one: those behind the largest power of two are the second
-    /// halves of the first ones.
+    /// Where an element belongs while buckets are added one by one: those behind the largest power of two are the
+    /// second halves of the first ones.
     fn bucket_of(&self, element: u64) -> usize {
         let spread = (element.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize;
         let all = self.buckets.len().next_power_of_two();

@@ -1,5 +1,5 @@
-//! Runs what a string of bytes says on a collection and on a `BTreeMap`, and compares all that can be seen. The tests and
-//! the fuzzer share it.
+//! Runs what a string of bytes says on a collection and on a `BTreeMap`, and compares all that can be seen. The tests
+//! and the fuzzer share it.
 
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};
@@ -56,7 +56,8 @@ impl Bytes<'_> {
     }
 }
 
-/// A long text that differs from the others in a byte near its end only, or is as long as can be hashed or compared at once.
+/// A long text that differs from the others in a byte near its end only, or is as long as can be hashed or compared at
+/// once.
 fn oversized(choice: u8) -> Vec<u8> {
     let longest = if choice < 128 { long::PART } else { LONGEST_HASHED };
     let mut text = vec![b'd'; longest + usize::from(choice % 4)];

@@ -1,5 +1,5 @@
-//! Rust's side of `INTERFACE Adder; { IN Add(x: INTEGER) OUT Sum(x: INTEGER) } END Adder;`: what of `drystone-stubs`' output
-//! these tests use, for that knows the language, and the runtime may not.
+//! Rust's side of `INTERFACE Adder; { IN Add(x: INTEGER) OUT Sum(x: INTEGER) } END Adder;`: what of `drystone-stubs`'
+//! output these tests use, for that knows the language, and the runtime may not.
 
 use std::any::Any;
 use std::task::Poll;

@@ -1,5 +1,5 @@
-//! What a component in Rust has borrowed of another: calls over the loan, and what ends it. Under Miri each use of a loan
-//! that is over would be found.
+//! What a component in Rust has borrowed of another: calls over the loan, and what ends it. Under Miri each use of a
+//! loan that is over would be found.
 
 mod adder;
 mod circle;

@@ -51,8 +51,8 @@ pub(super) fn set_before(list: &mut Vec<Stmt>) {
     *list = done;
 }
 
-/// Whether the numbers that one side sets, and nothing else, are set at the beginning of the other side too, by its only
-/// assignments of numbers to these variables at this depth.
+/// Whether the numbers that one side sets, and nothing else, are set at the beginning of the other side too, by its
+/// only assignments of numbers to these variables at this depth.
 fn is_set_by(whole: &[Stmt], part: &[Stmt], condition: &Condition) -> bool {
     let begins: Vec<(usize, u128)> = whole.iter().map_while(set_number).collect();
     let later = whole.iter().skip(begins.len());

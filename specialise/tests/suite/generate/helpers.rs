@@ -96,8 +96,9 @@ impl Generator {
             }
             false => ("", ""),
         };
-        // That `walk` looks at `cursor`, which is never null, is for clang 16: it takes recursion that only reads through
-        // its parameters for one that reads nothing but what the first arguments point to, and leaves out stores.
+        // That `walk` looks at `cursor`, which is never null, is for clang 16: it takes recursion that only reads
+        // through its parameters for one that reads nothing but what the first arguments point to, and leaves out
+        // stores.
         let down = *self.random.pick(&["bytes", "bytes", "own"]);
         let at = self.random.below(16);
         let taken = self.random.range(1, 2);

@@ -1,5 +1,5 @@
-//! The interface by which programs make calls, by their numbers: those of their domain where the kernel runs them, those of a server's own interface
-//! where that does. The build script knows it, too, and writes programs for it.
+//! The interface by which programs make calls, by their numbers: those of their domain where the kernel runs them,
+//! those of a server's own interface where that does. The build script knows it, too, and writes programs for it.
 //!
 //! ```text
 //! INTERFACE Calls;

@@ -1,5 +1,6 @@
-//! Composite calls (`docs/src/composite.md`) with loops and conditions, that a client ships to a kernel by a system call, or to a server by LRPC:
-//! what is the same of both. Who runs them is a [`Runner`], and what a client has of it are its [`Programs`].
+//! Composite calls (`docs/src/composite.md`) with loops and conditions, that a client ships to a kernel by a system
+//! call, or to a server by LRPC: what is the same of both. Who runs them is a [`Runner`], and what a client has of it
+//! are its [`Programs`].
 
 #![no_std]
 
@@ -12,7 +13,8 @@ mod programs;
 pub use calls::Calls;
 pub use programs::{Cache, Programs};
 
-/// Who runs programs of a client, for one slice: what they can call, where the client's bytes are, and when the slice is over.
+/// Who runs programs of a client, for one slice: what they can call, where the client's bytes are, and when the slice
+/// is over.
 pub trait Runner: Copy + 'static {
     /// Whether programs may make the call with this number.
     fn may_call(self, number: u64) -> bool;

@@ -1,8 +1,9 @@
 //! What a client has of programs and their runs, and what it can ask for.
 //!
-//! A run is never long: one that has more to do when its slice is over comes back unfinished, and its client asks again. Between two slices
-//! nothing has to know that there is a run. Trees only are taken: to check one takes as long as it is, while to prove bytecode may take too long
-//! for a kernel that isn't interrupted, and for a server that is called.
+//! A run is never long: one that has more to do when its slice is over comes back unfinished, and its client asks
+//! again. Between two slices nothing has to know that there is a run. Trees only are taken: to check one takes as long
+//! as it is, while to prove bytecode may take too long for a kernel that isn't interrupted, and for a server that is
+//! called.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

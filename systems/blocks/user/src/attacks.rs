@@ -1,5 +1,5 @@
-//! What users of blocks must not do, or must bear: arrays that handle page faults and can't, servers that lie, and blocks that are changed while they
-//! are made.
+//! What users of blocks must not do, or must bear: arrays that handle page faults and can't, servers that lie, and
+//! blocks that are changed while they are made.
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -47,7 +47,8 @@ fn is_told(address: u64) -> bool {
     TOLD.load(Relaxed) > before
 }
 
-/// A handler of page faults that gets the page in a word, with some words besides: for each address whether it was told.
+/// A handler of page faults that gets the page in a word, with some words besides: for each address whether it was
+/// told.
 fn handled_by(commands: &[u64], word: u64, words: &[(usize, u64)], addresses: &[u64], expected: bool) {
     let array = Array::handling(24, word, commands).expect("it is kept");
     words.iter().for_each(|&(word, value)| array.set(word, value));
@@ -73,7 +74,8 @@ pub fn handlers() {
     handled_by(&fine, 5, &[], &[page(0), page(1) + 8, page(2) + 4088], false);
     // It is no handler any more.
     assert!(is_told(page(3)));
-    // Frames that it hasn't, or that are elsewhere; moves that lead out of the page; the page's word is overwritten by an answer.
+    // Frames that it hasn't, or that are elsewhere; moves that lead out of the page; the page's word is overwritten by
+    // an answer.
     for frame in [0, 1, 999, u64::MAX] {
         handled_by(&[command(PUT, 12)], 1, &[(0, frame)], &[page(3)], true);
     }
@@ -100,7 +102,8 @@ pub fn handlers() {
     touch(page(pages));
 }
 
-/// An array that handles page faults so that they come again for ever; the domain is dead when another of its threads is.
+/// An array that handles page faults so that they come again for ever; the domain is dead when another of its threads
+/// is.
 pub fn endless_fault() {
     let array = Array::handling(24, 5, &[command(Number::Nothing as u64, 6)]).expect("it is kept");
     calls::spawn(die);

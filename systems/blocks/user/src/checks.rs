@@ -18,7 +18,8 @@ const PAGES: u64 = 0x80_0000_0000 + (96 << 30);
 /// The first array goes on while another thread changes it.
 static mut CHANGING: Option<Array> = None;
 
-/// Changes what an array passes, and calls it itself meanwhile: the server is busy. Where it is another is kept then, which has the same calls first.
+/// Changes what an array passes, and calls it itself meanwhile: the server is busy. Where it is another is kept then,
+/// which has the same calls first.
 extern "C" fn change() {
     // SAFETY: it is there.
     let array = unsafe { (*&raw const CHANGING).as_ref().unwrap_unchecked() };
@@ -110,7 +111,8 @@ pub fn arrays() {
     touch(PAGES + 7 * 4096);
 }
 
-/// While an array waits for another domain, another thread of this one changes its words: what is called then is called with those.
+/// While an array waits for another domain, another thread of this one changes its words: what is called then is called
+/// with those.
 fn changing() {
     let (nothing, put) = (command(NOTHING, 403), command(Number::PutFrame as u64, 402));
     let array =
@@ -130,7 +132,8 @@ fn changing() {
     assert_eq!((array.get(400), array.get(401), array.get(402) as i64), (2, 51, REFUSED));
 }
 
-/// Many more arrays than there may be, one after the other under the same numbers; none of them is called any more then, or handles anything.
+/// Many more arrays than there may be, one after the other under the same numbers; none of them is called any more
+/// then, or handles anything.
 fn given_back(array: Array) {
     let fine = [command(NOTHING, 400); 100];
     for time in 0..3000 {

@@ -69,7 +69,8 @@ fn calls() {
 /// What became of the handler's runs.
 static mut RUN: (i64, i64) = (0, 0);
 
-/// Runs programs that call an array by which the handler would end: more than there is room for, if one were left behind.
+/// Runs programs that call an array by which the handler would end: more than there is room for, if one were left
+/// behind.
 extern "C" fn runs(_: u64, _: u64, _: u64) -> u64 {
     let (any, mut results) = (By::Kernel.learn(ANY), [[0; 8]]);
     for count in 1..20 {

@@ -1,10 +1,12 @@
-//! Blocks of calls that a user ships to a server, which is a user as well: one call of another address space for all of them.
+//! Blocks of calls that a user ships to a server, which is a user as well: one call of another address space for all of
+//! them.
 //!
-//! A block lies in the channel between both. For each call there are four words: its number in the server's interface and, in the upper half,
-//! the word of the channel where its answer goes, which may be one of a later call; then the three words that are passed, as with a call alone.
+//! A block lies in the channel between both. For each call there are four words: its number in the server's interface
+//! and, in the upper half, the word of the channel where its answer goes, which may be one of a later call; then the
+//! three words that are passed, as with a call alone.
 //!
-//! The client may change all of it meanwhile. The server reads each word once, and takes whatever it is: a number that isn't in its interface is
-//! refused, and answers stay in the channel.
+//! The client may change all of it meanwhile. The server reads each word once, and takes whatever it is: a number that
+//! isn't in its interface is refused, and answers stay in the channel.
 
 use core::hint::black_box;
 
@@ -150,7 +152,8 @@ pub fn channel(is_wanted: u64) -> i64 {
     call(Number::Channel, is_wanted, 0)
 }
 
-/// Many more channels than a server has, one after the other: each is a page of zeros, and nobody's that the server knows.
+/// Many more channels than a server has, one after the other: each is a page of zeros, and nobody's that the server
+/// knows.
 fn given_back() {
     let program = shipped::learn(programs::NOTHING);
     for _ in 0..3000 {

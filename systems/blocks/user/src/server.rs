@@ -1,8 +1,8 @@
-//! A server that runs programs of its clients, against its own methods: by one call of it all that the program calls. What it runs them by, and
-//! what a client can ask for, is what the kernel has for that, too.
+//! A server that runs programs of its clients, against its own methods: by one call of it all that the program calls.
+//! What it runs them by, and what a client can ask for, is what the kernel has for that, too.
 //!
-//! A call of a server may take some ticks of the clock: more, and the server is dead. So the slice of a run is over when the clock has
-//! interrupted it once; the client calls again until the run has ended.
+//! A call of a server may take some ticks of the clock: more, and the server is dead. So the slice of a run is over
+//! when the clock has interrupted it once; the client calls again until the run has ended.
 
 use core::cell::UnsafeCell;
 

@@ -1,7 +1,9 @@
-//! Programs that a user ships to a server, which runs them against its own methods. What is asked for lies in the channel: a request at its
-//! beginning and behind it the values that the program gets, from the middle on those that it gives; a program or a hash by itself.
+//! Programs that a user ships to a server, which runs them against its own methods. What is asked for lies in the
+//! channel: a request at its beginning and behind it the values that the program gets, from the middle on those that it
+//! gives; a program or a hash by itself.
 //!
-//! A server may lie, and may change the channel whenever it likes: what comes from there is copied once and looked at then, and is numbers only.
+//! A server may lie, and may change the channel whenever it likes: what comes from there is copied once and looked at
+//! then, and is numbers only.
 
 use core::slice;
 

@@ -178,8 +178,8 @@ impl Cache {
         );
     }
 
-    /// Gives an item the time that flags say, in their order, up to one that is too long; what is known of it, with the time that it had where
-    /// that is asked for, and whether it has less time left than is wanted.
+    /// Gives an item the time that flags say, in their order, up to one that is too long; what is known of it, with the
+    /// time that it had where that is asked for, and whether it has less time left than is wanted.
     fn renewed(&mut self, meta: &Meta, is_made: bool) -> (Told, bool) {
         let (mut told, mut is_late) = (self.told(&meta.key), false);
         for flag in meta.flags.iter().take_while(|flag| is_short(std::slice::from_ref(flag)).is_ok()) {

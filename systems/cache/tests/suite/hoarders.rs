@@ -1,5 +1,5 @@
-//! Clients that ask for much and take nothing, begin much and end nothing: the process stays small, and others are served. And what others
-//! have made to try servers of memcached's protocol.
+//! Clients that ask for much and take nothing, begin much and end nothing: the process stays small, and others are
+//! served. And what others have made to try servers of memcached's protocol.
 
 use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::TcpStream;
@@ -64,8 +64,8 @@ fn asked(stream: &mut TcpStream, text: &[u8], bytes: usize) -> Result<Vec<u8>> {
     Ok(said)
 }
 
-/// Somebody else stores a large value and gets it, soon. While others come with large values whoever has one may be let go, and comes
-/// again.
+/// Somebody else stores a large value and gets it, soon. While others come with large values whoever has one may be let
+/// go, and comes again.
 fn is_served(value: &[u8]) {
     let begin = Instant::now();
     let mut attempts = 1;

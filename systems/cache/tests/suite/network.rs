@@ -1,4 +1,5 @@
-//! Server and client in network namespaces of their own, with a pair of interfaces between them: every engine, and none, does the same.
+//! Server and client in network namespaces of their own, with a pair of interfaces between them: every engine, and
+//! none, does the same.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};

@@ -102,7 +102,8 @@ fn time(random: &mut Random) -> String {
     if (1..500).contains(&seconds) { "500".into() } else { time }
 }
 
-/// A value that is a number, or nearly. Not one beyond 63 bits: memcached looks for a sign in what lies behind it in its memory.
+/// A value that is a number, or nearly. Not one beyond 63 bits: memcached looks for a sign in what lies behind it in
+/// its memory.
 fn countable(random: &mut Random) -> String {
     const VALUES: [&str; 10] =
         ["0", "9", "99", "9000000000000000000", "18446744073709551616", "12 ", "12 34", " 7", "-5", ""];

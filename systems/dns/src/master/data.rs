@@ -1,4 +1,5 @@
-//! The data of records. Most types are the library's; of the others some are written as one of its types is, and the rest is here.
+//! The data of records. Most types are the library's; of the others some are written as one of its types is, and the
+//! rest is here.
 
 use std::net::{IpAddr, Ipv4Addr};
 

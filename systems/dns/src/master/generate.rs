@@ -1,5 +1,6 @@
-//! `$GENERATE`, as BIND has it: `$GENERATE FIRST-LAST[/STEP] OWNER [TTL] [CLASS] TYPE DATA`, in which `$` is a number, and
-//! `${OFFSET,WIDTH,BASE}` that number plus an offset, so wide, in base d, o, x, X, or in nibbles from the last one on (n, N).
+//! `$GENERATE`, as BIND has it: `$GENERATE FIRST-LAST[/STEP] OWNER [TTL] [CLASS] TYPE DATA`, in which `$` is a number,
+//! and `${OFFSET,WIDTH,BASE}` that number plus an offset, so wide, in base d, o, x, X, or in nibbles from the last one
+//! on (n, N).
 
 use super::lexer::Token;
 
@@ -100,7 +101,8 @@ fn formed(form: &str, number: u32) -> Result<String, String> {
     })
 }
 
-/// Digits from the last one on, with dots between them. The width counts dots, and if it isn't used up, there is one at the end.
+/// Digits from the last one on, with dots between them. The width counts dots, and if it isn't used up, there is one at
+/// the end.
 fn nibbles(mut number: u32, mut width: usize) -> String {
     let mut nibbles = String::new();
     loop {

@@ -1,4 +1,5 @@
-//! The lexer of master files (RFC 1035, section 5.1): entries of tokens. A file is bytes: comments and texts may be in any encoding.
+//! The lexer of master files (RFC 1035, section 5.1): entries of tokens. A file is bytes: comments and texts may be in
+//! any encoding.
 
 use domain::base::scan::Symbol;
 

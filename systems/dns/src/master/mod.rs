@@ -1,8 +1,9 @@
-//! Master files: the text form of zones (RFC 1035, section 5), with `$ORIGIN`, `$TTL`, `$INCLUDE` and, as BIND has it, `$GENERATE`.
+//! Master files: the text form of zones (RFC 1035, section 5), with `$ORIGIN`, `$TTL`, `$INCLUDE` and, as BIND has it,
+//! `$GENERATE`.
 //!
-//! From below: [`lexer`] finds entries of tokens, [`names`] and [`ttl`] read names and times, [`scanner`] gives entries to the library,
-//! [`data`] reads what records hold ([`location`]: LOC), [`generate`] makes entries, and [`Reader`] here puts records together. Files have
-//! no encoding: bytes are kept as they are.
+//! From below: [`lexer`] finds entries of tokens, [`names`] and [`ttl`] read names and times, [`scanner`] gives entries
+//! to the library, [`data`] reads what records hold ([`location`]: LOC), [`generate`] makes entries, and [`Reader`]
+//! here puts records together. Files have no encoding: bytes are kept as they are.
 
 mod data;
 mod generate;
@@ -42,8 +43,8 @@ pub struct Record<'a> {
 /// Where records go; what is wrong with one.
 pub type Sink<'s> = dyn FnMut(Record<'_>) -> Result<(), String> + 's;
 
-/// Reads a file, and those that it includes: which these were, itself the first. Names that don't end with a dot are below `origin`, until
-/// the file says otherwise.
+/// Reads a file, and those that it includes: which these were, itself the first. Names that don't end with a dot are
+/// below `origin`, until the file says otherwise.
 ///
 /// # Errors
 /// What is wrong, and where; the files that were read until then are told all the same.

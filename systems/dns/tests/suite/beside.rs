@@ -1,4 +1,5 @@
-//! The same zones and questions to nsd and to the process: the same answers, record set by record set. `DRYSTONE_CASES` says how many zones.
+//! The same zones and questions to nsd and to the process: the same answers, record set by record set. `DRYSTONE_CASES`
+//! says how many zones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,9 +38,10 @@ impl Drop for Nsd {
 fn nsd(folder: &Path, zones: &[Written]) -> Result<Nsd, String> {
     let shown = folder.display();
     let mut config = format!(
-        "server:\n ip-address: 127.0.0.1@5454\n username: \"\"\n zonesdir: {shown}\n database: \"\"\n pidfile: {shown}/pid\n \
-         xfrdfile: {shown}/xfrd\n xfrdir: {shown}\n zonelistfile: {shown}/list\n minimal-responses: yes\n server-count: 1\n \
-         tcp-timeout: 5\n rrl-ratelimit: 0\nremote-control:\n control-enable: no\nzone:\n name: up.test\n zonefile: up.zone\n"
+        "server:\n ip-address: 127.0.0.1@5454\n username: \"\"\n zonesdir: {shown}\n database: \"\"\n \
+         pidfile: {shown}/pid\n xfrdfile: {shown}/xfrd\n xfrdir: {shown}\n zonelistfile: {shown}/list\n \
+         minimal-responses: yes\n server-count: 1\n tcp-timeout: 5\n rrl-ratelimit: 0\n\
+         remote-control:\n control-enable: no\nzone:\n name: up.test\n zonefile: up.zone\n"
     );
     fs::write(folder.join("up.zone"), "up.test. SOA up.test. up.test. 1 1 1 1 1\n")
         .map_err(|error| error.to_string())?;
@@ -283,7 +285,8 @@ fn is_otherwise(zone: &Zone, query: &[u8], own: &Told, others: &Told) -> bool {
     let is_outside = !asked.windows(zone.apex().len()).any(|part| part == zone.apex());
     let refuses = |code| matches!(code, Rcode::REFUSED | Rcode::NOTIMP | Rcode::FORMERR | Rcode::NOTAUTH);
     let is_notify = query[2] & 0x78 == 0x20;
-    // nsd refuses queries with records besides EDNS0's, and what follows them; for transfers it has another code; it takes notes.
+    // nsd refuses queries with records besides EDNS0's, and what follows them; for transfers it has another code; it
+    // takes notes.
     let has_more = query[3] & 15 != 0
         || query[6..12] != [0; 6] && !(own.has_opt && query[11] == 1 && query.ends_with(&[0; 2]));
     is_above || is_outside || is_notify || refuses(others.code) && (has_more || refuses(own.code))

@@ -1,5 +1,5 @@
-//! Server and client in network namespaces of their own, with a pair of interfaces between them: the same answers by every engine, and
-//! such as `dig` shows.
+//! Server and client in network namespaces of their own, with a pair of interfaces between them: the same answers by
+//! every engine, and such as `dig` shows.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -89,8 +89,8 @@ fn is_alike(name: &'static str, engine: Engine, mode: Mode) {
     });
 }
 
-/// The zone is exchanged again and again while it is asked for: each question is answered, as one of the two zones has it, and as the new one has
-/// it when that is said to be there. A broken one changes nothing.
+/// The zone is exchanged again and again while it is asked for: each question is answered, as one of the two zones has
+/// it, and as the new one has it when that is said to be there. A broken one changes nothing.
 fn reloads(current: &Arc<Current>, handler: &Handler, socket: &UdpSocket) {
     let folder = tempfile::tempdir().expect("there is room");
     let file = folder.path().join("zone");

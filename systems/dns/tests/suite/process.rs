@@ -1,4 +1,5 @@
-//! The command: what it holds for a large zone, and that it reads a zone again when its file has changed, or when it is told to.
+//! The command: what it holds for a large zone, and that it reads a zone again when its file has changed, or when it is
+//! told to.
 
 use std::fs;
 use std::io::{BufRead, BufReader};

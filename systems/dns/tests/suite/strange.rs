@@ -1,4 +1,5 @@
-//! Files and messages that are anything: what the fuzz targets `zones` and `questions` do, for some thousand changes of their seeds.
+//! Files and messages that are anything: what the fuzz targets `zones` and `questions` do, for some thousand changes of
+//! their seeds.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Workers that share memory come to the same as one that has the whole plate: by sockets, and by handlers in network namespaces.
+//! Workers that share memory come to the same as one that has the whole plate: by sockets, and by handlers in network
+//! namespaces.
 
 #[allow(dead_code)]
 #[path = "../../../../platform/linux/handlers/tests/suite/namespace.rs"]
@@ -21,7 +22,8 @@ pub fn alone(work: Work) -> Vec<f64> {
     relax(work, 0..work.rows, &worker).expect("it waits for nobody")
 }
 
-/// A memory that a socket of this machine leads to. One datagram in so many is lost, before or behind the deed by turns.
+/// A memory that a socket of this machine leads to. One datagram in so many is lost, before or behind the deed by
+/// turns.
 fn memory(lost: usize) -> (Memory, SocketAddr) {
     let memory = Memory::default();
     let socket = UdpSocket::bind("127.0.0.1:0").expect("there is a port");

@@ -1,4 +1,5 @@
-//! Three workers, each in a network namespace of its own, all at one bridge: with a handler in each engine, and without.
+//! Three workers, each in a network namespace of its own, all at one bridge: with a handler in each engine, and
+//! without.
 
 use std::process::{Child, Command, Output, Stdio};
 

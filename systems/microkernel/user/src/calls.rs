@@ -33,8 +33,8 @@ pub enum Number {
     PutFrame = 12,
     /// Releases a frame, wherever it is.
     ReleaseFrame = 13,
-    /// Keeps an array of calls: under which number, where it is, and how many; and whether it handles page faults. Where the page is that
-    /// the kernel sees, too.
+    /// Keeps an array of calls: under which number, where it is, and how many; and whether it handles page faults.
+    /// Where the page is that the kernel sees, too.
     Keep = 14,
     /// What a signal has interrupted goes on: where, or 0.
     GoOn = 15,

@@ -4,7 +4,8 @@
 //! redis-chain get|evalsha ADDRESS KEYS N      {"ns": .., "result": ..}
 //! ```
 //!
-//! `get` asks for them one by one, `evalsha` by a script that Redis knows; N times. A tenth more is done before, which isn't measured.
+//! `get` asks for them one by one, `evalsha` by a script that Redis knows; N times. A tenth more is done before, which
+//! isn't measured.
 
 use std::error::Error;
 use std::io::{BufRead, BufReader, Read, Write};

@@ -1,4 +1,5 @@
-//! wasmtime, with its optimising compiler, called as the other peers are. It takes long to build, and is built by itself. To be made ready, a program is compiled from WebAssembly's binary form and instantiated.
+//! wasmtime, with its optimising compiler, called as the other peers are. It takes long to build, and is built by
+//! itself. To be made ready, a program is compiled from WebAssembly's binary form and instantiated.
 
 #[path = "../common.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! What is quickest with tokio: locks and direct calls instead of services, and many elements moved at once. The results
-//! are those of the mirrors, the messages are not.
+//! What is quickest with tokio: locks and direct calls instead of services, and many elements moved at once. The
+//! results are those of the mirrors, the messages are not.
 
 pub mod city;
 pub mod eratosthenes;

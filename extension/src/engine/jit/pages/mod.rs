@@ -1,7 +1,9 @@
-//! Executable memory on Unix. What is written to at some address is never executed there, and what is executed never written.
+//! Executable memory on Unix. What is written to at some address is never executed there, and what is executed never
+//! written.
 //!
-//! `unsafe` here and in the modules below: memory is had from the operating system, and lent as bytes. That is sound because each
-//! piece of code has its place alone for as long as it lives, and nobody is told where that could be written.
+//! `unsafe` here and in the modules below: memory is had from the operating system, and lent as bytes. That is sound
+//! because each piece of code has its place alone for as long as it lives, and nobody is told where that could be
+//! written.
 
 mod own;
 #[cfg(target_os = "linux")]
@@ -28,7 +30,8 @@ enum Kind {
 
 /// Puts code into memory where it can be executed.
 ///
-/// A process that is forked from this one can't run it: what `Pages` lead to must be compiled anew there, and using them panics.
+/// A process that is forked from this one can't run it: what `Pages` lead to must be compiled anew there, and using
+/// them panics.
 pub fn pages(code: &[u8]) -> Result<Pages, String> {
     #[cfg(target_os = "linux")]
     if let Some(piece) = pool::place(code) {
@@ -52,8 +55,8 @@ impl Deref for Pages {
     }
 }
 
-/// An address for so many bytes of code, multiples of a page, near the code that runs now: processors take longer for calls that go
-/// far, as from where the system would put them by itself. It is a wish, which the system may not grant.
+/// An address for so many bytes of code, multiples of a page, near the code that runs now: processors take longer for
+/// calls that go far, as from where the system would put them by itself. It is a wish, which the system may not grant.
 fn near<T>(bytes: usize) -> *mut T {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
     const APART: usize = 1 << 24;

@@ -1,13 +1,13 @@
 //! Places for small pieces of code, without a system call for each.
 //!
-//! The memory is mapped twice: at one address it is written, at another executed. No address allows both, at any time; only this
-//! module knows the one for writing; and there is nothing at it but code that was compiled. A program can't write there: its
-//! accesses are proved, or confined. So this gives away nothing to who can't already write to addresses of his choice in this
-//! process, and who finds out which.
+//! The memory is mapped twice: at one address it is written, at another executed. No address allows both, at any time;
+//! only this module knows the one for writing; and there is nothing at it but code that was compiled. A program can't
+//! write there: its accesses are proved, or confined. So this gives away nothing to who can't already write to
+//! addresses of his choice in this process, and who finds out which.
 //!
-//! What a processor read before others wrote there must not be executed. Processors see to that themselves where they execute what
-//! they wrote long before; and a piece is used again only after a barrier, which makes every one of them forget what it read ahead.
-//! There is one for many pieces.
+//! What a processor read before others wrote there must not be executed. Processors see to that themselves where they
+//! execute what they wrote long before; and a piece is used again only after a barrier, which makes every one of them
+//! forget what it read ahead. There is one for many pieces.
 //!
 //! A forked process would share the memory, so it gets none of it.
 
@@ -189,7 +189,8 @@ fn file() -> Result<OwnedFd> {
 }
 
 fn map(wish: *mut c_void, allowed: ProtFlags, file: &OwnedFd) -> Result<*mut u8> {
-    // SAFETY: it takes nobody's place, because nothing says that it must lie where it is wished; the file is nobody else's.
+    // SAFETY: it takes nobody's place, because nothing says that it must lie where it is wished; the file is nobody
+    // else's.
     let begin = unsafe { mmap(wish, ARENA, readable_and(allowed), MapFlags::SHARED, file, 0)? };
     // SAFETY: it stays as it is in this process.
     unsafe { madvise(begin, ARENA, Advice::LinuxDontFork)? };

@@ -17,7 +17,8 @@ struct LinkCreate {
 }
 impl Attributes for LinkCreate {}
 
-/// Attaches a program to a network interface, until what it gives is closed. `flags` are XDP's (`XDP_FLAGS_SKB_MODE`, ...).
+/// Attaches a program to a network interface, until what it gives is closed. `flags` are XDP's (`XDP_FLAGS_SKB_MODE`,
+/// ...).
 pub fn attach_xdp(program: &OwnedFd, interface: u32, flags: u32) -> Result<OwnedFd> {
     let program = program.as_raw_fd() as u32;
     let mut attributes = LinkCreate { program, target: interface, attach_type: XDP_ATTACH, flags };

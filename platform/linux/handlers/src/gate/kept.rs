@@ -1,6 +1,6 @@
-//! What the kernel has of a gate. It stays when who made it has ended, if its link and its maps have names in Linux's file system for BPF,
-//! by which others take it up again. Which flows it has they know from there, too (`crate::pinned`). Of one that stays, each flow is an
-//! owner of its own, whose number in the ledger is the flow's.
+//! What the kernel has of a gate. It stays when who made it has ended, if its link and its maps have names in Linux's
+//! file system for BPF, by which others take it up again. Which flows it has they know from there, too
+//! (`crate::pinned`). Of one that stays, each flow is an owner of its own, whose number in the ledger is the flow's.
 
 use std::io;
 use std::os::fd::OwnedFd;

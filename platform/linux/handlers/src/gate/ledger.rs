@@ -1,5 +1,5 @@
-//! What a gate's program and its process both have: whose each flow is, what became of its messages, and the owners' shares. It is one
-//! value of a map, which both read and write as numbers.
+//! What a gate's program and its process both have: whose each flow is, what became of its messages, and the owners'
+//! shares. It is one value of a map, which both read and write as numbers.
 
 use std::io::Result;
 use std::ops::{Add, AddAssign};
@@ -30,8 +30,8 @@ pub(super) mod flow {
     pub const MISSED: usize = 24;
 }
 
-/// What is said of an owner: its [`super::Share`], and what it has used of it: in the upper half the window's number, in the lower half
-/// its runs in it, so that both change at once, whichever processors count.
+/// What is said of an owner: its [`super::Share`], and what it has used of it: in the upper half the window's number,
+/// in the lower half its runs in it, so that both change at once, whichever processors count.
 pub(super) mod owner {
     pub const RUNS: usize = 0;
     pub const WINDOW: usize = 8;

@@ -1,8 +1,9 @@
-//! Many handlers at one interface in Linux's kernel. What [`drystone_extension::handler::Flows`] does in Drystone's own engine a gate has
-//! done there: a program that is made of the filters finds whose a message is, counts a run against its owner's share, and goes on with
-//! the handler. Beyond the share, and what nobody wants, is passed on.
+//! Many handlers at one interface in Linux's kernel. What [`drystone_extension::handler::Flows`] does in Drystone's own
+//! engine a gate has done there: a program that is made of the filters finds whose a message is, counts a run against
+//! its owner's share, and goes on with the handler. Beyond the share, and what nobody wants, is passed on.
 //!
-//! The program is made anew whenever a filter comes or goes, and takes the place of the one before at once: every message meets one of them.
+//! The program is made anew whenever a filter comes or goes, and takes the place of the one before at once: every
+//! message meets one of them.
 
 mod kept;
 mod ledger;
@@ -50,11 +51,12 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// A gate at a network interface, which passes everything on as long as it has no flows. Owners have such a share, if it isn't said
-    /// otherwise; of a handler's rounds Linux tells nothing, so each of its runs is one.
+    /// A gate at a network interface, which passes everything on as long as it has no flows. Owners have such a share,
+    /// if it isn't said otherwise; of a handler's rounds Linux tells nothing, so each of its runs is one.
     ///
     /// # Errors
-    /// There is no such interface, it has a handler already, or it can't have one in this mode; or there is no right to. For people.
+    /// There is no such interface, it has a handler already, or it can't have one in this mode; or there is no right
+    /// to. For people.
     pub fn open(interface: &str, mode: Mode, share: Share) -> Result<Gate, String> {
         let kept = Kept::open(interface, mode)?;
         // All rows are in the program: nobody can make it slow by keys that collide.
@@ -73,10 +75,12 @@ impl Gate {
         Ok(())
     }
 
-    /// From now on the handler runs for what the filter wants, unless another one wins. One handler can be that of several flows.
+    /// From now on the handler runs for what the filter wants, unless another one wins. One handler can be that of
+    /// several flows.
     ///
     /// # Errors
-    /// The filter can't be, or not in Linux's kernel; there are too many flows, or owners. Then all flows are as before. For people.
+    /// The filter can't be, or not in Linux's kernel; there are too many flows, or owners. Then all flows are as
+    /// before. For people.
     pub fn attach(
         &mut self,
         owner: OwnerId,
@@ -113,7 +117,8 @@ impl Gate {
     /// The flow is none any more; gives its handler, which runs no more, unless for other flows.
     ///
     /// # Errors
-    /// There is no such flow, or the kernel refuses the program for the others: then what was this flow's is passed on. For people.
+    /// There is no such flow, or the kernel refuses the program for the others: then what was this flow's is passed on.
+    /// For people.
     pub fn detach(&mut self, flow: FlowId) -> Result<Arc<Xdp>, String> {
         let FlowId(number) = flow;
         let flow = self.flows.get(&number).ok_or(NO_FLOW)?;

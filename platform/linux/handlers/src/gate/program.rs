@@ -1,4 +1,5 @@
-//! The program that is a gate: it finds whose a message is, counts a run for its owner, and goes on with the handler's program.
+//! The program that is a gate: it finds whose a message is, counts a run for its owner, and goes on with the handler's
+//! program.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 

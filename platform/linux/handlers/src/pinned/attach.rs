@@ -1,7 +1,8 @@
 //! Handlers come to stay, and go.
 //!
-//! Whoever does it may be killed at any time. So what the kernel runs always has a folder: that is there before the gate's program leads to a
-//! handler, and until it leads there no more. What was left half done is completed with the next change of the gate, or by detaching it.
+//! Whoever does it may be killed at any time. So what the kernel runs always has a folder: that is there before the
+//! gate's program leads to a handler, and until it leads there no more. What was left half done is completed with the
+//! next change of the gate, or by detaching it.
 
 use std::io::Error;
 use std::os::fd::OwnedFd;
@@ -34,7 +35,8 @@ impl Pinned {
     /// Has a handler stay attached, under a name of letters, digits, `-` and `_`.
     ///
     /// # Errors
-    /// There is no room for it ([`Pinned::room`]); the interface, or the kernel, can't have it; or there is no right to. For people.
+    /// There is no room for it ([`Pinned::room`]); the interface, or the kernel, can't have it; or there is no right
+    /// to. For people.
     pub fn attach(name: &str, handler: &Xdp, site: &Site) -> Result<Pinned, String> {
         let changes = Changes::begin(abandon).map_err(|error| cant_stay(name, &error))?;
         Pinned::room(name, site)?;
@@ -66,7 +68,8 @@ impl Pinned {
         if *wanted == Wanted::Everything && !others.is_empty() {
             let names: Vec<_> = others.iter().map(|other| format!("`{}`", other.name)).collect();
             return Err(format!(
-                "{interface} has a gate, with handlers that have filters ({}): give this one a filter, too, or detach them all",
+                "{interface} has a gate, with handlers that have filters ({}): give this one a filter, too, \
+                 or detach them all",
                 names.join(", ")
             ));
         }

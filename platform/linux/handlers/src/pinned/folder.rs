@@ -1,5 +1,5 @@
-//! Where handlers that stay have their names: in Linux's file system for BPF, each in a folder. A folder comes and goes as a whole, and
-//! whoever changes something there is the only one, whichever processes want to.
+//! Where handlers that stay have their names: in Linux's file system for BPF, each in a folder. A folder comes and goes
+//! as a whole, and whoever changes something there is the only one, whichever processes want to.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{Error, Result};

@@ -1,9 +1,10 @@
-//! Handlers that stay attached when who attached them has ended: each has a folder in Linux's file system for BPF, with its link, its
-//! program, its maps, and a record of what it is for.
+//! Handlers that stay attached when who attached them has ended: each has a folder in Linux's file system for BPF, with
+//! its link, its program, its maps, and a record of what it is for.
 //!
-//! One that is for all that arrives has its interface to itself. Of those that are for some messages there can be many at an interface,
-//! behind a gate ([`crate::Gate`]). That one is no thing of its own here: each of its flows has the gate's link and maps in its folder, too.
-//! So it is there as long as any of them, and whoever adds or takes out one makes the gate's program anew, of all records.
+//! One that is for all that arrives has its interface to itself. Of those that are for some messages there can be many
+//! at an interface, behind a gate ([`crate::Gate`]). That one is no thing of its own here: each of its flows has the
+//! gate's link and maps in its folder, too. So it is there as long as any of them, and whoever adds or takes out one
+//! makes the gate's program anew, of all records.
 
 mod attach;
 mod folder;

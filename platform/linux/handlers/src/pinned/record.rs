@@ -1,5 +1,5 @@
-//! What must be known of a handler that stays and the kernel doesn't tell: text, in a map that nobody changes, so that it goes when the
-//! handler does.
+//! What must be known of a handler that stays and the kernel doesn't tell: text, in a map that nobody changes, so that
+//! it goes when the handler does.
 
 use std::io::{Error, Result};
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! Handlers behind filters: in Drystone's engine, and behind a gate in Linux's kernel at one end of a pair of virtual interfaces.
+//! Handlers behind filters: in Drystone's engine, and behind a gate in Linux's kernel at one end of a pair of virtual
+//! interfaces.
 
 use std::time::{Duration, Instant};
 

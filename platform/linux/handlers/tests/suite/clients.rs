@@ -119,8 +119,8 @@ pub struct Counter {
 }
 
 impl Tally {
-    /// What was acknowledged was added, each number to the sum before; what wasn't may have been, and nothing else. How many each counter has
-    /// acknowledged.
+    /// What was acknowledged was added, each number to the sum before; what wasn't may have been, and nothing else. How
+    /// many each counter has acknowledged.
     pub fn agrees_with(&self, counters: &[Counter]) -> Vec<u64> {
         let unsure: u64 = self.unsure.iter().sum();
         let acknowledged = counters.iter().map(|counter| {

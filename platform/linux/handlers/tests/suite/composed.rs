@@ -144,7 +144,8 @@ fn segments_are_the_same_in_all_engines() {
         let length = if random.below(2) == 0 { 4 } else { random.below(1400) };
         let data = random.bytes(length);
         let sequence = next;
-        // Sometimes it is lost, or comes twice: from then on nothing is as predicted, until the sequence numbers meet again.
+        // Sometimes it is lost, or comes twice: from then on nothing is as predicted, until the sequence numbers meet
+        // again.
         next += [data.len() as u32, data.len() as u32, data.len() as u32, 0][random.below(4)];
         segment((sequence, 600 + random.below(3) as u32, ACK | (random.below(2) as u8 * 8), 4000), &data)
     });

@@ -1,4 +1,5 @@
-//! Handlers at real devices: both ends of a pair of virtual network interfaces, in a network namespace of the test's own, and a TAP.
+//! Handlers at real devices: both ends of a pair of virtual network interfaces, in a network namespace of the test's
+//! own, and a TAP.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
-//! One suite for all engines: the same object, the same messages, and the same must become of them, of the region and of the tables.
+//! One suite for all engines: the same object, the same messages, and the same must become of them, of the region and
+//! of the tables.
 
 mod behind;
 mod clients;

@@ -39,7 +39,8 @@ fn the_first_who_touches_a_page_may_be_the_handler() {
     }
 }
 
-/// Linux has no pages there: what is read is 0, and what is written is gone. The other engines confine it to the region.
+/// Linux has no pages there: what is read is 0, and what is written is gone. The other engines confine it to the
+/// region.
 #[test]
 fn what_is_beyond_the_region_does_no_harm() {
     let Some(object) = compiled("touch") else { return };

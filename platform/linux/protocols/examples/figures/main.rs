@@ -1,8 +1,9 @@
-//! Figures for paper 003's Tables I to III, V and VI, and for its section V-D, on a pair of virtual interfaces. `drystone-bench handlers`
-//! runs this, and puts them beside others: an object of JSON a line, with the values of ten runs. Some parts only:
-//! `cargo run --release -p drystone-protocols --example figures -- raw|memory|tcp|writes`.
+//! Figures for paper 003's Tables I to III, V and VI, and for its section V-D, on a pair of virtual interfaces.
+//! `drystone-bench handlers` runs this, and puts them beside others: an object of JSON a line, with the values of ten
+//! runs. Some parts only: `cargo run --release -p drystone-protocols --example figures -- raw|memory|tcp|writes`.
 //!
-//! It takes root and clang 19, and Valgrind for `writes`. All is on one machine, so it is the software that is measured.
+//! It takes root and clang 19, and Valgrind for `writes`. All is on one machine, so it is the software that is
+//! measured.
 
 mod memory;
 #[path = "../../../handlers/tests/suite/namespace.rs"]

@@ -66,7 +66,8 @@ pub fn rows() {
     copies();
 }
 
-/// A cipher and a checksum on the way into the region: by a pipe, by two passes, and as Linux's kernel does it, whose clock has whole nanoseconds.
+/// A cipher and a checksum on the way into the region: by a pipe, by two passes, and as Linux's kernel does it, whose
+/// clock has whole nanoseconds.
 fn through_a_pipe() {
     let message = datagram(7001, &[7; LENGTH]);
     let run = |file: &str, who: &str| {

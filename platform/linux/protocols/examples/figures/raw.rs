@@ -1,4 +1,5 @@
-//! Round trips of a message of eight bytes that is to be counted (Tables I and V), and a train of messages of all sizes (Figure 3).
+//! Round trips of a message of eight bytes that is to be counted (Tables I and V), and a train of messages of all sizes
+//! (Figure 3).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

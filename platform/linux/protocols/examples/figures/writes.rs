@@ -1,5 +1,6 @@
-//! Remote writes (section V-D): a generic one, one of the application's own, and that without a sandbox. Instructions are counted by
-//! Valgrind, in another process, as the difference between a few runs and many; of a handler that does nothing, too.
+//! Remote writes (section V-D): a generic one, one of the application's own, and that without a sandbox. Instructions
+//! are counted by Valgrind, in another process, as the difference between a few runs and many; of a handler that does
+//! nothing, too.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;

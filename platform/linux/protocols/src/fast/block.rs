@@ -104,8 +104,8 @@ impl Block {
         self.word(word).store(value, Ordering::Release);
     }
 
-    /// The library's turn, until it is dropped. The handler has it for a few hundred instructions at a time; one that was stopped doesn't
-    /// give it back, and isn't waited for.
+    /// The library's turn, until it is dropped. The handler has it for a few hundred instructions at a time; one that
+    /// was stopped doesn't give it back, and isn't waited for.
     pub fn turn(&self) -> Turn<'_> {
         const PATIENCE: u32 = 1 << 20;
         let turn = self.word(Word::Turn);

@@ -34,7 +34,8 @@ impl Connection {
         }
     }
 
-    /// Whether there is something to do: only then it is the library's turn, in which the handler has to leave all to it.
+    /// Whether there is something to do: only then it is the library's turn, in which the handler has to leave all to
+    /// it.
     fn has_work(&self) -> bool {
         let word = |word| self.block.number(word);
         let (acknowledged, sent) = (word(Word::Acknowledged), word(Word::Sent));

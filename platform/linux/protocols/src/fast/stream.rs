@@ -21,8 +21,8 @@ use crate::inner::{Inner, random};
 pub enum Place<'a> {
     /// In this process, by Drystone's engine: the fragments of IP, TCP and, perhaps, of the application.
     Engine(&'a Image),
-    /// By a handler that runs elsewhere, such as in Linux's kernel, and whose region this is, and its ring `events`: by that it wakes who
-    /// waits for what has come. One connection at a time.
+    /// By a handler that runs elsewhere, such as in Linux's kernel, and whose region this is, and its ring `events`: by
+    /// that it wakes who waits for what has come. One connection at a time.
     Elsewhere(Region, Ring),
     /// Nowhere: all is done by the library.
     Library,

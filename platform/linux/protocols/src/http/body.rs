@@ -48,7 +48,8 @@ fn length(value: &[u8]) -> Result<usize> {
     number.ok_or_else(|| invalid("a length that no memory has"))
 }
 
-/// Reads a body of so many bytes at most, beginning with what was read before; what is left there belongs to the next message.
+/// Reads a body of so many bytes at most, beginning with what was read before; what is left there belongs to the next
+/// message.
 pub(super) fn read(
     stream: &mut impl Read,
     so_far: &mut Vec<u8>,

@@ -8,7 +8,8 @@ const MOST: usize = 1 << 14;
 /// Lines of a head, at most.
 pub(super) const LINES: usize = 64;
 
-/// Reads from a stream until something is there, beginning with what was read before. `None`: the stream has ended before anything came.
+/// Reads from a stream until something is there, beginning with what was read before. `None`: the stream has ended
+/// before anything came.
 ///
 /// # Errors
 /// It has ended within a head, or that is too long, or isn't one.

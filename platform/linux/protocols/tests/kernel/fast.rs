@@ -88,7 +88,8 @@ fn linux_does_what_is_predicted() {
         let _attached = xdp.attach("far", Mode::Generic).expect("it can be");
         let region = xdp.region().expect("it has one").clone();
         let host = beside();
-        // On a busy machine a process may be kept from running while it has the region: then what arrives is left to the library.
+        // On a busy machine a process may be kept from running while it has the region: then what arrives is left to
+        // the library.
         let aborted = (0..3).map(|_| {
             let counts = there_and_back(
                 &host,

@@ -1,5 +1,5 @@
-//! Between virtual interfaces the kernel leaves out checksums, because nothing can happen to frames there; who isn't the kernel wants to
-//! see them.
+//! Between virtual interfaces the kernel leaves out checksums, because nothing can happen to frames there; who isn't
+//! the kernel wants to see them.
 
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;

@@ -87,7 +87,8 @@ impl Ports {
         self.offers[communication as usize].0.interface()
     }
 
-    /// The communication, which begins if it hasn't; none: it can't yet. An error: there is nothing any more with which it could.
+    /// The communication, which begins if it hasn't; none: it can't yet. An error: there is nothing any more with which
+    /// it could.
     fn port(&mut self, communication: u32) -> Result<Option<Rc<Port>>, String> {
         let (offer, slot) = &self.offers[communication as usize];
         let begun = &mut self.begun[communication as usize];

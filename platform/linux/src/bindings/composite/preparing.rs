@@ -1,4 +1,5 @@
-//! Programs that take long to prepare: one after the other, by a helper thread, so that nobody waits for it but who has sent one.
+//! Programs that take long to prepare: one after the other, by a helper thread, so that nobody waits for it but who has
+//! sent one.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! Ships the blocks of this program's own clients (`{COMPOSITE}`): what they send by the interface of their block goes to who
-//! takes composite calls in the other program, and what comes from there goes back.
+//! Ships the blocks of this program's own clients (`{COMPOSITE}`): what they send by the interface of their block goes
+//! to who takes composite calls in the other program, and what comes from there goes back.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -38,7 +38,8 @@ struct Block {
     refusals: Refusals,
 }
 
-/// A block that was refused is done here instead: once, and then twice as often each time, because what it was refused for may pass.
+/// A block that was refused is done here instead: once, and then twice as often each time, because what it was refused
+/// for may pass.
 #[derive(Default)]
 struct Refusals {
     in_a_row: Cell<u32>,
@@ -66,7 +67,8 @@ impl Refusals {
 }
 
 impl Ships {
-    /// Ships to who is reached so, by the interface of composite calls, and stands beside what is reached at the harbour.
+    /// Ships to who is reached so, by the interface of composite calls, and stands beside what is reached at the
+    /// harbour.
     pub(in crate::bindings) fn new(
         reach: Box<dyn Reach>,
         harbour: Harbour<'_>,

@@ -1,5 +1,5 @@
-//! Who may use what is exported: those who ask for this machine by a name of its own, show the token, and are no strangers'
-//! pages in someone's browser.
+//! Who may use what is exported: those who ask for this machine by a name of its own, show the token, and are no
+//! strangers' pages in someone's browser.
 
 use std::net::IpAddr;
 
@@ -23,8 +23,8 @@ pub(super) struct Admission {
 pub(super) enum Clients {
     /// Those that show this.
     Token(String),
-    /// Those that call this machine by a name that is its own wherever they are. Any other name can be made to lead here for
-    /// a while, in the browser of somebody who looks at a page of strangers.
+    /// Those that call this machine by a name that is its own wherever they are. Any other name can be made to lead
+    /// here for a while, in the browser of somebody who looks at a page of strangers.
     OwnName,
     /// All that TLS has let in.
     All,
@@ -153,8 +153,8 @@ impl Admission {
     }
 }
 
-/// Whether a page came from where it asks. Any name can be made to lead here for a while; a certificate or a name of this
-/// machine can't.
+/// Whether a page came from where it asks. Any name can be made to lead here for a while; a certificate or a name of
+/// this machine can't.
 fn is_own(origin: &str, host: Option<&str>) -> bool {
     match (host, origin.split_once("://")) {
         (Some(host), Some((scheme, from))) => host == from && (scheme == "https" || is_here(host)),

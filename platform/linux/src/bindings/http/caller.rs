@@ -1,5 +1,5 @@
-//! A client of this program with an HTTP service: each call is a `POST`, over a connection that is kept for the next one. A
-//! protocol that is no requests and replies is a WebSocket.
+//! A client of this program with an HTTP service: each call is a `POST`, over a connection that is kept for the next
+//! one. A protocol that is no requests and replies is a WebSocket.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! A connection to an HTTP service that is being made: the host's name is looked up, its addresses are tried one after another,
-//! and for an `https:` name both sides look whether they believe each other.
+//! A connection to an HTTP service that is being made: the host's name is looked up, its addresses are tried one after
+//! another, and for an `https:` name both sides look whether they believe each other.
 
 use std::cell::RefCell;
 use std::io;

@@ -1,5 +1,5 @@
-//! A new connection, until it is known what it is for: requests over HTTP/1.1, one of which may make it a WebSocket, or over
-//! HTTP/2.
+//! A new connection, until it is known what it is for: requests over HTTP/1.1, one of which may make it a WebSocket, or
+//! over HTTP/2.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -149,8 +149,8 @@ impl Gate {
     }
 }
 
-/// Reads on when the last answer has been given: where a connection is closed with something unread the kernel breaks it off,
-/// and a client that was refused while it still sent would not get the answer that says why.
+/// Reads on when the last answer has been given: where a connection is closed with something unread the kernel breaks
+/// it off, and a client that was refused while it still sent would not get the answer that says why.
 async fn hear_out(reactor: &Reactor, socket: &Socket) {
     socket.finish();
     let mut left = MOST_UNHEARD;

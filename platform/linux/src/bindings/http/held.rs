@@ -1,5 +1,5 @@
-//! What a server holds for its clients: what has come of requests, and answers that aren't taken yet. It is bounded for all
-//! connections to an address together.
+//! What a server holds for its clients: what has come of requests, and answers that aren't taken yet. It is bounded for
+//! all connections to an address together.
 
 use std::cell::Cell;
 use std::convert::Infallible;

@@ -1,5 +1,5 @@
-//! A connection's bytes, enciphered or not, for those who know nothing of the reactor: hyper, which is polled, and tungstenite,
-//! which tries.
+//! A connection's bytes, enciphered or not, for those who know nothing of the reactor: hyper, which is polled, and
+//! tungstenite, which tries.
 
 use std::io::{self, Read, Write};
 use std::pin::Pin;
@@ -144,8 +144,8 @@ impl hyper::rt::Write for Io {
     }
 }
 
-/// hyper answers what is no request by a status alone. This is what is sent in its place. All other answers with such a status
-/// say what is wrong.
+/// hyper answers what is no request by a status alone. This is what is sent in its place. All other answers with such a
+/// status say what is wrong.
 fn complaint(head: &[u8]) -> Option<Vec<u8>> {
     let status = head.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
     let reason = match status {

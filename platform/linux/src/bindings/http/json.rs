@@ -1,7 +1,7 @@
 //! Messages as JSON: `{"Greeting":{"x":"Hello, you"}}` is the message Greeting with what its parameters are.
 //!
-//! * INTEGER is a number without fraction, in any form (`1.0`, `1e3`) below 2^53, and as plain digits exact over all 64 bits; REAL a number, or one of the strings `NaN`, `Infinity`
-//!   and `-Infinity`; BOOLEAN `true` or `false`.
+//! * INTEGER is a number without fraction, in any form (`1.0`, `1e3`) below 2^53, and as plain digits exact over all 64
+//!   bits; REAL a number, or one of the strings `NaN`, `Infinity` and `-Infinity`; BOOLEAN `true` or `false`.
 //! * CHARACTER is a string of one character up to U+00FF, which is its number.
 //! * TEXT is a string; one that is no UTF-8 is `{"base64":"..."}`, which is taken in place of any string.
 

@@ -1,4 +1,5 @@
-//! How an interface is reached by requests, besides by `POST path/Message`: what `BY Http(reads: .., statuses: .., files: ..)` says.
+//! How an interface is reached by requests, besides by `POST path/Message`: what `BY Http(reads: .., statuses: ..,
+//! files: ..)` says.
 
 use drystone_component::{Interface, Side};
 use hyper::StatusCode;

@@ -1,5 +1,5 @@
-//! Requests, and how they are answered: `POST path/Message` is a call, `GET path/openapi.json` the description. What is wrong
-//! is said as `{"error":"..."}` with the status for it.
+//! Requests, and how they are answered: `POST path/Message` is a call, `GET path/openapi.json` the description. What is
+//! wrong is said as `{"error":"..."}` with the status for it.
 
 use std::convert::Infallible;
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! A communication over a WebSocket: each of its messages is one of the protocol, as JSON. Nothing is read before the pump has
-//! taken what was read before, so that a slow receiver slows its sender down.
+//! A communication over a WebSocket: each of its messages is one of the protocol, as JSON. Nothing is read before the
+//! pump has taken what was read before, so that a slow receiver slows its sender down.
 
 use std::cell::RefCell;
 use std::io;
@@ -222,8 +222,8 @@ impl Conversation {
         self.ready();
     }
 
-    /// Waits for the other side to close, too; whether it has, or takes too long. A connection that is closed with something
-    /// unread is broken off, and a client that still sends would not get to know why.
+    /// Waits for the other side to close, too; whether it has, or takes too long. A connection that is closed with
+    /// something unread is broken off, and a client that still sends would not get to know why.
     fn hear_out(&self, state: &mut State) -> bool {
         while state.end.is_none() {
             state.arrived = None;
@@ -282,7 +282,8 @@ impl Handler for Conversation {
     }
 }
 
-/// What a timer wakes, if the conversation is still there: one that has ended isn't kept, with its descriptor, until then.
+/// What a timer wakes, if the conversation is still there: one that has ended isn't kept, with its descriptor, until
+/// then.
 struct Alarm(Weak<Conversation>);
 
 impl Handler for Alarm {

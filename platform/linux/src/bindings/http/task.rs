@@ -1,5 +1,5 @@
-//! What goes on over one connection, as futures: they are polled on the home's thread when the kernel has something to say of
-//! the connection, when an answer is there, and when a time has come that they wait for.
+//! What goes on over one connection, as futures: they are polled on the home's thread when the kernel has something to
+//! say of the connection, when an answer is there, and when a time has come that they wait for.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};

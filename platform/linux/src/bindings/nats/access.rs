@@ -1,5 +1,5 @@
-//! What a name and its BY say of the way to NATS: `nats://host:4222/subject`, where there may be several hosts with commas
-//! between them, and `BY Nats(servers: "other:4222", token: ".."`, and so on.
+//! What a name and its BY say of the way to NATS: `nats://host:4222/subject`, where there may be several hosts with
+//! commas between them, and `BY Nats(servers: "other:4222", token: ".."`, and so on.
 
 use std::net::SocketAddr;
 

@@ -1,5 +1,5 @@
-//! How a session hears that something concerns it, once for all that has come since it looked last: what comes to it is taken by
-//! itself. All this is of one thread, though that can't be said to those who ring.
+//! How a session hears that something concerns it, once for all that has come since it looked last: what comes to it is
+//! taken by itself. All this is of one thread, though that can't be said to those who ring.
 
 use std::mem::take;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -1,6 +1,6 @@
-//! `async-nats` and the `tokio` that it needs, on the home's thread: when the program waits it is this that sleeps, and the
-//! reactor's epoll is one of the sockets for which it does. All sessions of a program share it; it goes with the last. What it
-//! does runs while the program waits or looks around, and rings a [`Bell`] when that concerns a session.
+//! `async-nats` and the `tokio` that it needs, on the home's thread: when the program waits it is this that sleeps, and
+//! the reactor's epoll is one of the sockets for which it does. All sessions of a program share it; it goes with the
+//! last. What it does runs while the program waits or looks around, and rings a [`Bell`] when that concerns a session.
 
 use std::cell::RefCell;
 use std::future::Future;

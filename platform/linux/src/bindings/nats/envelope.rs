@@ -1,4 +1,5 @@
-//! What stands before the bytes in each message of a line: docs/src/bindings-nats.md has it for those who write clients.
+//! What stands before the bytes in each message of a line: docs/src/bindings-nats.md has it for those who write
+//! clients.
 
 use async_nats::Subject;
 use async_nats::message::OutboundMessage;

@@ -1,6 +1,6 @@
-//! Events for many programs, `event+nats://host:4222/prices`: what a component sends once comes to everyone who is connected to
-//! that name at that NATS, as for `event:` within a program. Nobody waits for those who listen. Who misses something loses the
-//! communication, unless it has said `BY Event(lossy: TRUE)`.
+//! Events for many programs, `event+nats://host:4222/prices`: what a component sends once comes to everyone who is
+//! connected to that name at that NATS, as for `event:` within a program. Nobody waits for those who listen. Who misses
+//! something loses the communication, unless it has said `BY Event(lossy: TRUE)`.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

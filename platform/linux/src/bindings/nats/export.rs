@@ -1,5 +1,5 @@
-//! What a program offers to all who use a NATS: a subject at which clients ask for a server. Programs that offer the same
-//! share the clients.
+//! What a program offers to all who use a NATS: a subject at which clients ask for a server. Programs that offer the
+//! same share the clients.
 
 use std::cell::RefCell;
 use std::mem::replace;

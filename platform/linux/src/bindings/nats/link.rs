@@ -1,6 +1,6 @@
 //! A line between a client's program and a server's: a stream of bytes in each direction, as messages from one private
-//! subject to another, each with the place of its bytes in the stream. So it is seen if one is missing, and no more is on its
-//! way than the other side has room for.
+//! subject to another, each with the place of its bytes in the stream. So it is seen if one is missing, and no more is
+//! on its way than the other side has room for.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;

@@ -1,5 +1,5 @@
-//! Other programs with which this one has lines: each says now and then that it is still there. When one is killed, NATS
-//! answers in its place; when it can't be reached, or does nothing any more, it is missed after a while.
+//! Other programs with which this one has lines: each says now and then that it is still there. When one is killed,
+//! NATS answers in its place; when it can't be reached, or does nothing any more, it is missed after a while.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

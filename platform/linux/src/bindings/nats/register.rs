@@ -1,6 +1,6 @@
-//! What is exported, for all to see: the key-value bucket `drystone-names`, in which a name has the subject at which it is
-//! served and a description of the interface. An entry is one of the last half minute: who serves a name says so again and
-//! again. Where NATS has no key-value store, a name is its subject, and nobody can look.
+//! What is exported, for all to see: the key-value bucket `drystone-names`, in which a name has the subject at which it
+//! is served and a description of the interface. An entry is one of the last half minute: who serves a name says so
+//! again and again. Where NATS has no key-value store, a name is its subject, and nobody can look.
 
 use std::time::Duration;
 
@@ -37,7 +37,8 @@ pub(super) fn entry(subject: &str, server: &str, interface: &Interface) -> Vec<u
     entry.to_string().into_bytes()
 }
 
-/// Keeps an entry until `end` is heard of, or its other side has gone. `is_there` is told when it has been made, or can't be.
+/// Keeps an entry until `end` is heard of, or its other side has gone. `is_there` is told when it has been made, or
+/// can't be.
 pub(super) async fn keep(
     client: Client,
     name: String,

@@ -1,6 +1,6 @@
 //! What a program has at one NATS: a connection, when it is needed, with its lines and what it offers there. When the
-//! connection is cut, all lines are lost, and the next use connects again; what is offered is offered again as soon as that
-//! can be done. `traffic` is what comes and goes over it, `users` who uses it.
+//! connection is cut, all lines are lost, and the next use connects again; what is offered is offered again as soon as
+//! that can be done. `traffic` is what comes and goes over it, `users` who uses it.
 
 mod traffic;
 mod users;

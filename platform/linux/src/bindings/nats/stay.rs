@@ -1,5 +1,5 @@
-//! A client stays with the server that it was given first, until a communication with that is lost: what it says by itself and
-//! the blocks that it ships go over the same line.
+//! A client stays with the server that it was given first, until a communication with that is lost: what it says by
+//! itself and the blocks that it ships go over the same line.
 
 use std::cell::RefCell;
 use std::rc::Rc;

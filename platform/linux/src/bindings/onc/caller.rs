@@ -1,7 +1,7 @@
 //! A communication of a client of this program with an RPC server.
 //!
-//! If the interface's communications last, each has a connection (or socket) of its own, so that the server can tell them
-//! apart; otherwise all share one.
+//! If the interface's communications last, each has a connection (or socket) of its own, so that the server can tell
+//! them apart; otherwise all share one.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! A client's connection by TCP. Its calls are carried out as they come, and answered as each is done; if the interface's
-//! communications last, one after another.
+//! A client's connection by TCP. Its calls are carried out as they come, and answered as each is done; if the
+//! interface's communications last, one after another.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -15,7 +15,8 @@ use super::session::{Back, Call, Session, Write};
 use crate::network::socket::{FULL, Socket};
 use crate::reactor::Handler;
 
-/// How many calls of a connection may be unanswered: others aren't read. As few as make up the largest record are enough, too.
+/// How many calls of a connection may be unanswered: others aren't read. As few as make up the largest record are
+/// enough, too.
 const MOST_OPEN: usize = 64;
 
 /// Those to one address, by their sources.

@@ -1,5 +1,5 @@
-//! A client's socket for UDP. A call is sent again, with pauses that grow, until it is answered or its time is over: it may be
-//! carried out more than once by a server that doesn't remember what it has answered.
+//! A client's socket for UDP. A call is sent again, with pauses that grow, until it is answered or its time is over: it
+//! may be carried out more than once by a server that doesn't remember what it has answered.
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -1,8 +1,9 @@
-//! rpcbind, which knows the ports of a machine's RPC programs (RFC 1833). Servers register by its socket in the file system
-//! with version 3, as it takes registrations from nowhere else; clients ask by UDP with version 2, which all know.
+//! rpcbind, which knows the ports of a machine's RPC programs (RFC 1833). Servers register by its socket in the file
+//! system with version 3, as it takes registrations from nowhere else; clients ask by UDP with version 2, which all
+//! know.
 //!
-//! All of this waits for the answer, with a time limit: a server does so once when it is exported, by a socket of the same
-//! machine; a client does on a helper thread.
+//! All of this waits for the answer, with a time limit: a server does so once when it is exported, by a socket of the
+//! same machine; a client does on a helper thread.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, UdpSocket};

@@ -1,5 +1,5 @@
-//! What a server over UDP keeps of the calls that came last: a call that comes again, because its reply was lost or late, is
-//! answered once more and not carried out once more.
+//! What a server over UDP keeps of the calls that came last: a call that comes again, because its reply was lost or
+//! late, is answered once more and not carried out once more.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};

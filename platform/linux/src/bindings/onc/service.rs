@@ -1,8 +1,8 @@
 //! An interface as an RPC program: which procedure is which call, and its arguments and results.
 //!
 //! Arguments are the parameters of the client's message in order. Results are the parameters of the answer; if several
-//! answers are possible, a union that is discriminated by the place of the answer among them, counted from 0 in order of
-//! declaration.
+//! answers are possible, a union that is discriminated by the place of the answer among them, counted from 0 in order
+//! of declaration.
 
 use drystone_component::calls::{Call, Calls};
 use drystone_component::{Interface, Parameter};
@@ -152,8 +152,8 @@ impl Service {
         values.try_for_each(|value| xdr::write(out, &value, self.integers))
     }
 
-    /// The answer in a reply to a call, and the bytes of its values, which can be decoded. `None`: the call isn't answered by
-    /// a message.
+    /// The answer in a reply to a call, and the bytes of its values, which can be decoded. `None`: the call isn't
+    /// answered by a message.
     pub(super) fn answer<'a>(
         &self,
         call: usize,

@@ -1,4 +1,5 @@
-//! A communication with a service of this program, at the server's side: the calls that belong to it, one after another.
+//! A communication with a service of this program, at the server's side: the calls that belong to it, one after
+//! another.
 //!
 //! Over TCP, calls over one connection are one communication if the interface's communications last; all others are one
 //! each. A call that ends the communication leaves those behind it to a next one.

@@ -1,5 +1,5 @@
-//! A domain's share of the processor: a control group of its own, below that of its program, where the system lets us make
-//! one (version 2, or the older one with a hierarchy for each resource).
+//! A domain's share of the processor: a control group of its own, below that of its program, where the system lets us
+//! make one (version 2, or the older one with a hierarchy for each resource).
 
 use std::fs;
 use std::io;

@@ -3,9 +3,9 @@
 //! # Soundness
 //!
 //! A fork of a process with several threads has one, and may find locks that others held. The zygote needs none but the
-//! C library's allocator's, which the C library sees to, and those that `threads::fork` holds meanwhile. It never returns
-//! to what its program was at. The addresses that it is told are those of descriptions that were there before it was
-//! forked, and live for ever.
+//! C library's allocator's, which the C library sees to, and those that `threads::fork` holds meanwhile. It never
+//! returns to what its program was at. The addresses that it is told are those of descriptions that were there before
+//! it was forked, and live for ever.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -37,8 +37,8 @@ pub(super) struct Zygote {
     pid: Pid,
 }
 
-/// Address of the template, the capacity, then what the confinement says of itself. Or instead of an address one of those
-/// below, and the number of a process that has ended or is about to.
+/// Address of the template, the capacity, then what the confinement says of itself. Or instead of an address one of
+/// those below, and the number of a process that has ended or is about to.
 const WORDS: usize = 2 + Confinement::WORDS;
 
 /// Nobody wants to know how it has ended.
@@ -63,8 +63,8 @@ impl Zygote {
         }
     }
 
-    /// Forks a process for a component that is reached through that channel; gives its number, and what is readable when
-    /// it has ended.
+    /// Forks a process for a component that is reached through that channel; gives its number, and what is readable
+    /// when it has ended.
     pub(super) fn fork(
         &self,
         template: &'static Template,

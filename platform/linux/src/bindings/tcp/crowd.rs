@@ -1,6 +1,6 @@
-//! All who have come in over TCP. What one of them can make this program hold is bounded by the protocol (`Limits`); what all of them
-//! can, here: so it doesn't depend on how many there are. Where too much is held, who holds most is let go, as Redis does with
-//! its clients: others don't notice.
+//! All who have come in over TCP. What one of them can make this program hold is bounded by the protocol (`Limits`);
+//! what all of them can, here: so it doesn't depend on how many there are. Where too much is held, who holds most is
+//! let go, as Redis does with its clients: others don't notice.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};

@@ -13,7 +13,8 @@ use crate::bindings::entry::Entry;
 use crate::reactor::Reactor;
 use crate::reason::reason;
 
-/// See the head of this file. It is open for as long as something is exported there; connections that were made last on.
+/// See the head of this file. It is open for as long as something is exported there; connections that were made last
+/// on.
 pub(super) struct Door {
     _entry: Rc<Entry>,
     pub(super) exports: Rc<Exports>,

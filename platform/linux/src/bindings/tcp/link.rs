@@ -257,7 +257,8 @@ impl Link {
         }
     }
 
-    /// Reads on until the other end has read why this one has ended the connection: closed earlier, it might not get there.
+    /// Reads on until the other end has read why this one has ended the connection: closed earlier, it might not get
+    /// there.
     fn discard(&self) {
         let mut bytes = [0; 4096];
         for _ in 0..READS {

@@ -18,7 +18,8 @@ use crate::bindings::slot::{Slot, first_id};
 use crate::reactor::{Expectation, Handler, Reactor};
 use crate::reason::reason;
 
-/// How many requests may be unanswered: about as many small datagrams wait at a socket for which the system has no more room.
+/// How many requests may be unanswered: about as many small datagrams wait at a socket for which the system has no more
+/// room.
 const MOST_OPEN: usize = 256;
 
 /// How many datagrams are taken at a time before others have their turn.
@@ -253,7 +254,8 @@ impl Link {
         }
     }
 
-    /// Wakes as many of those that wait as there is room for. Some may have nothing to send any more: if none has, others follow.
+    /// Wakes as many of those that wait as there is room for. Some may have nothing to send any more: if none has,
+    /// others follow.
     fn let_in(&self) {
         let (woken, comes_back) = {
             let state = &mut *self.state.borrow_mut();

@@ -1,4 +1,5 @@
-//! Messages from JSON, as they are read: each value knows what it has to be, so that what is wrong is said where it stands.
+//! Messages from JSON, as they are read: each value knows what it has to be, so that what is wrong is said where it
+//! stands.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -194,7 +195,8 @@ impl<'de> Visitor<'de> for One {
     fn visit_f64<E: Error>(self, x: f64) -> Result<Self::Value, E> {
         match self.0.ty {
             Type::Real => Ok(Datum::Real(x)),
-            // JSON has no whole numbers but those that have no fraction: -0, 1.0, 1e3. Beyond this they may have been others.
+            // JSON has no whole numbers but those that have no fraction: -0, 1.0, 1e3. Beyond this they may have been
+            // others.
             Type::Integer if x.fract() == 0.0 && x.abs() < EXACT => Ok(Datum::Integer(x as i64)),
             _ => Err(E::invalid_type(Unexpected::Float(x), &self)),
         }
