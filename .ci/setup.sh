@@ -39,13 +39,15 @@ rust() {
         local script
         script=$(curl --proto '=https' --tlsv1.2 -sSf --retry 3 https://sh.rustup.rs) \
             && sh -s -- -y -q --no-modify-path --profile minimal --default-toolchain none <<< "$script" \
-            || die "rustup could not be had from https://sh.rustup.rs. Install Rust $wanted or newer in another way (https://rustup.rs lists them), so that cargo is in the PATH, and try again"
+            || die "rustup could not be had from https://sh.rustup.rs. Install Rust $wanted or newer in another way" \
+                "(https://rustup.rs lists them), so that cargo is in the PATH, and try again"
     fi
     if have rustup; then
         if ! rustup run "$wanted" cargo --version > /dev/null 2>&1; then
             say "Installing Rust $wanted"
             rustup toolchain install "$wanted" --profile minimal --no-self-update \
-                || die "Rust $wanted could not be had from ${RUSTUP_DIST_SERVER:-https://static.rust-lang.org}. Set RUSTUP_DIST_SERVER to a mirror that this machine can reach and try again"
+                || die "Rust $wanted could not be had from ${RUSTUP_DIST_SERVER:-https://static.rust-lang.org}." \
+                    "Set RUSTUP_DIST_SERVER to a mirror that this machine can reach and try again"
         fi
     elif ! (cd "$root" && cargo metadata --no-deps --format-version 1 > /dev/null 2>&1); then
         die "$(cargo --version) is too old: Rust $wanted or newer is needed, for instance from https://rustup.rs"

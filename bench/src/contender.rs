@@ -1,8 +1,10 @@
 //! Who does the work: Drystone, and the peers, which all understand one command line and answer in JSON:
 //!
 //! ```text
-//! COMMAND PROGRAM [-cores N] [-runs N] [-warm N] [sizes, as -n N]   {"ms": .., "messages": .., "result": {..}} for each run
-//! COMMAND bytes [-cores N] [-n N]                                   {"bytes": ..}
+//! COMMAND PROGRAM [-cores N] [-runs N] [-warm N] [sizes, as -n N]
+//!     {"ms": .., "messages": .., "result": {..}} for each run
+//! COMMAND bytes [-cores N] [-n N]
+//!     {"bytes": ..}
 //! ```
 //!
 //! A peer in another language is one more entry in [`crate::peers`].

@@ -125,7 +125,10 @@ impl<'c> Body<'c> {
 
 fn is_calm(block: &Block) -> bool {
     let calls = matches!(block.end, Terminator::CallProcedure { .. });
-    let changes = matches!(&block.suspension, Some(SuspensionPoint { op: SuspensionOp::Call { entry, .. }, .. }) if *entry != &entries::PASSIVATE);
+    let changes = match &block.suspension {
+        Some(SuspensionPoint { op: SuspensionOp::Call { entry, .. }, .. }) => *entry != &entries::PASSIVATE,
+        _ => false,
+    };
     !calls && !changes
 }
 

@@ -216,7 +216,10 @@ fn widened(protocol: &Protocol, changes: &[(Index, Index, Index)]) -> Protocol {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 2000 }) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 2000 })
+    })]
 
     #[test]
     fn a_protocol_serves_itself_however_it_is_numbered(protocol in protocols()) {

@@ -113,8 +113,10 @@ impl Package<'_> {
                 let user = rest.split('`').next().unwrap_or_default();
                 let names = self.crates.iter().map(|it| it.package.as_str()).collect::<Vec<_>>().join(", ");
                 fail(format_args!(
-                    "{names} can't run without an operating system: it is built with {user}, which needs Rust's standard library\n\
-                     help: --platform pc takes crates that say `#![no_std]`, and depend on such crates only (docs/src/pc.md)"
+                    "{names} can't run without an operating system: it is built with {user}, which needs \
+                     Rust's standard library\n\
+                     help: --platform pc takes crates that say `#![no_std]`, and depend on such crates only \
+                     (docs/src/pc.md)"
                 ))
             }
             _ => fail(told),
@@ -207,7 +209,8 @@ fn link_folders(repository: &Path, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-const LINUX: &str = r#"//! The `main` function of an executable that the compiler's object file is linked into: see `drystone_linux::start`.
+const LINUX: &str = r#"//! The `main` function of an executable that the compiler's object file is linked into: see
+//! `drystone_linux::start`.
 //!
 //! # Soundness
 //!
@@ -240,8 +243,8 @@ const PC: &str = r#"//! The image that the compiler's object file is linked into
 //!
 //! # Soundness
 //!
-//! The machine calls `machine_main` once; the object file defines `ds_program` as a `Program`, and `ds_processor` as a string that
-//! ends with a 0; the linker puts the initial files and the users' program between symbols.
+//! The machine calls `machine_main` once; the object file defines `ds_program` as a `Program`, and `ds_processor` as
+//! a string that ends with a 0; the linker puts the initial files and the users' program between symbols.
 
 #![no_std]
 

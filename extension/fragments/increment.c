@@ -1,5 +1,5 @@
-/* An application above TCP: each message of four bytes is a number, and the next one goes back before any process runs. What comes in
-   other portions the process answers. */
+/* An application above TCP: each message of four bytes is a number, and the next one goes back before any process runs.
+   What comes in other portions the process answers. */
 #include <drystone/tcp.h>
 
 LICENSE("MIT OR Apache-2.0");

@@ -1,4 +1,5 @@
-/* IP, written once (see drystone/ip.h): whatever isn't a whole packet of IPv4 without options, and with a right checksum, is passed on. */
+/* IP, written once (see drystone/ip.h): whatever isn't a whole packet of IPv4 without options, and with a right
+   checksum, is passed on. */
 #include <drystone/ip.h>
 
 LICENSE("MIT OR Apache-2.0");

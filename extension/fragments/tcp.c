@@ -19,8 +19,8 @@ enum { ACK = 0x10, PSH = 0x08, SHORTEST = 60, LONGEST = 1536 };
 
 __attribute__((weak, noinline)) s32 stream_arrived(u32 at, u32 length) { return LEAVE; }
 
-/* Whether it is the one that was predicted: it has no options and no flags but ACK and PSH, it is the next one, and it acknowledges
-   what was sent, not less than before. */
+/* Whether it is the one that was predicted: it has no options and no flags but ACK and PSH, it is the next one, and it
+   acknowledges what was sent, not less than before. */
 INLINE int is_predicted(const struct segment *segment, u32 data) {
     const struct tcp *tcp = &segment->tcp;
     u32 acknowledged = swapped32(tcp->acknowledged);
@@ -85,7 +85,8 @@ INLINE int say_answer(const struct answer *answer, u32 length) {
     return is_next;
 }
 
-/* Makes the message an acknowledgement, with so many bytes of the answer. Its length is that of the shortest frame at least. */
+/* Makes the message an acknowledgement, with so many bytes of the answer. Its length is that of the shortest frame at
+   least. */
 INLINE int acknowledge(struct message *message, u32 sequence, const struct answer *answer, u32 length) {
     s32 there = length_of(message), wanted = sizeof(struct segment) + length;
     if (wanted < SHORTEST) wanted = SHORTEST;

@@ -38,7 +38,8 @@ fn what_helpers_do_is_paid_from_the_budget_too() {
 
 #[test]
 fn what_helpers_take_in_a_loop_is_missing_from_the_budget_behind_it() {
-    let text = "mov %r6, 6\nagain: mov %r1, %r6\ncall 0\nmov %r1, 1\ncall 0\nadd %r6, -1\njne %r6, 0, again\nmov %r0, 0\nexit";
+    let text = "mov %r6, 6\nagain: mov %r1, %r6\ncall 0\nmov %r1, 1\ncall 0\nadd %r6, -1\njne %r6, 0, again\n\
+                mov %r0, 0\nexit";
     let helpers = [Helper { function: work, arguments: 1 }];
     for (name, engine) in engines_on(&program(text), Platform { helpers: &helpers, values: &[], memory: 8 }) {
         for budget in 0..40 {
@@ -72,13 +73,16 @@ fn a_helper_that_stopped_is_called_again_with_the_same() {
     let arguments = [
         "mov %r1, %r6\nmov %r2, 7\nmov %r3, %r10\nadd %r3, -8\nlddw %r4, 0x1234567890\nldxdw %r5, [%r9]",
         "mov %r1, %r6\nadd %r1, 5\nmov %r2, %r7\nmov %r7, 3\nmov32 %r3, -1\nmov %r4, %r1\nmov32 %r5, %r6",
-        "mov %r5, 1\nmov %r4, %r5\nadd %r4, 2\nmov %r3, %r8\nadd32 %r3, 2\nmov %r2, %r9\nsub %r2, 8\nmov %r1, %r6\nadd %r1, %r7",
+        "mov %r5, 1\nmov %r4, %r5\nadd %r4, 2\nmov %r3, %r8\nadd32 %r3, 2\nmov %r2, %r9\nsub %r2, 8\n\
+         mov %r1, %r6\nadd %r1, %r7",
     ];
     let helpers = [Helper { function: gather_late, arguments: 5 }];
     let platform = Platform { helpers: &helpers, values: &[], memory: 16 };
     for arguments in arguments {
         let text = format!(
-            "mov %r9, %r1\nmov %r6, 6\nlddw %r7, -5\nmov %r8, 8\nstdw [%r9], 77\nmov %r0, 0\n{arguments}\ncall 0\nmov %r8, %r0\nmov %r1, 1\nmov %r2, %r8\nmov %r3, 3\nmov %r4, 4\nmov %r5, %r6\ncall 0\nadd %r0, %r8\nexit"
+            "mov %r9, %r1\nmov %r6, 6\nlddw %r7, -5\nmov %r8, 8\nstdw [%r9], 77\nmov %r0, 0\n{arguments}\n\
+             call 0\nmov %r8, %r0\nmov %r1, 1\nmov %r2, %r8\nmov %r3, 3\nmov %r4, 4\nmov %r5, %r6\ncall 0\n\
+             add %r0, %r8\nexit"
         );
         let deep = format!("call local f\nexit\nf: {text}");
         for text in [text, deep] {

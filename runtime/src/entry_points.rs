@@ -25,8 +25,9 @@ macro_rules! entry_points {
                 pub static $constant: EntryPoint = EntryPoint {
                     name: stringify!($name),
                     address: {
-                        let function: unsafe extern "C" fn($(entry_points!(@type $given),)* $($argument),*) $(-> $result)? =
-                            super::$name;
+                        let function: unsafe extern "C" fn(
+                            $(entry_points!(@type $given),)* $($argument),*
+                        ) $(-> $result)? = super::$name;
                         function as *const u8
                     },
                     given: entry_points!(@given $($given)*),
@@ -71,20 +72,24 @@ entry_points! {
             -> Status where NotZero leaves;
         #[suspends] EXPORT = ds_export(w, p; usize, &'static Interface, *const TextHead, *const TextHead, u32)
             -> Status where NotZero leaves;
-        #[suspends] NEW_AT = ds_new_at(w, p; *mut *mut Instance, &'static Template, usize, *const TextHead, *const TextHead, u32)
-            -> Status where NotZero leaves;
+        #[suspends] NEW_AT = ds_new_at(
+            w, p; *mut *mut Instance, &'static Template, usize, *const TextHead, *const TextHead, u32
+        ) -> Status where NotZero leaves;
     }
     crate::binding::shipment {
         #[suspends] LEAVE = ds_leave(w, p; *mut RequiredSlot, u32) -> Status where NotZero leaves;
-        #[suspends] SHIPPED_FAILED = ds_shipped_failed(w, p; i64, i64, *const TextHead, u32) -> Status where NotZero leaves;
+        #[suspends] SHIPPED_FAILED = ds_shipped_failed(w, p; i64, i64, *const TextHead, u32)
+            -> Status where NotZero leaves;
         #[suspends] SHIPPED_LOST = ds_shipped_lost(w, p; *mut RequiredSlot, u32) -> Status where NotZero leaves;
-        SHIPS = ds_ships(w, p; *mut RequiredSlot, &'static Interface, *const *mut RequiredSlot, u32, *const TextHead) -> u32;
+        SHIPS = ds_ships(w, p; *mut RequiredSlot, &'static Interface, *const *mut RequiredSlot, u32, *const TextHead)
+            -> u32;
     }
     crate::collection::entries {
         ARRAY_NEW = ds_array_new(w, p; *mut *mut u8, *const Collection, *const i64, u32)
             -> Status where NotZero leaves;
         #[lets_others_run] FIND = ds_find(w, p; *mut *mut u8, *const Collection, *const u64) -> *mut u8;
-        #[lets_others_run] INSERT = ds_insert(w, p; *mut *mut u8, *const Collection, *const u64, u32) -> *mut u8 where Zero leaves;
+        #[lets_others_run] INSERT = ds_insert(w, p; *mut *mut u8, *const Collection, *const u64, u32)
+            -> *mut u8 where Zero leaves;
         MISSING = ds_missing(w, p; &Collection, u64, u64, u32);
         #[lets_others_run] NEXT = ds_next(w, p; *mut *mut u8, *const Collection, *mut u64, u32) -> u32;
         #[lets_others_run] REMOVE = ds_remove(w, p; *mut *mut u8, *const Collection, *const u64) -> u32;
@@ -201,24 +206,30 @@ entry_points! {
     crate::text::entries {
         #[lets_others_run] NUMBER_INTEGER = ds_number_integer(w, p; *const TextHead, *mut i64) -> u32;
         #[lets_others_run] NUMBER_REAL = ds_number_real(w, p; *const TextHead, *mut f64) -> u32;
-        #[lets_others_run] TEXT_APPEND = ds_text_append(w, p; *mut *mut TextHead, *mut TextHead, u32) -> Status where NotZero leaves;
+        #[lets_others_run] TEXT_APPEND = ds_text_append(w, p; *mut *mut TextHead, *mut TextHead, u32)
+            -> Status where NotZero leaves;
         #[lets_others_run] TEXT_APPEND_CHARACTER = ds_text_append_character(w, p; *mut *mut TextHead, u32, u32)
             -> Status where NotZero leaves;
         #[lets_others_run] TEXT_COMPARE = ds_text_compare(w, p; *const TextHead, *const TextHead) -> i32;
-        #[lets_others_run] TEXT_CONCAT = ds_text_concat(w, p; *mut TextHead, *mut TextHead, u32) -> *mut TextHead where MinusOne leaves;
-        #[lets_others_run] TEXT_CONCAT_ALL = ds_text_concat_all(w, p; *mut TextHead, *mut TextHead, *mut TextHead, *mut TextHead, u32)
+        #[lets_others_run] TEXT_CONCAT = ds_text_concat(w, p; *mut TextHead, *mut TextHead, u32)
             -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] TEXT_CONCAT_ALL = ds_text_concat_all(
+            w, p; *mut TextHead, *mut TextHead, *mut TextHead, *mut TextHead, u32
+        ) -> *mut TextHead where MinusOne leaves;
         TEXT_COPY = ds_text_copy(w; *mut TextHead) -> *mut TextHead;
         TEXT_DROP = ds_text_drop(w; *mut TextHead);
         #[lets_others_run] TEXT_EQUAL = ds_text_equal(w, p; *const TextHead, *const TextHead) -> u32;
-        #[lets_others_run] TEXT_FIND = ds_text_find(w, p; *mut TextHead, *mut TextHead, i64, u32) -> i64 where Smallest leaves;
+        #[lets_others_run] TEXT_FIND = ds_text_find(w, p; *mut TextHead, *mut TextHead, i64, u32)
+            -> i64 where Smallest leaves;
         TEXT_FROM_BOOLEAN = ds_text_from_boolean(w, p; u32, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_FROM_CHARACTER = ds_text_from_character(w, p; u32, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_FROM_INTEGER = ds_text_from_integer(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_FROM_REAL = ds_text_from_real(w, p; f64, u32) -> *mut TextHead where MinusOne leaves;
         #[lets_others_run] TEXT_NEW = ds_text_new(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
-        #[lets_others_run] TEXT_SET = ds_text_set(w, p; *mut *mut TextHead, i64, u32, u32) -> Status where NotZero leaves;
-        #[lets_others_run] TEXT_SLICE = ds_text_slice(w, p; *mut TextHead, i64, i64, u32) -> *mut TextHead where MinusOne leaves;
+        #[lets_others_run] TEXT_SET = ds_text_set(w, p; *mut *mut TextHead, i64, u32, u32)
+            -> Status where NotZero leaves;
+        #[lets_others_run] TEXT_SLICE = ds_text_slice(w, p; *mut TextHead, i64, i64, u32)
+            -> *mut TextHead where MinusOne leaves;
     }
     crate::time {
         ALARM = ds_alarm(w, p; i64) -> i64;

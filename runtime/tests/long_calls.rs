@@ -168,7 +168,8 @@ fn long_calls_within_each_other_end_the_last_one_first() {
 #[test]
 fn who_is_in_a_long_call_is_ended_by_force_when_it_has_left_it() {
     once! {
-        FAILING: Template = template("Failing").main(&[|c| unsafe { c.write("fails "); c.fail(Fault::AssertionFailed, 42) }])
+        FAILING: Template = template("Failing")
+            .main(&[|c| unsafe { c.write("fails "); c.fail(Fault::AssertionFailed, 42) }])
             .done();
         ISOLATED: Template = template("Isolated").isolated().holds(0).main(&[
             |c| unsafe { make_texts(c) },

@@ -28,7 +28,8 @@ impl Method<'_> {
             return String::new();
         }
         format!(
-            "/// The same at once, by one indirect call, where a server in Rust answers so and has been called before.\n\
+            "/// The same at once, by one indirect call, where a server in Rust answers so and has been \
+             called before.\n\
              /// `None`: nothing has been called; it can be called the usual way.\n\
              #[inline]\n\
              pub fn {now}(&mut self{}) -> Option<{}> {{\n\

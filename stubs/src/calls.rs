@@ -235,8 +235,10 @@ pub fn text(interface: &Interface, calls: &Calls) -> String {
         + &format!(
             "/// A server of the interface: a method for each call.\n\
              pub trait {plain}: 'static {{\n{declared}}}\n\
-             /// The same where an answer may have to wait for the platform: after `Poll::Pending` the method is called\n\
-             /// again, with the same request, when the caller's waiter is woken. (A component in the request is given the\n\
+             /// The same where an answer may have to wait for the platform: after `Poll::Pending` the \
+             method is called\n\
+             /// again, with the same request, when the caller's waiter is woken. (A component in the \
+             request is given the\n\
              /// first time only.)\n\
              pub trait {later}: 'static {{\n{declared_later}\
              #[doc(hidden)]\nfn __at_once(&mut self) -> Option<&mut dyn {plain}> {{\nNone\n}}\n}}\n\

@@ -91,7 +91,8 @@ fn module(program: &Program, id: InterfaceId) -> String {
     let Fingerprint([low, high]) = Fingerprint::of(&program.identity(id));
     let mut text = format!(
         "/// Interface {name}.\n\
-         #[allow(clippy::all, unreachable_patterns, unused_imports, unused_mut, unused_variables, dead_code, non_snake_case, non_camel_case_types)]\n\
+         #[allow(clippy::all, unreachable_patterns, unused_imports, unused_mut, unused_variables, dead_code, \
+         non_snake_case, non_camel_case_types)]\n\
          pub mod {module} {{\n\
          use {RUNTIME} as native;\n\
          use native::{{Message as _, Part, Text}};\n\

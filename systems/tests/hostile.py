@@ -1,8 +1,9 @@
-"""Eight honest clients of a server, alone and then beside eight hostile ones: how long the honest ones wait for answers.
+"""Eight honest clients of a server, alone and then beside eight hostile ones: how long the honest ones wait for
+answers.
 
-hostile.py keyvalue|files PROGRAM SECONDS [FACTOR]: the program is `drystone build --with . *.dry`'s, in the system's folder. Fails if the
-median is more than FACTOR (2) times what it was alone. The hostile ones run when nobody else wants the processor (SCHED_IDLE): they
-are to be a burden by what they ask of the server, not by what they cost this machine.
+hostile.py keyvalue|files PROGRAM SECONDS [FACTOR]: the program is `drystone build --with . *.dry`'s, in the system's
+folder. Fails if the median is more than FACTOR (2) times what it was alone. The hostile ones run when nobody else wants
+the processor (SCHED_IDLE): they are to be a burden by what they ask of the server, not by what they cost this machine.
 """
 
 import multiprocessing
@@ -56,7 +57,8 @@ class KeyValue:
         """Each session brings as much as its quota allows at once."""
         for first in range(0, 20000, 500):
             with self.connect() as client:
-                client.sendall(b"".join(framed("SET", f"many:{number}", "x" * 50) for number in range(first, first + 500)))
+                numbers = range(first, first + 500)
+                client.sendall(b"".join(framed("SET", f"many:{number}", "x" * 50) for number in numbers))
                 received = 0
                 while received < 500 * len(b"+OK\r\n"):
                     received += len(client.recv(65536))
@@ -161,7 +163,8 @@ class Files:
 
     def __init__(self, program, folder):
         self.tcp, self.folder = free_port(), folder
-        self.arguments = [program, f"folder={folder}", f"shelf=tcp://127.0.0.1:{self.tcp}/shelf", "bytes=1000000", "requests=600"]
+        shelf = f"shelf=tcp://127.0.0.1:{self.tcp}/shelf"
+        self.arguments = [program, f"folder={folder}", shelf, "bytes=1000000", "requests=600"]
 
     def connect(self):
         return drystone.connect(f"tcp://127.0.0.1:{self.tcp}", timeout=120)
@@ -269,7 +272,8 @@ class Files:
         while True:
             with socket.create_connection(("127.0.0.1", self.tcp), timeout=30) as client:
                 client.sendall(random.randbytes(random.randrange(1, 5000)))
-            time.sleep(0.005)  # how many connections come in a second is not bounded by what `tcp:` names are exported by
+            # How many connections come in a second is not bounded by what `tcp:` names are exported by.
+            time.sleep(0.005)
 
     def hostile(self):
         return [

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Sends each text of the JSON parsing test suite (Nicolas Seriot's, which it fetches from npm) to a server of the HTTP binding: strings
-// and numbers as the value of a parameter, which must come back as JavaScript reads it, or be refused where it isn't JSON; all else as the
-// whole body, which no message looks like, so it must be refused, and the server must go on.
+// Sends each text of the JSON parsing test suite (Nicolas Seriot's, which it fetches from npm) to a server of the HTTP
+// binding: strings and numbers as the value of a parameter, which must come back as JavaScript reads it, or be refused
+// where it isn't JSON; all else as the whole body, which no message looks like, so it must be refused, and the server
+// must go on.
 //   systems/tests/json-suite.mjs DRYSTONE
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -55,7 +56,8 @@ try {
     else if (told === "either") either++;
     else wrong.push(`${name}: ${told}`);
   }
-  console.log(`${parsing.length} texts: ${compared} came back, ${refused} were refused, ${either} may be either; ${wrong.length} wrong`);
+  const kinds = `${compared} came back, ${refused} were refused, ${either} may be either`;
+  console.log(`${parsing.length} texts: ${kinds}; ${wrong.length} wrong`);
   wrong.forEach(line => console.log(line));
   process.exitCode = wrong.length ? 1 : 0;
 } finally {

@@ -1,4 +1,5 @@
-/* A handler that takes long for each datagram to port 7001, as one would that is not meant well: 8192 rounds over the number in it. */
+/* A handler that takes long for each datagram to port 7001, as one would that is not meant well: 8192 rounds over the
+   number in it. */
 #include <drystone/handler.h>
 
 REGION(1);

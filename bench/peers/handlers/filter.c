@@ -1,11 +1,11 @@
-/* filter: how many ns it takes to find whose a packet is, with so many filters that differ in a port, or in an address and a port. As
-   bench/src/handlers/demultiplexer.rs: the same filters, packets and order.
+/* filter: how many ns it takes to find whose a packet is, with so many filters that differ in a port, or in an address
+   and a port. As bench/src/handlers/demultiplexer.rs: the same filters, packets and order.
 
        filter port|address libpcap|linux COUNT
 
-   libpcap: bpf_filter is asked for one filter after the other. linux: all are joined by "or" in one filter, which Linux compiles and
-   asks of what comes to a socket (SO_ATTACH_FILTER); it says only whether somebody wants the packet. What it takes to send a
-   packet to a socket that wants nothing is taken off. */
+   libpcap: bpf_filter is asked for one filter after the other. linux: all are joined by "or" in one filter, which Linux
+   compiles and asks of what comes to a socket (SO_ATTACH_FILTER); it says only whether somebody wants the packet. What
+   it takes to send a packet to a socket that wants nothing is taken off. */
 #include <linux/filter.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
@@ -30,7 +30,8 @@ static void fail(const char *what) {
 
 static void say(char *expression, int number, int with_address) {
     if (with_address)
-        sprintf(expression, "ip and src host 10.0.%d.%d and udp dst port %d", number >> 8, number & 255, 1000 + number % 7);
+        sprintf(expression, "ip and src host 10.0.%d.%d and udp dst port %d", number >> 8, number & 255,
+                1000 + number % 7);
     else
         sprintf(expression, "ip and udp dst port %d", 1000 + number);
 }
@@ -86,7 +87,8 @@ static double measure(int (*deed)(const unsigned char *)) {
 
 static void attach(struct bpf_program *filter) {
     struct sock_fprog program = {filter->bf_len, (struct sock_filter *)filter->bf_insns};
-    if (setsockopt(sockets[1], SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program)) fail("Linux doesn't take the filter");
+    if (setsockopt(sockets[1], SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program))
+        fail("Linux doesn't take the filter");
 }
 
 static double by_linux(int with_address) {

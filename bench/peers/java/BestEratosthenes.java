@@ -1,8 +1,8 @@
 import java.util.Arrays;
 
 /**
- * The sieves pass on many numbers at a time, and a sieve tells its prime by being made: the main program takes it from the
- * end of the pipeline.
+ * The sieves pass on many numbers at a time, and a sieve tells its prime by being made: the main program takes it from
+ * the end of the pipeline.
  */
 final class BestEratosthenes {
     private static final int BATCH = 100;

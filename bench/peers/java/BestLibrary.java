@@ -3,7 +3,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** A thread for each customer, which calls the libraries. Listing is so short that a lock that can be shared is no gain. */
+/** A thread for each customer, which calls the libraries. Listing is so short that a lock that can be shared is no
+ * gain. */
 final class BestLibrary {
     private record Book(int number, String title, String content) {}
 

@@ -5,8 +5,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Reporters add their texts to the centre's themselves, and customers read them there; without a lock, if any are new. That
- * is likely, because the reporters begin first.
+ * Reporters add their texts to the centre's themselves, and customers read them there; without a lock, if any are new.
+ * That is likely, because the reporters begin first.
  */
 final class BestNews {
     /** The texts that were there at some time. Later ones may stand behind them in the same array. */

@@ -4,8 +4,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Producers and consumers call the buffer themselves, and move as many elements at a time as are there and as it has room
- * for: a lock and a thread switch are dear beside an element.
+ * Producers and consumers call the buffer themselves, and move as many elements at a time as are there and as it has
+ * room for: a lock and a thread switch are dear beside an element.
  */
 final class BestProducerConsumer {
     private final ReentrantLock lock = new ReentrantLock();

@@ -9,9 +9,9 @@ import java.util.function.Function;
  * <pre>java -cp OUT Main PROGRAM [-cores N] [-runs N] [-warm N] [-best] [sizes]</pre>
  *
  * Every measured run (after one to warm up, or as many as -warm says) prints a line of JSON: the results, the number of
- * messages and the time of the work itself. A wrong result ends the command with status 1. Where a Drystone protocol ends
- * with a message of its own, these programs close the channel, and count that as the message it stands for. With -best
- * the result is got in the quickest way instead (Best*.java).
+ * messages and the time of the work itself. A wrong result ends the command with status 1. Where a Drystone protocol
+ * ends with a message of its own, these programs close the channel, and count that as the message it stands for. With
+ * -best the result is got in the quickest way instead (Best*.java).
  */
 public final class Main {
     private static final Map<String, Function<Flags, Program>> PROGRAMS = Map.of(
@@ -29,7 +29,8 @@ public final class Main {
     private static final Map<String, Command> COMMANDS = Map.of(
             "bytes", BytesPerProcess::measure);
 
-    /** If there are runs to warm up, the last of them is repeated for so long, because short runs do not get compiled. */
+    /** If there are runs to warm up, the last of them is repeated for so long, because short runs do not get
+     * compiled. */
     private static final long WARM_NANOSECONDS = 1_000_000L * Long.getLong("warm.ms", 0);
 
     interface Command {
@@ -118,7 +119,8 @@ public final class Main {
         var names = new TreeSet<>(PROGRAMS.keySet());
         names.addAll(COMMANDS.keySet());
         System.err.println(
-                "usage: Main PROGRAM [-cores N] [-runs N] [-warm N] [-best] [sizes]; programs: " + String.join(" ", names));
+                "usage: Main PROGRAM [-cores N] [-runs N] [-warm N] [-best] [sizes]; programs: "
+                        + String.join(" ", names));
         System.exit(2);
     }
 }

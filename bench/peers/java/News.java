@@ -31,8 +31,8 @@ final class News implements Program {
     private record Edition(String[] texts, int count, boolean isComplete) {}
 
     /**
-     * Keeps all texts. Customers' services share the lock in no more than finding out how many texts there are, so it need
-     * not be one that can be shared: those are slower and have no conditions for readers.
+     * Keeps all texts. Customers' services share the lock in no more than finding out how many texts there are, so it
+     * need not be one that can be shared: those are slower and have no conditions for readers.
      */
     private static final class NewsCentre {
         private final ReentrantLock lock = new ReentrantLock();

@@ -1,13 +1,14 @@
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A channel of capacity 1 between two virtual threads: what Channel, NumberChannel and SignalChannel have in common. One
- * thread sends at a time and one receives.
+ * A channel of capacity 1 between two virtual threads: what Channel, NumberChannel and SignalChannel have in common.
+ * One thread sends at a time and one receives.
  *
- * <p>It parks and unparks the threads itself because that is quickest: README.md says what ArrayBlockingQueue and others
- * take. Those allow any number of threads at both ends; each communication here has one at each. There are places for two
- * messages, although a sender goes on only when no more than one is left: the second is that of a sender that waits, so the
- * receiver may have both before the sender runs again (Go's channels do that too). That halves the thread switches.
+ * <p>It parks and unparks the threads itself because that is quickest: README.md says what ArrayBlockingQueue and
+ * others take. Those allow any number of threads at both ends; each communication here has one at each. There are
+ * places for two messages, although a sender goes on only when no more than one is left: the second is that of a sender
+ * that waits, so the receiver may have both before the sender runs again (Go's channels do that too). That halves the
+ * thread switches.
  */
 abstract class Slot {
     // Both wrap around; each is written by one side only. They are bytes because a million channels may be alive.

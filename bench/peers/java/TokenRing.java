@@ -23,7 +23,8 @@ final class TokenRing implements Program {
     private static final class Node {
         private final ReentrantLock lock = new ReentrantLock();
         private final Condition change = lock.newCondition();
-        private final SignalChannel transfer = new SignalChannel(); // from the predecessor; closed by the finish message
+        // From the predecessor; closed by the finish message.
+        private final SignalChannel transfer = new SignalChannel();
         private final NumberChannel control = new NumberChannel();
         private final SignalChannel finish = new SignalChannel();
         private final NumberChannel answer = new NumberChannel(); // the token is back, or the count

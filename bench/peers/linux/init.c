@@ -1,11 +1,14 @@
-/* The only program of a Linux in QEMU: it measures what the kernel's primitives cost, and says it on the console, a line for each: a name, a
-   space, a number. bench/src/kernel/linux.rs builds it, boots it and reads that; the last line is "done 0".
+/* The only program of a Linux in QEMU: it measures what the kernel's primitives cost, and says it on the console, a
+   line for each: a name, a space, a number. bench/src/kernel/linux.rs builds it, boots it and reads that; the last line
+   is "done 0".
 
-   QEMU counts instructions (-icount shift=0), and its time stamp counter goes by one with each: differences are instructions of the
-   program and of the kernel together. But while the processor is idle the counter jumps to the next event, so nothing here may wait for
-   time: where one of two waits, the other runs. Idle time is asked of the kernel before and after, to be sure.
+   QEMU counts instructions (-icount shift=0), and its time stamp counter goes by one with each: differences are
+   instructions of the program and of the kernel together. But while the processor is idle the counter jumps to the next
+   event, so nothing here may wait for time: where one of two waits, the other runs. Idle time is asked of the kernel
+   before and after, to be sure.
 
-   No libc: the first instruction is the program's own, and a system call is one instruction, not a library's way to it. */
+   No libc: the first instruction is the program's own, and a system call is one instruction, not a library's way to
+   it. */
 #include <asm/siginfo.h>
 #include <asm/signal.h>
 #include <asm/unistd.h>
@@ -19,14 +22,17 @@
 
 typedef unsigned long u64;
 
-/* Rounds: caches, lists of free pages and the scheduler have settled before those that count; the median is of an odd number of them. Those
-   with many frames take long themselves. */
+/* Rounds: caches, lists of free pages and the scheduler have settled before those that count; the median is of an odd
+   number of them. Those with many frames take long themselves. */
 enum { WARM = 200, ROUNDS = 1001, FRAME_WARM = 5, FRAME_ROUNDS = 21 };
 enum { PAGE = 4096, PAGES = WARM + ROUNDS + 1, MOST_FRAMES = 100, NO_SUCH_CALL = 9999 };
 
 static inline long call6(long number, long a, long b, long c, long d, long e, long f) {
     register long r10 asm("r10") = d, r8 asm("r8") = e, r9 asm("r9") = f;
-    asm volatile("syscall" : "+a"(number) : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9) : "rcx", "r11", "memory");
+    asm volatile("syscall"
+                 : "+a"(number)
+                 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                 : "rcx", "r11", "memory");
     return number;
 }
 
@@ -80,7 +86,8 @@ static long must(const char *what, long result) {
     return result;
 }
 
-/* What rounds took, in their order: most cost the same, and the median leaves out those into which a tick of the clock came. */
+/* What rounds took, in their order: most cost the same, and the median leaves out those into which a tick of the clock
+   came. */
 static u64 rounds[ROUNDS];
 static int count;
 /* Of reading the counter. */
@@ -96,8 +103,8 @@ static u64 median(void) {
     return rounds[count / 2] - own;
 }
 
-/* The median of what an operation takes; after each round `counts` is computed outside of the time: it may prepare the next one, and says
-   whether this one is to be counted. */
+/* The median of what an operation takes; after each round `counts` is computed outside of the time: it may prepare the
+   next one, and says whether this one is to be counted. */
 #define MEDIAN(warm, of, operation, counts)      \
     ({                                           \
         count = -(warm);                         \
@@ -125,7 +132,9 @@ static char stack[1 << 14] __attribute__((aligned(16)));
 static volatile int is_alive;
 
 enum { PROCESS = SIGCHLD };
-enum { THREAD = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID };
+enum {
+    THREAD = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_CHILD_CLEARTID
+};
 
 static int start(int kind, void (*body)(void)) {
     shared->is_over = shared->turn = 0;
@@ -211,7 +220,8 @@ static void yield(void) {
     }
 }
 
-/* Whether the other had its turn just once since this was asked: the scheduler may let one go on that yields, to be fair. */
+/* Whether the other had its turn just once since this was asked: the scheduler may let one go on that yields, to be
+   fair. */
 static int was_once(void) {
     static u64 seen;
     u64 turns = shared->turns - seen;
@@ -320,7 +330,8 @@ static void measure_frames(void) {
     MEASURE("mmap and munmap", unmap(map(PAGE, PROT_READ | PROT_WRITE), PAGE), 1);
     static char *pages[MOST_FRAMES];
     for (int most = 1; most <= MOST_FRAMES; most++) {
-        u64 taken = MEDIAN(FRAME_WARM, FRAME_ROUNDS, for (int at = 0; at < most; at++) touch(pages[at] = map(PAGE, PROT_READ | PROT_WRITE)), ({
+        u64 taken = MEDIAN(FRAME_WARM, FRAME_ROUNDS,
+                           for (int at = 0; at < most; at++) touch(pages[at] = map(PAGE, PROT_READ | PROT_WRITE)), ({
                                for (int at = 0; at < most; at++) unmap(pages[at], PAGE);
                                1;
                            }));
@@ -377,7 +388,8 @@ static void measure(void) {
     end();
 }
 
-/* Measured is a process like any other: Linux treats the first one in its own way, and tells the console of each of its faults. */
+/* Measured is a process like any other: Linux treats the first one in its own way, and tells the console of each of its
+   faults. */
 __attribute__((noreturn, used)) void begin(u64 booted) {
     tell("boot", booted);
     flush();

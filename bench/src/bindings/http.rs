@@ -30,7 +30,8 @@ fn ask(server: Command, address: SocketAddr, connections: usize, duration: Durat
     let _server = Listening::start(server, 1)?;
     let body = json!({"x": 41}).to_string();
     let request = format!(
-        "POST /joint/Ask HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        "POST /joint/Ask HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
+         Content-Length: {}\r\n\r\n{body}",
         body.len()
     );
     let answer = answer(address, &request)?;

@@ -149,11 +149,12 @@ pub fn section(rows: &[Row]) -> Result<Option<Section>, String> {
         networks.map(|delay| (delay, gains_of(rows, delay))).filter(|(_, gains)| !gains.is_empty()).collect();
     let panels: Vec<Panel> = WAYS.iter().enumerate().map(|(way, name)| panel(&all, way, name)).collect();
     let text = format!(
-        "![Gains over networks with delay]({PLOT})\n\nHow many times longer calls take one by one than in a block: one that the server has \
-         never seen / one that it knows.\n\n{}\nDelay is made by a relay between client and server, a process of its own, because `tc netem` \
-         isn't in every kernel: it reads what comes, and writes it no sooner than half of the round trip that is added after it was read, \
-         both ways. What waits does so in a queue, each chunk with its time, so that delay takes nothing from the bandwidth. It sleeps by a \
-         timer without slack, and waits awake for the last 60 us. {}\n",
+        "![Gains over networks with delay]({PLOT})\n\nHow many times longer calls take one by one than in a \
+         block: one that the server has never seen / one that it knows.\n\n{}\nDelay is made by a relay \
+         between client and server, a process of its own, because `tc netem` isn't in every kernel: it reads \
+         what comes, and writes it no sooner than half of the round trip that is added after it was read, \
+         both ways. What waits does so in a queue, each chunk with its time, so that delay takes nothing \
+         from the bandwidth. It sleeps by a timer without slack, and waits awake for the last 60 us. {}\n",
         table(&all),
         overhead(rows)
     );

@@ -138,9 +138,10 @@ impl Parties {
 fn nsd(folder: &Path) -> String {
     let (folder, address, port) = (folder.display(), ADDRESS, Work::Dns.port());
     format!(
-        "server:\n ip-address: {address}@{port}\n server-count: 1\n username: \"\"\n chroot: \"\"\n zonesdir: \"{folder}\"\n \
-         pidfile: \"{folder}/pid\"\n xfrdfile: \"{folder}/xfrd\"\n zonelistfile: \"{folder}/list\"\n xfrdir: \"{folder}\"\n \
-         minimal-responses: yes\n rrl-ratelimit: 0\nremote-control:\n control-enable: no\n\
+        "server:\n ip-address: {address}@{port}\n server-count: 1\n username: \"\"\n chroot: \"\"\n \
+         zonesdir: \"{folder}\"\n pidfile: \"{folder}/pid\"\n xfrdfile: \"{folder}/xfrd\"\n zonelistfile: \
+         \"{folder}/list\"\n xfrdir: \"{folder}\"\n minimal-responses: yes\n rrl-ratelimit: 0\n\
+         remote-control:\n control-enable: no\n\
          zone:\n name: \"example.com\"\n zonefile: \"zone\"\n"
     )
 }

@@ -94,7 +94,8 @@ fn kernel() -> Result<PathBuf, String> {
         Some(kernel) => kernel,
         None => fetch(&folder).map_err(|why| {
             format!(
-                "Linux 6.1 cannot be fetched: {why}; if this is not Debian 12, put its vmlinuz-6.1…-cloud-amd64 into {}",
+                "Linux 6.1 cannot be fetched: {why}; if this is not Debian 12, put its \
+                 vmlinuz-6.1…-cloud-amd64 into {}",
                 folder.display()
             )
         })?,

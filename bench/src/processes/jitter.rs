@@ -15,8 +15,8 @@ pub fn section(rows: &[Row]) -> Result<Option<Section>, String> {
     }
     let text = format!(
         "![The runs of a small ring, the slowest first]({PLOT})\n\n\
-         All runs of TokenRing (100 nodes, 1000 rounds), the paper's Figure 4: how many medians of its process a run takes, \
-         the slowest run at the left, then the second slowest, and so on.\n"
+         All runs of TokenRing (100 nodes, 1000 rounds), the paper's Figure 4: how many medians of its \
+         process a run takes, the slowest run at the left, then the second slowest, and so on.\n"
     );
     Ok(Some(Section { title: "How much run times vary", text, plot: Some((PLOT, svg(&panels, 2)?)) }))
 }

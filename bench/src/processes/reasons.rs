@@ -4,12 +4,12 @@
 pub fn of(row: &str) -> Option<&'static str> {
     let reason = match row {
         "ProducerConsumer 1:1" => {
-            "some 615 instructions for each element, in a profile: 390 of generated code, 140 to release the lock and hand it \
-             over, 80 to await"
+            "some 615 instructions for each element, in a profile: 390 of generated code, 140 to release the \
+             lock and hand it over, 80 to await"
         }
         "ProducerConsumer 5:5" => {
-            "some 1090 instructions for each element, in a profile: 450 of generated code, 450 to release the lock, which \
-             several wait for, and hand it over, 115 to wait for it, 80 to await"
+            "some 1090 instructions for each element, in a profile: 450 of generated code, 450 to release \
+             the lock, which several wait for, and hand it over, 115 to wait for it, 80 to await"
         }
         "Eratosthenes" => {
             "some 115 instructions for each number that is moved, nearly all of them generated code of the sieves"
@@ -19,54 +19,56 @@ pub fn of(row: &str) -> Option<&'static str> {
              runtime, and seven misses of the first cache: the blocks of a thousand customers are larger than that"
         }
         "Library" => {
-            "in a profile: two fifths are the generated code of customers and lending, a sixth visits collections in order \
-             through calls, and a twentieth deletes components, one for every book"
+            "in a profile: two fifths are the generated code of customers and lending, a sixth visits \
+             collections in order through calls, and a twentieth deletes components, one for every book"
         }
         "Mandelbrot" => {
-            "some 23 instructions for a point that is in, and five for one that has left, whose loop is written out: arithmetic \
-             one value at a time"
+            "some 23 instructions for a point that is in, and five for one that has left, whose loop is \
+             written out: arithmetic one value at a time"
         }
         "TrafficSimulation" => {
             "five million messages and 2.6 million processes in 1.2 s; vehicles, passes and their connections are made \
-             and deleted for every road that is entered; of the instructions, a seventh finds the quickest routes, and as \
-             many find through which connections others go"
+             and deleted for every road that is entered; of the instructions, a seventh finds the quickest \
+             routes, and as many find through which connections others go"
         }
         "bytes per process" => {
-            "the prototype of the target joins a component with its one service and communication; here a component may \
-             have many, so each has a pointer to it and a link of its own"
+            "the prototype of the target joins a component with its one service and communication; here a \
+             component may have many, so each has a pointer to it and a link of its own"
         }
         "creation" => {
-            "1310 instructions from NEW to the end of DELETE, in a profile: 310 make the component and find its service, 580 \
-             end and delete them, 390 are generated code"
+            "1310 instructions from NEW to the end of DELETE, in a profile: 310 make the component and find \
+             its service, 580 end and delete them, 390 are generated code"
         }
         "jitter" => {
-            "a run takes less than a millisecond, so one interruption by the machine is many of them; the peers' runs are \
-             longer"
+            "a run takes less than a millisecond, so one interruption by the machine is many of them; the \
+             peers' runs are longer"
         }
         "http keep-alive 50" | "http keep-alive 1000" => {
-            "some 23 000 instructions outside the kernel for a request, in a profile of one client: twenty procedures with \
-             frames (2700), texts that are cut, searched, joined and dropped (5200); the rest is spread thin"
+            "some 23 000 instructions outside the kernel for a request, in a profile of one client: twenty \
+             procedures with frames (2700), texts that are cut, searched, joined and dropped (5200); the \
+             rest is spread thin"
         }
         "delay delete 10^6 servers" => {
-            "the program takes a million answers first: within one time slice ten thousand servers become ready to end, and \
-             they run before who wakes later, first in, first out"
+            "the program takes a million answers first: within one time slice ten thousand servers become \
+             ready to end, and they run before who wakes later, first in, first out"
         }
         "key-value pipelined" => {
-            "some 3700 instructions for a command on a new key, in a profile: six of its procedures have frames because \
-             they own texts or may wait (590), texts are cut, copied and dropped (700), and the store is a process of its own"
+            "some 3700 instructions for a command on a new key, in a profile: six of its procedures have \
+             frames because they own texts or may wait (590), texts are cut, copied and dropped (700), and \
+             the store is a process of its own"
         }
         "word count" => {
-            "some 570 instructions for each word, in a profile: two fifths look it up in the table, once, a third is the \
-             loop over its characters, which can be interrupted, and a fifth makes its text and drops it; Go's mirror, which makes \
-             texts too, takes longer"
+            "some 570 instructions for each word, in a profile: two fifths look it up in the table, once, a \
+             third is the loop over its characters, which can be interrupted, and a fifth makes its text and \
+             drops it; Go's mirror, which makes texts too, takes longer"
         }
         "parallel job" => {
-            "some 32 instructions for two letters that are compared: two sums may overflow, the index of the array and the end \
-             of the time slice are tested, and more is kept than there are registers"
+            "some 32 instructions for two letters that are compared: two sums may overflow, the index of the \
+             array and the end of the time slice are tested, and more is kept than there are registers"
         }
         "delay end a holder of 10^6 by force" => {
-            "who ends by force is found, taken out of all queues, closed and freed while nothing else runs, some 40 ns for \
-             each component: in parts, others would meet components that are half gone"
+            "who ends by force is found, taken out of all queues, closed and freed while nothing else runs, \
+             some 40 ns for each component: in parts, others would meet components that are half gone"
         }
         "time slices average" => {
             "the check is three instructions; loops in which every iteration sends, receives or sleeps have none, the \
@@ -76,13 +78,14 @@ pub fn of(row: &str) -> Option<&'static str> {
         | "delay + to 100 MB that another shares"
         | "delay change 100 MB that another shares"
         | "delay FIND in 100 MB" => {
-            "49000 pages of 4 KB are touched for the first time (25000 by FIND), which is 60 of 80 ms of the processor's time: \
-             some 0.2 ms for each part of 256 KB, between which others may run; on a busy machine the rest is the wait for a \
-             processor, for asking the clock in each part instead of waiting for the tick changed nothing"
+            "49000 pages of 4 KB are touched for the first time (25000 by FIND), which is 60 of 80 ms of the \
+             processor's time: some 0.2 ms for each part of 256 KB, between which others may run; on a busy \
+             machine the rest is the wait for a processor, for asking the clock in each part instead of \
+             waiting for the tick changed nothing"
         }
         "scaling Mandelbrot" => {
-            "its hundred tasks take some 0.16 ms each, less than a time slice, so most have ended before one is known to \
-             compute: with two workers `--stats` counts 0, 13 and 54 runs elsewhere in three runs"
+            "its hundred tasks take some 0.16 ms each, less than a time slice, so most have ended before one \
+             is known to compute: with two workers `--stats` counts 0, 13 and 54 runs elsewhere in three runs"
         }
         _ if row.starts_with("collection ") => "see the section on collections",
         _ => return None,

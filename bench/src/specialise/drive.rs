@@ -196,7 +196,8 @@ mod tests {
 
     #[test]
     fn what_the_driver_says_is_read() {
-        let text = "{\"contender\": \"hand\", \"ns\": [2.5, 2.75]}\n{\"contender\": \"x\", \"error\": \"no such file\"}\n";
+        let text = "{\"contender\": \"hand\", \"ns\": [2.5, 2.75]}\n\
+                    {\"contender\": \"x\", \"error\": \"no such file\"}\n";
         let [hand, x] = &outcomes(text).unwrap()[..] else { panic!("two lines") };
         assert_eq!((hand.contender.as_str(), hand.ns.as_slice()), ("hand", &[2.5, 2.75][..]));
         assert_eq!(x.error.as_deref(), Some("no such file"));

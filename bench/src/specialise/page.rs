@@ -93,21 +93,23 @@ fn notes() -> String {
     let Effort { extent, runs, .. } = Effort::FULL;
     format!(
         "The sources are Debian's: libtirpc (client stubs by rpcgen), lwIP and libpcap's `bpf_filter`; \
-         bench/peers/c/README.md says what is on top of them. Every contender is a shared object in one process, called \
-         through a pointer with new random arguments in each call; the call is part of every figure, and all functions \
-         in C begin with a cache line. Before anything is measured each must do the same as the generic code, by every \
-         byte, on 5000 random cases. Then there are {} rounds, in which each has {} microseconds in turn; a figure stands as the median of its rounds with their \
-         quartiles. *generic* is each file compiled by itself with -O2 and linked to a library; *lto* is clang's \
-         whole-program optimisation with everything but the entry internal, a pre-link -O2 and a post-link -O3 that may \
-         inline nearly everything, *lto-pgo* the same with a profile of the same calls. *hand* is the same bytes written \
-         by hand, with the better of gcc -O3 and clang -O3; Drystone's figure is the residual C compiled in the same two \
-         ways, *drystone-O2* that by clang -O2. *avx2* rows allow both what x86-64-v3 has. *instructions* are those that \
-         callgrind counts for a call; the known part is what generic code executes more than hand-written code (without \
-         vectors), of which {GONE} % must be gone. *cranelift* rows compare \
-         machine code made in the measuring process with code without vectors. *time to specialise* is from the text of \
-         all layers to the text of C (or to machine code), median of {runs} runs in a process. \
-         Targets: at least 9 x over the better generic build for the pair and every array, at least 2 x for frames, and \
-         for all others and those arrays at most {LIKE_HAND} x the hand-written code's time.\n",
+         bench/peers/c/README.md says what is on top of them. Every contender is a shared object in one \
+         process, called through a pointer with new random arguments in each call; the call is part of every \
+         figure, and all functions in C begin with a cache line. Before anything is measured each must do \
+         the same as the generic code, by every byte, on 5000 random cases. Then there are {} rounds, in \
+         which each has {} microseconds in turn; a figure stands as the median of its rounds with their \
+         quartiles. *generic* is each file compiled by itself with -O2 and linked to a library; *lto* is \
+         clang's whole-program optimisation with everything but the entry internal, a pre-link -O2 and a \
+         post-link -O3 that may inline nearly everything, *lto-pgo* the same with a profile of the same \
+         calls. *hand* is the same bytes written by hand, with the better of gcc -O3 and clang -O3; \
+         Drystone's figure is the residual C compiled in the same two ways, *drystone-O2* that by clang -O2. \
+         *avx2* rows allow both what x86-64-v3 has. *instructions* are those that callgrind counts for a \
+         call; the known part is what generic code executes more than hand-written code (without vectors), \
+         of which {GONE} % must be gone. *cranelift* rows compare machine code made in the measuring process \
+         with code without vectors. *time to specialise* is from the text of all layers to the text of C (or \
+         to machine code), median of {runs} runs in a process. Targets: at least 9 x over the better generic \
+         build for the pair and every array, at least 2 x for frames, and for all others and those arrays at \
+         most {LIKE_HAND} x the hand-written code's time.\n",
         extent.rounds, extent.microseconds
     )
 }

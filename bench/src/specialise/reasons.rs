@@ -4,8 +4,9 @@
 pub fn of(row: &str) -> Option<&'static str> {
     let reason = match row {
         "avx2 reply array 100" => {
-            "the residual code, like the generic code, reads as many numbers as the reply says that it holds, in a loop \
-             of vectors with a remainder; the hand-written code asks for 100 first and then has no loop"
+            "the residual code, like the generic code, reads as many numbers as the reply says that it \
+             holds, in a loop of vectors with a remainder; the hand-written code asks for 100 first and then \
+             has no loop"
         }
         "cranelift stub to frame" => {
             "lwIP folds the checksum after each of its steps, hand-written code once, and Cranelift simplifies less of \
@@ -20,7 +21,8 @@ pub fn of(row: &str) -> Option<&'static str> {
              becomes a number before its bytes are swapped"
         }
         "cranelift pair" | "cranelift union" | "cranelift string" | "cranelift bpf filter udp" => {
-            "Cranelift makes a frame in every function (push, mov, mov, pop), which shows in a function as short as these"
+            "Cranelift makes a frame in every function (push, mov, mov, pop), which shows in a function as \
+             short as these"
         }
         _ => return None,
     };

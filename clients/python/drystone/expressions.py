@@ -53,7 +53,9 @@ class Expression:
         raise TypeError("a condition is decided at the server: use `with program.if_(..)`, and & | ~ for and, or, not")
 
     def __str__(self):
-        raise TypeError("its value is known at the server only: put texts together with +, and numbers into them with text(x)")
+        raise TypeError(
+            "its value is known at the server only: put texts together with +, and numbers into them with text(x)"
+        )
 
     def __format__(self, spec):
         return str(self)
@@ -93,7 +95,9 @@ class Expression:
         return apply(self.ty, NEGATE[self.ty], self)
 
     def __iter__(self):
-        raise TypeError("nothing is known of it here: use `with program.for_(..)`, up to len_ of a TEXT or the length of an array")
+        raise TypeError(
+            "nothing is known of it here: use `with program.for_(..)`, up to len_ of a TEXT or the length of an array"
+        )
 
     def __getitem__(self, index):
         if isinstance(index, slice):
@@ -114,11 +118,13 @@ class Variable(Expression):
         self.program.command(word(1) + word(self.number) + value.code_in(self.program))
 
     def is_spelled_by(self, text):
-        """Whether a TEXT spells a number of this variable's type, which it then is (NUMBER): a command, done once, where it stands."""
+        """Whether a TEXT spells a number of this variable's type, which it then is (NUMBER): a command, done once,
+        where it stands."""
         if self.ty not in (INTEGER, REAL) or self.length is not None:
             raise TypeError("only an INTEGER or a REAL is spelled")
         is_one = self.program.boolean()
-        self.program.command(word(8) + word(self.number) + word(is_one.number) + wanted(TEXT, text, "is_spelled_by").code_in(self.program))
+        spelled = wanted(TEXT, text, "is_spelled_by").code_in(self.program)
+        self.program.command(word(8) + word(self.number) + word(is_one.number) + spelled)
         return is_one
 
     def _changed(self, value):

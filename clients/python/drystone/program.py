@@ -132,7 +132,8 @@ class Program:
     def for_(self, variable, first, last, step=1):
         """Counts an INTEGER variable from first to last, both included."""
         numbers = [wanted(INTEGER, it, "for_") for it in (first, last, step)]
-        if not isinstance(variable, Variable) or variable.program is not self or (variable.ty, variable.length) != (INTEGER, None):
+        is_own = isinstance(variable, Variable) and variable.program is self
+        if not is_own or (variable.ty, variable.length) != (INTEGER, None):
             raise ProgramError("for_ counts a variable of this program: an integer")
         head = word(6) + word(variable.number) + word(line()) + b"".join(it.code_in(self) for it in numbers)
         return self.block(lambda body: head + body)
@@ -277,7 +278,9 @@ class Communication:
             is_place = isinstance(value, Element) or isinstance(value, Variable) and not value.length
             if not is_place or value.ty != ty:
                 raise ProgramError(f"{message}'s {name} goes into a variable of type {NAMES[ty]}")
-            places.append(Element(value.array, self._variable(INTEGER, value.index)) if isinstance(value, Element) else value)
+            if isinstance(value, Element):
+                value = Element(value.array, self._variable(INTEGER, value.index))
+            places.append(value)
         program.command(word(7) + word(program.call(self._number, RECEIVE, number, places)))
         return values[0] if len(values) == 1 else tuple(values)
 

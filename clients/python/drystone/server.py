@@ -28,7 +28,8 @@ class Refused(Exception):
 
 
 class Stopped(Exception):
-    """The program has stopped in its midst: `fault` is a number, `line` where it was written, `results` what it has so far."""
+    """The program has stopped in its midst: `fault` is a number, `line` where it was written, `results` what it has so
+    far."""
 
     def __init__(self, why, fault, line, results, resume):
         super().__init__(f"{why} (line {line})" if line else why)

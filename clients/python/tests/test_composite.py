@@ -1,4 +1,5 @@
-"""Composite calls to a real server: see drystone/tests/command/composite.rs, which starts it and gives the address as PORT."""
+"""Composite calls to a real server: see drystone/tests/command/composite.rs, which starts it and gives the address as
+PORT."""
 
 import os
 import random
@@ -63,7 +64,8 @@ class Composite(unittest.TestCase):
         self.assertRaisesRegex(KeyError, "by their variables", lambda: program.run({n: 1})["n"])
         program.while_(n < 5)
         n.set(n + 1)
-        self.assertRaisesRegex(drystone.ProgramError, "line [0-9]+: a block does nothing without `with`", program.run, {n: 1})
+        why = "line [0-9]+: a block does nothing without `with`"
+        self.assertRaisesRegex(drystone.ProgramError, why, program.run, {n: 1})
 
     def test_a_connection_is_one_threads_at_a_time(self):
         endless, _ = self.endless()
@@ -130,8 +132,9 @@ class Composite(unittest.TestCase):
         program = self.server.program()
         a, b, x = program.integer(given=True), program.integer(given=True), program.real(given=True)
         results = {
-            "div": program.integer(result=True), "mod": program.integer(result=True), "half": program.real(result=True),
-            "less": program.boolean(result=True), "text": program.text(result=True), "byte": program.character(result=True),
+            "div": program.integer(result=True), "mod": program.integer(result=True),
+            "half": program.real(result=True), "less": program.boolean(result=True),
+            "text": program.text(result=True), "byte": program.character(result=True),
         }
         results["div"].set(a // b)
         results["mod"].set(a % b)

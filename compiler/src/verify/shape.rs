@@ -121,7 +121,12 @@ fn outside_condition(spot: Spot, block: &Block) -> Result<(), Broken> {
 
 /// Control does not come to the end of a block that ends nowhere.
 fn cannot_be_passed(spot: Spot, block: &Block) -> Result<(), Broken> {
-    let halts = matches!(&block.suspension, Some(SuspensionPoint { op: SuspensionOp::Call { entry, .. }, .. }) if entry.name == entries::HALT.name);
+    let halts = match &block.suspension {
+        Some(SuspensionPoint { op: SuspensionOp::Call { entry, .. }, .. }) => {
+            entry.name == entries::HALT.name
+        }
+        _ => false,
+    };
     let fails = block.instructions.iter().any(|instruction| matches!(instruction, Inst::Fail(..)));
     spot.require(halts || fails, || "it has no end".to_string())
 }

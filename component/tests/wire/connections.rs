@@ -379,7 +379,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let (end, which) = (0..2usize, 0..8usize);
     let step = prop_oneof![
         2 => end.clone().prop_map(|end| Step::Open { end }),
-        10 => (end.clone(), which.clone(), 0..60usize).prop_map(|(end, which, length)| Step::Send { end, which, length }),
+        10 => (end.clone(), which.clone(), 0..60usize)
+            .prop_map(|(end, which, length)| Step::Send { end, which, length }),
         8 => (end.clone(), which.clone()).prop_map(|(end, which)| Step::Take { end, which }),
         1 => (end.clone(), which, any::<bool>()).prop_map(|(end, which, orderly)| Step::Close { end, which, orderly }),
         15 => (end, 1..100usize).prop_map(|(from, count)| Step::Carry { from, count }),
@@ -507,7 +508,10 @@ fn take(connection: &mut Connection, open: &mut Open) -> bool {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(if cfg!(miri) { 5 } else { 2000 }) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(if cfg!(miri) { 5 } else { 2000 })
+    })]
 
     /// Whatever is done, and in whatever pieces the bytes come: what is taken is what was sent, from its beginning, and
     /// all of it if nobody closed; then both ends have forgotten everything.

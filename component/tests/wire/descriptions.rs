@@ -76,7 +76,10 @@ fn what_is_no_interface_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 1000 }) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 1000 })
+    })]
 
     #[test]
     fn a_description_comes_as_it_went_and_says_all(plan in plans()) {
@@ -105,7 +108,12 @@ proptest! {
     }
 
     #[test]
-    fn other_bytes_are_refused_or_mean_the_same(plan in plans(), at in any::<prop::sample::Index>(), bits in 1..=255u8, cut in any::<bool>()) {
+    fn other_bytes_are_refused_or_mean_the_same(
+        plan in plans(),
+        at in any::<prop::sample::Index>(),
+        bits in 1..=255u8,
+        cut in any::<bool>(),
+    ) {
         let mut changed = bytes(&Description::of(plan.interface()));
         let at = at.index(changed.len());
         if cut { changed.truncate(at) } else { changed[at] ^= bits }

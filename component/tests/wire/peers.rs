@@ -209,7 +209,10 @@ fn a_message_that_does_not_exist_ends_its_communication() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(if cfg!(miri) { 5 } else { 2000 }) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(if cfg!(miri) { 5 } else { 2000 })
+    })]
 
     /// Frames that are nearly right do no harm; see also the fuzzer `wire`.
     #[test]
@@ -218,10 +221,15 @@ proptest! {
         role in prop::sample::select(vec![Role::Dialer, Role::Acceptor]),
         pieces in 1..50usize,
     ) {
-        let mut connection = Connection::new(role, Limits { messages: 2, bytes: 30, largest: 20, communications: 3, sum: 100 });
+        let limits = Limits { messages: 2, bytes: 30, largest: 20, communications: 3, sum: 100 };
+        let mut connection = Connection::new(role, limits);
         let mut handles = vec![connection.open(b"talk", talk(), 0), connection.open(b"talk", talk(), 0)];
         let bytes: Vec<u8> = hello().into_iter()
-            .chain(frames.iter().flat_map(|(kind, number, communication, body)| frame(*kind, *number, *communication, body)))
+            .chain(
+                frames
+                    .iter()
+                    .flat_map(|(kind, number, communication, body)| frame(*kind, *number, *communication, body)),
+            )
             .collect();
         for piece in bytes.chunks(pieces) {
             connection.feed(piece);

@@ -149,7 +149,10 @@ fn a_component_stays_and_so_does_what_stood_before_it() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 2000 }) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(if cfg!(miri) { 10 } else { 2000 })
+    })]
 
     #[test]
     fn values_come_as_they_went(values in values()) {
@@ -160,7 +163,12 @@ proptest! {
 
     /// Whatever comes is refused, or is the only form of the values that are made of it.
     #[test]
-    fn other_bytes_are_refused_or_mean_the_same(values in values(), at in any::<prop::sample::Index>(), bits in 1..=255u8, cut in any::<bool>()) {
+    fn other_bytes_are_refused_or_mean_the_same(
+        values in values(),
+        at in any::<prop::sample::Index>(),
+        bits in 1..=255u8,
+        cut in any::<bool>(),
+    ) {
         let (types, mut bytes) = encoded(&values);
         prop_assume!(!bytes.is_empty());
         let at = at.index(bytes.len());

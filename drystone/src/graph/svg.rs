@@ -10,10 +10,12 @@ use super::routes::{Point, laid_out};
 const ROUNDING: f64 = 6.0;
 
 const STYLE: &str = "\
-text { font: 12px monospace; fill: #222; stroke: #f2f2f2; stroke-width: 3px; paint-order: stroke } .name { font-weight: bold; text-anchor: middle } \
+text { font: 12px monospace; fill: #222; stroke: #f2f2f2; stroke-width: 3px; paint-order: stroke } \
+.name { font-weight: bold; text-anchor: middle } \
 .note { fill: #666; text-anchor: middle } \
 .end { text-anchor: end } rect { fill: #000; fill-opacity: .03; stroke: #555; rx: 4px } \
-.any { stroke-dasharray: 5 4 } circle, line { stroke: #1f5fa8; fill: #1f5fa8 } line { stroke-width: 3; stroke-linecap: round } .required { fill: #fff } \
+.any { stroke-dasharray: 5 4 } circle, line { stroke: #1f5fa8; fill: #1f5fa8 } \
+line { stroke-width: 3; stroke-linecap: round } .required { fill: #fff } \
 path { fill: none; stroke: #1f5fa8; stroke-opacity: .75; stroke-width: 1.3 }";
 
 /// The drawing.

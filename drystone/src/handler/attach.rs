@@ -32,8 +32,8 @@ pub fn attach(command: &Attach) -> Result<(), String> {
     }
 }
 
-const ALL_IS_LOST: &str = "by AF_XDP all that arrives would be taken from the kernel, also what keeps the network going: say by --filter or --port \
-                           what the handler is for";
+const ALL_IS_LOST: &str = "by AF_XDP all that arrives would be taken from the kernel, also what keeps the \
+                           network going: say by --filter or --port what the handler is for";
 
 fn name<'a>(command: &'a Attach, image: &'a Image) -> &'a str {
     command.name.as_deref().unwrap_or(&image.name)

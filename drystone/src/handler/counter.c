@@ -1,10 +1,10 @@
-/* A counter that others add to, by datagrams to port 7000: eight bytes, the most significant first, are added, and the sum goes back
-   before any process runs. All else is passed on.
+/* A counter that others add to, by datagrams to port 7000: eight bytes, the most significant first, are added, and the
+   sum goes back before any process runs. All else is passed on.
 
        drystone handler check counter.c
        drystone handler attach counter.c --on eth0
        drystone handler stats counter
-       drystone handler detach counter                                                                                             */
+       drystone handler detach counter */
 #include <drystone/handler.h>
 
 LICENSE("MIT OR Apache-2.0");

@@ -121,7 +121,8 @@ pub fn manifest(name: &str, dependencies: &str) -> String {
         "[package]\nname = \"{name}\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n\
          [[bin]]\nname = \"{name}\"\npath = \"src/main.rs\"\ntest = false\n\n\
          [dependencies]\n{dependencies}\n\
-         [profile.release]\npanic = \"abort\"\nlto = \"fat\"\ncodegen-units = 1\nopt-level = \"s\"\ndebug = true\n\n[workspace]\n"
+         [profile.release]\npanic = \"abort\"\nlto = \"fat\"\ncodegen-units = 1\nopt-level = \"s\"\n\
+         debug = true\n\n[workspace]\n"
     )
 }
 
@@ -129,8 +130,8 @@ const BEGINNING: &str = r#"//! The system NAME, put together by `drystone build`
 //!
 //! # Soundness
 //!
-//! The machine calls `machine_main` once, on one processor. Parts are made as their crates say, and begin in the order in which they require
-//! one another.
+//! The machine calls `machine_main` once, on one processor. Parts are made as their crates say, and begin in the
+//! order in which they require one another.
 
 #![no_std]
 #![no_main]

@@ -80,8 +80,9 @@ fn a_missing_linker_is_explained() {
 }
 
 /// With real numbers, for which later processors have other instructions.
-const REALS: &str = "COMPONENT A;\nVARIABLE x: REAL; i: INTEGER;\nBEGIN\n  x := 0.5;\n  FOR i := 1 TO 10 DO x := x * x + \
-                     REAL(i) / 3.0 END;\n  WRITE(x); WRITELINE\nEND A;";
+const REALS: &str = "COMPONENT A;\nVARIABLE x: REAL; i: INTEGER;\n\
+                     BEGIN\n  x := 0.5;\n  FOR i := 1 TO 10 DO x := x * x + REAL(i) / 3.0 END;\n  WRITE(x); \
+                     WRITELINE\nEND A;";
 
 #[test]
 fn executables_are_for_other_machines_too_unless_told_otherwise() {

@@ -119,7 +119,8 @@ fn what_is_missing_of_native_parts_is_said_as_by_those_who_build() {
     let own = r#"IMPORT Kortex, Machine;
 COMPONENT {NATIVE "own::Own"} Own OFFERS Machine.Main; END Own;
 "#;
-    let system = "COMPONENT System OFFERS Machine.Main; VARIABLE own: Own; BEGIN NEW(own); CONNECT(Main, own) END System;";
+    let system = "COMPONENT System OFFERS Machine.Main; VARIABLE own: Own; BEGIN NEW(own); \
+                  CONNECT(Main, own) END System;";
     let folder = folder_with(&format!("{own}{system}"));
     let builders = ["run", "build"];
     is_said_by_all(folder.path(), "program.dry", "its components are from the crate beside it", &builders);

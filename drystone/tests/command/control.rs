@@ -238,10 +238,12 @@ fn whatever_is_asked_of_it_harms_no_program() {
         "{\"inspect\": -1}",
         "{\"inspect\": 1e300}",
         "{\"rebind\": {}}",
-        "{\"rebind\": {\"path\": \"Slow.guest\", \"interface\": \"Greet\", \"slot\": 18446744073709551615, \"name\": \"local:two\"}}",
+        "{\"rebind\": {\"path\": \"Slow.guest\", \"interface\": \"Greet\", \"slot\": 18446744073709551615, \
+         \"name\": \"local:two\"}}",
         "{\"rebind\": {\"path\": \"\", \"interface\": \"\", \"slot\": 0, \"name\": \"\", \"by\": \";;9\"}}",
         "{\"rebind\": {\"path\": \"Slow.guest\", \"interface\": \"Greet\", \"name\": \"\\u0000\"}}",
-        "{\"rebind\": {\"path\": \"Slow.guest\", \"interface\": \"Greet\", \"name\": \"local:two\", \"by\": \"A;99999999999;\"}}",
+        "{\"rebind\": {\"path\": \"Slow.guest\", \"interface\": \"Greet\", \"name\": \"local:two\", \"by\": \
+         \"A;99999999999;\"}}",
         &long,
         &deep,
     ];

@@ -495,7 +495,8 @@ fn procedures_elsewhere_may_call_each_other_deeply() {
     let procedures = (1..5000).fold(first, |text, number| {
         let before = number - 1;
         text + &format!(
-            "PROCEDURE P{number}(a, b, c, d: INTEGER): INTEGER;\nBEGIN RETURN (P{before}(d, a, b, c) + a * b + c) MOD 1000\nEND P{number};\n"
+            "PROCEDURE P{number}(a, b, c, d: INTEGER): INTEGER;\n\
+             BEGIN RETURN (P{before}(d, a, b, c) + a * b + c) MOD 1000\nEND P{number};\n"
         )
     });
     let program = format!(

@@ -258,7 +258,8 @@ END Cage;
 COMPONENT Guest REQUIRES Echo;
   VARIABLE n: INTEGER;
 ACTIVITY
-  Echo!Say(1); IF Echo?Heard THEN Echo?Heard(n) END; PASSIVATE(200); IF Echo?FINISH THEN WRITE(\"lost\") ELSE WRITE(\"there\") END; WRITELINE
+  Echo!Say(1); IF Echo?Heard THEN Echo?Heard(n) END; PASSIVATE(200); \
+    IF Echo?FINISH THEN WRITE(\"lost\") ELSE WRITE(\"there\") END; WRITELINE
 END Guest;
 COMPONENT Pair;
   PROCEDURE Q(n: INTEGER);

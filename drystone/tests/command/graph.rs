@@ -125,7 +125,8 @@ COMPONENT Link OFFERS Greet;
     END
   END Greet;
 END Link;
-VARIABLE host, far: Host; inn: Inn; chain: Link; guest[i: INTEGER]: Guest; traveller, visitor, tourist, sleeper: Guest; i: INTEGER;
+VARIABLE host, far: Host; inn: Inn; chain: Link; guest[i: INTEGER]: Guest; traveller, visitor, tourist, \
+  sleeper: Guest; i: INTEGER;
 BEGIN
   NEW(host); NEW(inn); NEW(far) AT \"worker:1\";
   EXPORT(Greet(host), \"tcp://127.0.0.1:NUMBER/host\");
@@ -155,7 +156,8 @@ fn a_program_that_runs_is_drawn() {
         "guest[]: Guest \u{d7} 1000\\n1000 \u{d7} BEGIN waits for a message from Town.host at program.dry:",
         "traveller: Guest\\nBEGIN waits for a message from tcp://127.0.0.1:",
         "visitor: Guest\\nBEGIN waits for a message from Town.host at",
-        "BY Monitored\\nGreet: 1 communications, 1 open, 0 lost\\nsent 2 messages (16 bytes), received 1 messages (8 bytes)",
+        "BY Monitored\\nGreet: 1 communications, 1 open, 0 lost\\nsent 2 messages (16 bytes), received 1 \
+         messages (8 bytes)",
         "/host\\nGreet: 1 communications, 1 open, 0 lost\\nsent 2 messages (16 bytes), received 1 messages (8 bytes)\\n\
          Greet exported: 1 communications, 1 open, 0 lost\\nsent 1 messages (8 bytes), received 2 messages (16 bytes)",
         "far: Host AT worker:1\\n",

@@ -36,7 +36,8 @@ enum Request {
 type Reply = Option<(i64, bool, u8)>;
 
 const HEAD: &str = "INTERFACE Work;
-  { IN Do(a: INTEGER; b: INTEGER; c: CHARACTER) OUT Done(x: INTEGER; t: BOOLEAN; c: CHARACTER) | IN Tell(a: INTEGER; t: BOOLEAN) }
+  { IN Do(a: INTEGER; b: INTEGER; c: CHARACTER) OUT Done(x: INTEGER; t: BOOLEAN; c: CHARACTER) \
+    | IN Tell(a: INTEGER; t: BOOLEAN) }
 END Work;
 
 COMPONENT Server OFFERS Work;
@@ -145,7 +146,8 @@ BEGIN
     for request in requests {
         let line = match request {
             Request::Do(a, b, c) => format!(
-                "  s!Do({a}, {b}, CHARACTER({c})); s?Done(x, t, c);\n  WRITE(x); WRITE(\" \"); WRITE(t); WRITE(\" \"); WRITE(INTEGER(c)); WRITELINE;\n"
+                "  s!Do({a}, {b}, CHARACTER({c})); s?Done(x, t, c);\n  WRITE(x); WRITE(\" \"); WRITE(t); \
+                 WRITE(\" \"); WRITE(INTEGER(c)); WRITELINE;\n"
             ),
             Request::Tell(a, t) => format!("  s!Tell({a}, {});\n", if *t { "TRUE" } else { "FALSE" }),
         };

@@ -40,7 +40,8 @@ unsigned run(void) {
     unsigned at = 0, number = 0;
     for (;;) {
         switch (program[at++]) {
-        case 'p': { struct cell *cell = malloc(sizeof *cell); cell->next = top; cell->value = number; top = cell; break; }
+        case 'p': { struct cell *cell = malloc(sizeof *cell); cell->next = top; cell->value = number; top = cell; \
+          break; }
         case 'i': number++; break;
         case 'j': at = 0; break;
         default: return top->value;

@@ -63,7 +63,8 @@ BEGIN
   Set(two)!Next(\"one\");
   Buy(1, \"local:one/apples\"); Buy(2, \"local:one/nothing\"); Buy(3, \"local:one/strange\");
   Buy(4, \"local:one/next/plums\"); Buy(5, \"local:one/next/next/next/figs\");
-  Buy(6, \"local:one/\" + \"next/next/next/next/next/next/next/next/next/next/next/next/next/next/next/next/next/next/x\")
+  Buy(6, \"local:one/\" + \
+    \"next/next/next/next/next/next/next/next/next/next/next/next/next/next/next/next/next/next/x\")
 END Shops;
 ";
 

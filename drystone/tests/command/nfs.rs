@@ -18,7 +18,8 @@ const GATEWAY: &str = "tcp://127.0.0.1:7300/shelf";
 
 /// A network, and files at /run and /var/lib/nfs, that no other programs see.
 const ALONE: &str = "
-ip link set lo up && ip address add 192.0.2.1/32 dev lo && mount -t tmpfs none /run && mount -t tmpfs none /var/lib/nfs \
+ip link set lo up && ip address add 192.0.2.1/32 dev lo && mount -t tmpfs none /run \
+&& mount -t tmpfs none /var/lib/nfs \
 && mkdir -p -m 777 /run/export /run/ganesha /var/lib/nfs/ganesha && echo made && exec sleep infinity
 ";
 

@@ -355,7 +355,8 @@ fn procedures_may_call_each_other_deeply() {
     let procedures = (1..1000).fold(first, |text, number| {
         let before = number - 1;
         text + &format!(
-            "PROCEDURE P{number}(a, b, c, d: INTEGER): INTEGER;\nBEGIN RETURN (P{before}(d, a, b, c) + a * b + c * d) MOD 1000\n\
+            "PROCEDURE P{number}(a, b, c, d: INTEGER): INTEGER;\n\
+             BEGIN RETURN (P{before}(d, a, b, c) + a * b + c * d) MOD 1000\n\
              END P{number};\n"
         )
     });
@@ -515,8 +516,9 @@ fn files_are_as_elsewhere() {
 }
 
 /// With real numbers, for which later processors have other instructions.
-const REALS: &str = "COMPONENT A;\nVARIABLE x: REAL; i: INTEGER;\nBEGIN\n  x := 0.5;\n  FOR i := 1 TO 10 DO x := x * x + \
-                     REAL(i) / 3.0 END;\n  WRITE(x); WRITELINE\nEND A;";
+const REALS: &str = "COMPONENT A;\nVARIABLE x: REAL; i: INTEGER;\n\
+                     BEGIN\n  x := 0.5;\n  FOR i := 1 TO 10 DO x := x * x + REAL(i) / 3.0 END;\n  WRITE(x); \
+                     WRITELINE\nEND A;";
 
 #[test]
 fn an_image_boots_on_other_machines_and_says_what_they_lack() {

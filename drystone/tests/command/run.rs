@@ -54,7 +54,8 @@ fn imported_files_are_found_beside_their_importers() {
     write("app/main.dry", "IMPORT Text; COMPONENT Main; BEGIN WRITE(Text.Twice(\"ab\")) END Main;");
     write(
         "app/text.dry",
-        "IMPORT Sizes;\nPROCEDURE Twice(t: TEXT): TEXT;\nBEGIN ASSERT(LENGTH(t) < Sizes.Most);\n  RETURN t + t END Twice;",
+        "IMPORT Sizes;\nPROCEDURE Twice(t: TEXT): TEXT;\n\
+         BEGIN ASSERT(LENGTH(t) < Sizes.Most);\n  RETURN t + t END Twice;",
     );
     write("app/Sizes.dry", "CONSTANT Most = 3;");
     for (from, file) in [(".", "app/main.dry"), ("app", "main.dry"), ("app", "./main.dry")] {
@@ -131,12 +132,14 @@ fn a_run_time_error_names_what_is_missing() {
         (
             "a[i: INTEGER]: INTEGER {ARRAY}",
             "NEW(a, 3); a[TIME - TIME + 3] := 1",
-            "index out of bounds at program.dry:4:12 in A\n  there is no a[3]: NEW(a, n) makes the elements 0 to n - 1\n",
+            "index out of bounds at program.dry:4:12 in A\n  there is no a[3]: NEW(a, n) makes the elements \
+             0 to n - 1\n",
         ),
         (
             "b: B",
             "b!M",
-            "empty container at program.dry:4:1 in A\n  b holds no component: no NEW has made one, or it was moved, sent or deleted\n",
+            "empty container at program.dry:4:1 in A\n  b holds no component: no NEW has made one, or it was \
+             moved, sent or deleted\n",
         ),
         (
             "b: B",
@@ -146,12 +149,14 @@ fn a_run_time_error_names_what_is_missing() {
         (
             "b: B; x: BOOLEAN",
             "NEW(b); IF ~x THEN b!M END; DELETE(b)",
-            "protocol violation at program.dry:4:29 in A, interface I\n  it can't end here: the protocol expects OUT N\n",
+            "protocol violation at program.dry:4:29 in A, interface I\n  it can't end here: the protocol \
+             expects OUT N\n",
         ),
         (
             "x: BOOLEAN",
             "Arguments!GetArguments; IF x THEN Arguments?End END",
-            "protocol violation at program.dry:3:11 in A, interface Arguments\n  it can't end here: the protocol expects OUT Argument or OUT End\n",
+            "protocol violation at program.dry:3:11 in A, interface Arguments\n  it can't end here: the \
+             protocol expects OUT Argument or OUT End\n",
         ),
     ] {
         let folder = folder_with(&format!(
@@ -268,7 +273,8 @@ fn files_that_cannot_be_read_are_named() {
         complaint(&output)
     };
     assert_eq!(complain(&["run", "no.dry"]), "error: cannot read no.dry: there is no such file\n");
-    let option = "error: cannot read --core: there is no such option, and no such file (drystone help shows the options)\n";
+    let option = "error: cannot read --core: there is no such option, and no such file (drystone help shows \
+                  the options)\n";
     assert!(complain(&["run", "--core", "program.dry"]).starts_with(option));
     assert_eq!(complain(&["run", "."]), "error: cannot read .: it is a directory\n");
     assert_eq!(complain(&["run", "latin.dry"]), "error: cannot read latin.dry: it is not a text in UTF-8\n");

@@ -409,7 +409,8 @@ fn a_password_keeps_strangers_out_of_the_key_value_server() {
     let secret = folder.path().join("secret");
     fs::write(&secret, "open sesame\nwhat stands here doesn't count\n").expect("it is written");
     let (_server, port) = redis_server(folder.path(), &[&format!("password={}", secret.display())]);
-    let said = "GET a\r\nAUTH wrong\r\nAUTH other 'open sesame'\r\nMULTI\r\nAUTH 'open sesame'\r\nGET a\r\nRESET\r\nGET a\r\n\
+    let said = "GET a\r\nAUTH wrong\r\nAUTH other 'open sesame'\r\nMULTI\r\nAUTH 'open sesame'\r\nGET a\r\n\
+                RESET\r\nGET a\r\n\
                 HELLO 2 AUTH default 'open sesame'\r\nGET a\r\nQUIT\r\n";
     let wrong = "-WRONGPASS invalid username-password pair or user is disabled.";
     let stranger = "-NOAUTH Authentication required.";

@@ -28,7 +28,8 @@ fn own(dependencies: &[&str], system: &str) -> TempDir {
         })
         .collect();
     let manifest = format!(
-        "[package]\nname = \"own\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[dependencies]\n{dependencies}\n[workspace]\n"
+        "[package]\nname = \"own\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[dependencies]\n{dependencies}\n\
+         [workspace]\n"
     );
     fs::create_dir(folder.path().join("src")).expect("it can be made");
     fs::write(folder.path().join("Cargo.toml"), manifest).expect("it can be written");

@@ -45,7 +45,8 @@ ACTIVITY
 END Guest;
 COMPONENT {ISOLATED} Box;
   VARIABLE guest: Guest;
-  BEGIN NEW(guest); CONNECT(Talk(guest), \"tcp://127.0.0.1:PORT/talk\"); DELETE(guest); WRITE(\"all\"); WRITELINE END Box;
+  BEGIN NEW(guest); CONNECT(Talk(guest), \"tcp://127.0.0.1:PORT/talk\"); DELETE(guest); WRITE(\"all\"); \
+    WRITELINE END Box;
 VARIABLE box: Box;
 BEGIN NEW(box); DELETE(box); WRITE(\"on\"); WRITELINE END Main;
 ";

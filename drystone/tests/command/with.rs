@@ -130,7 +130,10 @@ fn a_long_build_is_followed_and_a_crate_that_needs_a_system_is_named() {
     };
     assert!((1..=3).any(told), "{said}");
     assert!(
-        said.contains("words can't run without an operating system: it is built with bitflags, which needs Rust's standard library"),
+        said.contains(
+            "words can't run without an operating system: it is built with bitflags, which needs \
+                       Rust's standard library"
+        ),
         "{said}"
     );
     assert!(!said.contains("lang item"), "{said}");

@@ -1,7 +1,7 @@
-/* What a handler is written with: code that runs where a message arrives, on Linux (XDP) and in Drystone's own engines. The book's
-   page on handlers shows how. It needs no other header:
+/* What a handler is written with: code that runs where a message arrives, on Linux (XDP) and in Drystone's own engines.
+   The book's page on handlers shows how. It needs no other header:
 
-       clang -O2 -g -target bpf -mcpu=v3 -I... -c handler.c                                                                        */
+       clang -O2 -g -target bpf -mcpu=v3 -I... -c handler.c */
 #ifndef DRYSTONE_HANDLER_H
 #define DRYSTONE_HANDLER_H
 
@@ -24,8 +24,8 @@ typedef long long s64;
 /* A handler: `HANDLER increment(struct message *message) { ... }`. */
 #define HANDLER SECTION("xdp") int
 
-/* What others may do with it, once in a file: `LICENSE("GPL");`. Linux lends some helper functions to programs under the GPL only (of those
-   here to all), and refuses others that call them. */
+/* What others may do with it, once in a file: `LICENSE("GPL");`. Linux lends some helper functions to programs under
+   the GPL only (of those here to all), and refuses others that call them. */
 #define LICENSE(text) static const char drystone_license[] SECTION("license") = text
 
 /* What a handler gives: what becomes of the message. */
@@ -55,31 +55,33 @@ INLINE u32 length_of(struct message *message) {
     return length;
 }
 
-/* Memory that the handler shares with its application, where both see it at the same addresses: `REGION(64)` once in a file is 64
-   pages, a power of two; `SHARED struct state state;` is a variable in it, `struct state SHARED *` a pointer to one. */
+/* Memory that the handler shares with its application, where both see it at the same addresses: `REGION(64)` once in a
+   file is 64 pages, a power of two; `SHARED struct state state;` is a variable in it, `struct state SHARED *` a pointer
+   to one. */
 #define SHARED __attribute__((address_space(1)))
-#define REGION(pages)                                                                                                              \
-    struct {                                                                                                                       \
-        int (*type)[33];                                                                                                           \
-        int (*map_flags)[1 << 10];                                                                                                 \
-        int (*max_entries)[pages];                                                                                                 \
+#define REGION(pages)              \
+    struct {                       \
+        int (*type)[33];           \
+        int (*map_flags)[1 << 10]; \
+        int (*max_entries)[pages]; \
     } region SECTION(".maps")
 
 /* Tables: `TABLE(sessions, HASH, u32, struct session, 1000);`. */
 enum { HASH_KIND = 1, ARRAY_KIND = 2, LRU_HASH_KIND = 9 };
-#define TABLE(name, kind, key_type, value_type, most)                                                                              \
-    struct {                                                                                                                       \
-        int (*type)[kind##_KIND];                                                                                                  \
-        int (*max_entries)[most];                                                                                                  \
-        key_type *key;                                                                                                             \
-        value_type *value;                                                                                                         \
+#define TABLE(name, kind, key_type, value_type, most) \
+    struct {                                          \
+        int (*type)[kind##_KIND];                     \
+        int (*max_entries)[most];                     \
+        key_type *key;                                \
+        value_type *value;                            \
     } name SECTION(".maps")
 
-/* What the handler says to its application: `RING(events, 1 << 16);` of so many bytes, a power of two from a page on. */
-#define RING(name, bytes)                                                                                                          \
-    struct {                                                                                                                       \
-        int (*type)[27];                                                                                                           \
-        int (*max_entries)[bytes];                                                                                                 \
+/* What the handler says to its application: `RING(events, 1 << 16);` of so many bytes, a power of two from a page
+   on. */
+#define RING(name, bytes)          \
+    struct {                       \
+        int (*type)[27];           \
+        int (*max_entries)[bytes]; \
     } name SECTION(".maps")
 
 enum { PUT_ANY = 0, PUT_NEW = 1, PUT_THERE = 2 };
@@ -90,8 +92,8 @@ static s64 (*const take_out)(const void *table, const void *key) = (void *)3;
 /* Nanoseconds since the machine's start. */
 static u64 (*const time_now)(void) = (void *)5;
 static u32 (*const random_number)(void) = (void *)7;
-/* By so many bytes: positive, the message is shorter at its beginning, or longer at its end. All pointers into it are worth nothing
-   afterwards. 0: done. */
+/* By so many bytes: positive, the message is shorter at its beginning, or longer at its end. All pointers into it are
+   worth nothing afterwards. 0: done. */
 static s64 (*const adjust_head)(struct message *message, s32 by) = (void *)44;
 static s64 (*const adjust_tail)(struct message *message, s32 by) = (void *)65;
 /* Copies bytes, which don't lie in shared memory, into the message from an offset on. 0: done. */
@@ -194,7 +196,8 @@ INLINE void set_length(struct ipv4 *ip, u32 length) {
     ip->checksum = ~sum_of_header(ip);
 }
 
-/* As `answered`, for an answer that carries another number of bytes than the request did: its headers are a new datagram's. */
+/* As `answered`, for an answer that carries another number of bytes than the request did: its headers are a new
+   datagram's. */
 INLINE int answered_with(struct datagram *datagram, u32 bytes) {
     datagram->udp.length = swapped16(sizeof datagram->udp + bytes);
     datagram->ip.service = datagram->ip.id = 0;
@@ -205,19 +208,21 @@ INLINE int answered_with(struct datagram *datagram, u32 bytes) {
     return TRANSMIT;
 }
 
-/* Has the compiler keep a number, or a pointer, as it is, and comparisons of it as they are written: verifiers know it by these. */
+/* Has the compiler keep a number, or a pointer, as it is, and comparisons of it as they are written: verifiers know it
+   by these. */
 #define KEPT(number) asm volatile("" : "+r"(number))
 
-/* Makes the message as long as it shall be, behind what it has, or, where there is no room, before it. Negative: there is none. Else by
-   how many bytes what it has is farther from its beginning now. All pointers into it are worth nothing afterwards. */
+/* Makes the message as long as it shall be, behind what it has, or, where there is no room, before it. Negative: there
+   is none. Else by how many bytes what it has is farther from its beginning now. All pointers into it are worth nothing
+   afterwards. */
 INLINE s32 resize(struct message *message, u32 length) {
     s32 more = length - length_of(message);
     if (more == 0 || adjust_tail(message, more) == 0) return 0;
     return adjust_head(message, -more) == 0 ? more : -28;
 }
 
-/* The same number, of which Linux's verifier knows nothing any more. It follows each way that a loop can be left by itself, as long as
-   they differ in what it knows. `unknown` is something out of the message, say. */
+/* The same number, of which Linux's verifier knows nothing any more. It follows each way that a loop can be left by
+   itself, as long as they differ in what it knows. `unknown` is something out of the message, say. */
 INLINE u64 hidden(u64 number, u64 unknown) {
     number ^= unknown;
     KEPT(number);
@@ -227,7 +232,8 @@ INLINE u64 hidden(u64 number, u64 unknown) {
 /* The same pointer, for a loop: what that finds out about it isn't known of the pointer that it was made of. */
 #define APART(pointer, unknown) ((pointer) + (hidden(0, unknown) & 7))
 
-/* Copies shared memory into the message, as far as that goes, `most` bytes at most: for an answer that `resize` has made room for. */
+/* Copies shared memory into the message, as far as that goes, `most` bytes at most: for an answer that `resize` has
+   made room for. */
 INLINE void fill(u8 *to, const u8 SHARED *from, u64 length, u64 most, const u8 *end) {
     u64 done = 0, unknown = *(const u64 SHARED *)from;
     length = hidden(length, unknown);
@@ -252,33 +258,36 @@ INLINE void fill(u8 *to, const u8 SHARED *from, u64 length, u64 most, const u8 *
 
 INLINE u64 plus(u64 sum, u64 words) { return sum + (words & 0xffffffff) + (words >> 32); }
 
-/* Leaves a number as it is (`le32`; `be16` does so when it is done twice), and has Linux forget what it knows of it: else all that is
-   done later is gone through again for each number of rounds of a loop. */
+/* Leaves a number as it is (`le32`; `be16` does so when it is done twice), and has Linux forget what it knows of it:
+   else all that is done later is gone through again for each number of rounds of a loop. */
 #define FORGET(how, number) asm volatile("%0 = " how " %0" : "+r"(number))
 
-/* Takes the next `bytes` of what is left, if its length says so: what is below is less than eight bytes, and Linux would go through a loop
-   over them in all ways. */
-#define TAKE_REST(bytes, type, put)                                                                                                \
-    if (length & bytes) {                                                                                                          \
-        if (from + bytes > end) return -22;                                                                                        \
-        type part = *(const type *)from;                                                                                           \
-        put;                                                                                                                       \
-        sum += part;                                                                                                               \
-        from += bytes;                                                                                                             \
+/* Takes the next `bytes` of what is left, if its length says so: what is below is less than eight bytes, and Linux
+   would go through a loop over them in all ways. */
+#define TAKE_REST(bytes, type, put)         \
+    if (length & bytes) {                   \
+        if (from + bytes > end) return -22; \
+        type part = *(const type *)from;    \
+        put;                                \
+        sum += part;                        \
+        from += bytes;                      \
     }
 
 /* What `send_also` needs: a ring of so many bytes (a power of two, of pages). */
 #define OUTBOX(bytes) RING(outbox, bytes)
 
-__attribute__((weak, noinline)) s64 drystone_send(void *ring, const void *message, u64 length) { return say(ring, message, length, WAKE); }
+__attribute__((weak, noinline)) s64 drystone_send(void *ring, const void *message, u64 length) {
+    return say(ring, message, length, WAKE);
+}
 
-/* Sends a frame besides, to whomever its head says: as it is now, so what becomes of it later is of no importance. In Drystone's engines it goes out when the
-   handler has ended well, behind its answer. Linux's kernel can't send it: there it goes into the outbox, and the process sends it as soon as it
-   runs (Outbox, which a Service has). Negative if there is no room. */
+/* Sends a frame besides, to whomever its head says: as it is now, so what becomes of it later is of no importance. In
+   Drystone's engines it goes out when the handler has ended well, behind its answer. Linux's kernel can't send it:
+   there it goes into the outbox, and the process sends it as soon as it runs (Outbox, which a Service has). Negative if
+   there is no room. */
 #define send_also(frame, length) drystone_send(&outbox, frame, length)
 
-/* Copies bytes of the message, of which all lie before `end`, into shared memory. In Drystone's engines it is one call whose checks
-   are made once. Whether they were all there. */
+/* Copies bytes of the message, of which all lie before `end`, into shared memory. In Drystone's engines it is one call
+   whose checks are made once. Whether they were all there. */
 __attribute__((weak, noinline)) int drystone_copy(u8 SHARED *to, const u8 *from, u32 length, const u8 *end) {
     u32 done = 0;
     if (length > 65536 || from + length > end) return -22;
@@ -295,9 +304,10 @@ __attribute__((weak, noinline)) int drystone_copy(u8 SHARED *to, const u8 *from,
     return 0;
 }
 
-/* The Internet's checksum of bytes of the message, of which all lie before `end`: not turned over, in the machine's order, so that it is
-   compared with, and added to, words as they lie in the message. Negative if they weren't all there. In Drystone's engines it is one
-   call. Linux goes through all rounds of its loop when it is loaded: there are 2048 bytes at most. */
+/* The Internet's checksum of bytes of the message, of which all lie before `end`: not turned over, in the machine's
+   order, so that it is compared with, and added to, words as they lie in the message. Negative if they weren't all
+   there. In Drystone's engines it is one call. Linux goes through all rounds of its loop when it is loaded: there are
+   2048 bytes at most. */
 __attribute__((weak, noinline)) s64 drystone_sum(const u8 *from, u32 length, const u8 *end) {
     u64 sum = 0;
     u32 done = 0;
@@ -342,9 +352,9 @@ __attribute__((weak, noinline)) s64 drystone_copy_sum(u8 SHARED *to, const u8 *f
     return sum;
 }
 
-/* A pipe: what is done with each word of a message's data on its way, of 8, 16, 32 or 64 bits. Its registers are numbers of 64 bits in a
-   structure of its name; they begin as they are, and outlive the word. It gives the word that goes on. It has no loops, and its word and its
-   registers alone:
+/* A pipe: what is done with each word of a message's data on its way, of 8, 16, 32 or 64 bits. Its registers are
+   numbers of 64 bits in a structure of its name; they begin as they are, and outlive the word. It gives the word that
+   goes on. It has no loops, and its word and its registers alone:
 
        struct whitened { u64 key, sum; };
        PIPE(whitened, u32, word, kept) {
@@ -352,66 +362,70 @@ __attribute__((weak, noinline)) s64 drystone_copy_sum(u8 SHARED *to, const u8 *f
            return word ^ kept->key;
        }
 
-   `pipe_into(whitened, to, from, length, end, &kept)` takes bytes of the message, of which all lie before `end`, through it into shared memory,
-   `pipe_over(whitened, from, length, end, &kept)` where they are. What is less than a word at the end is filled up with zeros. 0: done; negative if they weren't
-   all there. In Drystone's engines it is one call of a loop that does many words at once; on Linux there are 32768 bytes at most. */
+   `pipe_into(whitened, to, from, length, end, &kept)` takes bytes of the message, of which all lie before `end`,
+   through it into shared memory, `pipe_over(whitened, from, length, end, &kept)` where they are. What is less than a
+   word at the end is filled up with zeros. 0: done; negative if they weren't all there. In Drystone's engines it is one
+   call of a loop that does many words at once; on Linux there are 32768 bytes at most. */
 enum { MOST_TAKEN = 32768 };
-#define PIPE(name, word_type, word, kept)                                                                                          \
-    _Static_assert(sizeof(struct name) % 8 == 0, "a pipe's registers are numbers of 64 bits");                                     \
-    INLINE word_type name##_of(word_type word, struct name *kept);                                                                 \
-    SECTION("drystone.pipe") u64 name(u64 word, struct name *kept) { return name##_of(word, kept); }                                        \
-    static const struct {                                                                                                          \
-        u32 bits, registers;                                                                                                       \
-    } name##_pipe SECTION("drystone.pipes") = {8 * sizeof(word_type), sizeof(struct name) / 8};                                             \
-    __attribute__((weak, noinline)) int drystone_pipe_into_##name(u8 SHARED *to, const u8 *from, u32 length, const u8 *end,        \
-                                                                  struct name *registers) {                                        \
-        TAKE_THROUGH(name, word_type, SHARED, to + done)                                                                                      \
-    }                                                                                                                              \
-    __attribute__((weak, noinline)) int drystone_pipe_over_##name(u8 *from, u32 length, const u8 *end, struct name *registers) {   \
-        TAKE_THROUGH(name, word_type, , at)                                                                                            \
-    }                                                                                                                              \
+#define PIPE(name, word_type, word, kept)                                                            \
+    _Static_assert(sizeof(struct name) % 8 == 0, "a pipe's registers are numbers of 64 bits");       \
+    INLINE word_type name##_of(word_type word, struct name *kept);                                   \
+    SECTION("drystone.pipe") u64 name(u64 word, struct name *kept) { return name##_of(word, kept); } \
+    static const struct {                                                                            \
+        u32 bits, registers;                                                                         \
+    } name##_pipe SECTION("drystone.pipes") = {8 * sizeof(word_type), sizeof(struct name) / 8};      \
+    __attribute__((weak, noinline)) int drystone_pipe_into_##name(                                   \
+        u8 SHARED *to, const u8 *from, u32 length, const u8 *end, struct name *registers) {          \
+        TAKE_THROUGH(name, word_type, SHARED, to + done)                                             \
+    }                                                                                                \
+    __attribute__((weak, noinline)) int drystone_pipe_over_##name(                                   \
+        u8 *from, u32 length, const u8 *end, struct name *registers) {                               \
+        TAKE_THROUGH(name, word_type, , at)                                                          \
+    }                                                                                                \
     INLINE word_type name##_of(word_type word, struct name *kept)
 
 #define pipe_into(name, ...) drystone_pipe_into_##name(__VA_ARGS__)
 #define pipe_over(name, ...) drystone_pipe_over_##name(__VA_ARGS__)
 
-/* The sum of two numbers of 32 bits, and what it carries: the step of the Internet's checksum (`folded` is the sum's end). */
+/* The sum of two numbers of 32 bits, and what it carries: the step of the Internet's checksum (`folded` is the sum's
+   end). */
 INLINE u64 plus_carry(u64 a, u64 b) {
     u64 sum = a + b;
     return (sum & 0xffffffff) + (sum >> 32);
 }
 
-/* At `may_goto` Linux looks at a loop only until nothing new is known in it (Linux 6.9); after some millions of rounds it ends one. */
-#define TAKE_THROUGH(name, word_type, SPACE, PLACE)                                                                                \
-    const u32 bytes = sizeof(word_type);                                                                                           \
-    u32 done = 0;                                                                                                                  \
-    if (length > MOST_TAKEN || from + length > end) return -22;                                                                    \
-    asm volatile("" : "+r"(end));                                                                                                  \
-    for (;;) {                                                                                                                     \
-        asm goto("may_goto %l[taken]" : : : : taken);                                                                              \
-        if (done > MOST_TAKEN || done + bytes > length) break;                                                                     \
-        u8 *at = (u8 *)from + done;                                                                                                \
-        KEPT(at);                                                                                                                  \
-        if (at + bytes > end) return -22;                                                                                          \
-        word_type word = *(const word_type *)at;                                                                                   \
-        *(word_type SPACE *)(PLACE) = name##_of(word, registers);                                                                  \
-        done = hidden(done + bytes, bytes == 1 ? word * 0x101 : word) & 0xffff;                                                    \
-    }                                                                                                                              \
-taken:                                                                                                                             \
-    if (bytes == 1 || done > MOST_TAKEN || done >= length) return 0;                                                               \
-    u8 *at = (u8 *)from + done;                                                                                                    \
-    u64 rest = 0;                                                                                                                  \
-    for (u32 i = 0; i < bytes - 1; i++) {                                                                                          \
-        if (done + i >= length) break;                                                                                             \
-        if (at + i + 1 > end) return -22;                                                                                          \
-        rest |= (u64)at[i] << 8 * i;                                                                                               \
-    }                                                                                                                              \
-    rest = name##_of(rest, registers);                                                                                             \
-    for (u32 i = 0; i < bytes - 1; i++) {                                                                                          \
-        if (done + i >= length) break;                                                                                             \
-        if (at + i + 1 > end) return -22;                                                                                          \
-        (PLACE)[i] = rest >> 8 * i;                                                                                                \
-    }                                                                                                                              \
+/* At `may_goto` Linux looks at a loop only until nothing new is known in it (Linux 6.9); after some millions of rounds
+   it ends one. */
+#define TAKE_THROUGH(name, word_type, SPACE, PLACE)                             \
+    const u32 bytes = sizeof(word_type);                                        \
+    u32 done = 0;                                                               \
+    if (length > MOST_TAKEN || from + length > end) return -22;                 \
+    asm volatile("" : "+r"(end));                                               \
+    for (;;) {                                                                  \
+        asm goto("may_goto %l[taken]" : : : : taken);                           \
+        if (done > MOST_TAKEN || done + bytes > length) break;                  \
+        u8 *at = (u8 *)from + done;                                             \
+        KEPT(at);                                                               \
+        if (at + bytes > end) return -22;                                       \
+        word_type word = *(const word_type *)at;                                \
+        *(word_type SPACE *)(PLACE) = name##_of(word, registers);               \
+        done = hidden(done + bytes, bytes == 1 ? word * 0x101 : word) & 0xffff; \
+    }                                                                           \
+taken:                                                                          \
+    if (bytes == 1 || done > MOST_TAKEN || done >= length) return 0;            \
+    u8 *at = (u8 *)from + done;                                                 \
+    u64 rest = 0;                                                               \
+    for (u32 i = 0; i < bytes - 1; i++) {                                       \
+        if (done + i >= length) break;                                          \
+        if (at + i + 1 > end) return -22;                                       \
+        rest |= (u64)at[i] << 8 * i;                                            \
+    }                                                                           \
+    rest = name##_of(rest, registers);                                          \
+    for (u32 i = 0; i < bytes - 1; i++) {                                       \
+        if (done + i >= length) break;                                          \
+        if (at + i + 1 > end) return -22;                                       \
+        (PLACE)[i] = rest >> 8 * i;                                             \
+    }                                                                           \
     return 0;
 
 #endif

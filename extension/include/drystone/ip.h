@@ -1,5 +1,5 @@
-/* IPv4 as a fragment, `fragments/ip.c`: a handler that looks at packets, and gives those that are whole and right to the fragments of
-   the protocols above, with which it is put together when it is loaded. */
+/* IPv4 as a fragment, `fragments/ip.c`: a handler that looks at packets, and gives those that are whole and right to
+   the fragments of the protocols above, with which it is put together when it is loaded. */
 #ifndef DRYSTONE_IP_H
 #define DRYSTONE_IP_H
 

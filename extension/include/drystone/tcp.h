@@ -1,6 +1,6 @@
-/* TCP's receive fast path as a fragment, `fragments/tcp.c`, above that of IP and below the application's: header prediction, as in
-   section V-B of the paper on handlers. What is predicted is done at arrival, all else is passed on to the library, which has the same
-   control block. */
+/* TCP's receive fast path as a fragment, `fragments/tcp.c`, above that of IP and below the application's: header
+   prediction, as in section V-B of the paper on handlers. What is predicted is done at arrival, all else is passed on
+   to the library, which has the same control block. */
 #ifndef DRYSTONE_TCP_H
 #define DRYSTONE_TCP_H
 
@@ -12,7 +12,8 @@ enum { COMING = 65536, GOING = 65536, ANSWER = 32 };
 /* Whose turn it is to change the control block. */
 enum { NOBODYS = 0, HANDLERS = 1, LIBRARYS = 2 };
 
-/* The control block: it begins the region. The library knows it as numbers of 64 bits in this order (platform/linux/protocols). */
+/* The control block: it begins the region. The library knows it as numbers of 64 bits in this order
+   (platform/linux/protocols). */
 struct stream {
     u64 turn;
     u64 is_open;      /* The handler may do something at all. */
@@ -40,9 +41,9 @@ struct stream {
     u8 going[GOING]; /* What was said, by sequence numbers: byte `s` is at `s % GOING`. */
 };
 
-/* What the application has: so many bytes have come, and lie in `stream.coming` from `at` on, round its end; none before them wait for the
-   process. `LEAVE` has them wait for that. All else consumes them: so many bytes of `stream.answer` go back with the
-   acknowledgement. */
+/* What the application has: so many bytes have come, and lie in `stream.coming` from `at` on, round its end; none
+   before them wait for the process. `LEAVE` has them wait for that. All else consumes them: so many bytes of
+   `stream.answer` go back with the acknowledgement. */
 enum { LEAVE = -1 };
 s32 stream_arrived(u32 at, u32 length);
 

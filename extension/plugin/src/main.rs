@@ -11,7 +11,8 @@ use drystone_extension::engine::{Context, Interpreter, Memory, Platform, State};
 
 const USAGE: &str = "usage: drystone-bpf-plugin [MEMORY] [--interpret | --jit] [--elf] < PROGRAM
 
-MEMORY is the bytes that r1 points to, in hex; r2 is how many. PROGRAM is bytes in hex, which blanks may separate: a program's
+MEMORY is the bytes that r1 points to, in hex; r2 is how many. PROGRAM is bytes in hex, which blanks may separate: \
+a program's
 instructions, or with --elf an object file for BPF. Writes r0 in hex. Ends with 1, and says why, if it can't.";
 
 /// Jumps back and calls: more than any test of conformance makes.

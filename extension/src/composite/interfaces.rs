@@ -21,8 +21,8 @@ impl Program {
         for (number, (wanted, interface)) in self.communications.iter().zip(interfaces).enumerate() {
             if *wanted != interface.fingerprint() {
                 return Err(format!(
-                    "communication {number}: the program was made for an interface with the fingerprint {wanted}, but {} has {}; \
-                     ask for its description and make the program anew",
+                    "communication {number}: the program was made for an interface with the fingerprint \
+                     {wanted}, but {} has {}; ask for its description and make the program anew",
                     interface.name(),
                     interface.fingerprint()
                 )

@@ -192,9 +192,19 @@ cells! { u8 u16 u32 u64 i8 i16 i32 }
 /// # Safety
 /// As the module says of operations and registers, and the interpreter of memory; `base` is the memory's.
 macro_rules! operations {
-    ($($(#[$what:meta])* $name:ident<$($parameter:ident: $trait:ident),*>($at:ident, $it:ident, $r:ident, $base:ident, $machine:ident) $body:block)*) => {
+    ($(
+        $(#[$what:meta])*
+        $name:ident<$($parameter:ident: $trait:ident),*>(
+            $at:ident, $it:ident, $r:ident, $base:ident, $machine:ident
+        ) $body:block
+    )*) => {
         $($(#[$what])*
-        pub(super) unsafe fn $name<H, $($parameter: $trait),*>($at: At<H>, $r: *mut u64, $base: usize, $machine: &mut Machine<H>) -> At<H> {
+        pub(super) unsafe fn $name<H, $($parameter: $trait),*>(
+            $at: At<H>,
+            $r: *mut u64,
+            $base: usize,
+            $machine: &mut Machine<H>,
+        ) -> At<H> {
             // SAFETY: as above.
             unsafe {
                 let $it = &*$at;

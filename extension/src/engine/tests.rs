@@ -71,7 +71,8 @@ fn confined_accesses_stay_in_the_own_memory_wherever_they_go() {
 
 #[test]
 fn confined_atomics_are_where_stores_are() {
-    let text = "lddw %r3, 0x1234567890\nstxdw [%r3+8], %r3\nmov %r4, 5\nlock fetch_add [%r3+8], %r4\nlock xchg [%r3+8], %r3\nldxdw %r0, [%r1+24]\nadd %r0, %r4\nadd %r0, %r3\nexit";
+    let text = "lddw %r3, 0x1234567890\nstxdw [%r3+8], %r3\nmov %r4, 5\nlock fetch_add [%r3+8], %r4\n\
+                lock xchg [%r3+8], %r3\nldxdw %r0, [%r1+24]\nadd %r0, %r4\nadd %r0, %r3\nexit";
     for engine in engines(text, Guard::Confine) {
         let mut memory = Memory::new(64);
         assert_eq!(run(&engine, &mut memory), Ok(0x12_3456_7890 * 3 + 5));
@@ -80,7 +81,8 @@ fn confined_atomics_are_where_stores_are() {
 
 #[test]
 fn what_was_proved_is_accessed_without_guards() {
-    let text = "stdw [%r1+8], -1\nmov %r2, 3\nstxdw [%r10-8], %r2\nldxdw %r0, [%r1+8]\nldxdw %r3, [%r10-8]\nadd %r0, %r3\nexit";
+    let text = "stdw [%r1+8], -1\nmov %r2, 3\nstxdw [%r10-8], %r2\nldxdw %r0, [%r1+8]\nldxdw %r3, [%r10-8]\n\
+                add %r0, %r3\nexit";
     for engine in engines(text, Guard::None) {
         assert_eq!(run(&engine, &mut Memory::new(64)), Ok(2));
     }
@@ -134,7 +136,9 @@ fn long_ways_forward_take_no_more_of_the_hosts_stack_than_short_ones() {
 
 #[test]
 fn blinded_constants_arent_in_the_code() {
-    let text = "lddw %r0, 0x1122334455667788\nadd %r0, 0x1a2b3c4d\nmov %r1, 0x1a2b3c4d\njeq %r1, 0x1a2b3c4d, +0\nstw [%r10-4], 0x1a2b3c4d\ndiv %r0, 0x1a2b3c4d\njset32 %r1, 0x1a2b3c4d, +0\nmul32 %r1, 0x1a2b3c4d\nexit";
+    let text = "lddw %r0, 0x1122334455667788\nadd %r0, 0x1a2b3c4d\nmov %r1, 0x1a2b3c4d\n\
+                jeq %r1, 0x1a2b3c4d, +0\nstw [%r10-4], 0x1a2b3c4d\ndiv %r0, 0x1a2b3c4d\n\
+                jset32 %r1, 0x1a2b3c4d, +0\nmul32 %r1, 0x1a2b3c4d\nexit";
     let code = |constants| {
         let verified = Verified::unproven(program(text));
         let platform = Platform::<()> { helpers: &[], values: &[], memory: 64 };

@@ -297,8 +297,9 @@ pub(super) fn table() -> Vec<Helper<Arrival>> {
         };
     }
     put! {
-        LOOKUP: look_up, 2; UPDATE: update, 4; DELETE: delete, 2; TIME: time, 0; RANDOM: random, 0; PROCESSOR: processor, 0;
-        ADJUST_HEAD: adjust_head, 2; ADJUST_TAIL: adjust_tail, 2; OUTPUT: output, 4; LOAD_BYTES: load_bytes, 4;
+        LOOKUP: look_up, 2; UPDATE: update, 4; DELETE: delete, 2; TIME: time, 0; RANDOM: random, 0;
+        PROCESSOR: processor, 0; ADJUST_HEAD: adjust_head, 2; ADJUST_TAIL: adjust_tail, 2; OUTPUT: output, 4;
+        LOAD_BYTES: load_bytes, 4;
         STORE_BYTES: store_bytes, 4; COPY: copy, 3; SEND: send, 3; SUM: sum, 2; COPY_SUM: copy_sum, 3;
     }
     let pipes: [extern "C" fn(C<'_, '_>, u64, u64, u64, u64, u64) -> Answer; pipes::MOST] =

@@ -64,11 +64,12 @@ impl fmt::Display for Fault {
             Fault::Missing => "the pipe has no such register or table, or isn't in the list",
             Fault::Wide => "the value is wider than the register",
             Fault::Backwards => {
-                "the destination lies behind the beginning of the source within it, so the bytes had to be taken from the last \
-                 one on; a pipe of the list isn't commutative"
+                "the destination lies behind the beginning of the source within it, so the bytes had to be \
+                 taken from the last one on; a pipe of the list isn't commutative"
             }
             Fault::Overlap => {
-                "source and destination overlap, which isn't possible where the length changes, or with gaps: take a buffer"
+                "source and destination overlap, which isn't possible where the length changes, or with \
+                 gaps: take a buffer"
             }
             Fault::Outside => "the source or the destination lies outside the memory",
         })

@@ -322,11 +322,14 @@ impl Verifier<'_> {
             at,
             match why {
                 Unreadable::Unset(distance) => {
-                    format!("the byte at r10 {distance:+} is read, but on some way here it isn't set; store there first")
+                    format!(
+                        "the byte at r10 {distance:+} is read, but on some way here it isn't set; store \
+                             there first"
+                    )
                 }
                 Unreadable::Pointer(distance) => format!(
-                    "the byte at r10 {distance:+} is part of a pointer, and addresses are secret; load pointers whole, and \
-                     hand over numbers only"
+                    "the byte at r10 {distance:+} is part of a pointer, and addresses are secret; load \
+                     pointers whole, and hand over numbers only"
                 ),
             },
         )

@@ -186,7 +186,10 @@ impl State {
         if moved == 0 {
             return;
         }
-        let leads_there = |value: &Value| matches!(value.kind, Kind::Region(it) | Kind::RegionOrNull(it) | Kind::End(it) if moved & bit(it) != 0);
+        let leads_there = |value: &Value| match value.kind {
+            Kind::Region(it) | Kind::RegionOrNull(it) | Kind::End(it) => moved & bit(it) != 0,
+            _ => false,
+        };
         // Bytes that hold no pointer any more still hold an address.
         self.change_all(leads_there, |value| *value = Value::MIXED);
         self.moved |= moved;

@@ -99,7 +99,8 @@ fn cases() -> Vec<(String, Vec<u8>, u64)> {
     for &(name, operand, result) in tables::STORES {
         for base in [0, 1, 6] {
             let text = format!(
-                "lddw %r2, 0x1122334455667788\nmov %r{base}, %r1\n{name} [%r{base}+0], {operand}\nldxdw %r0, [%r{base}]\nexit"
+                "lddw %r2, 0x1122334455667788\nmov %r{base}, %r1\n{name} [%r{base}+0], {operand}\n\
+                 ldxdw %r0, [%r{base}]\nexit"
             );
             case(text, &bytes, result);
         }

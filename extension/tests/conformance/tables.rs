@@ -212,7 +212,8 @@ pub const PROGRAMS: &[(&str, u64)] = &[
          lsh %r6, 40\nadd %r0, %r6\nadd %r0, %r9\nexit",
         0x111_2233_4457,
     ),
-    ("mov %r1, %r10\nadd %r1, -1\nstb [%r10-1], 41\ncall 2\nldxb %r1, [%r10-1]\nlsh %r0, 8\nor %r0, %r1\nexit", 42 << 8 | 42),
+    ("mov %r1, %r10\nadd %r1, -1\nstb [%r10-1], 41\ncall 2\nldxb %r1, [%r10-1]\nlsh %r0, 8\nor %r0, %r1\n\
+      exit", 42 << 8 | 42),
     // Functions have frames of their own, and give r6 to r9 back.
     (
         "mov %r6, 5\nstdw [%r10-8], 7\nmov %r1, 100\ncall local f\nldxdw %r1, [%r10-8]\nadd %r0, %r1\nadd %r0, %r6\nexit

@@ -1,5 +1,5 @@
-/* Takes what a message carries through pipes. Its first byte says which, a key of eight bytes follows. The data goes into the region, or is answered
-   as it has become; the registers stand before it then, or alone. */
+/* Takes what a message carries through pipes. Its first byte says which, a key of eight bytes follows. The data goes
+   into the region, or is answered as it has become; the registers stand before it then, or alone. */
 #include <drystone/handler.h>
 
 REGION(16);

@@ -1,4 +1,5 @@
-/* Each datagram to port 7000 says how many: so many go back to whoever sent it, all in one arrival, numbered; the last one is its answer. */
+/* Each datagram to port 7000 says how many: so many go back to whoever sent it, all in one arrival, numbered; the last
+   one is its answer. */
 #include <drystone/handler.h>
 
 OUTBOX(1 << 16);

@@ -291,7 +291,8 @@ global_asm!(
     ".rept {vectors}",
     ".balign 16",
     "clac",
-    ".if (vector != 8) && (vector != 10) && (vector != 11) && (vector != 12) && (vector != 13) && (vector != 14) && (vector != 17) && (vector != 21)",
+    ".if (vector != 8) && (vector != 10) && (vector != 11) && (vector != 12) && (vector != 13) && \
+     (vector != 14) && (vector != 17) && (vector != 21)",
     "push 0",
     ".endif",
     "push vector * {entry}",

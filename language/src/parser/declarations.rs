@@ -254,7 +254,8 @@ impl Parser<'_> {
                 Ok((name, Some(indices)))
             })?;
             if parser.at_value() {
-                let help = "a variable has a type and begins with 0, FALSE or \"\": VARIABLE x: INTEGER; x := 1 stands behind BEGIN";
+                let help = "a variable has a type and begins with 0, FALSE or \"\": VARIABLE x: INTEGER; \
+                            x := 1 stands behind BEGIN";
                 return parser.unexpected_with_help("`:`", help);
             }
             parser.expect(Symbol::Colon)?;

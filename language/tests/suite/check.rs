@@ -304,7 +304,9 @@ const NESTED: &str = r#"
       NEW(middle); NEW(spare); CONNECT(A(middle), A); CONNECT(A(spare), A); CONNECT(B, middle); CONNECT(A, A)
     END Pair;
     COMPONENT Whole OFFERS C REQUIRES A; VARIABLE pair: Pair; top: Top;
-    BEGIN NEW(pair); NEW(top); CONNECT(A(pair), A); CONNECT(B(top), pair); CONNECT(A(top), pair); CONNECT(C, top) END Whole;
+    BEGIN
+      NEW(pair); NEW(top); CONNECT(A(pair), A); CONNECT(B(top), pair); CONNECT(A(top), pair); CONNECT(C, top)
+    END Whole;
 "#;
 
 #[test]
@@ -331,7 +333,9 @@ fn parts_of_systems_within_systems_that_require_one_another_are_found() {
     let text = NESTED.to_string()
         + r#"COMPONENT {NATIVE "k::Back"} Back OFFERS A REQUIRES C; END Back;
              COMPONENT {ENTRYPOINT} System OFFERS C; VARIABLE whole: Whole; back: Back;
-             BEGIN NEW(whole); NEW(back); CONNECT(A(whole), back); CONNECT(C(back), whole); CONNECT(C, whole) END System;"#;
+             BEGIN
+               NEW(whole); NEW(back); CONNECT(A(whole), back); CONNECT(C(back), whole); CONNECT(C, whole)
+             END System;"#;
     let errors = check(&sources(&[&text])).expect_err("it can't begin");
     assert_eq!(errors.len(), 1);
     let said = &errors[0].message;

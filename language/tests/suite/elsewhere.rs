@@ -213,8 +213,10 @@ const NAMES: &[&str] = &[
 fn those_words_name_variables_and_procedures_in_any_place() {
     for name in NAMES {
         let calls = format!(
-            "{name};\nIF n = 1 THEN {name} END;\nIF n = 1 THEN\n  {name}\nELSIF n = 2 THEN\n  {name};\nELSE\n  {name};\n  {name}\nEND;\n\
-             WHILE n < 3 DO\n  INC(n);\n  {name}\nEND;\nREPEAT\n  {name}\nUNTIL n > 0;\nREPEAT {name}; {name} UNTIL n > 0;\n\
+            "{name};\nIF n = 1 THEN {name} END;\nIF n = 1 THEN\n  {name}\nELSIF n = 2 THEN\n  {name};\n\
+             ELSE\n  {name};\n  {name}\nEND;\n\
+             WHILE n < 3 DO\n  INC(n);\n  {name}\nEND;\nREPEAT\n  {name}\nUNTIL n > 0;\n\
+             REPEAT {name}; {name} UNTIL n > 0;\n\
              FOR n := 1 TO 2 DO {name}; IF n = 2 THEN {name}; END; {name} END;\nBEGIN\n  {name}\nEND;\n\
              BEGIN {{EXCLUSIVE}} {name} END;\n{name}"
         );

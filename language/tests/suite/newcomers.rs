@@ -103,7 +103,8 @@ const FILES: &[(&str, &str)] = &[
     ("COMPONENT E OFFERS I, REQUIRES Count;\nEND E;", "nothing stands between"),
     ("INTERFACE J;\n  Get(x: INTEGER)\nEND J;", "begins with `IN`"),
     (
-        "INTERFACE J;\n  IN A\nEND J;\nCOMPONENT D OFFERS J; REQUIRES J;\nIMPLEMENTATION J;\nBEGIN\n  ?A\nEND J;\nEND D;",
+        "INTERFACE J;\n  IN A\nEND J;\nCOMPONENT D OFFERS J; REQUIRES J;\nIMPLEMENTATION J;\nBEGIN\n  ?A\n\
+         END J;\nEND D;",
         "heading",
     ),
 ];

@@ -67,7 +67,8 @@ fn token() -> impl Strategy<Value = String> {
 fn strewn() -> impl Strategy<Value = String> {
     const COMMENTS: [&str; 5] =
         ["(* c *) ", "\n(* c *)\n", " (* c *)\n", "\n(* c\n  d *) ", "(* c\n\nd *)\n\n"];
-    let gap = prop_oneof![20 => Just(" "), 3 => Just("\n"), 1 => Just("\n\n"), 3 => prop::sample::select(&COMMENTS[..])];
+    let comment = prop::sample::select(&COMMENTS[..]);
+    let gap = prop_oneof![20 => Just(" "), 3 => Just("\n"), 1 => Just("\n\n"), 3 => comment];
     (prop::sample::select(samples()), prop::collection::vec(gap, 400..1200)).prop_map(|(sample, gaps)| {
         let lexed = drystone_language::lexer::lex(0, &sample);
         let texts =

@@ -141,9 +141,10 @@ fn a_name_with_parenthesis_is_a_designator_before_send_receive_and_assignment() 
 
 #[test]
 fn a_name_with_parenthesis_is_a_designator_before_is_offers_requires_and_a_test() {
-    assert!(
-        matches!(expression("v(x) IS T"), ExpressionKind::Is(designator, Type::Named(_)) if inner_name(&designator) == "x")
-    );
+    assert!(matches!(
+        expression("v(x) IS T"),
+        ExpressionKind::Is(designator, Type::Named(_)) if inner_name(&designator) == "x"
+    ));
     assert!(matches!(expression("v(x) IS ANY(A[1..*] |)"), ExpressionKind::Is(_, Type::Any { .. })));
     assert!(
         matches!(expression("v(x) OFFERS A, B[2]"), ExpressionKind::Offers(_, facets) if facets.len() == 2)
@@ -159,16 +160,18 @@ fn a_name_with_parenthesis_is_a_designator_before_is_offers_requires_and_a_test(
 #[test]
 fn predeclared_statements_and_tests_are_known_by_name_and_parenthesis() {
     assert!(matches!(statement("NEW(x, ANY(A))"), StatementKind::New { ty: Some(_), .. }));
-    assert!(
-        matches!(statement("NEW(x, n, m) AT \"process:a\""), StatementKind::New { at: Some(_), arguments, .. } if arguments.len() == 2)
-    );
+    assert!(matches!(
+        statement("NEW(x, n, m) AT \"process:a\""),
+        StatementKind::New { at: Some(_), arguments, .. } if arguments.len() == 2
+    ));
     assert!(matches!(
         statement("CONNECT(A, A)"),
         StatementKind::Connect { to: Expression { kind: ExpressionKind::Designator(_), .. }, .. }
     ));
-    assert!(
-        matches!(statement("CONNECT(A(x), y) BY F(a: 1, 2), G()"), StatementKind::Connect { by, .. } if by.len() == 2 && by[0].arguments[0].0.is_some())
-    );
+    assert!(matches!(
+        statement("CONNECT(A(x), y) BY F(a: 1, 2), G()"),
+        StatementKind::Connect { by, .. } if by.len() == 2 && by[0].arguments[0].0.is_some()
+    ));
     assert!(
         matches!(statement("EXPORT(A(x), t + u) BY F()"), StatementKind::Export { by, .. } if by.len() == 1)
     );

@@ -75,7 +75,8 @@ pub unsafe fn start(machine: Machine, image: Image) -> ! {
         let _ = writeln!(
             Console,
             "error: this processor has no {missing}, which the image was built for\n  \
-             = help: give it one that has (QEMU: -cpu max), or, if the image was built with --cpu, build it for older ones"
+             = help: give it one that has (QEMU: -cpu max), or, if the image was built with --cpu, build it \
+             for older ones"
         );
         end(1);
     }

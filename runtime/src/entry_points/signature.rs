@@ -58,7 +58,9 @@ pub(super) trait Word {
 }
 
 macro_rules! words {
-    ($($machine:ident: $($word:ty),+;)+) => { $($(impl Word for $word { const MACHINE: Machine = Machine::$machine; })+)+ };
+    ($($machine:ident: $($word:ty),+;)+) => {
+        $($(impl Word for $word { const MACHINE: Machine = Machine::$machine; })+)+
+    };
 }
 
 words! {

@@ -226,7 +226,8 @@ fn a_client_that_is_deleted_in_the_middle_of_its_protocol_is_an_error() {
     let ran = run(*MAIN);
     assert_eq!(
         ran.errors,
-        "error: protocol violation at test.dry:90:1 in Main.b, interface Twice\n  it can't end here: the protocol expects IN Say\n"
+        "error: protocol violation at test.dry:90:1 in Main.b, interface Twice\n  it can't end here: the \
+         protocol expects IN Say\n"
     );
 }
 

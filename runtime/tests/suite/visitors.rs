@@ -219,7 +219,9 @@ once! {
         |c| unsafe { c.create(c.container(0), plan().server) },
         |c| unsafe {
             let Plan { interface, visits, is_far, .. } = plan();
-            let guest = |(number, acts): (usize, Vec<Act>)| Guest { number, acts: acts.into(), seat: None, has_ended: false };
+            let guest = |(number, acts): (usize, Vec<Act>)| {
+                Guest { number, acts: acts.into(), seat: None, has_ended: false }
+            };
             let come = Come(visits.into_iter().enumerate().map(guest).collect());
             let behind = listen(c.w, interface, Box::new(come), "a visit").expect("there is memory");
             let mut target = c.offered(*c.container(0), 0).expose_provenance();

@@ -17,7 +17,13 @@ void while_loop(uint32_t *restrict out, const uint32_t *restrict in, long n) {
     const uint32_t *end = in + n;
     while (in != end) { uint32_t v = *in++; *out++ = (v & 1) ? v >> 1 : __builtin_bswap32(v); }
 }
-struct request { uint32_t xid, kind, version, program; uint64_t cookie; uint16_t port; uint8_t flags, mode; uint32_t words[8]; };
+struct request {
+    uint32_t xid, kind, version, program;
+    uint64_t cookie;
+    uint16_t port;
+    uint8_t flags, mode;
+    uint32_t words[8];
+};
 void straight(uint32_t *restrict out, const uint32_t *restrict in, long n) {
     for (long k = 0; k < n / 16; k++) {
         const struct request *r = (const struct request *)in;
@@ -30,10 +36,14 @@ void straight(uint32_t *restrict out, const uint32_t *restrict in, long n) {
     }
 }
 void copies(uint32_t *restrict out, const uint32_t *restrict in, long n) {
-    for (long k = 0; k < n / 16; k++) { memcpy(out, in, 60); out[15] = 0; memset(out + 15, 0, 20); in += 16; out += 17; }
+    for (long k = 0; k < n / 16; k++) {
+        memcpy(out, in, 60); out[15] = 0; memset(out + 15, 0, 20); in += 16; out += 17;
+    }
 }
 void pairs(uint32_t *restrict out, const uint32_t *restrict in, long n) {
-    for (long i = 0; i < n / 2; i++) { out[2 * i] = __builtin_bswap32(in[2 * i + 1]); out[2 * i + 1] = __builtin_bswap32(in[2 * i]) + 1; }
+    for (long i = 0; i < n / 2; i++) {
+        out[2 * i] = __builtin_bswap32(in[2 * i + 1]); out[2 * i + 1] = __builtin_bswap32(in[2 * i]) + 1;
+    }
 }
 uint32_t hundred(const uint32_t *in, uint32_t *out) {
 #define STEP(i) out[i] = __builtin_bswap32(in[i] ^ in[i + 1]) + in[i + 2];

@@ -84,9 +84,11 @@ uint64_t t_floats(uint64_t a, uint64_t b) {
     float f = (float)(int32_t)a, g = (float)(uint32_t)b;
     MIX(h, of_double(x + y)); MIX(h, of_double(x * y)); MIX(h, of_double(x - y)); MIX(h, of_double(x / y));
     MIX(h, of_double(f * g)); MIX(h, of_double(f / g)); MIX(h, of_double(-f)); MIX(h, of_double((float)x));
-    MIX(h, of_double(__builtin_fabs(x))); MIX(h, of_double(__builtin_sqrt(y))); MIX(h, of_double(__builtin_copysign(y, x)));
+    MIX(h, of_double(__builtin_fabs(x))); MIX(h, of_double(__builtin_sqrt(y)));
+    MIX(h, of_double(__builtin_copysign(y, x)));
     MIX(h, of_double(__builtin_floor(x))); MIX(h, of_double(__builtin_trunc(x))); MIX(h, of_double(__builtin_ceil(x)));
-    MIX(h, x < y); MIX(h, x >= y); MIX(h, x == y); MIX(h, x != y); MIX(h, __builtin_isunordered(x, y / (double)(b & 1)));
+    MIX(h, x < y); MIX(h, x >= y); MIX(h, x == y); MIX(h, x != y);
+    MIX(h, __builtin_isunordered(x, y / (double)(b & 1)));
     double n = __builtin_nan("");
     volatile double nv = n;
     MIX(h, nv < x); MIX(h, !(nv < x)); MIX(h, nv != nv); MIX(h, nv == x); MIX(h, !(nv <= x));
@@ -121,20 +123,23 @@ uint64_t t_switch(uint64_t a, uint64_t b) {
         default: h++;
         }
         switch (a + i) { case 0x8000000000000001ull: h ^= 5; break; case 7: h ^= 9; break; case 8: h ^= b; }
-        switch ((uint32_t)b >> 28) { case 0: h += 2; break; case 1: h += 3; break; case 2: h ^= 4; break; case 3: h *= 5;
-            break; case 4: h -= 6; break; case 15: h = ~h; break; default: h += i; }
+        switch ((uint32_t)b >> 28) { case 0: h += 2; break; case 1: h += 3; break; case 2: h ^= 4; break;
+            case 3: h *= 5; break; case 4: h -= 6; break; case 15: h = ~h; break; default: h += i; }
     }
     return h;
 }
 
 uint64_t t_copies(uint64_t a, uint64_t b) {
     unsigned char from[160], to[160];
-    for (int i = 0; i < 160; i++) { from[i] = (unsigned char)(a >> (i & 7)) + i; to[i] = (unsigned char)(b >> (i & 15)); }
+    for (int i = 0; i < 160; i++) {
+        from[i] = (unsigned char)(a >> (i & 7)) + i; to[i] = (unsigned char)(b >> (i & 15));
+    }
     uint64_t h = 0;
 #define COPY(n) memcpy(to + 3, from + 5, n); memmove(to + 1, to + 4, n); memmove(to + 9, to + 2, n); \
     for (int i = 0; i < 160; i++) MIX(h, to[i]);
     COPY(1) COPY(2) COPY(3) COPY(4) COPY(5) COPY(6) COPY(7) COPY(8) COPY(9) COPY(11) COPY(12) COPY(13) COPY(15) COPY(16)
-    COPY(17) COPY(20) COPY(23) COPY(25) COPY(31) COPY(32) COPY(33) COPY(47) COPY(63) COPY(64) COPY(100) COPY(128) COPY(140)
+    COPY(17) COPY(20) COPY(23) COPY(25) COPY(31) COPY(32) COPY(33) COPY(47) COPY(63) COPY(64) COPY(100) COPY(128)
+    COPY(140)
     memcpy(to, from, (b & 63) + 1);
 #define FILL(n) memset(to + 7, (int)b, n); memset(from + 1, 0, n); memset(to + 2, 0x5a, n); \
     for (int i = 0; i < 160; i++) { MIX(h, to[i]); MIX(h, from[i]); }
@@ -164,7 +169,9 @@ uint64_t t_globals(uint64_t a, uint64_t b) {
 
 __attribute__((noinline)) static uint64_t walk(const uint32_t *in, uint8_t *out, int n, long stride) {
     uint64_t sum = 0;
-    for (int i = 0; i < n; i++) { out[i * stride] = (uint8_t)in[i]; sum += in[i] * (uint64_t)i; if (in[i] == 77) break; }
+    for (int i = 0; i < n; i++) {
+        out[i * stride] = (uint8_t)in[i]; sum += in[i] * (uint64_t)i; if (in[i] == 77) break;
+    }
     return sum;
 }
 uint64_t t_loops(uint64_t a, uint64_t b) {
@@ -179,7 +186,8 @@ uint64_t t_loops(uint64_t a, uint64_t b) {
     return h;
 }
 
-__attribute__((noinline)) static uint64_t sum_to(const uint16_t *in, uint16_t *out, unsigned char first, unsigned char last) {
+__attribute__((noinline)) static uint64_t sum_to(const uint16_t *in, uint16_t *out, unsigned char first,
+    unsigned char last) {
     uint64_t sum = 0;
     unsigned char i = first;
     do { out[i & 63] = in[i & 63] ^ i; sum = sum * 7 + in[(i * 2 + 1) & 63]; i++; } while (i != last);
@@ -193,7 +201,9 @@ __attribute__((noinline)) static uint64_t sum_below(const uint16_t *in, uint16_t
 }
 __attribute__((noinline)) static uint64_t sum_unsigned(const uint16_t *in, uint16_t *out, uint64_t last) {
     uint64_t before = 1, sum = 0;
-    for (uint64_t i = 0; i < last; i++) { out[2 * i | 1] = in[2 * i]; out[2 * i] = in[2 * i + 1] + (uint16_t)before; sum ^= before; before = in[i] * 3u; }
+    for (uint64_t i = 0; i < last; i++) {
+        out[2 * i | 1] = in[2 * i]; out[2 * i] = in[2 * i + 1] + (uint16_t)before; sum ^= before; before = in[i] * 3u;
+    }
     return sum + before;
 }
 uint64_t t_counted(uint64_t a, uint64_t b) {
@@ -246,14 +256,19 @@ __attribute__((noinline)) static uint32_t swap_some(const uint32_t *restrict in,
 }
 uint64_t t_swapped(uint64_t a, uint64_t b) {
     uint32_t in[64], out[64]; uint64_t h = 0;
-    for (int i = 0; i < 64; i++) { in[i] = (uint32_t)(a * (uint64_t)(i * 2 + 3) >> 7) ^ (uint32_t)(b << (i & 15)); out[i] = (uint32_t)b; }
+    for (int i = 0; i < 64; i++) {
+        in[i] = (uint32_t)(a * (uint64_t)(i * 2 + 3) >> 7) ^ (uint32_t)(b << (i & 15)); out[i] = (uint32_t)b;
+    }
     swap_words(in, out, b & 63); for (int i = 0; i < 64; i++) MIX(h, out[i]);
     swap_twenty(in + (a & 3), out + (b & 7)); for (int i = 0; i < 64; i++) MIX(h, out[i]);
     swap_halves((const uint16_t *)(const void *)in, (uint16_t *)(void *)out + (a & 1), (uint32_t)(a & 127));
-    swap_nine((const uint16_t *)(const void *)out + (b & 1), (uint16_t *)(void *)in); for (int i = 0; i < 64; i++) MIX(h, out[i] ^ in[i]);
+    swap_nine((const uint16_t *)(const void *)out + (b & 1), (uint16_t *)(void *)in);
+    for (int i = 0; i < 64; i++) MIX(h, out[i] ^ in[i]);
     MIX(h, swap_some(in, out)); for (int i = 0; i < 64; i++) MIX(h, out[i]);
-    swap_near(out, out + (a & 3), b & 31); swap_near(out + 2, out + (a & 1), b & 31); for (int i = 0; i < 64; i++) MIX(h, out[i]);
-    swap_first(out + 8, out + 7); swap_first(out + 16, out + 17); swap_first(out + 24, out + 22); swap_first(out + 32, out + 32);
+    swap_near(out, out + (a & 3), b & 31); swap_near(out + 2, out + (a & 1), b & 31);
+    for (int i = 0; i < 64; i++) MIX(h, out[i]);
+    swap_first(out + 8, out + 7); swap_first(out + 16, out + 17); swap_first(out + 24, out + 22);
+    swap_first(out + 32, out + 32);
     for (int i = 0; i < 64; i++) MIX(h, out[i]);
     return h;
 }

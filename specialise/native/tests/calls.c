@@ -29,7 +29,8 @@ uint64_t t_structures(uint64_t a, uint64_t b) {
 }
 uint64_t t_many(uint64_t a, uint64_t b) {
     double x = (double)(int16_t)a, y = (double)(int16_t)b;
-    return of_double(foreign_many(x, (float)y, (int)(a & 255), y, b, x + 1, x + 2, y + 3, x - y, x * 2, y * 2, (int8_t)b, a, b, a ^ b, x));
+    return of_double(foreign_many(x, (float)y, (int)(a & 255), y, b, x + 1, x + 2, y + 3, x - y, x * 2, y * 2,
+        (int8_t)b, a, b, a ^ b, x));
 }
 uint64_t t_variadic(uint64_t a, uint64_t b) {
     uint64_t h = foreign_sum(0);

@@ -14,9 +14,10 @@ extern struct mixed foreign_mixed(struct mixed m, int k);
 extern struct small foreign_small(struct small s);
 extern struct large foreign_large(struct large l, int k, struct odd o);
 extern struct doubles foreign_doubles(struct doubles d, float f);
-extern double foreign_many(double a, float b, int c, double d, uint64_t e, double f, double g, double h, double i, double j,
-                           double k, int8_t l, uint64_t m, uint64_t n, uint64_t o, double p);
+extern double foreign_many(double a, float b, int c, double d, uint64_t e, double f, double g, double h, double i,
+                           double j, double k, int8_t l, uint64_t m, uint64_t n, uint64_t o, double p);
 extern uint64_t foreign_sum(int count, ...);
 extern unsigned __int128 foreign_wide(unsigned __int128 a, __int128 b);
-extern uint64_t foreign_calls(uint64_t a, int8_t (*narrow)(int8_t, uint16_t, _Bool), struct two (*two)(struct two, int32_t),
+extern uint64_t foreign_calls(uint64_t a, int8_t (*narrow)(int8_t, uint16_t, _Bool),
+                              struct two (*two)(struct two, int32_t),
                               struct large (*large)(struct large, struct odd, double), _Bool (*truth)(uint64_t));

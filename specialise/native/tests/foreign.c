@@ -18,8 +18,8 @@ struct large foreign_large(struct large l, int k, struct odd o) {
 struct doubles foreign_doubles(struct doubles d, float f) { return (struct doubles){d.y * f, d.x - f}; }
 double foreign_many(double a, float b, int c, double d, uint64_t e, double f, double g, double h, double i, double j,
                     double k, int8_t l, uint64_t m, uint64_t n, uint64_t o, double p) {
-    return a + b * 2 + c * 3 + d * 4 + (double)(e & 1023) * 5 + f * 6 + g * 7 + h * 8 + i * 9 + j * 10 + k * 11 + l * 12 +
-           (double)(m & 1023) * 13 + (double)(n & 1023) * 14 + (double)(o & 1023) * 15 + p * 16;
+    return a + b * 2 + c * 3 + d * 4 + (double)(e & 1023) * 5 + f * 6 + g * 7 + h * 8 + i * 9 + j * 10 + k * 11 +
+           l * 12 + (double)(m & 1023) * 13 + (double)(n & 1023) * 14 + (double)(o & 1023) * 15 + p * 16;
 }
 uint64_t foreign_sum(int count, ...) {
     va_list args;

@@ -175,7 +175,8 @@ impl Writer<'_> {
         self.prelude.helper(&format!(
             "static inline {c_name} {helper}(void *p, {c_name} v)\n{{\n    \
              {c_name} old = __atomic_load_n(({short} *)p, __ATOMIC_SEQ_CST);\n    \
-             while (!__atomic_compare_exchange_n(({short} *)p, &old, ({view})v {sign} ({view})old ? v : old, 0,\n        \
+             while (!__atomic_compare_exchange_n(({short} *)p, &old, \
+             ({view})v {sign} ({view})old ? v : old, 0,\n        \
              __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))\n        ;\n    return old;\n}}"
         ));
         let text = format!("{helper}({}, {})", address.text, value.text);

@@ -325,7 +325,10 @@ impl Folding<'_> {
 
     /// Whether leaving a block by any edge sets the phis of another.
     fn ends_in_moves(&self, block: usize) -> bool {
-        let starts_with_phi = |to: &usize| matches!(self.body.blocks[*to].instructions.first(), Some(first) if matches!(first.op, Op::Phi(_)));
+        let starts_with_phi = |to: &usize| {
+            let first = self.body.blocks[*to].instructions.first();
+            first.is_some_and(|first| matches!(first.op, Op::Phi(_)))
+        };
         self.graph.successors[block].iter().any(starts_with_phi)
     }
 

@@ -101,8 +101,11 @@ fn counters(body: &Body, graph: &Graph, plan: &Plan) -> BTreeSet<usize> {
                         steps.push(value.0 as usize);
                         matches!(
                             plan.op(body, *value),
-                            Some(Op::Binary(Binary::Add, Operand::Value(from), Operand::Const(Const::Int { value, .. })))
-                                if *from == phi && *value < 1 << 16
+                            Some(Op::Binary(
+                                Binary::Add,
+                                Operand::Value(from),
+                                Operand::Const(Const::Int { value, .. }),
+                            )) if *from == phi && *value < 1 << 16
                         )
                     }
                 });

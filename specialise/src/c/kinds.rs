@@ -10,13 +10,13 @@ const PURE: &str = "bswap bitreverse ctpop ctlz cttz abs smax smin umax umin fsh
     returnaddress frameaddress ";
 
 /// Functions of the mathematical library, as builtins of the same name.
-pub(super) const MATHEMATICAL: &str = "fabs sqrt floor ceil trunc rint nearbyint round roundeven copysign fma pow exp exp2 log log2 \
-    log10 sin cos minnum maxnum lround llround lrint llrint";
+pub(super) const MATHEMATICAL: &str = "fabs sqrt floor ceil trunc rint nearbyint round roundeven copysign \
+    fma pow exp exp2 log log2 log10 sin cos minnum maxnum lround llround lrint llrint";
 
 /// What only tells the optimiser something.
 const LEFT_OUT: &str = "lifetime.start lifetime.end assume donothing invariant.start invariant.end dbg.value \
-    dbg.declare dbg.assign dbg.label experimental.noalias.scope.decl var.annotation stackrestore sideeffect pseudoprobe \
-    ubsantrap.none";
+    dbg.declare dbg.assign dbg.label experimental.noalias.scope.decl var.annotation stackrestore sideeffect \
+    pseudoprobe ubsantrap.none";
 
 /// The name of an intrinsic without `llvm.` and without the types at its end; none for other functions.
 pub(super) fn plain(name: &str) -> Option<&str> {

@@ -92,10 +92,10 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 
 /// Functions that compilers know but whose types need a header.
 const OTHERS: &str = "fprintf vprintf vfprintf vsprintf vsnprintf fputs fputc fwrite fputs_unlocked putc scanf sscanf \
-    fscanf vscanf vsscanf vfscanf llabs imaxabs isascii toascii iscntrl isgraph isblank execl execlp execle execv execvp \
-    execve fork ffsl ffsll strfmon strftime posix_memalign putchar_unlocked puts_unlocked printf_unlocked \
-    fprintf_unlocked gettext dgettext dcgettext _exit _Exit setjmp longjmp siglongjmp sigsetjmp vfork alloca qsort \
-    fopen fclose fread getc fgetc gets";
+    fscanf vscanf vsscanf vfscanf llabs imaxabs isascii toascii iscntrl isgraph isblank execl execlp execle \
+    execv execvp execve fork ffsl ffsll strfmon strftime posix_memalign putchar_unlocked puts_unlocked \
+    printf_unlocked fprintf_unlocked gettext dgettext dcgettext _exit _Exit setjmp longjmp siglongjmp \
+    sigsetjmp vfork alloca qsort fopen fclose fread getc fgetc gets";
 
 fn declared_name(line: &str) -> &str {
     let head = line.split('(').next().unwrap_or(line);

@@ -7,9 +7,10 @@ const TAKEN: &str = "auto break case char const continue default do double else 
     int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile \
     while asm typeof bool true false NULL memcpy memmove memset memcmp linux unix main alloca \
     int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t size_t u128 i128 \
-    INT64_C UINT64_C memchr strcpy strncpy strcat strncat strcmp strcoll strncmp strxfrm strchr strcspn strpbrk strrchr \
-    strspn strstr strtok strerror strlen index rindex bcmp bcopy bzero ffs strdup strndup strsep stpcpy stpncpy \
-    strsignal strnlen strcasecmp strncasecmp strtok_r mempcpy memmem memccpy strchrnul strcasestr basename";
+    INT64_C UINT64_C memchr strcpy strncpy strcat strncat strcmp strcoll strncmp strxfrm strchr strcspn \
+    strpbrk strrchr strspn strstr strtok strerror strlen index rindex bcmp bcopy bzero ffs strdup strndup \
+    strsep stpcpy stpncpy strsignal strnlen strcasecmp strncasecmp strtok_r mempcpy memmem memccpy strchrnul \
+    strcasestr basename";
 
 /// Names that are in use.
 #[derive(Clone)]

@@ -93,8 +93,9 @@ impl Evaluator<'_> {
             return Ok(());
         }
         Err(Error(format!(
-            "the residual program needs {}, which the original program declares `static`: make it visible there; or say \
-             in the context that it is `temporary`, or that the residual program may have its own (`owned = true`)",
+            "the residual program needs {}, which the original program declares `static`: make it visible \
+             there; or say in the context that it is `temporary`, or that the residual program may have its \
+             own (`owned = true`)",
             copies.join(", ")
         )))
     }

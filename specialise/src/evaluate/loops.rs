@@ -214,8 +214,11 @@ impl Evaluator<'_> {
             }
             let differing: Vec<(u64, u64)> = self.differing_cells(header, state, object);
             for (at, size) in differing {
-                let covered = variant.slots.iter().any(|(slot, ..)| {
-                    matches!(slot, Slot::Cell(other, from, bytes) if *other == object && *from <= at && at + size <= from + bytes)
+                let covered = variant.slots.iter().any(|(slot, ..)| match slot {
+                    Slot::Cell(other, from, bytes) => {
+                        *other == object && *from <= at && at + size <= from + bytes
+                    }
+                    _ => false,
                 });
                 if covered {
                     continue;

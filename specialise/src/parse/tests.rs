@@ -100,7 +100,8 @@ fn places_are_found_through_scopes_and_inlining() {
            ret void, !dbg !8
          }
          !1 = !DIFile(filename: \"x.c\", directory: \"/\")
-         !4 = distinct !DISubprogram(name: \"outer\", scope: !1, file: !1, line: 9, spFlags: DISPFlagLocal | DISPFlagDefinition)
+         !4 = distinct !DISubprogram(name: \"outer\", scope: !1, file: !1, line: 9, spFlags: DISPFlagLocal | \
+           DISPFlagDefinition)
          !5 = distinct !DISubprogram(name: \"inner\", scope: !1, file: !1, line: 1)
          !6 = distinct !DILexicalBlock(scope: !5, file: !1, line: 2)
          !7 = !DILocation(line: 3, column: 4, scope: !6, inlinedAt: !8)

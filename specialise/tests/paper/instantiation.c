@@ -2,7 +2,8 @@
  * these options are fixed for a given configuration of layers, they are identified as constants and thus propagated".
  *
  * Known: the options: a checksum, no compression, no encryption, big-endian lengths.
- * Vanished: the tests of options, `compress` and `encrypt` as dead code, and the buffer `scratch` that only they need. */
+ * Vanished: the tests of options, `compress` and `encrypt` as dead code, and the buffer `scratch` that only they
+ * need. */
 
 void *memcpy(void *, const void *, unsigned long);
 

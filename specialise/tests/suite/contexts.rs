@@ -86,8 +86,10 @@ fn sensible_contexts_are_accepted() {
     for said in [
         "keep = [\"log\"]\n[global.table]\nconstant = true\n[argument.byte]\nvalue = 255",
         "[argument.0]\nvalue = 0\n[argument.1]\nvalue = -128",
-        "[argument.at]\nsize = 8\ncontents = [{ at = 4, type = \"i32\", value = -1 }, { at = 0, type = \"i32\", value = 1 }]",
-        "[argument.at]\ncontents = [{ at = 0, type = \"ptr\", symbol = \"table\", offset = 4 }, { at = 8, type = \"ptr\" }]",
+        "[argument.at]\nsize = 8\ncontents = [{ at = 4, type = \"i32\", value = -1 }, \
+         { at = 0, type = \"i32\", value = 1 }]",
+        "[argument.at]\ncontents = [{ at = 0, type = \"ptr\", symbol = \"table\", offset = 4 }, \
+         { at = 8, type = \"ptr\" }]",
     ] {
         let context = Context::read(&format!("entry = \"entry\"\n{said}")).expect(said);
         specialise(&module, &context).expect(said);

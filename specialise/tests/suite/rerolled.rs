@@ -28,12 +28,14 @@ static u64 next(void) { seed ^= seed << 13; seed ^= seed >> 7; seed ^= seed << 1
 int main(void) {
   int bad = 0; static const int distance[] = {0, 1, 3, 4, 8, 40, 5000, -1, -4, -16, 200000};
   for (int f = 0; f < COUNT; f++) for (int d = 0; d < 11; d++) {
-    for (unsigned i = 0; i < sizeof memory[0]; i++) { memory[0][i] = memory[1][i] = next(); other[0][i] = other[1][i] = next(); }
+    for (unsigned i = 0; i < sizeof memory[0]; i++) \
+      { memory[0][i] = memory[1][i] = next(); other[0][i] = other[1][i] = next(); }
     u64 x = next(), was, is; logged = 0;
     was = olds[f](memory[0] + 65536, memory[0] + 65536 + distance[d], other[0] + 65536, x);
     u64 was_logged = logged; logged = 0;
     is = news[f](memory[1] + 65536, memory[1] + 65536 + distance[d], other[1] + 65536, x);
-    if (was != is || was_logged != logged || memcmp(memory[0], memory[1], sizeof memory[0]) || memcmp(other[0], other[1], sizeof other[0]))
+    if (was != is || was_logged != logged || memcmp(memory[0], memory[1], sizeof memory[0]) || \
+      memcmp(other[0], other[1], sizeof other[0]))
       { printf(\"f%d differs at distance %d\\n\", f, distance[d]); bad = 1; break; }
   }
   return bad;
@@ -154,7 +156,8 @@ fn known_shapes_become_loops() {
         (
             "two beginnings",
             format!(
-                "u64 y = x >> 7, z = x >> 9; AT(64, a, 0) = y; AT(64, a, 8) = z; u64 v = (z * 3) ^ (y + 1);\n{} return v;",
+                "u64 y = x >> 7, z = x >> 9; AT(64, a, 0) = y; AT(64, a, 8) = z; u64 v = (z * 3) ^ (y + 1);\n\
+                 {} return v;",
                 unrolled(20, "v = (v * 3) ^ (v + 1);")
             ),
             1,

@@ -1,5 +1,6 @@
-/* Answers `get KEY` of memcached's UDP protocol where the datagram arrives, from the table that its process keeps in shared memory:
-   shadow.rs, which knows how it is laid out. What isn't as simple as that is passed on to the process.                           */
+/* Answers `get KEY` of memcached's UDP protocol where the datagram arrives, from the table that its process keeps in
+   shared memory: shadow.rs, which knows how it is laid out. What isn't as simple as that is passed on to the
+   process. */
 #include <drystone/handler.h>
 
 LICENSE("MIT OR Apache-2.0");
@@ -25,7 +26,8 @@ struct slot {
     u8 answer[LONGEST];
 };
 
-/* Keys with the same place. Who reads counts himself in; who writes waits until nobody reads, and from then on nobody begins to. */
+/* Keys with the same place. Who reads counts himself in; who writes waits until nobody reads, and from then on nobody
+   begins to. */
 struct set {
     u64 reading, writing;
     u64 elsewhere; /* Keys that only the process knows. */

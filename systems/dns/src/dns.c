@@ -1,5 +1,5 @@
-/* Answers questions about a zone where the datagram arrives, from ready answers that its process has put into shared memory: ready.rs,
-   which knows how they are laid out. What isn't as simple as that is passed on to the process.                                   */
+/* Answers questions about a zone where the datagram arrives, from ready answers that its process has put into shared
+   memory: ready.rs, which knows how they are laid out. What isn't as simple as that is passed on to the process. */
 #include <drystone/handler.h>
 
 LICENSE("MIT OR Apache-2.0");
@@ -18,7 +18,8 @@ LICENSE("MIT OR Apache-2.0");
 
 REGION(PAGES);
 
-enum { OTHER = 0, BELOW = 65535 }; /* In place of a type: a name's other types, and the names below it that there aren't. */
+/* In place of a type: a name's other types, and the names below it that there aren't. */
+enum { OTHER = 0, BELOW = 65535 };
 enum { TYPE_OPT = 41, FIRST_META = 128, LAST_META = 255, CLASS_IN = 1, OUR_SIZE = 1232, OLD_SIZE = 512 };
 
 /* A ready answer: behind it are its bytes, and the name in small letters. */
@@ -28,7 +29,8 @@ struct slot {
     u16 length;         /* Of the bytes. 0: the process answers. */
     u16 flags;          /* Of the header, as it stands there. */
     u16 counts[3];      /* Of answers, authorities, additional records; as they are. */
-    u16 shifts[SHIFTS]; /* Where in the bytes are pointers to a part of the question behind its first label. 65535: nowhere. */
+    /* Where in the bytes are pointers to a part of the question behind its first label. 65535: nowhere. */
+    u16 shifts[SHIFTS];
     u16 unused;
     u8 bytes[];
 };
@@ -73,7 +75,8 @@ struct opt {
     u16 flags, length;
 } __attribute__((packed, aligned(1)));
 
-enum { DNSSEC_OK = 0x0080, RESPONSE = 0x0080, AUTHORITATIVE = 0x0004, RECURSION_DESIRED = 0x0001, ASKS = 0x00fe, TRUNCATED = 0x0002 };
+enum { DNSSEC_OK = 0x0080 };
+enum { RESPONSE = 0x0080, AUTHORITATIVE = 0x0004, RECURSION_DESIRED = 0x0001, ASKS = 0x00fe, TRUNCATED = 0x0002 };
 
 struct asked {
     u64 name, first;      /* Bytes of the name, and of its first label. */
@@ -142,7 +145,8 @@ INLINE int read_question(struct request *request, struct asked *asked, const u8 
     asked->flags = 0;
     asked->has_opt = header->additional != 0;
     if (!asked->has_opt) return length == so_far;
-    if ((void *)(opt + 1) > (void *)end || opt->root || opt->type != swapped16(TYPE_OPT) || opt->version || opt->code) return 0;
+    if ((void *)(opt + 1) > (void *)end || opt->root || opt->type != swapped16(TYPE_OPT)) return 0;
+    if (opt->version || opt->code) return 0;
     if (so_far + sizeof *opt + swapped16(opt->length) != length) return 0;
     u16 size = swapped16(opt->size);
     if (size > OLD_SIZE) asked->size = size < OUR_SIZE ? size : OUR_SIZE;
@@ -169,7 +173,8 @@ INLINE struct found found(u64 name_hash, u16 type) {
     return (struct found){0, set->elsewhere ? ELSEWHERE : NOT_THERE};
 }
 
-/* Whether a name, from its second label on if `below`, is that of a ready answer: strangers may find others with the same hash. */
+/* Whether a name, from its second label on if `below`, is that of a ready answer: strangers may find others with the
+   same hash. */
 INLINE int is_of(struct slot SHARED *slot, struct request *request, struct asked *asked, u64 skipped, const u8 *end) {
     u64 length = slot->name, differences = length ^ (asked->name - skipped);
     const u8 SHARED *of = slot->bytes + slot->length;

@@ -58,7 +58,8 @@ class Files(unittest.TestCase):
     def copying(self, server):
         program = server.program()
         shelf, old, new = program.use("shelf"), program.text(given=True), program.text(given=True)
-        source, target, data, copied = program.integer(), program.integer(), program.text(), program.integer(result=True)
+        source, target, data = program.integer(), program.integer(), program.text()
+        copied = program.integer(result=True)
         shelf.Open(old, "r")
         shelf.Opened(source)
         shelf.Open(new, "w")

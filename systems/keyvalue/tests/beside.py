@@ -1,10 +1,11 @@
 """Says the same to the key-value server and to Redis, and compares what they answer, byte by byte.
 
-beside.py PROGRAM ROUNDS: the program is `drystone build --with . *.dry`'s; needs redis-server. A round is some dozens of
-commands by three connections, or bytes that are hardly a protocol. SEED says where to begin, MOST how many differences are
-shown, and SHOWN how many commands before each.
+beside.py PROGRAM ROUNDS: the program is `drystone build --with . *.dry`'s; needs redis-server. A round is some dozens
+of commands by three connections, or bytes that are hardly a protocol. SEED says where to begin, MOST how many
+differences are shown, and SHOWN how many commands before each.
 
-What no two servers have in common isn't compared (numbers of clients, times, the order of keys), but for what it is like.
+What no two servers have in common isn't compared (numbers of clients, times, the order of keys), but for what it is
+like.
 """
 
 import os
@@ -222,7 +223,8 @@ def converse(pair, chance):
             same = all(is_same(*each) for each in zip(queues[number] or [], own[1:], other[1:]))
         if not same:
             raise Difference(
-                f"\n    {shown(said[-int(os.environ.get('SHOWN', 15)):])}\n  own:   {short(own)}\n  Redis: {short(other)}"
+                f"\n    {shown(said[-int(os.environ.get('SHOWN', 15)):])}"
+                f"\n  own:   {short(own)}\n  Redis: {short(other)}"
             )
         name = words[0].upper() if words else b""
         if name == b"MULTI" and own == b"+OK":

@@ -1,4 +1,5 @@
-"""Kills the server in the midst of composites, again and again, and looks whether all that it acknowledged is there then.
+"""Kills the server in the midst of composites, again and again, and looks whether all that it acknowledged is there
+then.
 
 durability.py PROGRAM ROUNDS: the program is `drystone build --with . *.dry`'s.
 """
@@ -40,7 +41,8 @@ class Server:
 
 
 class Client:
-    """Stores record after record, and counts them in another one. `acknowledged`: the last one of which it knows that it is there."""
+    """Stores record after record, and counts them in another one. `acknowledged`: the last one of which it knows that
+    it is there."""
 
     def __init__(self, name):
         self.name, self.acknowledged, self.complaint = name, 0, None
@@ -85,7 +87,8 @@ class Client:
             result = program.run()
         if not (self.acknowledged <= result[count] <= self.acknowledged + CALLS and result[good] == result[count]):
             raise SystemExit(
-                f"client {self.name}: {self.acknowledged} acknowledged, {result[count]} counted, {result[good]} there (SEED={SEED})"
+                f"client {self.name}: {self.acknowledged} acknowledged, {result[count]} counted, "
+                f"{result[good]} there (SEED={SEED})"
             )
         self.acknowledged = result[count]
 

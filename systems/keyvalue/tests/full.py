@@ -1,9 +1,9 @@
-"""Takes the room for the key-value server's file away and gives it back, again and again, kills the server in between, and
-looks whether all that it acknowledged is there, and nothing by halves.
+"""Takes the room for the key-value server's file away and gives it back, again and again, kills the server in between,
+and looks whether all that it acknowledged is there, and nothing by halves.
 
-full.py PROGRAM ROUNDS: the program is `drystone build --with . *.dry`'s. A disk is full here where the file may not become
-larger (a limit of the process, RLIMIT_FSIZE), and, where one may mount it, a small one in memory. Without room writes are
-refused and reads answered; with room again writes go on, without a restart.
+full.py PROGRAM ROUNDS: the program is `drystone build --with . *.dry`'s. A disk is full here where the file may not
+become larger (a limit of the process, RLIMIT_FSIZE), and, where one may mount it, a small one in memory. Without room
+writes are refused and reads answered; with room again writes go on, without a restart.
 """
 
 import ctypes
@@ -122,7 +122,8 @@ def check(port, clients):
         one, two = (connection.ask("GET", f"{client.name} {which}") for which in ("one", "two"))
         if one != two or not client.acknowledged <= number(one) <= client.tried:
             raise SystemExit(
-                f"{client.name}: {client.acknowledged} acknowledged, {number(one)} and {number(two)} there (SEED={SEED})"
+                f"{client.name}: {client.acknowledged} acknowledged, "
+                f"{number(one)} and {number(two)} there (SEED={SEED})"
             )
 
 
@@ -208,8 +209,8 @@ def main(program, rounds):
     if total["unread"] > total["read"] // 10:
         raise SystemExit(f"{total['unread']} reads were refused, {total['read']} answered")
     print(
-        f"full and killed {rounds} times: {total['count']} transactions acknowledged, {total['refused']} refused, {total['read']} reads right; "
-        + disk
+        f"full and killed {rounds} times: {total['count']} transactions acknowledged, "
+        f"{total['refused']} refused, {total['read']} reads right; " + disk
     )
 
 

@@ -1,8 +1,8 @@
 """Clients that hoard: how much memory they make the key-value server take, and whether others are served meanwhile.
 
-hoard.py PROGRAM [CLIENTS [SECONDS [KIND..]]]: the program is `drystone build --with . *.dry`'s. For each kind of hoarding so
-many clients (100) bring, or ask for, as much as they can for so many seconds (4), and take nothing. Fails if the server takes
-more than the book says, or keeps somebody else waiting.
+hoard.py PROGRAM [CLIENTS [SECONDS [KIND..]]]: the program is `drystone build --with . *.dry`'s. For each kind of
+hoarding so many clients (100) bring, or ask for, as much as they can for so many seconds (4), and take nothing. Fails
+if the server takes more than the book says, or keeps somebody else waiting.
 """
 
 import os
@@ -15,8 +15,8 @@ import time
 
 MB = 1 << 20
 MEMORY, REQUEST, CACHE = 64 * MB, 16 * MB, 32 * MB
-# Beside what commands and transactions hold, and the file in memory: what a client may cost otherwise; what is given and not
-# taken, and what one transaction copies; and the program.
+# Beside what commands and transactions hold, and the file in memory: what a client may cost otherwise; what is given
+# and not taken, and what one transaction copies; and the program.
 EACH, GIVEN, PROGRAM = 700 * 1024, 128 * MB + 64 * MB, 40 * MB
 
 
@@ -143,8 +143,9 @@ def idle(server, client):
 
 
 KINDS = [
-    unread, unread_many, unread_keys, unread_old, unread_small, unread_transaction, unfinished, unfinished_word, unfinished_words,
-    unfinished_line, transaction, transaction_of_small, watching, idle,
+    unread, unread_many, unread_keys, unread_old, unread_small, unread_transaction,
+    unfinished, unfinished_word, unfinished_words, unfinished_line,
+    transaction, transaction_of_small, watching, idle,
 ]  # fmt: skip
 
 
@@ -206,8 +207,8 @@ def main(program, count, seconds, kinds):
             continue
         peak, left, longest, large = attack(program, kind, count, seconds)
         print(
-            f"{kind.__name__}: at most {peak // MB} MiB more, {left // MB} when they have gone; a SET takes up to {1000 * longest:.0f} ms, "
-            f"one of 4 MiB {1000 * large:.0f}",
+            f"{kind.__name__}: at most {peak // MB} MiB more, {left // MB} when they have gone; "
+            f"a SET takes up to {1000 * longest:.0f} ms, one of 4 MiB {1000 * large:.0f}",
             flush=True,
         )
         failed |= peak > bound or longest > 5 or large > 10

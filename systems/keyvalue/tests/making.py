@@ -19,9 +19,10 @@ KEYS = [
     b"\x00",
 ]
 NUMBERS = [
-    b"0", b"1", b"-1", b"2", b"5", b"10", b"100", b"-100", b"3600", b"100000", b"+1", b"007", b"-0", b"0x10", b"0FH", b" 1", b"1 ", b"", b"-", b"+",
-    b"1.5", b"1e3", b"9223372036854775807", b"-9223372036854775808", b"9223372036854775808", b"-9223372036854775809", b"99999999999999999999",
-    b"2147483647", b"2147483648", b"-2147483649", b"9223372036854775", b"9223372036854776", b"4611686018427387904", b"nan", b"abc",
+    b"0", b"1", b"-1", b"2", b"5", b"10", b"100", b"-100", b"3600", b"100000", b"+1", b"007", b"-0", b"0x10",
+    b"0FH", b" 1", b"1 ", b"", b"-", b"+", b"1.5", b"1e3", b"9223372036854775807", b"-9223372036854775808",
+    b"9223372036854775808", b"-9223372036854775809", b"99999999999999999999", b"2147483647", b"2147483648",
+    b"-2147483649", b"9223372036854775", b"9223372036854776", b"4611686018427387904", b"nan", b"abc",
 ]  # fmt: skip
 TIMES = [b"100000", b"200000", b"36000", b"0", b"-1", b"9999999999", b"9999999999999", b"9223372036854775807"]
 VALUES = [
@@ -241,13 +242,18 @@ class Maker:
         """A stream that goes wrong somewhere."""
         stream = b"".join(self.framed(self.command()) for _ in range(self.chance.randint(1, 4)))
         wrong = [
-            b"*0\r\n", b"*-1\r\n", b"*-7\r\n", b"*+1\r\n$4\r\nPING\r\n", b"*1H\r\n", b"*01\r\n$4\r\nPING\r\n", b"* 1\r\n", b"*\r\n", b"*1\r\n$+4\r\nPING\r\n",
-            b"*1\r\n$-1\r\n", b"*1\r\n$04\r\nPING\r\n", b"*1\r\n$4 \r\nPING\r\n", b"*1\r\n+PING\r\n", b"*1\r\nPING\r\n", b"*2147483648\r\n", b"*3000000000\r\n",
-            b"*99999999999999999999\r\n", b"*1\r\n$99999999999\r\n", b"*1\r\n$99999999999999999999\r\n", b"*1\r\n$4\r\nPINGxx", b"*1\rx$4\r\nPING\r\n",
-            b"'unbalanced\r\n", b'"a"b\r\n', b"ping 'a'b\r\n", b"get \"a\\x4\"\r\n", b"echo \"\\x41\\x4\\q\"\r\n", b"echo 'it\\'s'\r\n", b"echo a\"b c\"\r\n",
-            b"\r\n", b"   \r\n", b"\n", b"\tping\t\n", b"POST / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n", b"host: x\r\n", b"x" * 70000, b"*" + b"1" * 70000,
-            b"*1\r\n$" + b"1" * 70000, b"quit\r\nset a 1\r\n", b"QUIT now\r\n", framed([b"POST", b"x"]), framed([b"quit"]), b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n*1\r\n$4\r\nPI",
-            b"*4\r\n$4\r\nMSET\r\n$1\r\n", b"multi\r\n*1\r\n$x\r\n",
+            b"*0\r\n", b"*-1\r\n", b"*-7\r\n", b"*+1\r\n$4\r\nPING\r\n", b"*1H\r\n", b"*01\r\n$4\r\nPING\r\n",
+            b"* 1\r\n", b"*\r\n", b"*1\r\n$+4\r\nPING\r\n", b"*1\r\n$-1\r\n", b"*1\r\n$04\r\nPING\r\n",
+            b"*1\r\n$4 \r\nPING\r\n", b"*1\r\n+PING\r\n", b"*1\r\nPING\r\n", b"*2147483648\r\n",
+            b"*3000000000\r\n", b"*99999999999999999999\r\n", b"*1\r\n$99999999999\r\n",
+            b"*1\r\n$99999999999999999999\r\n", b"*1\r\n$4\r\nPINGxx", b"*1\rx$4\r\nPING\r\n",
+            b"'unbalanced\r\n", b'"a"b\r\n', b"ping 'a'b\r\n", b"get \"a\\x4\"\r\n",
+            b"echo \"\\x41\\x4\\q\"\r\n", b"echo 'it\\'s'\r\n", b"echo a\"b c\"\r\n", b"\r\n", b"   \r\n",
+            b"\n", b"\tping\t\n", b"POST / HTTP/1.1\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n", b"host: x\r\n",
+            b"x" * 70000, b"*" + b"1" * 70000, b"*1\r\n$" + b"1" * 70000, b"quit\r\nset a 1\r\n",
+            b"QUIT now\r\n", framed([b"POST", b"x"]), framed([b"quit"]),
+            b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n*1\r\n$4\r\nPI", b"*4\r\n$4\r\nMSET\r\n$1\r\n",
+            b"multi\r\n*1\r\n$x\r\n",
         ]  # fmt: skip
         pick = self.chance.random()
         if pick < 0.7:

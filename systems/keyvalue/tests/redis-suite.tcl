@@ -1,11 +1,12 @@
-# Read by Redis' test suite behind its own helpers. Notes for each test which commands it has sent and what has come of it, a line of
-# REPORT each. What a test file sends outside its tests counts for all tests behind it; there errors are passed over. If there is a
-# list of tests, WANTED, others are passed over, too.
+# Read by Redis' test suite behind its own helpers. Notes for each test which commands it has sent and what has come of
+# it, a line of REPORT each. What a test file sends outside its tests counts for all tests behind it; there errors are
+# passed over. If there is a list of tests, WANTED, others are passed over, too.
 set ::note [open $::env(REPORT) a]
 set ::in_test 0
 set ::used {}
 set ::prepared {}
-set ::groups {acl client cluster command config debug function latency memory module object pubsub script slowlog xgroup xinfo}
+set ::groups {acl client cluster command config debug function latency memory module object pubsub script slowlog
+    xgroup xinfo}
 array set ::seen {}
 set ::wanted {}
 if {[info exists ::env(WANTED)]} {

@@ -94,7 +94,9 @@ END {work};
                 "{x} := {x} + \"?\" + Cut({y}, i) + {y};\nIF LENGTH({x}) > 5000 THEN {x} := \"\" END;\n"
             ),
             6 => format!("{x} := {x} + Piece(LENGTH({x}));\n"),
-            7 => "IF EXISTS(w[1]) THEN w[1] := w[1] + Piece(i); IF LENGTH(w[1]) > 5000 THEN DELETE(w[1]) END END;\n".into(),
+            7 => "IF EXISTS(w[1]) THEN w[1] := w[1] + Piece(i); \
+                  IF LENGTH(w[1]) > 5000 THEN DELETE(w[1]) END END;\n"
+                .into(),
             8 => format!("IF {x} # \"\" THEN s!Give({x}); s?Taken({y}) END;\n"),
             9 => measure(x),
             10 => format!("IF {x} < {y} THEN {} ELSIF {x} = {z} THEN {} END;\n", fold("1"), fold("2")),

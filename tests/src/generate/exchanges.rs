@@ -20,7 +20,8 @@ impl Generator {
             (work, own.text(&["x", "a"], 1))
         });
         let body = format!(
-            "?Ask(a, t);\n{work}BEGIN {{EXCLUSIVE}} total := (total + x) MOD 9973; y := total END;\n!Answer((x + y) MOD 9973, {answer} + t);\n"
+            "?Ask(a, t);\n{work}BEGIN {{EXCLUSIVE}} total := (total + x) MOD 9973; y := total END;\n\
+             !Answer((x + y) MOD 9973, {answer} + t);\n"
         );
         let (protocol, body) = match looped {
             true => (
@@ -158,7 +159,8 @@ END;
         let split = self.number(&["depth", "n"], 1);
         let child = self.number(&["depth", "n"], 1);
         let mut step = Step::declaring(format!(
-            "INTERFACE {interface};\n{{ IN Leaf(n: INTEGER) | IN Open | IN Close OUT Sum(n: INTEGER) }}\nEND {interface};
+            "INTERFACE {interface};\n\
+             {{ IN Leaf(n: INTEGER) | IN Open | IN Close OUT Sum(n: INTEGER) }}\nEND {interface};
 COMPONENT {server} OFFERS {interface};
 {functions}IMPLEMENTATION {interface};
 VARIABLE last: INTEGER;
@@ -257,7 +259,8 @@ END {outer};
         };
         let server = format!("{s}[{i} MOD {servers}]");
         step.statements = format!(
-            "FOR {i} := 0 TO {servers} - 1 DO IF {i} MOD 2 = 0 THEN NEW({s}[{i}], {one}) ELSE NEW({s}[{i}], {two}) END END;
+            "FOR {i} := 0 TO {servers} - 1 DO \
+             IF {i} MOD 2 = 0 THEN NEW({s}[{i}], {one}) ELSE NEW({s}[{i}], {two}) END END;
 NEW({c});
 FOR {i} := 1 TO {rounds} DO
 CONNECT({ask}({c}), {server});

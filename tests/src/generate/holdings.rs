@@ -50,7 +50,8 @@ END {library};
         ];
         let through = if self.random.one_in(2) {
             format!(
-                "MOVE({m}, {k}[TEXT({i})]); {ask}({k}[TEXT({i})])!Ask; MOVE({k}[TEXT({i})], {m}); {ask}({m})?Content({x});\n"
+                "MOVE({m}, {k}[TEXT({i})]); {ask}({k}[TEXT({i})])!Ask; MOVE({k}[TEXT({i})], {m}); \
+                 {ask}({m})?Content({x});\n"
             )
         } else {
             format!("{ask}({m})!Ask; {ask}({m})?Content({x});\n")
@@ -97,7 +98,9 @@ t := {word};
 IF ~EXISTS(words[t]) THEN NEW(words[t]) END;
 INC(words[t]);
 FOR j := 0 TO LENGTH(t) - 1 DO
-IF EXISTS(seen[t[j], i MOD 2 = 0]) THEN seen[t[j], i MOD 2 = 0] := SLICE(seen[t[j], i MOD 2 = 0] + TEXT(j), 0, 1) ELSE seen[t[j], i MOD 2 = 0] := TEXT(i) END
+IF EXISTS(seen[t[j], i MOD 2 = 0]) THEN \
+seen[t[j], i MOD 2 = 0] := SLICE(seen[t[j], i MOD 2 = 0] + TEXT(j), 0, 1) \
+ELSE seen[t[j], i MOD 2 = 0] := TEXT(i) END
 END
 END;
 FOREACH j OF a DO {}{}END;
@@ -132,7 +135,8 @@ END {work};
         let (outer, template) = if wrapped {
             let shell = self.name("Shell");
             let text = format!(
-                "COMPONENT {{ISOLATED}} {shell} OFFERS {interface};\nVARIABLE inner: {weak};\nBEGIN NEW(inner); CONNECT({interface}, inner)\nFINALLY WRITE(\"\")\nEND {shell};\n"
+                "COMPONENT {{ISOLATED}} {shell} OFFERS {interface};\nVARIABLE inner: {weak};\n\
+                 BEGIN NEW(inner); CONNECT({interface}, inner)\nFINALLY WRITE(\"\")\nEND {shell};\n"
             );
             (text, shell)
         } else {

@@ -21,7 +21,8 @@ impl Generator {
         let (rounds, tells) = (1 + self.random.below(5), 1 + self.random.below(3));
         let mut step = Step::declaring(format!(
             "INTERFACE {work};
-{{ IN Ask(n: INTEGER) OUT Given(n: INTEGER; t: TEXT) ( IN Back(n: INTEGER) OUT Kept | IN Skip ) | IN Tell(n: INTEGER; t: TEXT) }}
+{{ IN Ask(n: INTEGER) OUT Given(n: INTEGER; t: TEXT) ( IN Back(n: INTEGER) OUT Kept | IN Skip ) \
+| IN Tell(n: INTEGER; t: TEXT) }}
 END {work};
 INTERFACE {look};\n{{ IN Look OUT Is(a, b, open, lost, ended: INTEGER) }}\nEND {look};
 COMPONENT {server} OFFERS {work}, {look};
@@ -38,7 +39,8 @@ ACTIVITY
 FOR round := 1 TO {rounds} DO
 {first}IF round MOD {tells} = 1 THEN {work}!Tell(round, TEXT(round))
 ELSE
-{work}!Ask(round); {second}{work}?Given(n, t); {third}IF n MOD 2 = 0 THEN {work}!Back(n + LENGTH(t)); {work}?Kept ELSE {work}!Skip END
+{work}!Ask(round); {second}{work}?Given(n, t); \
+{third}IF n MOD 2 = 0 THEN {work}!Back(n + LENGTH(t)); {work}?Kept ELSE {work}!Skip END
 END
 END
 END {client};

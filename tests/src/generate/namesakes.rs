@@ -69,7 +69,8 @@ END {shop};
         let fold_x = fold(&x);
         // Between a test and its receive an error might end the component, so none may be there but the last.
         step.statements = format!(
-            "NEW({s}); {s}!Look(7); {s}?Seen({x}); {fold_x}{s}!Look(4); {s}?Seen({x}); {fold_x}{s}!Run(7); {s}?Result({x}); {fold_x}{s}!Run(4);
+            "NEW({s}); {s}!Look(7); {s}?Seen({x}); {fold_x}{s}!Look(4); {s}?Seen({x}); \
+{fold_x}{s}!Run(7); {s}?Result({x}); {fold_x}{s}!Run(4);
 {}IF {s}?Result THEN {s}?Result({x}); {fold_x}END;
 {}IF EXISTS({s}) THEN DELETE({s}) END;
 ",

@@ -110,7 +110,8 @@ impl Generator {
             body
         };
         step.templates += &format!(
-            "COMPONENT {component} OFFERS {interface};\n{functions}IMPLEMENTATION {interface};\n{}BEGIN\n{body}END {interface};\nEND {component};\n",
+            "COMPONENT {component} OFFERS {interface};\n{functions}IMPLEMENTATION {interface};\n{}BEGIN\n\
+             {body}END {interface};\nEND {component};\n",
             received()
         );
         self.hosted(interface, component, step)
@@ -122,7 +123,9 @@ impl Generator {
         let side = Side { sends: Way::In, channel: "server", loops: 0 };
         let body = self.walk(parts, side);
         step.procedures += &format!(
-            "PROCEDURE {name}(start: INTEGER): INTEGER;\nVARIABLE server: {server};\nVARIABLE round: INTEGER;\n{}BEGIN\nacc := start;\nNEW(server);\nFOR round := 1 TO {rounds} DO\n{body}END;\nRETURN acc\nEND {name};\n",
+            "PROCEDURE {name}(start: INTEGER): INTEGER;\nVARIABLE server: {server};\n\
+             VARIABLE round: INTEGER;\n{}BEGIN\nacc := start;\nNEW(server);\nFOR round := 1 TO {rounds} DO\n\
+             {body}END;\nRETURN acc\nEND {name};\n",
             received()
         );
         step.statements = format!("acc := {name}(acc);\n");

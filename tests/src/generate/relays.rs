@@ -15,7 +15,8 @@ impl Generator {
             1 => (
                 format!("NEW(inner); CONNECT({ask}(inner), {ask}); CONNECT({ask}, inner)"),
                 format!(
-                    "COMPONENT Inner OFFERS {ask} REQUIRES {ask};\nBEGIN CONNECT({ask}, {ask})\nEND Inner;\nVARIABLE inner: Inner;\n"
+                    "COMPONENT Inner OFFERS {ask} REQUIRES {ask};\nBEGIN CONNECT({ask}, {ask})\nEND Inner;\n\
+                     VARIABLE inner: Inner;\n"
                 ),
             ),
             _ => (format!("PASSIVATE(0); CONNECT({ask}, {ask})"), String::new()),

@@ -31,7 +31,8 @@ impl Generator {
         let (before, inside) = if outside { (templates, String::new()) } else { (String::new(), templates) };
         all.variables.extend(ending.variables);
         format!(
-            "{before}COMPONENT {{VIRTUAL}} Main;\n{inside}{}{functions}{}{}BEGIN\n{begin}ACTIVITY\n{activity}FINALLY\n{finally}END Main;\n",
+            "{before}COMPONENT {{VIRTUAL}} Main;\n{inside}{}{functions}{}{}BEGIN\n{begin}ACTIVITY\n\
+             {activity}FINALLY\n{finally}END Main;\n",
             declarations(&all.variables),
             all.procedures,
             ending.procedures,

@@ -41,7 +41,8 @@ BEGIN
 i := acc; {chain}x{depth}(i);
 {}NEW(t, {length});
 FOR i := 1 TO {keys} DO t[{place}] := CHARACTER(i); words[{}] := {word} + i END;
-FOR i := 1 TO {keys} BY {step} DO t[{place}] := CHARACTER(i); IF EXISTS(words[{}]) THEN INC(words[{}], i); DELETE(words[{}]) END END;
+FOR i := 1 TO {keys} BY {step} DO t[{place}] := CHARACTER(i); \
+  IF EXISTS(words[{}]) THEN INC(words[{}], i); DELETE(words[{}]) END END;
 FOREACH {over} OF words DO {}END;
 t := \"0\"; WHILE LENGTH(t) < {length} DO t := t + t END;
 t := t + \"{digits}\";

@@ -204,7 +204,8 @@ fn searching(random: &mut Random, place: &Place, depth: usize) -> String {
     let (counter, text) = (*random.pick(&COUNTERS), *random.pick(place.texts));
     let body = statements(random, place, depth + 1);
     format!(
-        "{counter} := {}; WHILE ({counter} < LENGTH({text})) AND ({text}[{counter}] # \"g\") DO {FUEL}; {body}; INC({counter}) END",
+        "{counter} := {}; WHILE ({counter} < LENGTH({text})) AND ({text}[{counter}] # \"g\") DO {FUEL}; \
+         {body}; INC({counter}) END",
         random.range(-1, 1).max(0)
     )
 }

@@ -38,7 +38,8 @@ impl Generator {
                 let glue = if self.random.one_in(2) { "" } else { "END; BEGIN {EXCLUSIVE} " };
                 let word = if kind == 0 { "IF" } else { "ELSIF" };
                 format!(
-                    "{word} me MOD {kinds} = {kind} THEN BEGIN {{EXCLUSIVE}} AWAIT({}); log := {change}; {} INC(steps) END\n",
+                    "{word} me MOD {kinds} = {kind} THEN BEGIN {{EXCLUSIVE}} AWAIT({}); log := {change}; {} \
+                     INC(steps) END\n",
                     signals[kind].condition,
                     following.join(glue),
                 )
@@ -106,7 +107,8 @@ END {bystander};
         step.statements = format!(
             "NEW({b});\nFOR {i} := 0 TO {bystanders} - 1 DO\nNEW({s}[{i}]);\n{stand}{s}[{i}]!Start({i})\nEND;
 FOR {i} := 0 TO {players} - 1 DO\nNEW({p}[{i}]);\n{link}{p}[{i}]!Start({players} - 1 - {i})\nEND;
-{get}({b})!Get; {get}({b})?Log({x});\n{}FOREACH {i} OF {p} DO {p}[{i}]?Over END; FOREACH {i} OF {s} DO {s}[{i}]?Over END;\n",
+{get}({b})!Get; {get}({b})?Log({x});\n\
+  {}FOREACH {i} OF {p} DO {p}[{i}]?Over END; FOREACH {i} OF {s} DO {s}[{i}]?Over END;\n",
             fold(&x)
         );
         step

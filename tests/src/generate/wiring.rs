@@ -22,7 +22,8 @@ impl Generator {
         }
         let (template, relay) = (self.name("Relay"), self.name("relay"));
         step.templates += &format!(
-            "COMPONENT {template} OFFERS {interface} REQUIRES {interface};\nBEGIN CONNECT({interface}, {interface})\nEND {template};\n"
+            "COMPONENT {template} OFFERS {interface} REQUIRES {interface};\n\
+             BEGIN CONNECT({interface}, {interface})\nEND {template};\n"
         );
         let name = match index {
             Some(index) => {
@@ -68,7 +69,8 @@ impl Generator {
         }
         let host = self.name("Host");
         step.templates += &format!(
-            "COMPONENT {host} OFFERS {interface};\nVARIABLE inner: {server};\nBEGIN NEW(inner); CONNECT({interface}, inner)\nEND {host};\n"
+            "COMPONENT {host} OFFERS {interface};\nVARIABLE inner: {server};\n\
+             BEGIN NEW(inner); CONNECT({interface}, inner)\nEND {host};\n"
         );
         host
     }

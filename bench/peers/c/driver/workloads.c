@@ -127,7 +127,8 @@ static void fill_array_reply(void *input, size_t count, struct random *random)
 	put(reply->bytes + REPLY_HEADER, below(random, 32) == 0 ? below(random, 200) : (uint32_t)count);
 }
 
-/* An Ethernet frame as one meets it: TCP and UDP over IPv4 to and from a few hosts and ports, other protocols, scraps. */
+/* An Ethernet frame as one meets it: TCP and UDP over IPv4 to and from a few hosts and ports, other protocols,
+   scraps. */
 static void fill_packet(void *input, size_t size, struct random *random)
 {
 	static const uint16_t types[] = {0x0800, 0x0800, 0x0800, 0x0800, 0x0800, 0x0800, 0x0806, 0x86dd};

@@ -15,7 +15,8 @@ struct node;
 
 enum procedure { PAIR = 1, ARRAY, TEXT, VARIANT, LIST };
 
-/* Bytes of a call before its arguments: xid, CALL, RPC version, program, version, procedure, two empty authenticators. */
+/* Bytes of a call before its arguments: xid, CALL, RPC version, program, version, procedure, two empty
+   authenticators. */
 #define CALL_HEADER 40
 /* Bytes of a successful reply before its result: xid, REPLY, MSG_ACCEPTED, an empty verifier, SUCCESS. */
 #define REPLY_HEADER 24
@@ -36,7 +37,8 @@ int encode_list(char *restrict buffer, uint32_t xid, const struct node *restrict
 int decode_pair(const char *restrict buffer, uint32_t length, uint32_t xid, struct pair *restrict pair);
 int decode_array_100(const char *restrict buffer, uint32_t length, uint32_t xid, int *restrict values);
 
-/* encode_array_N, for each N that is measured; the growth of the time to specialise is measured with the larger ones. */
+/* encode_array_N, for each N that is measured; the growth of the time to specialise is measured with the larger
+   ones. */
 #define ARRAY_SIZES(X) X(1) X(3) X(10) X(20) X(30) X(100) X(250) X(300) X(1000) X(3000) X(10000)
 #define DECLARE_ARRAY(n) int encode_array_##n(char *restrict buffer, uint32_t xid, const int *restrict values);
 ARRAY_SIZES(DECLARE_ARRAY)

@@ -103,7 +103,8 @@ int send_pair(unsigned char *restrict frame, uint32_t xid, const struct pair *re
 	return send(frame, message);
 }
 
-/* A large one lies in a buffer of the client, to which a pbuf refers; the stack puts another one with the headers before. */
+/* A large one lies in a buffer of the client, to which a pbuf refers; the stack puts another one with the headers
+   before. */
 #define SEND_ARRAY(n)                                                                                    \
 	int send_array_##n(unsigned char *restrict frame, uint32_t xid, const int *restrict values)      \
 	{                                                                                                \

@@ -6,7 +6,8 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-/** java -Dlibrary=LIBRARY Loops copy|instructions N: as ../src/main.rs says. The calls are those of C, in LIBRARY, the quickest way there is. */
+/** java -Dlibrary=LIBRARY Loops copy|instructions N: as ../src/main.rs says. The calls are those of C, in LIBRARY, the
+ * quickest way there is. */
 public final class Loops {
     private static final SymbolLookup LIBRARY =
             SymbolLookup.libraryLookup(System.getProperty("library"), Arena.global());

@@ -1,8 +1,8 @@
 /* copy SERVER EXPORT SIZE N      {"ns": .., "result": ..}
  *
- * Copies the file `from` to `to`, both in that export of an NFS server, as its clients have to: each chunk is read to here and written
- * to there, and what was written is committed when the file is closed. A file ends where fewer bytes are read than were asked for.
- * SIZE is what is to be copied. */
+ * Copies the file `from` to `to`, both in that export of an NFS server, as its clients have to: each chunk is read to
+ * here and written to there, and what was written is committed when the file is closed. A file ends where fewer bytes
+ * are read than were asked for. SIZE is what is to be copied. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdint.h>

@@ -1,8 +1,9 @@
 #!/bin/sh
-# server.sh CONF: an NFS server, nfs-ganesha, for files in memory at /run/export, reached at 192.0.2.1 (it doesn't take loopback).
+# server.sh CONF: an NFS server, nfs-ganesha, for files in memory at /run/export, reached at 192.0.2.1 (it doesn't take
+# loopback).
 #
-# Run it by `unshare -n -m -p -f --mount-proc --kill-child`: what it makes is seen by nobody else, and ends with that. It says
-# "ready" when it is.
+# Run it by `unshare -n -m -p -f --mount-proc --kill-child`: what it makes is seen by nobody else, and ends with that.
+# It says "ready" when it is.
 set -e
 ip link set lo up
 ip address add 192.0.2.1/32 dev lo

@@ -1,5 +1,5 @@
-%% Library whose customers call the libraries and read the books themselves. What a book says never changes, so all share
-%% that; who has lent it is who took its mark from the library's shelf, an array of atomic marks.
+%% Library whose customers call the libraries and read the books themselves. What a book says never changes, so all
+%% share that; who has lent it is who took its mark from the library's shelf, an array of atomic marks.
 -module(best_library).
 -export([run/1]).
 

@@ -27,11 +27,11 @@ fn curves(rows: &[Row]) -> Result<Section, String> {
         rows.iter().filter(|row| row.row.starts_with("growth ") || row.row.starts_with("ten million: "));
     let text = format!(
         "![Bytes for each process, and time for each operation]({CURVES_PLOT})\n\n{}\n\
-         *bytes* is the growth of resident memory with so many live servers, *create* the time to make one among them, with \
-         a first message each way, *message* that of each message when all are asked a second time, *delete* that to \
-         delete each. *creation* is the time to make, ask and delete one after another, so many times, from the first one \
-         in a process that has done it {BEFOREHAND}. *ten million* is the same run as 10000000 above, with the peak of its \
-         whole process, compiler and all.\n",
+         *bytes* is the growth of resident memory with so many live servers, *create* the time to make one \
+         among them, with a first message each way, *message* that of each message when all are asked a \
+         second time, *delete* that to delete each. *creation* is the time to make, ask and delete one after \
+         another, so many times, from the first one in a process that has done it {BEFOREHAND}. *ten \
+         million* is the same run as 10000000 above, with the peak of its whole process, compiler and all.\n",
         table(shown)
     );
     let bytes = Panel { title: "bytes for each process".into(), curves: contenders(rows, "bytes") };
@@ -104,10 +104,11 @@ fn room(rows: &[Row]) -> Section {
     };
     let _ = write!(
         text,
-        "\nServers are made, each answers a message, until the memory ends; they are counted by ten thousands. That is the \
-         memory of the whole process, of which {ASIDE_MIB} MiB are set aside for what is not the program's; it had {} MiB \
-         resident then. To end them all when the memory has ended takes more: {} MiB at most. The paper's machines held their \
-         operating system in that memory, and ours does not.\n",
+        "\nServers are made, each answers a message, until the memory ends; they are counted by ten \
+         thousands. That is the memory of the whole process, of which {ASIDE_MIB} MiB are set aside for what \
+         is not the program's; it had {} MiB resident then. To end them all when the memory has ended takes \
+         more: {} MiB at most. The paper's machines held their operating system in that memory, and ours \
+         does not.\n",
         mib(": resident"),
         mib(": resident when they are ended")
     );
@@ -121,12 +122,13 @@ fn whole(figure: Option<Figure>) -> String {
 fn elements(rows: &[Row]) -> Result<Section, String> {
     let mut text = format!(
         "![Times and bytes of collections over their elements]({COLLECTIONS_PLOT})\n\n\
-         Nanoseconds for each operation, and bytes for each element: Drystone / Rust's BTreeMap / Rust's HashMap. Keys: \
-         *dense* are successive integers, *sparse* integers far from each other, *pairs* two such integers, *texts* such \
-         integers' digits; elements are integers. Keys are inserted in ascending order if dense and else in none, and looked \
-         up and deleted in another order. *first visit* is the first ordered FOREACH, which may change the representation, \
-         *visit* the second, *lookup in order* is behind them; a HashMap is sorted for each visit. *needed* is the key and \
-         the element, a text counted as its characters.\n"
+         Nanoseconds for each operation, and bytes for each element: Drystone / Rust's BTreeMap / Rust's \
+         HashMap. Keys: *dense* are successive integers, *sparse* integers far from each other, *pairs* two \
+         such integers, *texts* such integers' digits; elements are integers. Keys are inserted in ascending \
+         order if dense and else in none, and looked up and deleted in another order. *first visit* is the \
+         first ordered FOREACH, which may change the representation, *visit* the second, *lookup in order* \
+         is behind them; a HashMap is sorted for each visit. *needed* is the key and the element, a text \
+         counted as its characters.\n"
     );
     for kind in &KINDS {
         let _ = write!(

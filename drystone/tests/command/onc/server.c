@@ -1,5 +1,5 @@
-/* A server of Store by libtirpc, known to no rpcbind unless there is a second argument. Argument: tcp or udp. Prints its
-   port. */
+/* A server of Store by libtirpc, known to no rpcbind unless there is a second argument. Argument: tcp or udp. Prints
+   its port. */
 #include "store.h"
 #include <arpa/inet.h>
 #include <rpc/pmap_clnt.h>

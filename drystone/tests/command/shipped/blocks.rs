@@ -39,8 +39,9 @@ END Main;
 const VARIABLES: &str =
     "i0, i1, i2, k0, k1: INTEGER; t0, t1: TEXT; r0, r1: REAL; b0, b1: BOOLEAN; c0, c1: CHARACTER";
 
-const SHOW: &str = "WRITE(TEXT(i0) + \",\" + TEXT(i1) + \",\" + TEXT(i2) + \",\" + TEXT(k0) + \",\" + TEXT(k1) + \" <\" + t0 + \"> <\" + t1 + \"> \" \
-     + TEXT(r0) + \" \" + TEXT(r1) + \" \" + TEXT(b0) + TEXT(b1)); WRITE(\" \"); WRITEHEX(INTEGER(c0)); WRITEHEX(INTEGER(c1)); WRITELINE";
+const SHOW: &str = "WRITE(TEXT(i0) + \",\" + TEXT(i1) + \",\" + TEXT(i2) + \",\" + TEXT(k0) + \",\" \
+     + TEXT(k1) + \" <\" + t0 + \"> <\" + t1 + \"> \" + TEXT(r0) + \" \" + TEXT(r1) + \" \" + TEXT(b0) + \
+     TEXT(b1)); WRITE(\" \"); WRITEHEX(INTEGER(c0)); WRITEHEX(INTEGER(c1)); WRITELINE";
 
 /// A program whose blocks are ordinary ones, and the same where they are shipped by names that begin so, and to a
 /// domain.
@@ -55,7 +56,9 @@ pub fn programs(random: &mut dyn FnMut() -> u64, prefixes: [String; 2]) -> [Stri
     let block = maker.statements(5, 3);
     let again = maker.statements(3, 2);
     let blocks = format!(
-        "  t0 := \"start\";\n{first}  BEGIN {{COMPOSITE}}\n    Echo!Note(3);\n{block}  END;\n  {SHOW};\n  BEGIN {{COMPOSITE}}\n{again}  Echo!Sum; Echo?Number(i2)\n  END;\n  {SHOW}"
+        "  t0 := \"start\";\n{first}  BEGIN {{COMPOSITE}}\n    Echo!Note(3);\n\
+         {block}  END;\n  {SHOW};\n  BEGIN {{COMPOSITE}}\n\
+         {again}  Echo!Sum; Echo?Number(i2)\n  END;\n  {SHOW}"
     );
     let body = match maker.below(3) {
         0 => format!("VARIABLE {VARIABLES};\nACTIVITY\n{blocks}"),
@@ -63,7 +66,8 @@ pub fn programs(random: &mut dyn FnMut() -> u64, prefixes: [String; 2]) -> [Stri
         _ => {
             let others = VARIABLES.replace("i0, i1, ", "").replace("t0, ", "");
             format!(
-                "VARIABLE n: INTEGER;\nPROCEDURE Work(VARIABLE i0: INTEGER; i1: INTEGER; t0: TEXT);\nVARIABLE {others};\nBEGIN\n{blocks}\nEND Work;\n\
+                "VARIABLE n: INTEGER;\nPROCEDURE Work(VARIABLE i0: INTEGER; i1: INTEGER; t0: TEXT);\n\
+                 VARIABLE {others};\nBEGIN\n{blocks}\nEND Work;\n\
                  ACTIVITY\n  n := 7; Work(n, 3, \"given\"); WRITE(n); WRITELINE"
             )
         }

@@ -1,5 +1,5 @@
-"""A client that knows of its server's datagrams what docs/src/bindings-udp.md says. Arguments: host, port, and the file that
-`drystone describe --udp` has written."""
+"""A client that knows of its server's datagrams what docs/src/bindings-udp.md says. Arguments: host, port, and the file
+that `drystone describe --udp` has written."""
 
 import socket
 import struct

@@ -74,7 +74,8 @@ pub(super) fn interpreted(program: &[Instruction], packet: &[u8]) -> u32 {
 /// Loads as compilers of filters write them, comparisons, and some of all the rest.
 fn instruction() -> impl Strategy<Value = Instruction> {
     let at = |code: u16, k: u32| Instruction { code, jt: 0, jf: 0, k };
-    let number = || prop_oneof![3 => 0..40u32, 2 => prop::sample::select(&[0x800u32, 0x86dd, 0x806, 6, 17, 53, 80, 1024, 0x1fff][..]), 1 => any::<u32>()];
+    let known = &[0x800u32, 0x86dd, 0x806, 6, 17, 53, 80, 1024, 0x1fff][..];
+    let number = || prop_oneof![3 => 0..40u32, 2 => prop::sample::select(known), 1 => any::<u32>()];
     let load = (
         prop::sample::select(&[0x20u16, 0x28, 0x30][..]),
         prop_oneof![0..50u32, Just(12u32), Just(23), Just(20)],

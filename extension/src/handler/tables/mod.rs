@@ -103,8 +103,8 @@ impl Table {
             kind::ARENA => Table::Region,
             _ => {
                 return Err(format!(
-                    "map `{name}` is of Linux's kind {kind}, which is only there on Linux: take an ARRAY, a HASH, an LRU_HASH, a \
-                     RINGBUF or an ARENA"
+                    "map `{name}` is of Linux's kind {kind}, which is only there on Linux: take an ARRAY, a \
+                     HASH, an LRU_HASH, a RINGBUF or an ARENA"
                 ));
             }
         })

@@ -29,7 +29,8 @@ fn a_program_is_the_same_as_what_is_there() {
     assert!(!program.modifies() && program.is_commutative());
     let swap = made(Gauge::Bits32, &[], "mov %r0, %r1\nbswap32 %r0\nexit");
     assert_eq!(swap.body, ready::swap32().body);
-    let crc = "mov %r6, %r2\nmov %r7, %r1\nldxdw %r1, [%r6]\nmov %r2, %r7\ncall 2\nstxdw [%r6], %r0\nmov %r0, %r7\nexit";
+    let crc = "mov %r6, %r2\nmov %r7, %r1\nldxdw %r1, [%r6]\nmov %r2, %r7\ncall 2\nstxdw [%r6], %r0\n\
+               mov %r0, %r7\nexit";
     let initial = Register { initial: 0xffff_ffff, ..sum };
     let crc = made(Gauge::Bits8, &[initial], crc);
     for (program, there) in [(program, ready::internet_checksum()), (crc, ready::crc32c())] {

@@ -116,7 +116,11 @@ proptest! {
     }
 
     #[test]
-    fn joins_and_what_grows((a, left) in known(), (b, right) in known(), marks in proptest::collection::vec(any::<i64>(), 0..4)) {
+    fn joins_and_what_grows(
+        (a, left) in known(),
+        (b, right) in known(),
+        marks in proptest::collection::vec(any::<i64>(), 0..4),
+    ) {
         let mut marks = marks;
         marks.sort_unstable();
         for both in [left.join(right), left.widen(right, &marks)] {

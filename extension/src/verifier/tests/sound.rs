@@ -258,7 +258,8 @@ fn piece() -> impl Strategy<Value = String> {
     let table = (any::<bool>(), register(), 0i32..18, size()).prop_map(|(check, to, at, size)| {
         let check = if check { "jeq %r0, 0, +1\n" } else { "" };
         format!(
-            "stw [%r10-4], 5\nlddw %r1, map_by_fd(0)\nmov %r2, %r10\nadd %r2, -4\ncall 1\n{check}ldx{size} {to}, [%r0+{at}]"
+            "stw [%r10-4], 5\nlddw %r1, map_by_fd(0)\nmov %r2, %r10\nadd %r2, -4\ncall 1\n\
+             {check}ldx{size} {to}, [%r0+{at}]"
         )
     });
     let direct =
@@ -341,7 +342,8 @@ proptest! {
         let mut slots = slots;
         slots.push(assemble("exit").unwrap()[0]);
         while let Err(error) = Program::decode(&slots) {
-            slots[error.at] = if error.at + 1 == slots.len() { assemble("exit").unwrap()[0] } else { assemble("mov %r0, 1").unwrap()[0] };
+            let instead = if error.at + 1 == slots.len() { "exit" } else { "mov %r0, 1" };
+            slots[error.at] = assemble(instead).unwrap()[0];
         }
         let program = Program::decode(&slots).unwrap();
         let contract = Contract { patience: PATIENCE, ..confining() };

@@ -49,7 +49,8 @@ impl Generator {
         let source = format!("{} + {at}", from.name);
         let text = match self.random.below(4) {
             0 => format!(
-                "union pun {name}u;\nmemcpy({name}u.bytes, {source}, 8u);\nu32 {name} = {name}u.words[1] ^ {name}u.halves[0];\n"
+                "union pun {name}u;\nmemcpy({name}u.bytes, {source}, 8u);\n\
+                 u32 {name} = {name}u.words[1] ^ {name}u.halves[0];\n"
             ),
             1 => {
                 format!("u64 {name}d;\nmemcpy(&{name}d, {source}, 8u);\nu32 {name} = (u32)({name}d >> 11);\n")
@@ -64,7 +65,8 @@ impl Generator {
                 let value = self.word(scope, 1);
                 let store = self.part(scope, 8, true);
                 format!(
-                    "double {name}f = (double){value} / 3.0;\nmemcpy({}, &{name}f, 8u);\nu32 {name};\nmemcpy(&{name}, {}, 4u);\n",
+                    "double {name}f = (double){value} / 3.0;\nmemcpy({}, &{name}f, 8u);\nu32 {name};\n\
+                     memcpy(&{name}, {}, 4u);\n",
                     store.name, store.name
                 )
             }

@@ -44,7 +44,8 @@ fn records_are_found() {
     assert_eq!(told("ns1.example.com", Rtype::A), "NOERROR aa ns1.example.com A 192.0.2.53 / //");
     assert_eq!(
         told("FTP.example.com", Rtype::A),
-        "NOERROR aa FTP.example.com CNAME www.example.com. www.example.com CNAME example.com. example.com A 192.0.2.1 / //"
+        "NOERROR aa FTP.example.com CNAME www.example.com. www.example.com CNAME example.com. example.com A \
+         192.0.2.1 / //"
     );
     assert_eq!(told("away.example.com", Rtype::A), "NOERROR aa away.example.com CNAME www.example.org. / //");
     assert_eq!(told("x.y.wild.example.com", Rtype::A), "NOERROR aa x.y.wild.example.com A 192.0.2.77 / //");

@@ -38,9 +38,10 @@ impl Drop for Nsd {
 fn nsd(folder: &Path, zones: &[Written]) -> Result<Nsd, String> {
     let shown = folder.display();
     let mut config = format!(
-        "server:\n ip-address: 127.0.0.1@5454\n username: \"\"\n zonesdir: {shown}\n database: \"\"\n pidfile: {shown}/pid\n \
-         xfrdfile: {shown}/xfrd\n xfrdir: {shown}\n zonelistfile: {shown}/list\n minimal-responses: yes\n server-count: 1\n \
-         tcp-timeout: 5\n rrl-ratelimit: 0\nremote-control:\n control-enable: no\nzone:\n name: up.test\n zonefile: up.zone\n"
+        "server:\n ip-address: 127.0.0.1@5454\n username: \"\"\n zonesdir: {shown}\n database: \"\"\n \
+         pidfile: {shown}/pid\n xfrdfile: {shown}/xfrd\n xfrdir: {shown}\n zonelistfile: {shown}/list\n \
+         minimal-responses: yes\n server-count: 1\n tcp-timeout: 5\n rrl-ratelimit: 0\n\
+         remote-control:\n control-enable: no\nzone:\n name: up.test\n zonefile: up.zone\n"
     );
     fs::write(folder.join("up.zone"), "up.test. SOA up.test. up.test. 1 1 1 1 1\n")
         .map_err(|error| error.to_string())?;

@@ -68,7 +68,8 @@ impl Pinned {
         if *wanted == Wanted::Everything && !others.is_empty() {
             let names: Vec<_> = others.iter().map(|other| format!("`{}`", other.name)).collect();
             return Err(format!(
-                "{interface} has a gate, with handlers that have filters ({}): give this one a filter, too, or detach them all",
+                "{interface} has a gate, with handlers that have filters ({}): give this one a filter, too, \
+                 or detach them all",
                 names.join(", ")
             ));
         }

@@ -79,7 +79,8 @@ mod tests {
         for text in [
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloand more",
             "HTTP/1.1 200 OK\r\n\r\nhello",
-            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3;x=y\r\nllo\r\n0\r\nA: b\r\n\r\n",
+            "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n\
+             3;x=y\r\nllo\r\n0\r\nA: b\r\n\r\n",
         ] {
             let response = answer(text.as_bytes()).expect("it is an answer");
             assert_eq!((response.status, &response.body[..]), (200, &b"hello"[..]), "{text}");

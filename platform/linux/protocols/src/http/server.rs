@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn several_requests_come_by_one_connection() {
-        let sent = b"GET /a HTTP/1.1\r\n\r\nPOST /b HTTP/1.1\r\nContent-Length: 2\r\n\r\nhiHEAD /c HTTP/1.0\r\n\r\nGET /d HTTP/1.1\r\n\r\n";
+        let sent = b"GET /a HTTP/1.1\r\n\r\nPOST /b HTTP/1.1\r\nContent-Length: 2\r\n\r\n\
+                     hiHEAD /c HTTP/1.0\r\n\r\nGET /d HTTP/1.1\r\n\r\n";
         let (all, answers) = served(sent);
         let paths: Vec<_> = all.iter().map(|it| (it.path.as_str(), it.body.len())).collect();
         assert_eq!(paths, [("/a", 0), ("/b", 2), ("/c", 0)], "the last one ends it");

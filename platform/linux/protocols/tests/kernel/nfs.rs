@@ -9,7 +9,8 @@ use crate::{KERNEL, beside, beside_the_kernel};
 /// All of it ends when the first process ends.
 const SERVER: &str = "
 mount -t tmpfs none /run && mount -t tmpfs none /var/lib/nfs \
-&& mkdir -p -m 777 /run/export/folder /run/ganesha /var/lib/nfs/ganesha && chmod 777 /run/export && echo hello > /run/export/folder/greeting \
+&& mkdir -p -m 777 /run/export/folder /run/ganesha /var/lib/nfs/ganesha && chmod 777 /run/export \
+&& echo hello > /run/export/folder/greeting \
 && { rpcbind -f -w & } && exec ganesha.nfsd -F -f \"$1\" -L \"$2\" -p /run/ganesha/pid -N NIV_EVENT
 ";
 

@@ -20,7 +20,8 @@ fn who_asks_for_an_echo_gets_it() {
 import socket, struct
 s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
 s.settimeout(3)
-def total(b): x = sum(struct.unpack('>%dH' % (len(b) // 2), b)); x = (x >> 16) + (x & 0xffff); return ~(x + (x >> 16)) & 0xffff
+def total(b): x = sum(struct.unpack('>%dH' % (len(b) // 2), b)); x = (x >> 16) + (x & 0xffff); \
+  return ~(x + (x >> 16)) & 0xffff
 m = struct.pack('>BBHHH', 8, 0, 0, 7, 1) + b'drystone'
 s.sendto(m[:2] + struct.pack('>H', total(m)) + m[4:], ('10.9.0.2', 0))
 a = s.recv(100)
