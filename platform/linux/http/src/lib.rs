@@ -22,7 +22,7 @@ mod gate;
 mod handshake;
 mod held;
 mod io;
-pub mod json;
+mod json;
 mod line;
 mod manner;
 mod query;
@@ -34,7 +34,9 @@ mod task;
 mod upgrade;
 mod zip;
 
+use drystone_component::{Interface, Side};
 use drystone_kortex::{Addition, Context};
+use drystone_net::datum::Datum;
 use drystone_reactor::Reactor;
 
 /// What this crate adds to a program's system.
@@ -60,4 +62,21 @@ pub fn feed(bytes: &[u8], parameters: &'static [drystone_component::Parameter]) 
     if let Ok(values) = query::read(text, parameters) {
         assert_eq!(values.len(), parameters.len());
     }
+}
+
+/// Bytes from a stranger as a message of an interface that the client sends, which is written and read again.
+///
+/// # Panics
+/// It isn't the same then.
+pub fn read(bytes: &[u8], interface: &'static Interface) {
+    let Ok((number, values)) = json::read_message(bytes, interface, Side::Client) else { return };
+    let message = &interface.messages.get()[number];
+    let written = |values: Vec<Datum<'_>>| {
+        let mut out = Vec::new();
+        json::write(&mut out, message, values.into_iter());
+        out
+    };
+    let once = written(values);
+    let (_, again) = json::read_message(&once, interface, Side::Client).expect("it was written");
+    assert_eq!(once, written(again));
 }

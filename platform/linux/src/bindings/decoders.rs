@@ -1,12 +1,11 @@
 //! Whatever reads bytes of strangers, for the fuzzers (`fuzz/`) and for tests with what they begin with: nothing
 //! panics, what is understood is written again as the same, and no more memory is used than there are bytes.
 
-use drystone_component::{Name, Side};
+use drystone_component::Name;
 
 use drystone_runtime::binding::Hints;
 
 use crate::control;
-use drystone_net::datum::Datum;
 use drystone_net::place::Place;
 use drystone_net::samples::{ALL, ASKED, TOLD};
 use {drystone_http as http, drystone_nats as nats, drystone_onc as onc, drystone_udp as udp};
@@ -35,16 +34,7 @@ pub fn udp(bytes: &[u8]) {
 /// # Panics
 /// Something is wrong with what reads them.
 pub fn json(bytes: &[u8]) {
-    let Ok((number, values)) = http::json::read_message(bytes, &TOLD, Side::Client) else { return };
-    let message = &TOLD.messages.get()[number];
-    let written = |values: Vec<Datum<'_>>| {
-        let mut out = Vec::new();
-        http::json::write(&mut out, message, values.into_iter());
-        out
-    };
-    let once = written(values);
-    let (_, again) = http::json::read_message(&once, &TOLD, Side::Client).expect("it was written");
-    assert_eq!(once, written(again));
+    http::read(bytes, &TOLD);
 }
 
 /// What stands in a URL, whose pages may ask, and a WebSocket's frames.
