@@ -61,7 +61,8 @@ pub fn start(folder: &Path) -> Running {
     program
 }
 
-/// Waits until this stands in what is shown of the program, such as the path of a component: it listens before it has begun.
+/// Waits until this stands in what is shown of the program, such as the path of a component: it listens before it has
+/// begun.
 pub fn wait_for(folder: &Path, what: &str) {
     let until = Instant::now() + Duration::from_secs(20);
     let is_there = || ask(folder, r#"{"inspect": 100}"#).is_some_and(|answer| answer.contains(what));

@@ -295,7 +295,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn begins_statement(&self, at: usize) -> bool {
-        let before = self.kind_at(at - 1);
+        let before = at.checked_sub(1).map_or(TokenKind::End, |before| self.kind_at(before));
         let separates =
             [Symbol::Semicolon, Symbol::Colon, Symbol::Bar].map(TokenKind::from).contains(&before)
                 || [Keyword::Then, Keyword::Do, Keyword::Else, Keyword::Begin]

@@ -228,7 +228,9 @@ impl Parser<'_> {
     fn bare_argument(&self, before: Token) -> Option<String> {
         let is_value = matches!(self.kind(), TokenKind::Name | TokenKind::String | TokenKind::Integer(_));
         let is_type = self.kind_before(2) == Symbol::Colon.into();
-        let is_call = before.kind == TokenKind::Name && !is_type && self.begins_statement(self.position - 1);
+        let is_call = before.kind == TokenKind::Name
+            && !is_type
+            && self.position.checked_sub(1).is_some_and(|at| self.begins_statement(at));
         let help = || format!("arguments stand in parentheses: {}(x)", self.text_of(before));
         (is_value && is_call && !self.on_a_new_line()).then(help)
     }

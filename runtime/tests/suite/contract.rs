@@ -4,7 +4,7 @@ use drystone_runtime::entry_points::EntryPoint;
 use drystone_runtime::entry_points::table::ALL;
 
 const CONTRACT: &str = include_str!("../../ENTRY_POINTS.md");
-const MARK: &str = " *suspension point*";
+const MARK: &str = "*suspension point*";
 
 /// What stands between the parentheses behind an entry point's name, and what stands behind its signature.
 fn described(entry: &EntryPoint) -> (&'static str, &'static str) {
@@ -20,6 +20,11 @@ fn every_entry_point_is_described() {
         let (parameters, behind) = described(entry);
         let count = parameters.split(',').filter(|parameter| !parameter.is_empty()).count();
         assert_eq!(count, entry.given + entry.arguments.len(), "parameters of {}", entry.name);
-        assert_eq!(behind.starts_with(MARK), entry.suspends, "whether {} is a suspension point", entry.name);
+        assert_eq!(
+            behind.trim_start().starts_with(MARK),
+            entry.suspends,
+            "whether {} is a suspension point",
+            entry.name
+        );
     }
 }

@@ -4,8 +4,8 @@ use std::net::{TcpListener, UdpSocket};
 use std::process;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// Linux gives the ports from 32768 on to clients, unless it is told otherwise: a server that starts a moment later would
-/// find its port taken.
+/// Linux gives the ports from 32768 on to clients, unless it is told otherwise: a server that starts a moment later
+/// would find its port taken.
 const PORTS: u16 = 32768 - FIRST;
 const FIRST: u16 = 12000;
 
