@@ -1,5 +1,6 @@
-//! What the naming contexts of a program share: that with which they wait for the outside, which is the platform's, and what they
-//! make for each other. They find it by its type, so that a platform needs to know no protocol, and this crate no platform.
+//! What the naming contexts of a program share: that with which they wait for the outside, which is the platform's, and
+//! what they make for each other. They find it by its type, so that a platform needs to know no protocol, and this
+//! crate no platform.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;

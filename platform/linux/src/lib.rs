@@ -1,8 +1,8 @@
 //! A Drystone program as a Linux process: [`run`] it, and the system's interfaces (language reference, section 8) are
 //! files, the console, the clock, a picture and sockets.
 //!
-//! Everything that waits does so in one place, the [reactor](drystone_reactor); each interface is a native component's service in a
-//! module of its own. Nothing here knows how programs are compiled or scheduled.
+//! Everything that waits does so in one place, the [reactor](drystone_reactor); each interface is a native component's
+//! service in a module of its own. Nothing here knows how programs are compiled or scheduled.
 
 pub mod bindings;
 mod console;
