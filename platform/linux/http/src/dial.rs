@@ -4,16 +4,12 @@
 use std::cell::RefCell;
 use std::io;
 use std::mem::replace;
-use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
-use std::vec;
-
-use mio::net::TcpStream;
 
 use super::io::Io;
 use super::service::Service;
-use drystone_net::alive::keep_alive;
+use drystone_net::dial::{Addresses, connect};
 use drystone_net::place::{Search, search};
 use drystone_net::socket::Socket;
 use drystone_reactor::reason;
@@ -34,7 +30,7 @@ pub(super) struct Dial {
 
 struct State {
     step: Step,
-    others: vec::IntoIter<SocketAddr>,
+    addresses: Addresses,
     until: Instant,
     time: Option<Time>,
     /// Who gets the connection.
@@ -59,6 +55,8 @@ enum Progress {
     Done(Io),
     /// Another address is tried, if there is one.
     Failed(String),
+    /// There is none.
+    Over(String),
 }
 
 impl Dial {
@@ -66,7 +64,7 @@ impl Dial {
     pub(super) fn begin(service: &Rc<Service>, then: impl FnOnce(Result<Io, String>) + 'static) -> Rc<Dial> {
         let state = State {
             step: Step::Over,
-            others: Vec::new().into_iter(),
+            addresses: Addresses::new(Vec::new(), ""),
             until: Instant::now(),
             time: None,
             then: Some(Box::new(then)),
@@ -93,7 +91,7 @@ impl Dial {
         let (place, port) = (self.service.place.clone(), self.service.port);
         if place.numeric().is_some() {
             return match place.look_up(port) {
-                Ok(addresses) => self.next(addresses.into_iter(), "there is no address".into()),
+                Ok(addresses) => self.next(Addresses::new(addresses, "there is no address")),
                 Err(error) => Progress::Failed(reason(&error)),
             };
         }
@@ -116,25 +114,19 @@ impl Dial {
     }
 
     /// Tries the next address; if there is none, this is over for the reason that the last one gave.
-    fn next(self: &Rc<Dial>, mut others: vec::IntoIter<SocketAddr>, mut why: String) -> Progress {
+    fn next(self: &Rc<Dial>, mut addresses: Addresses) -> Progress {
         let reactor = &self.service.reactor;
-        for address in others.by_ref() {
-            let begun = TcpStream::connect(address).and_then(|stream| {
-                keep_alive(&stream);
-                Socket::new(reactor.clone(), stream)
-            });
-            match begun {
-                Ok(socket) => {
-                    reactor.handle(socket.source(), self.clone());
-                    self.hurry(PATIENCE);
-                    self.state.borrow_mut().others = others;
-                    return Progress::Goes(Step::Connecting(socket));
-                }
-                Err(error) => why = reason(&error),
-            }
-        }
-        self.state.borrow_mut().others = others;
-        Progress::Failed(why)
+        let begun = addresses.next(|address| connect(reactor, address));
+        let Some(socket) = begun else { return Progress::Over(addresses.why().into()) };
+        reactor.handle(socket.source(), self.clone());
+        self.hurry(PATIENCE);
+        self.state.borrow_mut().addresses = addresses;
+        Progress::Goes(Step::Connecting(socket))
+    }
+
+    /// The addresses that are left.
+    fn others(&self) -> Addresses {
+        replace(&mut self.state.borrow_mut().addresses, Addresses::new(Vec::new(), ""))
     }
 
     /// Goes on as far as it can.
@@ -151,7 +143,8 @@ impl Dial {
             Step::Searching(search) => match search.result() {
                 None => wait(Step::Searching(search), "its address isn't found in ten seconds"),
                 Some(Ok(addresses)) => {
-                    self.next(addresses.into_iter(), format!("{} has no address", self.service.place.host))
+                    let why_none = format!("{} has no address", self.service.place.host);
+                    self.next(Addresses::new(addresses, &why_none))
                 }
                 Some(Err(error)) => Progress::Failed(reason(&error)),
             },
@@ -190,12 +183,11 @@ impl Dial {
                 Progress::Waits(step) => return self.state.borrow_mut().step = step,
                 Progress::Goes(step) => self.go_on(step),
                 Progress::Done(io) => return self.end(Ok(io)),
+                Progress::Over(why) => return self.end(Err(why)),
                 Progress::Failed(why) => {
-                    let others = replace(&mut self.state.borrow_mut().others, Vec::new().into_iter());
-                    if others.len() == 0 {
-                        return self.end(Err(why));
-                    }
-                    self.next(others, why)
+                    let mut addresses = self.others();
+                    addresses.fail(why);
+                    self.next(addresses)
                 }
             };
         }

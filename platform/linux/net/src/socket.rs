@@ -77,18 +77,11 @@ impl Socket {
     /// Whether a connection that was begun is made; `None`: not yet.
     pub fn connected(&self) -> Option<io::Result<()>> {
         let stream = self.stream.borrow();
-        match stream.take_error() {
-            Ok(Some(error)) | Err(error) => return Some(Err(error)),
-            Ok(None) => {}
-        }
-        match stream.peer_addr() {
-            Ok(_) => {
+        made(&stream).inspect(|made| {
+            if made.is_ok() {
                 let _ = stream.set_nodelay(true);
-                Some(Ok(()))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
-            Err(error) => Some(Err(error)),
-        }
+        })
     }
 
     /// Reads what there is; 0 at the end.
@@ -177,6 +170,19 @@ impl Socket {
             let me = self.me.upgrade().expect("is used through it");
             self.reactor.drain_later(self.source, me);
         }
+    }
+}
+
+/// Whether a connection that was begun is made; `None`: not yet.
+pub fn made(stream: &TcpStream) -> Option<io::Result<()>> {
+    match stream.take_error() {
+        Ok(Some(error)) | Err(error) => return Some(Err(error)),
+        Ok(None) => {}
+    }
+    match stream.peer_addr() {
+        Ok(_) => Some(Ok(())),
+        Err(error) if error.kind() == io::ErrorKind::NotConnected => None,
+        Err(error) => Some(Err(error)),
     }
 }
 

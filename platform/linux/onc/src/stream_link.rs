@@ -3,23 +3,19 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
-use std::vec;
-
-use drystone_runtime::far::Waker;
-use mio::net::TcpStream;
 
 use super::link::{Link, MOST_OPEN, Target};
 use super::message::reply_to;
 use super::record::{self, Record, Records};
-use drystone_net::alive::keep_alive;
+use drystone_net::dial::{Addresses, connect};
 use drystone_net::place::Search;
 use drystone_net::slot::Slot;
 use drystone_net::socket::{FULL, Socket};
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Handler};
+use drystone_runtime::far::Waker;
 
 /// How long a connection may take to be made.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -47,7 +43,7 @@ struct State {
 
 enum Phase {
     Searching(Search),
-    Connecting(Rc<Socket>, vec::IntoIter<SocketAddr>),
+    Connecting(Rc<Socket>, Addresses),
     Up(Rc<Socket>),
     Over(String),
 }
@@ -75,7 +71,7 @@ impl StreamLink {
         });
         let target = &link.target;
         match target.known() {
-            Some(addresses) => link.dial(addresses.into_iter(), io::Error::other("no address")),
+            Some(addresses) => link.dial(Addresses::new(addresses, "no address")),
             None => match target.search(link.clone()) {
                 Ok(search) => link.state.borrow_mut().phase = Phase::Searching(search),
                 Err(error) => link.lose(&reason(&error)),
@@ -84,28 +80,19 @@ impl StreamLink {
         link
     }
 
-    /// Tries the next address; if there is none, the last error is why.
-    fn dial(&self, mut addresses: vec::IntoIter<SocketAddr>, mut error: io::Error) {
+    /// Tries the next address; if there is none, the last failure is why.
+    fn dial(&self, mut addresses: Addresses) {
         let reactor = &self.target.reactor;
-        while let Some(address) = addresses.next() {
-            match TcpStream::connect(address).and_then(|stream| {
-                keep_alive(&stream);
-                Socket::new(reactor.clone(), stream)
-            }) {
-                Ok(socket) => {
-                    let Some(me) = self.me.upgrade() else { return };
-                    reactor.handle(socket.source(), me.clone());
-                    let until = Instant::now() + PATIENCE;
-                    reactor.at(until, me);
-                    let state = &mut *self.state.borrow_mut();
-                    state.until = until;
-                    state.phase = Phase::Connecting(socket, addresses);
-                    return;
-                }
-                Err(other) => error = other,
-            }
-        }
-        self.lose(&reason(&error));
+        let Some(socket) = addresses.next(|address| connect(reactor, address)) else {
+            return self.lose(addresses.why());
+        };
+        let Some(me) = self.me.upgrade() else { return };
+        reactor.handle(socket.source(), me.clone());
+        let until = Instant::now() + PATIENCE;
+        reactor.at(until, me);
+        let state = &mut *self.state.borrow_mut();
+        state.until = until;
+        state.phase = Phase::Connecting(socket, addresses);
     }
 
     /// Goes on with what had to be waited for to have a connection; `None`: it has to wait on, or there will be none.
@@ -119,7 +106,7 @@ impl StreamLink {
         match found {
             Some(Ok(addresses)) => {
                 self.leave_phase();
-                self.dial(addresses.into_iter(), io::Error::other("no address"));
+                self.dial(Addresses::new(addresses, "no address"));
             }
             Some(Err(error)) => self.lose(&reason(&error)),
             None => {}
@@ -146,9 +133,10 @@ impl StreamLink {
     }
 
     fn dial_next(&self, error: io::Error) {
-        if let Phase::Connecting(socket, others) = self.leave_phase() {
+        if let Phase::Connecting(socket, mut addresses) = self.leave_phase() {
             self.target.reactor.unhandle(socket.source());
-            self.dial(others, error);
+            addresses.fail(reason(&error));
+            self.dial(addresses);
         }
     }
 

@@ -9,10 +9,9 @@ mod moments;
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr};
+use std::net::Shutdown;
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
-use std::vec;
 
 use drystone_component::wire::{Limits, Role};
 use drystone_kortex::Expected;
@@ -24,6 +23,7 @@ use super::credentials::Credentials;
 use super::crowd::Guest;
 use super::door::Exports;
 use drystone_net::alive::{expect_receipt, keep_alive};
+use drystone_net::dial::Addresses;
 use drystone_net::place::{Place, Search};
 use drystone_net::secure::Channel;
 use drystone_reactor::reason;
@@ -70,7 +70,7 @@ enum Stage {
     /// What does the host's name stand for?
     Searching(Place, Search),
     /// The kernel makes a connection; if it fails, there are other addresses. Until then it may take.
-    Connecting(vec::IntoIter<SocketAddr>, Time, Instant),
+    Connecting(Addresses, Time, Instant),
     Open,
     /// All is over but that the other end may read why.
     Leaving,
@@ -155,14 +155,14 @@ impl Link {
             Stage::Searching(place, search) => match search.result() {
                 None => *self.stage.borrow_mut() = Stage::Searching(place, search),
                 Some(Ok(addresses)) => {
-                    self.next_address(addresses.into_iter(), format!("{} has no address", place.host));
+                    self.next_address(Addresses::new(addresses, &format!("{} has no address", place.host)));
                 }
                 Some(Err(error)) => self.lose(&reason(&error)),
             },
-            Stage::Connecting(others, time, until) => {
+            Stage::Connecting(mut addresses, time, until) => {
                 let failure = match self.connected() {
                     None if Instant::now() < until => {
-                        *self.stage.borrow_mut() = Stage::Connecting(others, time, until);
+                        *self.stage.borrow_mut() = Stage::Connecting(addresses, time, until);
                         return;
                     }
                     None => "it doesn't answer".to_string(),
@@ -175,7 +175,8 @@ impl Link {
                 };
                 self.reactor.cancel(time);
                 self.unwatch();
-                self.next_address(others, failure);
+                addresses.fail(failure);
+                self.next_address(addresses);
             }
             Stage::Open => {
                 *self.stage.borrow_mut() = Stage::Open;
