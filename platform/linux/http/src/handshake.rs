@@ -14,11 +14,11 @@ use tungstenite::handshake::client::ClientHandshake;
 use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::{Error, WebSocket};
 
-use super::dial::Dial;
 use super::frames::Framed;
 use super::io::Io;
 use super::service::Service;
 use super::socket::{Conversation, config};
+use drystone_net::dial::Dial;
 use drystone_net::socket::Socket;
 use drystone_reactor::{Expectation, Handler};
 
@@ -54,7 +54,7 @@ impl Knocking {
         let state = State { step: Step::Dialing(None), pump: None, until: Instant::now() };
         let knocking = Rc::new_cyclic(|me| Knocking { me: me.clone(), service, state: RefCell::new(state) });
         let me = knocking.me.clone();
-        let dial = Dial::begin(&knocking.service, move |io| {
+        let dial = knocking.service.dial(move |io| {
             if let Some(knocking) = me.upgrade() {
                 knocking.dialed(io);
             }

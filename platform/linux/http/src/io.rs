@@ -1,105 +1,41 @@
-//! A connection's bytes, enciphered or not, for those who know nothing of the reactor: hyper, which is polled, and
-//! tungstenite, which tries.
+//! A connection's bytes for those who know nothing of the reactor: hyper, which is polled, and tungstenite, which
+//! tries.
 
 use std::io::{self, Read, Write};
+use std::ops::{Deref, DerefMut};
 use std::pin::Pin;
-use std::rc::Rc;
 use std::task::{Context, Poll};
 
 use hyper::rt::ReadBufCursor;
 
-use drystone_net::secure::Channel;
-use drystone_net::socket::{FULL, Socket};
-use drystone_reactor::Reactor;
+use drystone_net::stream::Stream;
 
 /// See the head of this file. Whoever uses it is called again whenever the kernel has something to say.
-pub(super) struct Io {
-    pub(super) reactor: Rc<Reactor>,
-    pub(super) socket: Rc<Socket>,
-    /// What was read before, to see who it is for.
-    early: Vec<u8>,
-    /// What is said goes through it, if the two sides talk by TLS.
-    channel: Option<Channel>,
-}
+pub(super) struct Io(pub(super) Stream);
 
-impl Io {
-    pub(super) fn new(reactor: &Rc<Reactor>, socket: Rc<Socket>, channel: Option<Channel>) -> Io {
-        Io { reactor: reactor.clone(), socket, early: Vec::new(), channel }
-    }
+impl Deref for Io {
+    type Target = Stream;
 
-    /// This will be read once more, before all else.
-    pub(super) fn unread(&mut self, early: &[u8]) {
-        self.early.splice(..0, early.iter().copied());
-    }
-
-    /// Goes on with the beginning of TLS; whether there is nothing more to do for it.
-    pub(super) fn greet(&mut self) -> io::Result<bool> {
-        self.channel.as_mut().map_or(Ok(true), |channel| channel.greet(&mut Wire(&self.socket)))
-    }
-
-    /// Nothing more will be written.
-    pub(super) fn finish(&mut self) {
-        if let Some(channel) = &mut self.channel {
-            // It may be gone already.
-            let _ = channel.finish(&mut Wire(&self.socket));
-        }
-        self.socket.finish();
+    fn deref(&self) -> &Stream {
+        &self.0
     }
 }
 
-/// What carries the bytes. It takes all that is enciphered.
-struct Wire<'a>(&'a Socket);
-
-impl Read for Wire<'_> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.0.read_in_turn(bytes)
-    }
-}
-
-impl Write for Wire<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.0.failure().is_some() {
-            return Err(io::ErrorKind::BrokenPipe.into());
-        }
-        self.0.write(bytes);
-        Ok(bytes.len())
-    }
-
-    /// What was written is sent when the program has nothing else to do.
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+impl DerefMut for Io {
+    fn deref_mut(&mut self) -> &mut Stream {
+        &mut self.0
     }
 }
 
 impl Read for Io {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        if !self.early.is_empty() {
-            let length = self.early.len().min(bytes.len());
-            bytes[..length].copy_from_slice(&self.early[..length]);
-            self.early.drain(..length);
-            if self.early.is_empty() {
-                self.early = Vec::new();
-            }
-            return Ok(length);
-        }
-        let mut wire = Wire(&self.socket);
-        let Some(channel) = &mut self.channel else { return wire.read(bytes) };
-        let read = channel.read(&mut wire, bytes);
-        channel.flush(&mut wire)?;
-        read
+        self.0.read(bytes)
     }
 }
 
 impl Write for Io {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.socket.unsent() >= FULL {
-            return Err(io::ErrorKind::WouldBlock.into());
-        }
-        let mut wire = Wire(&self.socket);
-        let Some(channel) = &mut self.channel else { return wire.write(bytes) };
-        let written = channel.write(&mut wire, bytes)?;
-        channel.flush(&mut wire)?;
-        Ok(written)
+        self.0.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -13,7 +13,6 @@ mod admission;
 mod caller;
 mod context;
 mod describe;
-mod dial;
 mod exchange;
 mod export;
 mod files;

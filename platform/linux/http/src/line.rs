@@ -14,10 +14,10 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::rt::Executor;
 use hyper::{Request, StatusCode};
 
-use super::dial::Dial;
 use super::io::Io;
 use super::service::Service;
 use super::task::{Handle, Task};
+use drystone_net::dial::Dial;
 use drystone_reactor::{Expectation, Handler};
 
 /// A request that was sent.
@@ -124,7 +124,7 @@ impl Lines {
                 Err(why) => job.sent.done(Err(why)),
             }
         };
-        let dial = Dial::begin(&self.service, begin);
+        let dial = self.service.dial(begin);
         // Else there is a connection already.
         let way = sent.way.take().unwrap_or(Way::Dial(dial));
         sent.way.set(Some(way));

@@ -7,8 +7,10 @@ use drystone_component::Interface;
 use drystone_component::calls::Calls;
 
 use super::admission::Origins;
+use super::io::Io;
+use drystone_net::dial::{Dial, Target};
 use drystone_net::place::Place;
-use drystone_net::secure::{Channel, Dialer};
+use drystone_net::secure::Dialer;
 use drystone_reactor::Reactor;
 
 /// What `BY Http(...)` says.
@@ -35,7 +37,7 @@ pub(super) struct Service {
     /// `None`: it is talked to by a WebSocket.
     pub(super) calls: Option<Calls>,
     pub(super) place: Place,
-    pub(super) port: u16,
+    port: u16,
     /// `None`: without TLS.
     dialer: Option<Dialer>,
     /// The place, as requests name it.
@@ -80,8 +82,11 @@ impl Service {
         format!("{}: {why}", self.url())
     }
 
-    /// What a new connection is enciphered by, if it is.
-    pub(super) fn channel(&self) -> Result<Option<Channel>, String> {
-        self.dialer.as_ref().map(|dialer| dialer.dial(&self.place.host)).transpose()
+    /// Makes a connection to it; `then` is called once, unless that is given up: perhaps before this returns.
+    pub(super) fn dial(&self, then: impl FnOnce(Result<Io, String>) + 'static) -> Rc<Dial> {
+        let Service { reactor, place, port, dialer, .. } = self;
+        let target =
+            Target { reactor: reactor.clone(), place: place.clone(), port: *port, dialer: dialer.clone() };
+        Dial::begin(target, |made| then(made.map(Io)))
     }
 }

@@ -12,6 +12,7 @@ use super::io::Io;
 use drystone_net::entry::Entry;
 use drystone_net::secure::{Acceptor, Files};
 use drystone_net::socket::Socket;
+use drystone_net::stream::Stream;
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Reactor};
 
@@ -43,7 +44,7 @@ impl Site {
             move |stream| {
                 let socket = Socket::new(reactor.clone(), stream)?;
                 let channel = acceptor.as_ref().map(Acceptor::accept).transpose()?;
-                Gate::open(&reactor, exports.clone(), Io::new(&reactor, socket, channel));
+                Gate::open(&reactor, exports.clone(), Io(Stream::new(&reactor, socket, channel)));
                 Ok(())
             }
         };

@@ -17,4 +17,5 @@ pub mod samples;
 pub mod secure;
 pub mod slot;
 pub mod socket;
+pub mod stream;
 pub mod xdr;
