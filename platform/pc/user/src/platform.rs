@@ -10,7 +10,7 @@ use drystone_component::{Name, Template};
 use drystone_kortex::bindings::Bindings;
 use drystone_kortex::composed::Times;
 use drystone_kortex::domain::{Home, Rings, Wake};
-use drystone_kortex::{Addition, Expected};
+use drystone_kortex::{Addition, Expected, Host};
 use drystone_runtime::binding::{Binder, Hints, ResourceManager};
 use drystone_runtime::far::Domain;
 use drystone_runtime::layout::Process;
