@@ -24,6 +24,8 @@ pub struct Module {
     pub items: BTreeSet<String>,
     /// What each imported name stands for. Imports of functions' bodies are taken for the module's.
     pub imports: BTreeMap<String, Vec<String>>,
+    /// Names that are imported for others (`pub use`).
+    pub handed_on: BTreeSet<String>,
     /// Modules of which all is imported.
     pub globs: Vec<Vec<String>>,
     /// What is used.
@@ -35,6 +37,8 @@ pub struct Module {
 pub struct Modules {
     /// The root is the first.
     pub all: Vec<Module>,
+    /// The modules of macros that are exported: others name these by the root.
+    pub exported: BTreeMap<String, usize>,
     /// Paths from the repository on, and texts.
     pub files: Vec<(String, String)>,
 }
@@ -92,6 +96,9 @@ impl Modules {
                     };
                     self.all[number].children.entry(name).or_insert(found);
                 }
+                Item::Macro(item) if is_exported(&item.attrs) => {
+                    self.exported.extend(item.ident.as_ref().map(|name| (name.to_string(), number)));
+                }
                 _ => {}
             }
         }
@@ -125,6 +132,11 @@ pub fn for_tests(attributes: &[Attribute]) -> bool {
         }
         _ => false,
     })
+}
+
+/// Whether a macro with these attributes is exported.
+fn is_exported(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| attribute.path().is_ident("macro_export"))
 }
 
 /// What the attribute `path` of a module says.

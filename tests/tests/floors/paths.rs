@@ -13,6 +13,8 @@ use crate::modules::{Module, for_tests};
 pub struct Named {
     pub segments: Vec<String>,
     pub line: usize,
+    /// It stands in a `use`.
+    pub is_import: bool,
 }
 
 /// Reads the items of a module.
@@ -28,15 +30,19 @@ impl Reader {
         Reader { module, within: false }
     }
 
-    /// What was read.
-    pub fn module(self) -> Module {
+    /// What was read. A name alone leads to what its file declares, or imports, which counts where it is imported; but
+    /// what is imported for others is only used if it is named.
+    pub fn module(mut self) -> Module {
+        let Module { paths, handed_on, .. } = &mut self.module;
+        paths.retain(|path| {
+            path.is_import || path.segments.len() > 1 || handed_on.contains(&path.segments[0])
+        });
         self.module
     }
 
-    /// A path of one name leads to nothing that other files declare, but for what the module imports.
     fn name(&mut self, segments: Vec<String>, line: usize) {
-        if segments.len() > 1 {
-            self.module.paths.push(Named { segments, line });
+        if !segments.is_empty() {
+            self.module.paths.push(Named { segments, line, is_import: false });
         }
     }
 
@@ -49,9 +55,8 @@ impl Reader {
             UseTree::Glob(glob) => {
                 self.module.globs.push(before.to_vec());
                 if !public {
-                    self.module
-                        .paths
-                        .push(Named { segments: with(&"*"), line: glob.star_token.spans[0].start().line });
+                    let line = glob.star_token.spans[0].start().line;
+                    self.module.paths.push(Named { segments: with(&"*"), line, is_import: true });
                 }
             }
             UseTree::Name(name) => {
@@ -69,8 +74,11 @@ impl Reader {
     fn import_as(&mut self, ident: &proc_macro2::Ident, name: &str, before: &[String], public: bool) {
         let path = if ident == "self" { before.to_vec() } else { [before, &[ident.to_string()]].concat() };
         self.module.imports.insert(name.to_owned(), path.clone());
-        if !public {
-            self.module.paths.push(Named { segments: path, line: ident.span().start().line });
+        if public {
+            self.module.handed_on.insert(name.to_owned());
+        } else {
+            let line = ident.span().start().line;
+            self.module.paths.push(Named { segments: path, line, is_import: true });
         }
     }
 

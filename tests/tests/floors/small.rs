@@ -57,6 +57,7 @@ fn parents_and_children_use_each_other_as_others_do() {
 
 #[test]
 fn a_re_export_is_no_use_and_hides_none() {
+    assert_eq!(of_modules("pub use one::One; fn f() -> One {}", "", "", ""), ["lib one"]);
     assert!(
         of_modules("pub use one::One; pub(crate) use two::*;", "pub use child::Child as Son;", "", "")
             .is_empty()

@@ -90,6 +90,11 @@ impl Modules {
         if let Some(found) = if goes_on { child.or(item) } else { item.or(child) } {
             return Some(found);
         }
+        if module == 0
+            && let Some(&declaring) = self.exported.get(name)
+        {
+            return Some(Target::Item(declaring));
+        }
         let this = (module, name.to_owned());
         if open.contains(&this) {
             return None;
