@@ -6,7 +6,8 @@ use drystone_linux::bindings::{onc, udp};
 use drystone_stubs::description;
 
 use crate::arguments::Describe;
-use crate::{Status, fail, sources, write};
+use crate::output::{Status, fail, write};
+use crate::sources;
 
 /// Writes it.
 pub fn describe(command: &Describe) -> Result<(), Status> {
