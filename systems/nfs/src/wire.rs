@@ -1,5 +1,5 @@
-//! How the library that speaks to NFS servers gets its connections. It is asynchronous; here they block, on threads that
-//! are there for that, so that what it awaits has always been done when it asks.
+//! How the library that speaks to NFS servers gets its connections. It is asynchronous; here they block, on threads
+//! that are there for that, so that what it awaits has always been done when it asks.
 
 use std::io;
 use std::net::SocketAddr;

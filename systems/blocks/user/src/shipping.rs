@@ -1,5 +1,5 @@
-//! What is asked of who runs programs, and how a server is asked for that by a channel: a request lies at its beginning and behind it the values that a program gets, from the middle on those that it gives; a program or a
-//! hash by itself.
+//! What is asked of who runs programs, and how a server is asked for that by a channel: a request lies at its beginning
+//! and behind it the values that a program gets, from the middle on those that it gives; a program or a hash by itself.
 //!
 //! A server may lie, and may change the channel whenever it likes: what comes from there is copied once and looked at
 //! then, and is numbers only.
@@ -59,6 +59,7 @@ pub struct Request {
     pub by: By,
 }
 
+/// Where values and results of a request lie in the channel.
 pub const VALUES: usize = 64;
 pub const RESULTS: usize = 2048;
 
