@@ -17,7 +17,6 @@ use clap::Args;
 use crate::{native, places};
 use comparison::has_grown;
 use kernel::Counter;
-pub use kernel::instructions;
 use record::Counts;
 
 /// How often a kernel that seems to have grown is counted before that is believed.

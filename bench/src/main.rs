@@ -44,6 +44,7 @@ mod server;
 mod specialise;
 mod statistics;
 mod turns;
+mod valgrind;
 mod words;
 
 use std::io::{self, Write};

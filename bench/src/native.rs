@@ -3,23 +3,21 @@
 //! THINK, section 3.2, figure 3).
 
 mod adders;
+mod clock;
+#[allow(missing_docs, reason = "made by a build script")]
+mod interfaces;
 mod stopwatch;
 
 use std::env;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
 use crate::execute::execute;
-use crate::guard;
 use crate::statistics::Figure;
+use crate::valgrind;
 use adders::Form;
-
-#[allow(missing_docs, reason = "made by a build script")]
-mod interfaces {
-    include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
-}
 
 /// How often each is measured.
 const RUNS: usize = 7;
@@ -160,7 +158,7 @@ impl Called {
         let spelled =
             |value: Option<clap::builder::PossibleValue>| name(&value.expect("none is hidden").get_name());
         let count = |calls: u32| {
-            guard::instructions(|valgrind: &mut Command| {
+            valgrind::instructions(|valgrind: &mut Command| {
                 valgrind.arg(&program).args(["native", "--only", &spelled(self.way.to_possible_value())]);
                 valgrind.args(["--form", &spelled(self.form.to_possible_value()), "--calls", &name(&calls)]);
                 execute(valgrind, 1, LIMIT).map(drop)
@@ -169,9 +167,4 @@ impl Called {
         let (few, many) = (count(COUNTED)?, count(COUNTED * 11)?);
         Ok(many.saturating_sub(few) as f64 / f64::from(COUNTED * 10))
     }
-}
-
-/// Since then, of one of so many.
-fn picoseconds_since(start: Instant, calls: u32) -> f64 {
-    start.elapsed().as_nanos() as f64 * 1000.0 / f64::from(calls)
 }

@@ -17,6 +17,9 @@ pub enum Better {
     Higher,
 }
 
+/// Who is told about each row.
+pub type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
+
 /// See the head of this file. As JSON, names and order are those of the bench's contract.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {

@@ -17,6 +17,7 @@ use crate::marshalling;
 use crate::mir::{BlockId, Code, Inst};
 use crate::segments::{self, Cut};
 use crate::shims;
+use crate::signatures::{condition_signature, entry_signature, native_signature, resume_signature};
 use crate::verify;
 use crate::workbench::Workbench;
 
@@ -86,15 +87,14 @@ pub(crate) fn generate<M: Module>(
     };
     for (number, cut) in cuts.iter().enumerate() {
         if cut.code.native {
-            let signature = emit::native_signature(&cut.code);
+            let signature = native_signature(&cut.code);
             let id = functions.ids[&(number, BlockId(0))];
             workbench.define(module, id, signature, |module, builder| {
                 emit::native(module, &mut functions, builder, number);
             });
         }
         for (index, segment) in cut.segments.iter().enumerate() {
-            let signature =
-                if segment.is_condition { emit::condition_signature() } else { emit::resume_signature() };
+            let signature = if segment.is_condition { condition_signature() } else { resume_signature() };
             let id = functions.ids[&(number, segment.entry)];
             workbench.define(module, id, signature, |module, builder| {
                 emit::segment(module, &mut functions, builder, number, index);
@@ -162,14 +162,13 @@ fn declare<M: Module>(module: &mut M, cuts: &[Cut]) -> HashMap<(usize, BlockId),
     for (number, cut) in cuts.iter().enumerate() {
         if cut.code.native {
             let name = format!("{}${number}", cut.code.name);
-            let signature = emit::native_signature(&cut.code);
+            let signature = native_signature(&cut.code);
             let id = module.declare_function(&name, Linkage::Local, &signature).expect("a fresh name");
             ids.insert((number, BlockId(0)), id);
         }
         for segment in &cut.segments {
             let name = format!("{}${number}.{}", cut.code.name, segment.entry.0);
-            let signature =
-                if segment.is_condition { emit::condition_signature() } else { emit::resume_signature() };
+            let signature = if segment.is_condition { condition_signature() } else { resume_signature() };
             let id = module.declare_function(&name, Linkage::Local, &signature).expect("a fresh name");
             ids.insert((number, segment.entry), id);
         }
@@ -181,7 +180,7 @@ fn declare_entries<M: Module>(module: &mut M) -> HashMap<&'static str, FuncId> {
     entries::ALL
         .iter()
         .map(|entry| {
-            let signature = emit::entry_signature(entry);
+            let signature = entry_signature(entry);
             let id = module.declare_function(entry.name, Linkage::Import, &signature).expect("declared once");
             (entry.name, id)
         })

@@ -7,10 +7,11 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Linkage, Module};
 
-use crate::emit::{self, offset};
-use crate::entries;
+use crate::dispatch::dispatch;
 use crate::mir::EntryPoint;
+use crate::signatures::{last_signature, resume_signature, unusual_signature};
 use crate::workbench::Workbench;
+use crate::{entries, offset};
 
 /// `(worker, process)`, as the scheduler calls it.
 fn plain_signature() -> Signature {
@@ -44,7 +45,7 @@ pub(crate) fn shim<M: Module>(
 pub(crate) fn enter<M: Module>(module: &mut M, workbench: &mut Workbench) -> FuncId {
     shim(module, workbench, "ds_enter", plain_signature(), |_, builder, parameters| {
         let resume = builder.ins().load(types::I64, MemFlagsData::trusted(), parameters[1], offset::RESUME);
-        let signature = builder.import_signature(emit::resume_signature());
+        let signature = builder.import_signature(resume_signature());
         builder.ins().call_indirect(signature, resume, parameters);
         builder.ins().return_(&[]);
     })
@@ -56,7 +57,7 @@ pub(crate) fn native<M: Module>(
     workbench: &mut Workbench,
     entries: &HashMap<&'static str, FuncId>,
 ) -> FuncId {
-    shim(module, workbench, "ds_native_shim", emit::resume_signature(), |module, builder, parameters| {
+    shim(module, workbench, "ds_native_shim", resume_signature(), |module, builder, parameters| {
         let native = module.declare_func_in_func(entries[entries::NATIVE.name], builder.func);
         builder.ins().call(native, parameters);
         builder.ins().return_(&[]);
@@ -71,7 +72,7 @@ pub(crate) fn unusual<M: Module>(
 ) -> HashMap<&'static str, FuncId> {
     let mut make = |entry: &EntryPoint| {
         let name = format!("{}_unusual", entry.name);
-        shim(module, workbench, &name, emit::unusual_signature(entry), |module, builder, parameters| {
+        shim(module, workbench, &name, unusual_signature(entry), |module, builder, parameters| {
             let function = module.declare_func_in_func(entries[entry.name], builder.func);
             let call = builder.ins().call(function, parameters);
             if let Some(&answer) = builder.inst_results(call).first() {
@@ -95,9 +96,9 @@ pub(crate) fn last<M: Module>(
     entry: &EntryPoint,
 ) -> FuncId {
     let name = format!("{}_last", entry.name);
-    shim(module, workbench, &name, emit::last_signature(entry), |module, builder, parameters| {
+    shim(module, workbench, &name, last_signature(entry), |module, builder, parameters| {
         let function = module.declare_func_in_func(entries[entry.name], builder.func);
         builder.ins().call(function, parameters);
-        emit::dispatch(builder, parameters[0]);
+        dispatch(builder, parameters[0]);
     })
 }

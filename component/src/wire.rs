@@ -16,9 +16,11 @@ mod frame;
 mod inbox;
 mod limits;
 mod numbers;
+mod role;
 mod xdr;
 
-pub use connection::{Arrival, Connection, Event, Handle, Role};
+pub use connection::{Arrival, Connection, Event, Handle};
 pub use description::{Described, Description, identity};
 pub use limits::Limits;
+pub use role::Role;
 pub use xdr::{Reader, Sink, Source, decode, encode, hand_over, put_opaque, put_u32, put_u64};

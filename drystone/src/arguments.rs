@@ -7,7 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use drystone_compiler::Processor;
 use drystone_handlers::{Engine, Mode};
 
-use crate::{Status, wrong};
+use crate::output::{Status, wrong};
 
 /// Programs put together from components.
 #[derive(Parser)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::{Status, fail, say};
+use crate::output::{Status, fail, say};
 
 /// What Cargo knows of a crate and of all that it depends on.
 pub struct Metadata {

@@ -13,7 +13,8 @@ use drystone_language::source::SourceFile;
 use serde_json::{Value, json};
 
 use crate::arguments::{Inspect, Rebind};
-use crate::{Status, WRONG, fail, say, sources, write};
+use crate::output::{Status, WRONG, fail, say, write};
+use crate::sources;
 
 /// Asks the program; what it answers.
 pub fn ask(socket: &Path, request: &Value) -> Result<Value, Status> {

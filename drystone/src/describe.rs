@@ -6,7 +6,8 @@ use drystone_stubs::description;
 use {drystone_onc as onc, drystone_udp as udp};
 
 use crate::arguments::Describe;
-use crate::{Status, fail, sources, write};
+use crate::output::{Status, fail, write};
+use crate::sources;
 
 /// Writes it.
 pub fn describe(command: &Describe) -> Result<(), Status> {

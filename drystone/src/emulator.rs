@@ -10,7 +10,7 @@ use std::thread;
 
 use rustix::process::Signal;
 
-use crate::{Status, fail, say};
+use crate::output::{Status, fail, say};
 
 /// QEMU's emulation of a PC.
 const QEMU: &str = "qemu-system-x86_64";

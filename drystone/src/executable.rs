@@ -7,8 +7,9 @@ use std::process::Command;
 use crate::arguments::{self, Build};
 use crate::library::Platform;
 use crate::linker::{Parts, leave_out_unwinding, run};
+use crate::output::{Status, fail, write};
 use crate::sizes::Native;
-use crate::{Status, fail, hosted, image, sizes, sources, system, write};
+use crate::{hosted, image, sizes, sources, system};
 
 /// Makes the executable, or shows what it would be made of.
 pub fn build(command: &Build) -> Result<(), Status> {

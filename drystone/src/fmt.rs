@@ -6,7 +6,8 @@ use std::path::Path;
 use drystone_language::format;
 
 use crate::arguments::Fmt;
-use crate::{FAILED, Status, WRONG, fail, sources, tell};
+use crate::output::{FAILED, Status, WRONG, fail, tell};
+use crate::sources;
 
 /// What became of a file.
 enum Outcome {

@@ -11,7 +11,8 @@ mod svg;
 mod written;
 
 use crate::arguments::{Graph, Source};
-use crate::{Status, fail, sources, write};
+use crate::output::{Status, fail, write};
+use crate::sources;
 
 use picture::Picture;
 

@@ -2,17 +2,17 @@
 
 mod attach;
 mod attached;
+mod object;
 
-use std::collections::hash_map::RandomState;
 use std::fs;
-use std::hash::{BuildHasher, Hasher};
 use std::path::Path;
 
-use drystone_extension::handler::{Handler, Image, Machine, Settings};
-use drystone_handlers::{HEADER, Xdp, compile};
+use drystone_extension::handler::{Handler, Settings};
+use drystone_handlers::{HEADER, Xdp};
 
 use crate::arguments::{HandlerAction, HandlerFile};
-use crate::{Status, fail, tell};
+use crate::output::{Status, fail, tell};
+use object::images;
 
 const EXAMPLE: &str = include_str!("handler/counter.c");
 
@@ -46,21 +46,6 @@ fn new(folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// An object file, or what clang makes of C.
-fn object(file: &Path) -> Result<Vec<u8>, String> {
-    match file.extension() {
-        Some(extension) if extension == "c" => compile(file, &[]),
-        _ => fs::read(file).map_err(|error| format!("{}: {error}", file.display())),
-    }
-}
-
-fn images(file: &HandlerFile) -> Result<[Image; 2], String> {
-    let bytes = object(&file.file)?;
-    let read = |machine| Image::read(&bytes, file.entry.as_deref(), machine);
-    let named = |why| format!("{}: {why}", file.file.display());
-    Ok([read(Machine::Drystone).map_err(named)?, read(Machine::Linux).map_err(named)?])
-}
-
 fn check(file: &HandlerFile) -> Result<(), String> {
     let [own, linux] = images(file)?;
     let verified = Handler::of(&own, Settings::default());
@@ -87,9 +72,4 @@ fn check(file: &HandlerFile) -> Result<(), String> {
         Err(why) => tell(format_args!("Linux doesn't take {}: {why}", linux.name)),
     }
     if verified.is_err() && loaded.is_err() { Err("nobody takes it".into()) } else { Ok(()) }
-}
-
-/// A number that nobody can guess.
-fn seed() -> u64 {
-    RandomState::new().build_hasher().finish()
 }

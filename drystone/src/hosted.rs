@@ -14,7 +14,7 @@ use object::{SymbolFlags, SymbolKind, SymbolScope};
 
 use crate::library::Platform;
 use crate::linker::{Parts, leave_out_unwinding, run};
-use crate::{Status, fail};
+use crate::output::{Status, fail};
 
 /// Where the machine's own code lies: behind its memory, and where the C library's first code can be.
 const MACHINE: u64 = 0x7000_0000;

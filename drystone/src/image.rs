@@ -13,7 +13,7 @@ use object::{LittleEndian, Object, ObjectSection, ObjectSymbol, Relocation, Relo
 
 use crate::library::Platform;
 use crate::linker::{Parts, run};
-use crate::{Status, fail};
+use crate::output::{Status, fail};
 
 /// How it lies in memory.
 pub static LAYOUT: &str = include_str!("../../platform/pc/machine/image.ld");

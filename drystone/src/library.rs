@@ -12,7 +12,8 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use crate::{Status, cargo, fail};
+use crate::cargo;
+use crate::output::{Status, fail};
 
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::library::Platform;
-use crate::{Status, fail, own, with};
+use crate::output::{Status, fail};
+use crate::{own, with};
 
 /// What is linked.
 pub struct Parts {

@@ -17,6 +17,7 @@ mod image;
 mod library;
 mod linker;
 mod origin;
+mod output;
 mod own;
 mod project;
 mod run;
@@ -26,27 +27,16 @@ mod system;
 mod tool;
 mod with;
 
-use std::fs;
-use std::io::{ErrorKind, Write};
-use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 
 use clap::Parser;
 
 use arguments::{Action, Command};
+use output::{Status, fail};
 
 /// Checker and compiler call themselves for what stands in one another; what is not used of it costs nothing.
 const STACK: usize = 256 << 20;
-
-/// Why a command ends early: its errors are shown by now.
-struct Status(i32);
-
-/// The command line or a program's text is wrong.
-const WRONG: Status = Status(2);
-
-/// Something went wrong later.
-const FAILED: Status = Status(1);
 
 fn main() -> ExitCode {
     let action = Command::parse().action;
@@ -75,40 +65,4 @@ fn act(action: Action) -> i32 {
         Action::Handler(command) => handler::handler(command.action),
     };
     done.map_or_else(|Status(status)| status, |()| 0)
-}
-
-/// Says why something failed.
-fn fail(message: impl std::fmt::Display) -> Status {
-    say(format_args!("error: {message}\n"));
-    FAILED
-}
-
-/// Says what is wrong with the command line.
-fn wrong(message: impl std::fmt::Display) -> Status {
-    say(format_args!("error: {message}\n"));
-    WRONG
-}
-
-/// Writes to standard error, if anybody reads it.
-fn say(message: impl std::fmt::Display) {
-    let _ = write!(std::io::stderr(), "{message}");
-}
-
-/// Writes a line to standard output, if anybody reads it.
-fn tell(message: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stdout(), "{message}");
-}
-
-/// Writes a text to a file, or else to standard output, as far as anybody reads it.
-fn write(output: Option<&Path>, text: &str) -> Result<(), Status> {
-    match output {
-        Some(path) => fs::write(path, text)
-            .map_err(|error| fail(format_args!("cannot write {}: {error}", path.display()))),
-        None => match std::io::stdout().write_all(text.as_bytes()) {
-            Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-                Err(fail(format_args!("standard output: {error}")))
-            }
-            _ => Ok(()),
-        },
-    }
 }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use crate::library::{Package, Platform};
-use crate::{Status, fail, origin};
+use crate::origin;
+use crate::output::{Status, fail};
 
 /// The checkout that the command was built from.
 pub const CHECKOUT: &str = env!("DRYSTONE_CHECKOUT");

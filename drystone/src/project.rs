@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use crate::arguments::New;
-use crate::{Status, fail, tell};
+use crate::output::{Status, fail, tell};
 
 /// Names and contents; `NAME` stands for the project's name.
 const FILES: &[(&str, &str)] = &[

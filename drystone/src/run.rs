@@ -14,8 +14,9 @@ use drystone_linux::Options;
 
 use crate::arguments::{Platform, Run, Source};
 use crate::emulator::Machine;
+use crate::output::{Status, fail, wrong};
 use crate::sources::Loaded;
-use crate::{Status, executable, fail, hosted, image, sources, system, wrong};
+use crate::{executable, hosted, image, sources, system};
 
 /// The program's exit status.
 pub fn run(mut command: Run) -> Result<i32, Status> {

@@ -12,8 +12,9 @@ use drystone_language::render::{self, Colour};
 use drystone_language::source::{Diagnostic, SourceFile};
 
 use crate::arguments::Source;
+use crate::output::{Status, WRONG, say, wrong};
 use crate::system::Composed;
-use crate::{Status, WRONG, say, with, wrong};
+use crate::with;
 
 /// The library's files, by name and text, for programs that have none of the same name beside them.
 const LIBRARY: &[(&str, &str)] = &[

@@ -12,9 +12,10 @@ use serde_json::Value;
 
 use crate::arguments::{Build, Source};
 use crate::cargo::{self, Metadata};
+use crate::image;
 use crate::library::keep;
+use crate::output::{Status, fail, wrong};
 use crate::sizes::Native;
-use crate::{Status, fail, image, wrong};
 
 pub use package::Parts;
 

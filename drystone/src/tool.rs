@@ -8,7 +8,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Status, cargo, fail, own};
+use crate::output::{Status, fail};
+use crate::{cargo, own};
 
 /// The program, and the package that it is made of.
 const SPECIALISER: &str = "drystone-specialise";

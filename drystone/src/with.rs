@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::cargo::{self, Metadata};
 use crate::library::{Crate, Package, Platform};
-use crate::{Status, fail};
+use crate::output::{Status, fail};
 
 /// What Cargo is needed for.
 const WHAT: &str = "--with";

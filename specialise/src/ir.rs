@@ -7,6 +7,7 @@
 
 mod attributes;
 mod consts;
+mod ids;
 mod ops;
 mod places;
 mod types;
@@ -18,26 +19,11 @@ use std::rc::Rc;
 
 pub use attributes::{CallAttributes, Effects, Extension, ParamAttributes};
 pub use consts::{Const, signed};
+pub use ids::{BlockId, FunctionId, GlobalId, ValueId};
 pub use ops::{Access, Binary, Cast, Compare, FloatCompare, Op, Operand};
 pub use places::{Place, PlaceId, Places};
 pub use types::{Layout, Type};
 pub use unread::{Source, Unread, Unsupported};
-
-/// A function of a [`Module`], by position.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct FunctionId(pub u32);
-
-/// A global variable of a [`Module`], by position.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct GlobalId(pub u32);
-
-/// A block of a [`Body`], by position; block 0 is the entry.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct BlockId(pub u32);
-
-/// A value of a function: a parameter or the result of an instruction. Parameters come first, in their order.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct ValueId(pub u32);
 
 /// One instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,53 +3,14 @@
 //!
 //! Bodies that nobody has asked for stay unread; they find what their names stand for in the new module.
 
+mod error;
 mod join;
 mod names;
 mod relink;
 
+pub use error::LinkError;
+
 use crate::ir::Module;
-use std::fmt;
-use std::rc::Rc;
-
-/// Why modules do not make a program.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum LinkError {
-    /// Two modules define the same name, and neither gives way.
-    Twice {
-        /// The name.
-        name: Rc<str>,
-        /// One module.
-        first: Rc<str>,
-        /// The other.
-        second: Rc<str>,
-    },
-    /// An alias names, through others, itself.
-    Circle {
-        /// The name.
-        name: Rc<str>,
-    },
-    /// A constant can't be said any more, because a name in it is now part of something else.
-    Address {
-        /// The module that it stands in.
-        module: Rc<str>,
-        /// Why.
-        what: String,
-    },
-}
-
-impl fmt::Display for LinkError {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            LinkError::Twice { name, first, second } => {
-                write!(f, "`{name}` is defined in {first} and again in {second}: leave one of them out")
-            }
-            LinkError::Circle { name } => write!(f, "the alias `{name}` names itself"),
-            LinkError::Address { module, what } => write!(f, "{module}: {what}"),
-        }
-    }
-}
-
-impl std::error::Error for LinkError {}
 
 /// Makes one module of several.
 pub fn link(modules: Vec<Module>) -> Result<Module, LinkError> {

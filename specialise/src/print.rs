@@ -6,12 +6,13 @@
 mod body;
 mod constants;
 mod names;
+mod text;
 
-use crate::ir::{Const, Effects, Extension, Function, FunctionId, Global, Module, ParamAttributes, Type};
+use crate::ir::{Const, Function, FunctionId, Global, Module};
 use constants::Typed;
 use names::Spelling;
 use std::collections::HashSet;
-use std::fmt::Write;
+use text::{attributes, comment, effects, put, spelled};
 
 /// Writes a module as LLVM IR text.
 pub fn print(module: &Module) -> String {
@@ -46,18 +47,6 @@ fn weakness(module: &Module, name: &str) -> &'static str {
         (false, _) => "",
         (true, true) => "weak ",
         (true, false) => "weak_odr ",
-    }
-}
-
-/// Writes to a string, which never fails.
-fn put(text: &mut String, what: std::fmt::Arguments) {
-    let _ = text.write_fmt(what);
-}
-
-/// Writes each line of a comment behind a semicolon.
-fn comment(text: &mut String, lines: &str) {
-    for line in lines.split(['\n', '\r']).filter(|line| !line.is_empty()) {
-        put(text, format_args!("; {line}\n"));
     }
 }
 
@@ -133,52 +122,4 @@ fn signature(text: &mut String, function: &Function, name: impl Fn(&mut String, 
         text.push_str(" noreturn");
     }
     effects(text, function.memory);
-}
-
-fn spelled(extension: Extension) -> &'static str {
-    match extension {
-        Extension::Zero => "zeroext ",
-        Extension::Sign => "signext ",
-    }
-}
-
-fn effects(text: &mut String, effects: Effects) {
-    text.push_str(match effects {
-        Effects::None => " memory(none)",
-        Effects::Read => " memory(read)",
-        Effects::ReadArguments => " memory(argmem: read)",
-        Effects::Arguments => " memory(argmem: readwrite)",
-        Effects::Inaccessible => " memory(inaccessiblemem: readwrite)",
-        Effects::ArgumentsOrInaccessible => " memory(argmem: readwrite, inaccessiblemem: readwrite)",
-        Effects::Any => "",
-    });
-}
-
-/// What is said about a parameter or an argument, behind its type.
-fn attributes(text: &mut String, said: &ParamAttributes) {
-    let pointee = |size| Type::Array(size, Type::Int(8).into());
-    if let Some((size, align)) = said.byval {
-        put(text, format_args!(" byval({}) align {align}", pointee(size)));
-    }
-    if let Some((size, align)) = said.sret {
-        put(text, format_args!(" sret({}) align {align}", pointee(size)));
-    }
-    if let (Some(align), None, None) = (said.align, said.byval, said.sret) {
-        put(text, format_args!(" align {align}"));
-    }
-    if let Some(extension) = said.extension {
-        put(text, format_args!(" {}", spelled(extension).trim_end()));
-    }
-    let access = match (said.readonly, said.writeonly) {
-        (true, true) => " readnone",
-        (true, false) => " readonly",
-        (false, true) => " writeonly",
-        (false, false) => "",
-    };
-    text.push_str(access);
-    for (holds, word) in [(said.noalias, " noalias"), (said.nocapture, " nocapture")] {
-        if holds {
-            text.push_str(word);
-        }
-    }
 }

@@ -18,29 +18,10 @@ mod periods;
 mod rewrite;
 mod steps;
 
-use crate::ir::{Body, Effects, FunctionId, Module, Type};
+pub use bulk::Bulk;
+
+use crate::ir::Body;
 use crate::tidy::{Roots, Surroundings};
-
-/// The functions that whole runs may become calls of.
-#[derive(Clone, Copy, Debug)]
-pub struct Bulk {
-    /// `llvm.memcpy` with 64-bit length.
-    pub copy: FunctionId,
-    /// `llvm.memset` with 64-bit length.
-    pub fill: FunctionId,
-}
-
-impl Bulk {
-    /// Finds the functions in a module, or declares them there.
-    pub fn declare(module: &mut Module) -> Bulk {
-        let copy = [Type::Ptr, Type::Ptr, Type::WORD, Type::Int(1)];
-        let fill = [Type::Ptr, Type::Int(8), Type::WORD, Type::Int(1)];
-        Bulk {
-            copy: module.declare("llvm.memcpy.p0.p0.i64", &copy, Type::Void, Effects::Arguments),
-            fill: module.declare("llvm.memset.p0.i64", &fill, Type::Void, Effects::Arguments),
-        }
-    }
-}
 
 /// Makes loops of the runs in all blocks, as they stand or, where that finds more, with what belongs together gathered.
 /// Time grows with the size of the function, not faster. The body is to be tidied before (addresses must be folded) and

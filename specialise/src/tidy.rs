@@ -15,6 +15,7 @@ mod hash;
 mod memory;
 mod number;
 mod roots;
+mod surroundings;
 pub(crate) mod unroll;
 pub(crate) mod widen;
 
@@ -23,16 +24,9 @@ pub(crate) use hash::{Mixer, Table};
 pub(crate) use memory::{Addresses, Place};
 pub(crate) use roots::{Root, Roots};
 
-use crate::ir::{Body, FunctionId, Module, Param};
+pub use surroundings::Surroundings;
 
-/// What is around a body: what it calls and what its parameters are.
-#[derive(Clone, Copy, Debug)]
-pub struct Surroundings<'a> {
-    /// The module that the body belongs to.
-    pub module: &'a Module,
-    /// The parameters of its function.
-    pub params: &'a [Param],
-}
+use crate::ir::Body;
 
 /// How often the passes may make work for each other before that is enough.
 const ROUNDS: usize = 4;
@@ -50,13 +44,6 @@ pub fn tidy(body: &mut Body, around: &Surroundings) {
     }
     flow::straighten(body);
     number::number(body, around.params.len());
-}
-
-impl<'a> Surroundings<'a> {
-    /// What is around the body of a function of a module.
-    pub fn of(module: &'a Module, function: FunctionId) -> Surroundings<'a> {
-        Surroundings { module, params: &module.functions[function.0 as usize].params }
-    }
 }
 
 /// Blocks and instructions, by which the passes see whether they are done.

@@ -2,6 +2,7 @@
 //! joins them.
 
 mod crossing;
+mod effort;
 mod http;
 mod nats;
 mod page;
@@ -11,10 +12,10 @@ mod work;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
 
 pub use crossing::Crossing;
 use crossing::Way;
+pub use effort::Effort;
 use nats::Nats;
 pub use page::page;
 use parties::{Party, Peers, drystone_at, drystone_by, drystone_nats, libtirpc};
@@ -23,44 +24,9 @@ use work::Work;
 use crate::native;
 use crate::peers::joints;
 use crate::processes::busy::Busy;
-use crate::row::{Better, Row};
+use crate::row::{Better, Row, Tell};
 use crate::statistics::{Figure, rounded};
 use crate::turns::{Turn, by_turns};
-
-/// How much work is put into figures.
-#[derive(Clone, Copy)]
-pub struct Effort {
-    /// How often every contender has its turn.
-    rounds: usize,
-    /// No round begins after that time in one row.
-    budget: Duration,
-    /// By this all numbers of messages are divided.
-    part: u64,
-    /// How long a server is asked.
-    serving: Duration,
-    /// Whether there are more rows than the headline ones.
-    is_full: bool,
-}
-
-impl Effort {
-    /// Within two minutes.
-    pub const QUICK: Effort = Effort {
-        rounds: 3,
-        budget: Duration::from_secs(3),
-        part: 4,
-        serving: Duration::from_millis(500),
-        is_full: false,
-    };
-
-    /// As good as it gets.
-    pub const FULL: Effort = Effort {
-        rounds: 7,
-        budget: Duration::from_secs(10),
-        part: 1,
-        serving: Duration::from_secs(2),
-        is_full: true,
-    };
-}
 
 /// What a native call may take, compared with one by `dyn`.
 const NATIVE: f64 = 1.2;
@@ -109,8 +75,6 @@ struct Bench {
     onc: Result<PathBuf, String>,
     go: Result<PathBuf, String>,
 }
-
-type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
 
 impl Bench {
     fn native(&self) -> Result<Row, String> {

@@ -1,6 +1,7 @@
 //! The page of this subject.
 
-use super::{Effort, reasons};
+use super::effort::Effort;
+use super::reasons;
 use crate::page::{Page, Place, Plot};
 use crate::row::{Better, Row};
 

@@ -8,14 +8,15 @@ use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
+use super::Bench;
 use super::ship::Errand;
 use super::shipped::{joint, ship};
-use super::{Bench, Tell};
 use crate::curves::{Curve, Panel, svg};
 use crate::execute::processors;
 use crate::page::Section;
 use crate::places;
 use crate::row::Row;
+use crate::row::Tell;
 use crate::server::{Listening, free_address};
 use crate::statistics::{Figure, rounded};
 

@@ -14,7 +14,7 @@ use drystone_extension::engine::jit::{Constants, Jit, Pages, pages};
 use drystone_extension::engine::{Answer, Context, Helper, Interpreter, Memory, Platform, State};
 use drystone_extension::verifier::{Contract, Given, Helper as Promise, Wanted, Workspace};
 
-use super::Work;
+use super::work::Work;
 
 /// Runs a program, and says how long that took: see bench/peers/composite.
 #[derive(Args)]

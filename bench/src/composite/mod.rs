@@ -14,6 +14,7 @@ mod relay;
 mod ship;
 mod shipped;
 mod size;
+mod work;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -26,8 +27,9 @@ pub use page::{page, sections};
 use parties::{Parties, Party};
 pub use relay::Relay;
 pub use ship::Ship;
+use work::{INSTRUCTIONS, Work};
 
-use crate::row::Row;
+use crate::row::{Row, Tell};
 use crate::statistics::{Figure, rounded};
 use crate::turns::{Turn, by_turns};
 
@@ -56,54 +58,6 @@ const COMPILED: [f64; 2] = [1.5, 1.1];
 const INTERPRETED: f64 = 10.0;
 /// Microseconds in which a program is to be built and verified, and then compiled.
 const READY: [f64; 2] = [1.0, 3.0];
-
-type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
-
-/// What is done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Work {
-    /// Two calls of nothing, with three arguments each, in a loop.
-    Copy,
-    /// Four instructions in a loop.
-    Instructions,
-    /// The first program is made ready to run.
-    Ready,
-}
-
-/// Rounds of the second loop: 1.2e8 instructions.
-const INSTRUCTIONS: u64 = 30_000_000;
-
-impl Work {
-    /// As all contenders know it.
-    fn word(self) -> &'static str {
-        match self {
-            Work::Copy => "copy",
-            Work::Instructions => "instructions",
-            Work::Ready => "ready",
-        }
-    }
-
-    /// How often it is done by what is quick.
-    fn times(self) -> u64 {
-        match self {
-            Work::Copy => 20_000_000,
-            Work::Instructions => INSTRUCTIONS,
-            Work::Ready => 20_000,
-        }
-    }
-
-    /// What comes out of so many rounds.
-    fn result(self, n: u64) -> u64 {
-        match self {
-            Work::Copy => 512 * n,
-            Work::Instructions => {
-                (1..=n).rev().fold(1, |sum: u64, left| sum.wrapping_mul(31).wrapping_add(left))
-            }
-            // What was made ready is run for seven rounds in the end.
-            Work::Ready => 512 * 7,
-        }
-    }
-}
 
 /// Rows that are measured together.
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::Work;
+use super::work::Work;
 use crate::execute::execute;
 use crate::peers::engines;
 use crate::places;

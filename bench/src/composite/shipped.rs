@@ -11,13 +11,14 @@ use std::time::{Duration, Instant};
 use clap::ValueEnum;
 use tempfile::TempDir;
 
+use super::Bench;
 use super::nfs::Nfs;
 use super::parties::nanoseconds;
 use super::ship::Errand;
-use super::{Bench, Tell};
 use crate::execute::{execute, processors};
 use crate::peers::{engines, run};
 use crate::places;
+use crate::row::Tell;
 use crate::row::{Better, Row};
 use crate::server::{Listening, free_address};
 use crate::statistics::{Figure, rounded};

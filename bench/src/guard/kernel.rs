@@ -9,7 +9,6 @@
 //! should be chosen for, that is nothing.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -19,7 +18,7 @@ use tempfile::TempDir;
 use super::record::rounded;
 use crate::child::with_constant;
 use crate::execute::execute;
-use crate::places;
+use crate::{places, valgrind};
 
 /// How many times a kernel's own size the larger one is.
 const LARGER: u64 = 6;
@@ -77,7 +76,7 @@ pub struct Counter {
 impl Counter {
     /// Finds what it needs: Valgrind, and a command that is up to date.
     pub fn new() -> Result<Counter, String> {
-        find_valgrind()?;
+        valgrind::find()?;
         let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
         let counter = Counter { drystone: places::drystone()?, folder };
         // So that the library of executables isn't waited for by all that are made at once.
@@ -110,46 +109,10 @@ impl Counter {
         let executable = self.executable(text, name)?;
         let log = executable.with_extension("log");
         // On one core nothing depends on which of two threads is first.
-        counted(&log, |valgrind| {
+        valgrind::counted(&log, |valgrind| {
             execute(valgrind.arg(&executable).env("DRYSTONE_CORES", "1"), 1, RUNNING).map(drop)
         })
     }
-}
-
-/// Instructions of a run of what the given command, which begins with Valgrind, is completed to.
-pub fn instructions(run: impl FnOnce(&mut Command) -> Result<(), String>) -> Result<u64, String> {
-    find_valgrind()?;
-    let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
-    counted(&folder.path().join("run.log"), run)
-}
-
-fn counted(log: &Path, run: impl FnOnce(&mut Command) -> Result<(), String>) -> Result<u64, String> {
-    let mut valgrind = Command::new("valgrind");
-    valgrind.args(["--tool=callgrind", "--callgrind-out-file=/dev/null"]).arg(log_file(log));
-    let run = run(&mut valgrind);
-    let told = fs::read_to_string(log).unwrap_or_default();
-    run.map_err(|error| format!("{error}\n{told}"))?;
-    collected(&told).ok_or_else(|| format!("Valgrind tells no number:\n{told}"))
-}
-
-fn find_valgrind() -> Result<(), String> {
-    match Command::new("valgrind").arg("--version").output() {
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            Err("no valgrind: install it (Debian and Ubuntu: apt-get install valgrind)".into())
-        }
-        Err(error) => Err(format!("valgrind cannot be run: {error}")),
-    }
-}
-
-fn log_file(path: &Path) -> String {
-    format!("--log-file={}", path.display())
-}
-
-/// The number in `==4711== Collected : 1058389`.
-fn collected(log: &str) -> Option<u64> {
-    let line = log.lines().find(|line| line.contains("Collected"))?;
-    line.rsplit_once(':')?.1.trim().parse().ok()
 }
 
 #[cfg(test)]
@@ -172,12 +135,5 @@ mod tests {
         assert_eq!(size("CONSTANT\n  N = 600; (* times *)\n"), Some(600));
         assert_eq!(size("CONSTANT\n  N = 0;\n"), None);
         assert_eq!(size("CONSTANT\n  NN = 600;\n"), None);
-    }
-
-    #[test]
-    fn the_number_is_found_in_what_valgrind_tells() {
-        let log = "==1== Command: ./kernel\n==1== Events    : Ir\n==1== Collected : 1058389\n==1==\n";
-        assert_eq!(collected(log), Some(1_058_389));
-        assert_eq!(collected("==1== Command: ./kernel\n"), None);
     }
 }

@@ -13,9 +13,10 @@ use std::time::Instant;
 use drystone_extension::demux::{Demultiplexer, Filter};
 use drystone_extension::engine::jit::Pages;
 
-use super::{Effort, Tell};
+use super::effort::Effort;
 use crate::peers;
 use crate::row::Row;
+use crate::row::Tell;
 use crate::statistics::{Figure, percentile, rounded, sorted};
 use crate::turns::{Turn, by_turns};
 

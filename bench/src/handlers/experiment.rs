@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Effort;
-use super::parties::Party;
+use super::effort::Effort;
+use super::party::Party;
 use super::work::Work;
 
 /// Processes that compute beside the server.

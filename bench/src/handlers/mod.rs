@@ -6,12 +6,14 @@
 
 mod autogroup;
 mod demultiplexer;
+mod effort;
 mod experiment;
 mod far;
 mod increment;
 mod near;
 mod page;
 mod parties;
+mod party;
 #[cfg(target_arch = "x86_64")]
 mod pipes;
 mod protocols;
@@ -19,43 +21,19 @@ mod work;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
+pub use effort::Effort;
 use experiment::{EXPERIMENTS, Experiment, Values};
 pub use far::Far;
 pub use increment::Increment;
 pub use near::Near;
 pub use page::page;
-use parties::{Parties, Party};
+use parties::Parties;
+use party::Party;
 
-use crate::row::{Better, Row};
+use crate::row::{Better, Row, Tell};
 use crate::statistics::{Figure, rounded};
 use crate::turns::{Turn, by_turns};
-
-/// How much work is put into figures.
-#[derive(Clone, Copy)]
-pub struct Effort {
-    /// How often every contender has its turn.
-    rounds: usize,
-    /// No round begins after that time in one row.
-    budget: Duration,
-    /// Requests in a round.
-    requests: u64,
-    /// Whether there are more rows than the headline ones.
-    is_full: bool,
-}
-
-impl Effort {
-    /// Within two minutes.
-    pub const QUICK: Effort =
-        Effort { rounds: 3, budget: Duration::from_secs(8), requests: 5_000, is_full: false };
-
-    /// As good as it gets.
-    pub const FULL: Effort =
-        Effort { rounds: 7, budget: Duration::from_secs(25), requests: 20_000, is_full: true };
-}
-
-type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
 
 /// Measures row after row.
 pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {

@@ -1,6 +1,6 @@
 //! The page of figures.
 
-use super::Effort;
+use super::effort::Effort;
 use super::experiment::{BUSY, FLOOD};
 use crate::page::{Page, Place, Plot};
 use crate::row::{Better, Row};

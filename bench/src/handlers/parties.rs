@@ -11,33 +11,13 @@ use tempfile::TempDir;
 use super::autogroup::Alone;
 use super::experiment::Experiment;
 use super::far::ADDRESS;
+use super::party::Party;
 use super::work::{Work, zone};
 use crate::execute::{execute, processors};
 use crate::places;
 
 /// For one measurement.
 const LIMIT: Duration = Duration::from_secs(120);
-
-/// One that answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Party {
-    Xdp,
-    AfXdp,
-    UdpSpinning,
-    UdpBlocking,
-    CacheXdp,
-    CacheAfXdp,
-    CacheProcess,
-    Memcached,
-    DnsXdp,
-    DnsAfXdp,
-    DnsProcess,
-    Nsd,
-    CounterXdp,
-    CounterProcess,
-    Gate,
-    GateWithoutShares,
-}
 
 /// What is built before.
 pub struct Parties {
@@ -54,23 +34,6 @@ pub struct Told {
     pub median: f64,
     pub p99: f64,
     pub rate: f64,
-}
-
-impl Party {
-    /// As the page has it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Party::Xdp | Party::CacheXdp | Party::DnsXdp | Party::CounterXdp => "xdp",
-            Party::AfXdp | Party::CacheAfXdp | Party::DnsAfXdp => "af-xdp",
-            Party::UdpSpinning => "udp-spinning",
-            Party::UdpBlocking => "udp-blocking",
-            Party::CacheProcess | Party::DnsProcess | Party::CounterProcess => "process",
-            Party::Memcached => "memcached",
-            Party::Nsd => "nsd",
-            Party::Gate => "gate",
-            Party::GateWithoutShares => "gate-without-shares",
-        }
-    }
 }
 
 impl Parties {

@@ -9,10 +9,11 @@ use std::time::Instant;
 
 use drystone_extension::pipe::{Handle, Mode, Pass, Pipe, Pipes, Registers, ready};
 
-use super::{Effort, Tell};
+use super::effort::Effort;
 use crate::object::Object;
 use crate::peers;
 use crate::row::Row;
+use crate::row::Tell;
 use crate::statistics::{percentile, rounded, sorted};
 use crate::turns::{Turn, by_turns};
 

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
-use super::Tell;
 use crate::execute::{execute, processors};
 use crate::places;
+use crate::row::Tell;
 use crate::row::{Better, Row};
 use crate::statistics::Figure;
 

@@ -5,9 +5,10 @@ use std::process::Command;
 
 use drystone_emulated::{Kernel, MICROVM, count};
 
-use super::{Tell, say};
+use super::failure::say;
 use crate::places;
 use crate::row::Row;
+use crate::row::Tell;
 use crate::statistics::Figure;
 
 /// The same calls one by one.

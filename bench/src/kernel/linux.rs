@@ -166,7 +166,7 @@ fn file(name: &str, mode: usize, bytes: &[u8]) -> Vec<u8> {
 }
 
 fn boot(kernel: &Path, initramfs: &Path) -> Result<Boot, String> {
-    drystone_emulated::emulator().map_err(super::say)?;
+    drystone_emulated::emulator().map_err(super::failure::say)?;
     let mut emulator = Command::new("timeout");
     emulator.args([LIMIT, QEMU, "-M", Q35]).args(MACHINE).arg(COUNTED);
     emulator.args(MACHINE_OF_LINUX).arg(COMMAND_LINE);

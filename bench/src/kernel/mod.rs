@@ -3,6 +3,7 @@
 
 mod blocks;
 mod chapter;
+mod failure;
 pub mod linux;
 mod page;
 
@@ -10,15 +11,14 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Instant;
 
-use drystone_emulated::{Failed, Kernel, MICROVM, count};
+use drystone_emulated::{Kernel, MICROVM, count};
 
+use failure::say;
 pub use page::page;
 
 use crate::places;
-use crate::row::Row;
+use crate::row::{Row, Tell};
 use crate::statistics::Figure;
-
-type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
 
 /// The paper's kernel on a PowerPC G4.
 pub const PAPER: &str = "think-powerpc";
@@ -130,11 +130,4 @@ fn boot_time(kernel: &Kernel, linux: Option<Figure>) -> Result<Row, String> {
     let times: Result<Vec<f64>, String> = (0..ROUNDS).map(time).collect();
     let peers = linux.map(|linux| (LINUX, Some(linux))).into_iter().collect();
     Ok(Row { drystone: Figure::of(&times?), peers, ..Row::new("boot, emulator and all".into(), "ms") })
-}
-
-fn say(failed: Failed) -> String {
-    match failed {
-        Failed::Missing(what) => format!("there is no {what}"),
-        Failed::Wrong(why) => why,
-    }
 }

@@ -9,8 +9,8 @@ use std::time::Instant;
 use clap::ValueEnum;
 use drystone_runtime::native::Serving;
 
+use super::clock::picoseconds_since;
 use super::interfaces::adder::{self, Adder, Sum};
-use super::picoseconds_since;
 
 /// The forms (paper on THINK, figure 3).
 #[derive(Clone, Copy, PartialEq, ValueEnum)]

@@ -17,8 +17,8 @@ use drystone_runtime::native::{
 };
 
 use super::adders::Form;
+use super::clock::picoseconds_since;
 use super::interfaces::{adder, stopwatch, stopwatches};
-use super::picoseconds_since;
 
 const DECLARATIONS: &str = include_str!("../../native.dry");
 

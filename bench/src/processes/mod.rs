@@ -1,7 +1,9 @@
 //! Processes and messages: the programs of paper 004, what a process takes in memory and in time to make, and how
 //! much run times vary.
 
+mod bench;
 pub mod busy;
+mod effort;
 pub mod growth;
 mod jitter;
 mod page;
@@ -11,72 +13,20 @@ mod reasons;
 mod time_slices;
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::contender::{Contender, Runs};
 use crate::execute::processors;
 use crate::peers;
-use crate::row::{Better, Row};
+use crate::row::{Better, Row, Tell};
 use crate::statistics::{Figure, percentile, rounded, sorted};
+use bench::{Bench, Heading};
 use busy::Busy;
+pub use effort::Effort;
+use effort::JITTER_RUNS;
 pub use page::{page, sections};
 use programs::*;
 
-/// How much work is put into figures.
-#[derive(Clone, Copy)]
-pub struct Effort {
-    /// How often every contender's process is started, in turns.
-    rounds: usize,
-    /// No round begins after that time in one row.
-    budget: Duration,
-    /// Measured runs in each process.
-    runs: usize,
-    /// Measured runs in each process of what is heavy, and those to warm up.
-    heavy: (usize, usize),
-    /// Runs of the peers from which their jitter is known.
-    peers_jitter: usize,
-    /// For a process.
-    limit: Duration,
-    /// How long a server is asked.
-    serving: Duration,
-    /// Whether there are more rows than the headline ones.
-    is_full: bool,
-}
-
-impl Effort {
-    /// Within two minutes.
-    pub const QUICK: Effort = Effort {
-        rounds: 3,
-        budget: Duration::from_secs(1),
-        runs: 3,
-        heavy: (1, 0),
-        peers_jitter: 100,
-        limit: Duration::from_secs(60),
-        serving: Duration::from_millis(800),
-        is_full: false,
-    };
-
-    /// As good as it gets.
-    pub const FULL: Effort = Effort {
-        rounds: 7,
-        budget: Duration::from_secs(8),
-        runs: 5,
-        heavy: (1, 1),
-        peers_jitter: JITTER_RUNS,
-        limit: Duration::from_secs(300),
-        serving: Duration::from_secs(2),
-        is_full: true,
-    };
-
-    /// How a program is run in one process.
-    fn runs(&self, program: &Program, cores: usize) -> Runs {
-        let (measured, warm) = if program.is_heavy { self.heavy } else { (self.runs, 1) };
-        Runs { cores, warm, measured, limit: self.limit }
-    }
-}
-
-/// Of a small ring in one process.
-const JITTER_RUNS: usize = 500;
 /// Before those: for about so long Java compiles, which is not what jitter is about.
 const JITTER_WARM: usize = 100;
 
@@ -89,7 +39,7 @@ const TIME_SLICES: f64 = 0.5;
 const INDEPENDENT: f64 = 1.0 / 1.8;
 
 /// Measures row after row.
-pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) -> Result<(), String> {
+pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
     let mut bench = Bench { effort, drystone: Contender::drystone(), peers: peers::all(), slowness: 1.0 };
     bench.slowness = bench.measure_slowness();
     eprintln!(
@@ -131,25 +81,6 @@ pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) 
         growth::measure(bench, tell)?;
     }
     Ok(())
-}
-
-/// What all rows need.
-struct Bench {
-    effort: Effort,
-    drystone: Contender,
-    peers: Vec<Contender>,
-    /// How many times as long as the machine that the targets were stated for this one takes.
-    slowness: f64,
-}
-
-/// What a row is about.
-struct Heading<'a> {
-    row: String,
-    cores: usize,
-    unit: &'static str,
-    better: Better,
-    program: &'a Program,
-    target: Option<Target>,
 }
 
 impl Bench {

@@ -1,6 +1,7 @@
 //! The page of this subject.
 
-use super::{Effort, JITTER_RUNS, growth, jitter, reasons};
+use super::effort::{Effort, JITTER_RUNS};
+use super::{growth, jitter, reasons};
 use crate::page::{Page, Place, Plot, Section};
 use crate::row::{Row, cores};
 

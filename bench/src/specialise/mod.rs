@@ -3,6 +3,7 @@
 
 mod build;
 mod drive;
+mod effort;
 mod inside;
 mod layers;
 mod page;
@@ -16,8 +17,9 @@ mod tools;
 mod workshop;
 
 use crate::places;
-use crate::row::Row;
-use drive::{Contender, Driver, Extent, Native};
+use crate::row::Tell;
+use drive::{Contender, Driver, Native};
+pub use effort::Effort;
 pub use inside::Inside;
 use layers::Which;
 pub use page::{page, sections};
@@ -26,29 +28,6 @@ pub use specialiser::Residual;
 use specialiser::Times;
 use targets::{GROWTH, TARGETS, Target};
 use workshop::{GENERIC, Workshop};
-
-/// Who is told about each row.
-type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
-
-/// How much work is put into figures.
-#[derive(Clone, Copy)]
-pub struct Effort {
-    extent: Extent,
-    /// Runs of the specialiser for each time.
-    runs: usize,
-    /// Whether there are more rows than the headline ones.
-    is_full: bool,
-}
-
-impl Effort {
-    /// Within two minutes.
-    pub const QUICK: Effort =
-        Effort { extent: Extent { rounds: 41, microseconds: 100 }, runs: 5, is_full: false };
-
-    /// As good as it gets.
-    pub const FULL: Effort =
-        Effort { extent: Extent { rounds: 401, microseconds: 200 }, runs: 15, is_full: true };
-}
 
 /// Milliseconds that the pair may take to be specialised.
 const TIME_OF_PAIR: f64 = 10.0;

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use super::effort::Effort;
+use super::reasons;
 use super::rows::{GONE, LIKE_HAND};
 use super::targets::GROWTH;
-use super::{Effort, reasons};
 use crate::curves::{self, Curve, Panel};
 use crate::page::{Page, Place, Plot, Section};
 use crate::row::Row;

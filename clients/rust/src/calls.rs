@@ -3,7 +3,7 @@
 use drystone_component::wire::{Described, Description, Handle};
 use drystone_component::{Interface, Message, Parameter, Protocol, Str, Table};
 
-use crate::Error;
+use crate::error::Error;
 use crate::line::Line;
 
 /// A communication.

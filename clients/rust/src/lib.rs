@@ -21,10 +21,10 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod error;
 mod line;
 
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
 use std::net::ToSocketAddrs;
 
@@ -37,6 +37,7 @@ use drystone_extension::composite::{Fault, Hash, Program, Refusal, VarTable};
 pub use drystone_extension::composite;
 
 pub use self::calls::Calls;
+pub use self::error::Error;
 
 use self::line::Line;
 
@@ -77,35 +78,6 @@ pub enum Stop {
     Budget,
     /// It was cancelled.
     Cancelled,
-}
-
-/// Why there is no outcome.
-#[derive(Debug)]
-pub enum Error {
-    /// The connection.
-    Io(io::Error),
-    /// The server doesn't run the program.
-    Refused(String),
-    /// The connection or the communication is over, or something has come that makes no sense.
-    Lost(String),
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Io(error) => write!(f, "{error}"),
-            Error::Refused(why) => write!(f, "the server doesn't run it: {why}"),
-            Error::Lost(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Error {
-        Error::Io(error)
-    }
 }
 
 impl From<Refusal> for Error {

@@ -6,7 +6,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use drystone_component::Interface;
 use drystone_component::wire::{Arrival, Connection, Description, Event, Handle, Limits, Role};
 
-use crate::Error;
+use crate::error::Error;
 
 /// See the head of this file.
 pub(crate) struct Line {

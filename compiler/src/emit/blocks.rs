@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use cranelift_codegen::ir::InstBuilder;
 use cranelift_module::Module;
 
-use super::collections::KnownElements;
+use super::known::KnownElements;
 use super::texts::asks_for_bytes;
 use super::{Build, Form};
 use crate::mir::BlockId;

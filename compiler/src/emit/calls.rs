@@ -4,9 +4,11 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{FuncRef, InstBuilder, Value, types};
 use cranelift_module::{FuncId, Module};
 
-use super::control::count;
-use super::{Build, offset, trusted};
+use super::Build;
+use crate::dispatch::count;
+use crate::dispatch::trusted;
 use crate::mir::{BlockId, EntryPoint, Failure, Machine, Reg};
+use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
     /// Calls an entry point with arguments of the right types; the result is widened. Does not look for failure.

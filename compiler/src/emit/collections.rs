@@ -1,6 +1,6 @@
 //! Elements of collections: arrays and dense parts are looked up in generated code.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, StackSlotData, StackSlotKind, Value, types};
@@ -9,35 +9,16 @@ use drystone_component::Kind;
 use drystone_language::program::VariableId;
 use drystone_runtime::layout::{Fault, QUEUED_BIT};
 
-use super::{Build, Form, offset, trusted};
+use super::known::{ArrayValues, Sizes};
+use super::{Build, Form};
+use crate::dispatch::trusted;
 use crate::entries;
 use crate::layout::kind_of;
 use crate::mir::{
     Address, Base, BlockId, EntryPoint, IfAbsent, Inst, LocationId, Reg, SuspensionOp, SuspensionPoint,
     Symbol,
 };
-
-/// Addresses of elements, by the array's own place and the registers of the indices.
-pub(super) type KnownElements = HashMap<(Base, i32, Vec<Reg>), Value>;
-
-/// What describes an array, loaded once.
-#[derive(Clone)]
-pub(super) struct ArrayValues {
-    /// The array itself, 0 if it is not there; none if it is known to be there.
-    made: Option<Value>,
-    elements: Value,
-    /// The size of each dimension.
-    sizes: Sizes,
-}
-
-/// The sizes of an array.
-#[derive(Clone)]
-pub(super) enum Sizes {
-    /// What they are at run time.
-    Loaded(Vec<Value>),
-    /// What they are if it is there.
-    Known(Vec<i64>),
-}
+use crate::offset;
 
 /// An array that lies at a known place.
 pub(super) struct Array {

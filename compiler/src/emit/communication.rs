@@ -8,9 +8,11 @@ use drystone_language::ast::Direction;
 use drystone_language::program::InterfaceId;
 use drystone_runtime::layout::{CALLS, FOR_CLIENT, READY, ROOM, STREAMS};
 
-use super::{Build, offset, trusted};
+use super::Build;
+use crate::dispatch::trusted;
 use crate::entries;
 use crate::mir::{BlockId, Failure, LocationId, Payload, Reach, Symbol};
+use crate::offset;
 
 /// Parts of a [`word_of`].
 pub(super) const STATE: u64 = 0xffff;

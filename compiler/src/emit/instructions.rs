@@ -5,9 +5,11 @@ use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_module::{DataId, Module};
 use drystone_runtime::layout::Fault;
 
-use super::signatures::ir_type;
-use super::{Build, Form, offset, trusted};
+use super::{Build, Form};
+use crate::dispatch::trusted;
 use crate::mir::{BlockId, Inst, LocationId, Symbol, Terminator};
+use crate::offset;
+use crate::signatures::ir_type;
 
 impl<M: Module> Build<'_, '_, M> {
     pub(super) fn instruction(&mut self, instruction: &Inst) {

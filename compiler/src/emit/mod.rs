@@ -7,11 +7,10 @@ mod collections;
 mod communication;
 mod control;
 mod instructions;
-pub(crate) mod offset;
+mod known;
 mod procedures;
 mod reach;
 mod receiving;
-mod signatures;
 mod suspension;
 mod texts;
 
@@ -25,17 +24,13 @@ use cranelift_frontend::{FunctionBuilder, Variable};
 use cranelift_module::{DataId, FuncId, Module};
 use drystone_language::program::VariableId;
 
-pub(crate) use control::dispatch;
-pub(crate) use signatures::{
-    condition_signature, entry_signature, last_signature, native_signature, resume_signature,
-    unusual_signature,
-};
-
 use crate::descriptors::Descriptors;
+use crate::dispatch::trusted;
 use crate::mir::*;
+use crate::offset;
 use crate::segments::{Cut, Segment};
-use collections::{ArrayValues, KnownElements};
-use signatures::ir_type;
+use crate::signatures::ir_type;
+use known::{ArrayValues, KnownElements};
 
 /// What all functions of a program share while they are translated.
 pub(crate) struct Functions<'a> {
@@ -134,11 +129,6 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     imported: HashMap<FuncId, FuncRef>,
     globals: HashMap<DataId, GlobalValue>,
     signature: Option<SigRef>,
-}
-
-/// Memory that generated code reads and writes is always there and aligned.
-fn trusted() -> MemFlagsData {
-    MemFlagsData::trusted()
 }
 
 /// Translates one segment.

@@ -3,9 +3,11 @@
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_module::Module;
 
-use super::{Build, Form, offset, trusted};
+use super::{Build, Form};
+use crate::dispatch::trusted;
 use crate::entries;
 use crate::mir::{BlockId, Failure, LocationId, Reg, Symbol};
+use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
     pub(super) fn call_native(&mut self, to: Option<Reg>, variant: usize, arguments: &[Reg]) {

@@ -5,9 +5,11 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
 use drystone_language::program::InterfaceId;
 
-use super::{Build, offset, trusted};
+use super::Build;
+use crate::dispatch::trusted;
 use crate::entries;
 use crate::mir::{EntryPoint, Failure, LocationId, Reach, Reg, Symbol};
+use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
     /// The communication; waits here if there is none yet.

@@ -7,10 +7,12 @@ use drystone_language::ast::Direction;
 use drystone_language::program::{InterfaceId, Pattern};
 use drystone_runtime::layout::{CALLS, CLIENT_CLOSED, FOR_CLIENT, NEWS, ROOM, SERVICE_ENDED, STREAMS};
 
+use super::Build;
 use super::communication::{Alike, FLAGS, MARKS, MOST_COMPARED, STATE, TAG, Where, word_of};
-use super::{Build, offset, trusted};
+use crate::dispatch::trusted;
 use crate::entries;
 use crate::mir::{Failure, LocationId, Payload, Reach, Reg, Symbol};
+use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
     /// A message, if it is there: the word once it is taken. Waits while none is there.

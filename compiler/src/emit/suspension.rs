@@ -7,11 +7,13 @@ use drystone_runtime::layout::{
     EXCLUSIVE_BIT, LOCK_EXCLUSIVE, LOCK_NONE, LOCK_SHARED, LOCK_TESTS, QUEUED_BIT,
 };
 
+use super::Build;
 use super::communication::Where;
-use super::{Build, offset, trusted};
 use crate::awaited::Dependence;
+use crate::dispatch::trusted;
 use crate::entries;
 use crate::mir::{BlockId, Failure, SuspensionOp, SuspensionPoint};
+use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
     /// The operation at the beginning of this segment.

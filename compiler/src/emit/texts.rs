@@ -4,8 +4,10 @@
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_module::Module;
 
-use super::{Build, offset, trusted};
+use super::Build;
+use crate::dispatch::trusted;
 use crate::mir::{Inst, Reg};
+use crate::offset;
 
 /// Instructions behind a length that are looked at for what is asked of the same text.
 const LOOKED_AT: usize = 8;

@@ -1,7 +1,7 @@
 //! What suspension points, instructions and ends of blocks take and give: registers that exist, of the right types, as
 //! many as whoever is called takes.
 
-use super::{At, Broken, Spot};
+use super::spot::{At, Broken, Spot};
 use crate::liveness;
 use crate::mir::*;
 

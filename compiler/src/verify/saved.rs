@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{At, Broken, Spot};
+use super::spot::{At, Broken, Spot};
 use crate::liveness::{self, Access};
 use crate::mir::*;
 use crate::segments::{Cut, Segment};

@@ -2,7 +2,7 @@
 
 use drystone_runtime::layout::FrameHead;
 
-use super::{At, Broken, Spot};
+use super::spot::{At, Broken, Spot};
 use crate::entries;
 use crate::mir::*;
 

@@ -3,10 +3,10 @@
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use super::connection::Role;
 use super::frame::HEADER;
 use super::inbox::Inbox;
 use super::limits::Hello;
+use super::role::Role;
 use crate::interface::{Fingerprint, Interface, Side};
 use crate::subtype::Counterparts;
 

@@ -19,21 +19,12 @@ use core::mem::{replace, take};
 
 use super::channel::{Channel, Credit, End, NO_NUMBER, Phase, taken};
 use super::description::Description;
-use super::frame::{Kind, Output, reason};
+use super::frame::{Header, Kind, Output, reason};
 use super::limits::{Hello, Limits};
 use super::numbers::Numbers;
+use super::role::Role;
 use crate::interface::{Fingerprint, Interface, Side};
 use crate::subtype::Counterparts;
-use reading::Reading;
-
-/// Which end of a connection this is: both may ask for communications, and must not give them the same numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// This side has made the connection.
-    Dialer = 0,
-    /// This side was found.
-    Acceptor = 1,
-}
 
 /// A communication of a connection; whoever has it gives it back with [`Connection::close`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -131,6 +122,16 @@ pub struct Connection {
     requests: VecDeque<u32>,
     last_request: u32,
     failure: Option<String>,
+}
+
+/// What the next bytes belong to.
+#[derive(Debug)]
+enum Reading {
+    Header,
+    /// The body of a frame that is looked at when it has come.
+    Body(Header),
+    /// A message of this communication; so many bytes of it are to come.
+    Message(u32, usize),
 }
 
 /// What somebody waits for.

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 use drystone_extension::handler::{Counts, Flows, Handler, Image, Settings, Share};
 use drystone_handlers::{AfXdp, Device, Engine, Line, Pinned, Site, Station, Wanted, Xdp};
 
-use super::{images, seed};
+use super::object::{images, seed};
 use crate::arguments::Attach;
-use crate::{say, tell};
+use crate::output::{say, tell};
 
 /// Attaches a handler.
 pub fn attach(command: &Attach) -> Result<(), String> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use drystone_handlers::{Pinned, bpf};
 
-use crate::tell;
+use crate::output::tell;
 
 /// Shows all.
 pub fn list() -> Result<(), String> {

@@ -4,6 +4,7 @@ use alloc::{format, string::String, sync::Arc, vec, vec::Vec};
 
 use super::classic;
 use super::conjunction::Conjunction;
+use super::limits;
 use super::test::Test;
 
 /// Which packets somebody wants: those that fulfil all tests of one alternative, or for which a program says so.
@@ -19,9 +20,9 @@ pub(super) type Parts<'a> = (Vec<Vec<Test>>, &'a [Arc<classic::Program>]);
 
 impl Filter {
     /// An alternative has at most so many tests,
-    pub const TESTS: usize = 64;
+    pub const TESTS: usize = limits::TESTS;
     /// and a filter so many alternatives, programs included.
-    pub const ALTERNATIVES: usize = 1024;
+    pub const ALTERNATIVES: usize = limits::ALTERNATIVES;
 
     /// Every packet.
     pub fn everything() -> Filter {

@@ -45,6 +45,7 @@ mod demultiplexer;
 mod ebpf;
 mod family;
 mod filter;
+mod limits;
 #[cfg(any(test, feature = "fuzzing"))]
 mod linear;
 mod protocols;

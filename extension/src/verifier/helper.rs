@@ -6,7 +6,7 @@ use super::Verifier;
 use super::contract::{Bytes, Given, Helper, Region, Wanted};
 use super::memory::in_frame;
 use super::rejection::{Holds, Range, Rejection};
-use super::state::State;
+use super::state::{State, tie_of};
 use super::value::{Kind, Value};
 use crate::FRAME;
 use crate::bytecode::Register;
@@ -38,7 +38,7 @@ impl Verifier<'_> {
         let result = Register::new(0).expect("r0 is a register");
         state.come_back(Value::given(helper.gives, table));
         if let Kind::RegionOrNull(_) = state.get(result).kind {
-            state.tie(result, super::transfer::tie_of(at));
+            state.tie(result, tie_of(at));
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use super::contract::{Extent, Field, Region};
 use super::frame::Unreadable;
 use super::number::Number;
 use super::rejection::{Bytes, Holds, Rejection};
-use super::state::State;
+use super::state::{State, tie_of};
 use super::value::{Kind, Value, is_near, least_bytes};
 use crate::FRAME;
 use crate::bytecode::{Atomic, Instruction, Operand, Register, Sign, Size};
@@ -69,7 +69,7 @@ impl Verifier<'_> {
         if let Operand::Register(register) = source {
             self.readable(at, register, state)?;
             if let Place::Stack(..) = place {
-                state.tie(register, super::transfer::tie_of(at));
+                state.tie(register, tie_of(at));
             }
         }
         let value = state.operand(source);

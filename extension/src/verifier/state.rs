@@ -41,6 +41,11 @@ pub(crate) enum Merge<'a> {
     GiveUp,
 }
 
+/// The tie of copies that an instruction makes.
+pub(super) fn tie_of(at: usize) -> u32 {
+    at as u32 + 1
+}
+
 /// Places at which the distance of a pointer may stop growing, for a while: below it is a frame, above it packets.
 const DISTANCES: [i64; 6] = [-(crate::FRAME as i64), 0, 0xffff, 0xf_ffff, 0xff_ffff, super::value::NEAR / 2];
 

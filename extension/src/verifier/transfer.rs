@@ -6,7 +6,7 @@ use super::Verifier;
 use super::contract::Extent;
 use super::number::Number;
 use super::rejection::{Holds, Rejection};
-use super::state::State;
+use super::state::{State, tie_of};
 use super::value::{Kind, Value};
 use crate::bytecode::{Alu, Constant, Instruction, Operand, Register, Size, Width};
 
@@ -268,9 +268,4 @@ impl Verifier<'_> {
 /// Whether a number may be added to it.
 fn can_move(kind: Kind) -> bool {
     matches!(kind, Kind::Stack(_) | Kind::Region(_))
-}
-
-/// The tie of copies that an instruction makes.
-pub(super) fn tie_of(at: usize) -> u32 {
-    at as u32 + 1
 }

@@ -9,9 +9,15 @@ use core::cell::RefCell;
 use core::ops::Deref;
 use core::ptr::{NonNull, null_mut};
 
-use crate::{MOST, Memory, PAGE, Pages, free_range};
+use crate::{MOST, PAGE, Pages, free_range};
 
 const ORDERS: usize = MOST + 1;
+
+/// Where memory is that is nobody's.
+pub trait Memory {
+    /// All of it. Whoever comes later finds nothing.
+    fn take(&self) -> Buddy;
+}
 
 /// Of a page: it is not the first of a free piece.
 const NOT_FREE: u8 = 0xff;

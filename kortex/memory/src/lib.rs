@@ -15,6 +15,8 @@ use core::ptr::NonNull;
 
 use kortex_hal::mmu::{Access, Refused};
 
+pub use buddy::Memory;
+
 /// A page's bytes.
 pub const PAGE: usize = 4096;
 
@@ -31,12 +33,6 @@ pub trait Pages {
     /// # Safety
     /// They were given by this with the same order, and nobody uses them any more.
     unsafe fn free(&mut self, pages: NonNull<u8>, order: usize);
-}
-
-/// Where memory is that is nobody's.
-pub trait Memory {
-    /// All of it. Whoever comes later finds nothing.
-    fn take(&self) -> buddy::Buddy;
 }
 
 /// Pages that several take from.

@@ -1,6 +1,6 @@
 //! Puts what stays of the modules into one.
 
-use super::LinkError;
+use super::error::LinkError;
 use super::names::{Item, Targets, Winners, is_list};
 use super::relink::{self, Relink};
 use crate::ir::{Alias, Const, Function, Global, Module, Type};

@@ -1,6 +1,6 @@
 //! Which module a name belongs to, and what each function and variable of each module becomes.
 
-use super::LinkError;
+use super::error::LinkError;
 use crate::ir::{Code, Const, FunctionId, GlobalId, Module};
 use crate::parse::fold;
 use std::collections::{HashMap, HashSet};

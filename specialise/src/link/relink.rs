@@ -1,6 +1,6 @@
 //! The code of a module as that of the one that it has become a part of.
 
-use super::LinkError;
+use super::error::LinkError;
 use super::names::{Item, Targets, moved};
 use crate::ir::{Body, Code, Const, Function, Operand, PlaceId, Places, Source, Unread, Unsupported};
 use std::cell::RefCell;

@@ -2,7 +2,7 @@
 
 use super::constants::Untyped;
 use super::names::Names;
-use super::{attributes, comment, effects, put};
+use super::text::{attributes, comment, effects, put};
 use crate::ir::{
     Access, Block, BlockId, Body, CallAttributes, Instruction, Module, Op, Operand, Terminator, Type,
 };

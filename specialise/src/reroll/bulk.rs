@@ -1,17 +1,37 @@
 //! What becomes of a run: one call of `memset` or `memcpy` if it fills or copies bytes without a gap, else a loop.
 
-use super::Bulk;
 use super::counted::counted;
 use super::draft::{Draft, Fresh};
 use super::fit::{Fit, Slot, Source, operand};
 use super::rewrite::{Change, Made};
 use super::steps::{Steps, What};
-use crate::ir::{Access, CallAttributes, Const, FunctionId, Instruction, Op, Operand, Type};
+use crate::ir::{Access, CallAttributes, Const, Effects, FunctionId, Instruction, Module, Op, Operand, Type};
 use crate::tidy::{Known, Root, Roots, Surroundings, known_call};
 use std::rc::Rc;
 
 /// Fills, and copies between what is apart, of no more bytes are left to wide accesses.
 const SMALL: i64 = 32;
+
+/// The functions that whole runs may become calls of.
+#[derive(Clone, Copy, Debug)]
+pub struct Bulk {
+    /// `llvm.memcpy` with 64-bit length.
+    pub copy: FunctionId,
+    /// `llvm.memset` with 64-bit length.
+    pub fill: FunctionId,
+}
+
+impl Bulk {
+    /// Finds the functions in a module, or declares them there.
+    pub fn declare(module: &mut Module) -> Bulk {
+        let copy = [Type::Ptr, Type::Ptr, Type::WORD, Type::Int(1)];
+        let fill = [Type::Ptr, Type::Int(8), Type::WORD, Type::Int(1)];
+        Bulk {
+            copy: module.declare("llvm.memcpy.p0.p0.i64", &copy, Type::Void, Effects::Arguments),
+            fill: module.declare("llvm.memset.p0.i64", &fill, Type::Void, Effects::Arguments),
+        }
+    }
+}
 
 /// What choosing needs to know.
 pub(super) struct Scene<'a> {

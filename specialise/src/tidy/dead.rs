@@ -1,8 +1,8 @@
 //! What nobody looks at: values, and objects that are only written.
 
-use super::Surroundings;
 use super::calls::{Known, known_call};
 use super::roots::{Root, Roots};
+use super::surroundings::Surroundings;
 use crate::ir::{Access, Body, Compare, Const, Instruction, Op, Operand, ValueId};
 
 /// Removes dead objects, then dead values.

@@ -1,11 +1,11 @@
 //! Block by block from the top: addresses of addresses become one address, what has been computed or loaded before is
 //! taken from there, and what was stored needs no load.
 
-use super::Surroundings;
 use super::calls::{Known, effects, known_call};
 use super::hash::{Mixer, Table};
 use super::memory::{Addresses, Memory, Place};
 use super::roots::Roots;
+use super::surroundings::Surroundings;
 use crate::ir::{Access, Body, Const, Effects, Instruction, Op, Operand, Type, ValueId, signed};
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;

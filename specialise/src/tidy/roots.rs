@@ -1,8 +1,8 @@
 //! Which object each pointer of a function points into, and which objects only this function can reach: all that the
 //! passes know about aliasing.
 
-use super::Surroundings;
 use super::calls::{Known, known_call};
+use super::surroundings::Surroundings;
 use crate::ir::{Body, Const, GlobalId, Instruction, Op, Operand, Type, ValueId};
 
 /// What a pointer points into.

@@ -5,10 +5,10 @@
 
 mod copies;
 
-use super::Surroundings;
 use super::calls::{Known, known_call};
 use super::memory::{Addresses, Place};
 use super::roots::Roots;
+use super::surroundings::Surroundings;
 use crate::ir::{Access, Body, Const, Effects, FunctionId, Instruction, Module, Op, Operand, Type, ValueId};
 use copies::Copies;
 use std::collections::BTreeMap;

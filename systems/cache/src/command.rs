@@ -1,7 +1,8 @@
 //! A line of memcached's text protocol, read. What is told of a wrong one is memcached's, word by word.
 
 use crate::meta::{self, Meta};
-use crate::{LONGEST_KEY, words};
+use crate::words;
+use crate::wrong::{FORMAT, TOO_LARGE, UNKNOWN, Wrong, short};
 
 /// How an item is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,20 +91,6 @@ pub enum Part {
 /// A line, and whether the client wants no answer; or what is wrong with it.
 pub type Read = Result<(Command, bool), Wrong>;
 
-/// What is wrong with a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wrong {
-    /// It is answered so, if that isn't empty.
-    Told(&'static str),
-    /// A value follows that isn't wanted: so many bytes. What was there under the key isn't what the client wants any
-    /// more.
-    Value { told: &'static str, key: Option<Vec<u8>>, length: usize },
-}
-
-pub const UNKNOWN: &str = "ERROR";
-pub const FORMAT: &str = "CLIENT_ERROR bad command line format";
-pub const TOO_LARGE: &str = "SERVER_ERROR object too large for cache";
-
 /// Reads a line, without its end.
 pub fn read(line: &[u8]) -> Read {
     let words = words::of(line);
@@ -137,7 +124,7 @@ fn told(name: &[u8], rest: &[&[u8]]) -> Result<Option<Command>, Wrong> {
         (b"ma", [_, ..]) => Command::MetaCount(meta::read_changing(rest)?),
         (b"me", []) => return Err(Wrong::Told(FORMAT)),
         (b"me", _) => Command::MetaTell(meta::read_key(rest)?),
-        (b"ms", [_, ..]) => Command::Store(meta::read_storing(rest)?),
+        (b"ms", [_, ..]) => Command::Store(meta_storing(rest)?),
         _ => return Ok(None),
     }))
 }
@@ -227,7 +214,41 @@ fn part(words: &[&[u8]]) -> Result<Part, Wrong> {
     }
 }
 
-/// A key that isn't too long.
-pub fn short(key: &[u8]) -> Result<Vec<u8>, Wrong> {
-    if key.len() <= LONGEST_KEY { Ok(key.to_vec()) } else { Err(Wrong::Told(FORMAT)) }
+/// `ms KEY LENGTH FLAGS..`
+fn meta_storing(words: &[&[u8]]) -> Result<Storing, Wrong> {
+    let [key, length, flags @ ..] = words else { return Err(Wrong::Told(FORMAT)) };
+    short(key)?;
+    if words.len() > meta::MOST_WORDS {
+        return Err(Wrong::Told(meta::TOO_MANY));
+    }
+    let length = words::signed(length).and_then(|length| usize::try_from(length).ok());
+    let length = length.filter(|length| *length <= i32::MAX as usize - 2).ok_or(Wrong::Told(FORMAT))?;
+    // The value is read in any case.
+    let refused = |told| Wrong::Value { told, key: None, length };
+    let meta = meta::flagged(key, flags).map_err(|wrong| match wrong {
+        Wrong::Told(told) => refused(told),
+        wrong => wrong,
+    })?;
+    let way = match meta.mode {
+        None | Some(b'S') => Way::Set,
+        Some(b'E') => Way::Add,
+        Some(b'A') => Way::Append,
+        Some(b'P') => Way::Prepend,
+        Some(b'R') => Way::Replace,
+        Some(_) => return Err(refused("CLIENT_ERROR invalid mode for ms M token")),
+    };
+    meta::is_short(&meta.flags).map_err(refused)?;
+    if !crate::fits(meta.key.len(), meta.client_flags, length) {
+        return Err(Wrong::Value { told: TOO_LARGE, key: Some(meta.key), length });
+    }
+    Ok(Storing {
+        way,
+        version: meta.version,
+        key: meta.key.clone(),
+        flags: meta.client_flags,
+        expiry: meta.expiry.unwrap_or(0),
+        length,
+        is_quiet: meta.is_quiet,
+        meta: Some(Box::new(meta)),
+    })
 }

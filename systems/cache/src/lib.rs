@@ -7,17 +7,18 @@
 
 pub mod cache;
 pub mod command;
+mod handler;
 pub mod meta;
 pub mod serve;
 pub mod session;
 pub mod shadow;
 pub mod store;
 pub mod words;
+pub mod wrong;
 
 pub use cache::Cache;
+pub use handler::handler;
 pub use shadow::Shadow;
-
-use drystone_handlers::compile_text;
 
 /// The longest key.
 pub const LONGEST_KEY: usize = 250;
@@ -35,17 +36,4 @@ pub fn fits(key: usize, flags: u32, value: usize) -> bool {
     // any.
     let others = 56 + 1 + 2 + if flags == 0 { 0 } else { 4 };
     others + key + value <= LONGEST_ITEM
-}
-
-const PAGE: usize = 4096;
-
-/// The handler's object, for a port and a table of so many bytes at most.
-///
-/// # Errors
-/// There is no clang for it.
-pub fn handler(port: u16, bytes: usize) -> Result<Vec<u8>, String> {
-    let sets = shadow::sets_in(bytes);
-    let pages = shadow::bytes_of(sets).next_power_of_two() / PAGE;
-    let macros = [format!("PORT={port}"), format!("SETS={sets}"), format!("PAGES={pages}")];
-    compile_text("cache.c", include_str!("cache.c"), &macros)
 }

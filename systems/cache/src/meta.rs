@@ -7,12 +7,12 @@ use base64::Engine as _;
 use base64::engine::{GeneralPurpose, GeneralPurposeConfig};
 use base64::prelude::BASE64_STANDARD as STANDARD;
 
-use crate::command::{FORMAT, Storing, TOO_LARGE, Way, Wrong, short};
 use crate::store::Item;
+use crate::wrong::{FORMAT, Wrong, short};
 use crate::{LONGEST_KEY, words};
 
 /// Words of a line, at most; the command isn't counted.
-const MOST_WORDS: usize = 18;
+pub const MOST_WORDS: usize = 18;
 const LONGEST_OPAQUE: usize = 32;
 
 /// Bits that are left over count for nothing.
@@ -52,7 +52,8 @@ pub struct Meta {
     pub delta: u64,
 }
 
-const TOO_MANY: &str = "CLIENT_ERROR options flags are too long";
+/// What is told of too many flags.
+pub const TOO_MANY: &str = "CLIENT_ERROR options flags are too long";
 
 fn wrong(told: &'static str) -> Wrong {
     Wrong::Told(told)
@@ -77,7 +78,8 @@ pub fn read_changing(words: &[&[u8]]) -> Result<Meta, Wrong> {
     })
 }
 
-fn flagged(key: &[u8], flags: &[&[u8]]) -> Result<Meta, Wrong> {
+/// Reads the flags of a key.
+pub fn flagged(key: &[u8], flags: &[&[u8]]) -> Result<Meta, Wrong> {
     const TOKEN: &str = "CLIENT_ERROR bad token in command line format";
     let mut meta = Meta { key: key.to_vec(), delta: 1, ..Meta::default() };
     // All flags are gone through, and the last one that is wrong is told.
@@ -155,45 +157,6 @@ pub fn read_key(words: &[&[u8]]) -> Result<Vec<u8>, Wrong> {
         }
         _ => Ok(key),
     }
-}
-
-/// `ms KEY LENGTH FLAGS..`
-pub fn read_storing(words: &[&[u8]]) -> Result<Storing, Wrong> {
-    let [key, length, flags @ ..] = words else { return Err(wrong(FORMAT)) };
-    short(key)?;
-    if words.len() > MOST_WORDS {
-        return Err(wrong(TOO_MANY));
-    }
-    let length = words::signed(length).and_then(|length| usize::try_from(length).ok());
-    let length = length.filter(|length| *length <= i32::MAX as usize - 2).ok_or(wrong(FORMAT))?;
-    // The value is read in any case.
-    let refused = |told| Wrong::Value { told, key: None, length };
-    let meta = flagged(key, flags).map_err(|wrong| match wrong {
-        Wrong::Told(told) => refused(told),
-        wrong => wrong,
-    })?;
-    let way = match meta.mode {
-        None | Some(b'S') => Way::Set,
-        Some(b'E') => Way::Add,
-        Some(b'A') => Way::Append,
-        Some(b'P') => Way::Prepend,
-        Some(b'R') => Way::Replace,
-        Some(_) => return Err(refused("CLIENT_ERROR invalid mode for ms M token")),
-    };
-    is_short(&meta.flags).map_err(refused)?;
-    if !crate::fits(meta.key.len(), meta.client_flags, length) {
-        return Err(Wrong::Value { told: TOO_LARGE, key: Some(meta.key), length });
-    }
-    Ok(Storing {
-        way,
-        version: meta.version,
-        key: meta.key.clone(),
-        flags: meta.client_flags,
-        expiry: meta.expiry.unwrap_or(0),
-        length,
-        is_quiet: meta.is_quiet,
-        meta: Some(Box::new(meta)),
-    })
 }
 
 /// Whether what comes back as it was said isn't too long.

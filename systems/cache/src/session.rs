@@ -5,7 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::LONGEST_DATAGRAM;
 use crate::cache::Cache;
-use crate::command::{Command, Storing, Wrong, read};
+use crate::command::{Command, Storing, read};
+use crate::wrong::Wrong;
 
 /// Many keys may be asked for in one line.
 const LONGEST_LINE: usize = 1 << 16;

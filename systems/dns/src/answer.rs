@@ -8,9 +8,11 @@ use domain::base::message_builder::{MessageBuilder, StaticCompressor};
 use domain::base::{Name, Record, Ttl};
 
 use crate::data::Data;
-use crate::message::LONGEST;
 use crate::name::{self, Small};
 use crate::zone::{Exit, Node, Set, Zone};
+
+/// The longest message over TCP.
+pub const LONGEST: usize = 65535;
 
 const HEADER: usize = 12;
 /// Type and class.

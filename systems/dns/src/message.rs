@@ -2,7 +2,7 @@
 
 use domain::base::iana::Rtype;
 
-use crate::answer::Ready;
+use crate::answer::{LONGEST, Ready};
 use crate::name;
 use crate::zone::Zone;
 
@@ -11,8 +11,6 @@ const HEADER: usize = 12;
 /// way.
 const OLD_SIZE: usize = 512;
 const OUR_SIZE: usize = 1232;
-/// The longest message over TCP.
-pub const LONGEST: usize = 65535;
 /// Of EDNS0.
 const OPT: u16 = 41;
 const DNSSEC_OK: u8 = 0x80;

@@ -8,19 +8,19 @@
 
 #![warn(missing_docs)]
 
-include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
-
 use drystone_kortex::{Addition, Offer};
 
 use crate::beneath::Beneath;
 
 pub mod beneath;
 pub mod folder;
+pub mod interfaces;
 pub mod pool;
 pub mod serving;
 
 /// The files of one folder.
-pub const DISK: Offer = Offer { declaration: &disk::DECLARATION, begin: serving::begin::<Beneath> };
+pub const DISK: Offer =
+    Offer { declaration: &interfaces::disk::DECLARATION, begin: serving::begin::<Beneath> };
 
 /// What `--with` builds in.
 pub static DRYSTONE: Addition = Addition { offers: &[DISK], contexts: &[], factories: &[] };

@@ -14,11 +14,11 @@ use drystone_kortex::Maker;
 use drystone_runtime::native::{Caller, Text};
 use drystone_runtime::platform::Bell;
 
-use crate::disk::{
+use crate::folder::{Folder, Status, reason};
+use crate::interfaces::disk::{
     self, CloseAnswer, DeleteAnswer, DiskLater, ListAnswer, MakeFolderAnswer, OpenAnswer, ReadAnswer,
     RenameAnswer, RootAnswer, StatAnswer, UpdateAnswer, WriteAnswer,
 };
-use crate::folder::{Folder, Status, reason};
 use crate::pool::Pool;
 
 /// Bytes that are read at a time, and names that are listed, at most.

@@ -10,25 +10,23 @@
 
 #![warn(missing_docs)]
 
-include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
-
 use drystone_kortex::{Addition, Offer};
 
 mod changing;
 pub mod file;
+pub mod interfaces;
 pub mod operation;
 pub mod pattern;
 mod reading;
 pub mod record;
-#[path = "records.rs"]
-mod records_component;
+mod records;
 pub mod store;
 pub mod watch;
 pub mod writer;
 
 /// What `--with` builds in.
 pub static DRYSTONE: Addition = Addition {
-    offers: &[Offer { declaration: &records::DECLARATION, begin: records_component::begin }],
+    offers: &[Offer { declaration: &interfaces::records::DECLARATION, begin: records::begin }],
     contexts: &[],
     factories: &[],
 };

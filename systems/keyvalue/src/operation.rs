@@ -326,3 +326,8 @@ impl Outcomes {
         self.all
     }
 }
+
+/// As many outcomes that say what is wrong.
+pub fn refused(count: usize, reason: &str) -> Vec<Outcome> {
+    vec![Outcome::Refused(reason.into()); count]
+}

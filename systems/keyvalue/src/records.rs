@@ -16,8 +16,8 @@ use drystone_kortex::Maker;
 use drystone_runtime::native::Caller;
 use drystone_runtime::platform::Bell;
 
+use crate::interfaces::records::{self, ExecuteAnswer, OpenAnswer, RecordsLater, ResultAnswer};
 use crate::operation::{Bytes, Change, Condition, Expires, Only, Operation, Outcome, Read};
-use crate::records::{self, ExecuteAnswer, OpenAnswer, RecordsLater, ResultAnswer};
 use crate::store::{Found, Search, Store};
 use crate::watch::Watch;
 use crate::writer::{Answer, Load};

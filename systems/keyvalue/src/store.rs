@@ -10,11 +10,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::file::{File, Snapshot, trouble};
-use crate::operation::{Operation, Outcome, Outcomes, Read};
+use crate::operation::{Operation, Outcome, Outcomes, Read, refused};
 use crate::reading::{Reader, Reading};
 use crate::record::now;
 use crate::watch::{Watch, Watches};
-use crate::writer::{Answer, Job, Writer};
+use crate::writer::{Answer, Job, Ring, Writer};
 
 /// Records that are read on the home's thread at once, where all clients wait for it.
 const QUICK: i64 = 300;
@@ -51,9 +51,6 @@ struct Errand {
     found: Sender<Found>,
     ring: Ring,
 }
-
-/// Tells a client that its outcomes are there.
-pub type Ring = Box<dyn FnOnce() + Send>;
 
 impl Store {
     /// Opens the file, which is made if it is missing: for values of so many bytes, with so many bytes of it in memory.
@@ -167,9 +164,4 @@ fn run_reader(file: &File, wanted: &Receiver<Errand>) {
 fn start(name: &str, run: impl FnOnce() + Send + 'static) -> Result<(), String> {
     let started = thread::Builder::new().name(name.into()).spawn(run);
     started.map(drop).map_err(|error| format!("no thread for the store: {error}"))
-}
-
-/// As many outcomes that say what is wrong.
-pub fn refused(count: usize, reason: &str) -> Vec<Outcome> {
-    vec![Outcome::Refused(reason.into()); count]
 }

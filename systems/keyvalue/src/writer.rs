@@ -11,10 +11,9 @@ use redb::Error;
 
 use crate::changing::Tables;
 use crate::file::{File, trouble};
-use crate::operation::{Change, Operation, Outcome, Outcomes, PIECE};
+use crate::operation::{Change, Operation, Outcome, Outcomes, PIECE, refused};
 use crate::reading::Reader;
 use crate::record::now;
-use crate::store::{Ring, refused};
 use crate::watch::{Watch, Watches};
 
 /// Bytes of operations in one transaction, where the last client may bring more.
@@ -31,6 +30,9 @@ const MOST_GIVEN: usize = 128 * 1024 * 1024;
 const SWEPT: usize = 1000;
 /// How long expired records may take room.
 const SWEEP: Duration = Duration::from_secs(1);
+
+/// Tells a client that its outcomes are there.
+pub type Ring = Box<dyn FnOnce() + Send>;
 
 /// What a client wants to be done.
 pub struct Job {

@@ -8,18 +8,16 @@
 
 #![warn(missing_docs)]
 
-include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
-
 use drystone_kortex::{Addition, Offer};
 
 pub mod allowed;
 pub mod engine;
-#[path = "wires.rs"]
-mod wires_component;
+pub mod interfaces;
+mod wires;
 
 /// What `--with` builds in.
 pub static DRYSTONE: Addition = Addition {
-    offers: &[Offer { declaration: &wires::DECLARATION, begin: wires_component::begin }, files::DISK],
+    offers: &[Offer { declaration: &interfaces::wires::DECLARATION, begin: wires::begin }, files::DISK],
     contexts: &[],
     factories: &[],
 };

@@ -19,7 +19,7 @@ use tokio::net::TcpStream;
 
 use crate::allowed::Allowed;
 use crate::engine::{Engine, Task};
-use crate::wires::{
+use crate::interfaces::wires::{
     self, AllowAnswer, CloseAnswer, ConnectAnswer, FinishAnswer, ReadAnswer, WiresLater, WriteAnswer,
 };
 

@@ -4,18 +4,20 @@
 //! * [`export`] is the export as a folder.
 //! * [`server`] asks the NFS server.
 //! * [`records`] puts its replies together.
-//! * [`wire`] is the connections to it.
+//! * [`stream`] is a connection to it, [`wire`] how the library that speaks to it gets one.
 
 #![warn(missing_docs)]
 
 use drystone_kortex::{Addition, Offer};
-use files::{disk, serving};
+use files::interfaces::disk;
+use files::serving;
 
 use crate::export::Export;
 
 pub mod export;
 pub mod records;
 pub mod server;
+pub mod stream;
 pub mod wire;
 
 /// What `--with` builds in.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use nfs3_client::io::{AsyncRead, AsyncWrite};
 
-use crate::wire::{ANSWERED, Stream};
+use crate::stream::{ANSWERED, Stream};
 
 /// Bytes of a reply, with its fragments' headers: more than the longest has that is asked for.
 const LONGEST: usize = 2 << 20;

@@ -18,7 +18,8 @@ use rustix::process::{getegid, geteuid, getgroups};
 use rustix::system::uname;
 
 use crate::records::Records;
-use crate::wire::{Stream, Wire, now};
+use crate::stream::Stream;
+use crate::wire::{Wire, now};
 
 /// Who speaks by a connection.
 pub type Client = Nfs3Client<Records>;

@@ -13,7 +13,7 @@ use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
 use drystone_runtime::native::{Message, Value};
 
-use crate::lexicon::{self, Out};
+use crate::interfaces::lexicon::{self, Out};
 
 struct Words;
 

@@ -7,7 +7,7 @@ use alloc::string::String;
 use drystone_component::Program;
 use drystone_kortex::Maker;
 
-use crate::letters::{self, In, Server};
+use crate::interfaces::letters::{self, In, Server};
 
 /// Serves a client until it closes.
 async fn count(mut client: Server) {

@@ -10,7 +10,7 @@ use core::cell::RefCell;
 use drystone_component::Program;
 use drystone_kortex::Maker;
 
-use crate::lexicon::{self, Lexicon, LookAnswer, Number};
+use crate::interfaces::lexicon::{self, Lexicon, LookAnswer, Number};
 
 /// One client's view of the dictionary, which all share.
 #[derive(Clone, Default)]

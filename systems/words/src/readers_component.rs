@@ -11,9 +11,9 @@ use drystone_component::Program;
 use drystone_kortex::Maker;
 use drystone_runtime::native::{Activity, Caller, Component, Design, Kind, Part, Ports, Serving, Waiter};
 
-use crate::lexicon::{self, LookAnswer};
-use crate::readers::{self, Reader, Readers};
-use crate::reading::{self, GetAnswer, ReadingLater};
+use crate::interfaces::lexicon::{self, LookAnswer};
+use crate::interfaces::readers::{self, Reader, Readers};
+use crate::interfaces::reading::{self, GetAnswer, ReadingLater};
 
 /// Makes them.
 struct Library {

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use crate::Outcome;
+use crate::work::Outcome;
 
 /// See the head of this file.
 #[derive(Clone)]

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{LocalSet, spawn_local};
 use tokio_util::compat::{Compat, TokioAsyncReadCompatExt, TokioAsyncWriteCompatExt};
 
-use crate::{Outcome, TEXT, Work, runtime, timed};
+use crate::work::{Outcome, TEXT, Work, runtime, timed};
 use joint_capnp::joint;
 
 #[allow(clippy::all, unused_qualifications)]

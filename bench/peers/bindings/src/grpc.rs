@@ -11,7 +11,7 @@ use tonic::{Request, Response, Status, Streaming};
 use tower::service_fn;
 
 use crate::address::Address;
-use crate::{Outcome, TEXT, Work, runtime, timed};
+use crate::work::{Outcome, TEXT, Work, runtime, timed};
 use generated::joint_client::JointClient;
 use generated::joint_server::{Joint, JointServer};
 

@@ -15,25 +15,10 @@ mod capnproto;
 mod grpc;
 mod mpsc;
 mod nats;
-
-use std::error::Error;
-use std::time::Instant;
+mod work;
 
 use address::Address;
-
-/// Bytes of a text.
-const TEXT: usize = 100;
-
-/// What goes wrong is told, and ends it.
-type Outcome<T> = Result<T, Box<dyn Error>>;
-
-/// What a client does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Work {
-    Ask,
-    Put,
-    Text,
-}
+use work::{Outcome, Work};
 
 fn main() {
     if let Err(error) = run() {
@@ -64,19 +49,4 @@ fn work_of(word: &str) -> Outcome<Work> {
         "text" => Ok(Work::Text),
         _ => Err(format!("{word}: not ask, put or text").into()),
     }
-}
-
-/// A runtime of one thread: that is quicker than several, where there is one connection.
-fn runtime() -> Outcome<tokio::runtime::Runtime> {
-    Ok(tokio::runtime::Builder::new_current_thread().enable_all().build()?)
-}
-
-/// Does `once` a tenth of the work, then all of it, and prints how long that took.
-async fn timed(n: i64, mut once: impl AsyncFnMut(i64) -> Outcome<i64>) -> Outcome<()> {
-    once(n / 10).await?;
-    let start = Instant::now();
-    let sum = once(n).await?;
-    let ms = start.elapsed().as_secs_f64() * 1000.0;
-    println!("{}", serde_json::json!({"ms": ms, "sum": sum}));
-    Ok(())
 }

@@ -4,7 +4,7 @@ use std::thread;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use crate::{Outcome, TEXT, Work, runtime, timed};
+use crate::work::{Outcome, TEXT, Work, runtime, timed};
 
 /// Messages that may be on their way: four times as many as with a worker of Drystone.
 const CAPACITY: usize = 1024;

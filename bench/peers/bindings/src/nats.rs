@@ -3,7 +3,7 @@
 use async_nats::{Client, Subscriber};
 use tokio_stream::StreamExt;
 
-use crate::{Outcome, Work, runtime, timed};
+use crate::work::{Outcome, Work, runtime, timed};
 
 const SUBJECT: &str = "joint";
 

@@ -92,7 +92,7 @@ fn runtime(cores: usize) -> Runtime {
 
 fn measure(program: &Program, runtime: &Runtime, arguments: &Arguments) -> Result<(), String> {
     let sizes = arguments.sizes(program.sizes)?;
-    let work = match program.best {
+    let work = match best::of(program.name) {
         Some(best) if arguments.best => best,
         _ => program.mirror,
     };

@@ -15,7 +15,6 @@ pub const CREATION: Program = Program {
     // Components, one after another.
     sizes: &[("n", 1_000_000)],
     mirror: |sizes| Box::pin(create(sizes.number("n"))),
-    best: None,
 };
 
 /// The smallest component with a service: it answers each number with the next.

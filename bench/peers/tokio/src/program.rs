@@ -11,8 +11,6 @@ pub struct Program {
     pub sizes: &'static [(&'static str, i64)],
     /// With the structure of the Drystone program.
     pub mirror: Work,
-    /// In the quickest way, if that is another.
-    pub best: Option<Work>,
 }
 
 /// Does the work once and checks it.

@@ -1,8 +1,7 @@
 //! What a collection's operations and elements cost, from a hundred elements to ten millions, beside Rust's maps.
 
-use super::Tell;
 use super::trial::{Sizes, Trial};
-use crate::row::Row;
+use crate::row::{Row, Tell};
 use crate::statistics::Figure;
 
 /// Of keys.

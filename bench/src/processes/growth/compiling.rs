@@ -7,8 +7,8 @@ use drystone_language::check::check;
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
 
-use super::{EFFORT, Tell};
-use crate::row::Row;
+use super::effort::EFFORT;
+use crate::row::{Row, Tell};
 use crate::statistics::Figure;
 
 /// What there are many of in a text.

@@ -1,12 +1,11 @@
 //! What a process costs among a thousand, and among ten millions.
 
 use super::trial::{Trial, figure, repeated};
-use super::{Bench, Tell};
 use crate::contender::Runs;
-use crate::processes::Heading;
+use crate::processes::bench::{Bench, Heading};
 use crate::processes::programs::Program;
 use crate::processes::programs::growing::{SIZES, Size};
-use crate::row::{Better, Row};
+use crate::row::{Better, Row, Tell};
 use crate::statistics::Figure;
 
 /// So many servers are made in all, life after life, to have enough to measure.

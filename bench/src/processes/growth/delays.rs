@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use super::Tell;
 use super::trial::{Trial, figure, repeated};
-use crate::row::Row;
+use crate::row::{Row, Tell};
 
 /// In the order of the program, which has them as numbers.
 const OPERATIONS: [&str; 33] = [

@@ -6,32 +6,20 @@ mod collections;
 mod compiling;
 mod curves;
 mod delays;
+mod effort;
 mod releases;
 mod room;
 mod tables;
 mod trial;
 
-use std::time::Duration;
+use effort::EFFORT;
 
-use super::{Bench, Effort};
+use super::bench::Bench;
 use crate::contender::Contender;
 use crate::peers;
-use crate::row::Row;
+use crate::row::Tell;
 
 pub use tables::{is_growth, sections};
-
-/// Who is told about each row.
-type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
-
-/// There are many rows, and each has neighbours that confirm it.
-const EFFORT: Effort = Effort {
-    rounds: 3,
-    budget: Duration::from_secs(2),
-    runs: 3,
-    heavy: (1, 0),
-    limit: Duration::from_secs(120),
-    ..Effort::FULL
-};
 
 /// Measures row after row.
 pub(super) fn measure(bench: Bench, tell: Tell) -> Result<(), String> {

@@ -1,8 +1,7 @@
 //! What a release of a lock takes beside processes that await something of their own.
 
-use super::Tell;
 use super::trial::{Trial, figure, repeated};
-use crate::row::Row;
+use crate::row::{Row, Tell};
 use crate::statistics::Figure;
 
 /// How many await, and their golden section, without a common divisor with it.

@@ -1,8 +1,7 @@
 //! How many processes fit: Table 1 of the paper, made again.
 
-use super::Tell;
 use super::trial::Trial;
-use crate::row::{Better, Row};
+use crate::row::{Better, Row, Tell};
 use crate::statistics::Figure;
 
 const MIB: f64 = (1 << 20) as f64;

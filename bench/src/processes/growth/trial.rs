@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::Deserialize;
 
-use super::EFFORT;
+use super::effort::EFFORT;
 use crate::execute::{execute, execute_late};
 use crate::places;
 use crate::statistics::Figure;

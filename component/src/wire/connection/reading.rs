@@ -4,7 +4,7 @@ use alloc::rc::Rc;
 use alloc::string::{String, ToString};
 use core::mem::take;
 
-use super::{Connection, Event, Handle, Waits};
+use super::{Connection, Event, Handle, Reading, Waits};
 use crate::interface::{Fingerprint, Side};
 use crate::protocol::Protocol;
 use crate::subtype::{Counterparts, serves};
@@ -16,16 +16,6 @@ use crate::wire::xdr::Reader;
 
 /// Whoever asks for more without reading the answers is not answered any more.
 const UNREAD: usize = 8 * 1024 * 1024;
-
-/// What the next bytes belong to.
-#[derive(Debug)]
-pub(super) enum Reading {
-    Header,
-    /// The body of a frame that is looked at when it has come.
-    Body(Header),
-    /// A message of this communication; so many bytes of it are to come.
-    Message(u32, usize),
-}
 
 impl Connection {
     /// The other side has sent these bytes.

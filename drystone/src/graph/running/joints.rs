@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use super::super::picture::{Component, Connection, Picture, Port, Side};
-use super::Painter;
+use super::painter::Painter;
 use crate::control::{Traffic, list, text};
 
 /// Most characters of a line that says why something was lost.

@@ -9,7 +9,7 @@ use alloc::{vec, vec::Vec};
 
 use super::program::*;
 use crate::demux::conjunction::Conjunction;
-use crate::demux::filter::Filter;
+use crate::demux::limits::{ALTERNATIVES, TESTS};
 use crate::demux::test::{Cell, Condition, Test};
 
 /// Facts that are looked at in all steps on all ways together, or copied.
@@ -68,12 +68,12 @@ pub(in crate::demux) fn alternatives(program: &Program) -> Option<Vec<Vec<Test>>
             }
             break;
         }
-        if found.len() > Filter::ALTERNATIVES {
+        if found.len() > ALTERNATIVES {
             return None;
         }
     }
     let found = simplified(&found);
-    found.iter().all(|tests| tests.len() <= Filter::TESTS).then_some(found)
+    found.iter().all(|tests| tests.len() <= TESTS).then_some(found)
 }
 
 enum Next {

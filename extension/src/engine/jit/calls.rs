@@ -10,68 +10,12 @@ use super::compile::{
     CONTEXT, CONTEXT_ON_STACK, Compiler, REGISTERS, Reason, SCRATCH, Slice, field, register_in_state,
     slice_in_state, target,
 };
+use super::recipes::{Recipe, Recipes};
 use super::x86::*;
 use crate::bytecode::*;
 use crate::engine::context::{Caller, Calls, Context, State};
 use crate::engine::memory::Memory;
 use crate::{DEPTH, FRAME};
-
-/// How r1 to r5 can be had again, if they can.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Recipes([Option<Recipe>; 5]);
-
-/// A number, and what a register holds that helpers keep.
-#[derive(Clone, Copy, Debug)]
-struct Recipe {
-    of: Option<Register>,
-    plus: u64,
-}
-
-impl Recipes {
-    /// Notes what an instruction does; it may be known that it sets a register to a number.
-    pub fn note(&mut self, it: Instruction, constant: Option<u64>) {
-        let Some(written) = it.writes() else { return };
-        let becomes = match it {
-            Instruction::Alu {
-                width: Width::W64,
-                operation: Alu::Mov,
-                source: Operand::Register(of),
-                ..
-            } if (6..10).contains(&of.index()) => Some(Recipe { of: Some(of), plus: 0 }),
-            Instruction::Alu {
-                width: Width::W64,
-                operation: Alu::Add,
-                source: Operand::Immediate(number),
-                ..
-            } => self.of(written).map(|it| Recipe { plus: it.plus.wrapping_add(number as u64), ..it }),
-            _ => None,
-        };
-        let becomes = constant.map(|plus| Recipe { of: None, plus }).or(becomes);
-        match it {
-            Instruction::CallHelper { .. }
-            | Instruction::CallLocal { .. }
-            | Instruction::CallRegister { .. } => {
-                self.0 = [None; 5];
-            }
-            _ => self.set(written, becomes),
-        }
-    }
-
-    fn of(&self, register: Register) -> Option<Recipe> {
-        *self.0.get(register.index().wrapping_sub(1))?
-    }
-
-    fn set(&mut self, register: Register, becomes: Option<Recipe>) {
-        if let Some(recipe) = self.0.get_mut(register.index().wrapping_sub(1)) {
-            *recipe = becomes;
-        } else {
-            self.0
-                .iter_mut()
-                .filter(|it| it.is_some_and(|it| it.of == Some(register)))
-                .for_each(|it| *it = None);
-        }
-    }
-}
 
 impl<H> Compiler<'_, H> {
     /// The number that an instruction sets a register to, if it is always the same.

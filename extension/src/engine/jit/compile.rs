@@ -12,7 +12,7 @@
 use alloc::{string::String, vec, vec::Vec};
 use core::mem::offset_of;
 
-use super::calls::Recipes;
+use super::recipes::Recipes;
 use super::x86::*;
 use crate::bytecode::*;
 use crate::engine::context::{Context, Platform, State};

@@ -10,6 +10,7 @@ mod compile;
 mod entry;
 #[cfg(unix)]
 mod pages;
+mod recipes;
 pub(crate) mod x86;
 
 use alloc::{string::String, vec::Vec};

@@ -1,6 +1,6 @@
 //! Values by number.
 
-use super::Values;
+use super::values::Values;
 
 /// As many values as were asked for, in the beginning zeros.
 #[derive(Debug)]

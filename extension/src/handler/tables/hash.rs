@@ -8,7 +8,8 @@ use core::hash::{BuildHasher, Hasher};
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 
-use super::{Put, Trouble, Values};
+use super::change::{Put, Trouble};
+use super::values::Values;
 use crate::bytecode::Definition;
 
 /// See the head of this file.

@@ -1,12 +1,15 @@
 //! The tables of handlers, made as Linux's maps are, for engines that aren't Linux.
 
 mod array;
+mod change;
 mod hash;
 mod ring;
+mod values;
 
 use alloc::{format, string::String, vec::Vec};
 
 pub use array::Array;
+pub use change::{Put, Trouble};
 pub use hash::Hash;
 pub use ring::Ring;
 
@@ -27,40 +30,6 @@ pub mod kind {
 
 /// Bytes that all values of a table may have together.
 const LARGEST: u64 = 1 << 32;
-
-/// Why something can't be done with a table: as Linux says it, a negative number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i64)]
-pub enum Trouble {
-    /// There is no such key.
-    Missing = -2,
-    /// There is no room.
-    Full = -7,
-    /// There is one already, and it should be new.
-    Exists = -17,
-    /// It makes no sense for such a table.
-    Invalid = -22,
-    /// There is no room in the ring.
-    NoSpace = -28,
-}
-
-/// Whether what is put must be new, or be there already: Linux's `BPF_ANY`, `BPF_NOEXIST`, `BPF_EXIST`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Put {
-    /// Either.
-    Any,
-    /// New.
-    New,
-    /// There.
-    There,
-}
-
-impl Put {
-    /// By Linux's number.
-    pub fn from_number(number: u64) -> Option<Put> {
-        [Put::Any, Put::New, Put::There].get(usize::try_from(number).ok()?).copied()
-    }
-}
 
 /// One table.
 #[derive(Debug)]
@@ -173,28 +142,4 @@ impl Table {
 
 fn number(key: &[u8]) -> Option<usize> {
     Some(u32::from_ne_bytes(key.try_into().ok()?) as usize)
-}
-
-/// Numbers of 8 bytes that hold so many bytes.
-fn words(bytes: usize) -> usize {
-    bytes.div_ceil(8)
-}
-
-/// Values, each in words of its own, so that they are aligned.
-#[derive(Debug)]
-struct Values {
-    words: alloc::boxed::Box<[u64]>,
-    bytes: usize,
-}
-
-impl Values {
-    fn new(bytes: usize, count: usize) -> Values {
-        Values { words: alloc::vec![0; words(bytes) * count].into(), bytes }
-    }
-
-    fn get(&mut self, index: usize) -> &mut [u8] {
-        let size = words(self.bytes);
-        let words = &mut self.words[index * size..][..size];
-        &mut bytemuck::cast_slice_mut(words)[..self.bytes]
-    }
 }

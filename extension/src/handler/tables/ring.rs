@@ -3,7 +3,7 @@
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-use super::Trouble;
+use super::change::Trouble;
 
 /// Bytes that each message takes besides its own, as on Linux.
 const HEAD: usize = 8;

@@ -22,10 +22,7 @@ use super::{Attributes, Gauge, Pipe, Refusal};
 use crate::Verified;
 use crate::bytecode::Program;
 use crate::verifier::{Contract, Given, Helper, Memory, OWN, Wanted, verify};
-use reader::{Read, Reader};
-
-/// Bytes of a register.
-const CELL: i64 = 8;
+use reader::{CELL, Read, Reader};
 
 impl Pipe {
     /// A pipe whose body is a program.

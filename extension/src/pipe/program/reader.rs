@@ -6,11 +6,13 @@ use alloc::{collections::BTreeMap, format, vec, vec::Vec};
 use super::super::body::{Binary, Body, Comparison, Register, Value};
 use super::super::compose::Composer;
 use super::super::{Gauge, Refusal};
-use super::CELL;
 use super::state::{Held, State, Test};
 use crate::bytecode::{
     Alu, Condition, Constant, Instruction, Operand, Order, Program, Register as OfProgram, Sign, Size, Width,
 };
+
+/// Bytes of a register.
+pub(super) const CELL: i64 = 8;
 
 /// Where all ways end.
 const END: usize = usize::MAX;

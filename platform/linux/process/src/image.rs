@@ -8,11 +8,10 @@
 use std::ffi::{c_int, c_void};
 use std::slice;
 
-use crate::PAGE;
 use crate::apic::{Apic, IoApic};
 use crate::clock::{Alarm, Clock};
 use crate::machine::Machine;
-use crate::memory::Memory;
+use crate::memory::{Memory, PAGE};
 use crate::own::Own;
 use crate::ports::Ports;
 use crate::processor::Processor;

@@ -10,10 +10,10 @@ use iced_x86::{
     Code, Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register,
 };
 
+use crate::ending::stop;
 use crate::machine::Machine;
 use crate::processor::{Exception, PROTECTION, Processor, STAR, Table, Use};
 use crate::registers::{R11, RAX, RCX, RDX, RSP};
-use crate::stop;
 
 const LONGEST: usize = 15;
 
@@ -124,7 +124,7 @@ pub fn run(machine: &mut Machine) -> Result<(), Exception> {
             let port = port(&machine.processor, &instruction, 0);
             let value = machine.processor.registers.get(operand(1)) as u32;
             if let Some(status) = machine.ports.write(port, value, &machine.clock) {
-                crate::end(status);
+                crate::ending::end(status);
             }
         }
         Mnemonic::Lgdt | Mnemonic::Lidt => {

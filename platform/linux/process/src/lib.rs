@@ -26,6 +26,7 @@
 
 mod apic;
 mod clock;
+mod ending;
 mod image;
 mod instructions;
 mod machine;
@@ -39,38 +40,19 @@ mod tables;
 mod users;
 
 use std::arch::asm;
-use std::io::Write;
 use std::mem::zeroed;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
+use ending::stop;
 use machine::Machine;
 use registers::{RBX, Registers};
-
-const PAGE: u64 = 4096;
-
-/// As the status of a program that the system had to end.
-const FATAL: i32 = 101;
 
 static MACHINE: AtomicPtr<Machine> = AtomicPtr::new(null_mut());
 
 fn machine() -> Option<&'static mut Machine> {
     // SAFETY: see the head of this file.
     unsafe { MACHINE.load(Relaxed).as_mut() }
-}
-
-/// Ends the machine.
-fn end(status: i32) -> ! {
-    std::process::exit(status)
-}
-
-/// Says why it can't go on, and ends it.
-fn stop(why: &str) -> ! {
-    if let Some(machine) = machine() {
-        machine.ports.flush();
-    }
-    let _ = writeln!(std::io::stderr(), "error: {why}");
-    end(FATAL)
 }
 
 /// Runs the image that is linked into this executable, from its entry on.
@@ -83,7 +65,10 @@ pub unsafe fn start(entry: u32) -> ! {
     let (mut machine, said) = image::load(command_line.as_encoded_bytes()).unwrap_or_else(|why| stop(&why));
     machine.processor.registers.rip = entry.into();
     machine.processor.registers.whole[RBX] = said;
-    MACHINE.store(Box::leak(Box::new(machine)), Relaxed);
+    let machine = Box::into_raw(Box::new(machine));
+    MACHINE.store(machine, Relaxed);
+    // SAFETY: it stays.
+    ending::flush_at_end(unsafe { &raw mut (*machine).ports });
     // SAFETY: see the head of this file. The handler of the last instruction has the guest go on; what 32-bit code has
     // as its segments is Linux's.
     unsafe {

@@ -2,11 +2,11 @@
 
 use crate::apic::{self, Apic, IoApic};
 use crate::clock::{Alarm, Clock};
+use crate::ending::stop;
 use crate::memory::Memory;
 use crate::own::Own;
 use crate::ports::Ports;
 use crate::processor::{Exception, PAGING, Processor};
-use crate::stop;
 use crate::users::Users;
 
 /// The serial line's line to the controller.

@@ -10,7 +10,8 @@ use std::io::{Error, Result};
 use std::os::fd::RawFd;
 use std::ptr::{copy_nonoverlapping, null_mut};
 
-use crate::PAGE;
+/// Bytes of a page.
+pub const PAGE: u64 = 4096;
 
 /// Physical memory, from address 0.
 pub struct Memory {

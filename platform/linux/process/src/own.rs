@@ -6,9 +6,9 @@
 
 use std::io::Error;
 
-use crate::memory::Memory;
+use crate::memory::{Memory, PAGE};
 use crate::tables::{Mapped, Page, Space};
-use crate::{PAGE, users};
+use crate::users;
 
 /// See the head of this file.
 pub struct Own {
@@ -34,7 +34,7 @@ impl Space for Here {
         };
         if place as u64 != page.start {
             let why = Error::last_os_error();
-            crate::stop(&format!(
+            crate::ending::stop(&format!(
                 "the kernel's page at {:#x} has no place in this process: {why}",
                 page.start
             ));

@@ -152,7 +152,7 @@ impl Machine {
     fn user_touched(&mut self, address: u64, what: Use) -> Result<(), Exception> {
         let page = self.check(address, what)?;
         let root = self.processor.control[3];
-        let is_users = (users::USERS..(1 << 47) - crate::PAGE).contains(&address);
+        let is_users = (users::USERS..(1 << 47) - crate::memory::PAGE).contains(&address);
         if page.physical(address) >= self.memory.size() || !is_users {
             stop(&format!("a user has {address:#x}, which can't be had in a process"));
         }

@@ -5,8 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::PAGE;
-use crate::memory::Memory;
+use crate::memory::{Memory, PAGE};
 
 /// What may be done with a page besides reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use std::io::Error;
 use std::mem::zeroed;
 use std::ptr::null_mut;
 
-use crate::PAGE;
 use crate::clock;
+use crate::memory::PAGE;
 use crate::registers::Registers;
 use crate::tables::{Mapped, Page, Space};
 
@@ -58,7 +58,7 @@ pub struct Users {
 
 /// What can't be.
 fn broken(what: &str) -> ! {
-    crate::stop(&format!("users' code can't be run: {what}: {}", Error::last_os_error()))
+    crate::ending::stop(&format!("users' code can't be run: {what}: {}", Error::last_os_error()))
 }
 
 fn must(answer: i64, what: &str) -> i64 {

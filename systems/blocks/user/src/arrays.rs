@@ -1,7 +1,7 @@
 //! Arrays of calls.
 
-use users::calls::{self, Number, call};
 use counting::measure;
+use users::calls::{self, Number, call};
 use users::say;
 
 /// Words that an array shares with the kernel.

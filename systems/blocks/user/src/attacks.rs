@@ -11,10 +11,11 @@ use users::say;
 use crate::arrays::{Array, command};
 use crate::checks::MOVE;
 use crate::frames::AT;
-use crate::programs::{ANY, By, CANCELLED, ENDED, NOTHING, REFUSED, Request, wire};
-use crate::remote::{self, OWN, WORDS};
-use crate::shipped::{self, LIE};
-use crate::{LIES, LYING_BLOCK, SLOWLY};
+use crate::programs::{ANY, NOTHING, wire};
+use crate::remote::{self, OWN};
+use crate::shipping::{
+    self, By, CANCELLED, CHANNEL, CLIENTS, ENDED, LIE, LIES, LYING_BLOCK, REFUSED, Request, SLOWLY, WORDS,
+};
 
 const TAKE: u64 = Number::TakeFrame as u64;
 const PUT: u64 = Number::PutFrame as u64;
@@ -164,7 +165,7 @@ pub fn lie(this: u64) -> Option<i64> {
         }
         // Answers out of all pages of clients.
         7 => {
-            fill(WORDS * remote::CLIENTS + 1, 0);
+            fill(WORDS * CLIENTS + 1, 0);
             Some(0)
         }
         _ => None,
@@ -206,7 +207,7 @@ fn believe_nothing() {
     (0..100).for_each(|number| remote::pass(number, 1, 400, [7, 0, 0]));
     let left = remote::ship_as(LYING_BLOCK, 100);
     assert!((0..=100).contains(&left) || left == LIE || left == REFUSED, "{left}");
-    let program = shipped::learn(NOTHING);
+    let program = shipping::learn(NOTHING);
     let (values, mut results) = (wire([3]), [[0; 8]; 2]);
     results[1] = [1; 8];
     let mut request = Request::of(By::Server, &values, &mut results[..1]);
@@ -214,7 +215,7 @@ fn believe_nothing() {
     // No more than there is room for.
     assert_eq!(results[1], [1; 8]);
     assert!((ENDED..=CANCELLED).contains(&status) || status < 0, "{status}");
-    (0..8).for_each(|run| _ = shipped::ask(Number::Discard, run));
+    (0..8).for_each(|run| _ = shipping::ask(Number::Discard, run));
 }
 
 /// A client of a server that lies.
@@ -251,7 +252,7 @@ static REFUSALS: AtomicU64 = AtomicU64::new(0);
 /// A client that changes its channel while the server reads it, by another thread.
 pub fn changed() {
     users::wait_for_server();
-    SCRIBBLED.store(remote::CHANNEL, Relaxed);
+    SCRIBBLED.store(CHANNEL, Relaxed);
     // The server gives way in the second call.
     (0..100).for_each(|number| remote::pass(number, u64::from(number != 1), 401, [7, 0, 0]));
     OWN.set(401, 0);
@@ -269,7 +270,7 @@ pub fn changed() {
     say!("blocks that are changed while they are made hurt nobody else");
     // What the server had is gone with the channel.
     assert_eq!(remote::channel(0), 0);
-    touch(remote::CHANNEL);
+    touch(CHANNEL);
 }
 
 /// Memory of a request to the kernel.

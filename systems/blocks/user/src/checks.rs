@@ -1,9 +1,8 @@
 //! Arrays and page frames: what they do, and whatever can be wrong with them.
 
-use crate::SLOWLY;
 use crate::arrays::{Array, command};
 use crate::frames::AT;
-use crate::programs::REFUSED;
+use crate::shipping::{REFUSED, SLOWLY};
 use users::attacks::{PLACES, touch};
 use users::calls::{self, Number, call, call_anything};
 use users::say;

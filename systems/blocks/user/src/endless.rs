@@ -2,10 +2,11 @@
 
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-use crate::programs::{ANY, BUDGET, By, CANCELLED, COUNT, ENDED, LONG, Request, UNFINISHED, learn, wire};
+use crate::programs::{ANY, COUNT, LONG, learn, wire};
+use crate::shipping::{BUDGET, By, CANCELLED, ENDED, Request, UNFINISHED};
+use counting::now;
 use users::attacks::touch;
 use users::calls::{self, Number, call};
-use counting::now;
 use users::say;
 
 pub const FOR_EVER: i64 = i64::MAX;

@@ -3,9 +3,10 @@
 use core::arch::asm;
 
 use crate::arrays::{Array, COUNTS, command};
-use crate::programs::{ENDED, FAULT, Request, learn, wire};
-use users::calls::{self, Number, call};
+use crate::programs::{FAULT, learn, wire};
+use crate::shipping::{ENDED, Request};
 use counting::{measure, median, now};
+use users::calls::{self, Number, call};
 use users::say;
 
 /// Where frames can be.

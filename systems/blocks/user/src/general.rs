@@ -1,9 +1,10 @@
 //! What programs cost.
 
 use crate::arrays::COUNTS;
-use crate::programs::{ENDED, FRAMES, NOTHING, Request, learn, wire};
-use users::calls::{Number, call};
+use crate::programs::{FRAMES, NOTHING, learn, wire};
+use crate::shipping::{ENDED, Request};
 use counting::{measure, median, now};
+use users::calls::{Number, call};
 use users::say;
 
 /// As for arrays, by programs that the kernel knows.

@@ -3,10 +3,8 @@
 use core::arch::asm;
 
 use crate::arrays::{Array, command};
-use crate::programs::{
-    ANY, BUDGET, BYTECODE, By, CARELESS, COUNT, DEEP, ENDED, FAILED, NOTHING, REFUSED, Request, learn,
-    learn_or_why, wire,
-};
+use crate::programs::{ANY, BYTECODE, CARELESS, COUNT, DEEP, NOTHING, learn, learn_or_why, wire};
+use crate::shipping::{BUDGET, By, ENDED, FAILED, REFUSED, Request};
 use users::attacks::PLACES;
 use users::calls::{self, Number, call, call_anything};
 use users::say;

@@ -15,6 +15,9 @@ mod programs;
 mod remote;
 mod server;
 mod shipped;
+mod shipping;
+
+use shipping::{BLOCK, PROGRAMS, SLOWLY};
 
 /// What a thread begins with: what it is to do. What isn't about blocks the microkernel's own users do.
 #[unsafe(no_mangle)]
@@ -49,22 +52,13 @@ extern "C" fn user_main(role: u64) -> i64 {
     0
 }
 
-/// Others have a turn before the server answers.
-const SLOWLY: u64 = 16;
-/// The server makes the calls of a block that lies in its channel to who calls.
-const BLOCK: u64 = 17;
-/// From now on the server lies, in one way or another.
-const LIES: u64 = 18;
-/// A block, of a server that may lie.
-const LYING_BLOCK: u64 = 19;
-
 /// What the server's domain does when it is called: which its channel is to who does, and what that wants.
 #[unsafe(no_mangle)]
 extern "C" fn user_serve(this: u64, what: u64, number: u64) -> i64 {
     match what {
         BLOCK => remote::serve(this, number),
-        SLOWLY..server::PROGRAMS => attacks::serve(this, what, number),
-        server::PROGRAMS.. => server::serve(this, what, number),
+        SLOWLY..PROGRAMS => attacks::serve(this, what, number),
+        PROGRAMS.. => server::serve(this, what, number),
         _ => users::serve(what, number),
     }
 }

@@ -4,7 +4,7 @@ use core::mem::size_of_val;
 
 use users::calls::{Number, call, call_anything};
 
-use crate::shipped;
+use crate::shipping::{self, By, REFUSED, Request, UNFINISHED};
 
 macro_rules! program {
     ($name:literal) => {
@@ -22,29 +22,15 @@ pub static DEEP: &[u8] = program!("deep");
 pub static LONG: &[u8] = program!("long");
 pub static BYTECODE: &[u8] = program!("bytecode");
 
-pub const ENDED: i64 = 0;
-pub const UNFINISHED: i64 = 1;
-pub const FAILED: i64 = 2;
-pub const BUDGET: i64 = 3;
-pub const CANCELLED: i64 = 4;
-pub use users::calls::REFUSED;
-
 /// So many rounds are enough.
 pub const ENOUGH: u64 = 1 << 40;
-
-/// Who runs a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    Kernel,
-    Server,
-}
 
 impl By {
     /// Has it know a program: its number, or what it says.
     pub fn learn(self, program: &[u8]) -> i64 {
         match self {
             By::Kernel => call(Number::Learn, program.as_ptr() as u64, program.len() as u64),
-            By::Server => shipped::learn(program),
+            By::Server => shipping::learn(program),
         }
     }
 
@@ -52,24 +38,9 @@ impl By {
     pub fn ask(self, what: Number, run: u64) -> i64 {
         match self {
             By::Kernel => call(what, run, 0),
-            By::Server => shipped::ask(what, run),
+            By::Server => shipping::ask(what, run),
         }
     }
-}
-
-/// What is said of a run and told about it, as who runs it reads and writes it, but for the last.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Request {
-    pub values: u64,
-    pub values_bytes: u64,
-    pub results: u64,
-    pub room: u64,
-    pub rounds: u64,
-    pub run: u64,
-    pub bytes: u64,
-    pub error: u64,
-    pub by: By,
 }
 
 /// Has the kernel know a program: its number, or what the kernel says.
@@ -123,7 +94,7 @@ impl Request {
     fn send(&mut self, what: Number, number: u64) -> i64 {
         match self.by {
             By::Kernel => call(what, number, &raw mut *self as u64),
-            By::Server => shipped::send(what, number, self),
+            By::Server => shipping::send(what, number, self),
         }
     }
 

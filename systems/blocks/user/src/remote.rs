@@ -10,21 +10,15 @@
 
 use core::hint::black_box;
 
-use users::calls::{self, Number, call};
 use counting::measure;
+use users::calls::{self, Number, call};
 use users::say;
 
-use crate::BLOCK;
-use crate::programs::{self, By, REFUSED, Request, wire};
-use crate::server::DECLINED;
-use crate::shipped::{self, LIE};
+use crate::programs::{self, wire};
+use crate::shipping::{
+    self, BLOCK, BUDGET, By, CHANNEL, CHANNEL_BYTES, DECLINED, LIE, REFUSED, Request, WORDS,
+};
 
-/// Where a client has its channel, and how many words that is.
-pub const CHANNEL: u64 = 0x80_0000_0000 + (160 << 30);
-pub const WORDS: usize = 512;
-pub const CHANNEL_BYTES: usize = 4096;
-/// So many clients of a server have channels.
-pub const CLIENTS: usize = 64;
 /// So many calls a block makes at most.
 const MOST: u64 = 100;
 
@@ -155,10 +149,10 @@ pub fn channel(is_wanted: u64) -> i64 {
 /// Many more channels than a server has, one after the other: each is a page of zeros, and nobody's that the server
 /// knows.
 fn given_back() {
-    let program = shipped::learn(programs::NOTHING);
+    let program = shipping::learn(programs::NOTHING);
     for _ in 0..3000 {
         assert_eq!((channel(1), channel(1), channel(0), channel(0)), (CHANNEL as i64, CHANNEL as i64, 0, 0));
-        assert_eq!((ship(1), shipped::ask(Number::Run, 0)), (REFUSED, REFUSED), "without a channel");
+        assert_eq!((ship(1), shipping::ask(Number::Run, 0)), (REFUSED, REFUSED), "without a channel");
         assert_eq!(channel(1), CHANNEL as i64);
         assert!((0..WORDS).all(|word| OWN.get(word) == 0), "what another channel had is seen");
         OWN.set(511, 7);
@@ -177,13 +171,13 @@ fn given_back() {
 pub fn passing() {
     users::wait_for_server();
     assert!((0..WORDS).all(|word| OWN.get(word) == 0), "what another client had is seen");
-    assert_eq!(shipped::ask(Number::Discard, 0), REFUSED, "another client's run is there");
+    assert_eq!(shipping::ask(Number::Discard, 0), REFUSED, "another client's run is there");
     pass(0, 1, 400, [6, 0, 0]);
     assert_eq!((ship(1), OWN.get(400)), (0, 7));
-    let program = shipped::learn(programs::COUNT);
+    let program = shipping::learn(programs::COUNT);
     let (values, mut results) = (wire([i64::MAX]), [[0; 8]]);
     let mut request = Request { rounds: 10, ..Request::of(By::Server, &values, &mut results) };
-    assert_eq!(request.run(program).0, programs::BUDGET);
+    assert_eq!(request.run(program).0, BUDGET);
     users::attacks::touch(0);
 }
 

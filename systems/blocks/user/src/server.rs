@@ -9,14 +9,9 @@ use core::cell::UnsafeCell;
 use runs::{Cache, Programs, Runner};
 use users::calls::{self, Number, call};
 
-use crate::remote::{self, CHANNEL_BYTES, CLIENTS, METHODS};
+use crate::remote::{self, METHODS};
+use crate::shipping::{CHANNEL_BYTES, CLIENTS, DECLINED, PROGRAMS};
 use crate::{attacks, heap};
-
-/// What a server answers that can't be done: who answers that it was refused wasn't reached.
-pub const DECLINED: i64 = i64::MIN + 1;
-
-/// What a client asks for, behind the numbers by which it asks the kernel for the same.
-pub const PROGRAMS: u64 = 32;
 
 /// Where a server has its stack, and how many pages: to run a program as deep as there may be takes 80 KiB.
 const STACK: u64 = 0x80_0000_0000 + (48 << 30);

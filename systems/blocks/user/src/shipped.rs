@@ -5,98 +5,16 @@
 //! A server may lie, and may change the channel whenever it likes: what comes from there is copied once and looked at
 //! then, and is numbers only.
 
-use core::slice;
-
-use users::calls::{self, Number, call};
 use counting::{measure, now};
+use users::calls::{self, Number, call};
 use users::say;
 
 use crate::endless::{self, FOR_EVER};
 use crate::hostile;
-use crate::programs::{
-    BYTECODE, By, CANCELLED, COUNT, ENDED, FAILED, NOTHING, REFUSED, Request, UNFINISHED, wire,
+use crate::programs::{BYTECODE, COUNT, NOTHING, wire};
+use crate::shipping::{
+    By, ENDED, FAILED, REFUSED, RESULTS, Request, UNFINISHED, VALUES, ask, know, learn, put,
 };
-use crate::remote::{CHANNEL, CHANNEL_BYTES};
-use crate::server::{DECLINED, PROGRAMS};
-
-const VALUES: usize = 64;
-const RESULTS: usize = 2048;
-
-/// Words of a request.
-const WORDS: usize = 8;
-
-/// What a call of a server that lies answers here.
-pub const LIE: i64 = i64::MIN + 2;
-
-/// Bytes of the channel that begin somewhere.
-fn bytes(from: usize, count: usize) -> impl Iterator<Item = *mut u8> {
-    assert!(from + count <= CHANNEL_BYTES);
-    (from..from + count).map(|at| (CHANNEL as usize + at) as *mut u8)
-}
-
-fn put(to: usize, what: &[u8]) {
-    // SAFETY: bytes of the channel.
-    bytes(to, what.len()).zip(what).for_each(|(to, byte)| unsafe { to.write_volatile(*byte) });
-}
-
-fn get(from: usize, to: &mut [u8]) {
-    // SAFETY: likewise.
-    bytes(from, to.len()).zip(to).for_each(|(from, byte)| *byte = unsafe { from.read_volatile() });
-}
-
-/// Asks for something that is done with a program or a run.
-pub fn ask(what: Number, number: u64) -> i64 {
-    match calls::ask(PROGRAMS + what as u64, number) {
-        DECLINED => REFUSED,
-        answer => answer,
-    }
-}
-
-/// Has the server know a program: its number.
-pub fn learn(program: &[u8]) -> i64 {
-    if program.len() > CHANNEL_BYTES {
-        return REFUSED;
-    }
-    put(0, program);
-    ask(Number::Learn, program.len() as u64)
-}
-
-/// The number of a program that the server remembers, by its hash.
-fn know(hash: &[u8; 32]) -> i64 {
-    put(0, hash);
-    ask(Number::Know, 0)
-}
-
-/// Sends a request and what belongs to it, and takes what comes.
-pub fn send(what: Number, number: u64, request: &mut Request) -> i64 {
-    let (count, room) = (request.values_bytes as usize, request.room.min((CHANNEL_BYTES - RESULTS) as u64));
-    if count > RESULTS - VALUES {
-        return REFUSED;
-    }
-    let sent = [VALUES as u64, count as u64, RESULTS as u64, room, request.rounds, request.run, 0, 0];
-    sent.iter().enumerate().for_each(|(index, word)| put(8 * index, &word.to_le_bytes()));
-    // SAFETY: who made the request says that these are its values.
-    put(VALUES, unsafe { slice::from_raw_parts(request.values as *const u8, count) });
-    let status = ask(what, number);
-    let mut told = [[0; 8]; WORDS];
-    get(0, told.as_flattened_mut());
-    let [.., run, bytes, error] = told.map(u64::from_le_bytes);
-    (request.run, request.bytes, request.error) = (run, bytes, error);
-    match status {
-        UNFINISHED => {
-            // Others may want the server, and another thread of this domain to stop the run.
-            calls::give_way();
-            status
-        }
-        0.. if status > CANCELLED || bytes > room => LIE,
-        0.. => {
-            // SAFETY: who made the request says that so much room is there.
-            get(RESULTS, unsafe { slice::from_raw_parts_mut(request.results as *mut u8, bytes as usize) });
-            status
-        }
-        _ => status,
-    }
-}
 
 /// What programs cost by LRPC.
 pub fn measures() {

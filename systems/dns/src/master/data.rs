@@ -10,7 +10,7 @@ use domain::rdata::dnssec::Timestamp;
 use domain::utils::{base16, base64};
 
 use super::location;
-use super::scanner::{Tokens, Wrong};
+use super::scanner::{Tokens, Wrong, strange};
 use super::ttl;
 
 /// Reads what follows the type, as messages have it.
@@ -297,9 +297,4 @@ fn hex(digits: String) -> Result<Vec<u8>, Wrong> {
 
 fn of_base64(letters: &str) -> Result<Vec<u8>, Wrong> {
     base64::decode(letters).map_err(|_| strange("Base64", letters))
-}
-
-/// A word isn't what it should be.
-pub fn strange(what: &str, word: &str) -> Wrong {
-    Wrong(format!("`{word}` is no {what}"))
 }

@@ -1,7 +1,6 @@
 //! The data of LOC (RFC 1876): a place on earth, and how exactly it is known.
 
-use super::data::strange;
-use super::scanner::{Tokens, Wrong};
+use super::scanner::{Tokens, Wrong, strange};
 
 /// Thousandths of a second of arc in a degree, and where the equator and the first meridian are.
 const DEGREE: f64 = 3_600_000.0;

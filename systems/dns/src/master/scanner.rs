@@ -25,6 +25,11 @@ impl std::fmt::Display for Wrong {
 
 impl std::error::Error for Wrong {}
 
+/// A word isn't what it should be.
+pub fn strange(what: &str, word: &str) -> Wrong {
+    Wrong(format!("`{word}` is no {what}"))
+}
+
 impl From<String> for Wrong {
     fn from(why: String) -> Wrong {
         Wrong(why)

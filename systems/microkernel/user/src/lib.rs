@@ -4,31 +4,12 @@
 
 pub mod attacks;
 pub mod calls;
+mod console;
 pub mod measures;
 
-use core::fmt::{self, Write};
 use core::panic::PanicInfo;
 
-use calls::{Number, call};
-
-/// Where the kernel's messages go.
-pub struct Console;
-
-impl Write for Console {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        call(Number::Write, text.as_ptr() as u64, text.len() as u64);
-        Ok(())
-    }
-}
-
-/// A line of text.
-#[macro_export]
-macro_rules! say {
-    ($($what:tt)*) => {{
-        use core::fmt::Write;
-        let _ = writeln!($crate::Console, $($what)*);
-    }};
-}
+pub use console::Console;
 
 /// Does what a role is for.
 pub fn begin(role: u64) {

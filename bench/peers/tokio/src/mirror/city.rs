@@ -7,7 +7,6 @@ use serde_json::json;
 use tokio::sync::{Notify, oneshot};
 
 use super::channel;
-use crate::best;
 use crate::monitor::Monitor;
 use crate::program::{Outcome, Program, expect};
 
@@ -16,7 +15,6 @@ pub const PROGRAM: Program = Program {
     // Houses, times that each asks for electricity and water.
     sizes: &[("n", 1000), ("k", 10)],
     mirror: |sizes| Box::pin(run(sizes.count("n"), sizes.number("k"))),
-    best: Some(|sizes| Box::pin(best::city::run(sizes.count("n"), sizes.number("k")))),
 };
 
 /// A communication in which each request is answered by one unit.

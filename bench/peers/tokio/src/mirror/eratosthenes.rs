@@ -9,7 +9,6 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use super::channel;
-use crate::best;
 use crate::program::{Outcome, Program, expect};
 
 pub const PROGRAM: Program = Program {
@@ -17,7 +16,6 @@ pub const PROGRAM: Program = Program {
     // The last number.
     sizes: &[("n", 10_000)],
     mirror: |sizes| Box::pin(run(sizes.number("n"))),
-    best: Some(|sizes| Box::pin(best::eratosthenes::run(sizes.number("n")))),
 };
 
 /// What all sieves did.

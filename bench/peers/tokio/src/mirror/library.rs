@@ -7,7 +7,6 @@ use serde_json::json;
 use tokio::sync::{Notify, oneshot};
 
 use super::channel;
-use crate::best;
 use crate::program::{Outcome, Program, expect};
 
 pub const PROGRAM: Program = Program {
@@ -15,7 +14,6 @@ pub const PROGRAM: Program = Program {
     // Customers, libraries, books of each library.
     sizes: &[("n", 1000), ("m", 10), ("b", 10)],
     mirror: |sizes| Box::pin(run(sizes.count("n"), sizes.count("m"), sizes.count("b"))),
-    best: Some(|sizes| Box::pin(best::library::run(sizes.count("n"), sizes.count("m"), sizes.count("b")))),
 };
 
 /// Belongs to whoever has it, and moves; its services keep it alive.

@@ -11,7 +11,6 @@ pub const PROGRAM: Program = Program {
     // Tasks in a row, rows of tasks, iterations.
     sizes: &[("columns", 10), ("rows", 10), ("k", 5000)],
     mirror: |sizes| Box::pin(run(sizes.count("columns"), sizes.count("rows"), sizes.number("k"))),
-    best: None,
 };
 
 const WIDTH: usize = 8;

@@ -7,7 +7,6 @@ use serde_json::json;
 use tokio::sync::{Notify, oneshot};
 
 use super::channel;
-use crate::best;
 use crate::program::{Outcome, Program, expect};
 
 pub const PROGRAM: Program = Program {
@@ -15,7 +14,6 @@ pub const PROGRAM: Program = Program {
     // Customers, reporters, texts of each reporter.
     sizes: &[("n", 1000), ("m", 10), ("k", 10)],
     mirror: |sizes| Box::pin(run(sizes.count("n"), sizes.count("m"), sizes.count("k"))),
-    best: Some(|sizes| Box::pin(best::news::run(sizes.count("n"), sizes.count("m"), sizes.count("k")))),
 };
 
 /// Shared by all who got it.

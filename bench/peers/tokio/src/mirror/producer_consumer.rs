@@ -8,7 +8,6 @@ use serde_json::json;
 use tokio::sync::{Notify, oneshot};
 
 use super::channel;
-use crate::best;
 use crate::monitor::Monitor;
 use crate::program::{Outcome, Program, expect};
 
@@ -17,14 +16,6 @@ pub const PROGRAM: Program = Program {
     // Producers, consumers, elements of each producer, capacity of the buffer.
     sizes: &[("n", 1), ("m", 1), ("k", 1_000_000), ("c", 10)],
     mirror: |sizes| Box::pin(run(sizes.count("n"), sizes.count("m"), sizes.number("k"), sizes.count("c"))),
-    best: Some(|sizes| {
-        Box::pin(best::producer_consumer::run(
-            sizes.count("n"),
-            sizes.count("m"),
-            sizes.number("k"),
-            sizes.count("c"),
-        ))
-    }),
 };
 
 struct BoundedBuffer {

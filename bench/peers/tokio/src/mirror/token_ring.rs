@@ -16,7 +16,6 @@ pub const PROGRAM: Program = Program {
     // Nodes, rounds.
     sizes: &[("n", 1000), ("k", 1000)],
     mirror: |sizes| Box::pin(run(sizes.count("n"), sizes.number("k"))),
-    best: None,
 };
 
 enum Transfer {

@@ -5,6 +5,7 @@
 //! because each piece of code has its place alone for as long as it lives, and nobody is told where that could be
 //! written.
 
+mod near;
 mod own;
 #[cfg(target_os = "linux")]
 mod pool;
@@ -13,8 +14,6 @@ extern crate std;
 
 use alloc::{format, string::String};
 use core::ops::Deref;
-use core::ptr::without_provenance_mut;
-use core::sync::atomic::{AtomicUsize, Ordering};
 use std::io;
 
 /// Pages with code in them.
@@ -53,19 +52,6 @@ impl Deref for Pages {
             Kind::Own(map) => map.code(),
         }
     }
-}
-
-/// An address for so many bytes of code, multiples of a page, near the code that runs now: processors take longer for
-/// calls that go far, as from where the system would put them by itself. It is a wish, which the system may not grant.
-fn near<T>(bytes: usize) -> *mut T {
-    static TAKEN: AtomicUsize = AtomicUsize::new(0);
-    const APART: usize = 1 << 24;
-    const LOWEST: usize = 1 << 24;
-    let taken = TAKEN.fetch_add(bytes, Ordering::Relaxed) + bytes;
-    let here = (near::<T> as fn(usize) -> *mut T as usize) & !0xffff;
-    // Above it is what the process allocates.
-    let below = here.checked_sub(APART + taken).filter(|&address| address >= LOWEST);
-    without_provenance_mut(below.unwrap_or(here.wrapping_add((1 << 30) + taken)))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ impl Map {
         let size = code.len().next_multiple_of(1 << 16).max(1 << 16);
         let writable = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: it takes nobody's place, because nothing says that it must lie where it is wished.
-        let begin = unsafe { mmap_anonymous(super::near(size), size, writable, MapFlags::PRIVATE)? };
+        let begin = unsafe { mmap_anonymous(super::near::near(size), size, writable, MapFlags::PRIVATE)? };
         let map = Map { begin, size, code: code.len() };
         // SAFETY: there are so many bytes, which are nobody else's.
         unsafe { begin.cast::<u8>().copy_from_nonoverlapping(code.as_ptr(), code.len()) };

@@ -174,7 +174,7 @@ fn arena() -> Result<Place> {
     let file = file()?;
     ftruncate(&file, ARENA as u64)?;
     fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-    let executed = map(super::near(ARENA), ProtFlags::EXEC, &file)?;
+    let executed = map(super::near::near(ARENA), ProtFlags::EXEC, &file)?;
     let written = map(null_mut(), ProtFlags::WRITE, &file)?;
     Ok(Place { executed, written })
 }

@@ -12,7 +12,7 @@ use drystone_extension::handler::Share;
 use super::ledger::{Counts, Ledger, OWNERS};
 use super::program;
 use super::programs::Programs;
-use super::wait_for_runs;
+use super::runs::wait_for_runs;
 use crate::bpf::{self, Map};
 use crate::xdp::{Attached, Mode, cant};
 

@@ -9,19 +9,19 @@ mod kept;
 mod ledger;
 mod program;
 mod programs;
+mod runs;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::Duration;
 
 use drystone_extension::demux::{self, Demultiplexer, Filter, NoCode};
 use drystone_extension::handler::{OwnerId, Share};
-use rustix::thread::{MembarrierCommand, membarrier};
 
 use crate::xdp::{Mode, Xdp};
 pub(crate) use kept::Kept;
 pub use ledger::Counts;
 use ledger::{FLOWS, OWNERS};
+use runs::wait_for_runs;
 
 /// A flow of a gate: a filter with a handler. Numbers of flows that were detached are used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -214,14 +214,6 @@ impl Gate {
 }
 
 const NO_FLOW: &str = "the gate has no such flow";
-
-/// Comes back when all runs of programs that have begun before have ended.
-pub(crate) fn wait_for_runs() {
-    if membarrier(MembarrierCommand::Global).is_err() {
-        // A kernel that can't tell: no run takes so long.
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
 
 impl std::fmt::Debug for Gate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -59,7 +59,7 @@ fn machine_type(machine: Machine) -> Type {
     }
 }
 
-pub(super) fn ir_type(ty: RegType) -> Type {
+pub(crate) fn ir_type(ty: RegType) -> Type {
     match ty {
         RegType::Int => types::I64,
         RegType::Real => types::F64,

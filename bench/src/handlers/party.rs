@@ -1,0 +1,39 @@
+//! Who answers.
+
+/// One that answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Party {
+    Xdp,
+    AfXdp,
+    UdpSpinning,
+    UdpBlocking,
+    CacheXdp,
+    CacheAfXdp,
+    CacheProcess,
+    Memcached,
+    DnsXdp,
+    DnsAfXdp,
+    DnsProcess,
+    Nsd,
+    CounterXdp,
+    CounterProcess,
+    Gate,
+    GateWithoutShares,
+}
+
+impl Party {
+    /// As the page has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Party::Xdp | Party::CacheXdp | Party::DnsXdp | Party::CounterXdp => "xdp",
+            Party::AfXdp | Party::CacheAfXdp | Party::DnsAfXdp => "af-xdp",
+            Party::UdpSpinning => "udp-spinning",
+            Party::UdpBlocking => "udp-blocking",
+            Party::CacheProcess | Party::DnsProcess | Party::CounterProcess => "process",
+            Party::Memcached => "memcached",
+            Party::Nsd => "nsd",
+            Party::Gate => "gate",
+            Party::GateWithoutShares => "gate-without-shares",
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! How large a filter may be.
+
+/// Tests of an alternative, at most.
+pub const TESTS: usize = 64;
+/// Alternatives of a filter, at most, programs included.
+pub const ALTERNATIVES: usize = 1024;

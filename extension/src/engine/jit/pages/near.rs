@@ -1,0 +1,17 @@
+//! Where code is best put.
+
+use core::ptr::without_provenance_mut;
+use core::sync::atomic::{AtomicUsize, Ordering};
+
+/// An address for so many bytes of code, multiples of a page, near the code that runs now: processors take longer for
+/// calls that go far, as from where the system would put them by itself. It is a wish, which the system may not grant.
+pub fn near<T>(bytes: usize) -> *mut T {
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+    const APART: usize = 1 << 24;
+    const LOWEST: usize = 1 << 24;
+    let taken = TAKEN.fetch_add(bytes, Ordering::Relaxed) + bytes;
+    let here = (near::<T> as fn(usize) -> *mut T as usize) & !0xffff;
+    // Above it is what the process allocates.
+    let below = here.checked_sub(APART + taken).filter(|&address| address >= LOWEST);
+    without_provenance_mut(below.unwrap_or(here.wrapping_add((1 << 30) + taken)))
+}

@@ -1,0 +1,140 @@
+//! What is asked of who runs programs, and how a server is asked for that by a channel: a request lies at its beginning
+//! and behind it the values that a program gets, from the middle on those that it gives; a program or a hash by itself.
+//!
+//! A server may lie, and may change the channel whenever it likes: what comes from there is copied once and looked at
+//! then, and is numbers only.
+
+use core::slice;
+
+pub use users::calls::REFUSED;
+use users::calls::{self, Number};
+
+/// Others have a turn before the server answers.
+pub const SLOWLY: u64 = 16;
+/// The server makes the calls of a block that lies in its channel to who calls.
+pub const BLOCK: u64 = 17;
+/// From now on the server lies, in one way or another.
+pub const LIES: u64 = 18;
+/// A block, of a server that may lie.
+pub const LYING_BLOCK: u64 = 19;
+
+/// What a server answers that can't be done: who answers that it was refused wasn't reached.
+pub const DECLINED: i64 = i64::MIN + 1;
+
+/// What a client asks for, behind the numbers by which it asks the kernel for the same.
+pub const PROGRAMS: u64 = 32;
+
+pub const ENDED: i64 = 0;
+pub const UNFINISHED: i64 = 1;
+pub const FAILED: i64 = 2;
+pub const BUDGET: i64 = 3;
+pub const CANCELLED: i64 = 4;
+
+/// Where a client has its channel, and how many words that is.
+pub const CHANNEL: u64 = 0x80_0000_0000 + (160 << 30);
+pub const WORDS: usize = 512;
+pub const CHANNEL_BYTES: usize = 4096;
+/// So many clients of a server have channels.
+pub const CLIENTS: usize = 64;
+
+/// Who runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    Kernel,
+    Server,
+}
+
+/// What is said of a run and told about it, as who runs it reads and writes it, but for the last.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Request {
+    pub values: u64,
+    pub values_bytes: u64,
+    pub results: u64,
+    pub room: u64,
+    pub rounds: u64,
+    pub run: u64,
+    pub bytes: u64,
+    pub error: u64,
+    pub by: By,
+}
+
+/// Where values and results of a request lie in the channel.
+pub const VALUES: usize = 64;
+pub const RESULTS: usize = 2048;
+
+/// Words of a request.
+const REQUEST_WORDS: usize = 8;
+
+/// What a call of a server that lies answers here.
+pub const LIE: i64 = i64::MIN + 2;
+
+/// Bytes of the channel that begin somewhere.
+fn bytes(from: usize, count: usize) -> impl Iterator<Item = *mut u8> {
+    assert!(from + count <= CHANNEL_BYTES);
+    (from..from + count).map(|at| (CHANNEL as usize + at) as *mut u8)
+}
+
+pub fn put(to: usize, what: &[u8]) {
+    // SAFETY: bytes of the channel.
+    bytes(to, what.len()).zip(what).for_each(|(to, byte)| unsafe { to.write_volatile(*byte) });
+}
+
+pub fn get(from: usize, to: &mut [u8]) {
+    // SAFETY: likewise.
+    bytes(from, to.len()).zip(to).for_each(|(from, byte)| *byte = unsafe { from.read_volatile() });
+}
+
+/// Asks for something that is done with a program or a run.
+pub fn ask(what: Number, number: u64) -> i64 {
+    match calls::ask(PROGRAMS + what as u64, number) {
+        DECLINED => REFUSED,
+        answer => answer,
+    }
+}
+
+/// Has the server know a program: its number.
+pub fn learn(program: &[u8]) -> i64 {
+    if program.len() > CHANNEL_BYTES {
+        return REFUSED;
+    }
+    put(0, program);
+    ask(Number::Learn, program.len() as u64)
+}
+
+/// The number of a program that the server remembers, by its hash.
+pub fn know(hash: &[u8; 32]) -> i64 {
+    put(0, hash);
+    ask(Number::Know, 0)
+}
+
+/// Sends a request and what belongs to it, and takes what comes.
+pub fn send(what: Number, number: u64, request: &mut Request) -> i64 {
+    let (count, room) = (request.values_bytes as usize, request.room.min((CHANNEL_BYTES - RESULTS) as u64));
+    if count > RESULTS - VALUES {
+        return REFUSED;
+    }
+    let sent = [VALUES as u64, count as u64, RESULTS as u64, room, request.rounds, request.run, 0, 0];
+    sent.iter().enumerate().for_each(|(index, word)| put(8 * index, &word.to_le_bytes()));
+    // SAFETY: who made the request says that these are its values.
+    put(VALUES, unsafe { slice::from_raw_parts(request.values as *const u8, count) });
+    let status = ask(what, number);
+    let mut told = [[0; 8]; REQUEST_WORDS];
+    get(0, told.as_flattened_mut());
+    let [.., run, bytes, error] = told.map(u64::from_le_bytes);
+    (request.run, request.bytes, request.error) = (run, bytes, error);
+    match status {
+        UNFINISHED => {
+            // Others may want the server, and another thread of this domain to stop the run.
+            calls::give_way();
+            status
+        }
+        0.. if status > CANCELLED || bytes > room => LIE,
+        0.. => {
+            // SAFETY: who made the request says that so much room is there.
+            get(RESULTS, unsafe { slice::from_raw_parts_mut(request.results as *mut u8, bytes as usize) });
+            status
+        }
+        _ => status,
+    }
+}

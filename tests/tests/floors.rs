@@ -1,0 +1,81 @@
+//! The files of each crate stand on floors: no file uses another one that, over however many others, uses it.
+//!
+//! *What counts.* A file uses another one of its crate if a path in it (in a `use`, in code, or in what is passed to a
+//! macro) leads to something that the other file declares. A path leads somewhere if it begins with `crate`, `self` or
+//! `super`, or with a name that its module declares or imports. It is followed through imports and re-exports to the
+//! file that declares the name, so a re-export hides nothing; where no declaration is seen (a macro makes it), to the
+//! module at which the path ends. `use module::*` uses the module's file.
+//!
+//! *What doesn't count.* To declare a module (`mod child;`), to import one (what is then used of it counts), to
+//! re-export (`pub use`) what is not used otherwise, visibilities (`pub(in ...)`), what is compiled only for tests.
+//! Methods aren't seen: their calls name no path.
+//!
+//! *Which crates.* All of the repository but the fuzzers: also those that are workspaces of their own.
+
+#[path = "floors/circles.rs"]
+mod circles;
+#[path = "floors/crates.rs"]
+mod crates;
+#[path = "floors/modules.rs"]
+mod modules;
+#[path = "floors/paths.rs"]
+mod paths;
+#[path = "floors/small.rs"]
+mod small;
+#[path = "floors/uses.rs"]
+mod uses;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use circles::Circle;
+
+/// Circles that are not ended yet: a paragraph each, a file a line, in order. Lists may only become shorter.
+const OPEN: &str = include_str!("floors/open.txt");
+
+/// The repository.
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the repository").to_path_buf()
+}
+
+/// The circles of all crates.
+fn all_circles() -> Vec<Circle> {
+    let repository = repository();
+    let roots = crates::roots(&repository);
+    assert!(roots.len() > 60, "only {} crates were found", roots.len());
+    let graphs = roots
+        .iter()
+        .map(|root| uses::of_crate(root, &|path| std::fs::read_to_string(repository.join(path)).ok()));
+    graphs.flat_map(|graph| circles::circles(&graph)).collect()
+}
+
+#[test]
+fn no_file_uses_one_that_uses_it() {
+    let open = OPEN.split("\n\n").map(|circle| circle.lines().map(str::to_owned).collect());
+    let mut open: BTreeSet<BTreeSet<String>> =
+        open.filter(|circle: &BTreeSet<_>| !circle.is_empty()).collect();
+    let mut faults = String::new();
+    for circle in all_circles() {
+        if open.remove(&circle.files) {
+            continue;
+        }
+        match open.iter().find(|listed| listed.is_superset(&circle.files)) {
+            Some(listed) => {
+                let gone: Vec<_> = listed.difference(&circle.files).collect();
+                writeln!(faults, "left a circle, strike them in `floors/open.txt`: {gone:#?}").unwrap();
+                open.retain(|listed| !listed.is_superset(&circle.files));
+            }
+            None => writeln!(faults, "{circle}").unwrap(),
+        }
+    }
+    for circle in open {
+        writeln!(faults, "no circle of just these any more, mend `floors/open.txt`: {circle:#?}").unwrap();
+    }
+    assert!(
+        faults.is_empty(),
+        "{faults}\nFiles may not use each other: move what both need into a file below them, or pass it in. The \
+         head of {} says what counts.",
+        file!()
+    );
+}
