@@ -12,7 +12,7 @@ pub mod surplus;
 pub mod timers;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -31,7 +31,8 @@ use self::timers::Timers;
 use crate::communication::rebinding::Leaving;
 use crate::far::Guest;
 use crate::layout::{Communication, Instance, OTHER, Worker};
-use crate::platform::{Platform, Threads};
+use crate::platform::Platform;
+use crate::threads::Threads;
 use crate::worker::Ground;
 
 /// A worker's part that generated code doesn't see: what [`Worker::own`] points to.
@@ -130,8 +131,6 @@ pub struct Home {
     pub outgoing: Outgoing,
     /// Processes that sleep.
     pub timers: Timers,
-    /// Components from messages that were dropped.
-    pub dropped: Vec<*mut Instance>,
     /// Deletions that go on when others have had their turn, as the life module knows.
     pub paused: VecDeque<*mut c_void>,
     /// Long calls of processes, within each of which the next one was made.
@@ -144,8 +143,6 @@ pub struct Home {
     pub runs: Rc<Cell<bool>>,
     /// Clients that are to be bound anew, by their communications.
     pub leaving: BTreeMap<*mut Communication, Leaving>,
-    /// Components of bindings, which nobody holds; the program doesn't end before them.
-    pub kept: BTreeSet<*mut Instance>,
     /// How much has been ended by force.
     pub forced: u64,
     /// Templates that no compiler made: by what they are for, as the far module knows.

@@ -26,6 +26,7 @@ use crate::home::home;
 use crate::instance::{body_of, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::survey::{frames_of, processes_of};
+use crate::worker::ground;
 
 use joints::{bindings, is_way};
 
@@ -162,7 +163,7 @@ pub unsafe fn inspect(w: *mut Worker, most: usize) -> Snapshot {
     let found = find(entry, most, &mut snapshot.more);
     let paths = found.iter().map(|found| (found.instance, found.path.as_str())).collect();
     let mut known = Known { paths, whom: BTreeMap::new() };
-    let kept = &(*home(w)).kept;
+    let kept = &(*ground(w)).kept;
     for each in &found {
         let holder = each.holder.map_or("", |holder| &found[holder].path);
         known.ask_whom(each.instance, holder);

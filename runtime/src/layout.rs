@@ -16,6 +16,9 @@ use drystone_component::Template;
 /// [`Worker::attention`] is set.
 pub type Resume = *const u8;
 
+/// `Body::native`: runs a native process until it has to wait or has ended.
+pub type NativeBody = unsafe extern "C" fn(worker: *mut Worker, process: *mut Process);
+
 /// What generated code sees of a worker (a processor that runs processes). The runtime's own data follow it.
 #[repr(C)]
 pub struct Worker {

@@ -49,6 +49,7 @@ mod queue;
 mod scheduler;
 mod spin;
 pub mod text;
+mod threads;
 mod time;
 mod worker;
 

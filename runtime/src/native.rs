@@ -38,7 +38,7 @@ pub use alloc::boxed::Box as Boxed;
 
 pub use drystone_component::Fingerprint;
 
-use crate::layout::Process;
+pub use crate::platform::Waiter;
 use running::Serve;
 
 pub use asking::{Asks, Borrowed, Call, Method, receive};
@@ -85,11 +85,4 @@ pub trait Component: 'static {
 pub struct Serving {
     serve: Box<dyn Serve>,
     declaration: &'static Declaration,
-}
-
-/// A process that waits for the platform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiter {
-    /// What the platform passes to `wake`.
-    pub process: *mut Process,
 }

@@ -15,7 +15,6 @@ use crate::failure::ds_fail;
 use crate::home::home;
 use crate::instance::{body, body_of, rare_of, template_of};
 use crate::layout::*;
-use crate::platform::NativeBody;
 use crate::queue::ready;
 use crate::worker::heap_of;
 

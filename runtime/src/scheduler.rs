@@ -11,7 +11,7 @@ mod halt;
 mod within;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::sync::Arc;
@@ -143,14 +143,12 @@ fn run_with(
             names: Names::new(),
             outgoing: Outgoing::new(),
             timers: Timers::new(),
-            dropped: Vec::new(),
             paused: VecDeque::new(),
             within: 0,
             kept_words: Vec::new(),
             detached: 0,
             runs: Rc::new(Cell::new(true)),
             leaving: BTreeMap::new(),
-            kept: BTreeSet::new(),
             forced: 0,
             templates: BTreeMap::new(),
             parallel: Parallel::new(),
@@ -262,7 +260,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         if !(*ground(w)).failures.is_empty() && !fault::handle(w) {
             return 1;
         }
-        if !(*home(w)).dropped.is_empty() {
+        if !(*ground(w)).dropped.is_empty() {
             deletion::delete_dropped(w);
         }
         if is_over(w) {
@@ -305,7 +303,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
 /// Whether the program's components are deleted, and nothing of its bindings is left.
 unsafe fn is_over(w: *mut Worker) -> bool {
     let home = &*home(w);
-    home.entry.is_null() && home.detached == 0 && home.kept.is_empty()
+    home.entry.is_null() && home.detached == 0 && (*ground(w)).kept.is_empty()
 }
 
 /// Sees to what the ticker or the platform wants.

@@ -21,7 +21,6 @@ use crate::home::home;
 use crate::instance::template_of;
 use crate::layout::*;
 use crate::native::{body, leak};
-use crate::platform::NativeBody;
 
 /// What an instance is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -22,7 +22,6 @@ use crate::failure;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending, record};
-use crate::platform::NativeBody;
 
 /// A client.
 pub struct Client {

@@ -20,7 +20,6 @@ use crate::communication::connection::{indexed_slot, link};
 use crate::instance::{main_process, slot_at};
 use crate::layout::*;
 use crate::life::{self, ending};
-use crate::platform::NativeBody;
 use crate::worker::heap_of;
 
 /// A component in another domain.

@@ -24,7 +24,6 @@ use crate::instance::{
 };
 use crate::layout::*;
 use crate::life::{self, ending};
-use crate::platform::NativeBody;
 
 struct Listener {
     exported: Box<dyn Exported>,

@@ -22,7 +22,6 @@ use crate::communication::connection::owner;
 use crate::instance::{body_of, keep_detached, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
-use crate::platform::NativeBody;
 
 /// Makes a proxy: the target that clients of the interface are to be connected to. `None`: no memory. It has to be
 /// connected at once, or it stays for ever.

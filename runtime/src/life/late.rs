@@ -18,6 +18,7 @@ use crate::far::{self, Binding};
 use crate::home::home;
 use crate::instance::{holder_of, template_of};
 use crate::layout::{Instance, RequiredSlot, Worker};
+use crate::worker::ground;
 
 /// What the deletion of a component, or of what a process holds, has passed over.
 #[derive(Default)]
@@ -103,7 +104,7 @@ impl Late {
 /// Whether anybody may reach a component by a name. Through what a component elsewhere requires comes only that one.
 pub unsafe fn is_exported(w: *mut Worker, instance: *mut Instance) -> bool {
     // Listeners are kept, so in most programs there is nothing to look for.
-    if (*home(w)).kept.is_empty() {
+    if (*ground(w)).kept.is_empty() {
         return has_name(w, instance);
     }
     let mut is_exported = has_name(w, instance);
@@ -182,7 +183,7 @@ type Through<'a> = BTreeMap<(*mut RequiredSlot, &'a str), Vec<*mut Instance>>;
 
 unsafe fn through_proxies<'a>(w: *mut Worker) -> Through<'a> {
     let mut through = Through::new();
-    for &proxy in &(*home(w)).kept {
+    for &proxy in &(*ground(w)).kept {
         let Some(Binding::Proxy(name, _)) = far::binding(proxy) else { continue };
         let behind = far::behind(proxy);
         let key = (behind, if behind.is_null() { far::bare(name) } else { "" });

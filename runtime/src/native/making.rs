@@ -12,8 +12,7 @@ use drystone_component::{Body, Interface, Offered, Program, Required, Str, Table
 use super::Declaration;
 use super::kind::{Binding, Kind};
 use super::running::{RUN, finally, main};
-use crate::layout::{Instance, OfferedSlot, Process, RequiredSlot};
-use crate::platform::NativeBody;
+use crate::layout::{Instance, NativeBody, OfferedSlot, Process, RequiredSlot};
 
 /// What a kind of native component is, as those see it who use it.
 #[derive(Clone, Copy, Debug, Default)]

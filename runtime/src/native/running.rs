@@ -29,7 +29,6 @@ use crate::instance::{body_of, runs};
 use crate::layout::*;
 use crate::life::ending::{ds_begun, ds_finish};
 use crate::life::stopping;
-use crate::platform::NativeBody;
 use crate::process::run_native;
 
 /// No location in the source.
