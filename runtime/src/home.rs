@@ -6,6 +6,7 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 pub mod exchange;
+pub mod leaving;
 pub mod names;
 pub mod outgoing;
 pub mod surplus;
@@ -24,11 +25,11 @@ use core::sync::atomic::{AtomicBool, AtomicI64};
 use drystone_component::{Program, Template};
 
 use self::exchange::{Exchange, Parallel};
+use self::leaving::Leaving;
 use self::names::Names;
 use self::outgoing::Outgoing;
 use self::surplus::Surplus;
 use self::timers::Timers;
-use crate::communication::rebinding::Leaving;
 use crate::far::Guest;
 use crate::layout::{Communication, Instance, OTHER, Worker};
 use crate::platform::Platform;
