@@ -51,6 +51,7 @@ mod spin;
 pub mod text;
 mod threads;
 mod time;
+mod values;
 mod worker;
 
 pub use instance::template_of;

@@ -26,7 +26,6 @@ mod ports;
 mod process;
 mod running;
 mod session;
-mod values;
 
 use alloc::boxed::Box;
 use core::future::Future;
@@ -39,6 +38,7 @@ pub use alloc::boxed::Box as Boxed;
 pub use drystone_component::Fingerprint;
 
 pub use crate::platform::Waiter;
+pub use crate::values::{Held, Parcel, Part, Putting, Taking, Text, Unmade, Value, Values};
 use running::Serve;
 
 pub use asking::{Asks, Borrowed, Call, Method, receive};
@@ -52,8 +52,6 @@ pub use process::{park, platform, unpark, yield_now};
 pub use running::ds_native;
 pub(crate) use running::is_at_work;
 pub use session::{Client, Closed, Message, Protocol, Server};
-pub use values::{Held, Parcel, Part, Putting, Taking, Text, Value, Values};
-pub(crate) use values::{drop_word, fits, word_of};
 
 /// Which interface it is that the Rust side means.
 #[derive(Debug)]

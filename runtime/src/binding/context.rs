@@ -21,7 +21,7 @@ use crate::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker, door, li
 use crate::home::home;
 use crate::home::names::{Exported, Waiting};
 use crate::layout::Worker;
-use crate::native::Value;
+use crate::values::Value;
 
 /// Connects a slot to a local name; where that isn't known yet, as soon as it is.
 ///

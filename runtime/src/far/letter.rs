@@ -18,8 +18,8 @@ use drystone_component::{Message, Parameter, Type};
 
 use super::marshal;
 use crate::layout::{TextHead, Worker};
-use crate::native::{Parcel, Value, Values, drop_word, fits, word_of};
 use crate::text;
+use crate::values::{Parcel, Value, Values, drop_word, fits, word_of};
 use crate::worker::heap_of;
 
 /// A message's values, on their way elsewhere. What nobody takes stays behind and is dropped.

@@ -28,7 +28,7 @@ use crate::communication::{
 };
 use crate::instance::{body_of, runs};
 use crate::layout::*;
-use crate::native::Values;
+use crate::values::Values;
 
 /// What became of a run.
 #[derive(PartialEq)]

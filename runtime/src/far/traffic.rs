@@ -5,7 +5,7 @@ use core::cell::{Cell, RefCell};
 
 use drystone_component::Type;
 
-use crate::native::Values;
+use crate::values::Values;
 
 /// Counts of one binding; its pumps keep them.
 #[derive(Debug, Default)]

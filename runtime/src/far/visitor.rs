@@ -28,7 +28,7 @@ use crate::communication::{
     drop_words, ds_received, ds_send, may_close_as, may_end, next, payload, sender, wait,
 };
 use crate::layout::*;
-use crate::native::Values;
+use crate::values::Values;
 
 /// Who visits what is exported.
 pub trait Visitor: 'static {

@@ -75,7 +75,7 @@ impl Caller {
 
     /// A new component, to be sent.
     pub fn part(&self, kind: &'static Kind, component: impl Component) -> Part {
-        Part::New(kind, Box::new(component))
+        Part::new(kind, component)
     }
 
     /// Something happened that the protocol has no message for: reports it and ends the program with status 1. No
