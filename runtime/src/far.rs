@@ -52,8 +52,8 @@ pub use queued::as_far;
 pub use traffic::Traffic;
 pub use visitor::{Next, Said, Seat, Visitor};
 
-use crate::communication::connection::wake_parked;
 use crate::home::home;
+use crate::instance::natives::wake_parked;
 use crate::instance::{runs, template_of};
 use crate::layout::{Instance, Process, Worker};
 

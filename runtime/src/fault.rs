@@ -12,9 +12,9 @@ use core::ptr::{null, null_mut};
 
 use drystone_component::Interface;
 
-use crate::communication::connection::interfaces_of;
 use crate::far;
 use crate::home::home;
+use crate::instance::slots::interfaces_of;
 use crate::instance::{body_of, delete_kept, holder_of, template_of};
 use crate::layout::*;
 use crate::life::{isolation, stopping, survey};

@@ -19,10 +19,11 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Kind, Offered, Owned};
 
 use crate::collection;
-use crate::communication::connection::{Target, clients_of, decode, owner, resolve, slots_of};
+use crate::communication::connection::{Target, clients_of, decode, owner, resolve};
 use crate::far::{self, Binding};
 use crate::fault;
 use crate::home::home;
+use crate::instance::slots::slots_of;
 use crate::instance::{body_of, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::survey::{frames_of, processes_of};

@@ -9,6 +9,8 @@
 pub mod awaiting;
 pub mod kept;
 pub mod monitor;
+pub mod natives;
+pub mod slots;
 
 use alloc::collections::BTreeSet;
 use core::ffi::c_void;

@@ -23,7 +23,7 @@ use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
 
 use drystone_component::{Program, Template};
 
-use crate::communication::connection::{ds_connect, ds_find_required, find_offered, wake_parked};
+use crate::communication::connection::ds_connect;
 use crate::far::guest::{self, Guest};
 use crate::fault;
 use crate::heap::{Heap, Memory};
@@ -33,6 +33,8 @@ use crate::home::outgoing::Outgoing;
 use crate::home::surplus::{Advice, Surplus, WHEN_BUSY, WHEN_IDLE};
 use crate::home::timers::{MILLISECOND, Timers};
 use crate::home::{Home, Shared, WorkerData, home, shared};
+use crate::instance::natives::wake_parked;
+use crate::instance::slots::{ds_find_required, find_offered};
 use crate::instance::{delete_detached, monitor, template_of};
 use crate::layout::*;
 use crate::life::{self, deletion};

@@ -8,7 +8,6 @@
 mod closing;
 mod named;
 mod reach;
-mod slots;
 mod waiting;
 mod ways;
 
@@ -17,8 +16,7 @@ use drystone_component::{Offered, Side};
 pub use self::closing::*;
 pub use self::named::*;
 pub use self::reach::*;
-pub use self::slots::*;
-pub use self::waiting::{tell_disconnected, tell_main, wait, wake_parked};
+pub use self::waiting::{tell_disconnected, tell_main, wait};
 use self::waiting::{wake_holder, wake_instance};
 pub use self::ways::*;
 use super::{Act, interface_of, make_gone, violation};

@@ -8,9 +8,9 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
-use super::connection::wake_parked;
 use super::{Act, drop_buffered, free, interface_of, may_end, next, rebinding, violation, wake};
 use crate::home::home;
+use crate::instance::natives::wake_parked;
 use crate::instance::{body_of, rare_of};
 use crate::layout::*;
 use crate::process::restart_service;

@@ -13,8 +13,8 @@ use super::close;
 use super::connection::wake_through;
 use crate::home::home;
 use crate::home::leaving::{Change, Leaving, Pending};
+use crate::instance::natives::recall;
 use crate::layout::*;
-use crate::process::recall;
 
 /// The client at a slot is to leave.
 pub unsafe fn begin(w: *mut Worker, slot: *mut RequiredSlot, change: Change) -> Pending {

@@ -9,7 +9,6 @@ use core::slice;
 
 use drystone_component::{Interface, Side};
 
-use super::connection::wake_parked;
 use super::{
     Act, connection, drop_buffered, drop_words, free, may_end, next, payload, rebinding, sender, violation,
     wait, wake,
@@ -18,8 +17,10 @@ use crate::failure::stop;
 use crate::far::at_once;
 use crate::home::home;
 use crate::instance::body_of;
+use crate::instance::natives::run_native;
+use crate::instance::natives::wake_parked;
 use crate::layout::*;
-use crate::process::{restart_parked, restart_service, run_native};
+use crate::process::{restart_parked, restart_service};
 use crate::queue::ready;
 
 /// The communication's first state, with an empty buffer.

@@ -13,8 +13,9 @@ use alloc::boxed::Box;
 use drystone_component::{Required, Template};
 
 use super::{Exported, Reach, State, listen, proxy};
-use crate::communication::connection::{indexed_slot, link};
+use crate::communication::connection::link;
 use crate::home::home;
+use crate::instance::slots::indexed_slot;
 use crate::instance::{main_process, slot_at};
 use crate::layout::*;
 use crate::life::deletion;

@@ -17,8 +17,9 @@ use super::clients::{self, Coming};
 use super::guest::SLOTS;
 use super::traffic::Traffic;
 use super::{Exported, Waker};
-use crate::communication::connection::{indexed_slot, tell_main, unlink};
+use crate::communication::connection::{tell_main, unlink};
 use crate::home::home;
+use crate::instance::slots::indexed_slot;
 use crate::instance::{
     delete_detached, delete_kept, keep_detached, main_process, runs, slot_at, template_of,
 };

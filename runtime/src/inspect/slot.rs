@@ -14,11 +14,12 @@ use alloc::vec::Vec;
 use drystone_component::{Interface, Template};
 
 use super::{Found, Known, find};
-use crate::communication::connection::{indexed_slot, resolve};
+use crate::communication::connection::resolve;
 use crate::communication::interface_of;
 use crate::far::{self, Binding};
 use crate::fault;
 use crate::home::home;
+use crate::instance::slots::indexed_slot;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 use crate::life::survey;

@@ -8,8 +8,9 @@ use alloc::format;
 use alloc::string::String;
 
 use super::Known;
-use crate::communication::connection::{Target, decode, required_slots};
+use crate::communication::connection::{Target, decode};
 use crate::far::{self, Binding};
+use crate::instance::slots::required_slots;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 

@@ -23,6 +23,7 @@ use crate::communication::connection::*;
 use crate::communication::{Act, interface_of, refused_end, violation};
 use crate::failure;
 use crate::home::home;
+use crate::instance::slots::has_many_slots;
 use crate::instance::*;
 use crate::layout::*;
 use crate::process;

@@ -13,9 +13,10 @@ use core::mem::take;
 use core::ptr::null_mut;
 
 use super::owned::Cell;
-use crate::communication::connection::{first_client, has_name, inward_slots, required_slots};
+use crate::communication::connection::{first_client, has_name};
 use crate::far::{self, Binding};
 use crate::home::home;
+use crate::instance::slots::{inward_slots, required_slots};
 use crate::instance::{holder_of, template_of};
 use crate::layout::{Instance, RequiredSlot, Worker};
 use crate::worker::ground;

@@ -9,9 +9,9 @@
 use super::poll;
 use crate::home::{home, shared};
 use crate::instance::body_of;
+use crate::instance::natives::run_native;
 use crate::layout::*;
 use crate::native::is_at_work;
-use crate::process::run_native;
 use crate::queue::Queue;
 
 /// They have so long, in nanoseconds.

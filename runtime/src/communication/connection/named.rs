@@ -13,10 +13,11 @@ use core::ptr;
 
 use drystone_component::{Interface, subtype};
 
-use super::{Joined, interfaces_of, join};
+use super::{Joined, join};
 use crate::failure::record;
 use crate::home::home;
 use crate::home::names::{Exported, Waiting};
+use crate::instance::slots::interfaces_of;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 use crate::worker::Failure;
