@@ -45,6 +45,7 @@ mod output;
 mod parallel;
 pub mod platform;
 mod process;
+mod protocol;
 mod queue;
 mod scheduler;
 mod spin;

@@ -22,12 +22,11 @@ use super::NO_LOCATION;
 use super::proxy;
 use super::traffic::{Traffic, count};
 use super::{Arrival, Far, Filling, Outgoing, Waker};
-use crate::communication::{
-    drop_words, ds_received, ds_send, ds_sent, may_close_as, may_end, next, payload, sender, wait,
-};
+use crate::communication::{drop_words, ds_received, ds_send, ds_sent, may_close_as, payload, wait};
 use crate::instance::natives::wake_parked;
 use crate::instance::{body_of, runs};
 use crate::layout::*;
+use crate::protocol::{may_end, next, sender};
 use crate::values::Values;
 
 /// What became of a run.

@@ -24,10 +24,9 @@ use drystone_component::{Interface, Side};
 use super::pump::{Outcome, park, sent_by_client};
 use super::traffic::{Traffic, count};
 use super::{Filling, NO_LOCATION, Outgoing, Waker};
-use crate::communication::{
-    drop_words, ds_received, ds_send, may_close_as, may_end, next, payload, sender, wait,
-};
+use crate::communication::{drop_words, ds_received, ds_send, may_close_as, payload, wait};
 use crate::layout::*;
+use crate::protocol::{may_end, next, sender};
 use crate::values::Values;
 
 /// Who visits what is exported.
