@@ -36,7 +36,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use core::cell::Cell;
 
-use drystone_component::Interface;
+use drystone_component::{Interface, Role};
 
 pub use crate::instance::kept::Handled;
 
@@ -54,7 +54,7 @@ pub use visitor::{Next, Said, Seat, Visitor};
 
 use crate::home::home;
 use crate::instance::natives::wake_parked;
-use crate::instance::{runs, template_of};
+use crate::instance::template_of;
 use crate::layout::{Instance, Process, Worker};
 
 /// No location in the source.
@@ -222,24 +222,24 @@ pub enum Binding<'a> {
 /// # Safety
 /// On the home worker's thread; it is alive.
 pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
-    let template = &*template_of(instance);
-    if proxy::is_proxy(instance) {
-        let (name, joints) = proxy::description(instance)?;
-        return Some(Binding::Proxy(name, &joints[0].traffic));
+    match (*template_of(instance)).role {
+        Role::Own | Role::Client => None,
+        Role::Proxy => {
+            let (name, joints) = proxy::description(instance)?;
+            Some(Binding::Proxy(name, &joints[0].traffic))
+        }
+        Role::Remote => {
+            let (name, joints) = proxy::description(instance)?;
+            Some(Binding::Made(name, joints))
+        }
+        Role::Listener => {
+            let (name, traffic, of) = listener::description(instance)?;
+            Some(match of {
+                None => Binding::Listener(name, traffic),
+                Some(of) => Binding::Requiring(name, traffic, of),
+            })
+        }
     }
-    let main = template.bodies.get().get(template.main as usize)?;
-    if runs(main, &domain::MAIN) {
-        let (name, joints) = proxy::description(instance)?;
-        return Some(Binding::Made(name, joints));
-    }
-    if listener::is_listener(instance) {
-        let (name, traffic, of) = listener::description(instance)?;
-        return Some(match of {
-            None => Binding::Listener(name, traffic),
-            Some(of) => Binding::Requiring(name, traffic, of),
-        });
-    }
-    None
 }
 
 /// What reaches what a server stands for; `None`: it stands for nothing elsewhere.

@@ -12,7 +12,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
 
-use drystone_component::{Interface, Offered, Required, Table, Template};
+use drystone_component::{Interface, Offered, Required, Role, Table, Template};
 
 use super::domain::Remote;
 use super::traffic::Traffic;
@@ -21,19 +21,6 @@ use crate::home::home;
 use crate::instance::template_of;
 use crate::layout::*;
 use crate::native::{body, leak};
-
-/// What an instance is for.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Role {
-    /// Serves near clients.
-    Proxy,
-    /// Is a far client.
-    Client,
-    /// Waits for far clients.
-    Listener,
-    /// Stands for a component of another domain.
-    Remote,
-}
 
 /// What a proxy has.
 pub struct Served {
@@ -71,9 +58,9 @@ pub unsafe fn template(w: *mut Worker, interface: &'static Interface, role: Role
         let shim = (*home(w)).program.native_shim;
         Box::leak(Box::new(match role {
             Role::Proxy => serving(interface, shim),
-            Role::Client => active(interface, shim, clients::RUN, true),
-            Role::Listener => active(interface, shim, listener::RUN, false),
-            Role::Remote => unreachable!("its template is not made for an interface"),
+            Role::Client => active(interface, role, shim, clients::run, true),
+            Role::Listener => active(interface, role, shim, listener::run, false),
+            Role::Own | Role::Remote => unreachable!("its template is not made for an interface"),
         }))
     })
 }
@@ -81,18 +68,24 @@ pub unsafe fn template(w: *mut Worker, interface: &'static Interface, role: Role
 /// Offers the interface; the first body serves it, the second is FINALLY.
 fn serving(interface: &'static Interface, shim: *const u8) -> Template {
     let offered = Offered { limit: Offered::BINDING, ..Offered::plain(interface, SLOT, 0) };
-    let service = body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::SERVE);
+    let service = body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::serve);
     let finally = body(shim, ptr::null(), size_of::<Process>(), proxy::finally);
     Template {
         offered: leak(Vec::from([offered])),
         bodies: leak(Vec::from([service, finally])),
         finally: 1,
-        ..plain(interface, size_of::<OfferedSlot>())
+        ..plain(interface, Role::Proxy, size_of::<OfferedSlot>())
     }
 }
 
 /// Requires the interface, and has a main process.
-fn active(interface: &'static Interface, shim: *const u8, run: NativeBody, isolated: bool) -> Template {
+fn active(
+    interface: &'static Interface,
+    role: Role,
+    shim: *const u8,
+    run: NativeBody,
+    isolated: bool,
+) -> Template {
     let main = body(shim, ptr::null(), size_of::<Process>(), run);
     let slot = size_of::<RequiredSlot>();
     Template {
@@ -101,7 +94,7 @@ fn active(interface: &'static Interface, shim: *const u8, run: NativeBody, isola
         main: 0,
         main_process: SLOT + slot as u32,
         isolated,
-        ..plain(interface, slot + size_of::<*mut Process>())
+        ..plain(interface, role, slot + size_of::<*mut Process>())
     }
 }
 
@@ -124,10 +117,10 @@ fn standing_for(of: &'static Template, shim: *const u8) -> Template {
     let service = |offered: &Offered| {
         // SAFETY: a program's descriptions live for ever.
         let interface = unsafe { &*offered.interface };
-        body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::SERVE)
+        body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::serve)
     };
     let process = |run| body(shim, ptr::null(), size_of::<Process>(), run);
-    let bodies = services.iter().map(service).chain([process(domain::MAIN), process(domain::finally)]);
+    let bodies = services.iter().map(service).chain([process(domain::main), process(domain::finally)]);
     let own = of.size.next_multiple_of(size_of::<usize>() as u32);
     Template {
         name: of.name,
@@ -135,6 +128,7 @@ fn standing_for(of: &'static Template, shim: *const u8) -> Template {
         size: own + 2 * size_of::<usize>() as u32,
         isolated: of.isolated,
         virtual_time: false,
+        role: Role::Remote,
         offered: leak(offered.collect()),
         required: Table::new(of.required.get()),
         bodies: leak(bodies.collect()),
@@ -146,13 +140,14 @@ fn standing_for(of: &'static Template, shim: *const u8) -> Template {
 }
 
 /// With slots of so many bytes, and behind them the word of its own.
-fn plain(interface: &'static Interface, slots: usize) -> Template {
+fn plain(interface: &'static Interface, role: Role, slots: usize) -> Template {
     Template {
         name: interface.name,
         location: u32::MAX,
         size: (size_of::<Instance>() + slots + size_of::<usize>()) as u32,
         isolated: false,
         virtual_time: false,
+        role,
         offered: Table::new(&[]),
         required: Table::new(&[]),
         bodies: Table::new(&[]),

@@ -8,10 +8,10 @@
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 
-use drystone_component::{Interface, Side};
+use drystone_component::{Interface, Role, Side};
 
 use super::NO_LOCATION;
-use super::cell::{Role, SLOT, own, take, template};
+use super::cell::{SLOT, own, take, template};
 use super::pump::{Outcome, Pump};
 use super::traffic::Traffic;
 use super::visitor::Visit;
@@ -139,9 +139,7 @@ unsafe fn is_cut(target: usize) -> bool {
 }
 
 /// Body of a client's main process.
-pub static RUN: NativeBody = run;
-
-unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
+pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
     let cell = own::<Client>(instance);
     if (*p).status == FAILED {

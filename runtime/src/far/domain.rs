@@ -133,9 +133,7 @@ pub unsafe fn ended(instance: *mut Instance) -> Option<String> {
 }
 
 /// Body of the main process.
-pub static MAIN: NativeBody = main;
-
-unsafe extern "C" fn main(w: *mut Worker, p: *mut Process) {
+pub unsafe extern "C" fn main(w: *mut Worker, p: *mut Process) {
     if (*p).status == FAILED {
         return;
     }

@@ -9,10 +9,10 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use drystone_component::{Interface, Required};
+use drystone_component::{Interface, Required, Role};
 
 use super::NO_LOCATION;
-use super::cell::{Role, SLOT, own, take, template};
+use super::cell::{SLOT, own, take, template};
 use super::clients::{self, Coming};
 use super::guest::SLOTS;
 use super::traffic::Traffic;
@@ -20,9 +20,7 @@ use super::{Exported, Waker};
 use crate::communication::connection::{tell_main, unlink};
 use crate::home::home;
 use crate::instance::slots::indexed_slot;
-use crate::instance::{
-    delete_detached, delete_kept, keep_detached, main_process, runs, slot_at, template_of,
-};
+use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
 
@@ -93,9 +91,7 @@ pub unsafe fn listen_for(
 }
 
 /// Body of a listener's main process.
-pub static RUN: NativeBody = run;
-
-unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
+pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
     let cell = own::<Listener>(instance);
     if (*p).status == FAILED {
@@ -146,15 +142,6 @@ unsafe fn connection_for(
             .then(|| indexed_slot(w, instance, required, k - 1))?,
         _ => Some(own),
     }
-}
-
-/// Whether an instance is a listener.
-///
-/// # Safety
-/// It is alive.
-pub unsafe fn is_listener(instance: *mut Instance) -> bool {
-    let template = &*template_of(instance);
-    template.bodies.get().get(template.main as usize).is_some_and(|main| runs(main, &RUN))
 }
 
 /// The name of a listener, what went through it, and whose required interface it is, if it is a component's own.

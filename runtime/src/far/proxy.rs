@@ -2,9 +2,7 @@
 //!
 //! # Why this is sound
 //! See the far module, and `cell` for the words. A proxy is held by nobody: it goes with the last of its clients, which
-//! `unlink` sees to, because its interface has the limit [`Offered::BINDING`].
-//!
-//! [`Offered::BINDING`]: drystone_component::Offered::BINDING
+//! `unlink` sees to, because its interface has the limit [`BINDING`](drystone_component::Offered::BINDING).
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
@@ -12,11 +10,11 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
 
-use drystone_component::{Interface, Offered, Side};
+use drystone_component::{Interface, Role, Side};
 
 use super::NO_LOCATION;
 use super::Reach;
-use super::cell::{Joint, Role, SLOT, Served, own, take, template};
+use super::cell::{Joint, SLOT, Served, own, take, template};
 use super::pump::{Outcome, Pump};
 use crate::communication::connection::owner;
 use crate::instance::{body_of, keep_detached, slot_at, template_of};
@@ -54,9 +52,7 @@ pub fn cell_offset(interface: &Interface) -> usize {
 }
 
 /// Body of a proxy's service processes.
-pub static SERVE: NativeBody = serve;
-
-unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
+pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
     let interface = &*body_of(p).interface;
     let cell = p.byte_add(cell_offset(interface)).cast::<*mut Pump>();
     if (*p).status == FAILED {
@@ -117,8 +113,7 @@ pub unsafe fn behind(instance: *mut Instance) -> *mut RequiredSlot {
 /// # Safety
 /// It is alive.
 pub unsafe fn is_proxy(instance: *mut Instance) -> bool {
-    let offered = (*template_of(instance)).offered.get().first();
-    offered.is_some_and(|offered| offered.limit == Offered::BINDING)
+    (*template_of(instance)).role == Role::Proxy
 }
 
 /// The name of a proxy, and what it has for each interface that it offers.

@@ -16,15 +16,14 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use core::slice;
 
-use drystone_component::{Interface, Side};
+use drystone_component::{Interface, Role, Side};
 
 use super::NO_LOCATION;
-use super::proxy;
 use super::traffic::{Traffic, count};
 use super::{Arrival, Far, Filling, Outgoing, Waker};
 use crate::communication::{drop_words, ds_received, ds_send, ds_sent, may_close_as, payload, wait};
 use crate::instance::natives::wake_parked;
-use crate::instance::{body_of, runs};
+use crate::instance::template_of;
 use crate::layout::*;
 use crate::protocol::{may_end, next, sender};
 use crate::values::Values;
@@ -330,7 +329,8 @@ pub(super) unsafe fn sent_by_client(
 
 /// Whether a service is a proxy's.
 unsafe fn is_pump(p: *mut Process) -> bool {
-    !(*p).instance.is_null() && runs(body_of(p), &proxy::SERVE)
+    let instance = (*p).instance;
+    !instance.is_null() && matches!((*template_of(instance)).role, Role::Proxy | Role::Remote)
 }
 
 impl Drop for Pump {

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
 
-use drystone_component::{Body, Interface, Offered, Program, Required, Str, Table, Template};
+use drystone_component::{Body, Interface, Offered, Program, Required, Role, Str, Table, Template};
 
 use super::Declaration;
 use super::kind::{Binding, Kind};
@@ -88,6 +88,7 @@ impl Kind {
             location: u32::MAX,
             isolated: false,
             virtual_time: false,
+            role: Role::Own,
             offered: leak(bindings.iter().enumerate().map(|(i, b)| offered(b, i, &mut room)).collect()),
             required: leak(
                 required.iter().zip(design.requires).map(|(b, r)| requires(b, r.most, &mut room)).collect(),
