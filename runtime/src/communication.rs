@@ -16,6 +16,7 @@
 
 pub mod connection;
 mod ending;
+pub mod moving;
 pub mod rebinding;
 mod receiving;
 mod sending;

@@ -30,8 +30,8 @@ use self::names::Names;
 use self::outgoing::Outgoing;
 use self::surplus::Surplus;
 use self::timers::Timers;
-use crate::far::Guest;
-use crate::layout::{Communication, Instance, OTHER, Worker};
+use crate::far::{Guest, Waker};
+use crate::layout::{Communication, Instance, OTHER, Process, Worker};
 use crate::platform::Platform;
 use crate::threads::Threads;
 use crate::worker::Ground;
@@ -170,4 +170,12 @@ pub unsafe fn home(w: *mut Worker) -> *mut Home {
 #[inline]
 pub unsafe fn shared<'a>(w: *mut Worker) -> &'a Shared {
     &*Arc::as_ptr(&(*own(w)).shared)
+}
+
+/// Wakes a process of the home worker.
+///
+/// # Safety
+/// `w` is the home worker; on its thread.
+pub unsafe fn waker(w: *mut Worker, p: *mut Process) -> Waker {
+    Waker::new(w, p, (*home(w)).runs.clone())
 }

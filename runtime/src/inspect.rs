@@ -20,7 +20,7 @@ use drystone_component::{Interface, Kind, Offered, Owned};
 
 use crate::collection;
 use crate::communication::connection::{Target, clients_of, decode, owner, resolve};
-use crate::far::{self, Binding};
+use crate::far::standing::{self, Binding};
 use crate::fault;
 use crate::home::home;
 use crate::instance::slots::slots_of;
@@ -172,7 +172,7 @@ pub unsafe fn inspect(w: *mut Worker, most: usize) -> Snapshot {
     kept.iter().for_each(|&instance| known.ask_whom(instance, ""));
     snapshot.components = found.iter().map(|found| view(w, found, &known)).collect();
     let made = found.iter().filter(|found| found.holder.is_some()).map(|found| found.instance);
-    let ways: BTreeSet<_> = kept.iter().map(|&instance| far::behind(instance)).collect();
+    let ways: BTreeSet<_> = kept.iter().map(|&instance| standing::behind(instance)).collect();
     // What a BY before a component is made of has two ends, of which one is enough.
     let kept = kept.iter().copied().filter(|&instance| !is_way(instance, &ways));
     snapshot.bindings = made.chain(kept).flat_map(|instance| bindings(instance, &known)).collect();
@@ -262,11 +262,11 @@ unsafe fn view(w: *mut Worker, found: &Found, known: &Known<'_>) -> Component {
     }
     let mut processes = Vec::new();
     processes_of(instance, |p| processes.push(activity(w, p, known)));
-    let place = match far::binding(instance) {
+    let place = match standing::binding(instance) {
         Some(Binding::Made(name, _)) => Some(name.into()),
         _ => None,
     };
-    let ended = place.as_ref().and_then(|_| far::ended(instance));
+    let ended = place.as_ref().and_then(|_| standing::ended(instance));
     Component {
         path: path.clone(),
         holder,
@@ -304,7 +304,7 @@ impl Known<'_> {
             Target::PassedOn(slot) => path((*slot).instance).map_or(Next::Nothing, Next::Required),
             Target::Offered(slot) => {
                 let instance = owner(slot);
-                let way = far::behind(instance);
+                let way = standing::behind(instance);
                 match way.is_null() {
                     true => path(instance).map_or(Next::Nothing, Next::Offered),
                     false => self.next((*way).target),
@@ -325,7 +325,8 @@ impl Known<'_> {
         if let Some(path) = self.paths.get(&instance) {
             return ((*path).into(), String::new());
         }
-        let (Some(Binding::Proxy(name, _)), way) = (far::binding(instance), far::behind(instance)) else {
+        let (Some(Binding::Proxy(name, _)), way) = (standing::binding(instance), standing::behind(instance))
+        else {
             return ((*template_of(instance)).name.get().into(), String::new());
         };
         match way.is_null() {
@@ -344,7 +345,7 @@ unsafe fn why_lost(c: *mut Communication) -> String {
     if instance.is_null() {
         return String::new();
     }
-    far::why_lost(instance, (*c).process.body as usize).unwrap_or_default()
+    standing::why_lost(instance, (*c).process.body as usize).unwrap_or_default()
 }
 
 unsafe fn activity(w: *mut Worker, p: *mut Process, known: &Known<'_>) -> Activity {

@@ -41,6 +41,7 @@ mod life;
 pub mod long;
 mod math;
 pub mod native;
+pub mod near;
 mod output;
 mod parallel;
 pub mod platform;

@@ -24,7 +24,7 @@ use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
 use drystone_component::{Program, Template};
 
 use crate::communication::connection::ds_connect;
-use crate::far::guest::{self, Guest};
+use crate::far::Guest;
 use crate::fault;
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Exchange, Parallel};
@@ -38,6 +38,7 @@ use crate::instance::slots::{ds_find_required, find_offered};
 use crate::instance::{delete_detached, monitor, template_of};
 use crate::layout::*;
 use crate::life::{self, deletion};
+use crate::near::guest;
 use crate::output;
 use crate::parallel;
 use crate::platform::{Platform, TICK_SLEEP, TICK_STOP};

@@ -8,9 +8,9 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
+use super::moving::at_once;
 use super::{Act, payload, violation, wait};
 use crate::failure::stop;
-use crate::far::at_once;
 use crate::instance::body_of;
 use crate::layout::*;
 use crate::protocol::{next, sender};

@@ -9,9 +9,9 @@ use core::slice;
 
 use drystone_component::{Interface, Side};
 
+use super::moving::at_once;
 use super::{Act, connection, drop_buffered, drop_words, free, payload, rebinding, violation, wait, wake};
 use crate::failure::stop;
-use crate::far::at_once;
 use crate::home::home;
 use crate::instance::body_of;
 use crate::instance::natives::run_native;

@@ -15,7 +15,7 @@ use drystone_component::Offered;
 
 use super::named::next_by_name;
 use super::waiting::{tell_main, wake_holder};
-use crate::far;
+use crate::far::standing::behind;
 use crate::instance::{delete_kept, slot_at, template_of};
 use crate::layout::*;
 
@@ -175,7 +175,7 @@ pub unsafe fn way(slot: *mut RequiredSlot, target: usize) -> Way {
 /// there.
 pub unsafe fn direct_server(slot: *mut RequiredSlot) -> *mut Instance {
     match decode((*slot).target) {
-        Target::Offered(offered) => match far::behind(owner(offered)) {
+        Target::Offered(offered) => match behind(owner(offered)) {
             behind if behind.is_null() => owner(offered),
             behind => direct_server(behind),
         },

@@ -18,28 +18,15 @@ use core::slice;
 
 use drystone_component::{Interface, Role, Side};
 
-use super::NO_LOCATION;
-use super::traffic::{Traffic, count};
-use super::{Arrival, Far, Filling, Outgoing, Waker};
+use super::{NO_LOCATION, Outcome};
 use crate::communication::{drop_words, ds_received, ds_send, ds_sent, may_close_as, payload, wait};
+use crate::far::{Arrival, Far, Filling, Outgoing, Traffic, Waker, count};
+use crate::home::waker;
 use crate::instance::natives::wake_parked;
 use crate::instance::template_of;
 use crate::layout::*;
 use crate::protocol::{may_end, next, sender};
 use crate::values::Values;
-
-/// What became of a run.
-#[derive(PartialEq)]
-pub enum Outcome {
-    /// It waits.
-    Waits,
-    /// One side has ended where the protocol allows it, and the other may.
-    Ended,
-    /// The far side is lost, or was given up because it broke the protocol.
-    Lost,
-    /// The near side was ended by force, or has let go where it may not.
-    Abandoned,
-}
 
 /// See the head of this file.
 pub struct Pump {
@@ -63,7 +50,7 @@ impl Pump {
         p: *mut Process,
         traffic: &Rc<Traffic>,
     ) -> Pump {
-        let waker = Waker::new(w, p);
+        let waker = waker(w, p);
         far.attach(waker.clone());
         traffic.begin();
         Pump { far, side, begun: false, waker, traffic: traffic.clone(), broken: None }
@@ -305,7 +292,7 @@ fn out_of_turn(interface: &Interface, message: usize) -> String {
 
 /// Waits for both sides. Between two pumps it is the client that waits as the communication's waiter: it wakes the
 /// other itself.
-pub(super) unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
+pub unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
     let waiter = (*c).waiter;
     if waiter.is_null() || (waiter == c.cast() && (*waiter).status == PLATFORM) {
         (*c).waiter = p;
@@ -315,7 +302,7 @@ pub(super) unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
 }
 
 /// What a client has put into the buffer, who parks or is about to, is sent.
-pub(super) unsafe fn sent_by_client(
+pub unsafe fn sent_by_client(
     w: *mut Worker,
     c: *mut Communication,
     interface: &'static Interface,

@@ -14,10 +14,9 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use drystone_component::{Interface, Role};
 
-use super::cell::own;
-use super::clients::Client;
-use super::proxy::cell_offset;
 use super::pump::Pump;
+use super::{Client, cell_offset};
+use crate::far::standing::own;
 use crate::instance::{body, template_of};
 use crate::layout::*;
 

@@ -1,52 +1,22 @@
-//! Templates of the components that are made here, and the word in which an instance of one keeps what it has.
+//! Templates of the components that are made here.
 //!
 //! # Why this is sound
 //! A template lives for ever and never changes; there is one for each interface and role of a program. An instance of
-//! it has the word at its end.
+//! it has a word of its own at its end.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
-use alloc::rc::Rc;
-use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
 
 use drystone_component::{Interface, Offered, Required, Role, Table, Template};
 
-use super::domain::Remote;
-use super::traffic::Traffic;
-use super::{Reach, clients, domain, listener, proxy};
+use super::{clients, domain, listener, proxy};
+use crate::communication::moving::cell_offset;
 use crate::home::home;
-use crate::instance::template_of;
 use crate::layout::*;
 use crate::native::{body, leak};
-
-/// What a proxy has.
-pub struct Served {
-    /// For each interface that it offers.
-    pub joints: Vec<Joint>,
-    /// Where its component is, if it stands for one.
-    pub remote: Option<Remote>,
-    /// What is connected in its clients' place, if what they reach is in this program.
-    pub behind: *mut RequiredSlot,
-    /// What it leads to, for people.
-    pub name: String,
-}
-
-/// What a proxy has for one interface.
-pub struct Joint {
-    /// Begins its communications.
-    pub reach: Box<dyn Reach>,
-    /// What went through them.
-    pub traffic: Rc<Traffic>,
-}
-
-impl From<Box<dyn Reach>> for Joint {
-    fn from(reach: Box<dyn Reach>) -> Joint {
-        Joint { reach, traffic: Rc::default() }
-    }
-}
 
 /// Where the slot of the one interface is.
 pub const SLOT: u32 = size_of::<Instance>() as u32;
@@ -68,7 +38,7 @@ pub unsafe fn template(w: *mut Worker, interface: &'static Interface, role: Role
 /// Offers the interface; the first body serves it, the second is FINALLY.
 fn serving(interface: &'static Interface, shim: *const u8) -> Template {
     let offered = Offered { limit: Offered::BINDING, ..Offered::plain(interface, SLOT, 0) };
-    let service = body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::serve);
+    let service = body(shim, interface, cell_offset(interface) + size_of::<usize>(), proxy::serve);
     let finally = body(shim, ptr::null(), size_of::<Process>(), proxy::finally);
     Template {
         offered: leak(Vec::from([offered])),
@@ -117,7 +87,7 @@ fn standing_for(of: &'static Template, shim: *const u8) -> Template {
     let service = |offered: &Offered| {
         // SAFETY: a program's descriptions live for ever.
         let interface = unsafe { &*offered.interface };
-        body(shim, interface, proxy::cell_offset(interface) + size_of::<usize>(), proxy::serve)
+        body(shim, interface, cell_offset(interface) + size_of::<usize>(), proxy::serve)
     };
     let process = |run| body(shim, ptr::null(), size_of::<Process>(), run);
     let bodies = services.iter().map(service).chain([process(domain::main), process(domain::finally)]);
@@ -156,15 +126,4 @@ fn plain(interface: &'static Interface, role: Role, slots: usize) -> Template {
         main_process: 0,
         owned: Table::new(&[]),
     }
-}
-
-/// The word that is an instance's own.
-pub unsafe fn own<T>(instance: *mut Instance) -> *mut *mut T {
-    instance.byte_add((*template_of(instance)).size as usize - size_of::<usize>()).cast()
-}
-
-/// Takes what the word owns.
-pub unsafe fn take<T>(cell: *mut *mut T) -> Option<Box<T>> {
-    let value = core::mem::replace(&mut *cell, ptr::null_mut());
-    if value.is_null() { None } else { Some(Box::from_raw(value)) }
 }

@@ -1,23 +1,23 @@
 //! Near clients of what is elsewhere: `CONNECT` to a name, and the services of the proxies that it makes.
 //!
 //! # Why this is sound
-//! See the far module, and `cell` for the words. A proxy is held by nobody: it goes with the last of its clients, which
+//! See the near module, and `standing` for the words. A proxy is held by nobody: it goes with the last of its clients, which
 //! `unlink` sees to, because its interface has the limit [`BINDING`](drystone_component::Offered::BINDING).
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::mem::size_of;
 use core::ptr;
 
 use drystone_component::{Interface, Role, Side};
 
-use super::NO_LOCATION;
-use super::Reach;
-use super::cell::{Joint, SLOT, Served, own, take, template};
-use super::pump::{Outcome, Pump};
+use super::templates::{SLOT, template};
 use crate::communication::connection::owner;
-use crate::instance::{body_of, keep_detached, slot_at, template_of};
+use crate::communication::moving::pump::Pump;
+use crate::communication::moving::{NO_LOCATION, Outcome, cell_offset};
+use crate::far::Reach;
+use crate::far::standing::{Served, own, take};
+use crate::instance::{body_of, keep_detached, slot_at};
 use crate::layout::*;
 use crate::life::{self, ending};
 
@@ -44,11 +44,6 @@ pub unsafe fn proxy(
         name: name.into(),
     }));
     Some(slot_at::<OfferedSlot>(instance, SLOT).expose_provenance())
-}
-
-/// Where a service process keeps its pump: behind the communication's buffer.
-pub fn cell_offset(interface: &Interface) -> usize {
-    PAYLOAD + interface.payload_words * size_of::<u64>()
 }
 
 /// Body of a proxy's service processes.
@@ -93,34 +88,4 @@ pub unsafe fn stands_before(target: usize, behind: *mut RequiredSlot) {
     let slot = ptr::with_exposed_provenance_mut::<OfferedSlot>(target);
     let served: *mut Served = *own(owner(slot));
     (*served).behind = behind;
-}
-
-/// What is connected in the place of an instance's clients; null if it is no proxy, or not for something in this
-/// program.
-///
-/// # Safety
-/// It is alive.
-pub unsafe fn behind(instance: *mut Instance) -> *mut RequiredSlot {
-    if !is_proxy(instance) {
-        return ptr::null_mut();
-    }
-    let served: *mut Served = *own(instance);
-    served.as_ref().map_or(ptr::null_mut(), |served| served.behind)
-}
-
-/// Whether an instance is a proxy that a name has been bound by.
-///
-/// # Safety
-/// It is alive.
-pub unsafe fn is_proxy(instance: *mut Instance) -> bool {
-    (*template_of(instance)).role == Role::Proxy
-}
-
-/// The name of a proxy, and what it has for each interface that it offers.
-///
-/// # Safety
-/// It is one, or stands for a component that was made in another domain; and it is alive.
-pub unsafe fn description<'a>(instance: *mut Instance) -> Option<(&'a str, &'a [Joint])> {
-    let served: *mut Served = *own(instance);
-    served.as_ref().map(|served| (served.name.as_str(), served.joints.as_slice()))
 }
