@@ -40,6 +40,7 @@ pub mod layout;
 mod life;
 pub mod long;
 mod math;
+mod naming;
 pub mod native;
 pub mod near;
 mod output;

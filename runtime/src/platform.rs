@@ -25,8 +25,8 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::any::Any;
 
-use crate::binding::Binder;
 use crate::layout::{Process, Worker};
+use crate::naming::Binder;
 pub use crate::threads::{TICK_SLEEP, TICK_STOP, Threads, Tick};
 
 /// The platform, as the home worker's thread sees it.
