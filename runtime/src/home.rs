@@ -146,7 +146,7 @@ pub struct Home {
     pub leaving: BTreeMap<*mut Communication, Leaving>,
     /// How much has been ended by force.
     pub forced: u64,
-    /// Templates that no compiler made: by what they are for, as the far module knows.
+    /// Templates that no compiler made: by what they are for, as the near module knows.
     pub templates: BTreeMap<(usize, u8), &'static Template>,
     /// Processes for other workers.
     pub parallel: Parallel,

@@ -170,7 +170,8 @@ pub const CALLS: u16 = 16;
 
 /// The client is to be bound to another server, as soon as it could begin anew: see [`crate::binding::rebind`].
 pub const LEAVES: u16 = 32;
-/// Messages come one after the other to or from a pump, which isn't switched to for each: see the far module.
+/// Messages come one after the other to or from a pump, which isn't switched to for each: see the communication
+/// module's `moving`.
 pub const STREAMS: u16 = 64;
 /// The service is in its FINALLY: it says and hears nothing any more, and its client waits until it has ended.
 pub const ENDING: u16 = 128;

@@ -2,7 +2,7 @@
 //! moves them (`at_once` within the process that sends or receives), a *visit* has code of the platform say and take them.
 //!
 //! # Why this is sound
-//! See the far module.
+//! Everything here runs on the home worker's thread, called by the runtime with that worker.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 pub mod at_once;

@@ -2,7 +2,7 @@
 //! nobody holds and which ends with its communication.
 //!
 //! # Why this is sound
-//! See the near module, and `standing` for the words.
+//! See the near module, and `far::standing` for the words.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;

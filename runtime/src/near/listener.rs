@@ -2,7 +2,7 @@
 //! the name when there is nothing behind it any more; and it ends when no client is there, and none can come.
 //!
 //! # Why this is sound
-//! See the near module, and `standing` for the words.
+//! See the near module, and `far::standing` for the words.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;

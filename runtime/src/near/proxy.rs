@@ -1,8 +1,9 @@
 //! Near clients of what is elsewhere: `CONNECT` to a name, and the services of the proxies that it makes.
 //!
 //! # Why this is sound
-//! See the near module, and `standing` for the words. A proxy is held by nobody: it goes with the last of its clients, which
-//! `unlink` sees to, because its interface has the limit [`BINDING`](drystone_component::Offered::BINDING).
+//! See the near module, and `far::standing` for the words. A proxy is held by nobody: it goes with the last of its
+//! clients, which `unlink` sees to, because its interface has the limit
+//! [`BINDING`](drystone_component::Offered::BINDING).
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;

@@ -7,7 +7,7 @@
 //! process; so is everything when the time slice is over, that others have their turn.
 //!
 //! # Why this is sound
-//! See the far module. The pump's process is parked, so nobody else uses the pump.
+//! See the `moving` module. The pump's process is parked, so nobody else uses the pump.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use core::sync::atomic::Ordering::Relaxed;
