@@ -8,14 +8,15 @@
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 
-use drystone_component::{Interface, Role, Side};
+use drystone_component::{Interface, Side};
 
-use super::templates::{SLOT, template};
+use super::templates::{self, SLOT};
 use crate::communication::connection::{Target, decode, ds_reach, is_open, link, resolve};
 use crate::communication::may_close_as;
+use crate::communication::moving::client::{Client, Comes};
 use crate::communication::moving::pump::Pump;
 use crate::communication::moving::visit::Visit;
-use crate::communication::moving::{Client, Comes, NO_LOCATION, Outcome};
+use crate::communication::moving::{NO_LOCATION, Outcome};
 use crate::failure;
 use crate::far::standing::{own, take};
 use crate::far::{Far, Traffic, Visitor};
@@ -51,7 +52,7 @@ pub unsafe fn make(
     waits: bool,
     traffic: &Rc<Traffic>,
 ) -> bool {
-    let instance = life::make(w, template(w, interface, Role::Client));
+    let instance = life::make(w, templates::client(w, interface, run));
     if instance.is_null() {
         return false;
     }
@@ -89,7 +90,7 @@ unsafe fn is_cut(target: usize) -> bool {
 }
 
 /// Body of a client's main process.
-pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
+unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
     let cell = own::<Client>(instance);
     if (*p).status == FAILED {

@@ -12,7 +12,8 @@ use alloc::boxed::Box;
 
 use drystone_component::{Required, Template};
 
-use super::{listener, templates};
+use super::templates::{self, Bodies};
+use super::{listener, proxy};
 use crate::communication::connection::link;
 use crate::communication::moving::NO_LOCATION;
 use crate::far::standing::{Remote, Served, own, take};
@@ -35,13 +36,14 @@ pub unsafe fn proxy_of(
     mut domain: Box<dyn Domain>,
     name: &str,
 ) -> Option<*mut Instance> {
-    let instance = life::make(w, templates::remote(w, template));
+    let own_template = templates::remote(w, template, main, Bodies { serve: proxy::serve, finally });
+    let instance = life::make(w, own_template);
     if instance.is_null() {
         return None;
     }
     (*instance).holder = holder;
     if !life::start(w, instance) {
-        (*heap_of(w)).free(instance.cast(), templates::remote(w, template).size as usize);
+        (*heap_of(w)).free(instance.cast(), own_template.size as usize);
         return None;
     }
     let waker = waker(w, *main_process(instance));
@@ -84,7 +86,7 @@ unsafe fn remote_of(p: *mut Process) -> *mut Remote {
 }
 
 /// Body of the main process.
-pub unsafe extern "C" fn main(w: *mut Worker, p: *mut Process) {
+unsafe extern "C" fn main(w: *mut Worker, p: *mut Process) {
     if (*p).status == FAILED {
         return;
     }
@@ -102,7 +104,7 @@ pub unsafe extern "C" fn main(w: *mut Worker, p: *mut Process) {
 }
 
 /// Body of FINALLY.
-pub unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
+unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
     let cell = own::<Served>((*p).instance);
     if (*p).status == FAILED {
         return drop(take(cell));

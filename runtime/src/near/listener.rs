@@ -8,10 +8,10 @@
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 
-use drystone_component::{Interface, Required, Role};
+use drystone_component::{Interface, Required};
 
 use super::clients::{self, Coming};
-use super::templates::{SLOT, template};
+use super::templates::{self, SLOT};
 use crate::communication::connection::{tell_main, unlink};
 use crate::communication::moving::NO_LOCATION;
 use crate::far::standing::{Listener, own, take};
@@ -44,7 +44,7 @@ pub unsafe fn listen_for(
     required: Option<(*mut Instance, &'static Required)>,
     name: &str,
 ) -> Option<*mut RequiredSlot> {
-    let instance = life::make(w, template(w, interface, Role::Listener));
+    let instance = life::make(w, templates::listener(w, interface, run));
     if instance.is_null() {
         return None;
     }
@@ -66,7 +66,7 @@ pub unsafe fn listen_for(
 }
 
 /// Body of a listener's main process.
-pub unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
+unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
     let cell = own::<Listener>(instance);
     if (*p).status == FAILED {

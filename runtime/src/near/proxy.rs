@@ -10,9 +10,9 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr;
 
-use drystone_component::{Interface, Role, Side};
+use drystone_component::{Interface, Side};
 
-use super::templates::{SLOT, template};
+use super::templates::{self, Bodies, SLOT};
 use crate::communication::connection::owner;
 use crate::communication::moving::pump::Pump;
 use crate::communication::moving::{NO_LOCATION, Outcome, cell_offset};
@@ -33,7 +33,7 @@ pub unsafe fn proxy(
     reach: Box<dyn Reach>,
     name: &str,
 ) -> Option<usize> {
-    let instance = life::make(w, template(w, interface, Role::Proxy));
+    let instance = life::make(w, templates::proxy(w, interface, Bodies { serve, finally }));
     if instance.is_null() {
         return None;
     }
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
 }
 
 /// Body of a proxy's FINALLY.
-pub unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
+unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
     drop(take(own::<Served>((*p).instance)));
     if (*p).status != FAILED {
         ending::ds_finish(w, p, NO_LOCATION);

@@ -12,7 +12,6 @@ use core::ptr;
 
 use drystone_component::{Interface, Offered, Required, Role, Table, Template};
 
-use super::{clients, domain, listener, proxy};
 use crate::communication::moving::cell_offset;
 use crate::home::home;
 use crate::layout::*;
@@ -21,25 +20,49 @@ use crate::native::{body, leak};
 /// Where the slot of the one interface is.
 pub const SLOT: u32 = size_of::<Instance>() as u32;
 
-/// The template of a role for an interface.
-pub unsafe fn template(w: *mut Worker, interface: &'static Interface, role: Role) -> &'static Template {
+/// What a component that stands for something elsewhere runs.
+#[derive(Clone, Copy)]
+pub struct Bodies {
+    /// Its service processes.
+    pub serve: NativeBody,
+    /// Its FINALLY.
+    pub finally: NativeBody,
+}
+
+/// The template of a role for an interface, which `make` makes if it isn't there.
+unsafe fn template(
+    w: *mut Worker,
+    interface: &'static Interface,
+    role: Role,
+    make: impl FnOnce(*const u8) -> Template,
+) -> &'static Template {
     let key = (ptr::from_ref(interface).addr(), role as u8);
     (*home(w)).templates.entry(key).or_insert_with(|| {
         let shim = (*home(w)).program.native_shim;
-        Box::leak(Box::new(match role {
-            Role::Proxy => serving(interface, shim),
-            Role::Client => active(interface, role, shim, clients::run, true),
-            Role::Listener => active(interface, role, shim, listener::run, false),
-            Role::Own | Role::Remote => unreachable!("its template is not made for an interface"),
-        }))
+        Box::leak(Box::new(make(shim)))
     })
 }
 
+/// The template of proxies for an interface.
+pub unsafe fn proxy(w: *mut Worker, interface: &'static Interface, bodies: Bodies) -> &'static Template {
+    template(w, interface, Role::Proxy, |shim| serving(interface, shim, bodies))
+}
+
+/// The template of clients from elsewhere.
+pub unsafe fn client(w: *mut Worker, interface: &'static Interface, run: NativeBody) -> &'static Template {
+    template(w, interface, Role::Client, |shim| active(interface, Role::Client, shim, run, true))
+}
+
+/// The template of what waits for them.
+pub unsafe fn listener(w: *mut Worker, interface: &'static Interface, run: NativeBody) -> &'static Template {
+    template(w, interface, Role::Listener, |shim| active(interface, Role::Listener, shim, run, false))
+}
+
 /// Offers the interface; the first body serves it, the second is FINALLY.
-fn serving(interface: &'static Interface, shim: *const u8) -> Template {
+fn serving(interface: &'static Interface, shim: *const u8, bodies: Bodies) -> Template {
     let offered = Offered { limit: Offered::BINDING, ..Offered::plain(interface, SLOT, 0) };
-    let service = body(shim, interface, cell_offset(interface) + size_of::<usize>(), proxy::serve);
-    let finally = body(shim, ptr::null(), size_of::<Process>(), proxy::finally);
+    let service = body(shim, interface, cell_offset(interface) + size_of::<usize>(), bodies.serve);
+    let finally = body(shim, ptr::null(), size_of::<Process>(), bodies.finally);
     Template {
         offered: leak(Vec::from([offered])),
         bodies: leak(Vec::from([service, finally])),
@@ -69,15 +92,20 @@ fn active(
 }
 
 /// The template of proxies for components of a template in other domains: its slots are where that one's are.
-pub unsafe fn remote(w: *mut Worker, of: &'static Template) -> &'static Template {
+pub unsafe fn remote(
+    w: *mut Worker,
+    of: &'static Template,
+    main: NativeBody,
+    bodies: Bodies,
+) -> &'static Template {
     let key = (ptr::from_ref(of).addr(), Role::Remote as u8);
     (*home(w)).templates.entry(key).or_insert_with(|| {
         let shim = (*home(w)).program.native_shim;
-        Box::leak(Box::new(standing_for(of, shim)))
+        Box::leak(Box::new(standing_for(of, shim, main, bodies)))
     })
 }
 
-fn standing_for(of: &'static Template, shim: *const u8) -> Template {
+fn standing_for(of: &'static Template, shim: *const u8, main: NativeBody, bodies: Bodies) -> Template {
     let services = of.offered.get();
     let offered = services.iter().enumerate().map(|(i, offered)| Offered {
         limit: offered.limit,
@@ -87,10 +115,10 @@ fn standing_for(of: &'static Template, shim: *const u8) -> Template {
     let service = |offered: &Offered| {
         // SAFETY: a program's descriptions live for ever.
         let interface = unsafe { &*offered.interface };
-        body(shim, interface, cell_offset(interface) + size_of::<usize>(), proxy::serve)
+        body(shim, interface, cell_offset(interface) + size_of::<usize>(), bodies.serve)
     };
     let process = |run| body(shim, ptr::null(), size_of::<Process>(), run);
-    let bodies = services.iter().map(service).chain([process(domain::main), process(domain::finally)]);
+    let bodies = services.iter().map(service).chain([process(main), process(bodies.finally)]);
     let own = of.size.next_multiple_of(size_of::<usize>() as u32);
     Template {
         name: of.name,

@@ -14,8 +14,9 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use drystone_component::{Interface, Role};
 
+use super::cell_offset;
+use super::client::Client;
 use super::pump::Pump;
-use super::{Client, cell_offset};
 use crate::far::standing::own;
 use crate::instance::{body, template_of};
 use crate::layout::*;
