@@ -6,7 +6,7 @@
 //! the outer scheduler has them run: on the home worker's thread, one after the other.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use super::poll;
+use super::attending::poll;
 use crate::home::{home, shared};
 use crate::instance::body_of;
 use crate::instance::natives::run_native;
