@@ -11,7 +11,8 @@ use alloc::vec::Vec;
 
 use drystone_component::Interface;
 
-use super::{BindingView, Known};
+use super::known::Known;
+use super::views::BindingView;
 use crate::communication::connection::first_client;
 use crate::far::Traffic;
 use crate::far::standing::{self, Binding};

@@ -13,7 +13,8 @@ use alloc::vec::Vec;
 
 use drystone_component::{Interface, Template};
 
-use super::{Found, Known, find};
+use super::found::{Found, find};
+use super::known::Known;
 use crate::communication::connection::resolve;
 use crate::communication::interface_of;
 use crate::far::standing::{self, Binding};

@@ -7,7 +7,7 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::Known;
+use super::known::Known;
 use crate::communication::connection::{Target, decode};
 use crate::far::standing::{self, Binding};
 use crate::instance::slots::required_slots;
