@@ -1,6 +1,7 @@
 //! Communications whose other end is elsewhere: on another processor, in another process, on another machine. What
-//! crosses is no business of the runtime: it keeps the *near* half of each such communication going (see [`crate::near`]),
-//! and talks to the *far* one through the traits below, which a binding factory implements (paper 002, section 3.1).
+//! crosses is no business of the runtime: it keeps the *near* half of each such communication going (see
+//! [`crate::near`]), and talks to the *far* one through the traits below, which a binding factory implements (paper
+//! 002, section 3.1).
 //!
 //! Here are these traits, what goes through them ([`Letter`]), what they keep here (`standing`), and two far sides
 //! within a program (`door`, `queued`). A *visitor* needs nothing moved: it is code of the platform that says and takes

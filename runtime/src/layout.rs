@@ -101,7 +101,8 @@ pub const FAILED: u8 = 12;
 pub const AWAY: u8 = 13;
 /// [`Process::status`]: a native service that is called by its client, which runs: see the native module's calls.
 pub const CALLED: u8 = 14;
-/// [`Process::status`]: a native service that shall end what it has lent, and wait on: see the native module's `direct`.
+/// [`Process::status`]: a native service that shall end what it has lent, and wait on: see the native module's
+/// `direct`.
 pub const RECALLED: u8 = 15;
 /// [`Process::status`]: was preempted, and has not waited since: it is ready, or runs.
 pub const PREEMPTED: u8 = 16;

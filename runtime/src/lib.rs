@@ -4,8 +4,8 @@
 //!
 //! The rooms of this crate stand on floors. Each room knows only rooms of the floors below its own. From the ground up:
 //!
-//! 1. [`layout`], `protocol` (which messages an interface allows in which state), `threads` (the platform as every thread
-//!    sees it), `spin`, `math`;
+//! 1. [`layout`], `protocol` (which messages an interface allows in which state), `threads` (the platform as every
+//!    thread sees it), `spin`, `math`;
 //! 2. [`heap`], `queue` (where processes stand);
 //! 3. `worker` (a worker's memory, and its records of what has failed and of components that nobody holds);
 //! 4. `failure` (a process fails), [`long`] (what takes long is done in parts);
@@ -18,8 +18,8 @@
 //! 11. [`platform`] (what the home worker needs from below);
 //! 12. `home` (what the scheduler knows);
 //! 13. `process` (how processes start), `time`, `output`;
-//! 14. `communication` (joins components, and moves messages to and from what is elsewhere), `parallel` (lends processes to
-//!     other workers);
+//! 14. `communication` (joins components, and moves messages to and from what is elsewhere), `parallel` (lends
+//!     processes to other workers);
 //! 15. `life` (makes components and ends them, also by force);
 //! 16. [`native`] (how components are written in Rust), `fault` (recovers from errors);
 //! 17. [`near`] (stands for what is elsewhere), [`inspect`] (shows what is there);

@@ -6,8 +6,8 @@
 //!
 //! # How a native process waits for the platform
 //!
-//! A native body (`Body::native`, [`NativeBody`](crate::layout::NativeBody)) is called each time its process runs, and goes on from the state
-//! that it keeps in its frame. Where it has to wait it returns:
+//! A native body (`Body::native`, [`NativeBody`](crate::layout::NativeBody)) is called each time its process runs, and
+//! goes on from the state that it keeps in its frame. Where it has to wait it returns:
 //!
 //! * an entry point (`ds_send`, `ds_receive`, `ds_test`, ...) said so (null or `Leave`): it just returns; the
 //!   process is queued already, and the body calls the same entry point again when it is called again;

@@ -1,5 +1,5 @@
-//! What an interface allows: its protocol as a state machine over messages (paper 004, section 3.1). States and messages
-//! have the numbers that the checker gave them.
+//! What an interface allows: its protocol as a state machine over messages (paper 004, section 3.1). States and
+//! messages have the numbers that the checker gave them.
 
 use drystone_component::{Interface, Side};
 

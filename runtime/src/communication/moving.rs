@@ -1,5 +1,6 @@
 //! How the messages of a communication get out of the program and into it, where one of its ends is elsewhere: a *pump*
-//! moves them (`at_once` within the process that sends or receives), a *visit* has code of the platform say and take them.
+//! moves them (`at_once` within the process that sends or receives), a *visit* has code of the platform say and take
+//! them.
 //!
 //! # Why this is sound
 //! Everything here runs on the home worker's thread, called by the runtime with that worker.

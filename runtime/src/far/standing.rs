@@ -2,7 +2,8 @@
 //! be asked about it. How they come, and what they do, is the near module's.
 //!
 //! # Why this is sound
-//! An instance whose template has one of these roles has the word at its end, which owns what is named here, or is null.
+//! An instance whose template has one of these roles has the word at its end, which owns what is named here, or is
+//! null.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;

@@ -1,7 +1,8 @@
 //! Processes that are written in Rust: how they run, and how their waits end.
 //!
 //! # Why this is sound
-//! Their bodies run on the home worker's thread, as the process module says of all blocks; what is passed here is alive.
+//! Their bodies run on the home worker's thread, as the process module says of all blocks; what is passed here is
+//! alive.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;

@@ -6,8 +6,8 @@
 //! be told of.
 //!
 //! # Why this is sound
-//! See the `moving` module. The communication lives while the pump runs: it is the service's own block, or was looked up
-//! just before.
+//! See the `moving` module. The communication lives while the pump runs: it is the service's own block, or was looked
+//! up just before.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;

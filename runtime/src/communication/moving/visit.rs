@@ -1,8 +1,8 @@
 //! What the process of a visitor does, and its seat: a near client's place.
 //!
 //! # Why this is sound
-//! See the `moving` module. A [`Direct`] forgets the slot of its process's component when that is over. It only looks at the
-//! communication, unless the process has the turn ([`Visit::go_on`]).
+//! See the `moving` module. A [`Direct`] forgets the slot of its process's component when that is over. It only looks
+//! at the communication, unless the process has the turn ([`Visit::go_on`]).
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
