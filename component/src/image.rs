@@ -153,6 +153,8 @@ pub struct Template {
     pub isolated: bool,
     /// `{VIRTUAL}`
     pub virtual_time: bool,
+    /// What its instances are for.
+    pub role: Role,
     /// Offered interfaces.
     pub offered: Table<Offered>,
     /// Required interfaces.
@@ -167,6 +169,22 @@ pub struct Template {
     pub main_process: u32,
     /// What the instance owns, in order of declaration.
     pub owned: Table<Owned>,
+}
+
+/// What the instances of a template are for.
+#[repr(u8)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// What the program says, or the native component.
+    Own = 0,
+    /// Serves near clients of what is elsewhere.
+    Proxy,
+    /// Is a client from elsewhere.
+    Client,
+    /// Waits for clients from elsewhere.
+    Listener,
+    /// Stands for a component of another domain.
+    Remote,
 }
 
 impl Template {

@@ -24,7 +24,7 @@ mod table;
 pub mod wire;
 
 pub use image::{
-    AnyType, Body, Collection, Condition, Frame, Kind, Location, Offered, Owned, Program, Required,
+    AnyType, Body, Collection, Condition, Frame, Kind, Location, Offered, Owned, Program, Required, Role,
     SuspensionPoint, Template,
 };
 pub use interface::{Fingerprint, Interface, Marshalling, Message, Parameter, Side, Type};

@@ -12,46 +12,24 @@
 
 mod beyond;
 mod context;
-mod hints;
-mod naming;
 mod rebind;
 pub mod shipment;
 
-use alloc::boxed::Box;
 use alloc::string::String;
 
 use drystone_component::{Interface, Name, Template};
 
-pub use self::hints::{Factory, Hints};
-pub use self::naming::{BindingFactory, Edge, NamingContext, ResourceManager, follow};
 pub use self::rebind::{Pending, Rebind, goes_on, rebind, withdraw};
 use crate::communication::connection::{Refusal, ds_connect, ds_disconnect, export_by_name, is_dead};
 use crate::failure::{ds_fail, fail};
-use crate::far;
 use crate::home::names::{Exported, Waiting};
 use crate::layout::*;
 use crate::life::{ds_new, vacate};
+pub use crate::naming::{
+    Binder, BindingFactory, Edge, Factory, Hints, NamingContext, ResourceManager, follow,
+};
 use crate::text;
 use crate::worker::Failure;
-
-/// What a platform knows about names: the context in which all of its naming contexts lie, and the factory of bindings
-/// that are composed of several, as BY says.
-pub trait Binder: NamingContext + BindingFactory + ResourceManager {
-    /// Puts what BY asks for before what reaches something in this program.
-    ///
-    /// # Errors
-    /// A factory isn't known, or not fit for the interface.
-    fn compose(
-        &mut self,
-        reach: Box<dyn far::Reach>,
-        interface: &'static Interface,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn far::Reach>, String>;
-
-    /// Whether it is the interface of naming contexts, by which a component says what names stand for: `Resolve` with
-    /// the rest of a name, and as its answers `Name` with another name, or `Unknown` (in this order).
-    fn is_of_contexts(&self, interface: &'static Interface) -> bool;
-}
 
 /// Who wants a binding, for errors.
 struct Asker {

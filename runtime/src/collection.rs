@@ -30,6 +30,7 @@ mod keys;
 pub mod named;
 mod oversized;
 mod rest;
+mod shape;
 mod sorting;
 mod store;
 mod tree;
@@ -45,56 +46,12 @@ use drystone_component::{Collection, Kind};
 use self::array::Array;
 pub use self::keys::LONGEST_HASHED;
 use self::keys::{Key, Keys};
+use self::shape::Shape;
 use self::store::Store;
 use crate::heap::Heap;
 use crate::layout::{ArrayHead, Fault, Instance, TextHead, is_empty};
 use crate::long::Caller;
 use crate::text;
-
-/// An element found or made.
-#[derive(Clone, Copy)]
-struct Inserted {
-    cell: *mut u64,
-    is_new: bool,
-}
-
-/// What is the same for all collections with one descriptor.
-#[derive(Clone, Copy)]
-struct Shape<'a> {
-    keys: Keys<'a>,
-    element: Kind,
-    size: Size,
-}
-
-/// How large an element is in arrays and dense parts: the logarithm of its bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Size {
-    Byte = 0,
-    Word = 3,
-}
-
-impl Size {
-    /// Bytes of so many elements.
-    #[inline]
-    fn of(self, count: usize) -> usize {
-        count << self as u32
-    }
-}
-
-impl Shape<'_> {
-    #[inline]
-    fn of(collection: &Collection) -> Shape<'static> {
-        let size = if collection.element == Kind::Byte { Size::Byte } else { Size::Word };
-        Shape { keys: Keys::new(collection.keys.get()), element: collection.element, size }
-    }
-
-    /// An element is gone: so is what it held. (A component must be gone before.)
-    unsafe fn drop_word(&self, heap: &mut Heap, word: u64) {
-        if self.element == Kind::Text {
-            text::drop(heap, word as *mut TextHead);
-        }
-    }
-}
 
 /// A number that looks random, the same for equal keys of a collection. Of oversized texts the beginning and the length
 /// count.
@@ -427,24 +384,4 @@ pub unsafe fn free_until(
         *cell = null_mut();
     }
     is_done
-}
-
-/// So many bytes of elements are freed before it is asked whether that is enough.
-const PIECE: usize = 1 << 20;
-/// So many elements are, if each is a text.
-const TEXTS: usize = 1 << 9;
-
-impl Shape<'_> {
-    /// How many of so many elements are left when the last piece has been freed: none, or more than a piece.
-    fn without_piece(&self, count: usize) -> usize {
-        let piece = if self.element == Kind::Text { TEXTS } else { PIECE >> self.size as u32 };
-        if count > 2 * piece { count - piece } else { 0 }
-    }
-
-    /// The texts of elements that are neighbours are gone.
-    unsafe fn drop_range(&self, heap: &mut Heap, first: *mut u8, count: usize) {
-        if self.element == Kind::Text {
-            (0..count).for_each(|index| self.drop_word(heap, *first.cast::<u64>().add(index)));
-        }
-    }
 }

@@ -16,6 +16,7 @@
 
 pub mod connection;
 mod ending;
+pub mod moving;
 pub mod rebinding;
 mod receiving;
 mod sending;
@@ -23,7 +24,7 @@ mod violation;
 
 use core::ptr::null_mut;
 
-use drystone_component::{Interface, Side, Type};
+use drystone_component::{Interface, Type};
 
 pub use self::ending::*;
 pub use self::receiving::*;
@@ -33,33 +34,6 @@ use crate::instance::{self, body_of};
 use crate::layout::*;
 use crate::queue::ready;
 use crate::worker::heap_of;
-
-#[inline]
-pub fn next(interface: &Interface, state: u16, message: u32) -> Option<u16> {
-    // SAFETY: states and messages have the numbers that the checker gave them.
-    let next =
-        unsafe { *interface.next.first.add(state as usize * interface.messages.length + message as usize) };
-    (next != Interface::NONE).then_some(next)
-}
-
-#[inline]
-pub fn may_end(interface: &Interface, state: u16) -> bool {
-    interface.state(state) & Interface::MAY_END != 0
-}
-
-/// Whether all that can follow in a state is how a communication begins.
-pub fn is_beginning(interface: &Interface, state: u16) -> bool {
-    let messages = 0..interface.messages.length as u32;
-    messages
-        .map(|message| (next(interface, state, message), message))
-        .all(|(after, message)| after.is_none() || after == next(interface, 0, message))
-}
-
-#[inline]
-pub fn sender(interface: &Interface, message: u32) -> Side {
-    // SAFETY: as for `next`.
-    unsafe { (*interface.messages.first.add(message as usize)).sender }
-}
 
 #[inline]
 pub unsafe fn wait(c: *mut Communication, p: *mut Process, status: u8) {

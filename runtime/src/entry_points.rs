@@ -113,12 +113,7 @@ entry_points! {
     }
     crate::communication::connection {
         #[suspends] CONNECT = ds_connect(w, p; *mut RequiredSlot, usize, u32) -> Status where NotZero leaves;
-        COUNT = ds_count(w; *mut Instance, u32) -> i64;
         #[suspends] DISCONNECT = ds_disconnect(w, p; *mut RequiredSlot, u32) -> Status where NotZero leaves;
-        FIND_OFFERED = ds_find_offered(w, p; *mut Instance, *const Interface, u32)
-            -> *mut OfferedSlot where Zero leaves;
-        FIND_REQUIRED = ds_find_required(w, p; *mut Instance, *const Interface, i64, u32)
-            -> *mut RequiredSlot where Zero leaves;
         #[suspends] INPUT_HELD = ds_input_held(w, p; *mut Instance, *mut OfferedSlot, &Interface, i32, u32)
             -> u32 where Two leaves;
         #[suspends] INPUT_SLOT = ds_input_slot(w, p; *mut RequiredSlot, &Interface, i32, u32) -> u32 where Two leaves;
@@ -126,6 +121,13 @@ entry_points! {
             -> *mut Communication where Zero leaves;
         #[suspends] REACH_HELD = ds_reach_held(w, p; *mut Instance, *mut OfferedSlot, &Interface, u32)
             -> *mut Communication where Zero leaves;
+    }
+    crate::instance::slots {
+        COUNT = ds_count(w; *mut Instance, u32) -> i64;
+        FIND_OFFERED = ds_find_offered(w, p; *mut Instance, *const Interface, u32)
+            -> *mut OfferedSlot where Zero leaves;
+        FIND_REQUIRED = ds_find_required(w, p; *mut Instance, *const Interface, i64, u32)
+            -> *mut RequiredSlot where Zero leaves;
     }
     crate::far::marshal {
         TEXT_MARSHAL = ds_text_marshal(; *const TextHead, *mut u8) -> *mut u8;

@@ -1,64 +1,46 @@
 //! Communications whose other end is elsewhere: on another processor, in another process, on another machine. What
-//! crosses is no business of this module: it keeps the *near* half of each such communication going, and talks to the
-//! *far* one through the traits below, which a binding factory implements (paper 002, section 3.1).
+//! crosses is no business of the runtime: it keeps the *near* half of each such communication going (see
+//! [`crate::near`]), and talks to the *far* one through the traits below, which a binding factory implements (paper
+//! 002, section 3.1).
 //!
-//! A near client's slot is connected to a *proxy*: a component without variables that offers the interface, and whose
-//! service processes are *pumps*. A far client is a component that requires the interface: its main process is a pump,
-//! too. A *listener* is connected to what is exported and makes such components as far clients come. So local
-//! communications, and the code that uses them, know nothing of all this and pay nothing for it. A *visitor* needs no
-//! pump: it is code of the platform that says and takes messages itself, at a client's place.
-//!
-//! What comes from the far side is not trusted: each message is looked up in the protocol before the near side sees it.
-//! A far side that is lost, or breaks the protocol, ends the communication and nothing else.
+//! Here are these traits, what goes through them ([`Letter`]), what they keep here (`standing`), and two far sides
+//! within a program (`door`, `queued`). A *visitor* needs nothing moved: it is code of the platform that says and takes
+//! messages itself, at a client's place.
 //!
 //! # Why this is sound
 //! Everything here runs on the home worker's thread, called by the runtime with that worker.
-#![allow(unsafe_op_in_unsafe_fn)]
 
-pub(crate) mod at_once;
-mod cell;
-mod clients;
 mod domain;
 mod door;
-pub mod guest;
+mod guest;
 mod letter;
-mod listener;
 pub mod marshal;
-mod proxy;
-mod pump;
 mod queued;
+pub(crate) mod standing;
 mod traffic;
 mod visitor;
+mod waker;
 
 use alloc::boxed::Box;
-use alloc::format;
-use alloc::rc::Rc;
 use alloc::string::String;
-use core::cell::Cell;
 
 use drystone_component::Interface;
 
 pub use crate::instance::kept::Handled;
 
-pub use cell::Joint;
-pub(crate) use domain::ended;
-pub use domain::{Domain, State, proxy_of};
+pub use domain::{Domain, State};
 pub use door::{Door, Entrance, door};
 pub use guest::{Guest, Host, Wish};
 pub use letter::{Filling, Letter, Letters, Outgoing};
-pub use listener::listen;
-pub use proxy::{behind, proxy, stands_before};
 pub use queued::as_far;
 pub use traffic::Traffic;
+pub(crate) use traffic::count;
+pub(crate) use visitor::{LOST, begins, goes_on, is_next, too_late};
 pub use visitor::{Next, Said, Seat, Visitor};
+pub use waker::Waker;
 
-use crate::communication::connection::wake_parked;
-use crate::home::home;
-use crate::instance::{runs, template_of};
-use crate::layout::{Instance, Process, Worker};
-
-/// No location in the source.
-const NO_LOCATION: u32 = u32::MAX;
+/// So many slots of a required interface with a cardinality lead elsewhere, at most.
+pub(crate) const SLOTS: u32 = 16;
 
 /// A binding's half of one communication. It is dropped when the communication is over; where that comes before
 /// [`Far::close`], the communication has been ended by force.
@@ -94,39 +76,6 @@ pub trait Far: 'static {
     /// and so has heard nothing of what was sent.
     fn was_refused(&self) -> bool {
         false
-    }
-}
-
-/// Wakes a pump or a listener, if that waits. It belongs to the home's thread, and does nothing when its process has
-/// ended.
-#[derive(Clone)]
-pub struct Waker {
-    target: Rc<Cell<Option<(*mut Worker, *mut Process)>>>,
-    /// The program still runs.
-    runs: Rc<Cell<bool>>,
-}
-
-impl Waker {
-    /// On the home's thread, with its worker.
-    unsafe fn new(worker: *mut Worker, process: *mut Process) -> Waker {
-        Waker { target: Rc::new(Cell::new(Some((worker, process)))), runs: (*home(worker)).runs.clone() }
-    }
-
-    /// It has something to look at.
-    pub fn wake(&self) {
-        if let Some((worker, process)) = self.target.get().filter(|_| self.runs.get()) {
-            // SAFETY: whose it is forgets it before its process ends, and the home says when all of them have ended; it
-            // can't leave the home's thread.
-            unsafe { wake_parked(worker, process) }
-        }
-    }
-
-    fn is_for(&self, process: *mut Process) -> bool {
-        self.target.get().is_some_and(|(_, p)| p == process)
-    }
-
-    fn forget(&self) {
-        self.target.set(None);
     }
 }
 
@@ -202,80 +151,5 @@ pub trait Exported: 'static {
     /// Whether none will come any more: the listener is woken when that becomes so.
     fn is_over(&self) -> bool {
         false
-    }
-}
-
-/// A binding of a program: its name, and what went through it.
-pub enum Binding<'a> {
-    /// What stands for something elsewhere.
-    Proxy(&'a str, &'a Traffic),
-    /// What brings clients from elsewhere.
-    Listener(&'a str, &'a Traffic),
-    /// What brings what a component requires that was made in another domain.
-    Requiring(&'a str, &'a Traffic, *mut Instance),
-    /// A component that was made in another domain, with what went to each interface that it offers.
-    Made(&'a str, &'a [Joint]),
-}
-
-/// What a component is as a binding. `None`: it is none; far clients count for their listeners.
-///
-/// # Safety
-/// On the home worker's thread; it is alive.
-pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
-    let template = &*template_of(instance);
-    if proxy::is_proxy(instance) {
-        let (name, joints) = proxy::description(instance)?;
-        return Some(Binding::Proxy(name, &joints[0].traffic));
-    }
-    let main = template.bodies.get().get(template.main as usize)?;
-    if runs(main, &domain::MAIN) {
-        let (name, joints) = proxy::description(instance)?;
-        return Some(Binding::Made(name, joints));
-    }
-    if listener::is_listener(instance) {
-        let (name, traffic, of) = listener::description(instance)?;
-        return Some(match of {
-            None => Binding::Listener(name, traffic),
-            Some(of) => Binding::Requiring(name, traffic, of),
-        });
-    }
-    None
-}
-
-/// What reaches what a server stands for; `None`: it stands for nothing elsewhere.
-///
-/// # Safety
-/// As for [`binding`]; the interface is one of those that it offers, by the number of its body.
-pub(crate) unsafe fn reach_of<'a>(instance: *mut Instance, interface: usize) -> Option<&'a dyn Reach> {
-    match binding(instance)? {
-        Binding::Proxy(..) | Binding::Made(..) => {
-            let (_, joints) = proxy::description(instance)?;
-            Some(&*joints.get(interface)?.reach)
-        }
-        Binding::Listener(..) | Binding::Requiring(..) => None,
-    }
-}
-
-/// The name alone, of a binding that may have been made BY something.
-pub fn bare(name: &str) -> &str {
-    name.split(" BY ").next().unwrap_or(name)
-}
-
-/// Why the last communication by an interface of a binding was lost, as a sentence that begins with its name; `None`:
-/// it isn't known.
-///
-/// # Safety
-/// As for [`binding`]; the interface is the binding's, by its number.
-pub(crate) unsafe fn why_lost(instance: *mut Instance, interface: usize) -> Option<String> {
-    let (name, why) = match binding(instance)? {
-        Binding::Proxy(name, traffic) => (name, traffic.why.borrow().clone()),
-        Binding::Made(name, joints) => (name, joints[interface].traffic.why.borrow().clone()),
-        _ => return None,
-    };
-    let bare = bare(name);
-    match why.as_str() {
-        "" => None,
-        why if why.starts_with(bare) => Some(why.into()),
-        why => Some(format!("{name}: {why}")),
     }
 }

@@ -12,9 +12,9 @@ use core::ptr::{null, null_mut};
 
 use drystone_component::Interface;
 
-use crate::communication::connection::interfaces_of;
-use crate::far;
+use crate::far::standing;
 use crate::home::home;
+use crate::instance::slots::interfaces_of;
 use crate::instance::{body_of, delete_kept, holder_of, template_of};
 use crate::layout::*;
 use crate::life::{isolation, stopping, survey};
@@ -172,7 +172,7 @@ unsafe fn advice(w: *mut Worker, failure: &Failure) -> String {
 
 /// Why a far side was lost, if that is what was in the way.
 unsafe fn why_lost(failure: &Failure) -> String {
-    let why = failure.lost.and_then(|(instance, interface)| far::why_lost(instance, interface));
+    let why = failure.lost.and_then(|(instance, interface)| standing::why_lost(instance, interface));
     why.map_or(String::new(), |why| format!(" ({why})"))
 }
 

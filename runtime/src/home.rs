@@ -6,13 +6,14 @@
 #![allow(unsafe_op_in_unsafe_fn)]
 
 pub mod exchange;
+pub mod leaving;
 pub mod names;
 pub mod outgoing;
 pub mod surplus;
 pub mod timers;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -24,14 +25,15 @@ use core::sync::atomic::{AtomicBool, AtomicI64};
 use drystone_component::{Program, Template};
 
 use self::exchange::{Exchange, Parallel};
+use self::leaving::Leaving;
 use self::names::Names;
 use self::outgoing::Outgoing;
 use self::surplus::Surplus;
 use self::timers::Timers;
-use crate::communication::rebinding::Leaving;
-use crate::far::Guest;
-use crate::layout::{Communication, Instance, OTHER, Worker};
-use crate::platform::{Platform, Threads};
+use crate::far::{Guest, Waker};
+use crate::layout::{Communication, Instance, OTHER, Process, Worker};
+use crate::platform::Platform;
+use crate::threads::Threads;
 use crate::worker::Ground;
 
 /// A worker's part that generated code doesn't see: what [`Worker::own`] points to.
@@ -130,8 +132,6 @@ pub struct Home {
     pub outgoing: Outgoing,
     /// Processes that sleep.
     pub timers: Timers,
-    /// Components from messages that were dropped.
-    pub dropped: Vec<*mut Instance>,
     /// Deletions that go on when others have had their turn, as the life module knows.
     pub paused: VecDeque<*mut c_void>,
     /// Long calls of processes, within each of which the next one was made.
@@ -144,11 +144,9 @@ pub struct Home {
     pub runs: Rc<Cell<bool>>,
     /// Clients that are to be bound anew, by their communications.
     pub leaving: BTreeMap<*mut Communication, Leaving>,
-    /// Components of bindings, which nobody holds; the program doesn't end before them.
-    pub kept: BTreeSet<*mut Instance>,
     /// How much has been ended by force.
     pub forced: u64,
-    /// Templates that no compiler made: by what they are for, as the far module knows.
+    /// Templates that no compiler made: by what they are for, as the near module knows.
     pub templates: BTreeMap<(usize, u8), &'static Template>,
     /// Processes for other workers.
     pub parallel: Parallel,
@@ -172,4 +170,12 @@ pub unsafe fn home(w: *mut Worker) -> *mut Home {
 #[inline]
 pub unsafe fn shared<'a>(w: *mut Worker) -> &'a Shared {
     &*Arc::as_ptr(&(*own(w)).shared)
+}
+
+/// Wakes a process of the home worker.
+///
+/// # Safety
+/// `w` is the home worker; on its thread.
+pub unsafe fn waker(w: *mut Worker, p: *mut Process) -> Waker {
+    Waker::new(w, p, (*home(w)).runs.clone())
 }

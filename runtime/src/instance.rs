@@ -9,6 +9,8 @@
 pub mod awaiting;
 pub mod kept;
 pub mod monitor;
+pub mod natives;
+pub mod slots;
 
 use alloc::collections::BTreeSet;
 use core::ffi::c_void;
@@ -17,11 +19,9 @@ use core::ptr::{self, null_mut};
 use drystone_component::{Body, Template};
 
 use self::awaiting::Awaiting;
-use crate::home::home;
 use crate::layout::*;
-use crate::platform::NativeBody;
 use crate::queue::Queue;
-use crate::worker::{heap_of, want_attention};
+use crate::worker::{ground, heap_of, want_attention};
 
 /// What most instances never need.
 #[repr(C)]
@@ -269,18 +269,18 @@ pub unsafe fn is_service(p: *mut Process) -> bool {
 /// stack.
 pub unsafe fn delete_detached(w: *mut Worker, instance: *mut Instance) {
     (*instance).holder = 0;
-    (*home(w)).dropped.push(instance);
+    (*ground(w)).dropped.push(instance);
     want_attention(w);
 }
 
 /// A component stays that nobody holds: the program doesn't end before it.
 pub unsafe fn keep_detached(w: *mut Worker, instance: *mut Instance) {
-    (*home(w)).kept.insert(instance);
+    (*ground(w)).kept.insert(instance);
 }
 
 /// One that stayed is deleted.
 pub unsafe fn delete_kept(w: *mut Worker, instance: *mut Instance) {
-    (*home(w)).kept.remove(&instance);
+    (*ground(w)).kept.remove(&instance);
     delete_detached(w, instance);
 }
 

@@ -16,6 +16,9 @@ use drystone_component::Template;
 /// [`Worker::attention`] is set.
 pub type Resume = *const u8;
 
+/// `Body::native`: runs a native process until it has to wait or has ended.
+pub type NativeBody = unsafe extern "C" fn(worker: *mut Worker, process: *mut Process);
+
 /// What generated code sees of a worker (a processor that runs processes). The runtime's own data follow it.
 #[repr(C)]
 pub struct Worker {
@@ -168,7 +171,8 @@ pub const CALLS: u16 = 16;
 
 /// The client is to be bound to another server, as soon as it could begin anew: see [`crate::binding::rebind`].
 pub const LEAVES: u16 = 32;
-/// Messages come one after the other to or from a pump, which isn't switched to for each: see the far module.
+/// Messages come one after the other to or from a pump, which isn't switched to for each: see the communication
+/// module's `moving`.
 pub const STREAMS: u16 = 64;
 /// The service is in its FINALLY: it says and hears nothing any more, and its client waits until it has ended.
 pub const ENDING: u16 = 128;

@@ -22,11 +22,10 @@ use core::ptr::{self, null_mut};
 
 use drystone_component::{AnyType, Interface, Offered, Side, Template};
 
-use crate::communication::connection::{
-    close_holders_end, find_offered, init_offered, unfinished_with_holder,
-};
+use crate::communication::connection::{close_holders_end, init_offered, unfinished_with_holder};
 use crate::communication::{Act, interface_of, violation};
 use crate::failure::ds_fail;
+use crate::instance::slots::find_offered;
 use crate::instance::{main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::process;

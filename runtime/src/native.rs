@@ -26,7 +26,6 @@ mod ports;
 mod process;
 mod running;
 mod session;
-mod values;
 
 use alloc::boxed::Box;
 use core::future::Future;
@@ -38,7 +37,8 @@ pub use alloc::boxed::Box as Boxed;
 
 pub use drystone_component::Fingerprint;
 
-use crate::layout::Process;
+pub use crate::platform::Waiter;
+pub use crate::values::{Held, Parcel, Part, Putting, Taking, Text, Unmade, Value, Values};
 use running::Serve;
 
 pub use asking::{Asks, Borrowed, Call, Method, receive};
@@ -52,8 +52,6 @@ pub use process::{park, platform, unpark, yield_now};
 pub use running::ds_native;
 pub(crate) use running::is_at_work;
 pub use session::{Client, Closed, Message, Protocol, Server};
-pub use values::{Held, Parcel, Part, Putting, Taking, Text, Value, Values};
-pub(crate) use values::{drop_word, fits, word_of};
 
 /// Which interface it is that the Rust side means.
 #[derive(Debug)]
@@ -85,11 +83,4 @@ pub trait Component: 'static {
 pub struct Serving {
     serve: Box<dyn Serve>,
     declaration: &'static Declaration,
-}
-
-/// A process that waits for the platform.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiter {
-    /// What the platform passes to `wake`.
-    pub process: *mut Process,
 }

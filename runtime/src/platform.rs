@@ -6,8 +6,8 @@
 //!
 //! # How a native process waits for the platform
 //!
-//! A native body (`Body::native`, [`NativeBody`]) is called each time its process runs, and goes on from the state
-//! that it keeps in its frame. Where it has to wait it returns:
+//! A native body (`Body::native`, [`NativeBody`](crate::layout::NativeBody)) is called each time its process runs, and
+//! goes on from the state that it keeps in its frame. Where it has to wait it returns:
 //!
 //! * an entry point (`ds_send`, `ds_receive`, `ds_test`, ...) said so (null or `Leave`): it just returns; the
 //!   process is queued already, and the body calls the same entry point again when it is called again;
@@ -25,12 +25,9 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::any::Any;
 
-use crate::binding::Binder;
 use crate::layout::{Process, Worker};
-use crate::native::Waiter;
-
-/// `Body::native`: runs a native process until it has to wait or has ended.
-pub type NativeBody = unsafe extern "C" fn(worker: *mut Worker, process: *mut Process);
+use crate::naming::Binder;
+pub use crate::threads::{TICK_SLEEP, TICK_STOP, Threads, Tick};
 
 /// The platform, as the home worker's thread sees it.
 pub trait Platform {
@@ -95,6 +92,13 @@ pub trait Platform {
 /// again. Any thread may call this, and an interrupt.
 pub type Attention = Box<dyn Fn() + Send>;
 
+/// A process that waits for the platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waiter {
+    /// What the platform passes to `wake`.
+    pub process: *mut Process,
+}
+
 /// By this other threads, such as those of a library that a native component uses, tell a process of this one that
 /// there is something for it.
 pub trait Bell {
@@ -107,61 +111,3 @@ pub trait Bell {
 
 /// What is to be done with a program, on its home worker.
 pub type Question = Box<dyn FnOnce(*mut Worker)>;
-
-/// The platform, as every thread sees it.
-pub trait Threads: Sync {
-    /// Nanoseconds since some moment before the program's start; never runs backwards.
-    fn clock(&self) -> u64;
-
-    /// How many processors there are. A platform with more than one has this and the next three; without them it has no
-    /// threads.
-    fn processors(&self) -> usize {
-        1
-    }
-
-    /// Starts the thread of worker `worker` (1, 2, ...), which calls `run(argument)` once. A platform without
-    /// threads answers `false`.
-    fn start_worker(&self, _worker: usize, _run: unsafe fn(argument: usize), _argument: usize) -> bool {
-        false
-    }
-
-    /// Blocks the thread of worker `worker`, which calls this itself, until [`Threads::unpark`] is or was called
-    /// for it since it was last parked; may return early.
-    fn park(&self, _worker: usize) {}
-
-    /// See [`Threads::park`].
-    fn unpark(&self, _worker: usize) {}
-
-    /// Starts the ticker (a thread, or a timer interrupt): it calls `tick` again and again, and waits after each call
-    /// for the nanoseconds that it answers. [`TICK_SLEEP`]: until [`Threads::wake_ticker`] is or was called since the
-    /// last call of `tick`; [`TICK_STOP`]: the ticker ends. A tick neither allocates nor frees nor waits, so that an
-    /// interrupt may call it; who drops it frees memory.
-    fn start_ticker(&self, tick: Tick);
-
-    /// Ends the ticker's wait, if it sleeps.
-    fn wake_ticker(&self);
-
-    /// Ends the home worker's [`Platform::wait`], or its next one.
-    fn notify(&self);
-
-    /// Gets zeroed memory for the heap, aligned to 4096; `bytes` is a multiple of 4096. Null if there is none.
-    fn allocate(&self, bytes: usize) -> *mut u8;
-
-    /// Gives back what [`Threads::allocate`] gave.
-    ///
-    /// # Safety
-    /// `memory` came from `allocate` with the same size, and nobody uses it any more.
-    unsafe fn free(&self, memory: *mut u8, bytes: usize);
-
-    /// The heap has given back what the program doesn't need any more, and nobody has anything to do: Rust's allocator
-    /// may give back what it holds.
-    fn trim(&self) {}
-}
-
-/// See [`Threads::start_ticker`].
-pub type Tick = Box<dyn Fn() -> u64 + Send>;
-
-/// Answer of a tick: see [`Threads::start_ticker`].
-pub const TICK_SLEEP: u64 = u64::MAX;
-/// Answer of a tick: see [`Threads::start_ticker`].
-pub const TICK_STOP: u64 = 0;

@@ -15,7 +15,6 @@ use crate::failure::ds_fail;
 use crate::home::home;
 use crate::instance::{body, body_of, rare_of, template_of};
 use crate::layout::*;
-use crate::platform::NativeBody;
 use crate::queue::ready;
 use crate::worker::heap_of;
 
@@ -38,29 +37,6 @@ pub unsafe fn start(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut
         launch(w, p, body);
     }
     p
-}
-
-/// Runs a native process until it has to wait or has ended.
-pub unsafe fn run_native(w: *mut Worker, p: *mut Process) {
-    let run: NativeBody = core::mem::transmute(body_of(p).native);
-    run(w, p);
-}
-
-/// A native process is ended by force: its body is called a last time, to give back what it owns, or its component if
-/// it is the FINALLY.
-pub unsafe fn end_native(w: *mut Worker, p: *mut Process) {
-    (*p).status = FAILED;
-    run_native(w, p);
-}
-
-/// A native service that waits to be called may have lent its client what it is called by: it ends that.
-pub unsafe fn recall(w: *mut Worker, c: *mut Communication) {
-    if (*c).word.flags & (CALLS | SERVICE_ENDED) == CALLS {
-        let p = c.cast::<Process>();
-        let status = core::mem::replace(&mut (*p).status, RECALLED);
-        run_native(w, p);
-        (*p).status = status;
-    }
 }
 
 /// Starts a service with its communication. Null: no memory.

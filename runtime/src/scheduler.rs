@@ -7,11 +7,12 @@
 //! See the home module, whose data [`run`] owns.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+mod attending;
 mod halt;
 mod within;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::sync::Arc;
@@ -23,24 +24,27 @@ use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
 
 use drystone_component::{Program, Template};
 
-use crate::communication::connection::{ds_connect, ds_find_required, find_offered, wake_parked};
-use crate::far::guest::{self, Guest};
+use self::attending::{attend, tick, wait, wake_due};
+use crate::communication::connection::ds_connect;
+use crate::far::Guest;
 use crate::fault;
 use crate::heap::{Heap, Memory};
 use crate::home::exchange::{Exchange, Parallel};
 use crate::home::names::Names;
 use crate::home::outgoing::Outgoing;
-use crate::home::surplus::{Advice, Surplus, WHEN_BUSY, WHEN_IDLE};
-use crate::home::timers::{MILLISECOND, Timers};
-use crate::home::{Home, Shared, WorkerData, home, shared};
-use crate::instance::{delete_detached, monitor, template_of};
+use crate::home::surplus::Surplus;
+use crate::home::timers::Timers;
+use crate::home::{Home, Shared, WorkerData, home};
+use crate::instance::slots::{ds_find_required, find_offered};
+use crate::instance::{delete_detached, template_of};
 use crate::layout::*;
 use crate::life::{self, deletion};
+use crate::near::guest;
 use crate::output;
 use crate::parallel;
-use crate::platform::{Platform, TICK_SLEEP, TICK_STOP};
+use crate::platform::Platform;
 use crate::process::enter;
-use crate::worker::{Ground, ground, heap_of};
+use crate::worker::{Ground, ground};
 
 /// How a program shall run.
 pub struct Options<'a> {
@@ -74,9 +78,6 @@ pub struct Outcome {
     /// Bytes in use at the end.
     pub live_bytes: usize,
 }
-
-/// How long the home sleeps at most while others work.
-const LOOK_NANOSECONDS: u64 = 100 * MILLISECOND;
 
 /// A worker without processes.
 pub fn new_worker(away: u32) -> UnsafeCell<Worker> {
@@ -143,14 +144,12 @@ fn run_with(
             names: Names::new(),
             outgoing: Outgoing::new(),
             timers: Timers::new(),
-            dropped: Vec::new(),
             paused: VecDeque::new(),
             within: 0,
             kept_words: Vec::new(),
             detached: 0,
             runs: Rc::new(Cell::new(true)),
             leaving: BTreeMap::new(),
-            kept: BTreeSet::new(),
             forced: 0,
             templates: BTreeMap::new(),
             parallel: Parallel::new(),
@@ -262,7 +261,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
         if !(*ground(w)).failures.is_empty() && !fault::handle(w) {
             return 1;
         }
-        if !(*home(w)).dropped.is_empty() {
+        if !(*ground(w)).dropped.is_empty() {
             deletion::delete_dropped(w);
         }
         if is_over(w) {
@@ -305,145 +304,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
 /// Whether the program's components are deleted, and nothing of its bindings is left.
 unsafe fn is_over(w: *mut Worker) -> bool {
     let home = &*home(w);
-    home.entry.is_null() && home.detached == 0 && home.kept.is_empty()
-}
-
-/// Sees to what the ticker or the platform wants.
-unsafe fn attend(w: *mut Worker, attention: u32) {
-    if attention & TICK != 0 {
-        ticked(w);
-    }
-    if attention & LOOK != 0 {
-        poll(w, Some(0));
-    }
-}
-
-unsafe fn ticked(w: *mut Worker) {
-    (*home(w)).ticks += 1;
-    parallel::ticked(w);
-    let platform = (*home(w)).platform;
-    if (*platform).pending() != 0 || (*platform).is_asked() {
-        poll(w, Some(0));
-        guest::look(w);
-    }
-    give_back(w, WHEN_BUSY);
-    // A program that computes shows what it writes, if not at once.
-    if (*home(w)).ticks.is_multiple_of(64) {
-        output::flush(w);
-    }
-}
-
-/// Goes on with all whose time has come by the clock.
-unsafe fn wake_due(w: *mut Worker) {
-    if !(*home(w)).timers.is_empty() && !shared(w).is_virtual {
-        wake(w, (shared(w).nanoseconds() / MILLISECOND) as i64);
-    }
-}
-
-/// Goes on with all whose time has come.
-unsafe fn wake(w: *mut Worker, now: i64) {
-    let timers = &raw mut (*home(w)).timers;
-    (*timers).wake(w, now);
-    while let Some(p) = (*timers).take_alarm(now) {
-        monitor::overdue(w, p);
-    }
-}
-
-unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
-    let platform = (*home(w)).platform;
-    (*platform).wait(timeout, &mut |p| wake_parked(w, p));
-    if !(*home(w)).outgoing.is_empty() {
-        output::send(w);
-    }
-    while let Some(question) = (*platform).asked() {
-        question(w);
-    }
-}
-
-/// Gives memory back that nobody uses; that takes `most` nanoseconds. Answers after how many there may be more to do.
-unsafe fn give_back(w: *mut Worker, most: u64) -> Option<u64> {
-    if (*heap_of(w)).has_late() {
-        let threads = shared(w).threads;
-        let begin = threads.clock();
-        if (*heap_of(w)).free_late(&mut |_| threads.clock() - begin >= most) {
-            return Some(0);
-        }
-    }
-    match (*home(w)).surplus.look(&mut *heap_of(w), shared(w).threads, most) {
-        Advice::None => None,
-        Advice::Begin(time) => {
-            parallel::rouse(w);
-            Some(time)
-        }
-        Advice::Later(time) => Some(time),
-    }
-}
-
-/// No process is ready: waits for whatever makes one so; `false`: nothing ever will.
-unsafe fn wait(w: *mut Worker) -> bool {
-    output::flush(w);
-    if output::has_more(w) {
-        poll(w, Some(0));
-        return true;
-    }
-    let shared = shared(w);
-    let pending = (*(*home(w)).platform).pending() != 0;
-    let away = (*home(w)).parallel.are_away();
-    let unused = give_back(w, WHEN_IDLE);
-    if unused == Some(0) {
-        poll(w, Some(0));
-        return true;
-    }
-    let first = (*home(w)).timers.first();
-    let timeout = match first {
-        Some(time) if shared.is_virtual => {
-            if pending {
-                poll(w, Some(0));
-            }
-            if (*w).ready_head.is_null() && !away {
-                shared.virtual_time.store(time, Relaxed);
-                wake(w, time);
-            }
-            if !away {
-                return true;
-            }
-            None
-        }
-        Some(time) => Some((time as u64).saturating_mul(MILLISECOND).saturating_sub(shared.nanoseconds())),
-        None => None,
-    };
-    if !pending && !away && first.is_none() {
-        return false;
-    }
-    // Who is away may leave memory behind.
-    let look = if away { Some(LOOK_NANOSECONDS) } else { None };
-    let timeout = [timeout, unused, look].into_iter().flatten().min();
-    shared.idle.store(true, SeqCst);
-    // Whoever calls from now on also notifies.
-    if (*w).attention.load(SeqCst) == 0 {
-        poll(w, timeout);
-    }
-    shared.idle.store(false, SeqCst);
-    if shared.ticker_sleeps.swap(false, SeqCst) {
-        shared.threads.wake_ticker();
-    }
-    true
-}
-
-/// What the ticker calls: see [`Threads::start_ticker`](crate::platform::Threads::start_ticker).
-fn tick(shared: &Shared) -> u64 {
-    if shared.is_over() {
-        return TICK_STOP;
-    }
-    if shared.idle.load(SeqCst) {
-        shared.ticker_sleeps.store(true, SeqCst);
-        if shared.idle.load(SeqCst) {
-            return TICK_SLEEP;
-        }
-        shared.ticker_sleeps.store(false, SeqCst);
-    }
-    shared.demand_attention(0, TICK);
-    parallel::tick(shared)
+    home.entry.is_null() && home.detached == 0 && (*ground(w)).kept.is_empty()
 }
 
 /// The time slice is over.

@@ -1,9 +1,11 @@
-//! What every worker has for the ground floor: its memory, and a record of what has failed.
+//! What every worker has for the ground floor: its memory, and records of what has failed and of components that nobody
+//! holds.
 //!
 //! # Why this is sound
 //! A worker is touched by its own thread only, but for `attention`, which is atomic.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+use alloc::collections::BTreeSet;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ptr::{null, null_mut};
@@ -22,6 +24,10 @@ pub struct Ground {
     pub failures: Vec<Failure>,
     /// `HALT`
     pub halted: Option<i64>,
+    /// Components that nobody holds: they are deleted when the scheduler gets control.
+    pub dropped: Vec<*mut Instance>,
+    /// Components of bindings, which nobody holds; the program doesn't end before them.
+    pub kept: BTreeSet<*mut Instance>,
     /// Lets others run while a process is in a long call, if the time slice is over. None where there are no others.
     pub let_others_run: Option<unsafe fn(*mut Worker, *mut Process)>,
 }
@@ -89,7 +95,8 @@ impl Failure {
 impl Ground {
     /// Nothing has failed yet.
     pub fn new(heap: Heap) -> Ground {
-        Ground { heap, failures: Vec::new(), halted: None, let_others_run: None }
+        let (dropped, kept) = Default::default();
+        Ground { heap, failures: Vec::new(), halted: None, dropped, kept, let_others_run: None }
     }
 }
 

@@ -11,9 +11,10 @@ use drystone_component::{Interface, Name, Template};
 
 use super::{Binder, Hints};
 use crate::communication::connection::{lead, link, resolve};
-use crate::far::{Door, Handled, Reach, door, listen, proxy, proxy_of, stands_before};
+use crate::far::{Door, Handled, Reach, door};
 use crate::home::home;
 use crate::layout::{Instance, RequiredSlot, Worker};
+use crate::near::{listen, proxy, proxy_of, stands_before};
 
 /// Binds a slot that is unconnected to a name.
 ///

@@ -14,14 +14,14 @@ use alloc::vec::Vec;
 use drystone_component::{Interface, Message, Name};
 
 use super::beyond::{CAPACITY, binder};
-use super::hints::Hints;
-use super::naming::{DEEPEST, ROUND};
 use crate::communication::connection::{Refusal, connect_to_name, fits, lead, link};
-use crate::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker, door, listen, proxy};
+use crate::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker, door};
 use crate::home::home;
 use crate::home::names::{Exported, Waiting};
 use crate::layout::Worker;
-use crate::native::Value;
+use crate::naming::{DEEPEST, Hints, ROUND};
+use crate::near::{listen, proxy};
+use crate::values::Value;
 
 /// Connects a slot to a local name; where that isn't known yet, as soon as it is.
 ///

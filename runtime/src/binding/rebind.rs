@@ -14,12 +14,14 @@ use drystone_component::{Interface, Name};
 use super::context::{self, said};
 use super::{Hints, beyond};
 use crate::communication::connection::{close_all_through, lead, leaves_through, unlink, wake_through};
-pub use crate::communication::rebinding::{Pending, withdraw};
-use crate::communication::{interface_of, is_beginning, may_close, rebinding};
+pub use crate::communication::rebinding::withdraw;
+use crate::communication::{interface_of, may_close, rebinding};
 use crate::home::home;
+pub use crate::home::leaving::Pending;
 use crate::home::names::Waiting;
 use crate::inspect::{self, Unknown};
 use crate::layout::*;
+use crate::protocol::is_beginning;
 
 /// What is to be bound to what.
 #[derive(Clone, Debug)]

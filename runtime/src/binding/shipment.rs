@@ -19,8 +19,10 @@ use drystone_component::{Interface, Side};
 use crate::communication::connection::{close_leaf, ds_disconnect, lead, resolve};
 use crate::communication::{Act, interface_of, may_close, violation};
 use crate::failure::fail;
-use crate::far::{Harbour, Reach, Shipment, proxy, reach_of, why_lost};
+use crate::far::standing::{reach_of, why_lost};
+use crate::far::{Harbour, Reach, Shipment};
 use crate::layout::*;
+use crate::near::proxy;
 use crate::text;
 use crate::worker::Failure;
 

@@ -15,7 +15,7 @@ use crate::heap::Heap;
 use crate::layout::{ArrayHead, Fault};
 
 use super::keys::Key;
-use super::{Shape, Size};
+use super::shape::{Shape, Size};
 
 const HEAD: usize = size_of::<ArrayHead>();
 

@@ -14,7 +14,7 @@ use alloc::boxed::Box;
 use core::ptr::{self, null_mut};
 
 use super::gaps::Gaps;
-use super::{Shape, Size};
+use super::shape::{Shape, Size};
 use crate::heap::Heap;
 use crate::layout::CollectionHead;
 

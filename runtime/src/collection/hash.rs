@@ -15,7 +15,7 @@ use core::ops::ControlFlow;
 use core::ptr;
 
 use super::keys::{Key, Keys};
-use super::{Inserted, Shape};
+use super::shape::{Inserted, Shape};
 use crate::heap::Heap;
 
 /// A hash table.

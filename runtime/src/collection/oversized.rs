@@ -11,8 +11,8 @@
 
 use alloc::boxed::Box;
 
-use super::Shape;
 use super::keys::{Key, Keys};
+use super::shape::Shape;
 use super::tree::{Place, Tree};
 use crate::heap::Heap;
 use crate::long::Caller;

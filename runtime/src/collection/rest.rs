@@ -11,9 +11,9 @@ use core::ops::ControlFlow;
 
 use super::hash::{Hash, Rebuilding};
 use super::keys::{Key, Keys};
+use super::shape::{Inserted, Shape};
 use super::sorting::{Progress, Sorting};
 use super::tree::Tree;
-use super::{Inserted, Shape};
 use crate::heap::Heap;
 use crate::long::Caller;
 

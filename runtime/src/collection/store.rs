@@ -8,11 +8,11 @@ use core::ops::ControlFlow;
 use core::ptr;
 use core::slice;
 
-use super::Shape;
 use super::dense::{self, Dense, End};
 use super::keys::Key;
 use super::oversized::Oversized;
 use super::rest::{Haste, Rest};
+use super::shape::Shape;
 use crate::heap::Heap;
 use crate::long::Caller;
 

@@ -18,8 +18,8 @@ use core::cell::Cell;
 use core::ops::ControlFlow;
 
 use self::node::Node;
-use super::Shape;
 use super::keys::{Key, Keys};
+use super::shape::Shape;
 use crate::heap::Heap;
 use crate::long::Caller;
 

@@ -8,12 +8,13 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
-use super::connection::wake_parked;
-use super::{Act, drop_buffered, free, interface_of, may_end, next, rebinding, violation, wake};
+use super::{Act, drop_buffered, free, interface_of, rebinding, violation, wake};
 use crate::home::home;
+use crate::instance::natives::wake_parked;
 use crate::instance::{body_of, rare_of};
 use crate::layout::*;
 use crate::process::restart_service;
+use crate::protocol::{may_end, next};
 use crate::worker::heap_of;
 
 /// What has become of a service whose body has run to its end.

@@ -7,37 +7,14 @@
 //! home knows where to, and its slot lives at least as long: it lets go of its communication before it goes.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use alloc::boxed::Box;
-use alloc::rc::{Rc, Weak};
-use core::ptr::{self, null_mut};
+use core::ptr::null_mut;
 
 use super::close;
 use super::connection::wake_through;
 use crate::home::home;
+use crate::home::leaving::{Change, Leaving, Pending};
+use crate::instance::natives::recall;
 use crate::layout::*;
-use crate::process::recall;
-
-/// Connects a slot, nothing of which is under way, to something else; or hears that the communication has ended before
-/// its client could leave.
-pub type Change = Box<dyn FnOnce(*mut Worker, Option<*mut RequiredSlot>)>;
-
-/// A client that is to leave.
-pub struct Leaving {
-    slot: *mut RequiredSlot,
-    change: Change,
-    pending: Rc<()>,
-}
-
-/// Whoever wanted a client to leave knows it by this for as long as it has not.
-#[derive(Clone, Default)]
-pub struct Pending(Weak<()>);
-
-impl Pending {
-    /// Whether the client has neither left nor come to its end.
-    pub fn waits(&self) -> bool {
-        self.0.strong_count() > 0
-    }
-}
 
 /// The client at a slot is to leave.
 pub unsafe fn begin(w: *mut Worker, slot: *mut RequiredSlot, change: Change) -> Pending {
@@ -49,8 +26,7 @@ pub unsafe fn begin(w: *mut Worker, slot: *mut RequiredSlot, change: Change) -> 
     forget(w, c);
     recall(w, c);
     (*c).word.flags |= LEAVES;
-    let leaving = Leaving { slot, change, pending: Rc::new(()) };
-    let pending = Pending(Rc::downgrade(&leaving.pending));
+    let (leaving, pending) = Leaving::new(slot, change);
     (*home(w)).leaving.insert(c, leaving);
     pending
 }
@@ -72,12 +48,6 @@ pub unsafe fn withdraw(w: *mut Worker, pending: &Pending) {
         }
         !stays
     });
-}
-
-impl Leaving {
-    fn is_for(&self, pending: &Pending) -> bool {
-        ptr::eq(Rc::as_ptr(&self.pending), pending.0.as_ptr())
-    }
 }
 
 /// The client of a communication leaves; it may.

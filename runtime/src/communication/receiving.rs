@@ -8,11 +8,12 @@ use core::ptr::null_mut;
 
 use drystone_component::{Interface, Side};
 
-use super::{Act, next, payload, sender, violation, wait};
+use super::moving::at_once;
+use super::{Act, payload, violation, wait};
 use crate::failure::stop;
-use crate::far::at_once;
 use crate::instance::body_of;
 use crate::layout::*;
+use crate::protocol::{next, sender};
 use crate::queue::ready;
 
 const FALSE: u32 = 0;

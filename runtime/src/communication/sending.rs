@@ -9,17 +9,16 @@ use core::slice;
 
 use drystone_component::{Interface, Side};
 
-use super::connection::wake_parked;
-use super::{
-    Act, connection, drop_buffered, drop_words, free, may_end, next, payload, rebinding, sender, violation,
-    wait, wake,
-};
+use super::moving::at_once;
+use super::{Act, connection, drop_buffered, drop_words, free, payload, rebinding, violation, wait, wake};
 use crate::failure::stop;
-use crate::far::at_once;
 use crate::home::home;
 use crate::instance::body_of;
+use crate::instance::natives::run_native;
+use crate::instance::natives::wake_parked;
 use crate::layout::*;
-use crate::process::{restart_parked, restart_service, run_native};
+use crate::process::{restart_parked, restart_service};
+use crate::protocol::{may_end, next, sender};
 use crate::queue::ready;
 
 /// The communication's first state, with an empty buffer.

@@ -9,9 +9,10 @@ use alloc::string::String;
 
 use drystone_component::{Interface, Side};
 
-use super::{interface_of, next, sender};
+use super::interface_of;
 use crate::failure::fail;
 use crate::layout::*;
+use crate::protocol::{next, sender};
 use crate::worker::Failure;
 
 /// What a side tried. A number is a message's in the interface.

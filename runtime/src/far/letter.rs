@@ -18,8 +18,8 @@ use drystone_component::{Message, Parameter, Type};
 
 use super::marshal;
 use crate::layout::{TextHead, Worker};
-use crate::native::{Parcel, Value, Values, drop_word, fits, word_of};
 use crate::text;
+use crate::values::{Parcel, Value, Values, drop_word, fits, word_of};
 use crate::worker::heap_of;
 
 /// A message's values, on their way elsewhere. What nobody takes stays behind and is dropped.
@@ -36,7 +36,7 @@ impl<'a> Outgoing<'a> {
     /// # Safety
     /// On the home worker's thread; there is one for each parameter, of that type, and nobody else touches them
     /// meanwhile.
-    pub(super) unsafe fn new(worker: *mut Worker, words: *mut u64, message: &'static Message) -> Self {
+    pub(crate) unsafe fn new(worker: *mut Worker, words: *mut u64, message: &'static Message) -> Self {
         // SAFETY: as the caller promises.
         let values = unsafe { Values::new(words, message.parameters.get()) };
         Outgoing { worker, values, words, message }
@@ -156,7 +156,12 @@ impl Letter {
         message: &'static Message,
         values: impl IntoIterator<Item = Value<'v>>,
     ) -> Result<Letter, String> {
-        Letter::filled(worker, message, |filling| values.into_iter().try_for_each(|value| filling.put(value)))
+        // SAFETY: as the caller promises.
+        unsafe {
+            Letter::filled(worker, message, |filling| {
+                values.into_iter().try_for_each(|value| filling.put(value))
+            })
+        }
     }
 
     /// Of the values that `fill` gives.
@@ -234,7 +239,7 @@ impl<'a> Filling<'a> {
     ///
     /// # Safety
     /// On the home worker's thread; there is a word for each parameter.
-    pub(super) unsafe fn new(worker: *mut Worker, words: &'a mut [u64], message: &'static Message) -> Self {
+    pub(crate) unsafe fn new(worker: *mut Worker, words: &'a mut [u64], message: &'static Message) -> Self {
         Filling { worker, words, message, filled: 0 }
     }
 
@@ -320,7 +325,7 @@ impl<'a> Filling<'a> {
     }
 
     /// All of it is there, and what it consists of is the buffer's.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.filled == self.words.len()
     }
 }

@@ -11,8 +11,10 @@ use core::cell::RefCell;
 use drystone_component::Interface;
 use drystone_component::wire::{Sink, Source, encode, hand_over};
 
-use super::visitor::{LOST, begins, goes_on, is_next, too_late};
-use super::{Arrival, Far, Filling, Letter, Next, Outgoing, Said, Seat, Visitor, Waker};
+use super::{
+    Arrival, Far, Filling, LOST, Letter, Next, Outgoing, Said, Seat, Visitor, Waker, begins, goes_on,
+    is_next, too_late,
+};
 
 /// So many messages may have come that the visitor has not taken.
 const CAPACITY: usize = 16;

@@ -5,7 +5,7 @@ use core::cell::{Cell, RefCell};
 
 use drystone_component::Type;
 
-use crate::native::Values;
+use crate::values::Values;
 
 /// Counts of one binding; its pumps keep them.
 #[derive(Debug, Default)]
@@ -25,23 +25,23 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    pub(super) fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.begun.set(self.begun.get() + 1);
         self.open.set(self.open.get() + 1);
     }
 
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.open.set(self.open.get() - 1);
     }
 
-    pub(super) fn lose(&self, why: String) {
+    pub(crate) fn lose(&self, why: String) {
         self.lost.set(self.lost.get() + 1);
         *self.why.borrow_mut() = why;
     }
 }
 
 /// One message more.
-pub(super) fn count(so_far: &Cell<(u64, u64)>, values: &Values<'_>) {
+pub(crate) fn count(so_far: &Cell<(u64, u64)>, values: &Values<'_>) {
     let of = |(index, parameter): (usize, &drystone_component::Parameter)| match parameter.ty {
         Type::Text => values.text(index).len(),
         Type::Boolean | Type::Character => 1,

@@ -4,31 +4,15 @@
 //!
 //! Where something has been put before what is exported (a factory of a BY), a visitor comes in as other far clients
 //! do: see `queued`. Its [`Seat`] does the same there.
-//!
-//! # Why this is sound
-//! See the far module. A [`Direct`] forgets the slot of its process's component when that is over. It only looks at the
-//! communication, unless the process has the turn ([`Visit::go_on`]).
-#![allow(unsafe_op_in_unsafe_fn)]
 
-use alloc::boxed::Box;
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
-use core::cell::Cell;
-use core::ptr::null_mut;
-use core::slice;
 
-use drystone_component::wire::{Sink, Source, hand_over};
+use drystone_component::wire::{Sink, Source};
 use drystone_component::{Interface, Side};
 
-use super::pump::{Outcome, park, sent_by_client};
-use super::traffic::{Traffic, count};
-use super::{Filling, NO_LOCATION, Outgoing, Waker};
-use crate::communication::{
-    drop_words, ds_received, ds_send, may_close_as, may_end, next, payload, sender, wait,
-};
-use crate::layout::*;
-use crate::native::Values;
+use crate::protocol::{may_end, next, sender};
 
 /// Who visits what is exported.
 pub trait Visitor: 'static {
@@ -96,14 +80,14 @@ pub enum Said {
 }
 
 /// Why what is visited is lost.
-pub(super) const LOST: &str = "the server has ended it, or the protocol was violated";
+pub(crate) const LOST: &str = "the server has ended it, or the protocol was violated";
 
 fn name(interface: &Interface, message: usize) -> &str {
     interface.messages.get()[message].name.get()
 }
 
 /// Whether a message can be said in a state; `false`: another communication begins with it.
-pub(super) fn goes_on(interface: &Interface, state: u16, message: usize) -> Result<bool, String> {
+pub(crate) fn goes_on(interface: &Interface, state: u16, message: usize) -> Result<bool, String> {
     let is_own = sender(interface, message as u32) == Side::Client;
     if is_own && next(interface, state, message as u32).is_some() {
         return Ok(true);
@@ -115,18 +99,18 @@ pub(super) fn goes_on(interface: &Interface, state: u16, message: usize) -> Resu
 }
 
 /// Whether a communication may begin with a message.
-pub(super) fn begins(interface: &Interface, message: usize) -> bool {
+pub(crate) fn begins(interface: &Interface, message: usize) -> bool {
     next(interface, 0, message as u32).is_some()
 }
 
 /// Why a message can't be said any more.
-pub(super) fn too_late(interface: &Interface, message: usize, how: Result<(), String>) -> String {
+pub(crate) fn too_late(interface: &Interface, message: usize, how: Result<(), String>) -> String {
     let has_ended = || format!("{} is sent where the server has ended", name(interface, message));
     how.err().unwrap_or_else(has_ended)
 }
 
 /// Whether the next message is this one; an error: it won't be.
-pub(super) fn is_next(interface: &Interface, message: usize, next: Next) -> Result<bool, String> {
+pub(crate) fn is_next(interface: &Interface, message: usize, next: Next) -> Result<bool, String> {
     let but = match next {
         Next::Unknown => return Ok(false),
         Next::Message(next) if next == message => return Ok(true),
@@ -136,222 +120,4 @@ pub(super) fn is_next(interface: &Interface, message: usize, next: Next) -> Resu
         Next::Over(Err(why)) => return Err(why),
     };
     Err(format!("{} is received where {but}", name(interface, message)))
-}
-
-/// What the process of a visitor does.
-pub(super) struct Visit {
-    visitor: Box<dyn Visitor>,
-    seat: Rc<Direct>,
-    begun: bool,
-}
-
-impl Visit {
-    /// For the process that will run it, and the slot of its component.
-    pub(super) unsafe fn new(
-        mut visitor: Box<dyn Visitor>,
-        interface: &'static Interface,
-        w: *mut Worker,
-        p: *mut Process,
-        slot: *mut RequiredSlot,
-        traffic: &Rc<Traffic>,
-    ) -> Visit {
-        let (has_turn, waits, has_left) = Default::default();
-        let (waker, slot, traffic) = (Waker::new(w, p), Cell::new(slot), traffic.clone());
-        traffic.begin();
-        let seat = Rc::new(Direct {
-            waker,
-            worker: w,
-            process: p,
-            slot,
-            interface,
-            has_turn,
-            waits,
-            has_left,
-            traffic,
-        });
-        visitor.sit(seat.clone());
-        Visit { visitor, seat, begun: false }
-    }
-
-    /// Has it go on, now that there is a communication. The process has to return after it.
-    pub(super) unsafe fn go_on(&mut self) -> Outcome {
-        self.begun = true;
-        let seat = &self.seat;
-        seat.waits.set(false);
-        if !self.has_left() {
-            seat.has_turn.set(true);
-            self.visitor.go_on();
-            seat.has_turn.set(false);
-        }
-        if seat.waits.get() {
-            return Outcome::Waits;
-        }
-        if self.has_left() { Outcome::Ended } else { park(seat.communication(), seat.process) }
-    }
-
-    /// Whether it wants nothing any more.
-    pub(super) fn has_left(&self) -> bool {
-        self.seat.has_left.get()
-    }
-
-    /// There is nothing to visit, or no more.
-    pub(super) fn near_is_gone(&mut self) -> Outcome {
-        if !self.begun {
-            return Outcome::Abandoned;
-        }
-        self.visitor.over(Ok(()));
-        self.seat.has_left.set(true);
-        Outcome::Ended
-    }
-}
-
-impl Drop for Visit {
-    fn drop(&mut self) {
-        self.seat.waker.forget();
-        self.seat.slot.set(null_mut());
-        self.seat.traffic.end();
-        if !self.has_left() {
-            self.visitor.over(Err(LOST.to_string()));
-        }
-    }
-}
-
-/// A seat at a near client's place.
-struct Direct {
-    waker: Waker,
-    worker: *mut Worker,
-    process: *mut Process,
-    /// Null when it is over.
-    slot: Cell<*mut RequiredSlot>,
-    interface: &'static Interface,
-    /// The process has it.
-    has_turn: Cell<bool>,
-    /// The process waits for something, or will have another turn at once.
-    waits: Cell<bool>,
-    has_left: Cell<bool>,
-    traffic: Rc<Traffic>,
-}
-
-impl Direct {
-    /// Null before it begins, and when it is over.
-    fn communication(&self) -> *mut Communication {
-        let slot = self.slot.get();
-        // SAFETY: see the head of this file.
-        if slot.is_null() { null_mut() } else { unsafe { (*slot).communication } }
-    }
-
-    /// The communication, if the process has the turn, which it gets otherwise.
-    fn turn(&self) -> Option<*mut Communication> {
-        if !self.has_turn.get() {
-            self.waker.wake();
-            return None;
-        }
-        Some(self.communication()).filter(|c| !c.is_null() && !self.waits.get())
-    }
-
-    /// Whether a message can be said now; in its turn, the communication's.
-    unsafe fn may_say(&self, c: *mut Communication, message: usize) -> Result<Said, String> {
-        let interface = self.interface;
-        let word = (*c).word;
-        if word.tag != 0 && word.flags & FOR_CLIENT != 0 {
-            // What has come is not of interest any more.
-            return goes_on(interface, word.seen, message).map(|_| Said::Anew);
-        }
-        if word.flags & (GONE | SERVICE_ENDED) != 0 {
-            if !begins(interface, message) {
-                let how = if word.flags & GONE == 0 { Ok(()) } else { Err(LOST.to_string()) };
-                return Err(too_late(interface, message, how));
-            }
-            let server = (*c).process.instance;
-            let is_there = !server.is_null() && (*server).live & CLOSED == 0;
-            return Ok(if word.flags & GONE == 0 && is_there { Said::Done } else { Said::Anew });
-        }
-        let goes_on = goes_on(interface, word.state, message)?;
-        let sends = Interface::CLIENT_SENDS | Interface::SERVER_SENDS;
-        if !goes_on && interface.state(word.state) & sends != 0 {
-            return Ok(Said::Anew);
-        }
-        if word.tag != 0 || !goes_on {
-            // Who serves it takes what was said before, or comes to its end.
-            wait(c, self.process, ROOM);
-            return Ok(Said::Waits);
-        }
-        Ok(Said::Done)
-    }
-
-    /// Puts a message into the communication; `false`: it has to wait. In its turn, where it may be said.
-    unsafe fn put(&self, c: *mut Communication, message: usize, values: &dyn Source) -> Result<bool, String> {
-        let (w, interface) = (self.worker, self.interface);
-        let words = ds_send(w, self.process, c, interface, message as u32, NO_LOCATION);
-        if words.is_null() {
-            return Ok(false);
-        }
-        let described = &interface.messages.get()[message];
-        let words = slice::from_raw_parts_mut(words, described.parameters.length);
-        hand_over(described.types(), values, &mut Filling::new(w, words, described))?;
-        count(&self.traffic.received, &Values::new(payload(c), described.parameters.get()));
-        sent_by_client(w, c, interface, message);
-        Ok(true)
-    }
-}
-
-impl Seat for Direct {
-    fn next(&self) -> Next {
-        let c = self.communication();
-        if c.is_null() {
-            return Next::Unknown;
-        }
-        // SAFETY: see the head of this file.
-        let word = unsafe { (*c).word };
-        match word.tag {
-            tag if tag != 0 && word.flags & FOR_CLIENT != 0 => Next::Message(tag as usize - 1),
-            _ if word.flags & GONE != 0 => Next::Over(Err(LOST.to_string())),
-            _ if word.flags & SERVICE_ENDED != 0 => Next::Over(Ok(())),
-            _ if self.interface.state(word.state) & Interface::SERVER_SENDS == 0 => Next::Nothing,
-            _ => Next::Unknown,
-        }
-    }
-
-    fn say(&self, message: usize, values: &dyn Source) -> Result<Said, String> {
-        let Some(c) = self.turn() else { return Ok(Said::Waits) };
-        // SAFETY: see the head of this file.
-        let said = unsafe {
-            match self.may_say(c, message)? {
-                Said::Done if !self.put(c, message, values)? => Said::Waits,
-                said => said,
-            }
-        };
-        self.waits.set(said == Said::Waits);
-        Ok(said)
-    }
-
-    fn take(&self, message: usize, values: &mut dyn Sink) -> Result<bool, String> {
-        let Some(c) = self.turn() else { return Ok(false) };
-        // SAFETY: see the head of this file.
-        let word = unsafe { (*c).word };
-        if word.tag as usize != message + 1 || word.flags & FOR_CLIENT == 0 {
-            return is_next(self.interface, message, self.next());
-        }
-        let described = &self.interface.messages.get()[message];
-        // SAFETY: see the head of this file; the message has come.
-        unsafe {
-            let come = Outgoing::new(self.worker, payload(c), described);
-            hand_over(described.types(), &come, values)?;
-            count(&self.traffic.sent, &come);
-            drop_words(self.worker, payload(c), self.interface, message as u32);
-            ds_received(self.worker, c);
-        }
-        Ok(true)
-    }
-
-    fn may_leave(&self) -> bool {
-        let c = self.communication();
-        // SAFETY: see the head of this file.
-        c.is_null() || unsafe { may_close_as(c, self.interface) }
-    }
-
-    fn leave(&self) {
-        self.has_left.set(true);
-        self.waker.wake();
-    }
 }

@@ -10,8 +10,8 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{CLASSES, CREDIT, STEP};
-use crate::platform::Threads;
 use crate::spin::Spin;
+use crate::threads::Threads;
 
 /// What the heaps of all workers share.
 pub struct Memory {

@@ -3,7 +3,7 @@
 
 use super::timers::MILLISECOND;
 use crate::heap::Heap;
-use crate::platform::Threads;
+use crate::threads::Threads;
 
 /// A program that frees much may soon want it again.
 const PATIENCE: u64 = 20 * MILLISECOND;

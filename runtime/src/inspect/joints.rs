@@ -11,9 +11,11 @@ use alloc::vec::Vec;
 
 use drystone_component::Interface;
 
-use super::{BindingView, Known};
+use super::known::Known;
+use super::views::BindingView;
 use crate::communication::connection::first_client;
-use crate::far::{self, Binding, Traffic};
+use crate::far::Traffic;
+use crate::far::standing::{self, Binding};
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 
@@ -27,7 +29,7 @@ pub(super) unsafe fn is_way(instance: *mut Instance, ways: &BTreeSet<*mut Requir
 pub(super) unsafe fn bindings(instance: *mut Instance, known: &Known<'_>) -> Vec<BindingView> {
     let template = &*template_of(instance);
     let (offered, required) = (template.offered.get(), template.required.get());
-    match far::binding(instance) {
+    match standing::binding(instance) {
         Some(Binding::Proxy(name, traffic)) => {
             let client = first_client(instance, &offered[0]).as_ref();
             let path = client.and_then(|slot| known.paths.get(&slot.instance));

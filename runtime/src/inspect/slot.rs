@@ -13,12 +13,14 @@ use alloc::vec::Vec;
 
 use drystone_component::{Interface, Template};
 
-use super::{Found, Known, find};
-use crate::communication::connection::{indexed_slot, resolve};
+use super::found::{Found, find};
+use super::known::Known;
+use crate::communication::connection::resolve;
 use crate::communication::interface_of;
-use crate::far::{self, Binding};
+use crate::far::standing::{self, Binding};
 use crate::fault;
 use crate::home::home;
+use crate::instance::slots::indexed_slot;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 use crate::life::survey;
@@ -153,9 +155,9 @@ unsafe fn server(slot: *mut RequiredSlot) -> String {
     let mut paths = BTreeMap::new();
     let (mut target, path) = ((*slot).target, &mut String::new());
     while let Some((instance, _)) = resolve(target) {
-        let way = far::behind(instance);
+        let way = standing::behind(instance);
         if way.is_null() {
-            if !matches!(far::binding(instance), Some(Binding::Proxy(..))) {
+            if !matches!(standing::binding(instance), Some(Binding::Proxy(..))) {
                 *path = survey::path(instance);
                 paths.insert(instance, path.as_str());
             }

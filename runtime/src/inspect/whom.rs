@@ -7,9 +7,10 @@
 use alloc::format;
 use alloc::string::String;
 
-use super::Known;
-use crate::communication::connection::{Target, decode, required_slots};
-use crate::far::{self, Binding};
+use super::known::Known;
+use crate::communication::connection::{Target, decode};
+use crate::far::standing::{self, Binding};
+use crate::instance::slots::required_slots;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 
@@ -52,7 +53,7 @@ unsafe fn far_name(instance: *mut Instance) -> Option<String> {
     let Target::PassedOn(slot) = decode((*slot_at::<RequiredSlot>(instance, required.offset)).target) else {
         return None;
     };
-    match far::binding((*slot).instance)? {
+    match standing::binding((*slot).instance)? {
         Binding::Listener(name, _) | Binding::Requiring(name, ..) => Some(name.into()),
         _ => None,
     }

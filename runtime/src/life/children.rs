@@ -13,7 +13,8 @@ use core::cmp::Reverse;
 use core::ptr::null_mut;
 
 use super::owned::{Cell, Range};
-use crate::communication::connection::{direct_server, required_slots};
+use crate::communication::connection::direct_server;
+use crate::instance::slots::required_slots;
 use crate::layout::{Instance, RequiredSlot};
 
 /// So many siblings at most are few.

@@ -23,11 +23,12 @@ use crate::communication::connection::*;
 use crate::communication::{Act, interface_of, refused_end, violation};
 use crate::failure;
 use crate::home::home;
+use crate::instance::slots::has_many_slots;
 use crate::instance::*;
 use crate::layout::*;
 use crate::process;
 use crate::queue::ready;
-use crate::worker::{Failure, slice_is_over, want_attention};
+use crate::worker::{Failure, ground, slice_is_over, want_attention};
 
 enum Step {
     Wait,
@@ -50,7 +51,7 @@ pub unsafe fn delete_entry(w: *mut Worker, instance: *mut Instance) {
 
 /// The scheduler has control.
 pub unsafe fn delete_dropped(w: *mut Worker) {
-    while let Some(instance) = (*home(w)).dropped.pop() {
+    while let Some(instance) = (*ground(w)).dropped.pop() {
         if (*instance).live & DEAD != 0 {
             free_dead(w, instance);
             continue;

@@ -13,6 +13,7 @@ use super::children::Children;
 use super::owned::{drop_owned, holds_no_component};
 use crate::communication;
 use crate::communication::connection::*;
+use crate::instance::slots::{free_tables, has_many_slots, inward_slots, next_in_tables, required_slots};
 use crate::instance::*;
 use crate::layout::*;
 use crate::worker::{heap_of, slice_is_over};

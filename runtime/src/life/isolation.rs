@@ -23,6 +23,7 @@ use super::{deletion, leaving};
 use crate::communication::connection::*;
 use crate::communication::{self, detach, interface_of, lose_client, make_gone, payload};
 use crate::home::home;
+use crate::instance::slots::{interfaces_of, required_slots};
 use crate::instance::*;
 use crate::layout::*;
 use crate::process;
@@ -129,7 +130,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
     leave_queues(w, &condemned);
     for &p in &condemned.processes {
         if !body_of(p).native.is_null() {
-            process::end_native(w, p);
+            natives::end_native(w, p);
         }
         free_frames(w, p);
     }
@@ -355,7 +356,7 @@ unsafe fn end_native(w: *mut Worker, instance: *mut Instance) {
     if !p.is_null() {
         (*p).instance = instance;
         (*p).body = template.finally as u16;
-        process::end_native(w, p);
+        natives::end_native(w, p);
         (*heap_of(w)).free(p.cast(), body.size as usize);
     }
 }

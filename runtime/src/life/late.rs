@@ -13,11 +13,13 @@ use core::mem::take;
 use core::ptr::null_mut;
 
 use super::owned::Cell;
-use crate::communication::connection::{first_client, has_name, inward_slots, required_slots};
-use crate::far::{self, Binding};
+use crate::communication::connection::{first_client, has_name};
+use crate::far::standing::{self, Binding};
 use crate::home::home;
+use crate::instance::slots::{inward_slots, required_slots};
 use crate::instance::{holder_of, template_of};
 use crate::layout::{Instance, RequiredSlot, Worker};
+use crate::worker::ground;
 
 /// What the deletion of a component, or of what a process holds, has passed over.
 #[derive(Default)]
@@ -103,12 +105,12 @@ impl Late {
 /// Whether anybody may reach a component by a name. Through what a component elsewhere requires comes only that one.
 pub unsafe fn is_exported(w: *mut Worker, instance: *mut Instance) -> bool {
     // Listeners are kept, so in most programs there is nothing to look for.
-    if (*home(w)).kept.is_empty() {
+    if (*ground(w)).kept.is_empty() {
         return has_name(w, instance);
     }
     let mut is_exported = has_name(w, instance);
     clients(instance, |client| {
-        is_exported |= matches!(far::binding((*client).instance), Some(Binding::Listener(..)));
+        is_exported |= matches!(standing::binding((*client).instance), Some(Binding::Listener(..)));
     });
     is_exported
 }
@@ -182,10 +184,10 @@ type Through<'a> = BTreeMap<(*mut RequiredSlot, &'a str), Vec<*mut Instance>>;
 
 unsafe fn through_proxies<'a>(w: *mut Worker) -> Through<'a> {
     let mut through = Through::new();
-    for &proxy in &(*home(w)).kept {
-        let Some(Binding::Proxy(name, _)) = far::binding(proxy) else { continue };
-        let behind = far::behind(proxy);
-        let key = (behind, if behind.is_null() { far::bare(name) } else { "" });
+    for &proxy in &(*ground(w)).kept {
+        let Some(Binding::Proxy(name, _)) = standing::binding(proxy) else { continue };
+        let behind = standing::behind(proxy);
+        let key = (behind, if behind.is_null() { standing::bare(name) } else { "" });
         clients(proxy, |client| through.entry(key).or_default().push((*client).instance));
     }
     through
@@ -193,9 +195,9 @@ unsafe fn through_proxies<'a>(w: *mut Worker) -> Through<'a> {
 
 /// Calls `each` for whoever is known to be connected to a component.
 unsafe fn users_of(instance: *mut Instance, through: &Through<'_>, mut each: impl FnMut(*mut Instance)) {
-    clients(instance, |client| match far::binding((*client).instance) {
+    clients(instance, |client| match standing::binding((*client).instance) {
         Some(Binding::Listener(name, _)) => {
-            let keys = [(client, ""), (null_mut(), far::bare(name))];
+            let keys = [(client, ""), (null_mut(), standing::bare(name))];
             keys.iter().filter_map(|key| through.get(key)).flatten().for_each(|&user| each(user));
         }
         Some(Binding::Requiring(_, _, user)) => each(user),

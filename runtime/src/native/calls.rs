@@ -22,10 +22,11 @@ use super::{
     Component, Declaration, Held, Kind, Part, Putting, Serving, Taking, Text, Values, Waiter, platform,
     unpark,
 };
-use crate::communication::{ds_room, ds_sent, next, payload, wake};
+use crate::communication::{ds_room, ds_sent, payload, wake};
 use crate::failure::ds_fail;
 use crate::layout::*;
 use crate::platform::Bell;
+use crate::protocol::next;
 
 const NO_LOCATION: u32 = u32::MAX;
 
@@ -75,7 +76,7 @@ impl Caller {
 
     /// A new component, to be sent.
     pub fn part(&self, kind: &'static Kind, component: impl Component) -> Part {
-        Part::New(kind, Box::new(component))
+        Part::new(kind, component)
     }
 
     /// Something happened that the protocol has no message for: reports it and ends the program with status 1. No

@@ -15,9 +15,10 @@ use core::ptr::null_mut;
 use drystone_component::{Interface, Parameter, Template};
 
 use super::here::Here;
-use super::{Activity, Component, Declaration};
+use super::{Activity, Component, Declaration, Part, Ports, Serving};
 use crate::instance::template_of;
 use crate::layout::{Instance, PAYLOAD, Process, Worker};
+use crate::values::Unmade;
 
 /// An interface of a program and the Rust side's idea of it.
 pub(super) struct Binding {
@@ -103,6 +104,40 @@ impl Kind {
             }
             instance
         }
+    }
+}
+
+/// A component that isn't made yet. When it is, this is the component itself, so that it needs no other block.
+struct New<C> {
+    kind: &'static Kind,
+    component: C,
+}
+
+impl<C: Component> Component for New<C> {
+    fn serve(&mut self, interface: usize) -> Serving {
+        self.component.serve(interface)
+    }
+
+    fn begin(&mut self, ports: Ports) -> Activity {
+        self.component.begin(ports)
+    }
+}
+
+impl<C: Component> Unmade for New<C> {
+    fn template(&self) -> &'static Template {
+        self.kind.template()
+    }
+
+    unsafe fn make(self: Box<Self>, worker: *mut Worker) -> *mut Instance {
+        // SAFETY: as the caller promises.
+        unsafe { self.kind.instance(worker, self) }
+    }
+}
+
+impl Part {
+    /// A new component of a kind.
+    pub fn new(kind: &'static Kind, component: impl Component) -> Part {
+        Part::New(Box::new(New { kind, component }))
     }
 }
 

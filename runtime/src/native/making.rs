@@ -7,13 +7,12 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
 
-use drystone_component::{Body, Interface, Offered, Program, Required, Str, Table, Template};
+use drystone_component::{Body, Interface, Offered, Program, Required, Role, Str, Table, Template};
 
 use super::Declaration;
 use super::kind::{Binding, Kind};
 use super::running::{RUN, finally, main};
-use crate::layout::{Instance, OfferedSlot, Process, RequiredSlot};
-use crate::platform::NativeBody;
+use crate::layout::{Instance, NativeBody, OfferedSlot, Process, RequiredSlot};
 
 /// What a kind of native component is, as those see it who use it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -89,6 +88,7 @@ impl Kind {
             location: u32::MAX,
             isolated: false,
             virtual_time: false,
+            role: Role::Own,
             offered: leak(bindings.iter().enumerate().map(|(i, b)| offered(b, i, &mut room)).collect()),
             required: leak(
                 required.iter().zip(design.requires).map(|(b, r)| requires(b, r.most, &mut room)).collect(),

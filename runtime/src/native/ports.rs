@@ -15,7 +15,7 @@ use super::here::Here;
 use super::kind::Kind;
 use super::session::{Client, End, Place, Protocol, Slot};
 use super::{Waiter, unpark};
-use crate::communication::connection::slots_of;
+use crate::instance::slots::slots_of;
 use crate::layout::Instance;
 
 /// The ports of a component, in the order of its kind's required interfaces.

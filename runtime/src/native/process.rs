@@ -4,8 +4,8 @@
 //! Native bodies run on the home worker's thread; what they pass is their own worker and process.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use crate::communication::connection::wake_parked;
 use crate::home::home;
+use crate::instance::natives::wake_parked;
 use crate::layout::{PLATFORM, Process, READY, Worker};
 use crate::platform::Platform;
 use crate::queue::ready;

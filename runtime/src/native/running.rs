@@ -25,12 +25,11 @@ use super::ports::Ports;
 use super::session::{End, Place, Protocol, Server};
 use super::{Activity, Serving, park, platform, unpark};
 use crate::communication::{drop_words, ds_received, payload};
+use crate::instance::natives::run_native;
 use crate::instance::{body_of, runs};
 use crate::layout::*;
 use crate::life::ending::{ds_begun, ds_finish};
 use crate::life::stopping;
-use crate::platform::NativeBody;
-use crate::process::run_native;
 
 /// No location in the source.
 const NO_LOCATION: u32 = u32::MAX;

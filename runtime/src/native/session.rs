@@ -20,10 +20,11 @@ use drystone_component::{Interface, Required, Side};
 
 use super::here::Here;
 use super::{Declaration, Held, Putting, Taking, Values, Waiter};
-use crate::communication::connection::{ds_reach, indexed_slot, is_open, resolve};
+use crate::communication::connection::{ds_reach, is_open, resolve};
 use crate::communication::{ANY, drop_words, ds_receive, ds_received, ds_send, ds_sent, ds_test};
 use crate::failure::ds_fail;
 use crate::instance::slot_at;
+use crate::instance::slots::indexed_slot;
 use crate::layout::{Communication, FOR_CLIENT, Fault, Instance, Process, RequiredSlot, Worker};
 
 const NO_LOCATION: u32 = u32::MAX;

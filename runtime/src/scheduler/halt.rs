@@ -6,12 +6,12 @@
 //! the outer scheduler has them run: on the home worker's thread, one after the other.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use super::poll;
+use super::attending::poll;
 use crate::home::{home, shared};
 use crate::instance::body_of;
+use crate::instance::natives::run_native;
 use crate::layout::*;
 use crate::native::is_at_work;
-use crate::process::run_native;
 use crate::queue::Queue;
 
 /// They have so long, in nanoseconds.

@@ -9,7 +9,7 @@
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use super::{attend, wake_due};
+use super::attending::{attend, wake_due};
 use crate::home::home;
 use crate::layout::*;
 use crate::parallel;

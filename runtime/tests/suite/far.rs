@@ -3,10 +3,9 @@
 use crate::common::*;
 use drystone_component::{Interface, Side, Template, Type};
 use drystone_runtime::entry_points::*;
-use drystone_runtime::far::{
-    Arrival, Domain, Exported, Far, Filling, Outgoing, Reach, State, Waker, door, listen, proxy, proxy_of,
-};
+use drystone_runtime::far::{Arrival, Domain, Exported, Far, Filling, Outgoing, Reach, State, Waker, door};
 use drystone_runtime::layout::*;
+use drystone_runtime::near::{listen, proxy, proxy_of};
 use drystone_runtime::template_of;
 
 const SAY: u32 = 0;

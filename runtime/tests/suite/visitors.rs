@@ -8,8 +8,9 @@ use crate::common::*;
 use drystone_component::wire::{Sink, Source};
 use drystone_component::{Interface, Side, Template, Type};
 use drystone_runtime::entry_points::ds_connect;
-use drystone_runtime::far::{Exported, Far, Said, Seat, Visitor, Waker, as_far, door, listen, proxy};
+use drystone_runtime::far::{Exported, Far, Said, Seat, Visitor, Waker, as_far, door};
 use drystone_runtime::layout::*;
+use drystone_runtime::near::{listen, proxy};
 
 const SAY: usize = 0;
 const HEARD: usize = 1;

@@ -15,7 +15,8 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use drystone_component::{
-    Body, Fingerprint, Interface, Message, Parameter, Program, Required, Side, Str, Table, Template, Type,
+    Body, Fingerprint, Interface, Message, Parameter, Program, Required, Role, Side, Str, Table, Template,
+    Type,
 };
 use drystone_linux::Options;
 use drystone_runtime::entry_points::*;
@@ -172,6 +173,7 @@ fn template(
         size: (SLOTS + requires.len() * size_of::<RequiredSlot>()) as u32,
         isolated: false,
         virtual_time: false,
+        role: Role::Own,
         offered: Table::new(&[]),
         required: Table::new(required.leak()),
         bodies: Table::new(vec![body].leak()),

@@ -6,8 +6,8 @@
 
 use super::node::Node;
 use super::{LEVELS, Path, Place, Tree};
-use crate::collection::Inserted;
 use crate::collection::keys::{Key, Keys};
+use crate::collection::shape::Inserted;
 use crate::heap::Heap;
 use crate::long::Caller;
 

@@ -8,10 +8,11 @@ use core::ptr::null_mut;
 
 use drystone_component::Offered;
 
-use super::slots::interfaces_of;
+use super::joining::unlink;
 use super::waiting::tell_disconnected;
-use super::ways::{first_client, leaves_served_through, leaves_through, unlink};
+use super::ways::{first_client, leaves_served_through, leaves_through};
 use crate::communication::{close, detach, lose_client, may_close};
+use crate::instance::slots::interfaces_of;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 

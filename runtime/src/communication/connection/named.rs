@@ -8,18 +8,16 @@
 
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::ptr;
 
 use drystone_component::{Interface, subtype};
 
-use super::{Joined, interfaces_of, join};
-use crate::failure::record;
+use super::joining::{Joined, connect_waiting, join};
 use crate::home::home;
 use crate::home::names::{Exported, Waiting};
+use crate::instance::slots::interfaces_of;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
-use crate::worker::Failure;
 
 /// Why a name can't be used so.
 pub enum Refusal {
@@ -57,34 +55,6 @@ pub unsafe fn export_by_name(w: *mut Worker, exported: Exported, name: &[u8]) ->
     match connect_waiting(w, exported.target, name) {
         Ok(()) => Ok(()),
         Err((_, fault)) => Err(Refusal::Fault(fault)),
-    }
-}
-
-/// Connects those who wait for a name, as long as there is room for them.
-unsafe fn connect_waiting(w: *mut Worker, target: usize, name: &[u8]) -> Result<(), (Waiting, Fault)> {
-    let all: Vec<Waiting> = (*home(w)).names.waiting(name).copied().collect();
-    for waiting in all {
-        match join(w, waiting.slot, target) {
-            Joined::Full => return Ok(()),
-            Joined::Done => (*home(w)).names.cease(waiting.slot),
-            Joined::Failed(fault) => {
-                (*home(w)).names.cease(waiting.slot);
-                return Err((waiting, fault));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// An interface with few clients has lost one: who waits for one of its names comes next.
-pub unsafe fn next_by_name(w: *mut Worker, target: usize) {
-    if (*home(w)).names.is_empty() {
-        return;
-    }
-    for name in (*home(w)).names.names_of(target) {
-        if let Err((waiting, fault)) = connect_waiting(w, target, &name) {
-            record(w, Failure::of_end((*waiting.slot).instance, fault, waiting.location));
-        }
     }
 }
 

@@ -4,13 +4,10 @@
 //! See the connection module.
 #![allow(unsafe_op_in_unsafe_fn)]
 
-use core::ptr::null_mut;
-
-use super::slots::required_slots;
-use crate::instance::{body_of, holder_of, is_service, main_process, rare_if_any, rare_of};
+use crate::instance::natives::wake_parked;
+use crate::instance::{body_of, holder_of, main_process, rare_if_any, rare_of};
 use crate::layout::*;
-use crate::process::recall;
-use crate::queue::{Queue, ready, ready_all};
+use crate::queue::{Queue, ready_all};
 
 /// A process waits until something about its component's connections changes.
 pub unsafe fn wait(w: *mut Worker, p: *mut Process) {
@@ -31,27 +28,6 @@ pub unsafe fn wake_holder(w: *mut Worker, instance: *mut Instance) {
     if !holder.is_null() {
         wake_instance(w, holder);
     }
-}
-
-/// Ends the wait of a process that waits for the platform, and perhaps for a communication as well, as pumps do.
-///
-/// # Safety
-/// On the home worker's thread; `p` is alive.
-pub unsafe fn wake_parked(w: *mut Worker, p: *mut Process) {
-    if (*p).status != PLATFORM {
-        return;
-    }
-    let leave = |c: *mut Communication| {
-        if !c.is_null() && (*c).waiter == p {
-            (*c).waiter = null_mut();
-        }
-    };
-    if is_service(p) {
-        leave(p.cast());
-        recall(w, p.cast());
-    }
-    required_slots((*p).instance, |slot| leave((*slot).communication));
-    ready(w, p);
 }
 
 /// Something was disconnected whose component may have a native main process, which would want to know.

@@ -13,10 +13,8 @@ use core::ptr::{self, null_mut};
 
 use drystone_component::Offered;
 
-use super::named::next_by_name;
-use super::waiting::{tell_main, wake_holder};
-use crate::far;
-use crate::instance::{delete_kept, slot_at, template_of};
+use crate::far::standing::behind;
+use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 
 pub fn tag<T>(instance: *mut Instance) -> *mut T {
@@ -175,7 +173,7 @@ pub unsafe fn way(slot: *mut RequiredSlot, target: usize) -> Way {
 /// there.
 pub unsafe fn direct_server(slot: *mut RequiredSlot) -> *mut Instance {
     match decode((*slot).target) {
-        Target::Offered(offered) => match far::behind(owner(offered)) {
+        Target::Offered(offered) => match behind(owner(offered)) {
             behind if behind.is_null() => owner(offered),
             behind => direct_server(behind),
         },
@@ -200,54 +198,6 @@ pub unsafe fn link(slot: *mut RequiredSlot, target: usize) {
         (*old).previous = slot;
     }
     *first = slot;
-}
-
-/// Takes a slot out of its target's list.
-pub unsafe fn unlink(w: *mut Worker, slot: *mut RequiredSlot) {
-    let RequiredSlot { target, next, previous, .. } = *slot;
-    let mut is_limited = false;
-    let is_last = next.is_null() && (previous.is_null() || is_tagged(previous));
-    let first = match decode(target) {
-        Target::Nothing => return,
-        Target::PassedOn(to) => {
-            if is_last {
-                tell_main(w, (*to).instance);
-            }
-            &raw mut (*to).clients
-        }
-        Target::Offered(to) => {
-            let (instance, offered) = description(to);
-            is_limited = offered.limit != u32::MAX;
-            if is_limited {
-                one_less(w, instance, offered, is_last);
-            }
-            &raw mut (*to).clients
-        }
-    };
-    if !next.is_null() {
-        (*next).previous = previous;
-    }
-    if *first == slot {
-        // An offered slot's last client leaves its owner's mark behind.
-        *first = if next.is_null() { previous } else { next };
-    } else {
-        (*previous).next = next;
-    }
-    (*slot).target = 0;
-    (*slot).next = null_mut();
-    (*slot).previous = null_mut();
-    if is_limited {
-        next_by_name(w, target);
-    }
-}
-
-/// A client less, where there may not be any number of them.
-unsafe fn one_less(w: *mut Worker, instance: *mut Instance, offered: &Offered, was_last: bool) {
-    if offered.limit != Offered::BINDING {
-        wake_holder(w, instance);
-    } else if was_last {
-        delete_kept(w, instance);
-    }
 }
 
 /// Where a communication is kept by its client.

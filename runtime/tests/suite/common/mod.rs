@@ -638,6 +638,7 @@ impl Build {
             size: offset,
             isolated: self.isolated,
             virtual_time: self.virtual_time,
+            role: Role::Own,
             offered,
             required,
             bodies: leak(bodies),

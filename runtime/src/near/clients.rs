@@ -2,7 +2,7 @@
 //! nobody holds and which ends with its communication.
 //!
 //! # Why this is sound
-//! See the far module, and `cell` for the words.
+//! See the near module, and `far::standing` for the words.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
@@ -10,32 +10,19 @@ use alloc::rc::Rc;
 
 use drystone_component::{Interface, Side};
 
-use super::NO_LOCATION;
-use super::cell::{Role, SLOT, own, take, template};
-use super::pump::{Outcome, Pump};
-use super::traffic::Traffic;
-use super::visitor::Visit;
-use super::{Far, Visitor};
+use super::templates::{self, SLOT};
 use crate::communication::connection::{Target, decode, ds_reach, is_open, link, resolve};
 use crate::communication::may_close_as;
+use crate::communication::moving::client::{Client, Comes};
+use crate::communication::moving::pump::Pump;
+use crate::communication::moving::visit::Visit;
+use crate::communication::moving::{NO_LOCATION, Outcome};
 use crate::failure;
+use crate::far::standing::{own, take};
+use crate::far::{Far, Traffic, Visitor};
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending, record};
-use crate::platform::NativeBody;
-
-/// A client.
-pub struct Client {
-    comes: Comes,
-    /// It waits for a connection, as a component of this domain would.
-    waits: bool,
-}
-
-enum Comes {
-    /// From elsewhere: its messages are moved.
-    Far(Pump),
-    Visiting(Visit),
-}
 
 /// Who comes.
 pub enum Coming {
@@ -55,43 +42,6 @@ impl Coming {
     }
 }
 
-impl Client {
-    /// What moves its messages, if it comes from elsewhere.
-    pub fn pump(&mut self) -> Option<*mut Pump> {
-        match &mut self.comes {
-            Comes::Far(pump) => Some(pump),
-            Comes::Visiting(_) => None,
-        }
-    }
-
-    fn is_gone(&mut self) -> bool {
-        match &mut self.comes {
-            Comes::Far(pump) => pump.is_far_gone(),
-            Comes::Visiting(visit) => visit.has_left(),
-        }
-    }
-
-    fn near_is_gone(&mut self) -> Outcome {
-        match &mut self.comes {
-            Comes::Far(pump) => pump.near_is_gone(),
-            Comes::Visiting(visit) => visit.near_is_gone(),
-        }
-    }
-
-    unsafe fn go_on(
-        &mut self,
-        w: *mut Worker,
-        p: *mut Process,
-        c: *mut Communication,
-        interface: &'static Interface,
-    ) -> Outcome {
-        match &mut self.comes {
-            Comes::Far(pump) => pump.go_on(w, p, c, interface),
-            Comes::Visiting(visit) => visit.go_on(),
-        }
-    }
-}
-
 /// Makes a client that is connected through `to`, and waits where that leads nowhere yet if it `waits`; `false`: no
 /// memory.
 pub unsafe fn make(
@@ -102,7 +52,7 @@ pub unsafe fn make(
     waits: bool,
     traffic: &Rc<Traffic>,
 ) -> bool {
-    let instance = life::make(w, template(w, interface, Role::Client));
+    let instance = life::make(w, templates::client(w, interface, run));
     if instance.is_null() {
         return false;
     }
@@ -140,8 +90,6 @@ unsafe fn is_cut(target: usize) -> bool {
 }
 
 /// Body of a client's main process.
-pub static RUN: NativeBody = run;
-
 unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
     let cell = own::<Client>(instance);

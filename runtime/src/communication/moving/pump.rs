@@ -6,8 +6,8 @@
 //! be told of.
 //!
 //! # Why this is sound
-//! See the far module. The communication lives while the pump runs: it is the service's own block, or was looked up
-//! just before.
+//! See the `moving` module. The communication lives while the pump runs: it is the service's own block, or was looked
+//! up just before.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
@@ -16,32 +16,17 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use core::slice;
 
-use drystone_component::{Interface, Side};
+use drystone_component::{Interface, Role, Side};
 
-use super::NO_LOCATION;
-use super::proxy;
-use super::traffic::{Traffic, count};
-use super::{Arrival, Far, Filling, Outgoing, Waker};
-use crate::communication::connection::wake_parked;
-use crate::communication::{
-    drop_words, ds_received, ds_send, ds_sent, may_close_as, may_end, next, payload, sender, wait,
-};
-use crate::instance::{body_of, runs};
+use super::{NO_LOCATION, Outcome};
+use crate::communication::{drop_words, ds_received, ds_send, ds_sent, may_close_as, payload, wait};
+use crate::far::{Arrival, Far, Filling, Outgoing, Traffic, Waker, count};
+use crate::home::waker;
+use crate::instance::natives::wake_parked;
+use crate::instance::template_of;
 use crate::layout::*;
-use crate::native::Values;
-
-/// What became of a run.
-#[derive(PartialEq)]
-pub enum Outcome {
-    /// It waits.
-    Waits,
-    /// One side has ended where the protocol allows it, and the other may.
-    Ended,
-    /// The far side is lost, or was given up because it broke the protocol.
-    Lost,
-    /// The near side was ended by force, or has let go where it may not.
-    Abandoned,
-}
+use crate::protocol::{may_end, next, sender};
+use crate::values::Values;
 
 /// See the head of this file.
 pub struct Pump {
@@ -65,7 +50,7 @@ impl Pump {
         p: *mut Process,
         traffic: &Rc<Traffic>,
     ) -> Pump {
-        let waker = Waker::new(w, p);
+        let waker = waker(w, p);
         far.attach(waker.clone());
         traffic.begin();
         Pump { far, side, begun: false, waker, traffic: traffic.clone(), broken: None }
@@ -307,7 +292,7 @@ fn out_of_turn(interface: &Interface, message: usize) -> String {
 
 /// Waits for both sides. Between two pumps it is the client that waits as the communication's waiter: it wakes the
 /// other itself.
-pub(super) unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
+pub unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
     let waiter = (*c).waiter;
     if waiter.is_null() || (waiter == c.cast() && (*waiter).status == PLATFORM) {
         (*c).waiter = p;
@@ -317,7 +302,7 @@ pub(super) unsafe fn park(c: *mut Communication, p: *mut Process) -> Outcome {
 }
 
 /// What a client has put into the buffer, who parks or is about to, is sent.
-pub(super) unsafe fn sent_by_client(
+pub unsafe fn sent_by_client(
     w: *mut Worker,
     c: *mut Communication,
     interface: &'static Interface,
@@ -331,7 +316,8 @@ pub(super) unsafe fn sent_by_client(
 
 /// Whether a service is a proxy's.
 unsafe fn is_pump(p: *mut Process) -> bool {
-    !(*p).instance.is_null() && runs(body_of(p), &proxy::SERVE)
+    let instance = (*p).instance;
+    !instance.is_null() && matches!((*template_of(instance)).role, Role::Proxy | Role::Remote)
 }
 
 impl Drop for Pump {

@@ -1,4 +1,4 @@
-//! Values of messages, as components written in Rust have them.
+//! Values of messages, as components written in Rust have them, and what stands for something elsewhere.
 //!
 //! # Soundness
 //!
@@ -17,7 +17,6 @@ use core::ptr::null_mut;
 
 use drystone_component::{Parameter, Template, Type};
 
-use super::{Component, Kind};
 use crate::instance;
 use crate::layout::{Instance, TextHead, Worker};
 use crate::text;
@@ -36,11 +35,23 @@ pub enum Value<'a> {
     /// TEXT that is the program's already.
     Held(Held),
     /// A new component, which the receiver will hold.
-    Component(&'static Kind, Box<dyn Component>),
+    Component(Box<dyn Unmade>),
     /// A component that came in another message.
     Parcel(Parcel),
     /// The container of a component is empty.
     Empty,
+}
+
+/// A component that is made when it is sent.
+pub trait Unmade {
+    /// What it will be.
+    fn template(&self) -> &'static Template;
+
+    /// Makes it; nobody holds it yet. Null: no memory.
+    ///
+    /// # Safety
+    /// On the home worker's thread, with its worker.
+    unsafe fn make(self: Box<Self>, worker: *mut Worker) -> *mut Instance;
 }
 
 /// The values of a message that has come.
@@ -291,16 +302,9 @@ pub enum Part {
     #[default]
     Empty,
     /// A new one, which the receiver will hold.
-    New(&'static Kind, Box<dyn Component>),
+    New(Box<dyn Unmade>),
     /// One that came in another message.
     Parcel(Parcel),
-}
-
-impl Part {
-    /// A new component of a kind.
-    pub fn new(kind: &'static Kind, component: impl Component) -> Part {
-        Part::New(kind, Box::new(component))
-    }
 }
 
 impl From<Parcel> for Part {
@@ -313,7 +317,7 @@ impl fmt::Debug for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Part::Empty => "no component",
-            Part::New(kind, _) => kind.template().name.get(),
+            Part::New(unmade) => unmade.template().name.get(),
             Part::Parcel(parcel) => parcel.template().name.get(),
         })
     }
@@ -391,7 +395,7 @@ pub struct Putting<'a> {
     parameters: &'a [Parameter],
     filled: usize,
     /// There was no memory for one of them.
-    pub(super) is_out_of_memory: bool,
+    pub(crate) is_out_of_memory: bool,
 }
 
 impl<'a> Putting<'a> {
@@ -399,7 +403,7 @@ impl<'a> Putting<'a> {
     ///
     /// # Safety
     /// On the home worker's thread, with its worker; there is room for a word for each parameter.
-    pub(super) unsafe fn new(
+    pub(crate) unsafe fn new(
         worker: *mut Worker,
         words: *mut u64,
         parameters: &'a [Parameter],
@@ -466,18 +470,18 @@ impl<'a> Putting<'a> {
     pub fn part(&mut self, value: Part) {
         self.put(match value {
             Part::Empty => Value::Empty,
-            Part::New(kind, component) => Value::Component(kind, component),
+            Part::New(unmade) => Value::Component(unmade),
             Part::Parcel(parcel) => Value::Parcel(parcel),
         });
     }
 
     /// Whether all values are there.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.filled == self.parameters.len()
     }
 
     /// The message will not be sent: what was put into it is dropped.
-    pub(super) fn undo(&mut self) {
+    pub(crate) fn undo(&mut self) {
         let filled = take(&mut self.filled);
         for (index, parameter) in self.parameters[..filled].iter().enumerate() {
             // SAFETY: the word owns what it was made of.
@@ -510,8 +514,8 @@ pub(crate) unsafe fn word_of(worker: *mut Worker, value: Value<'_>) -> Option<u6
         Value::Text(x) => unsafe { text::from_bytes(worker, x).ok()? as u64 },
         Value::Held(held) => held.into_word(),
         // SAFETY: likewise.
-        Value::Component(kind, component) => unsafe {
-            let instance = kind.instance(worker, component);
+        Value::Component(unmade) => unsafe {
+            let instance = unmade.make(worker);
             (!instance.is_null()).then_some(instance as u64)?
         },
         Value::Parcel(parcel) => parcel.into_word(),

@@ -1,19 +1,22 @@
-//! What gives names a meaning (paper 002, section 3.1, figure 1; section 4.2, figure 6).
+//! What gives names a meaning: the traits that a platform implements, and what BY tells them (paper 002, section 3.1,
+//! figure 1; section 4.2, figure 6).
+
+mod hints;
 
 use alloc::boxed::Box;
 use alloc::string::String;
 
 use drystone_component::{Interface, Name, Template};
 
-use super::hints::Hints;
+pub use self::hints::{Factory, Hints};
 use crate::far::{Domain, Exported, Reach};
 
 /// A naming context: a node of the graph of names (section 3.1). It gives names, and knows what those that it gave lead
 /// to.
 ///
 /// The program's own is the runtime's, and its components may be contexts too: they are asked by messages, and name
-/// what they know by other names. The platform's is its [`Binder`](super::Binder); in that lie all others that are
-/// written in Rust, each under a scheme.
+/// what they know by other names. The platform's is its [`Binder`]; in that lie all others that are written in Rust,
+/// each under a scheme.
 pub trait NamingContext {
     /// Gives an interface a name.
     ///
@@ -74,11 +77,30 @@ pub trait ResourceManager {
     ) -> Result<Box<dyn Domain>, String>;
 }
 
+/// What a platform knows about names: the context in which all of its naming contexts lie, and the factory of bindings
+/// that are composed of several, as BY says.
+pub trait Binder: NamingContext + BindingFactory + ResourceManager {
+    /// Puts what BY asks for before what reaches something in this program.
+    ///
+    /// # Errors
+    /// A factory isn't known, or not fit for the interface.
+    fn compose(
+        &mut self,
+        reach: Box<dyn Reach>,
+        interface: &'static Interface,
+        hints: &Hints<'_>,
+    ) -> Result<Box<dyn Reach>, String>;
+
+    /// Whether it is the interface of naming contexts, by which a component says what names stand for: `Resolve` with
+    /// the rest of a name, and as its answers `Name` with another name, or `Unknown` (in this order).
+    fn is_of_contexts(&self, interface: &'static Interface) -> bool;
+}
+
 /// Most contexts that one name leads through.
-pub(super) const DEEPEST: usize = 16;
+pub(crate) const DEEPEST: usize = 16;
 
 /// Why no name leads through more.
-pub(super) const ROUND: &str = "naming contexts lead round and round";
+pub(crate) const ROUND: &str = "naming contexts lead round and round";
 
 /// Follows a name from a context to what is none, and gives what the last context calls it.
 ///

@@ -1,28 +1,26 @@
 //! Near clients of what is elsewhere: `CONNECT` to a name, and the services of the proxies that it makes.
 //!
 //! # Why this is sound
-//! See the far module, and `cell` for the words. A proxy is held by nobody: it goes with the last of its clients, which
-//! `unlink` sees to, because its interface has the limit [`Offered::BINDING`].
-//!
-//! [`Offered::BINDING`]: drystone_component::Offered::BINDING
+//! See the near module, and `far::standing` for the words. A proxy is held by nobody: it goes with the last of its
+//! clients, which `unlink` sees to, because its interface has the limit
+//! [`BINDING`](drystone_component::Offered::BINDING).
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use core::mem::size_of;
 use core::ptr;
 
-use drystone_component::{Interface, Offered, Side};
+use drystone_component::{Interface, Side};
 
-use super::NO_LOCATION;
-use super::Reach;
-use super::cell::{Joint, Role, SLOT, Served, own, take, template};
-use super::pump::{Outcome, Pump};
+use super::templates::{self, Bodies, SLOT};
 use crate::communication::connection::owner;
-use crate::instance::{body_of, keep_detached, slot_at, template_of};
+use crate::communication::moving::pump::Pump;
+use crate::communication::moving::{NO_LOCATION, Outcome, cell_offset};
+use crate::far::Reach;
+use crate::far::standing::{Served, own, take};
+use crate::instance::{body_of, keep_detached, slot_at};
 use crate::layout::*;
 use crate::life::{self, ending};
-use crate::platform::NativeBody;
 
 /// Makes a proxy: the target that clients of the interface are to be connected to. `None`: no memory. It has to be
 /// connected at once, or it stays for ever.
@@ -35,7 +33,7 @@ pub unsafe fn proxy(
     reach: Box<dyn Reach>,
     name: &str,
 ) -> Option<usize> {
-    let instance = life::make(w, template(w, interface, Role::Proxy));
+    let instance = life::make(w, templates::proxy(w, interface, Bodies { serve, finally }));
     if instance.is_null() {
         return None;
     }
@@ -49,15 +47,8 @@ pub unsafe fn proxy(
     Some(slot_at::<OfferedSlot>(instance, SLOT).expose_provenance())
 }
 
-/// Where a service process keeps its pump: behind the communication's buffer.
-pub fn cell_offset(interface: &Interface) -> usize {
-    PAYLOAD + interface.payload_words * size_of::<u64>()
-}
-
 /// Body of a proxy's service processes.
-pub static SERVE: NativeBody = serve;
-
-unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
+pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
     let interface = &*body_of(p).interface;
     let cell = p.byte_add(cell_offset(interface)).cast::<*mut Pump>();
     if (*p).status == FAILED {
@@ -83,7 +74,7 @@ unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
 }
 
 /// Body of a proxy's FINALLY.
-pub unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
+unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
     drop(take(own::<Served>((*p).instance)));
     if (*p).status != FAILED {
         ending::ds_finish(w, p, NO_LOCATION);
@@ -98,35 +89,4 @@ pub unsafe fn stands_before(target: usize, behind: *mut RequiredSlot) {
     let slot = ptr::with_exposed_provenance_mut::<OfferedSlot>(target);
     let served: *mut Served = *own(owner(slot));
     (*served).behind = behind;
-}
-
-/// What is connected in the place of an instance's clients; null if it is no proxy, or not for something in this
-/// program.
-///
-/// # Safety
-/// It is alive.
-pub unsafe fn behind(instance: *mut Instance) -> *mut RequiredSlot {
-    if !is_proxy(instance) {
-        return ptr::null_mut();
-    }
-    let served: *mut Served = *own(instance);
-    served.as_ref().map_or(ptr::null_mut(), |served| served.behind)
-}
-
-/// Whether an instance is a proxy that a name has been bound by.
-///
-/// # Safety
-/// It is alive.
-pub unsafe fn is_proxy(instance: *mut Instance) -> bool {
-    let offered = (*template_of(instance)).offered.get().first();
-    offered.is_some_and(|offered| offered.limit == Offered::BINDING)
-}
-
-/// The name of a proxy, and what it has for each interface that it offers.
-///
-/// # Safety
-/// It is one, or stands for a component that was made in another domain; and it is alive.
-pub unsafe fn description<'a>(instance: *mut Instance) -> Option<(&'a str, &'a [Joint])> {
-    let served: *mut Served = *own(instance);
-    served.as_ref().map(|served| (served.name.as_str(), served.joints.as_slice()))
 }

@@ -7,18 +7,18 @@
 //! process; so is everything when the time slice is over, that others have their turn.
 //!
 //! # Why this is sound
-//! See the far module. The pump's process is parked, so nobody else uses the pump.
+//! See the `moving` module. The pump's process is parked, so nobody else uses the pump.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use drystone_component::Interface;
+use drystone_component::{Interface, Role};
 
-use super::cell::own;
-use super::clients::{self, Client};
-use super::proxy::{self, cell_offset};
+use super::cell_offset;
+use super::client::Client;
 use super::pump::Pump;
-use crate::instance::{body_of, runs, template_of};
+use crate::far::standing::own;
+use crate::instance::{body, template_of};
 use crate::layout::*;
 
 /// The buffer is empty, and a pump waits for room in it: puts the next message there, if there is one.
@@ -41,17 +41,20 @@ unsafe fn pump_of(p: *mut Process) -> Option<(*mut Pump, &'static Interface)> {
     if (*p).instance.is_null() {
         return None;
     }
-    let body = body_of(p);
-    if runs(body, &proxy::SERVE) {
-        let interface = &*body.interface;
-        let pump = *p.byte_add(cell_offset(interface)).cast::<*mut Pump>();
-        return (!pump.is_null()).then_some((pump, interface));
+    let template = &*template_of((*p).instance);
+    match template.role {
+        Role::Own | Role::Listener => None,
+        Role::Client => {
+            let client = *own::<Client>((*p).instance);
+            let interface = &*template.required.get()[0].interface;
+            let pump = if client.is_null() { None } else { (*client).pump() };
+            pump.map(|pump| (pump, interface))
+        }
+        Role::Proxy | Role::Remote => {
+            // Its other processes begin and end it.
+            let interface = body(template, (*p).body as usize).interface.as_ref()?;
+            let pump = *p.byte_add(cell_offset(interface)).cast::<*mut Pump>();
+            (!pump.is_null()).then_some((pump, interface))
+        }
     }
-    if runs(body, &clients::RUN) {
-        let client = *own::<Client>((*p).instance);
-        let interface = &*(*template_of((*p).instance)).required.get()[0].interface;
-        let pump = if client.is_null() { None } else { (*client).pump() };
-        return pump.map(|pump| (pump, interface));
-    }
-    None
 }

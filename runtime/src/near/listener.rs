@@ -2,52 +2,25 @@
 //! the name when there is nothing behind it any more; and it ends when no client is there, and none can come.
 //!
 //! # Why this is sound
-//! See the far module, and `cell` for the words.
+//! See the near module, and `far::standing` for the words.
 #![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
-use alloc::string::String;
 
 use drystone_component::{Interface, Required};
 
-use super::NO_LOCATION;
-use super::cell::{Role, SLOT, own, take, template};
 use super::clients::{self, Coming};
-use super::guest::SLOTS;
-use super::traffic::Traffic;
-use super::{Exported, Waker};
-use crate::communication::connection::{indexed_slot, tell_main, unlink};
-use crate::home::home;
-use crate::instance::{
-    delete_detached, delete_kept, keep_detached, main_process, runs, slot_at, template_of,
-};
+use super::templates::{self, SLOT};
+use crate::communication::connection::{tell_main, unlink};
+use crate::communication::moving::NO_LOCATION;
+use crate::far::standing::{Listener, own, take};
+use crate::far::{Exported, SLOTS};
+use crate::home::{home, waker};
+use crate::instance::slots::indexed_slot;
+use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending};
-use crate::platform::NativeBody;
-
-struct Listener {
-    exported: Box<dyn Exported>,
-    /// Whose required interface it is that far clients use, if it is a component's own.
-    required: Option<(*mut Instance, &'static Required)>,
-    waker: Waker,
-    name: String,
-    traffic: Rc<Traffic>,
-}
-
-impl Listener {
-    /// Who has come next.
-    fn next(&mut self) -> Option<Coming> {
-        let visitor = self.exported.visitor().map(Coming::Visiting);
-        visitor.or_else(|| self.exported.accept().map(Coming::Far))
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        self.waker.forget();
-    }
-}
 
 /// Makes a listener: the slot that is to be connected to what its clients want. `None`: no memory. It has to be
 /// connected at once, or it ends. `name` is for people.
@@ -71,7 +44,7 @@ pub unsafe fn listen_for(
     required: Option<(*mut Instance, &'static Required)>,
     name: &str,
 ) -> Option<*mut RequiredSlot> {
-    let instance = life::make(w, template(w, interface, Role::Listener));
+    let instance = life::make(w, templates::listener(w, interface, run));
     if instance.is_null() {
         return None;
     }
@@ -80,7 +53,7 @@ pub unsafe fn listen_for(
         return None;
     }
     keep_detached(w, instance);
-    let waker = Waker::new(w, *main_process(instance));
+    let waker = waker(w, *main_process(instance));
     exported.attach(waker.clone());
     *own(instance) = Box::into_raw(Box::new(Listener {
         exported,
@@ -93,8 +66,6 @@ pub unsafe fn listen_for(
 }
 
 /// Body of a listener's main process.
-pub static RUN: NativeBody = run;
-
 unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     let instance = (*p).instance;
     let cell = own::<Listener>(instance);
@@ -115,7 +86,7 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     }
     // It may be going to be connected by a name of this program's own, which nothing has yet: far clients wait.
     if is_connected || (*home(w)).names.awaited(slot).is_some() {
-        while is_connected && let Some(coming) = (**cell).next() {
+        while is_connected && let Some(coming) = next(&mut *(**cell).exported) {
             // Whoever can't be connected is lost, and learns that by its half being dropped.
             if let Some(to) = connection_for(w, (**cell).required, coming.slot(), slot) {
                 let waits = (**cell).required.is_some();
@@ -133,6 +104,12 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
     delete_kept(w, instance);
 }
 
+/// Who has come next.
+fn next(exported: &mut dyn Exported) -> Option<Coming> {
+    let visitor = exported.visitor().map(Coming::Visiting);
+    visitor.or_else(|| exported.accept().map(Coming::Far))
+}
+
 /// What a far client is connected through. `None`: there is no such slot, or no memory for it.
 unsafe fn connection_for(
     w: *mut Worker,
@@ -146,25 +123,4 @@ unsafe fn connection_for(
             .then(|| indexed_slot(w, instance, required, k - 1))?,
         _ => Some(own),
     }
-}
-
-/// Whether an instance is a listener.
-///
-/// # Safety
-/// It is alive.
-pub unsafe fn is_listener(instance: *mut Instance) -> bool {
-    let template = &*template_of(instance);
-    template.bodies.get().get(template.main as usize).is_some_and(|main| runs(main, &RUN))
-}
-
-/// The name of a listener, what went through it, and whose required interface it is, if it is a component's own.
-///
-/// # Safety
-/// It is one, and alive.
-pub unsafe fn description<'a>(
-    instance: *mut Instance,
-) -> Option<(&'a str, &'a Traffic, Option<*mut Instance>)> {
-    let listener: *mut Listener = *own(instance);
-    let listener = listener.as_ref()?;
-    Some((listener.name.as_str(), &*listener.traffic, listener.required.map(|(of, _)| of)))
 }
