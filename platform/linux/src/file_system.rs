@@ -154,17 +154,13 @@ impl FileClient {
 
     /// An error is one that the protocol has no message for.
     fn serve(&mut self, request: In<'_>) -> Result<Option<Out<'static>>, String> {
-        match request {
-            request => {
-                // The protocol has it that a file is open.
-                let Some(file) = &self.file else { return Ok(None) };
-                let mut file = file.borrow_mut();
-                if matches!(request, In::Write { .. }) {
-                    file.is_written()?;
-                }
-                file.act(|window| serve(window, request))
-            }
+        // The protocol has it that a file is open.
+        let Some(file) = &self.file else { return Ok(None) };
+        let mut file = file.borrow_mut();
+        if matches!(request, In::Write { .. }) {
+            file.is_written()?;
         }
+        file.act(|window| serve(window, request))
     }
 
     /// Makes a file, or empties it.
