@@ -32,7 +32,7 @@ use serde_json::{Value, json};
 use crate::questions::Questions;
 use drystone_net::entry::BREATH;
 use drystone_reactor::reason;
-use drystone_reactor::{Drain, Handler, Reactor};
+use drystone_reactor::{Drain, Handler, Reactor, weakly};
 use file::File;
 pub(crate) use request::Request;
 use request::Wanted;
@@ -100,21 +100,12 @@ impl Handler for Control {
                 // It has gone before it was accepted.
                 io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
                 _ => {
-                    self.shared.reactor.at(Instant::now() + BREATH, Rc::new(Knock(self.me.clone())));
+                    self.shared
+                        .reactor
+                        .at(Instant::now() + BREATH, weakly(&self.me, |control| control.ready()));
                     return;
                 }
             }
-        }
-    }
-}
-
-/// The system may have room for another connection now.
-struct Knock(Weak<Control>);
-
-impl Handler for Knock {
-    fn ready(&self) {
-        if let Some(control) = self.0.upgrade() {
-            control.ready();
         }
     }
 }

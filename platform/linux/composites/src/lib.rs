@@ -27,7 +27,7 @@ use self::port::Ports;
 use self::preparing::Preparing;
 use self::session::Session;
 pub use self::ships::Ships;
-use drystone_reactor::{Handler, Reactor};
+use drystone_reactor::{Reactor, weakly};
 
 /// Rounds of a turn, at most.
 const SLICE: u64 = 4000;
@@ -179,6 +179,12 @@ impl Server {
         self.sessions.borrow().get(&run).and_then(Weak::upgrade)
     }
 
+    /// It is the programs' turn again.
+    fn come_back_now(&self) {
+        self.comes_back.set(false);
+        self.take_turn(InterpServer::turn);
+    }
+
     /// Goes on when the program's processes, and what comes from outside, have had their turns.
     fn come_back(&self) {
         for (client, bytes) in self.given_up.take() {
@@ -189,7 +195,8 @@ impl Server {
             session.inspect(|_| self.server.borrow_mut().wake(run));
         }
         if !self.server.borrow().is_idle() && !self.comes_back.replace(true) {
-            self.reactor.at_the_latest(self.next.get(), Rc::new(Turns(self.me.clone())));
+            self.reactor
+                .at_the_latest(self.next.get(), weakly(&self.me, |composites| composites.come_back_now()));
         }
     }
 }
@@ -227,18 +234,6 @@ impl Drop for Kept {
         match server.server.try_borrow_mut() {
             Ok(mut server) => server.give_up(self.client, self.bytes),
             Err(_) => server.given_up.borrow_mut().push((self.client, self.bytes)),
-        }
-    }
-}
-
-/// It is the programs' turn again.
-struct Turns(Weak<Server>);
-
-impl Handler for Turns {
-    fn ready(&self) {
-        if let Some(composites) = self.0.upgrade() {
-            composites.comes_back.set(false);
-            composites.take_turn(InterpServer::turn);
         }
     }
 }

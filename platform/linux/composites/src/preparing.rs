@@ -3,14 +3,14 @@
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::rc::{Rc, Weak};
+use std::rc::Weak;
 use std::sync::Arc;
 
 use drystone_extension::composite::{Hash, Prepared, Refusal};
 
 use super::port::Ports;
 use super::{Kept, Server, Session};
-use drystone_reactor::{Errand, Handler};
+use drystone_reactor::{Errand, weakly};
 
 /// Bytes of a program that takes no longer than a turn of a run does.
 const SHORT: usize = 2 << 10;
@@ -79,7 +79,7 @@ impl Server {
             }
             let (program, limits) = (sent.program.clone(), self.limits);
             let work = move || Prepared::of(&program, &limits);
-            let done = Rc::new(Done(self.me.clone()));
+            let done = weakly(&self.me, |composites| composites.prepared());
             match Errand::begin_for(&self.reactor, "preparing", done, work) {
                 Ok(work) => drop(self.preparing.now.replace(Some((sent, work)))),
                 Err(error) => session.remembered(Err(format!("the server has no thread: {error}").into())),
@@ -97,15 +97,5 @@ impl Server {
         let learnt = result.map(|prepared| self.server.borrow_mut().learn(hash, program.len(), prepared));
         by.upgrade().inspect(|session| session.remembered(learnt.map(|()| hash)));
         self.prepare_next();
-    }
-}
-
-struct Done(Weak<Server>);
-
-impl Handler for Done {
-    fn ready(&self) {
-        if let Some(composites) = self.0.upgrade() {
-            composites.prepared();
-        }
     }
 }

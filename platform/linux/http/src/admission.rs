@@ -11,7 +11,7 @@ use hyper::header::{
 use hyper::http::request::Parts;
 use hyper::{Method, StatusCode, Version};
 
-use super::requests::Refusal;
+use super::reply::Refusal;
 
 /// Which clients are let in.
 pub(super) struct Admission {

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::future::poll_fn;
 use std::io::{self, Read};
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use super::socket::accept;
 use super::task::Task;
 use super::upgrade::Upgrade;
 use drystone_net::socket::Socket;
-use drystone_reactor::{Handler, Reactor};
+use drystone_reactor::{Handler, Reactor, weakly};
 
 /// How long a request's head may take, and how long a connection may be idle.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -67,7 +67,7 @@ impl Gate {
         let state = RefCell::new(State { io: Some(io), bytes: Vec::new(), until });
         let gate = Rc::new(Gate { reactor: reactor.clone(), exports, socket, state });
         reactor.handle(gate.socket.source(), gate.clone());
-        let late: Rc<Late> = Rc::new(Late(Rc::downgrade(&gate)));
+        let late = weakly(&Rc::downgrade(&gate), |gate| gate.ready());
         reactor.at(until, late);
         gate.ready();
     }
@@ -184,17 +184,6 @@ impl Handler for Gate {
             Ok(None) => {}
             Ok(Some((kind, io))) => self.pass(kind, io),
             Err(_) => self.end(),
-        }
-    }
-}
-
-/// Ends a gate at which nobody has said what is wanted.
-struct Late(Weak<Gate>);
-
-impl Handler for Late {
-    fn ready(&self) {
-        if let Some(gate) = self.0.upgrade() {
-            gate.ready();
         }
     }
 }

@@ -20,7 +20,7 @@ use super::service::Service;
 use super::socket::{Conversation, config};
 use drystone_net::dial::Dial;
 use drystone_net::socket::Socket;
-use drystone_reactor::{Expectation, Handler};
+use drystone_reactor::{Expectation, Handler, weakly};
 
 /// How long the service may take, once there is a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -73,7 +73,7 @@ impl Knocking {
                 let reactor = &self.service.reactor;
                 reactor.handle(io.socket.source(), self.clone());
                 let until = Instant::now() + PATIENCE;
-                reactor.at(until, Rc::new(Late(self.me.clone())));
+                reactor.at(until, weakly(&self.me, |knocking| knocking.look()));
                 self.state.borrow_mut().until = until;
                 (io.socket.clone(), self.ask(io))
             }
@@ -167,17 +167,6 @@ fn complaint(error: Error) -> String {
 impl Handler for Knocking {
     fn ready(&self) {
         self.look();
-    }
-}
-
-/// Gives up a service that doesn't answer.
-struct Late(Weak<Knocking>);
-
-impl Handler for Late {
-    fn ready(&self) {
-        if let Some(knocking) = self.0.upgrade() {
-            knocking.look();
-        }
     }
 }
 

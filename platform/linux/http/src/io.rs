@@ -93,7 +93,7 @@ fn complaint(head: &[u8]) -> Option<Vec<u8>> {
     let empty = "content-length: 0\r\n";
     let head = std::str::from_utf8(head).ok().filter(|head| head.ends_with("\r\n\r\n"))?;
     let (before, after) = head.split_once(empty)?;
-    let body = super::requests::problem(reason);
+    let body = super::reply::problem(reason);
     let fields = format!("content-type: application/json\r\ncontent-length: {}\r\n", body.len());
     Some([before.as_bytes(), fields.as_bytes(), after.as_bytes(), &body].concat())
 }

@@ -11,11 +11,8 @@ use data_encoding::BASE64;
 use drystone_component::{Interface, Message, Parameter, Side};
 use serde::de::DeserializeSeed;
 
-use self::reading::{Named, Values};
+use self::reading::{Named, UNUSUAL, Values};
 use drystone_net::datum::Datum;
-
-/// What a TEXT that is no UTF-8 is a member of.
-const BYTES: &str = "base64";
 
 /// The values of a message's parameters from a JSON object with all of them, and no others. An error is a sentence.
 pub(crate) fn read<'a>(json: &'a [u8], parameters: &'static [Parameter]) -> Result<Vec<Datum<'a>>, String> {
@@ -83,10 +80,6 @@ fn write_value(out: &mut Vec<u8>, value: &Datum<'_>) {
         },
     }
 }
-
-/// REALs that JSON has no numbers for.
-const UNUSUAL: [(&str, f64); 3] =
-    [("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
 
 fn same(a: f64, b: f64) -> bool {
     a == b || a.is_nan() && b.is_nan()

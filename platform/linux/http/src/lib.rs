@@ -25,6 +25,7 @@ mod json;
 mod line;
 mod manner;
 mod query;
+mod reply;
 mod requests;
 mod service;
 mod site;

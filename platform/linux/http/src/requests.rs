@@ -7,19 +7,20 @@ use std::time::Duration;
 
 use drystone_component::calls::Call;
 use http_body_util::{BodyExt, Limited};
-use hyper::body::{Body, Bytes, Incoming};
+use hyper::body::{Body, Incoming};
 use hyper::header::{
-    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, HeaderValue,
-    IF_NONE_MATCH, LOCATION, RETRY_AFTER, TRANSFER_ENCODING, UPGRADE, VARY, X_CONTENT_TYPE_OPTIONS,
+    ACCEPT_ENCODING, ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH,
+    LOCATION, RETRY_AFTER, TRANSFER_ENCODING, VARY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::http::request::Parts;
-use hyper::{Method, Request, Response, StatusCode, Version};
+use hyper::{Method, Request, StatusCode, Version};
 
 use super::admission::{check_host, is_preflight};
 use super::exchange::{Answer, Exchange};
 use super::export::{Export, Exports};
 use super::files::File;
 use super::held::{Given, Held, Pace};
+use super::reply::{Refusal, Reply, empty, reply};
 use super::task::Handle;
 use super::upgrade::{self, Upgrade};
 use super::{json, query, zip};
@@ -33,71 +34,6 @@ const UNWANTED: usize = 64 * 1024;
 
 /// How long a request's body may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-
-pub(super) type Reply = Response<Given>;
-
-/// Why a request isn't carried out.
-pub(super) struct Refusal {
-    status: StatusCode,
-    reason: String,
-    /// What is said besides.
-    field: Option<(HeaderName, &'static str)>,
-}
-
-impl Refusal {
-    pub(super) fn new(status: StatusCode, reason: impl Into<String>) -> Refusal {
-        Refusal { status, reason: reason.into(), field: None }
-    }
-
-    pub(super) fn with(self, name: HeaderName, value: &'static str) -> Refusal {
-        Refusal { field: Some((name, value)), ..self }
-    }
-
-    pub(super) fn method(allow: &'static str) -> Refusal {
-        let reason = format!("the method has to be {allow}");
-        Refusal::new(StatusCode::METHOD_NOT_ALLOWED, reason).with(ALLOW, allow)
-    }
-
-    pub(super) fn needs_socket(reason: impl Into<String>) -> Refusal {
-        Refusal::new(StatusCode::UPGRADE_REQUIRED, reason)
-    }
-
-    fn too_many(reason: &str) -> Refusal {
-        Refusal::new(StatusCode::SERVICE_UNAVAILABLE, reason).with(RETRY_AFTER, "1")
-    }
-
-    fn reply(self) -> Reply {
-        let mut reply = reply(self.status, Bytes::from(problem(&self.reason)));
-        let headers = reply.headers_mut();
-        if let Some((name, value)) = self.field {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
-        if self.status == StatusCode::UPGRADE_REQUIRED {
-            headers.insert(UPGRADE, HeaderValue::from_static("websocket"));
-        }
-        reply
-    }
-}
-
-/// What is sent of something that is wrong.
-pub(super) fn problem(reason: &str) -> Vec<u8> {
-    let mut body = serde_json::json!({ "error": reason }).to_string().into_bytes();
-    body.push(b'\n');
-    body
-}
-
-pub(super) fn empty(status: StatusCode) -> Reply {
-    let mut reply = Response::new(Given::from(Bytes::new()));
-    *reply.status_mut() = status;
-    reply
-}
-
-fn reply(status: StatusCode, body: impl Into<Given>) -> Reply {
-    let mut reply = Response::new(body.into());
-    *reply.status_mut() = status;
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    reply
-}
 
 /// What requests over a connection need of it.
 #[derive(Clone)]

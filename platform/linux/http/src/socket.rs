@@ -19,7 +19,7 @@ use super::io::Io;
 use super::json;
 use drystone_net::datum::{Datum, data};
 use drystone_net::socket::{FULL, Socket};
-use drystone_reactor::{Handler, Reactor};
+use drystone_reactor::{Handler, Reactor, weakly};
 
 /// How long the other side may take to close, too.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -186,7 +186,7 @@ impl Conversation {
     }
 
     fn look_again(&self, when: Instant) {
-        self.reactor.at(when, Rc::new(Alarm(self.me.clone())));
+        self.reactor.at(when, weakly(&self.me, |conversation| conversation.ready()));
     }
 
     fn refuse(&self, state: &mut State, code: CloseCode, why: &str) {
@@ -278,18 +278,6 @@ impl Handler for Conversation {
         }
         if is_over {
             self.end();
-        }
-    }
-}
-
-/// What a timer wakes, if the conversation is still there: one that has ended isn't kept, with its descriptor, until
-/// then.
-struct Alarm(Weak<Conversation>);
-
-impl Handler for Alarm {
-    fn ready(&self) {
-        if let Some(conversation) = self.0.upgrade() {
-            conversation.ready();
         }
     }
 }

@@ -13,7 +13,7 @@ use hyper::{Method, StatusCode, Version};
 use tungstenite::handshake::derive_accept_key;
 
 use super::export::Export;
-use super::requests::{Refusal, Reply, empty};
+use super::reply::{Refusal, Reply, empty};
 
 /// What a connection becomes a WebSocket of, when its request has been answered.
 #[derive(Clone, Default)]

@@ -15,7 +15,7 @@ use drystone_kortex::peer::{Composites, Line, Names, Offer, Peer};
 use super::envelope::{Envelope, Kind};
 use super::partner::{MISSES, Partner};
 use super::session::Session;
-use drystone_reactor::{Handler, Time};
+use drystone_reactor::{Time, weakly};
 
 /// How long a server may take to answer a client that begins.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -122,6 +122,16 @@ impl Link {
         matches!(*self.stage.borrow(), Stage::Over)
     }
 
+    /// Its server hasn't answered in time.
+    fn give_up_asking(&self) {
+        if self.is_asking() {
+            let complaint = self.session.complaint();
+            let why =
+                complaint.map_or_else(|| "it doesn't answer".to_string(), |why| format!("NATS says: {why}"));
+            self.lose(&why);
+        }
+    }
+
     fn is_asking(&self) -> bool {
         matches!(*self.stage.borrow(), Stage::Asked { .. })
     }
@@ -140,7 +150,10 @@ impl Link {
             self.sent.set(bytes.len() as u64);
             Ok::<_, Infallible>(bytes.len())
         });
-        let time = self.session.reactor.at(Instant::now() + PATIENCE, Rc::new(Limit(self.me.clone())));
+        let time = self
+            .session
+            .reactor
+            .at(Instant::now() + PATIENCE, weakly(&self.me, |link| link.give_up_asking()));
         *self.stage.borrow_mut() = Stage::Asked { name, is_listed: found.is_listed, here, time };
     }
 
@@ -347,21 +360,5 @@ impl Drop for Link {
             Stage::Waiting(_) | Stage::Over => {}
         }
         self.session.forget(self.number);
-    }
-}
-
-/// Ends a link whose server doesn't answer.
-struct Limit(Weak<Link>);
-
-impl Handler for Limit {
-    fn ready(&self) {
-        if let Some(link) = self.0.upgrade()
-            && link.is_asking()
-        {
-            let complaint = link.session.complaint();
-            let why =
-                complaint.map_or_else(|| "it doesn't answer".to_string(), |why| format!("NATS says: {why}"));
-            link.lose(&why);
-        }
     }
 }

@@ -27,7 +27,7 @@ use super::export::Export;
 use super::link::Link;
 use super::partner::Partners;
 use super::register::Found;
-use drystone_reactor::{Handler, Reactor};
+use drystone_reactor::{Reactor, weakly};
 
 /// Most bytes in a message.
 const LARGEST: usize = 256 * 1024;
@@ -133,7 +133,7 @@ impl Session {
             ready: RefCell::default(),
             stuck: RefCell::default(),
         });
-        reactor.handle(session.source, Rc::new(Attention(session.me.clone())));
+        reactor.handle(session.source, weakly(&session.me, |session| session.go_on()));
         session
     }
 
@@ -146,6 +146,15 @@ impl Session {
             *self.stage.borrow_mut() = Stage::Connecting(engine, bell, task);
         }
         Ok(())
+    }
+
+    /// It is time to try once more to connect.
+    fn try_again(&self) {
+        if self.is_needed()
+            && let Err(why) = self.connect()
+        {
+            self.cut(&why);
+        }
     }
 
     /// Goes on with whatever it is at.
@@ -197,7 +206,8 @@ impl Session {
         let exports = self.exports();
         exports.iter().for_each(|export| export.away());
         if self.is_needed() {
-            self.reactor.at(Instant::now() + self.pause.get(), Rc::new(Again(self.me.clone())));
+            self.reactor
+                .at(Instant::now() + self.pause.get(), weakly(&self.me, |session| session.try_again()));
             self.pause.set((self.pause.get() * 2).min(LONGEST_PAUSE));
         }
     }
@@ -254,29 +264,4 @@ fn alive<T>(all: &RefCell<Vec<Weak<T>>>) -> Vec<Rc<T>> {
     let all = &mut *all.borrow_mut();
     all.retain(|one| one.strong_count() > 0);
     all.iter().filter_map(Weak::upgrade).collect()
-}
-
-/// The bell has rung.
-struct Attention(Weak<Session>);
-
-impl Handler for Attention {
-    fn ready(&self) {
-        if let Some(session) = self.0.upgrade() {
-            session.go_on();
-        }
-    }
-}
-
-/// It is time to try once more to connect.
-struct Again(Weak<Session>);
-
-impl Handler for Again {
-    fn ready(&self) {
-        if let Some(session) = self.0.upgrade()
-            && session.is_needed()
-            && let Err(why) = session.connect()
-        {
-            session.cut(&why);
-        }
-    }
 }

@@ -9,7 +9,7 @@ use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 use std::vec;
 
-use drystone_reactor::{Handler, Reactor, Time, reason};
+use drystone_reactor::{Handler, Reactor, Time, reason, weakly};
 use mio::net::TcpStream;
 
 use crate::alive::keep_alive;
@@ -172,7 +172,7 @@ impl Dial {
             reactor.cancel(time);
         }
         state.until = Instant::now() + patience;
-        state.time = Some(reactor.at(state.until, Rc::new(Late(self.me.clone()))));
+        state.time = Some(reactor.at(state.until, weakly(&self.me, |dial| dial.ready())));
     }
 
     /// Tries the next address; if there is none, this is over for the reason that the last one gave.
@@ -290,17 +290,6 @@ impl Handler for Dial {
         let Some(me) = self.me.upgrade() else { return };
         let step = replace(&mut self.state.borrow_mut().step, Step::Over);
         me.follow(me.go_on(step));
-    }
-}
-
-/// The time is over, if it is still needed.
-struct Late(Weak<Dial>);
-
-impl Handler for Late {
-    fn ready(&self) {
-        if let Some(dial) = self.0.upgrade() {
-            dial.ready();
-        }
     }
 }
 

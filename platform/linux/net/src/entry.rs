@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use mio::net::{TcpListener, TcpStream};
 
 use crate::alive::keep_alive;
-use drystone_reactor::{Handler, Reactor};
+use drystone_reactor::{Reactor, weakly};
 
 /// How long nothing is accepted when the system has no room for another connection.
 pub const BREATH: Duration = Duration::from_millis(20);
@@ -45,7 +45,7 @@ impl Entry {
             source,
             take: Box::new(take),
         });
-        reactor.handle(source, Rc::new(Knock(entry.me.clone())));
+        reactor.handle(source, weakly(&entry.me, |entry| entry.accept()));
         Ok((entry, at))
     }
 
@@ -63,7 +63,7 @@ impl Entry {
                 // It has gone before it was accepted.
                 io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
                 _ => {
-                    self.reactor.at(Instant::now() + BREATH, Rc::new(Knock(self.me.clone())));
+                    self.reactor.at(Instant::now() + BREATH, weakly(&self.me, |entry| entry.accept()));
                     return;
                 }
             }
@@ -74,17 +74,6 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         self.reactor.unwatch(self.source, self.listener.get_mut());
-    }
-}
-
-/// Somebody is at the door, if that is still there.
-struct Knock(Weak<Entry>);
-
-impl Handler for Knock {
-    fn ready(&self) {
-        if let Some(entry) = self.0.upgrade() {
-            entry.accept();
-        }
     }
 }
 

@@ -2,13 +2,28 @@
 //! What bindings receive goes to those for whom it is in this way, without a process that would read it.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 use std::time::Instant;
 
 /// See the head of this file. It wakes whom it wants to go on.
 pub trait Handler {
     /// Its source has something to read or room to write, or its time has come; or neither, now and then.
     fn ready(&self);
+}
+
+/// A handler that does something with what others keep, for as long as they do.
+pub fn weakly<T: 'static>(target: &Weak<T>, act: fn(&Rc<T>)) -> Rc<dyn Handler> {
+    Rc::new(Weakly(target.clone(), act))
+}
+
+struct Weakly<T>(Weak<T>, fn(&Rc<T>));
+
+impl<T> Handler for Weakly<T> {
+    fn ready(&self) {
+        if let Some(target) = self.0.upgrade() {
+            self.1(&target);
+        }
+    }
 }
 
 /// What handlers wait for.

@@ -21,7 +21,7 @@ mod sleeper;
 pub use drystone_kortex::Expectation;
 
 pub use self::errand::Errand;
-pub use self::handler::{Handler, Time};
+pub use self::handler::{Handler, Time, weakly};
 pub use self::reactor::{Direction, Drain, Reactor};
 pub use self::reason::{reason, without_number};
 pub use self::signals::Signal;

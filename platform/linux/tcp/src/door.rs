@@ -1,13 +1,10 @@
 //! An address at which what is exported is found.
 
-use std::cell::Cell;
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use drystone_kortex::peer::{Composites, Names};
-
 use super::credentials::Credentials;
-use super::crowd::Crowd;
+use super::exports::Exports;
 use super::link::Link;
 use drystone_net::entry::Entry;
 use drystone_reactor::Reactor;
@@ -19,23 +16,6 @@ pub(super) struct Door {
     _entry: Rc<Entry>,
     pub(super) exports: Rc<Exports>,
     pub(super) credentials: Option<Rc<Credentials>>,
-}
-
-/// What who comes in may ask for.
-pub(super) struct Exports {
-    pub(super) names: Rc<Names>,
-    pub(super) composites: Rc<dyn Composites>,
-    /// Who comes in from now on may ship composite calls.
-    pub(super) takes_composites: Cell<bool>,
-    /// All who have come in, at whatever door.
-    pub(super) crowd: Rc<Crowd>,
-}
-
-impl Exports {
-    /// Nothing yet.
-    pub(super) fn new(composites: Rc<dyn Composites>, crowd: Rc<Crowd>) -> Exports {
-        Exports { names: Rc::default(), composites, takes_composites: Cell::new(true), crowd }
-    }
 }
 
 impl Door {

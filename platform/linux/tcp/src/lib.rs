@@ -8,6 +8,7 @@
 mod credentials;
 mod crowd;
 mod door;
+mod exports;
 mod link;
 
 use std::cell::RefCell;
@@ -23,7 +24,8 @@ use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
 use self::credentials::{Credentials, files, permit};
 use self::crowd::Crowd;
-use self::door::{Door, Exports};
+use self::door::Door;
+use self::exports::Exports;
 use self::link::Link;
 use drystone_composites::{Ships, composites, service};
 use drystone_net::place::Place;

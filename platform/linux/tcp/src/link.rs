@@ -5,7 +5,6 @@
 //! that many messages go at once.
 
 mod dialing;
-mod moments;
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
@@ -18,16 +17,15 @@ use drystone_kortex::Expected;
 use drystone_kortex::peer::{Composites, Line, Offer, Peer};
 use mio::net::TcpStream;
 
-use self::moments::{Impatience, Limit};
 use super::credentials::Credentials;
 use super::crowd::Guest;
-use super::door::Exports;
+use super::exports::Exports;
 use drystone_net::alive::{expect_receipt, keep_alive};
 use drystone_net::dial::Addresses;
 use drystone_net::place::{Place, Search};
 use drystone_net::secure::Channel;
 use drystone_reactor::reason;
-use drystone_reactor::{Drain, Handler, Reactor, Time};
+use drystone_reactor::{Drain, Handler, Reactor, Time, weakly};
 
 /// How long one address may take to be reached.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -119,6 +117,13 @@ impl Link {
         self.me.upgrade().expect("is used through it")
     }
 
+    /// The other end has had time to say something.
+    fn wants_hello(&self) {
+        if self.waits_for_hello() {
+            self.lose("it doesn't answer");
+        }
+    }
+
     /// The other end has said nothing yet.
     fn waits_for_hello(&self) -> bool {
         !self.peer.has_greeted()
@@ -145,7 +150,7 @@ impl Link {
         }
         *self.stage.borrow_mut() = Stage::Open;
         self.send_soon();
-        self.reactor.at(Instant::now() + PATIENCE, Rc::new(Impatience(self.me.clone())));
+        self.reactor.at(Instant::now() + PATIENCE, weakly(&self.me, |link| link.wants_hello()));
     }
 
     /// Goes on with whatever it is at.
@@ -418,6 +423,15 @@ impl Handler for Link {
 impl Drop for Link {
     fn drop(&mut self) {
         self.unwatch();
+    }
+}
+
+/// Ends a link whose other end does not read why it ends.
+struct Limit(Rc<Link>);
+
+impl Handler for Limit {
+    fn ready(&self) {
+        self.0.lose("it is over");
     }
 }
 

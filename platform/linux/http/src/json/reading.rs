@@ -8,8 +8,14 @@ use data_encoding::BASE64;
 use drystone_component::{Interface, Parameter, Side, Type};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
-use super::{BYTES, UNUSUAL};
 use drystone_net::datum::Datum;
+
+/// What a TEXT that is no UTF-8 is a member of.
+const BYTES: &str = "base64";
+
+/// REALs that JSON has no numbers for.
+pub(super) const UNUSUAL: [(&str, f64); 3] =
+    [("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
 
 /// Whole numbers below this are exact as REALs.
 const EXACT: f64 = (1_u64 << 53) as f64;

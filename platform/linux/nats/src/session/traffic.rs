@@ -14,7 +14,7 @@ use super::{Session, Stage, alive};
 use crate::envelope::{Envelope, Kind};
 use crate::link::{Link, Written};
 use crate::partner::{ALIVE, BEAT};
-use drystone_reactor::{Drain, Handler};
+use drystone_reactor::{Drain, weakly};
 
 /// Messages that are taken before others get a turn.
 const TURN: usize = 1024;
@@ -117,7 +117,7 @@ impl Session {
 
     pub(super) fn beat_later(&self) {
         if !self.beats.replace(true) {
-            self.reactor.at(Instant::now() + BEAT, Rc::new(Beat(self.me.clone())));
+            self.reactor.at(Instant::now() + BEAT, weakly(&self.me, |session| session.beat()));
         }
     }
 
@@ -237,15 +237,4 @@ impl Drain for Rest {
     }
 
     fn give_up(&self) {}
-}
-
-/// It is time to say that this program is still there.
-struct Beat(Weak<Session>);
-
-impl Handler for Beat {
-    fn ready(&self) {
-        if let Some(session) = self.0.upgrade() {
-            session.beat();
-        }
-    }
 }

@@ -7,14 +7,12 @@ use std::time::Instant;
 use drystone_component::wire::Role;
 use mio::net::TcpStream;
 
-use super::moments::Attention;
 use super::{Link, PATIENCE, Stage};
 use crate::credentials::{Credentials, permit};
 use drystone_net::dial::Addresses;
 use drystone_net::place::{Place, search};
 use drystone_net::socket::made;
-use drystone_reactor::Reactor;
-use drystone_reactor::reason;
+use drystone_reactor::{Reactor, reason, weakly};
 
 impl Link {
     /// Makes a connection, in time.
@@ -33,7 +31,7 @@ impl Link {
             return link;
         }
         let looked_up = place.clone();
-        let handler = Rc::new(Attention(link.me.clone()));
+        let handler = weakly(&link.me, |link| link.go_on());
         match search(reactor, handler, move || looked_up.look_up(port)) {
             Ok(search) => *link.stage.borrow_mut() = Stage::Searching(place, search),
             Err(error) => link.lose(&reason(&error)),
@@ -53,7 +51,7 @@ impl Link {
         });
         let Some(source) = begun else { return self.lose(addresses.why()) };
         let until = Instant::now() + PATIENCE;
-        let handler = || Rc::new(Attention(self.me.clone()));
+        let handler = || weakly(&self.me, |link| link.go_on());
         self.reactor.handle(source, handler());
         let time = self.reactor.at(until, handler());
         *self.stage.borrow_mut() = Stage::Connecting(addresses, time, until);
