@@ -6,6 +6,7 @@ mod address;
 mod connection;
 mod input;
 mod listener;
+mod net;
 mod output;
 
 use std::io;
@@ -14,49 +15,18 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::vec;
 
-use drystone_component::Program;
-use drystone_runtime::native::{Caller, Kind, Part};
+use drystone_runtime::native::{Caller, Part};
 use mio::net::{TcpListener, TcpStream};
 
 use crate::interfaces::network::{DialAnswer, ListenAnswer, NetworkLater};
-use crate::interfaces::{
-    input as input_interface, listener as listener_interface, output as output_interface,
-};
 use address::Address;
 use connection::Connection;
 use drystone_net::place::Search;
 use drystone_net::socket::Socket;
 use drystone_reactor::reason;
-use drystone_reactor::{Direction, Errand, Reactor};
+use drystone_reactor::{Direction, Errand};
 use listener::Listening;
-
-/// What all clients of Network need.
-pub(crate) struct Net {
-    pub(crate) reactor: Rc<Reactor>,
-    listener: &'static Kind,
-    connection: &'static Kind,
-}
-
-impl Net {
-    /// An error says which interface the program declares otherwise.
-    pub(crate) fn new(program: &'static Program, reactor: Rc<Reactor>) -> Result<Rc<Net>, String> {
-        Ok(Rc::new(Net {
-            reactor,
-            listener: Kind::new(program, "Listener", &[&listener_interface::DECLARATION])?,
-            connection: Kind::new(
-                program,
-                "Connection",
-                &[&input_interface::DECLARATION, &output_interface::DECLARATION],
-            )?,
-        }))
-    }
-
-    /// A component for a connection, to be sent.
-    fn connection(&self, stream: TcpStream) -> io::Result<Part> {
-        let socket = Socket::new(self.reactor.clone(), stream)?;
-        Ok(Part::new(self.connection, Connection::new(socket)))
-    }
-}
+pub(crate) use net::Net;
 
 /// A client of Network.
 pub(crate) struct NetworkClient {

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use drystone_runtime::native::{Caller, Component, Serving};
 use mio::net::TcpListener;
 
-use super::Net;
+use super::net::Net;
 use crate::interfaces::listener::{self, AcceptAnswer, ListenerLater};
 use drystone_net::entry::widen;
 use drystone_reactor::Direction;
