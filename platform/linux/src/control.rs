@@ -30,7 +30,7 @@ use mio::net::{UnixListener, UnixStream};
 use serde_json::{Value, json};
 
 use crate::questions::Questions;
-use drystone_net::entry::BREATH;
+use drystone_net::entry::{BREATH, Room, accept_all};
 use drystone_reactor::reason;
 use drystone_reactor::{Drain, Handler, Reactor, weakly};
 use file::File;
@@ -92,20 +92,9 @@ impl Control {
 
 impl Handler for Control {
     fn ready(&self) {
-        loop {
-            let accepted = self.listener.borrow().accept();
-            let Err(error) = accepted.and_then(|(stream, _)| self.admit(stream)) else { continue };
-            match error.kind() {
-                io::ErrorKind::WouldBlock => return,
-                // It has gone before it was accepted.
-                io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
-                _ => {
-                    self.shared
-                        .reactor
-                        .at(Instant::now() + BREATH, weakly(&self.me, |control| control.ready()));
-                    return;
-                }
-            }
+        let accept = || self.listener.borrow().accept().and_then(|(stream, _)| self.admit(stream));
+        if accept_all(accept) == Room::None {
+            self.shared.reactor.at(Instant::now() + BREATH, weakly(&self.me, |control| control.ready()));
         }
     }
 }

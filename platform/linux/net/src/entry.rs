@@ -55,18 +55,9 @@ impl Entry {
     }
 
     fn accept(&self) {
-        loop {
-            let accepted = self.listener.borrow().accept();
-            let Err(error) = accepted.and_then(|(stream, _)| self.admit(stream)) else { continue };
-            match error.kind() {
-                io::ErrorKind::WouldBlock => return,
-                // It has gone before it was accepted.
-                io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
-                _ => {
-                    self.reactor.at(Instant::now() + BREATH, weakly(&self.me, |entry| entry.accept()));
-                    return;
-                }
-            }
+        let accept = || self.listener.borrow().accept().and_then(|(stream, _)| self.admit(stream));
+        if accept_all(accept) == Room::None {
+            self.reactor.at(Instant::now() + BREATH, weakly(&self.me, |entry| entry.accept()));
         }
     }
 }
@@ -74,6 +65,28 @@ impl Entry {
 impl Drop for Entry {
     fn drop(&mut self) {
         self.reactor.unwatch(self.source, self.listener.get_mut());
+    }
+}
+
+/// Whether the system has room for another connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Room {
+    /// All who came have been let in.
+    Some,
+    /// Somebody waits who can't be let in now: after [`BREATH`] it may go.
+    None,
+}
+
+/// Lets in all who wait, one by each call of `accept`.
+pub fn accept_all(mut accept: impl FnMut() -> io::Result<()>) -> Room {
+    loop {
+        let Err(error) = accept() else { continue };
+        match error.kind() {
+            io::ErrorKind::WouldBlock => return Room::Some,
+            // It has gone before it was accepted.
+            io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
+            _ => return Room::None,
+        }
     }
 }
 

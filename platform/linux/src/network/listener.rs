@@ -5,20 +5,16 @@ use std::cell::RefCell;
 use std::io;
 use std::rc::Rc;
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use drystone_runtime::native::{Caller, Component, Serving};
 use mio::net::TcpListener;
 
 use super::net::Net;
 use crate::interfaces::listener::{self, AcceptAnswer, ListenerLater};
-use drystone_net::entry::widen;
+use drystone_net::entry::{BREATH, widen};
 use drystone_reactor::Direction;
 use drystone_reactor::reason;
-
-/// How long `Failed` is held back when the system has no room for another connection: a program that asks again at
-/// once would do nothing else.
-const BREATH: Duration = Duration::from_millis(20);
 
 /// An address that others dial; dropped with its last user.
 struct Door {
@@ -92,6 +88,7 @@ impl ListenerLater for Porter {
                     }
                     // It has gone before it was accepted.
                     io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
+                    // A program that asks again at once would do nothing else.
                     _ => {
                         let when = Instant::now() + BREATH;
                         self.failure = Some((error, when));
