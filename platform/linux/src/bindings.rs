@@ -18,8 +18,9 @@ use drystone_kortex::bindings::Bindings;
 use drystone_kortex::peer::Composites;
 use drystone_kortex::{Addition, Host};
 
+pub(crate) use self::channel::Offer;
 use self::clock::Clock;
-use self::domain::Holder;
+use self::domain::{Holder, Run};
 use self::process::Processes;
 use self::worker::Workers;
 use crate::Options;
@@ -44,13 +45,14 @@ pub(crate) fn all(
     program: &'static Program,
     options: &Options,
     reactor: &Rc<Reactor>,
+    run: Run,
 ) -> (Bindings, Rc<dyn Composites>) {
     let composites: Rc<dyn Composites> = Server::new(reactor);
     let host = Host::new(Some(composites.clone()));
     host.share(|| reactor.clone());
     let additions = PROTOCOLS.iter().chain(options.additions).copied();
     let mut bindings = Bindings::added(additions, &host, Rc::new(Clock::new(reactor.clone())));
-    let holder = Holder::new(program, options, reactor, &composites);
+    let holder = Holder::new(program, options, reactor, &composites, run);
     bindings.add_manager("process", Box::new(Processes::new(holder.clone())));
     bindings.add_manager("worker", Box::new(Workers::new(holder)));
     (bindings, composites)

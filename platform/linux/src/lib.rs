@@ -10,6 +10,7 @@ mod control;
 mod disk;
 mod file_system;
 mod files;
+mod guest;
 mod names;
 mod network;
 mod outlet;

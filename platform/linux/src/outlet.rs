@@ -16,7 +16,7 @@ use std::rc::Rc;
 
 use mio::unix::SourceFd;
 
-use crate::process::write_all;
+use crate::standard::write_all;
 use drystone_reactor::{Handler, Reactor};
 
 /// A pipe that has room for anything has room for so many bytes.

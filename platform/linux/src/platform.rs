@@ -7,7 +7,6 @@ use std::process::exit;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use drystone_component::Program;
 use drystone_kortex::bindings::Bindings;
 use drystone_kortex::peer::Composites;
 use drystone_runtime::binding::Binder;
@@ -15,7 +14,6 @@ use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Bell, Platform, Question, Threads};
 
 use crate::Options;
-use crate::bindings;
 use crate::control::Control;
 use crate::outlet::{Errors, Outlet};
 use crate::questions::Questions;
@@ -54,12 +52,12 @@ impl Linux {
     pub(crate) fn new(
         start: Instant,
         output: Output,
-        program: &'static Program,
         options: &Options,
+        bindings: impl FnOnce(&Rc<Reactor>) -> (Bindings, Rc<dyn Composites>),
     ) -> Result<Linux, String> {
         let reactor = Reactor::new().map_err(|error| reason(&error))?;
         let threads = LinuxThreads::new(start, reactor.waker());
-        let (bindings, composites) = bindings::all(program, options, &reactor);
+        let (bindings, composites) = bindings(&reactor);
         let questions = Questions::new(&reactor);
         let listen = |path: &PathBuf| Control::new(path, reactor.clone(), bindings.monitors(), &questions);
         let control = options.control.as_ref().map(listen).transpose()?;

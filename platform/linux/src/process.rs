@@ -14,7 +14,7 @@ use drystone_runtime::Outcome;
 use drystone_runtime::platform::Platform;
 
 use crate::platform::{Linux, Output};
-use crate::{Options, standard, system};
+use crate::{Options, bindings, guest, standard, system};
 
 /// Runs a program to its end; the status with which the process shall exit: that of the program, or 2 if the system
 /// cannot offer what it requires.
@@ -72,7 +72,8 @@ fn try_run(
 ) -> Result<Run, String> {
     settle();
     let is_whole_process = matches!(output, Output::Standard);
-    let mut platform = Linux::new(start, output, program, options)?;
+    let mut platform =
+        Linux::new(start, output, options, |reactor| bindings::all(program, options, reactor, guest::run))?;
     if is_whole_process {
         platform.expect_quit();
     }
@@ -130,28 +131,4 @@ fn settle() {
             libc::mallopt(threshold, KEPT);
         }
     }
-}
-
-/// Writes all bytes to a file descriptor that belongs to the process, whatever its kind.
-pub(crate) fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
-    while !bytes.is_empty() {
-        // SAFETY: the bytes are there.
-        let written = unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
-        if written >= 0 {
-            bytes = &bytes[written as usize..];
-            continue;
-        }
-        let error = io::Error::last_os_error();
-        match error.kind() {
-            io::ErrorKind::Interrupted => {}
-            // Someone else made it non-blocking: that is no reason to lose output.
-            io::ErrorKind::WouldBlock => {
-                let mut entry = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
-                // SAFETY: one entry.
-                unsafe { libc::poll(&mut entry, 1, -1) };
-            }
-            _ => return Err(error),
-        }
-    }
-    Ok(())
 }

@@ -5,6 +5,7 @@
 //!
 //! The system calls get constants. What the loader calls before `main` touches nothing but one atomic flag.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
@@ -36,4 +37,28 @@ pub(crate) fn fill() {
             unsafe { libc::open(c"/dev/null".as_ptr(), libc::O_RDWR) };
         }
     }
+}
+
+/// Writes all bytes to a file descriptor that belongs to the process, whatever its kind.
+pub(crate) fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        // SAFETY: the bytes are there.
+        let written = unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
+        if written >= 0 {
+            bytes = &bytes[written as usize..];
+            continue;
+        }
+        let error = io::Error::last_os_error();
+        match error.kind() {
+            io::ErrorKind::Interrupted => {}
+            // Someone else made it non-blocking: that is no reason to lose output.
+            io::ErrorKind::WouldBlock => {
+                let mut entry = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
+                // SAFETY: one entry.
+                unsafe { libc::poll(&mut entry, 1, -1) };
+            }
+            _ => return Err(error),
+        }
+    }
+    Ok(())
 }

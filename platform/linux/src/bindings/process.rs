@@ -54,7 +54,7 @@ impl Processes {
         let Processes { holder, zygote } = self;
         let (here, there) = channel::pair()?;
         if zygote.is_none() {
-            *zygote = Some(Rc::new(Zygote::new(holder.program, &holder.options)?));
+            *zygote = Some(Rc::new(Zygote::new(holder.program, &holder.options, holder.run)?));
         }
         let zygote = zygote.clone().expect("it was made just before");
         let (number, process) = zygote.fork(template, confinement, capacity, &there)?;

@@ -9,7 +9,7 @@ use drystone_runtime::binding::{Hints, ResourceManager};
 use drystone_runtime::far::Domain;
 
 use super::channel;
-use super::domain::{self, Holder};
+use super::domain::Holder;
 use drystone_reactor::reason;
 
 /// Names of this program's workers.
@@ -26,10 +26,10 @@ impl Workers {
     fn make(&self, template: &'static Template, worker: u32, capacity: u32) -> io::Result<Remote<()>> {
         let Workers(holder) = self;
         let (here, there) = channel::pair()?;
-        let (program, options) = (holder.program, holder.options.clone());
+        let (program, options, live) = (holder.program, holder.options.clone(), holder.run);
         let run = move || {
             // An end that nobody hears of otherwise: the channel's descriptors are gone too.
-            let _ = domain::run(program, template, (there, Trust::SameProgram), &options, capacity);
+            let _ = live(program, template, (there, Trust::SameProgram), &options, capacity);
         };
         let name = format!("worker:{worker}");
         let link = holder.link(&name, (here, Trust::SameProgram), capacity)?;

@@ -28,7 +28,7 @@ use rustix::process::{Pid, PidfdFlags, WaitOptions, pidfd_open, waitpid};
 use crate::Options;
 use crate::bindings::channel::Offer;
 use crate::bindings::confine::Confinement;
-use crate::bindings::domain;
+use crate::bindings::domain::Run;
 use crate::threads;
 
 /// The program's side of it.
@@ -47,14 +47,14 @@ const BURY: u64 = 0;
 const ASK: u64 = 1;
 
 impl Zygote {
-    pub(super) fn new(program: &'static Program, options: &Options) -> io::Result<Zygote> {
+    pub(super) fn new(program: &'static Program, options: &Options, run: Run) -> io::Result<Zygote> {
         let (here, there) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
         // SAFETY: see the head of this file.
         match unsafe { threads::fork() } {
             -1 => Err(io::Error::last_os_error()),
             0 => end_with(|| {
-                serve(there, program, options);
+                serve(there, program, options, run);
                 0
             }),
             pid => {
@@ -157,7 +157,7 @@ fn end_with(what: impl FnOnce() -> i32) -> ! {
 }
 
 /// The zygote's life.
-fn serve(socket: OwnedFd, program: &'static Program, options: &Options) {
+fn serve(socket: OwnedFd, program: &'static Program, options: &Options, run: Run) {
     // SAFETY: plain numbers and constants.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"zygote".as_ptr());
@@ -176,7 +176,7 @@ fn serve(socket: OwnedFd, program: &'static Program, options: &Options) {
                 continue;
             }
             ASK => send(socket.as_fd(), &wait_for(request[1] as i32), &[]),
-            _ => match fork(&request, descriptors, &socket, program, options) {
+            _ => match fork(&request, descriptors, &socket, (program, options, run)) {
                 Ok((pid, process)) => send(socket.as_fd(), &[pid, 0], &[process.as_fd()]),
                 Err(error) => {
                     send(socket.as_fd(), &[0, error.raw_os_error().unwrap_or(libc::EINVAL) as u64], &[])
@@ -216,8 +216,7 @@ fn fork(
     request: &[u64; WORDS],
     descriptors: Vec<OwnedFd>,
     socket: &OwnedFd,
-    program: &'static Program,
-    options: &Options,
+    (program, options, run): (&'static Program, &Options, Run),
 ) -> io::Result<(u64, OwnedFd)> {
     let descriptors = descriptors.try_into().map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
     let offer = Offer::received(descriptors, 1);
@@ -229,7 +228,7 @@ fn fork(
         (0, template) => end_with(|| {
             // SAFETY: a descriptor that nobody here uses any more.
             unsafe { libc::close(socket.as_raw_fd()) };
-            live(program, template, (offer, capacity), &confinement, options)
+            live((program, options, run), template, (offer, capacity), &confinement)
         }),
         (pid, _) => {
             let process = Pid::from_raw(pid).expect("a process that was made");
@@ -240,11 +239,10 @@ fn fork(
 
 /// A domain's life; its exit status.
 fn live(
-    program: &'static Program,
+    (program, options, run): (&'static Program, &Options, Run),
     template: &'static Template,
     (offer, capacity): (Offer, u32),
     confinement: &Confinement,
-    options: &Options,
 ) -> i32 {
     let mut random = [0; 8];
     // SAFETY: constants, and room for as many bytes as are said.
@@ -260,5 +258,5 @@ fn live(
         eprintln!("error: a domain could not be confined: {why}");
         return 1;
     }
-    domain::run(program, template, (offer, Trust::None), &options, capacity).unwrap_or(1)
+    run(program, template, (offer, Trust::None), &options, capacity).unwrap_or(1)
 }

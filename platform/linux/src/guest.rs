@@ -1,0 +1,43 @@
+//! A component of a program in another domain, from inside: the same platform, with the program at the other end of a
+//! channel.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::rc::Rc;
+use std::time::Instant;
+
+use drystone_component::{Program, Template};
+use drystone_kortex::domain::{self, Home, Link, Party, Trust};
+
+use crate::Options;
+use crate::bindings::{self, Offer};
+use crate::platform::{Linux, Output};
+
+/// Runs a component of a program, which is at the other end of the channel with the same capacity, until it is deleted;
+/// the exit status.
+pub(crate) fn run(
+    program: &'static Program,
+    template: &'static Template,
+    (offer, trust): (Offer, Trust),
+    options: &Options,
+    capacity: u32,
+) -> io::Result<i32> {
+    // Its program is the one that people look at.
+    let options = &Options { control: None, ..options.clone() };
+    let bindings = |reactor: &_| bindings::all(program, options, reactor, run);
+    let mut platform =
+        Linux::new(Instant::now(), Output::Standard, options, bindings).map_err(io::Error::other)?;
+    let home: Rc<dyn Home> = platform.reactor.clone();
+    let composites = Some(platform.composites().clone());
+    let end = offer.open(trust, &platform.reactor)?;
+    let link = Link::new("the program", (Party::Guest, end), &home, composites, capacity);
+    let runtime_options = drystone_runtime::Options {
+        cores: options.cores.max(1),
+        memory_limit: if options.memory == 0 { usize::MAX } else { options.memory },
+        seed: options.seed.unwrap_or_else(|| RandomState::new().hash_one(0)),
+        system: &mut |_, _| None,
+    };
+    let status = domain::run(program, template, &link, &mut platform, runtime_options);
+    platform.end();
+    Ok(status as i32)
+}
