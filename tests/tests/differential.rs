@@ -1,5 +1,5 @@
 //! Generated programs must do the same under every schedule and with every buffer capacity, in the interpreter and
-//! compiled. `DRYSTONE_CASES` says how many programs of each kind (100 unless it is set), `DRYSTONE_SEED` where to
+//! compiled. `DRYSTONE_CASES` says how many programs of each kind (60 unless it is set), `DRYSTONE_SEED` where to
 //! begin.
 //!
 //! A program that fails is made again in smaller sizes; the smallest that still fails is left in the target
@@ -52,7 +52,7 @@ fn check_all(size: usize, name: &str, make: impl Fn(u64, usize) -> String + Sync
     if drystone.is_none() {
         eprintln!("the interpreter only: no drystone binary (set DRYSTONE_BIN)");
     }
-    for_all_seeds(generated_cases(100), size, |seed, size| {
+    for_all_seeds(generated_cases(60), size, |seed, size| {
         examine(&format!("{name}-{seed}-{size}"), make(seed, size), seed, drystone.as_ref())
     });
 }
