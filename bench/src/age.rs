@@ -57,7 +57,7 @@ pub const SUBJECTS: [(&str, &[&str]); 6] = [
     ),
     (
         "handlers",
-        &["extension", "platform/linux/handlers", "platform/linux/protocols", "systems/cache", "systems/dns"],
+        &["extension", "platform/linux/handlers", "platform/linux/stack", "systems/cache", "systems/dns"],
     ),
     ("kernel", &["kortex", "platform/pc/machine", "systems/microkernel", "systems/blocks", "systems/joints"]),
     ("specialise", &["specialise"]),

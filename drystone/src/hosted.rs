@@ -1,5 +1,5 @@
 //! A system as a Linux process: its image is linked, as it is and where it is to be, beside the machine in which it
-//! runs (`platform/linux/process`). What debuggers want to know of it goes along.
+//! runs (`platform/linux/hosted-pc`). What debuggers want to know of it goes along.
 
 use std::fs;
 use std::path::Path;

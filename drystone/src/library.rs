@@ -45,7 +45,7 @@ impl Platform {
             Platform::Linux => ("drystone-linux", "platform/linux"),
             Platform::Pc => ("drystone-pc", "platform/pc"),
             Platform::User => ("drystone-user", "platform/pc/user"),
-            Platform::Process => ("drystone-process", "platform/linux/process"),
+            Platform::Process => ("drystone-hosted-pc", "platform/linux/hosted-pc"),
         }
     }
 
@@ -331,7 +331,7 @@ extern "C" fn _Unwind_Resume() -> ! {
 }
 "#;
 
-const PROCESS: &str = r#"//! The machine that an image is linked beside: see `drystone_process::start`.
+const PROCESS: &str = r#"//! The machine that an image is linked beside: see `drystone_hosted_pc::start`.
 //!
 //! # Soundness
 //!
@@ -349,7 +349,7 @@ unsafe extern "C" {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn main() -> i32 {
     // SAFETY: see the head of this file.
-    unsafe { drystone_process::start((&raw const ds_image) as u32) }
+    unsafe { drystone_hosted_pc::start((&raw const ds_image) as u32) }
 }
 "#;
 

@@ -1,4 +1,4 @@
-//! The paper's Tables I to III, V and VI, and its section V-D: `drystone-protocols` has a program that measures them.
+//! The paper's Tables I to III, V and VI, and its section V-D: `drystone-stack` has a program that measures them.
 
 use std::process::Command;
 use std::time::Duration;
@@ -37,7 +37,7 @@ struct Told {
 
 /// Tells the rows.
 pub fn rows(tell: Tell) -> Result<(), String> {
-    let program = places::example("drystone-protocols", "figures")?;
+    let program = places::example("drystone-stack", "figures")?;
     let output = execute(&mut Command::new(program), processors(), LIMIT)?.output;
     let mut rows: Vec<Row> = Vec::new();
     for line in output.lines() {

@@ -13,7 +13,7 @@ enum { COMING = 65536, GOING = 65536, ANSWER = 32 };
 enum { NOBODYS = 0, HANDLERS = 1, LIBRARYS = 2 };
 
 /* The control block: it begins the region. The library knows it as numbers of 64 bits in this order
-   (platform/linux/protocols). */
+   (platform/linux/stack). */
 struct stream {
     u64 turn;
     u64 is_open;      /* The handler may do something at all. */

@@ -4,7 +4,7 @@ use std::net::SocketAddrV4;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use drystone_protocols::http::{Answer, get, serve};
+use drystone_stack::http::{Answer, get, serve};
 
 use crate::{KERNEL, beside, beside_the_kernel};
 

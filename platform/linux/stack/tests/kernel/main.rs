@@ -16,7 +16,7 @@ use std::net::Ipv4Addr;
 
 use drystone_extension::handler::{Flows, Share};
 use drystone_handlers::{AfXdp, Device, Line, Mode, Station};
-use drystone_protocols::{Host, Settings};
+use drystone_stack::{Host, Settings};
 
 /// The kernel's address, and the library's.
 const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use drystone_extension::handler::{Flows, Share};
 use drystone_handlers::{Line, Station};
-use drystone_protocols::rarp::{Server, ask};
+use drystone_stack::rarp::{Server, ask};
 
 use crate::{HARDWARE, OWN, beside, beside_the_kernel};
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use drystone_extension::handler::{Image, Machine};
 use drystone_handlers::{Attached, Device, Mode, Xdp};
-use drystone_protocols::{Counts, FastStream, Host, Place};
+use drystone_stack::{Counts, FastStream, Host, Place};
 
 use crate::namespace::ip;
 use crate::{OWN, af_xdp, beside, host, image, row, tell};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use drystone_extension::handler::{Frame, Image, Machine};
 use drystone_handlers::{Decision, Device, Line, Mode, Xdp};
-use drystone_protocols::{Counts, FastStream, Host, Place};
+use drystone_stack::{Counts, FastStream, Host, Place};
 
 use crate::objects::compiled_in;
 use crate::sockets::{gives_back, pattern};

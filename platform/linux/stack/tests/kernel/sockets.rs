@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use drystone_handlers::Device;
-use drystone_protocols::Host;
+use drystone_stack::Host;
 
 use crate::{KERNEL, OWN, beside, beside_the_kernel, in_its_place};
 

@@ -1,6 +1,6 @@
 //! Figures for paper 003's Tables I to III, V and VI, and for its section V-D, on a pair of virtual interfaces.
 //! `drystone-bench handlers` runs this, and puts them beside others: an object of JSON a line, with the values of ten
-//! runs. Some parts only: `cargo run --release -p drystone-protocols --example figures -- raw|memory|tcp|writes`.
+//! runs. Some parts only: `cargo run --release -p drystone-stack --example figures -- raw|memory|tcp|writes`.
 //!
 //! It takes root and clang 19, and Valgrind for `writes`. All is on one machine, so it is the software that is
 //! measured.
@@ -21,7 +21,7 @@ use std::net::Ipv4Addr;
 
 use drystone_extension::handler::{Flows, Image, Machine, Share};
 use drystone_handlers::{AfXdp, Device, Line, Mode, Station};
-use drystone_protocols::{Host, Settings};
+use drystone_stack::{Host, Settings};
 
 const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
