@@ -41,4 +41,3 @@ impl Monitors {
         all.push(Rc::downgrade(monitor));
     }
 }
-

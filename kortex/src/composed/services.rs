@@ -32,4 +32,3 @@ impl Services {
 
 /// The composed factories of this crate.
 const KNOWN: [&str; 4] = ["Monitored", "Restricted", "Cached", "Retried"];
-

@@ -36,4 +36,3 @@ impl Exported for Wrapped<Box<dyn Exported>> {
         self.inner.is_over()
     }
 }
-
