@@ -6,8 +6,8 @@ use core::ops::RangeInclusive;
 
 use drystone_runtime::binding::Factory;
 
-/// Options that any factory of a BY accepts. They concern the binding that finally reaches the name; the other factories
-/// ignore them.
+/// Options that any factory of a BY accepts. They concern the binding that finally reaches the name; the other
+/// factories ignore them.
 pub const COMMON: [&str; 6] = ["capacity", "deadline", "certificate", "key", "authority", "token"];
 
 /// Refuses options that a factory doesn't know.

@@ -162,8 +162,8 @@ impl<R: Runner> Programs<R> {
         self.known.take();
     }
 
-    /// Takes a program of `count` bytes, and returns its number. If it is refused, the reason is written to `why`, and -1
-    /// minus its length is returned.
+    /// Takes a program of `count` bytes, and returns its number. If it is refused, the reason is written to `why`, and
+    /// -1 minus its length is returned.
     pub fn learn(
         &self,
         runner: R,
