@@ -17,7 +17,9 @@ use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker};
 
 use super::messages::listed;
-use super::{MILLISECOND, SOME, Services, Time, count, only};
+use super::options::{MILLISECOND, SOME, count, only};
+use super::services::Services;
+use super::time::Time;
 
 struct Answer {
     message: usize,

@@ -11,7 +11,9 @@ use drystone_component::{Interface, Template};
 use drystone_runtime::binding::Hints;
 use drystone_runtime::far::{Arrival, Domain, Exported, Far, Filling, Outgoing, Reach, State, Waker};
 
-use super::{MILLISECOND, SOME, Services, Time, count};
+use super::options::{MILLISECOND, SOME, count};
+use super::services::Services;
+use super::time::Time;
 use crate::domain::offered_interface;
 
 #[derive(Clone)]

@@ -1,53 +1,19 @@
 //! `Monitored()`: counts what goes through a binding, and how long answers take.
 
 use alloc::boxed::Box;
-use alloc::rc::{Rc, Weak};
+use alloc::rc::Rc;
 use alloc::string::{String, ToString};
-use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use drystone_component::{Interface, Side};
 use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
-use super::{Services, Time, Wrap, only};
-
-/// What has gone through a binding so far.
-#[derive(Clone, Debug)]
-pub struct Monitor {
-    /// What it leads to.
-    pub name: String,
-    /// Whose messages they are.
-    pub interface: &'static str,
-    /// Communications that have begun, and those that are open.
-    pub begun: u64,
-    /// See `begun`.
-    pub open: u64,
-    /// Communications that were lost.
-    pub lost: u64,
-    /// For each message of the interface its name and how many there were.
-    pub messages: Vec<(&'static str, u64)>,
-    /// How often the time from a message to the next one back was less than 2 to the power of the index, in
-    /// nanoseconds, and not less than half of that.
-    pub times: [u64; 64],
-}
-
-/// All that is monitored and still there.
-#[derive(Default)]
-pub struct Monitors(RefCell<Vec<Weak<RefCell<Monitor>>>>);
-
-impl Monitors {
-    /// How they stand now.
-    pub fn now(&self) -> Vec<Monitor> {
-        self.0.borrow().iter().filter_map(Weak::upgrade).map(|monitor| monitor.borrow().clone()).collect()
-    }
-
-    fn add(&self, monitor: &Rc<RefCell<Monitor>>) {
-        let mut all = self.0.borrow_mut();
-        all.retain(|monitor| monitor.strong_count() > 0);
-        all.push(Rc::downgrade(monitor));
-    }
-}
+use super::monitors::Monitor;
+use super::options::only;
+use super::services::Services;
+use super::time::Time;
+use super::wrap::Wrap;
 
 /// Makes the halves of a binding watched ones.
 pub(super) struct Watching {

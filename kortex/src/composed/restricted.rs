@@ -15,7 +15,10 @@ use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
 use super::messages::listed;
-use super::{SOME, Services, Time, Wrap, count, only};
+use super::options::{SOME, count, only};
+use super::services::Services;
+use super::time::Time;
+use super::wrap::Wrap;
 
 struct Rule {
     interface: &'static Interface,

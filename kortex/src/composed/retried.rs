@@ -17,7 +17,9 @@ use drystone_runtime::binding::Factory;
 use drystone_runtime::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker};
 
 use super::messages::listed;
-use super::{ANY, MILLISECOND, SOME, Services, Time, count, only};
+use super::options::{ANY, MILLISECOND, SOME, count, only};
+use super::services::Services;
+use super::time::Time;
 
 struct Rule {
     /// For each message whether it is a request that may be made again.

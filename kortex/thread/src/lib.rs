@@ -1,15 +1,15 @@
-//! Threads and schedulers (paper 002, section 4.4), built on exceptions alone: a thread is a context, and to switch is
-//! to make another one the current one, which goes on when the handler returns.
+//! Threads and schedulers (*THINK*, section 4.4), built on exceptions alone. A thread is a context. A switch makes
+//! another context the current one, and the exception handler returns to it.
 //!
-//! A [`Scheduler`] requires a [`Policy`], which says who is next: [`Cooperative`], [`RoundRobin`] and [`Priority`] are
-//! called the same from outside. What else belongs to a thread, its address space for instance, is its local part,
-//! which a [`Switch`] looks after; where there is nothing ([`Alone`]), nothing is done. What a component requires is
-//! whatever leads to it: a reference, or in a system something that knows its place and takes none itself.
+//! * A [`Scheduler`] requires a [`Policy`], which chooses the next thread: [`Cooperative`], [`RoundRobin`] or
+//!   [`Priority`]. All three have the same interface.
+//! * A thread's local part is what belongs to it beside its context, such as its address space. A [`Switch`] exchanges
+//!   the local parts; [`Alone`] is for threads without one.
+//! * A required component is a type parameter that derefs to it: a reference, or in a system a type without bytes.
 //!
 //! # Soundness
 //!
-//! All of this runs in handlers, or with interrupts off, on one processor. A thread begins with what its handle leads
-//! to, and is never anything but what it was made as.
+//! All of this runs on one processor, in handlers or with interrupts off. Threads are never freed, and keep their type.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -17,33 +17,32 @@
 mod policy;
 mod queue;
 mod scheduler;
+mod thread;
 
-use core::cell::UnsafeCell;
 use core::convert::Infallible;
-use core::mem::{MaybeUninit, offset_of};
+use core::mem::MaybeUninit;
 
 use kortex_hal::exception::Context;
 use kortex_resource::ResourceManager;
 
 pub use policy::{Cooperative, InTurn, Policy, Priority, RoundRobin};
-pub use queue::{Handle, Queue};
+pub use queue::Queue;
 pub use scheduler::Scheduler;
+pub use thread::{Handle, Thread};
 
-use queue::Node;
-
-/// Who is told which thread goes on.
+/// Exchanges the local parts of threads at a switch.
 pub trait Switch {
-    /// What belongs to a thread beside its context.
+    /// A thread's local part.
     type Local: 'static;
 
     /// The thread of `next` goes on, instead of that of `last`.
     ///
     /// # Safety
-    /// Called by a scheduler, in a handler.
+    /// Only a scheduler calls this, in a handler.
     unsafe fn switch(&self, last: &Self::Local, next: &Self::Local);
 }
 
-/// Nothing belongs to a thread.
+/// A switch for threads without a local part.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
@@ -61,11 +60,11 @@ impl Switch for Alone {
     unsafe fn switch(&self, (): &(), (): &()) {}
 }
 
-/// Where a thread is to be, what it begins with, and what belongs to it beside that.
+/// A thread to be made: its memory, its first context, and its local part.
 pub type New<L> = (&'static mut MaybeUninit<Thread<L>>, Context, L);
 
-/// Decides which thread runs: manages them, and the processor, which is bound to a thread with a priority. While it is,
-/// it may run.
+/// A resource manager for threads: it creates them, and binds the processor to a thread with a priority. Only bound
+/// threads run.
 pub trait Threads:
     ResourceManager<
         Of = New<<Self as Threads>::Local>,
@@ -75,101 +74,62 @@ pub trait Threads:
         Refused = Infallible,
     >
 {
-    /// What belongs to a thread beside its context.
+    /// A thread's local part.
     type Local: 'static;
 
-    /// What runs now is this thread from now on. It is what runs when no other one can, and is never bound.
+    /// Makes the running code the idle thread, which runs when no other thread can, and is never bound.
     ///
     /// # Safety
     /// Called once.
     unsafe fn take_over(&self, idle: &'static Thread<Self::Local>);
 
-    /// The thread that runs.
+    /// The running thread.
     fn running(&self) -> &'static Thread<Self::Local>;
 
-    /// Others have their turn.
+    /// Gives the other threads a turn.
     ///
     /// # Safety
-    /// Called by a handler, of another thread than the idle one, which returns to another context then.
+    /// Only a handler that interrupted a thread other than the idle one calls this. It returns to the new current
+    /// context.
     unsafe fn give_way(&self);
 
-    /// The running thread's time is over, if that ever is.
+    /// Ends the time slice of the running thread, if the policy has slices.
     ///
     /// # Safety
-    /// As for [`give_way`](Threads::give_way), but of any thread.
+    /// As for [`give_way`](Threads::give_way), but the interrupted thread may be any.
     unsafe fn tick(&self);
 
-    /// The running thread waits until it is notified.
+    /// Blocks the running thread until it is notified.
     ///
     /// # Safety
     /// As for [`give_way`](Threads::give_way).
     unsafe fn wait(&self, condition: &Condition<Self::Local>);
 
-    /// The first of those that wait may go on; whether there was one.
+    /// Wakes the first waiting thread. Returns whether there was one.
     fn notify(&self, condition: &Condition<Self::Local>) -> bool;
 
-    /// The running thread ends: the processor is unbound from it.
+    /// Ends the running thread: unbinds the processor from it.
     ///
     /// # Safety
     /// As for [`give_way`](Threads::give_way).
     unsafe fn end(&self);
 
-    /// Lets users' threads give way by an exception: no more is done than that.
+    /// Installs an exception by which user threads give way.
     ///
     /// # Safety
-    /// The vector is for that.
+    /// The vector has no other use.
     unsafe fn give_way_by(&'static self, vector: usize);
 }
 
-/// A thread.
-#[repr(C)]
-#[derive(Debug)]
-pub struct Thread<L: 'static> {
-    node: Node,
-    /// What belongs to it.
-    pub local: L,
-    /// What it begins with.
-    first: UnsafeCell<Context>,
-}
-
-// SAFETY: see the head of this file.
-unsafe impl<L: 'static> Sync for Thread<L> {}
-
-impl<L: 'static> Thread<L> {
-    /// One that begins there.
-    const fn new(context: Context, local: L) -> Thread<L> {
-        Thread { node: Node::new(), local, first: UnsafeCell::new(context) }
-    }
-
-    /// The one to which that belongs.
-    ///
-    /// # Safety
-    /// It is what a thread has as its own.
-    pub unsafe fn of(local: *const L) -> &'static Thread<L> {
-        // SAFETY: as the caller promises; threads stay where they are.
-        unsafe { &*local.byte_sub(offset_of!(Thread<L>, local)).cast() }
-    }
-
-    /// The context that it begins with.
-    pub fn first(&self) -> *mut Context {
-        self.first.get()
-    }
-
-    /// It goes on with what it begins with.
-    fn reset(&self) {
-        self.node.context.set(self.first());
-    }
-}
-
-/// Something for which threads wait.
+/// A condition for which threads wait.
 #[derive(Debug)]
 pub struct Condition<L: 'static>(Queue<L>);
 
-// SAFETY: see the head of this file.
+// SAFETY: conditions are used by one processor, in handlers or with interrupts off (see the head of the crate).
 unsafe impl<L: 'static> Sync for Condition<L> {}
 
 impl<L: 'static> Condition<L> {
-    /// One for which nobody waits.
+    /// A condition without waiting threads.
     pub const fn new() -> Condition<L> {
         Condition(Queue::new())
     }

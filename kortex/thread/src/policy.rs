@@ -2,7 +2,8 @@
 
 use core::cell::Cell;
 
-use crate::queue::{Handle, Ring};
+use crate::queue::Ring;
+use crate::thread::Handle;
 
 /// Those that may run, in the order in which they will.
 pub trait Policy {

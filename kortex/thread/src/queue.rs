@@ -1,79 +1,11 @@
-//! Threads joined by themselves: in a row, or around a ring. Whatever belongs to a thread, here it is a [`Handle`].
+//! Intrusive lists of threads: a queue and a ring. The links are in the threads' nodes.
 
 use core::cell::Cell;
 use core::marker::PhantomData;
-use core::ptr::{NonNull, null_mut};
 
-use kortex_hal::exception::Context;
+use crate::thread::{Handle, Thread};
 
-use crate::Thread;
-
-/// What each thread begins with, where those who only decide who runs find it.
-#[derive(Debug)]
-pub(crate) struct Node {
-    /// Where it goes on when it isn't running: it may have got other contexts meanwhile.
-    pub(crate) context: Cell<*mut Context>,
-    /// Its neighbours where it stands.
-    next: Cell<Option<Handle>>,
-    previous: Cell<Option<Handle>>,
-    /// The lower, the sooner it runs, where that counts.
-    pub(crate) priority: Cell<usize>,
-}
-
-impl Node {
-    pub(crate) const fn new() -> Node {
-        Node {
-            context: Cell::new(null_mut()),
-            next: Cell::new(None),
-            previous: Cell::new(None),
-            priority: Cell::new(0),
-        }
-    }
-}
-
-/// Any thread. It leads to what is behind the node: a switch needs that most, and finds it there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Handle(NonNull<Node>);
-
-impl Handle {
-    #[inline]
-    pub(crate) fn of<L: 'static>(thread: &'static Thread<L>) -> Handle {
-        // SAFETY: a thread begins with a node, behind which something comes.
-        Handle(unsafe { NonNull::from(thread).cast().add(1) })
-    }
-
-    /// The thread.
-    ///
-    /// # Safety
-    /// Such a thing belongs to it.
-    #[inline]
-    pub(crate) unsafe fn thread<L: 'static>(self) -> &'static Thread<L> {
-        // SAFETY: as the caller promises: it was made of one, which stays.
-        unsafe { self.0.sub(1).cast().as_ref() }
-    }
-
-    #[inline]
-    fn node(self) -> &'static Node {
-        // SAFETY: a thread stays, and begins with it.
-        unsafe { self.0.sub(1).as_ref() }
-    }
-
-    /// Its priority.
-    pub fn priority(self) -> usize {
-        self.node().priority.get()
-    }
-
-    fn join(self, next: Handle) {
-        self.node().next.set(Some(next));
-        next.node().previous.set(Some(self));
-    }
-
-    fn before(self) -> Handle {
-        self.node().previous.get().expect("around a ring everybody has a neighbour")
-    }
-}
-
-/// Whoever has been put in first is taken first.
+/// First in, first out.
 #[derive(Debug)]
 pub struct Queue<L: 'static> {
     first: Cell<Option<Handle>>,
@@ -82,12 +14,12 @@ pub struct Queue<L: 'static> {
 }
 
 impl<L: 'static> Queue<L> {
-    /// Nobody.
+    /// The empty queue.
     pub const fn new() -> Queue<L> {
         Queue { first: Cell::new(None), last: Cell::new(None), threads: PhantomData }
     }
 
-    /// Puts a thread at the end, which stands nowhere else.
+    /// Appends a thread, which stands in no other list.
     pub fn put(&self, thread: &'static Thread<L>) {
         let thread = Handle::of(thread);
         thread.node().next.set(None);
@@ -97,11 +29,11 @@ impl<L: 'static> Queue<L> {
         }
     }
 
-    /// Takes the first one.
+    /// Removes the first thread.
     pub fn take(&self) -> Option<&'static Thread<L>> {
         let first = self.first.get()?;
         self.first.set(first.node().next.get());
-        // SAFETY: such threads only are put here.
+        // SAFETY: `put` takes threads of this type only.
         Some(unsafe { first.thread() })
     }
 }
@@ -112,28 +44,28 @@ impl<L: 'static> Default for Queue<L> {
     }
 }
 
-/// Around which everybody has a turn. Whose it is stays in it.
+/// Threads that take turns, the current one included.
 #[derive(Debug)]
 pub(crate) struct Ring {
     current: Cell<Option<Handle>>,
 }
 
-// SAFETY: see the head of the crate.
+// SAFETY: rings are used by one processor, in handlers or with interrupts off (see the head of the crate).
 unsafe impl Sync for Ring {}
 
 impl Ring {
-    /// Nobody.
+    /// The empty ring.
     pub(crate) const fn new() -> Ring {
         Ring { current: Cell::new(None) }
     }
 
-    /// Whose turn it is.
+    /// The thread whose turn it is.
     #[inline]
     pub(crate) fn current(&self) -> Option<Handle> {
         self.current.get()
     }
 
-    /// One more, whose turn comes last, and who stands nowhere else.
+    /// Adds a thread, which stands in no other list. Its turn comes last.
     pub(crate) fn put(&self, thread: Handle) {
         match self.current.get() {
             None => {
@@ -147,7 +79,7 @@ impl Ring {
         }
     }
 
-    /// It is the next one's turn.
+    /// Moves on to the next thread.
     #[inline]
     pub(crate) fn turn(&self) -> Option<Handle> {
         let next = self.current.get()?.node().next.get();
@@ -155,7 +87,7 @@ impl Ring {
         next
     }
 
-    /// Whose turn it was goes away.
+    /// Removes the current thread. It is the next one's turn.
     pub(crate) fn leave(&self) {
         let Some(current) = self.current.get() else { return };
         match current.node().next.get() {
@@ -167,7 +99,7 @@ impl Ring {
         }
     }
 
-    /// One that is in it goes away.
+    /// Removes a thread of the ring.
     pub(crate) fn remove(&self, thread: Handle) {
         if self.current.get() == Some(thread) {
             self.leave();

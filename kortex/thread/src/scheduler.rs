@@ -21,7 +21,7 @@ pub struct Scheduler<P, T, S> {
     is_idle: Cell<bool>,
 }
 
-// SAFETY: see the head of the crate.
+// SAFETY: a scheduler is used by one processor, in handlers or with interrupts off (see the head of the crate).
 unsafe impl<P, T, S> Sync for Scheduler<P, T, S> {}
 
 impl<P, T, S> Scheduler<P, T, S> {

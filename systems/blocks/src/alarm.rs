@@ -9,7 +9,7 @@ use kortex_thread::Thread;
 use microkernel::Process;
 use microkernel::methods::of;
 
-use crate::Host;
+use crate::host::{Host, part};
 
 /// Ticks of its own until it is told; 0: it won't be.
 pub struct Alarm(Cell<u64>);
@@ -21,22 +21,22 @@ impl Alarm {
 }
 
 /// Sets it, or with 0 not any more: how many ticks were left.
-pub unsafe extern "C" fn set<K: Host>(this: *const (), ticks: u64, _: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn set<K: Host<Alarm>>(this: *const (), ticks: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so.
-    unsafe { of::<K>(this) }.part.alarm.0.replace(ticks) as i64
+    part::<Alarm, K>(unsafe { of::<K>(this) }).0.replace(ticks) as i64
 }
 
 /// A tick: the process whose thread was interrupted is told if its time has come, or when its handler has ended.
 ///
 /// # Safety
 /// In a handler, of a user's code; the context is that of the thread, which runs.
-pub unsafe fn ring<K: Host>(
+pub unsafe fn ring<K: Host<Alarm>>(
     process: &Process<K>,
     trap: &(impl Trap + ?Sized),
     thread: &Thread<Activation>,
     context: &mut Context,
 ) {
-    let left = &process.part.alarm.0;
+    let left = &part::<Alarm, K>(process).0;
     match left.get() {
         0 => {}
         // SAFETY: as the caller promises.

@@ -13,7 +13,8 @@ use kortex_resource::ResourceManager;
 use microkernel::methods::of;
 use microkernel::{AddressSpace, Process};
 
-use crate::{Host, frames};
+use crate::frames;
+use crate::host::{Host, part};
 
 /// Where the pages are that arrays share with their process: the first array's, and so on.
 pub const AT: usize = domain::USERS + (96 << 30);
@@ -65,7 +66,7 @@ impl Arrays {
     ///
     /// # Safety
     /// Nobody calls them any more.
-    pub unsafe fn release_all<K: Host>(&self, space: &AddressSpace<K>) {
+    pub unsafe fn release_all<K: Host<Arrays>>(&self, space: &AddressSpace<K>) {
         for kept in &self.kept {
             if let Kept::Memory(place, _) | Kept::Array(place, _) = kept.replace(Kept::Nothing) {
                 // SAFETY: as the caller promises.
@@ -82,7 +83,7 @@ impl Arrays {
 }
 
 /// Memory for an array, with the page where the process has it.
-fn memory<K: Host>(process: &Process<K>, at: usize) -> Option<(NonNull<u8>, NonNull<u8>)> {
+fn memory<K: Host<Arrays>>(process: &Process<K>, at: usize) -> Option<(NonNull<u8>, NonNull<u8>)> {
     let space = process.space.borrow();
     let space = space.as_ref()?;
     let (place, page) = (space.create(()).ok()?, space.create(()).ok());
@@ -102,7 +103,7 @@ fn memory<K: Host>(process: &Process<K>, at: usize) -> Option<(NonNull<u8>, NonN
 /// Keeps an array under a number, out of so many commands. It answers where the page is that both have; or -1 - k,
 /// where the command k is wrong. With `handles` = 1 + w, page faults at frames' addresses are handled by it from now
 /// on, and the word w is the page then.
-pub unsafe extern "C" fn keep<K: Host>(
+pub unsafe extern "C" fn keep<K: Host<Arrays>>(
     this: *const (),
     number: u64,
     from: u64,
@@ -111,7 +112,7 @@ pub unsafe extern "C" fn keep<K: Host>(
 ) -> i64 {
     // SAFETY: bound so.
     let process = unsafe { of::<K>(this) };
-    let Some((which, kept)) = process.part.arrays.of(number) else { return REFUSED };
+    let Some((which, kept)) = part::<Arrays, K>(process).of(number) else { return REFUSED };
     if let Kept::Array(..) = kept.get() {
         return REFUSED;
     }
@@ -146,7 +147,7 @@ pub unsafe extern "C" fn keep<K: Host>(
         let call = Array::keep(&process.domain, commands, place.cast(), page.cast());
         process.domain.bind(number as usize, call);
         if let Some(word) = handles.checked_sub(1) {
-            process.part.arrays.handler.set(Some((call, page.cast().add(word as usize))));
+            part::<Arrays, K>(process).handler.set(Some((call, page.cast().add(word as usize))));
         }
     }
     kept.set(Kept::Array(place, page));
@@ -154,11 +155,17 @@ pub unsafe extern "C" fn keep<K: Host>(
 }
 
 /// Gives an array's number back: it is called no more, and handles nothing.
-pub unsafe extern "C" fn give_back<K: Host>(this: *const (), number: u64, _: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn give_back<K: Host<Arrays>>(
+    this: *const (),
+    number: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+) -> i64 {
     // SAFETY: bound so.
     let process = unsafe { of::<K>(this) };
-    let Arrays { handler, .. } = &process.part.arrays;
-    let Some((_, kept)) = process.part.arrays.of(number) else { return REFUSED };
+    let Arrays { handler, .. } = part::<Arrays, K>(process);
+    let Some((_, kept)) = part::<Arrays, K>(process).of(number) else { return REFUSED };
     let Kept::Array(place, page) = kept.get() else { return REFUSED };
     process.domain.unbind(number as usize);
     handler.set(handler.get().filter(|(call, _)| call.this != place.as_ptr().cast_const().cast()));
@@ -171,14 +178,14 @@ pub unsafe extern "C" fn give_back<K: Host>(this: *const (), number: u64, _: u64
 ///
 /// # Safety
 /// In a handler, of code of that process; so it is called.
-pub unsafe fn handler<K: Host>(
+pub unsafe fn handler<K: Host<Arrays>>(
     process: &'static Process<K>,
     address: u64,
 ) -> Option<impl FnOnce() -> bool + use<K>> {
     if !(frames::AT..frames::END).contains(&(address as usize)) {
         return None;
     }
-    let (Call { method, this }, word) = process.part.arrays.handler.get()?;
+    let (Call { method, this }, word) = part::<Arrays, K>(process).handler.get()?;
     Some(move || {
         // SAFETY: a word of its page; what it calls leaves the thread where it is.
         unsafe {

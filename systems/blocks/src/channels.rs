@@ -16,7 +16,7 @@ use kortex_resource::ResourceManager;
 use microkernel::methods::of;
 use microkernel::{AddressSpace, Process};
 
-use crate::Host;
+use crate::host::{Host, part};
 
 /// Where a process has the channel to its server, and behind that the channels to its clients, each at its place.
 pub const AT: usize = domain::USERS + (160 << 30);
@@ -50,7 +50,7 @@ impl Channels {
     ///
     /// # Safety
     /// Nobody uses them there any more.
-    pub unsafe fn release_all<K: Host>(&self, space: &AddressSpace<K>) {
+    pub unsafe fn release_all<K: Host<Channels>>(&self, space: &AddressSpace<K>) {
         let clients = self.clients.take();
         // SAFETY: as the caller promises.
         unsafe {
@@ -62,11 +62,11 @@ impl Channels {
     }
 
     /// Gives a channel to both; `None`: it can't be had.
-    fn open<K: Host>(&self, space: &AddressSpace<K>) -> Option<()> {
+    fn open<K: Host<Channels>>(&self, space: &AddressSpace<K>) -> Option<()> {
         let (binding, server) = self.binding.get()?;
         // SAFETY: bound so.
         let server = unsafe { of::<K>(server) };
-        let Channels { clients, opened, .. } = &server.part.channels;
+        let Channels { clients, opened, .. } = part::<Channels, K>(server);
         let place = 1 + clients.get().trailing_ones() as usize;
         let theirs = server.space.borrow();
         let theirs = theirs.as_ref().filter(|_| place <= CLIENTS)?;
@@ -95,7 +95,7 @@ impl Channels {
     ///
     /// # Safety
     /// The server isn't called by who has it.
-    unsafe fn close<K: Host>(&self, space: &AddressSpace<K>) {
+    unsafe fn close<K: Host<Channels>>(&self, space: &AddressSpace<K>) {
         let (Some((binding, server)), Some((page, place))) = (self.binding.get(), self.own.take()) else {
             return;
         };
@@ -104,7 +104,7 @@ impl Channels {
         // there yet.
         unsafe {
             let server = of::<K>(server);
-            let clients = &server.part.channels.clients;
+            let clients = &part::<Channels, K>(server).clients;
             clients.set(clients.get() & !(1 << (place - 1)));
             if let Some(theirs) = server.space.borrow().as_ref() {
                 theirs.unbind(AT + place * PAGE);
@@ -116,18 +116,28 @@ impl Channels {
 }
 
 /// A process can call another by this binding: both have a channel, if there is one to be had.
-pub fn bind<K: Host>(client: &'static Process<K>, server: &'static Process<K>, binding: &'static Lrpc) {
-    let channels = &client.part.channels;
+pub fn bind<K: Host<Channels>>(
+    client: &'static Process<K>,
+    server: &'static Process<K>,
+    binding: &'static Lrpc,
+) {
+    let channels = part::<Channels, K>(client);
     channels.binding.set(Some((binding, (server as *const Process<K>).cast())));
     client.space.borrow().as_ref().and_then(|space| channels.open::<K>(space));
 }
 
 /// With 1 a process has a channel to its server, and is told where it is; with 0 it gives that back, unless the server
 /// is being called.
-pub unsafe extern "C" fn set<K: Host>(this: *const (), is_wanted: u64, _: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn set<K: Host<Channels>>(
+    this: *const (),
+    is_wanted: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+) -> i64 {
     // SAFETY: bound so.
     let client = unsafe { of::<K>(this) };
-    let channels = &client.part.channels;
+    let channels = part::<Channels, K>(client);
     let space = client.space.borrow();
     let (Some(space), Some((_, server))) = (space.as_ref(), channels.binding.get()) else { return REFUSED };
     match is_wanted {

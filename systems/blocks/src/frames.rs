@@ -14,7 +14,7 @@ use kortex_resource::ResourceManager;
 use microkernel::methods::of;
 use microkernel::{AddressSpace, Process};
 
-use crate::Host;
+use crate::host::{Host, part};
 
 /// Where frames can be: nothing else is there.
 pub const AT: usize = domain::USERS + (256 << 30);
@@ -54,7 +54,7 @@ impl Frames {
     /// One that isn't its own yet.
     #[cold]
     #[inline(never)]
-    fn more<K: Host>(&self, process: &Process<K>) -> i64 {
+    fn more<K: Host<Frames>>(&self, process: &Process<K>) -> i64 {
         let (number, space) = (self.count.get(), process.space.borrow());
         let (Some(frame), Some(space)) = (self.frames.get(number), space.as_ref()) else { return REFUSED };
         let Ok(page) = space.create(()) else { return REFUSED };
@@ -67,7 +67,7 @@ impl Frames {
     ///
     /// # Safety
     /// Nobody uses them any more.
-    pub unsafe fn release_all<K: Host>(&self, space: &AddressSpace<K>) {
+    pub unsafe fn release_all<K: Host<Frames>>(&self, space: &AddressSpace<K>) {
         for (state, page) in self.frames[..self.count.replace(0)].iter().map(Cell::get) {
             if let (State::Free(_) | State::Taken, Some(page)) = (state, NonNull::new(page)) {
                 // SAFETY: as the caller promises.
@@ -78,10 +78,10 @@ impl Frames {
 }
 
 /// Takes a frame: its number.
-pub unsafe extern "C" fn take<K: Host>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn take<K: Host<Frames>>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so.
     let process = unsafe { of::<K>(this) };
-    let frames = &process.part.frames;
+    let frames = part::<Frames, K>(process);
     let number = frames.free.get();
     let Some(frame) = frames.frames.get(number) else { return frames.more(process) };
     let (state, page) = frame.get();
@@ -91,11 +91,11 @@ pub unsafe extern "C" fn take<K: Host>(this: *const (), _: u64, _: u64, _: u64, 
 }
 
 /// Puts a frame to an address.
-pub unsafe extern "C" fn put<K: Host>(this: *const (), number: u64, at: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn put<K: Host<Frames>>(this: *const (), number: u64, at: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so.
     let process = unsafe { of::<K>(this) };
     let at = at as usize;
-    let Some(frame) = process.part.frames.frames.get(number as usize) else { return REFUSED };
+    let Some(frame) = part::<Frames, K>(process).frames.get(number as usize) else { return REFUSED };
     let (State::Taken, page) = frame.get() else { return REFUSED };
     let Some(page) = NonNull::new(page).filter(|_| (AT..END).contains(&at) && at.is_multiple_of(PAGE)) else {
         return REFUSED;
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn put<K: Host>(this: *const (), number: u64, at: u64, _: 
 /// The same, where no page was put last. By itself that needs no register that others keep, as long as this is apart.
 #[cold]
 #[inline(never)]
-fn put_elsewhere<K: Host>(process: &'static Process<K>, number: u64, at: usize) -> i64 {
+fn put_elsewhere<K: Host<Frames>>(process: &'static Process<K>, number: u64, at: usize) -> i64 {
     if process.space.borrow().as_ref().is_none_or(|space| space.make_ready(at).is_err()) {
         return REFUSED;
     }
@@ -130,10 +130,16 @@ fn put_elsewhere<K: Host>(process: &'static Process<K>, number: u64, at: usize) 
 }
 
 /// Releases a frame, wherever it is.
-pub unsafe extern "C" fn release<K: Host>(this: *const (), number: u64, _: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn release<K: Host<Frames>>(
+    this: *const (),
+    number: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+) -> i64 {
     // SAFETY: bound so.
     let process = unsafe { of::<K>(this) };
-    let frames = &process.part.frames;
+    let frames = part::<Frames, K>(process);
     let Some(frame) = frames.frames.get(number as usize) else { return REFUSED };
     let (state, page) = frame.get();
     match state {

@@ -15,6 +15,7 @@ mod arrays;
 mod channels;
 mod frames;
 mod heap;
+mod host;
 mod programs;
 
 use core::cell::Cell;
@@ -28,11 +29,6 @@ use kortex_hal::time::Rates;
 use kortex_memory::Pool;
 use kortex_thread::Thread;
 use microkernel::{AddressSpace, HONEST, Owner, Process, Services, methods};
-
-/// A kernel with these services.
-pub trait Host: Owner<Services: Services<Part = Part>> {}
-
-impl<K: Owner<Services: Services<Part = Part>>> Host for K {}
 
 /// See the head of this file.
 pub struct Blocks<G> {
@@ -62,8 +58,27 @@ impl<G: Deref<Target: Pool>> Blocks<G> {
     }
 }
 
-/// What a process has of it.
+/// What a process has of these services.
 pub struct Part {
+    frames: frames::Frames,
+    arrays: arrays::Arrays,
+    programs: programs::Programs,
+    channels: channels::Channels,
+    alarm: alarm::Alarm,
+}
+
+/// Each module finds its own part.
+macro_rules! parts {
+    ($($field:ident: $part:ty,)*) => {
+        $(impl AsRef<$part> for Part {
+            fn as_ref(&self) -> &$part {
+                &self.$field
+            }
+        })*
+    };
+}
+
+parts! {
     frames: frames::Frames,
     arrays: arrays::Arrays,
     programs: programs::Programs,
@@ -204,7 +219,7 @@ unsafe extern "C" fn time_left(_: *const (), _: u64, _: u64, _: u64, _: u64) -> 
 }
 
 /// What a signal has interrupted goes on, as by the call that may wait, but sooner: of who calls nothing is kept.
-unsafe extern "C" fn go_on<K: Host>(this: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
+unsafe extern "C" fn go_on<K: Owner>(this: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: it comes from a gate or from an array, and there is nothing of either that must be done yet; from no run.
     unsafe {
         if Activation::running().is_held() {

@@ -10,7 +10,8 @@ use microkernel::Process;
 use microkernel::methods::of;
 use runs::{Cache, Runner};
 
-use crate::{Host, arrays, heap};
+use crate::host::{Host, part};
+use crate::{arrays, heap};
 
 /// A domain's table, which programs call, and until when by the processor's counter.
 #[derive(Clone, Copy)]
@@ -54,10 +55,6 @@ impl Runner for Table {
     fn has_room() -> bool {
         heap::has_room()
     }
-
-    fn cache() -> &'static Cache<Table> {
-        &REMEMBERED.0
-    }
 }
 
 /// Of a process.
@@ -79,30 +76,38 @@ impl Programs {
 }
 
 /// For a call of a process, whose slice begins.
-fn asked<K: Host>(
+fn asked<K: Host<Programs>>(
     process: &'static Process<K>,
     what: impl FnOnce(&runs::Programs<Table>, Table) -> Option<i64>,
 ) -> i64 {
-    let Programs { kept, slice } = &process.part.programs;
+    let Programs { kept, slice } = part::<Programs, K>(process);
     let table = Table { domain: &process.domain, until: time::counter() + slice };
     what(kept, table).unwrap_or(REFUSED)
 }
 
 /// Takes a program: its number. If it can't be taken and there is room for a sentence, why.
-pub unsafe extern "C" fn learn<K: Host>(this: *const (), from: u64, count: u64, why: u64, room: u64) -> i64 {
+pub unsafe extern "C" fn learn<K: Host<Programs>>(
+    this: *const (),
+    from: u64,
+    count: u64,
+    why: u64,
+    room: u64,
+) -> i64 {
     // SAFETY: bound so.
-    asked(unsafe { of::<K>(this) }, |kept, table| kept.learn(table, from, count, why, room))
+    asked(unsafe { of::<K>(this) }, |kept, table| {
+        kept.learn(table, &REMEMBERED.0, [from, count], [why, room])
+    })
 }
 
 /// The number of a program that the kernel remembers, by its hash.
-pub unsafe extern "C" fn know<K: Host>(this: *const (), from: u64, _: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn know<K: Host<Programs>>(this: *const (), from: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so.
-    asked(unsafe { of::<K>(this) }, |kept, table| kept.know(table, from))
+    asked(unsafe { of::<K>(this) }, |kept, table| kept.know(table, &REMEMBERED.0, from))
 }
 
 /// The same for a call that runs something, which stays on the thread's kernel stack until it has stopped: none of what
 /// it calls may leave that.
-fn asked_to_run<K: Host>(
+fn asked_to_run<K: Host<Programs>>(
     process: &'static Process<K>,
     what: impl FnOnce(&runs::Programs<Table>, Table) -> Option<i64>,
 ) -> i64 {
@@ -114,25 +119,43 @@ fn asked_to_run<K: Host>(
 }
 
 /// Runs a program.
-pub unsafe extern "C" fn run<K: Host>(this: *const (), program: u64, request: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn run<K: Host<Programs>>(
+    this: *const (),
+    program: u64,
+    request: u64,
+    _: u64,
+    _: u64,
+) -> i64 {
     // SAFETY: bound so.
     asked_to_run(unsafe { of::<K>(this) }, |kept, table| kept.run(table, program, request))
 }
 
 /// Has a run go on that isn't finished or has stopped.
-pub unsafe extern "C" fn go_on<K: Host>(this: *const (), run: u64, request: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn go_on<K: Host<Programs>>(
+    this: *const (),
+    run: u64,
+    request: u64,
+    _: u64,
+    _: u64,
+) -> i64 {
     // SAFETY: bound so.
     asked_to_run(unsafe { of::<K>(this) }, |kept, table| kept.go_on(table, run, request))
 }
 
 /// Stops a run.
-pub unsafe extern "C" fn cancel<K: Host>(this: *const (), run: u64, _: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn cancel<K: Host<Programs>>(this: *const (), run: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so.
     asked(unsafe { of::<K>(this) }, |kept, _| kept.cancel(run))
 }
 
 /// Forgets a run that has stopped or isn't finished.
-pub unsafe extern "C" fn discard<K: Host>(this: *const (), run: u64, _: u64, _: u64, _: u64) -> i64 {
+pub unsafe extern "C" fn discard<K: Host<Programs>>(
+    this: *const (),
+    run: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+) -> i64 {
     // SAFETY: bound so.
     asked(unsafe { of::<K>(this) }, |kept, _| kept.discard(run))
 }

@@ -1,11 +1,11 @@
-//! What programs call, in the protocol of the [interface](crate::interface).
+//! The calls that programs make, in the protocol of the [interface](crate::interface).
 
 use alloc::format;
 
 use drystone_component::wire::Source;
 use drystone_extension::composite::{Answer, Arguments, Pattern, Results, Services, Value};
 
-use crate::Runner;
+use crate::runner::Runner;
 
 /// The calls of a run.
 pub struct Calls<R> {

@@ -1,9 +1,8 @@
-//! What a client has of programs and their runs, and what it can ask for.
+//! A client's programs and runs, and its requests.
 //!
-//! A run is never long: one that has more to do when its slice is over comes back unfinished, and its client asks
-//! again. Between two slices nothing has to know that there is a run. Trees only are taken: to check one takes as long
-//! as it is, while to prove bytecode may take too long for a kernel that isn't interrupted, and for a server that is
-//! called.
+//! A request is short: a run that isn't finished at the end of its slice returns, and its client asks again. Between
+//! two slices nothing else needs to know of the run. Programs are trees only: a tree is checked in time linear in its
+//! size, while the proof of bytecode may take too long for a kernel that isn't interrupted, or for a server's call.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -15,8 +14,9 @@ use drystone_extension::composite::{
     Allowance, Code, Executor, Hash, Limits, Prepared, Program, Refusal, Run, Step, VarTable, Why,
 };
 
+use crate::calls::Calls;
 use crate::interface::interface;
-use crate::{Calls, Runner};
+use crate::runner::Runner;
 
 const LIMITS: Limits = Limits { program: 4096, words: 1024, texts: 64 };
 /// Bytes of programs that are interpreted at once, about.
@@ -51,17 +51,17 @@ struct Kept<R> {
     cancelled: Arc<AtomicBool>,
 }
 
-/// Of a client.
+/// A client's programs and runs.
 pub struct Programs<R> {
     known: RefCell<Vec<Known<R>>>,
     runs: RefCell<[Option<Kept<R>>; MOST]>,
 }
 
-/// Programs by their hashes, whoever sent them.
+/// Programs of all clients by their hashes.
 pub struct Cache<R>(RefCell<Vec<(Hash, Known<R>)>>);
 
 impl<R> Cache<R> {
-    /// One that knows none.
+    /// The empty cache.
     pub const fn new() -> Cache<R> {
         Cache(RefCell::new(Vec::new()))
     }
@@ -70,7 +70,7 @@ impl<R> Cache<R> {
         self.0.borrow().iter().find(|known| known.0 == *hash).map(|known| known.1.clone())
     }
 
-    /// The oldest that nobody has is forgotten when there are too many.
+    /// Adds a program. A full cache evicts the oldest that no client has.
     fn add(&self, hash: Hash, program: Known<R>) {
         let mut cache = self.0.borrow_mut();
         if cache.len() >= REMEMBERED {
@@ -162,12 +162,19 @@ impl<R: Runner> Programs<R> {
         self.known.take();
     }
 
-    /// Takes a program: its number. If it can't be taken and there is room for a sentence, why.
-    pub fn learn(&self, runner: R, from: u64, count: u64, why: u64, room: u64) -> Option<i64> {
+    /// Takes a program of `count` bytes, and returns its number. If it is refused, the reason is written to `why`, and
+    /// -1 minus its length is returned.
+    pub fn learn(
+        &self,
+        runner: R,
+        cache: &Cache<R>,
+        [from, count]: [u64; 2],
+        [why, room]: [u64; 2],
+    ) -> Option<i64> {
         let bytes = R::has_room().then(|| read(runner, from, count, LIMITS.program))??;
         let hash = Hash::of(&bytes);
-        let prepare = || prepare(&bytes).inspect(|known| R::cache().add(hash, known.clone()));
-        match R::cache().find(&hash).map_or_else(prepare, Ok) {
+        let prepare = || prepare(&bytes).inspect(|known| cache.add(hash, known.clone()));
+        match cache.find(&hash).map_or_else(prepare, Ok) {
             Ok(known) => self.add(known),
             Err(refusal) => {
                 let sentence = refusal.0.as_bytes();
@@ -178,11 +185,11 @@ impl<R: Runner> Programs<R> {
         }
     }
 
-    /// The number of a program that is remembered, by its hash.
-    pub fn know(&self, runner: R, from: u64) -> Option<i64> {
+    /// The number of a cached program, by its hash.
+    pub fn know(&self, runner: R, cache: &Cache<R>, from: u64) -> Option<i64> {
         let mut hash = [0; 32];
         let is_there = R::has_room() && runner.read(from, &mut hash);
-        self.add(R::cache().find(&Hash(hash)).filter(|_| is_there)?)
+        self.add(cache.find(&Hash(hash)).filter(|_| is_there)?)
     }
 
     /// The number of a program of its own.

@@ -72,10 +72,6 @@ impl Runner for Client {
     fn has_room() -> bool {
         heap::has_room()
     }
-
-    fn cache() -> &'static Cache<Client> {
-        &SERVER.remembered
-    }
 }
 
 /// What a server has of its clients: for each place of a channel which channel that is, and what belongs to who has it.
@@ -117,8 +113,8 @@ pub fn serve(this: u64, what: u64, number: u64) -> i64 {
     let Some(programs) = programs_of(this) else { return DECLINED };
     let client = Client { channel: remote::channel_of(this) as *mut u8, time: call(Number::TimeLeft, 0, 0) };
     let answer = match what - PROGRAMS {
-        LEARN => programs.learn(client, 0, number, 0, CHANNEL_BYTES as u64),
-        KNOW => programs.know(client, 0),
+        LEARN => programs.learn(client, &SERVER.remembered, [0, number], [0, CHANNEL_BYTES as u64]),
+        KNOW => programs.know(client, &SERVER.remembered, 0),
         RUN => programs.run(client, number, 0),
         RESUME => programs.go_on(client, number, 0),
         CANCEL => programs.cancel(number),

@@ -1,4 +1,4 @@
-//! Times for which somebody waits, on a platform that has nobody else to keep them.
+//! The clock and timers that composed bindings need, and a timer queue for platforms without one.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -8,9 +8,16 @@ use core::cell::{Cell, RefCell};
 
 use drystone_runtime::far::Waker;
 
-use super::Time;
+/// A platform's clock and timers.
+pub trait Time {
+    /// Nanoseconds since a fixed moment in the past.
+    fn now(&self) -> u64;
 
-/// See the head of this file.
+    /// Wakes a waker at a time in nanoseconds. Dropping the result cancels the timer.
+    fn wake_at(&self, time: u64, waker: Waker) -> Box<dyn Any>;
+}
+
+/// A timer queue for platforms without one.
 pub struct Times {
     me: Weak<Times>,
     now: fn() -> u64,

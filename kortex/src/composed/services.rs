@@ -1,0 +1,34 @@
+//! What composed bindings need of their surroundings.
+
+use alloc::rc::Rc;
+
+use drystone_runtime::binding::Factory;
+
+use super::monitors::Monitors;
+use super::time::Time;
+use crate::Before;
+
+/// What composed bindings need of the platform and of crates that are built in.
+#[derive(Clone)]
+pub struct Services {
+    /// The clock and timers.
+    pub time: Rc<dyn Time>,
+    /// Lists the monitors of `Monitored` bindings.
+    pub monitors: Rc<Monitors>,
+    /// Factories of crates that are built in.
+    pub added: Rc<[&'static Before]>,
+}
+
+impl Services {
+    /// Whether a factory of a BY is composed. The others say how a name is reached.
+    pub fn is_composed(&self, factory: &Factory<'_>) -> bool {
+        KNOWN.contains(&factory.name) || self.added(factory).is_some()
+    }
+
+    pub(super) fn added(&self, factory: &Factory<'_>) -> Option<&'static Before> {
+        self.added.iter().copied().find(|added| added.name == factory.name)
+    }
+}
+
+/// The composed factories of this crate.
+const KNOWN: [&str; 4] = ["Monitored", "Restricted", "Cached", "Retried"];
