@@ -18,8 +18,8 @@ use super::frames::Framed;
 use super::io::Io;
 use super::service::Service;
 use super::socket::{Conversation, config};
-use drystone_net::dial::Dial;
 use drystone_net::socket::Socket;
+use drystone_net::stream_dial::StreamDial;
 use drystone_reactor::{Expectation, Handler, weakly};
 
 /// How long the service may take, once there is a connection.
@@ -39,7 +39,7 @@ struct State {
 }
 
 enum Step {
-    Dialing(Option<Rc<Dial>>),
+    Dialing(#[expect(dead_code, reason = "dropped, it is given up")] Option<Rc<StreamDial>>),
     Asking(Rc<Socket>, MidHandshake<ClientHandshake<Framed>>),
     /// The communication itself.
     Talking(Box<dyn Far>),
@@ -59,9 +59,7 @@ impl Knocking {
                 knocking.dialed(io);
             }
         });
-        if let Step::Dialing(dialing) = &mut knocking.state.borrow_mut().step {
-            *dialing = Some(dial);
-        }
+        knocking.state.borrow_mut().step = Step::Dialing(Some(dial));
         Box::new(Visitor { knocking, _expectation: expectation })
     }
 
@@ -224,13 +222,9 @@ impl Drop for Visitor {
     fn drop(&mut self) {
         let gone = "the client has gone".to_string();
         let step = std::mem::replace(&mut self.knocking.state.borrow_mut().step, Step::Lost(gone));
-        match step {
-            Step::Dialing(Some(dial)) => dial.give_up(),
-            Step::Asking(socket, _) => {
-                socket.close();
-                self.knocking.service.reactor.unhandle(socket.source());
-            }
-            _ => {}
+        if let Step::Asking(socket, _) = step {
+            socket.close();
+            self.knocking.service.reactor.unhandle(socket.source());
         }
     }
 }

@@ -17,7 +17,7 @@ use hyper::{Request, StatusCode};
 use super::io::Io;
 use super::service::Service;
 use super::task::{Handle, Task};
-use drystone_net::dial::Dial;
+use drystone_net::stream_dial::StreamDial;
 use drystone_reactor::{Expectation, Handler};
 
 /// A request that was sent.
@@ -30,7 +30,7 @@ pub(super) struct Sent {
 
 /// What carries a request, and nothing else.
 enum Way {
-    Dial(Rc<Dial>),
+    Dial(#[expect(dead_code, reason = "dropped, it is given up")] Rc<StreamDial>),
     Line(Handle),
 }
 
@@ -53,10 +53,8 @@ impl Sent {
     /// Nobody waits for the reply any more.
     pub(super) fn give_up(&self) {
         self.expectation.take();
-        match self.way.take() {
-            Some(Way::Dial(dial)) => dial.give_up(),
-            Some(Way::Line(task)) => task.end(),
-            None => {}
+        if let Some(Way::Line(task)) = self.way.take() {
+            task.end();
         }
     }
 }
@@ -124,10 +122,7 @@ impl Lines {
                 Err(why) => job.sent.done(Err(why)),
             }
         };
-        let dial = self.service.dial(begin);
-        // Else there is a connection already.
-        let way = sent.way.take().unwrap_or(Way::Dial(dial));
-        sent.way.set(Some(way));
+        sent.way.set(Some(Way::Dial(self.service.dial(begin))));
     }
 }
 

@@ -1,38 +1,45 @@
-//! What a program talks over: to the components that serve it, it is a visitor at each of its communications.
+//! What a run talks over: to the components that serve it, it is a visitor at each of its communications.
 
-use std::cell::{Cell, OnceCell, RefCell};
-use std::rc::{Rc, Weak};
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::{Rc, Weak};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::{Cell, OnceCell, RefCell};
 
 use drystone_component::Interface;
 use drystone_extension::composite::{Answer, Arguments, Pattern, Results, Services};
-use drystone_runtime::far::{Next, Said, Seat, Visitor};
-
-use super::session::Session;
-
 use drystone_kortex::peer::Offer;
 use drystone_kortex::{Expectation, Expected};
+use drystone_runtime::far::{Next, Said, Seat, Visitor};
 
-/// So many communications of a run may be over for the program and not yet for who served it.
+/// Most communications of a run that the program has left and that the server hasn't yet.
 const LEFT: usize = 64;
 
+/// Whatever the run of these communications belongs to.
+pub(crate) trait Runs {
+    /// Something has changed for the run.
+    fn go_on(&self);
+}
+
 /// The communications of a run.
-pub(super) struct Ports {
-    session: Weak<Session>,
+pub(crate) struct Ports {
+    run: Weak<dyn Runs>,
     expected: Expected,
-    /// What each of them leads to, and for which slot of its client.
+    /// What each communication leads to, and for which slot of its client.
     offers: Vec<(Rc<Offer>, usize)>,
-    /// Those that have begun.
+    /// The communications that have begun.
     begun: Vec<Option<Rc<Port>>>,
-    /// Held by each whose server has not let it go.
+    /// Counts the communications that their servers haven't left.
     alive: Rc<()>,
 }
 
 /// A communication that has begun.
 #[derive(Default)]
 struct Port {
-    /// Set when there is one.
+    /// Where messages are said and taken, once a server has taken the communication.
     seat: OnceCell<Rc<dyn Seat>>,
-    /// What it leads to is over; an error: why it is lost.
+    /// How the server's side has ended; an error: why it is lost.
     ended: RefCell<Option<Result<(), String>>>,
     /// The program knows that it is lost.
     is_told: Cell<bool>,
@@ -49,7 +56,7 @@ impl Port {
         }
     }
 
-    /// The program is told that it is lost, unless it knows.
+    /// Tells the program that the communication is lost, once.
     fn tell(&self) -> Result<(), String> {
         match self.next() {
             Next::Over(Err(why)) if !self.is_told.replace(true) => Err(why),
@@ -57,7 +64,7 @@ impl Port {
         }
     }
 
-    /// Where messages are said and taken; `None`: nowhere yet. An error: nowhere any more.
+    /// Where messages are said and taken; `None`: no server has taken it yet. An error: how it has ended.
     fn seat(&self) -> Result<Option<&Rc<dyn Seat>>, Result<(), String>> {
         match &*self.ended.borrow() {
             Some(ended) => Err(ended.clone()),
@@ -77,18 +84,20 @@ impl Port {
 }
 
 impl Ports {
-    /// None has begun yet.
-    pub(super) fn new(session: Weak<Session>, expected: &Expected, offers: Vec<(Rc<Offer>, usize)>) -> Ports {
+    /// Of a run, to these offers. Each begins when it is first used.
+    pub(crate) fn new(run: Weak<dyn Runs>, expected: &Expected, offers: Vec<(Rc<Offer>, usize)>) -> Ports {
         let begun = offers.iter().map(|_| None).collect();
-        Ports { session, expected: expected.clone(), offers, begun, alive: Rc::default() }
+        Ports { run, expected: expected.clone(), offers, begun, alive: Rc::default() }
     }
 
     fn interface(&self, communication: u32) -> &'static Interface {
         self.offers[communication as usize].0.interface()
     }
 
-    /// The communication, which begins if it hasn't; none: it can't yet. An error: there is nothing any more with which
-    /// it could.
+    /// The communication, which begins if it hasn't; `None`: it can't yet.
+    ///
+    /// # Errors
+    /// What it leads to isn't exported any more.
     fn port(&mut self, communication: u32) -> Result<Option<Rc<Port>>, String> {
         let (offer, slot) = &self.offers[communication as usize];
         let begun = &mut self.begun[communication as usize];
@@ -107,19 +116,19 @@ impl Ports {
         offer.visit(Box::new(Visits {
             port: port.clone(),
             slot: *slot,
-            session: self.session.clone(),
+            run: self.run.clone(),
             _may_come: may_come,
             alive: Some(alive),
         }));
         Ok(Some(port))
     }
 
-    /// The program is done with this communication, if it has begun.
+    /// The program leaves this communication, if it has begun.
     fn end(&mut self, communication: usize) {
         self.begun[communication].take().inspect(|port| port.leave());
     }
 
-    /// As [`Services`] say; an error: it is lost.
+    /// [`Services::send`]; an error says why the communication is lost.
     fn say(
         &mut self,
         communication: u32,
@@ -132,7 +141,7 @@ impl Ports {
                 Ok(Some(seat)) => seat.say(message, &values),
                 Ok(None) => Ok(Said::Waits),
                 Err(ended) if self.interface(communication).next(0, message).is_none() => {
-                    // What was to be said is dropped.
+                    // The last message of the protocol: nobody would have answered it.
                     return ended.map(Answer::Ready);
                 }
                 Err(_) => Ok(Said::Anew),
@@ -152,7 +161,7 @@ impl Ports {
         }
     }
 
-    /// The same.
+    /// [`Services::receive`]; an error says why the communication is lost.
     fn hear(
         &mut self,
         communication: u32,
@@ -179,7 +188,7 @@ impl Ports {
         }
     }
 
-    /// The same.
+    /// [`Services::test`]; an error says why the communication is lost.
     fn ask(&mut self, communication: u32, pattern: Pattern) -> Result<Answer<bool>, String> {
         let interface = self.interface(communication);
         // A test begins nothing where the server has nothing to say first.
@@ -231,11 +240,11 @@ impl Services for Ports {
     }
 }
 
-/// A communication as the component knows it that serves it.
+/// The same communication, as its server knows it.
 struct Visits {
     port: Rc<Port>,
     slot: usize,
-    session: Weak<Session>,
+    run: Weak<dyn Runs>,
     _may_come: Expectation,
     alive: Option<Rc<()>>,
 }
@@ -249,8 +258,8 @@ impl Visitor for Visits {
     }
 
     fn go_on(&mut self) {
-        if let Some(session) = self.session.upgrade() {
-            session.go_on();
+        if let Some(run) = self.run.upgrade() {
+            run.go_on();
         }
     }
 

@@ -1,49 +1,56 @@
-//! Ships the blocks of this program's own clients (`{COMPOSITE}`): what they send by the interface of their block goes
-//! to who takes composite calls in the other program, and what comes from there goes back.
+//! A block of calls (`{COMPOSITE}`) of one of this program's own clients, which is shipped to the program that serves
+//! its calls: the values that the client sends to its block go there with the block, and what comes from there goes
+//! back to the client.
+//!
+//! A block that is refused runs here instead, and is shipped again ever more seldom.
 
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
 
-use drystone_component::Message;
 use drystone_component::wire::{put_opaque, put_u32};
+use drystone_component::{Interface, Message};
 use drystone_extension::composite::{self, Hash, shipping};
 use drystone_runtime::binding::shipment::{ENDED, FAILED, REFUSED};
 use drystone_runtime::far::{Arrival, Far, Filling, Harbour, Letters, Outgoing, Reach, Shipment, Waker};
 use drystone_runtime::layout::Fault;
 use drystone_runtime::native::Value;
 
-use super::interface;
-
-/// Rounds that are asked for at once: when they are over, as many more.
+/// Rounds that a run gets at once: when it has used them, it gets as many more.
 const ROUNDS: i64 = 1_000_000_000;
 
-/// What ships a block to a place.
-pub struct Ships {
-    /// Begins to talk to who takes composite calls there.
-    reach: Rc<RefCell<Box<dyn Reach>>>,
-    block: Rc<Block>,
+/// A block, as its clients are bound to it.
+pub(crate) struct Block {
+    /// Begins communications with the composite service there.
+    service: Rc<RefCell<Box<dyn Reach>>>,
+    shipped: Rc<Shipped>,
+    /// See [`Harbour`].
     program: String,
     number: usize,
-    list: String,
+    names: String,
 }
 
 /// What is shipped.
-struct Block {
+struct Shipped {
+    /// The composite service's interface.
+    interface: &'static Interface,
     program: Vec<u8>,
     hash: Hash,
-    /// Its names, as they are sent.
+    /// The names of what its communications lead to, as they are sent.
     names: Vec<u8>,
-    /// The other side has had it once.
+    /// The other side remembers the program by its hash, as far as is known.
     is_known: Cell<bool>,
     refusals: Refusals,
 }
 
-/// A block that was refused is done here instead: once, and then twice as often each time, because what it was refused
-/// for may pass.
+/// Exponential back-off: after a refusal the block runs here once before it is shipped again, after the next one twice,
+/// then four times. The reason for the refusal may pass.
 #[derive(Default)]
 struct Refusals {
     in_a_row: Cell<u32>,
-    /// So many times more.
+    /// Runs that are to be done here before it is shipped again.
     here: Cell<u64>,
 }
 
@@ -53,7 +60,7 @@ impl Refusals {
         self.here.set(1 << before.min(32));
     }
 
-    /// It was taken.
+    /// The block was taken.
     fn end(&self) {
         self.in_a_row.set(0);
     }
@@ -66,31 +73,36 @@ impl Refusals {
     }
 }
 
-impl Ships {
-    /// Ships to who is reached so, by the interface of composite calls, and stands beside what is reached at the
+impl Block {
+    /// A block that is shipped to a composite service with this interface, and stands beside what is reached at the
     /// harbour.
-    pub fn new(reach: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Ships {
+    pub(crate) fn new(
+        interface: &'static Interface,
+        service: Box<dyn Reach>,
+        harbour: Harbour<'_>,
+        shipment: Shipment<'_>,
+    ) -> Block {
         let mut names = Vec::new();
         put_u32(&mut names, shipment.names.len() as u32);
         shipment.names.iter().for_each(|name| put_opaque(&mut names, name.as_bytes()));
         let program = shipment.program.to_vec();
         let (is_known, refusals) = Default::default();
-        let block = Block { hash: Hash::of(&program), program, names, is_known, refusals };
-        Ships {
-            reach: Rc::new(RefCell::new(reach)),
-            block: Rc::new(block),
+        let shipped = Shipped { interface, hash: Hash::of(&program), program, names, is_known, refusals };
+        Block {
+            service: Rc::new(RefCell::new(service)),
+            shipped: Rc::new(shipped),
             program: harbour.program.to_string(),
             number: harbour.number,
-            list: shipment.names.join(", "),
+            names: shipment.names.join(", "),
         }
     }
 }
 
-impl Reach for Ships {
+impl Reach for Block {
     fn begin(&mut self) -> Box<dyn Far> {
-        Box::new(Shipped {
-            reach: self.reach.clone(),
-            block: self.block.clone(),
+        Box::new(Communication {
+            service: self.service.clone(),
+            block: self.shipped.clone(),
             far: None,
             pump: None,
             sent: None,
@@ -99,21 +111,26 @@ impl Reach for Ships {
     }
 
     fn harbour(&self) -> Option<Harbour<'_>> {
-        let Ships { program, number, list, .. } = self;
-        Some(Harbour { program, number: *number, name: list, is_open: self.block.refusals.may_be_shipped() })
+        let Block { program, number, names, .. } = self;
+        Some(Harbour {
+            program,
+            number: *number,
+            name: names,
+            is_open: self.shipped.refusals.may_be_shipped(),
+        })
     }
 }
 
-/// The communication of a block's client.
-struct Shipped {
-    reach: Rc<RefCell<Box<dyn Reach>>>,
-    block: Rc<Block>,
-    /// With who takes composite calls; none before the first, and after one that was left in its midst.
+/// The communication of a client with its block.
+struct Communication {
+    service: Rc<RefCell<Box<dyn Reach>>>,
+    block: Rc<Shipped>,
+    /// The communication with the service; none before the first run, and after one that was left in its midst.
     far: Option<Box<dyn Far>>,
     pump: Option<Waker>,
-    /// What was asked for and isn't answered.
+    /// What the client has sent and hasn't been answered.
     sent: Option<Sent>,
-    /// What has become of it.
+    /// What has come of it.
     answer: Option<Answer>,
 }
 
@@ -138,28 +155,31 @@ impl Answer {
     }
 }
 
-fn message(number: usize) -> &'static Message {
-    &interface().messages.get()[number]
+impl Shipped {
+    /// A message of the service, by its number.
+    fn message(&self, number: usize) -> &'static Message {
+        &self.interface.messages.get()[number]
+    }
 }
 
-impl Shipped {
+impl Communication {
     fn far(&mut self) -> &mut Box<dyn Far> {
-        let Shipped { reach, pump, .. } = self;
+        let Communication { service, pump, .. } = self;
         self.far.get_or_insert_with(|| {
-            let mut far = reach.borrow_mut().begin();
+            let mut far = service.borrow_mut().begin();
             pump.iter().for_each(|pump| far.attach(pump.clone()));
             far
         })
     }
 
-    /// Sends the block, or what it is known by, and its values.
+    /// Sends the block, or its hash, and its values.
     fn run(&mut self, by_hash: bool) -> Result<(), String> {
         let block = self.block.clone();
         let Some(Sent { letters, table }) = &self.sent else { return Ok(()) };
         let program = if by_hash { &block.hash.0[..] } else { &block.program };
         let values =
             [program, &block.names, table].map(Value::Text).into_iter().chain([Value::Integer(ROUNDS)]);
-        let mut letter = letters.of(message(shipping::RUN), values)?;
+        let mut letter = letters.of(block.message(shipping::RUN), values)?;
         self.far().send(shipping::RUN, letter.as_outgoing());
         Ok(())
     }
@@ -169,10 +189,10 @@ impl Shipped {
         Answer::Refused
     }
 
-    /// Takes an answer; none where it isn't the last one.
+    /// Takes an answer of the service; `None`: another one follows.
     fn hear(&mut self, number: usize) -> Result<Option<Answer>, String> {
         let (Some(far), Some(sent)) = (&mut self.far, &self.sent) else { return Ok(None) };
-        let mut letter = sent.letters.filled(message(number), |values| far.take(values))?;
+        let mut letter = sent.letters.filled(self.block.message(number), |values| far.take(values))?;
         let values = letter.as_outgoing();
         self.block.is_known.set(!matches!(number, shipping::UNKNOWN | shipping::REFUSED));
         Ok(Some(match number {
@@ -187,14 +207,14 @@ impl Shipped {
             shipping::STOPPED => match values.integer(0) {
                 shipping::BUDGET => {
                     let more = [Value::Text(b""), Value::Integer(ROUNDS)];
-                    let mut letter = sent.letters.of(message(shipping::RESUME), more)?;
+                    let mut letter = sent.letters.of(self.block.message(shipping::RESUME), more)?;
                     far.send(shipping::RESUME, letter.as_outgoing());
                     return Ok(None);
                 }
                 shipping::CANCELLED => return Err("the block was cancelled".into()),
                 fault => {
                     let answer = failed(fault, &values);
-                    // It would wait there to be resumed.
+                    // Otherwise the run would wait there to be resumed.
                     self.far = None;
                     answer
                 }
@@ -217,13 +237,13 @@ fn failed(number: i64, values: &Outgoing<'_>) -> Answer {
         Some(composite::Fault::InvalidConversion) => Fault::InvalidConversion,
         Some(composite::Fault::InvalidArgument) => Fault::InvalidArgument,
     };
-    // What is said begins with the fault's name, which is said here anyway.
+    // The sentence begins with the fault's name, which the runtime adds again.
     let name = known.map_or_else(String::new, |fault| fault.to_string());
     let why = said.strip_prefix(&name).map(|rest| rest.trim_start_matches(": ")).unwrap_or(&said);
     Answer::Failed { fault, location: values.integer(1), why: why.to_string() }
 }
 
-impl Far for Shipped {
+impl Far for Communication {
     fn attach(&mut self, pump: Waker) {
         self.pump = Some(pump);
     }
@@ -238,7 +258,7 @@ impl Far for Shipped {
         self.sent = Some(Sent { letters: values.letters(), table });
         self.answer = None;
         if encoded.and_then(|()| self.run(self.block.is_known.get())).is_err() {
-            // Nothing was sent, so that nothing of it runs.
+            // Nothing was sent, so nothing of it runs there.
             self.answer = Some(self.refused());
             self.pump.iter().for_each(Waker::wake);
         }
@@ -252,7 +272,7 @@ impl Far for Shipped {
             let Some(far) = &mut self.far else { return Arrival::Nothing };
             let arrival = far.receive();
             if matches!(arrival, Arrival::Lost(_)) && far.was_refused() && self.sent.is_some() {
-                // Nobody takes composite calls there.
+                // There is no composite service there.
                 self.far = None;
                 self.answer = Some(self.refused());
                 continue;
@@ -291,7 +311,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_refused_is_shipped_ever_more_seldom() {
+    fn a_block_that_is_refused_is_shipped_ever_more_seldom() {
         let refusals = Refusals::default();
         let mut shipped = Vec::new();
         for time in 0..100 {

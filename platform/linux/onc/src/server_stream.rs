@@ -8,10 +8,10 @@ use std::rc::{Rc, Weak};
 
 use drystone_runtime::far::Waker;
 
-use super::door::Door;
 use super::record::{self, Record, Records};
+use super::server::Server;
+use super::server_session::{Back, Call, Session, Write};
 use super::service::{Asked, Service};
-use super::session::{Back, Call, Session, Write};
 use drystone_net::socket::{FULL, Socket};
 use drystone_reactor::Handler;
 
@@ -20,13 +20,13 @@ use drystone_reactor::Handler;
 const MOST_OPEN: usize = 64;
 
 /// Those to one address, by their sources.
-pub(super) type Connections = RefCell<HashMap<usize, Weak<Connection>>>;
+pub(super) type ServerStreams = RefCell<HashMap<usize, Weak<ServerStream>>>;
 
 /// See the head of this file.
-pub(super) struct Connection {
-    me: Weak<Connection>,
-    door: Rc<Door>,
-    all: Rc<Connections>,
+pub(super) struct ServerStream {
+    me: Weak<ServerStream>,
+    server: Rc<Server>,
+    all: Rc<ServerStreams>,
     socket: Rc<Socket>,
     state: RefCell<State>,
 }
@@ -58,36 +58,36 @@ enum Step {
     End,
 }
 
-impl Connection {
+impl ServerStream {
     /// Serves somebody who has come.
-    pub(super) fn begin_at(door: &Rc<Door>, all: &Rc<Connections>, socket: Rc<Socket>) {
+    pub(super) fn begin_at(server: &Rc<Server>, all: &Rc<ServerStreams>, socket: Rc<Socket>) {
         let source = socket.source();
         let state = State {
-            records: Records::new(door.service.limit),
+            records: Records::new(server.service.limit),
             session: None,
             open: 0,
             kept: 0,
             waiting: Vec::new(),
             over: false,
         };
-        let connection = Rc::new_cyclic(|me| Connection {
+        let connection = Rc::new_cyclic(|me| ServerStream {
             me: me.clone(),
-            door: door.clone(),
+            server: server.clone(),
             all: all.clone(),
             socket,
             state: RefCell::new(state),
         });
         all.borrow_mut().insert(source, Rc::downgrade(&connection));
-        door.reactor.handle(source, connection);
+        server.reactor.handle(source, connection);
     }
 
     fn begin(&self, calls: VecDeque<Call>) {
-        let lasts = self.door.service.calls.lasting;
-        let session = Session::new(self.door.service.clone(), calls, lasts);
+        let lasts = self.server.service.calls.lasting;
+        let session = Session::new(self.server.service.clone(), calls, lasts);
         if lasts {
             self.state.borrow_mut().session = Some(session.clone());
         }
-        self.door.arrivals.bring(session);
+        self.server.arrivals.bring(session);
     }
 
     fn carry_out(&self, call: Call) {
@@ -127,14 +127,14 @@ impl Connection {
 
     fn is_full(&self) -> bool {
         let state = self.state.borrow();
-        state.over || state.has_enough(self.door.service.limit) || self.socket.unsent() >= FULL
+        state.over || state.has_enough(self.server.service.limit) || self.socket.unsent() >= FULL
     }
 
     fn next(&self) -> Step {
         match self.state.borrow_mut().records.next() {
             Record::Incomplete => Step::Read,
             Record::TooLarge => Step::End,
-            Record::Whole(record) => match self.door.service.asked(record) {
+            Record::Whole(record) => match self.server.service.asked(record) {
                 Asked::Nothing => Step::End,
                 Asked::Reply(reply) => Step::Reply(reply),
                 Asked::Call { xid, call, arguments } => {
@@ -146,7 +146,7 @@ impl Connection {
 
     /// `false`: the client has closed.
     fn read(&self) -> io::Result<bool> {
-        let bytes = &mut *self.door.reactor.scratch.borrow_mut();
+        let bytes = &mut *self.server.reactor.scratch.borrow_mut();
         let length = self.socket.read_in_turn(bytes)?;
         self.state.borrow_mut().records.feed(&bytes[..length]);
         Ok(length > 0)
@@ -167,7 +167,7 @@ impl Connection {
         if let Some(session) = session {
             session.end();
         }
-        self.door.reactor.unhandle(self.socket.source());
+        self.server.reactor.unhandle(self.socket.source());
     }
 }
 
@@ -184,7 +184,7 @@ impl State {
     }
 }
 
-impl Back for Connection {
+impl Back for ServerStream {
     fn has_room(&self, pump: &Waker) -> bool {
         let is_full = self.socket.unsent() >= FULL && !self.state.borrow().over;
         if is_full {
@@ -194,7 +194,7 @@ impl Back for Connection {
     }
 
     fn reply(&self, call: &Call, write: Write<'_>) -> Result<(), String> {
-        let limit = self.door.service.limit;
+        let limit = self.server.service.limit;
         let mut out = Vec::new();
         let begun = record::begin(&mut out);
         let written = write(&mut out).and_then(|()| record::end(&mut out, begun, limit));
@@ -219,7 +219,7 @@ impl Back for Connection {
     }
 
     fn lasts(&self) -> bool {
-        self.door.service.calls.lasting
+        self.server.service.calls.lasting
     }
 
     fn begin_anew(&self, calls: VecDeque<Call>) {
@@ -235,7 +235,7 @@ impl Back for Connection {
     }
 }
 
-impl Handler for Connection {
+impl Handler for ServerStream {
     fn ready(&self) {
         if self.socket.unsent() < FULL {
             let waiting = std::mem::take(&mut self.state.borrow_mut().waiting);

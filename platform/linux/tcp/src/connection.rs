@@ -1,52 +1,49 @@
-//! A connection over TCP, with the program at its other end. One that was dialed is there for as long as somebody here
-//! uses it; one that was accepted until it ends.
+//! A connection over TCP or TLS with the program at its other end. One that was dialled lasts for as long as somebody
+//! here uses it, one that was accepted until it ends.
 //!
-//! What comes is read when the reactor says so; what is to be sent waits until the program has nothing else to do, so
-//! that many messages go at once.
-
-mod dialing;
+//! Input is read when the reactor says so. Output waits until the program has nothing else to do, so that many messages
+//! go at once.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
-use std::net::Shutdown;
+use std::net::{IpAddr, Shutdown};
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
 
 use drystone_component::wire::{Limits, Role};
 use drystone_kortex::Expected;
 use drystone_kortex::peer::{Composites, Line, Offer, Peer};
+use drystone_net::alive::expect_receipt;
+use drystone_net::dial::{Dial, Permit};
+use drystone_net::place::Place;
+use drystone_net::secure::Channel;
+use drystone_reactor::{Drain, Handler, Reactor, reason, weakly};
 use mio::net::TcpStream;
 
-use super::credentials::Credentials;
-use super::crowd::Guest;
+use super::credentials::{Credentials, permit};
 use super::exports::Exports;
-use drystone_net::alive::{expect_receipt, keep_alive};
-use drystone_net::dial::Addresses;
-use drystone_net::place::{Place, Search};
-use drystone_net::secure::Channel;
-use drystone_reactor::reason;
-use drystone_reactor::{Drain, Handler, Reactor, Time, weakly};
+use super::memory::Holder;
 
-/// How long one address may take to be reached.
+/// How long the other end may take to send its greeting.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long the other end may take to read why a connection ends.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// How often a connection is read before others get a turn.
+/// Reads of a connection in a row, before other connections have a turn.
 const READS: usize = 16;
 
-/// What is said of a connection that the other end has ended without a word.
+/// The reason where the other end has closed the connection without giving one.
 const CLOSED: &str = "the other side has closed the connection";
 
 /// See the head of this file.
-pub(super) struct Link {
-    me: Weak<Link>,
+pub(super) struct Connection {
+    me: Weak<Connection>,
     reactor: Rc<Reactor>,
     peer: Peer,
-    /// What is exported to who came in; nothing to whom this program has dialed.
+    /// What the other end may ask for; `None` if this program has dialled.
     exports: Option<Rc<Exports>>,
-    /// Who came in may ship composite calls.
+    /// The other end may ship composite calls.
     takes_composites: bool,
     socket: RefCell<Option<Socket>>,
     cipher: Cipher,
@@ -61,40 +58,73 @@ struct Socket {
     source: usize,
 }
 
-/// What goes over the stream instead of the bytes themselves.
+/// TLS, if the two ends use it.
 type Cipher = RefCell<Option<Channel>>;
 
 enum Stage {
-    /// What does the host's name stand for?
-    Searching(Place, Search),
-    /// The kernel makes a connection; if it fails, there are other addresses. Until then it may take.
-    Connecting(Addresses, Time, Instant),
+    Dialling(#[expect(dead_code, reason = "dropped, it is given up")] Rc<Dial>),
     Open,
-    /// All is over but that the other end may read why.
+    /// It is over, but the other end may still read why.
     Leaving,
     Over,
 }
 
-impl Link {
-    /// Somebody has come.
-    pub(super) fn accepted(
+impl Connection {
+    /// Another program has connected.
+    ///
+    /// # Errors
+    /// The system has no room for one more.
+    pub(super) fn accept(
         reactor: &Rc<Reactor>,
         stream: TcpStream,
         exports: &Rc<Exports>,
         credentials: Option<&Credentials>,
     ) -> io::Result<()> {
-        let link = Link::new(reactor, Role::Acceptor, Some(exports.clone()));
-        *link.cipher.borrow_mut() = credentials.map(Credentials::accept).transpose()?;
-        let source = link.watch(stream)?;
-        // Nobody else keeps it.
-        reactor.handle(source, link.clone());
-        exports.crowd.add(link.me.clone());
-        link.open();
+        let connection = Connection::new(reactor, Role::Acceptor, Some(exports.clone()));
+        *connection.cipher.borrow_mut() = credentials.map(Credentials::accept).transpose()?;
+        let source = connection.watch(stream)?;
+        // Only the reactor keeps it.
+        reactor.handle(source, connection.clone());
+        exports.memory.add(connection.me.clone());
+        connection.open();
         Ok(())
     }
 
-    fn new(reactor: &Rc<Reactor>, role: Role, exports: Option<Rc<Exports>>) -> Rc<Link> {
-        Rc::new_cyclic(|me| Link {
+    /// Begins to dial another program.
+    pub(super) fn dial(
+        reactor: &Rc<Reactor>,
+        place: &Place,
+        credentials: Option<&Credentials>,
+    ) -> Rc<Connection> {
+        let connection = Connection::new(reactor, Role::Dialer, None);
+        match credentials.map(|credentials| credentials.dial(&place.host)).transpose() {
+            Ok(cipher) => *connection.cipher.borrow_mut() = cipher,
+            Err(why) => {
+                connection.lose(&why);
+                return connection;
+            }
+        }
+        let permit: Permit = if credentials.is_some() { |_: IpAddr| Ok(()) } else { permit };
+        let me = connection.me.clone();
+        let dial = Dial::begin(reactor, place.addresses(place.port.unwrap_or(0)), permit, move |dialled| {
+            me.upgrade().inspect(|connection| connection.dialled(dialled));
+        });
+        *connection.stage.borrow_mut() = Stage::Dialling(dial);
+        connection
+    }
+
+    fn dialled(&self, dialled: Result<TcpStream, String>) {
+        match dialled.and_then(|stream| self.watch(stream).map_err(|error| reason(&error))) {
+            Ok(source) => {
+                self.reactor.handle(source, weakly(&self.me, |connection| connection.go_on()));
+                self.open();
+            }
+            Err(why) => self.lose(&why),
+        }
+    }
+
+    fn new(reactor: &Rc<Reactor>, role: Role, exports: Option<Rc<Exports>>) -> Rc<Connection> {
+        Rc::new_cyclic(|me| Connection {
             me: me.clone(),
             reactor: reactor.clone(),
             peer: Peer::new(role, Limits::default()),
@@ -117,21 +147,10 @@ impl Link {
         self.me.upgrade().expect("is used through it")
     }
 
-    /// The other end has had time to say something.
-    fn wants_hello(&self) {
-        if self.waits_for_hello() {
-            self.lose("it doesn't answer");
-        }
-    }
-
-    /// The other end has said nothing yet.
-    fn waits_for_hello(&self) -> bool {
-        !self.peer.has_greeted()
-    }
-
     fn watch(&self, mut stream: TcpStream) -> io::Result<usize> {
-        keep_alive(&stream);
         expect_receipt(&stream);
+        // Bytes are collected here; the kernel needn't do so again.
+        let _ = stream.set_nodelay(true);
         let source = self.reactor.watch(&mut stream)?;
         *self.socket.borrow_mut() = Some(Socket { stream, source });
         Ok(source)
@@ -144,54 +163,29 @@ impl Link {
     }
 
     fn open(&self) {
-        if let Some(socket) = &*self.socket.borrow() {
-            // Bytes are collected here; the kernel needn't do so again.
-            let _ = socket.stream.set_nodelay(true);
-        }
         *self.stage.borrow_mut() = Stage::Open;
         self.send_soon();
-        self.reactor.at(Instant::now() + PATIENCE, weakly(&self.me, |link| link.wants_hello()));
+        self.reactor
+            .at(Instant::now() + PATIENCE, weakly(&self.me, |connection| connection.expect_greeting()));
     }
 
-    /// Goes on with whatever it is at.
+    /// The other end has had its time to send a greeting.
+    fn expect_greeting(&self) {
+        if !self.peer.has_greeted() {
+            self.lose("it doesn't answer");
+        }
+    }
+
+    /// The kernel has something to say of it.
     fn go_on(&self) {
-        let stage = std::mem::replace(&mut *self.stage.borrow_mut(), Stage::Over);
-        match stage {
-            Stage::Searching(place, search) => match search.result() {
-                None => *self.stage.borrow_mut() = Stage::Searching(place, search),
-                Some(Ok(addresses)) => {
-                    self.next_address(Addresses::new(addresses, &format!("{} has no address", place.host)));
-                }
-                Some(Err(error)) => self.lose(&reason(&error)),
-            },
-            Stage::Connecting(mut addresses, time, until) => {
-                let failure = match self.connected() {
-                    None if Instant::now() < until => {
-                        *self.stage.borrow_mut() = Stage::Connecting(addresses, time, until);
-                        return;
-                    }
-                    None => "it doesn't answer".to_string(),
-                    Some(Err(error)) => reason(&error),
-                    Some(Ok(())) => {
-                        self.reactor.cancel(time);
-                        self.open();
-                        return self.read();
-                    }
-                };
-                self.reactor.cancel(time);
-                self.unwatch();
-                addresses.fail(failure);
-                self.next_address(addresses);
-            }
-            Stage::Open => {
-                *self.stage.borrow_mut() = Stage::Open;
-                self.read();
-            }
-            Stage::Leaving => {
-                *self.stage.borrow_mut() = Stage::Leaving;
-                self.discard();
-            }
-            Stage::Over => {}
+        let (is_open, is_leaving) = {
+            let stage = &*self.stage.borrow();
+            (matches!(stage, Stage::Open), matches!(stage, Stage::Leaving))
+        };
+        if is_open {
+            self.read();
+        } else if is_leaving {
+            self.discard();
         }
     }
 
@@ -237,14 +231,14 @@ impl Link {
         self.come_back();
     }
 
-    /// So many bytes have come, or wait to be sent.
+    /// So many bytes more are held: they have come, or wait to be sent.
     fn holds_more(&self, bytes: usize) {
         if let Some(exports) = &self.exports {
-            exports.crowd.grow(bytes);
+            exports.memory.grow(bytes);
         }
     }
 
-    /// Goes on when others have had a turn.
+    /// Goes on when other connections have had a turn.
     fn come_back(&self) {
         if let Some(socket) = &*self.socket.borrow() {
             self.reactor.come_back(socket.source);
@@ -256,7 +250,7 @@ impl Link {
         self.socket.borrow().as_ref().is_some_and(|socket| self.reactor.is_dry(socket.source))
     }
 
-    /// A read gave less than there was room for; of what is enciphered that says nothing.
+    /// A read gave less than there was room for. With TLS that says nothing.
     fn is_dry_now(&self) {
         if let (Some(socket), None) = (&*self.socket.borrow(), &*self.cipher.borrow()) {
             self.reactor.is_dry_now(socket.source);
@@ -303,12 +297,12 @@ impl Link {
         }
     }
 
-    /// All is over but what the other end has still to be told, for which it has not long.
+    /// It is over, but the other end is still told why, within a time limit.
     fn part(&self) {
         self.is_over.set(true);
         self.send_soon();
-        let link = self.me.upgrade().expect("is used through it");
-        self.reactor.at(Instant::now() + FAREWELL, Rc::new(Limit(link)));
+        let connection = self.me.upgrade().expect("is used through it");
+        self.reactor.at(Instant::now() + FAREWELL, Rc::new(Limit(connection)));
     }
 
     /// The other end has been told that this is over.
@@ -324,16 +318,16 @@ impl Link {
     fn lose(&self, why: &str) {
         *self.stage.borrow_mut() = Stage::Over;
         self.is_over.set(true);
-        // Who uses it still may do so for long: until it has taken what has come.
+        // Its users may keep it for long, until they have taken what has come.
         self.unwatch();
-        if let Some(link) = self.me.upgrade() {
-            let line: Rc<dyn Line> = link;
+        if let Some(connection) = self.me.upgrade() {
+            let line: Rc<dyn Line> = connection;
             self.peer.lost(&line, why);
         }
     }
 }
 
-impl Line for Link {
+impl Line for Connection {
     fn peer(&self) -> &Peer {
         &self.peer
     }
@@ -344,16 +338,16 @@ impl Line for Link {
     }
 
     fn send_soon(&self) {
-        if let (Stage::Open, Some(socket), Some(link)) =
+        if let (Stage::Open, Some(socket), Some(connection)) =
             (&*self.stage.borrow(), &*self.socket.borrow(), self.me.upgrade())
         {
-            self.reactor.drain_later(socket.source, link);
+            self.reactor.drain_later(socket.source, connection);
         }
     }
 
     fn send_now(&self) {
         if matches!(*self.stage.borrow(), Stage::Open) && !self.is_full.get() {
-            // What the kernel doesn't take now goes when it does; what else is wrong is said then, too.
+            // What the kernel doesn't take now goes later; any other error is seen then, too.
             self.is_full.set(self.write().is_err());
         }
     }
@@ -363,8 +357,7 @@ impl Line for Link {
     }
 
     fn composites(&self) -> Option<&Rc<dyn Composites>> {
-        let exports = self.exports.as_ref().filter(|_| self.takes_composites);
-        exports.map(|exports| &exports.composites)
+        self.exports.as_ref().filter(|_| self.takes_composites)?.composites.as_ref()
     }
 
     fn expected(&self) -> &Expected {
@@ -372,7 +365,7 @@ impl Line for Link {
     }
 }
 
-impl Guest for Link {
+impl Holder for Connection {
     fn held(&self) -> usize {
         self.peer.held()
     }
@@ -386,15 +379,15 @@ impl Guest for Link {
     }
 }
 
-impl Drain for Link {
+impl Drain for Connection {
     fn drain(&self) -> bool {
         if !matches!(*self.stage.borrow(), Stage::Open) {
             return true;
         }
         let written = self.write();
         self.is_full.set(written.is_err());
-        if let Some(link) = self.me.upgrade() {
-            let line: Rc<dyn Line> = link;
+        if let Some(connection) = self.me.upgrade() {
+            let line: Rc<dyn Line> = connection;
             self.peer.tell(&line);
         }
         match written {
@@ -414,20 +407,20 @@ impl Drain for Link {
     }
 }
 
-impl Handler for Link {
+impl Handler for Connection {
     fn ready(&self) {
         self.go_on();
     }
 }
 
-impl Drop for Link {
+impl Drop for Connection {
     fn drop(&mut self) {
         self.unwatch();
     }
 }
 
-/// Ends a link whose other end does not read why it ends.
-struct Limit(Rc<Link>);
+/// Ends a connection whose other end doesn't read why it ends.
+struct Limit(Rc<Connection>);
 
 impl Handler for Limit {
     fn ready(&self) {
@@ -435,7 +428,7 @@ impl Handler for Limit {
     }
 }
 
-/// Tries once more what was interrupted.
+/// Repeats a system call that was interrupted.
 fn again<T>(mut what: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match what() {

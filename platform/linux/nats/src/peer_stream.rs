@@ -1,6 +1,6 @@
-//! A line between a client's program and a server's: a stream of bytes in each direction, as messages from one private
-//! subject to another, each with the place of its bytes in the stream. So it is seen if one is missing, and no more is
-//! on its way than the other side has room for.
+//! A line between a client's program and a server's: a stream of bytes in each direction, sent as messages from one
+//! private subject to another. Each message has the place of its bytes in the stream, so a lost one is noticed, and
+//! tells how many bytes have come from the other side, which bounds what is on its way.
 
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
@@ -12,21 +12,23 @@ use drystone_component::wire::{Limits, Role};
 use drystone_kortex::Expected;
 use drystone_kortex::peer::{Composites, Line, Names, Offer, Peer};
 
+use drystone_reactor::{Time, weakly};
+
 use super::envelope::{Envelope, Kind};
 use super::partner::{MISSES, Partner};
 use super::session::Session;
-use drystone_reactor::{Time, weakly};
+use super::users::{Stream, Written};
 
 /// How long a server may take to answer a client that begins.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Bytes that may be on their way, and how many are taken before the other side is told so.
+/// Most bytes that are on their way, and how many are taken before the other side is told so.
 const WINDOW: u64 = 4 << 20;
 const SHARE: u64 = WINDOW / 4;
 
-/// See the head of this file. A client's is there for as long as somebody uses it, a server's until it is over.
-pub(super) struct Link {
-    me: Weak<Link>,
+/// See the head of this file. A client's stream lasts for as long as somebody uses it, a server's until it is over.
+pub(super) struct PeerStream {
+    me: Weak<PeerStream>,
     session: Rc<Session>,
     number: u64,
     peer: Peer,
@@ -43,9 +45,9 @@ pub(super) struct Link {
 }
 
 enum Stage {
-    /// There is no connection to NATS yet. A name that is to be asked for.
+    /// There is no connection to NATS yet, or it isn't known where this name is served.
     Waiting(String),
-    /// A server has been asked for.
+    /// A server of this name has been asked for.
     Asked {
         name: String,
         is_listed: bool,
@@ -56,53 +58,42 @@ enum Stage {
     Over,
 }
 
-/// Whom it joins.
+/// The subjects that it joins, and the other program.
 struct Ends {
     here: Subject,
     there: Subject,
     partner: Rc<Partner>,
 }
 
-/// What became of the bytes that were to be written.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Written {
-    /// All are on their way.
-    All,
-    /// The other side has to take some first.
-    Unheard,
-    /// This side's engine has to take some first.
-    Full,
-}
-
-impl Link {
+impl PeerStream {
     /// Begins to look for a server of what a name means.
-    pub(super) fn dial(session: &Rc<Session>, name: &str) -> Rc<Link> {
-        let link = Link::new(session, Role::Dialer, None, Stage::Waiting(name.to_string()));
-        session.add(link.number, &link);
-        session.wanted(&link);
-        link
+    pub(super) fn dial(session: &Rc<Session>, name: &str) -> Rc<PeerStream> {
+        let stream = PeerStream::new(session, Role::Dialer, None, Stage::Waiting(name.to_string()));
+        session.add(stream.number, stream.me.clone());
+        session.wanted(&*stream);
+        stream
     }
 
     /// Answers a client that has asked for a server.
     pub(super) fn accept(session: &Rc<Session>, names: &Rc<Names>, there: &Subject, begin: &Envelope<'_>) {
-        let link = Link::new(session, Role::Acceptor, Some(names.clone()), Stage::Over);
-        let Some(here) = session.subject(link.number) else { return };
+        let stream = PeerStream::new(session, Role::Acceptor, Some(names.clone()), Stage::Over);
+        let Some(here) = session.subject(stream.number) else { return };
         if session.is_full() {
             let over =
                 Envelope { kind: Kind::Over, sent: 0, received: 0, bytes: b"too many clients are served" };
             return session.say(over.to(there, &here));
         }
         let Some(partner) = session.partner(there) else { return };
-        partner.add(&link.me);
-        *link.stage.borrow_mut() = Stage::Open(Ends { here, there: there.clone(), partner });
-        session.add(link.number, &link);
-        session.keep(link.number, link.clone());
-        link.take(begin);
-        link.send_soon();
+        partner.add(stream.me.clone());
+        *stream.stage.borrow_mut() = Stage::Open(Ends { here, there: there.clone(), partner });
+        session.add(stream.number, stream.me.clone());
+        session.keep(stream.number, stream.clone());
+        stream.take(begin);
+        stream.send_soon();
     }
 
-    fn new(session: &Rc<Session>, role: Role, names: Option<Rc<Names>>, stage: Stage) -> Rc<Link> {
-        Rc::new_cyclic(|me| Link {
+    fn new(session: &Rc<Session>, role: Role, names: Option<Rc<Names>>, stage: Stage) -> Rc<PeerStream> {
+        Rc::new_cyclic(|me| PeerStream {
             me: me.clone(),
             session: session.clone(),
             number: session.number(),
@@ -115,11 +106,6 @@ impl Link {
             told: Cell::default(),
             stale: Cell::default(),
         })
-    }
-
-    /// Whether nothing can go over it any more.
-    pub(super) fn is_over(&self) -> bool {
-        matches!(*self.stage.borrow(), Stage::Over)
     }
 
     /// Its server hasn't answered in time.
@@ -136,51 +122,6 @@ impl Link {
         matches!(*self.stage.borrow(), Stage::Asked { .. })
     }
 
-    /// There is a connection to NATS now: asks for a server.
-    pub(super) fn ask(&self) {
-        let name = match &*self.stage.borrow() {
-            Stage::Waiting(name) => name.clone(),
-            _ => return,
-        };
-        let Some(here) = self.session.subject(self.number) else { return };
-        let Some(found) = self.session.place(&name) else { return };
-        let Ok(()) = self.peer.output(|bytes| {
-            let first = Envelope { kind: Kind::Begin, sent: 0, received: 0, bytes };
-            self.session.say(first.to(&found.subject.as_str().into(), &here));
-            self.sent.set(bytes.len() as u64);
-            Ok::<_, Infallible>(bytes.len())
-        });
-        let time = self
-            .session
-            .reactor
-            .at(Instant::now() + PATIENCE, weakly(&self.me, |link| link.give_up_asking()));
-        *self.stage.borrow_mut() = Stage::Asked { name, is_listed: found.is_listed, here, time };
-    }
-
-    /// A message has come for it.
-    pub(super) fn receive(&self, message: &Message) {
-        if message.status == Some(StatusCode::NO_RESPONDERS) {
-            let why = match &*self.stage.borrow() {
-                Stage::Asked { name, is_listed, .. } => {
-                    self.peer.was_unheard();
-                    self.session.misplaced(name);
-                    match is_listed {
-                        true => format!("nobody is there for {name}"),
-                        false => format!("there is no such name as {name}"),
-                    }
-                }
-                _ => "its program is not there any more".to_string(),
-            };
-            return self.lose(&why);
-        }
-        let (Some(from), Some(envelope)) = (&message.reply, Envelope::read(&message.payload)) else { return };
-        match envelope.kind {
-            Kind::Over => self.told_over(from, envelope.bytes),
-            Kind::Bytes if self.meets(from) => self.take(&envelope),
-            _ => {}
-        }
-    }
-
     /// Whether it is joined with this subject; the first that answers is the one.
     fn meets(&self, from: &Subject) -> bool {
         let stage = &mut *self.stage.borrow_mut();
@@ -189,7 +130,7 @@ impl Link {
             Stage::Asked { here, time, .. } => {
                 let Some(partner) = self.session.partner(from) else { return false };
                 self.session.reactor.cancel(*time);
-                partner.add(&self.me);
+                partner.add(self.me.clone());
                 *stage = Stage::Open(Ends { here: here.clone(), there: from.clone(), partner });
                 true
             }
@@ -254,8 +195,64 @@ impl Link {
         Envelope { kind, sent: self.sent.get(), received: self.received.get(), bytes }
     }
 
-    /// Sends what there is, as far as there is room.
-    pub(super) fn write(&self) -> Written {
+    /// This side ends it, and says why.
+    fn end(&self, why: &str) {
+        if let Stage::Open(ends) = &*self.stage.borrow() {
+            self.session.say(self.envelope(Kind::Over, why.as_bytes()).to(&ends.there, &ends.here));
+        }
+        self.lose(why);
+    }
+
+    fn line(&self) -> Rc<dyn Line> {
+        self.me.upgrade().expect("is used through it")
+    }
+}
+
+impl Stream for PeerStream {
+    fn ask(&self) {
+        let name = match &*self.stage.borrow() {
+            Stage::Waiting(name) => name.clone(),
+            _ => return,
+        };
+        let Some(here) = self.session.subject(self.number) else { return };
+        let Some(found) = self.session.place(&name) else { return };
+        let Ok(()) = self.peer.output(|bytes| {
+            let first = Envelope { kind: Kind::Begin, sent: 0, received: 0, bytes };
+            self.session.say(first.to(&found.subject.as_str().into(), &here));
+            self.sent.set(bytes.len() as u64);
+            Ok::<_, Infallible>(bytes.len())
+        });
+        let time = self
+            .session
+            .reactor
+            .at(Instant::now() + PATIENCE, weakly(&self.me, |stream| stream.give_up_asking()));
+        *self.stage.borrow_mut() = Stage::Asked { name, is_listed: found.is_listed, here, time };
+    }
+
+    fn receive(&self, message: &Message) {
+        if message.status == Some(StatusCode::NO_RESPONDERS) {
+            let why = match &*self.stage.borrow() {
+                Stage::Asked { name, is_listed, .. } => {
+                    self.peer.was_unheard();
+                    self.session.misplaced(name);
+                    match is_listed {
+                        true => format!("nobody is there for {name}"),
+                        false => format!("there is no such name as {name}"),
+                    }
+                }
+                _ => "its program is not there any more".to_string(),
+            };
+            return self.lose(&why);
+        }
+        let (Some(from), Some(envelope)) = (&message.reply, Envelope::read(&message.payload)) else { return };
+        match envelope.kind {
+            Kind::Over => self.told_over(from, envelope.bytes),
+            Kind::Bytes if self.meets(from) => self.take(&envelope),
+            _ => {}
+        }
+    }
+
+    fn write(&self) -> Written {
         let written = {
             let Stage::Open(ends) = &*self.stage.borrow() else { return Written::All };
             let largest = self.session.largest();
@@ -278,8 +275,7 @@ impl Link {
         written.err().unwrap_or(Written::All)
     }
 
-    /// Time has passed.
-    pub(super) fn beat(&self) {
+    fn beat(&self) {
         if self.told.get() < self.received.get() {
             self.acknowledge();
         }
@@ -290,16 +286,7 @@ impl Link {
         }
     }
 
-    /// This side ends it, and says why.
-    fn end(&self, why: &str) {
-        if let Stage::Open(ends) = &*self.stage.borrow() {
-            self.session.say(self.envelope(Kind::Over, why.as_bytes()).to(&ends.there, &ends.here));
-        }
-        self.lose(why);
-    }
-
-    /// Nothing can go over it any more, for this reason.
-    pub(super) fn lose(&self, why: &str) {
+    fn lose(&self, why: &str) {
         let stage = std::mem::replace(&mut *self.stage.borrow_mut(), Stage::Over);
         match stage {
             Stage::Over => return,
@@ -310,19 +297,19 @@ impl Link {
         self.session.forget(self.number);
     }
 
-    fn line(&self) -> Rc<dyn Line> {
-        self.me.upgrade().expect("is used through it")
+    fn is_over(&self) -> bool {
+        matches!(*self.stage.borrow(), Stage::Over)
     }
 }
 
-impl Line for Link {
+impl Line for PeerStream {
     fn peer(&self) -> &Peer {
         &self.peer
     }
 
     fn send_soon(&self) {
-        if let (Stage::Open(_), Some(link)) = (&*self.stage.borrow(), self.me.upgrade()) {
-            self.session.write_soon(link);
+        if let (Stage::Open(_), Some(stream)) = (&*self.stage.borrow(), self.me.upgrade()) {
+            self.session.write_soon(stream);
         }
     }
 
@@ -335,7 +322,7 @@ impl Line for Link {
     }
 
     fn composites(&self) -> Option<&Rc<dyn Composites>> {
-        self.names.as_ref().map(|_| &self.session.composites)
+        self.names.as_ref().and_then(|_| self.session.composites.as_ref())
     }
 
     fn expected(&self) -> &Expected {
@@ -343,7 +330,7 @@ impl Line for Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for PeerStream {
     /// Nobody here uses it any more.
     fn drop(&mut self) {
         match self.stage.get_mut() {

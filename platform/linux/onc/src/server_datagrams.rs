@@ -10,10 +10,10 @@ use std::time::Instant;
 use drystone_runtime::far::Waker;
 use mio::net::UdpSocket;
 
-use super::door::Door;
 use super::repeats::{Key, Known, Repeats};
+use super::server::Server;
+use super::server_session::{Back, Call, Session, Write};
 use super::service::{Asked, Service};
-use super::session::{Back, Call, Session, Write};
 use drystone_net::datagram::{bound, fits};
 use drystone_reactor::Handler;
 
@@ -24,37 +24,40 @@ const MOST_OPEN: usize = 4096;
 const BATCH: usize = 256;
 
 /// See the head of this file.
-pub(super) struct Datagrams {
-    me: Weak<Datagrams>,
-    door: Rc<Door>,
+pub(super) struct ServerDatagrams {
+    me: Weak<ServerDatagrams>,
+    server: Rc<Server>,
     socket: RefCell<UdpSocket>,
     source: usize,
     repeats: RefCell<Repeats>,
     over: Cell<bool>,
 }
 
-impl Datagrams {
+impl ServerDatagrams {
     /// Gives the address, too: it may have been given no port.
-    pub(super) fn new(door: &Rc<Door>, address: SocketAddr) -> io::Result<(Rc<Datagrams>, SocketAddr)> {
+    pub(super) fn new(
+        server: &Rc<Server>,
+        address: SocketAddr,
+    ) -> io::Result<(Rc<ServerDatagrams>, SocketAddr)> {
         let mut socket = bound(address)?;
         let at = socket.local_addr()?;
-        let source = door.reactor.watch(&mut socket)?;
-        let datagrams = Rc::new_cyclic(|me| Datagrams {
+        let source = server.reactor.watch(&mut socket)?;
+        let datagrams = Rc::new_cyclic(|me| ServerDatagrams {
             me: me.clone(),
-            door: door.clone(),
+            server: server.clone(),
             socket: RefCell::new(socket),
             source,
             repeats: RefCell::default(),
             over: Cell::new(false),
         });
-        door.reactor.handle(source, datagrams.clone());
+        server.reactor.handle(source, datagrams.clone());
         Ok((datagrams, at))
     }
 
     /// The name is withdrawn.
     pub(super) fn end(&self) {
         self.over.set(true);
-        self.door.reactor.unwatch(self.source, &mut *self.socket.borrow_mut());
+        self.server.reactor.unwatch(self.source, &mut *self.socket.borrow_mut());
     }
 
     /// What can't be sent now is lost like any datagram: the client asks again.
@@ -65,15 +68,15 @@ impl Datagrams {
     }
 
     fn take(&self, peer: SocketAddr, bytes: &[u8]) {
-        match self.door.service.asked(bytes) {
+        match self.server.service.asked(bytes) {
             Asked::Nothing => {}
             Asked::Reply(reply) => self.send(peer, &reply),
             Asked::Call { xid, call, arguments } => {
                 let key = Key::of(peer, xid, bytes);
                 if let Some(back) = self.is_new(peer, key) {
                     let call = Call { xid, call, arguments: arguments.to_vec(), back };
-                    let service = self.door.service.clone();
-                    self.door.arrivals.bring(Session::new(service, VecDeque::from([call]), false));
+                    let service = self.server.service.clone();
+                    self.server.arrivals.bring(Session::new(service, VecDeque::from([call]), false));
                 }
             }
         }
@@ -102,7 +105,7 @@ impl Datagrams {
 
 /// Who has called once.
 struct Caller {
-    datagrams: Rc<Datagrams>,
+    datagrams: Rc<ServerDatagrams>,
     peer: SocketAddr,
     key: Key,
 }
@@ -132,9 +135,9 @@ impl Back for Caller {
     fn begin_anew(&self, _: VecDeque<Call>) {}
 }
 
-impl Handler for Datagrams {
+impl Handler for ServerDatagrams {
     fn ready(&self) {
-        let mut scratch = self.door.reactor.scratch.borrow_mut();
+        let mut scratch = self.server.reactor.scratch.borrow_mut();
         for _ in 0..BATCH {
             if self.over.get() {
                 return;
@@ -147,7 +150,7 @@ impl Handler for Datagrams {
             }
         }
         if let Some(me) = self.me.upgrade() {
-            self.door.reactor.at(Instant::now(), me);
+            self.server.reactor.at(Instant::now(), me);
         }
     }
 }

@@ -11,10 +11,10 @@ use std::time::{Duration, Instant};
 use drystone_runtime::far::Waker;
 use mio::net::UdpSocket;
 
-use super::link::{Link, MOST_OPEN, Target};
+use super::client::{Client, MOST_OPEN, Target};
 use super::message::reply_to;
 use drystone_net::datagram::{connected, fits};
-use drystone_net::place::Search;
+use drystone_net::place::{Addresses, Search, search};
 use drystone_net::slot::Slot;
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Handler};
@@ -28,8 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const BATCH: usize = 64;
 
 /// See the head of this file.
-pub(super) struct DatagramLink {
-    me: Weak<DatagramLink>,
+pub(super) struct ClientDatagrams {
+    me: Weak<ClientDatagrams>,
     target: Target,
     state: RefCell<State>,
 }
@@ -59,9 +59,9 @@ struct Call {
     until: Instant,
 }
 
-impl DatagramLink {
-    pub(super) fn begin(target: Target) -> Rc<DatagramLink> {
-        let link = Rc::new_cyclic(|me| DatagramLink {
+impl ClientDatagrams {
+    pub(super) fn begin(target: Target) -> Rc<ClientDatagrams> {
+        let client = Rc::new_cyclic(|me| ClientDatagrams {
             me: me.clone(),
             target,
             state: RefCell::new(State {
@@ -73,14 +73,14 @@ impl DatagramLink {
                 expectation: None,
             }),
         });
-        match link.target.known() {
-            Some(addresses) => link.open(&addresses),
-            None => match link.target.search(link.clone()) {
-                Ok(search) => link.state.borrow_mut().phase = Phase::Searching(search),
-                Err(error) => link.lose(&reason(&error)),
+        match client.target.addresses() {
+            Addresses::Known(addresses) => client.open(&addresses),
+            Addresses::Unknown(look_up) => match search(&client.target.reactor, client.clone(), look_up) {
+                Ok(search) => client.state.borrow_mut().phase = Phase::Searching(search),
+                Err(error) => client.lose(&reason(&error)),
             },
         }
-        link
+        client
     }
 
     fn open(&self, addresses: &[SocketAddr]) {
@@ -212,7 +212,7 @@ impl State {
     }
 }
 
-impl Link for DatagramLink {
+impl Client for ClientDatagrams {
     fn has_room(&self, pump: &Waker) -> bool {
         let state = &mut *self.state.borrow_mut();
         let is_full = state.calls.len() >= MOST_OPEN;
@@ -263,7 +263,7 @@ impl Link for DatagramLink {
     }
 }
 
-impl Handler for DatagramLink {
+impl Handler for ClientDatagrams {
     fn ready(&self) {
         match self.found() {
             Some(Ok(addresses)) => self.open(&addresses),
@@ -300,8 +300,8 @@ mod tests {
             limit: 1,
             name: "onc+udp:here".into(),
         };
-        let link = DatagramLink::begin(target);
-        let socket = |use_it: &dyn Fn(&UdpSocket)| match &link.state.borrow().phase {
+        let client = ClientDatagrams::begin(target);
+        let socket = |use_it: &dyn Fn(&UdpSocket)| match &client.state.borrow().phase {
             Phase::Up(socket, _) => use_it(socket),
             _ => panic!("it is up"),
         };
@@ -311,7 +311,7 @@ mod tests {
                 server.send_to(b"no reply", client).expect("there is room");
             }
         });
-        link.read().expect("it is up");
+        client.read().expect("it is up");
         socket(&|socket| assert!(socket.recv(&mut [0; 9]).is_ok(), "all was read in one turn"));
     }
 }

@@ -1,24 +1,23 @@
-//! An address at which what is exported is found.
+//! An address at which exported names are found.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
 
+use drystone_net::entry::Entry;
+use drystone_reactor::{Reactor, reason};
+
+use super::connection::Connection;
 use super::credentials::Credentials;
 use super::exports::Exports;
-use super::link::Link;
-use drystone_net::entry::Entry;
-use drystone_reactor::Reactor;
-use drystone_reactor::reason;
 
-/// See the head of this file. It is open for as long as something is exported there; connections that were made last
-/// on.
-pub(super) struct Door {
+/// Listens for as long as something is exported at the address. Connections outlast it.
+pub(super) struct Listening {
     _entry: Rc<Entry>,
     pub(super) exports: Rc<Exports>,
     pub(super) credentials: Option<Rc<Credentials>>,
 }
 
-impl Door {
+impl Listening {
     /// Begins to listen.
     ///
     /// # Errors
@@ -28,13 +27,13 @@ impl Door {
         address: SocketAddr,
         credentials: Option<Rc<Credentials>>,
         exports: Exports,
-    ) -> Result<Rc<Door>, String> {
+    ) -> Result<Rc<Listening>, String> {
         let exports = Rc::new(exports);
         let take = {
             let (reactor, exports, credentials) = (reactor.clone(), exports.clone(), credentials.clone());
-            move |stream| Link::accepted(&reactor, stream, &exports, credentials.as_deref())
+            move |stream| Connection::accept(&reactor, stream, &exports, credentials.as_deref())
         };
         let (entry, _) = Entry::open(reactor, address, take).map_err(|error| reason(&error))?;
-        Ok(Rc::new(Door { _entry: entry, exports, credentials }))
+        Ok(Rc::new(Listening { _entry: entry, exports, credentials }))
     }
 }

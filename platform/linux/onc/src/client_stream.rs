@@ -1,40 +1,36 @@
-//! A client's connection to a server by TCP.
+//! An RPC client over a TCP connection.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
+use std::mem::take;
 use std::rc::{Rc, Weak};
-use std::time::{Duration, Instant};
 
-use super::link::{Link, MOST_OPEN, Target};
-use super::message::reply_to;
-use super::record::{self, Record, Records};
-use drystone_net::dial::{Addresses, connect};
-use drystone_net::place::Search;
+use drystone_net::dial::Dial;
 use drystone_net::slot::Slot;
 use drystone_net::socket::{FULL, Socket};
-use drystone_reactor::reason;
-use drystone_reactor::{Expectation, Handler};
+use drystone_reactor::{Expectation, Handler, reason};
 use drystone_runtime::far::Waker;
+use mio::net::TcpStream;
 
-/// How long a connection may take to be made.
-const PATIENCE: Duration = Duration::from_secs(10);
+use super::client::{Client, MOST_OPEN, Target};
+use super::message::reply_to;
+use super::record::{self, Record, Records};
 
 /// See the head of this file.
-pub(super) struct StreamLink {
-    me: Weak<StreamLink>,
+pub(super) struct ClientStream {
+    me: Weak<ClientStream>,
     target: Target,
     state: RefCell<State>,
 }
 
 struct State {
     phase: Phase,
-    /// When it is given up to make a connection.
-    until: Instant,
     calls: HashMap<u32, Rc<Slot>>,
     records: Records,
-    /// What is to be sent when there is a connection.
+    /// Bytes to be sent when there is a connection.
     early: Vec<u8>,
+    /// Who waits for room for a call.
     waiting: Vec<Waker>,
     finishes: bool,
     /// While calls are unanswered, or a communication ends with this connection.
@@ -42,25 +38,23 @@ struct State {
 }
 
 enum Phase {
-    Searching(Search),
-    Connecting(Rc<Socket>, Addresses),
+    Dialling(#[expect(dead_code, reason = "dropped, it is given up")] Rc<Dial>),
     Up(Rc<Socket>),
     Over(String),
 }
 
-/// A reply, and whose it is, if it is still waited for.
+/// A reply, and its call, if that is still waited for.
 type Reply = (Option<Rc<Slot>>, Vec<u8>);
 
-impl StreamLink {
-    /// Begins to make a connection.
-    pub(super) fn begin(target: Target) -> Rc<StreamLink> {
+impl ClientStream {
+    /// Begins to dial the server.
+    pub(super) fn begin(target: Target) -> Rc<ClientStream> {
         let records = Records::new(target.limit);
-        let link = Rc::new_cyclic(|me| StreamLink {
+        let client = Rc::new_cyclic(|me| ClientStream {
             me: me.clone(),
             target,
             state: RefCell::new(State {
                 phase: Phase::Over(String::new()),
-                until: Instant::now() + PATIENCE,
                 calls: HashMap::new(),
                 records,
                 early: Vec::new(),
@@ -69,79 +63,40 @@ impl StreamLink {
                 expectation: None,
             }),
         });
-        let target = &link.target;
-        match target.known() {
-            Some(addresses) => link.dial(Addresses::new(addresses, "no address")),
-            None => match target.search(link.clone()) {
-                Ok(search) => link.state.borrow_mut().phase = Phase::Searching(search),
-                Err(error) => link.lose(&reason(&error)),
-            },
-        }
-        link
+        let Target { reactor, .. } = &client.target;
+        let dial = Dial::begin(reactor, client.target.addresses(), |_| Ok(()), {
+            // It keeps the client, whose calls are to be made though nobody else may wait for them.
+            let client = client.clone();
+            move |dialled| client.dialled(dialled)
+        });
+        client.state.borrow_mut().phase = Phase::Dialling(dial);
+        client
     }
 
-    /// Tries the next address; if there is none, the last failure is why.
-    fn dial(&self, mut addresses: Addresses) {
+    fn dialled(&self, dialled: Result<TcpStream, String>) {
         let reactor = &self.target.reactor;
-        let Some(socket) = addresses.next(|address| connect(reactor, address)) else {
-            return self.lose(addresses.why());
-        };
-        let Some(me) = self.me.upgrade() else { return };
-        reactor.handle(socket.source(), me.clone());
-        let until = Instant::now() + PATIENCE;
-        reactor.at(until, me);
-        let state = &mut *self.state.borrow_mut();
-        state.until = until;
-        state.phase = Phase::Connecting(socket, addresses);
-    }
-
-    /// Goes on with what had to be waited for to have a connection; `None`: it has to wait on, or there will be none.
-    fn connection(&self) -> Option<Rc<Socket>> {
-        let (found, connected) = match &self.state.borrow().phase {
-            Phase::Up(socket) => return Some(socket.clone()),
-            Phase::Over(_) => return None,
-            Phase::Searching(search) => (search.result(), None),
-            Phase::Connecting(socket, _) => (None, socket.connected()),
-        };
-        match found {
-            Some(Ok(addresses)) => {
-                self.leave_phase();
-                self.dial(Addresses::new(addresses, "no address"));
+        let socket =
+            dialled.and_then(|stream| Socket::new(reactor.clone(), stream).map_err(|error| reason(&error)));
+        match (socket, self.me.upgrade()) {
+            (Ok(socket), Some(me)) => {
+                reactor.handle(socket.source(), me);
+                let early = {
+                    let state = &mut *self.state.borrow_mut();
+                    state.phase = Phase::Up(socket.clone());
+                    take(&mut state.early)
+                };
+                socket.write(&early);
             }
-            Some(Err(error)) => self.lose(&reason(&error)),
-            None => {}
-        }
-        match connected {
-            Some(Ok(())) => return self.is_up(),
-            Some(Err(error)) => self.dial_next(error),
-            None if self.state.borrow().is_late() => self.dial_next(io::ErrorKind::TimedOut.into()),
-            None => {}
-        }
-        None
-    }
-
-    fn is_up(&self) -> Option<Rc<Socket>> {
-        let early = {
-            let state = &mut *self.state.borrow_mut();
-            let Phase::Connecting(socket, _) = &state.phase else { return None };
-            let socket = socket.clone();
-            state.phase = Phase::Up(socket.clone());
-            (socket, std::mem::take(&mut state.early))
-        };
-        early.0.write(&early.1);
-        Some(early.0)
-    }
-
-    fn dial_next(&self, error: io::Error) {
-        if let Phase::Connecting(socket, mut addresses) = self.leave_phase() {
-            self.target.reactor.unhandle(socket.source());
-            addresses.fail(reason(&error));
-            self.dial(addresses);
+            (Err(why), _) => self.lose(&why),
+            (Ok(_), None) => {}
         }
     }
 
-    fn leave_phase(&self) -> Phase {
-        std::mem::replace(&mut self.state.borrow_mut().phase, Phase::Over(String::new()))
+    fn connection(&self) -> Option<Rc<Socket>> {
+        match &self.state.borrow().phase {
+            Phase::Up(socket) => Some(socket.clone()),
+            Phase::Dialling(_) | Phase::Over(_) => None,
+        }
     }
 
     /// There will be no more replies.
@@ -151,9 +106,9 @@ impl StreamLink {
             let phase = std::mem::replace(&mut state.phase, Phase::Over(why.into()));
             state.expectation = None;
             state.early = Vec::new();
-            (phase, std::mem::take(&mut state.calls), std::mem::take(&mut state.waiting))
+            (phase, take(&mut state.calls), take(&mut state.waiting))
         };
-        if let Phase::Connecting(socket, _) | Phase::Up(socket) = phase {
+        if let Phase::Up(socket) = phase {
             socket.close();
             self.target.reactor.unhandle(socket.source());
         }
@@ -219,20 +174,16 @@ impl State {
         }
     }
 
-    fn is_late(&self) -> bool {
-        matches!(self.phase, Phase::Connecting(..)) && self.until <= Instant::now()
-    }
-
     fn is_full(&self) -> bool {
         match &self.phase {
-            Phase::Over(_) => false,
+            Phase::Dialling(_) => self.calls.len() >= MOST_OPEN,
             Phase::Up(socket) => self.calls.len() >= MOST_OPEN || socket.unsent() >= FULL,
-            _ => self.calls.len() >= MOST_OPEN,
+            Phase::Over(_) => false,
         }
     }
 }
 
-impl Link for StreamLink {
+impl Client for ClientStream {
     fn has_room(&self, pump: &Waker) -> bool {
         let state = &mut *self.state.borrow_mut();
         let is_full = state.is_full();
@@ -252,7 +203,7 @@ impl Link for StreamLink {
         match &state.phase {
             Phase::Over(why) => return slot.done(Err(self.target.about(why))),
             Phase::Up(socket) => socket.write(&out),
-            _ => state.early.extend_from_slice(&out),
+            Phase::Dialling(_) => state.early.extend_from_slice(&out),
         }
         state.calls.insert(slot.id, slot);
         state.expectation.get_or_insert_with(|| self.target.reactor.expect());
@@ -274,7 +225,7 @@ impl Link for StreamLink {
     }
 }
 
-impl Handler for StreamLink {
+impl Handler for ClientStream {
     fn ready(&self) {
         let Some(socket) = self.connection() else { return };
         if let Err(why) = self.read(&socket) {
@@ -283,7 +234,7 @@ impl Handler for StreamLink {
         self.end_if_finished();
         let waiting = {
             let state = &mut *self.state.borrow_mut();
-            if state.is_full() { Vec::new() } else { std::mem::take(&mut state.waiting) }
+            if state.is_full() { Vec::new() } else { take(&mut state.waiting) }
         };
         waiting.iter().for_each(Waker::wake);
     }
