@@ -26,8 +26,8 @@ const MOST_OPEN: usize = 256;
 const BATCH: usize = 64;
 
 /// See the head of this file.
-pub(super) struct Link {
-    me: Weak<Link>,
+pub(super) struct ClientSocket {
+    me: Weak<ClientSocket>,
     reactor: Rc<Reactor>,
     state: RefCell<State>,
 }
@@ -51,9 +51,9 @@ enum Phase {
     Over(String),
 }
 
-impl Link {
-    pub(super) fn begin(reactor: &Rc<Reactor>, place: &Place) -> Rc<Link> {
-        let link = Rc::new_cyclic(|me| Link {
+impl ClientSocket {
+    pub(super) fn begin(reactor: &Rc<Reactor>, place: &Place) -> Rc<ClientSocket> {
+        let socket = Rc::new_cyclic(|me| ClientSocket {
             me: me.clone(),
             reactor: reactor.clone(),
             state: RefCell::new(State {
@@ -66,10 +66,10 @@ impl Link {
             }),
         });
         match place.numeric().zip(place.port) {
-            Some(address) => link.open(Ok(vec![address.into()])),
-            None => link.search(place.clone()),
+            Some(address) => socket.open(Ok(vec![address.into()])),
+            None => socket.search(place.clone()),
         }
-        link
+        socket
     }
 
     fn search(&self, place: Place) {
@@ -288,7 +288,7 @@ impl State {
     }
 }
 
-impl Drop for Link {
+impl Drop for ClientSocket {
     fn drop(&mut self) {
         if let Phase::Up(socket, source) = &mut self.state.get_mut().phase {
             self.reactor.unwatch(*source, socket);
@@ -296,18 +296,18 @@ impl Drop for Link {
     }
 }
 
-/// Something has come, or it is time, for as long as there is the link.
-struct Hearing(Weak<Link>);
+/// Something has come, or it is time, for as long as there is the socket.
+struct Hearing(Weak<ClientSocket>);
 
 impl Handler for Hearing {
     fn ready(&self) {
-        let Some(link) = self.0.upgrade() else { return };
-        if let Some(addresses) = link.found() {
-            link.open(addresses);
+        let Some(socket) = self.0.upgrade() else { return };
+        if let Some(addresses) = socket.found() {
+            socket.open(addresses);
         }
-        if link.read() {
-            link.expire();
+        if socket.read() {
+            socket.expire();
         }
-        link.let_in();
+        socket.let_in();
     }
 }

@@ -13,10 +13,10 @@ use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tungstenite::{Error, Message, WebSocket};
 
 use super::export::Export;
-use super::frames::Framed;
 use super::held::{Held, Holdings};
 use super::io::Io;
 use super::json;
+use super::web_socket_frames::Framed;
 use drystone_net::datum::{Datum, data};
 use drystone_net::socket::{FULL, Socket};
 use drystone_reactor::{Handler, Reactor, weakly};

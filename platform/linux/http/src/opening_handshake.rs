@@ -14,10 +14,10 @@ use tungstenite::handshake::client::ClientHandshake;
 use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::{Error, WebSocket};
 
-use super::frames::Framed;
 use super::io::Io;
 use super::service::Service;
-use super::socket::{Conversation, config};
+use super::web_socket::{Conversation, config};
+use super::web_socket_frames::Framed;
 use drystone_net::socket::Socket;
 use drystone_net::stream_dial::StreamDial;
 use drystone_reactor::{Expectation, Handler, weakly};
@@ -26,8 +26,8 @@ use drystone_reactor::{Expectation, Handler, weakly};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// See the head of this file.
-pub(super) struct Knocking {
-    me: Weak<Knocking>,
+pub(super) struct Opening {
+    me: Weak<Opening>,
     service: Rc<Service>,
     state: RefCell<State>,
 }
@@ -48,30 +48,30 @@ enum Step {
 
 type Asked = Result<WebSocket<Framed>, HandshakeError<ClientHandshake<Framed>>>;
 
-impl Knocking {
+impl Opening {
     pub(super) fn begin(service: Rc<Service>) -> Box<dyn Far> {
         let expectation = service.reactor.expect();
         let state = State { step: Step::Dialing(None), pump: None, until: Instant::now() };
-        let knocking = Rc::new_cyclic(|me| Knocking { me: me.clone(), service, state: RefCell::new(state) });
-        let me = knocking.me.clone();
-        let dial = knocking.service.dial(move |io| {
-            if let Some(knocking) = me.upgrade() {
-                knocking.dialed(io);
+        let opening = Rc::new_cyclic(|me| Opening { me: me.clone(), service, state: RefCell::new(state) });
+        let me = opening.me.clone();
+        let dial = opening.service.dial(move |io| {
+            if let Some(opening) = me.upgrade() {
+                opening.dialed(io);
             }
         });
-        knocking.state.borrow_mut().step = Step::Dialing(Some(dial));
-        Box::new(Visitor { knocking, _expectation: expectation })
+        opening.state.borrow_mut().step = Step::Dialing(Some(dial));
+        Box::new(Visitor { opening, _expectation: expectation })
     }
 
     /// There is a connection, or there will be none.
-    fn dialed(self: &Rc<Knocking>, io: Result<Io, String>) {
+    fn dialed(self: &Rc<Opening>, io: Result<Io, String>) {
         let asked = match io {
             Err(why) => return self.become_far(Step::Lost(self.service.about(why))),
             Ok(io) => {
                 let reactor = &self.service.reactor;
                 reactor.handle(io.socket.source(), self.clone());
                 let until = Instant::now() + PATIENCE;
-                reactor.at(until, weakly(&self.me, |knocking| knocking.look()));
+                reactor.at(until, weakly(&self.me, |opening| opening.look()));
                 self.state.borrow_mut().until = until;
                 (io.socket.clone(), self.ask(io))
             }
@@ -162,20 +162,20 @@ fn complaint(error: Error) -> String {
     }
 }
 
-impl Handler for Knocking {
+impl Handler for Opening {
     fn ready(&self) {
         self.look();
     }
 }
 
 struct Visitor {
-    knocking: Rc<Knocking>,
+    opening: Rc<Opening>,
     _expectation: Expectation,
 }
 
 impl Far for Visitor {
     fn attach(&mut self, pump: Waker) {
-        let state = &mut *self.knocking.state.borrow_mut();
+        let state = &mut *self.opening.state.borrow_mut();
         if let Step::Talking(far) = &mut state.step {
             far.attach(pump.clone());
         }
@@ -183,7 +183,7 @@ impl Far for Visitor {
     }
 
     fn has_room(&mut self) -> bool {
-        match &mut self.knocking.state.borrow_mut().step {
+        match &mut self.opening.state.borrow_mut().step {
             Step::Talking(far) => far.has_room(),
             Step::Lost(_) => true,
             _ => false,
@@ -191,13 +191,13 @@ impl Far for Visitor {
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
-        if let Step::Talking(far) = &mut self.knocking.state.borrow_mut().step {
+        if let Step::Talking(far) = &mut self.opening.state.borrow_mut().step {
             far.send(message, values);
         }
     }
 
     fn receive(&mut self) -> Arrival {
-        match &mut self.knocking.state.borrow_mut().step {
+        match &mut self.opening.state.borrow_mut().step {
             Step::Talking(far) => far.receive(),
             Step::Lost(why) => Arrival::Lost(why.clone()),
             _ => Arrival::Nothing,
@@ -205,14 +205,14 @@ impl Far for Visitor {
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
-        match &mut self.knocking.state.borrow_mut().step {
+        match &mut self.opening.state.borrow_mut().step {
             Step::Talking(far) => far.take(values),
             _ => Err("there is no message".into()),
         }
     }
 
     fn close(&mut self) {
-        if let Step::Talking(far) = &mut self.knocking.state.borrow_mut().step {
+        if let Step::Talking(far) = &mut self.opening.state.borrow_mut().step {
             far.close();
         }
     }
@@ -221,10 +221,10 @@ impl Far for Visitor {
 impl Drop for Visitor {
     fn drop(&mut self) {
         let gone = "the client has gone".to_string();
-        let step = std::mem::replace(&mut self.knocking.state.borrow_mut().step, Step::Lost(gone));
+        let step = std::mem::replace(&mut self.opening.state.borrow_mut().step, Step::Lost(gone));
         if let Step::Asking(socket, _) = step {
             socket.close();
-            self.knocking.service.reactor.unhandle(socket.source());
+            self.opening.service.reactor.unhandle(socket.source());
         }
     }
 }

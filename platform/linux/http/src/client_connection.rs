@@ -31,7 +31,7 @@ pub(super) struct Sent {
 /// What carries a request, and nothing else.
 enum Way {
     Dial(#[expect(dead_code, reason = "dropped, it is given up")] Rc<StreamDial>),
-    Line(Handle),
+    Connection(Handle),
 }
 
 /// Status and body, or why there are none.
@@ -53,7 +53,7 @@ impl Sent {
     /// Nobody waits for the reply any more.
     pub(super) fn give_up(&self) {
         self.expectation.take();
-        if let Some(Way::Line(task)) = self.way.take() {
+        if let Some(Way::Connection(task)) = self.way.take() {
             task.end();
         }
     }
@@ -67,14 +67,14 @@ impl Handler for Sent {
 }
 
 /// A service's connections.
-pub(super) struct Lines {
+pub(super) struct ClientConnections {
     pub(super) service: Rc<Service>,
     /// Those that nobody uses now.
-    idle: RefCell<Vec<Rc<Line>>>,
+    idle: RefCell<Vec<Rc<ClientConnection>>>,
 }
 
-struct Line {
-    lines: Weak<Lines>,
+struct ClientConnection {
+    connections: Weak<ClientConnections>,
     /// What is to be sent next.
     next: RefCell<Option<Job>>,
     task: RefCell<Option<Handle>>,
@@ -87,13 +87,13 @@ struct Job {
     sent: Rc<Sent>,
 }
 
-impl Lines {
-    pub(super) fn new(service: Rc<Service>) -> Rc<Lines> {
-        Rc::new(Lines { service, idle: RefCell::default() })
+impl ClientConnections {
+    pub(super) fn new(service: Rc<Service>) -> Rc<ClientConnections> {
+        Rc::new(ClientConnections { service, idle: RefCell::default() })
     }
 
     /// Sends a request, over a connection that is idle or a new one.
-    pub(super) fn send(self: &Rc<Lines>, name: &str, body: Bytes, pump: Waker) -> Rc<Sent> {
+    pub(super) fn send(self: &Rc<ClientConnections>, name: &str, body: Bytes, pump: Waker) -> Rc<Sent> {
         let service = &self.service;
         let expectation = Cell::new(Some(service.reactor.expect()));
         let sent = Rc::new(Sent { pump, reply: RefCell::default(), expectation, way: Cell::default() });
@@ -105,20 +105,21 @@ impl Lines {
             }
         };
         let job = Job { request, limit: service.options.limit, sent: sent.clone() };
-        let idle = std::iter::from_fn(|| self.idle.borrow_mut().pop()).find(|line| !line.is_over.get());
+        let idle =
+            std::iter::from_fn(|| self.idle.borrow_mut().pop()).find(|connection| !connection.is_over.get());
         match idle {
-            Some(line) => line.take(job),
+            Some(connection) => connection.take(job),
             None => self.open(job),
         }
         sent
     }
 
-    fn open(self: &Rc<Lines>, job: Job) {
+    fn open(self: &Rc<ClientConnections>, job: Job) {
         let sent = job.sent.clone();
         let begin = {
-            let lines = Rc::downgrade(self);
+            let connections = Rc::downgrade(self);
             move |io| match io {
-                Ok(io) => Line::begin(lines, io, job),
+                Ok(io) => ClientConnection::begin(connections, io, job),
                 Err(why) => job.sent.done(Err(why)),
             }
         };
@@ -126,28 +127,28 @@ impl Lines {
     }
 }
 
-impl Drop for Lines {
+impl Drop for ClientConnections {
     fn drop(&mut self) {
-        self.idle.take().iter().for_each(|line| line.hang_up());
+        self.idle.take().iter().for_each(|connection| connection.hang_up());
     }
 }
 
-impl Line {
+impl ClientConnection {
     /// Over a connection that is made.
-    fn begin(lines: Weak<Lines>, io: Io, job: Job) {
-        let line = Rc::new(Line {
-            lines,
+    fn begin(connections: Weak<ClientConnections>, io: Io, job: Job) {
+        let connection = Rc::new(ClientConnection {
+            connections,
             next: RefCell::new(Some(job)),
             task: RefCell::default(),
             is_over: Cell::default(),
         });
         Task::start(&io.reactor.clone(), io.socket.clone(), move |handle| {
-            *line.task.borrow_mut() = Some(handle.clone());
+            *connection.task.borrow_mut() = Some(handle.clone());
             async move {
-                if let Err(error) = line.work(io, &handle).await {
-                    line.fail(&said(&error));
+                if let Err(error) = connection.work(io, &handle).await {
+                    connection.fail(&said(&error));
                 }
-                line.is_over.set(true);
+                connection.is_over.set(true);
             }
         });
     }
@@ -177,22 +178,22 @@ impl Line {
         }
     }
 
-    async fn work(self: &Rc<Line>, io: Io, handle: &Handle) -> hyper::Result<()> {
-        let (mut sender, connection) = handshake(io).await?;
-        let line = self.clone();
+    async fn work(self: &Rc<ClientConnection>, io: Io, handle: &Handle) -> hyper::Result<()> {
+        let (mut sender, driver) = handshake(io).await?;
+        let connection = self.clone();
         handle.spawner.execute(async move {
             // What goes wrong is said to whoever has a request under way.
-            drop(connection.await);
-            line.is_over.set(true);
+            drop(driver.await);
+            connection.is_over.set(true);
         });
         while let Some(job) = poll_fn(|_| self.poll_next()).await {
-            job.sent.way.set(Some(Way::Line(handle.clone())));
+            job.sent.way.set(Some(Way::Connection(handle.clone())));
             carry(&mut sender, job).await;
             if sender.is_closed() {
                 break;
             }
-            if let Some(lines) = self.lines.upgrade() {
-                lines.idle.borrow_mut().push(self.clone());
+            if let Some(connections) = self.connections.upgrade() {
+                connections.idle.borrow_mut().push(self.clone());
             }
         }
         Ok(())
@@ -201,7 +202,7 @@ impl Line {
     fn poll_next(&self) -> Poll<Option<Job>> {
         match self.next.borrow_mut().take() {
             Some(job) => Poll::Ready(Some(job)),
-            None if self.is_over.get() || self.lines.strong_count() == 0 => Poll::Ready(None),
+            None if self.is_over.get() || self.connections.strong_count() == 0 => Poll::Ready(None),
             None => Poll::Pending,
         }
     }

@@ -22,8 +22,8 @@ use drystone_reactor::{Expectation, Handler, Reactor};
 const BATCH: usize = 256;
 
 /// See the head of this file.
-pub(super) struct Port {
-    me: Weak<Port>,
+pub(super) struct ServerSocket {
+    me: Weak<ServerSocket>,
     reactor: Rc<Reactor>,
     replies: Rc<Replies>,
     source: usize,
@@ -32,11 +32,11 @@ pub(super) struct Port {
     is_closed: Cell<bool>,
 }
 
-impl Port {
-    fn open(reactor: &Rc<Reactor>, service: Service, address: SocketAddr) -> io::Result<Rc<Port>> {
+impl ServerSocket {
+    fn open(reactor: &Rc<Reactor>, service: Service, address: SocketAddr) -> io::Result<Rc<ServerSocket>> {
         let mut socket = bound(address)?;
         let source = reactor.watch(&mut socket)?;
-        let port = Rc::new_cyclic(|me| Port {
+        let socket = Rc::new_cyclic(|me| ServerSocket {
             me: me.clone(),
             reactor: reactor.clone(),
             replies: Rc::new(Replies::new(service, socket)),
@@ -44,8 +44,8 @@ impl Port {
             arrivals: Arrivals::default(),
             is_closed: Cell::default(),
         });
-        reactor.handle(source, port.clone());
-        Ok(port)
+        reactor.handle(source, socket.clone());
+        Ok(socket)
     }
 
     fn take(&self, client: SocketAddr, bytes: &[u8]) {
@@ -63,7 +63,7 @@ impl Port {
     }
 }
 
-impl Handler for Port {
+impl Handler for ServerSocket {
     fn ready(&self) {
         let mut scratch = self.reactor.scratch.borrow_mut();
         for _ in 0..BATCH {
@@ -85,7 +85,7 @@ impl Handler for Port {
 
 /// The exported name.
 pub(super) struct Offered {
-    port: Rc<Port>,
+    socket: Rc<ServerSocket>,
     /// Where its handler is to run, and the handler that runs there.
     place: Option<Place>,
     handler: Option<Attached>,
@@ -99,14 +99,14 @@ impl Offered {
         address: SocketAddr,
         place: Option<Place>,
     ) -> Result<Offered, String> {
-        let port = Port::open(reactor, service, address).map_err(|error| reason(&error))?;
-        Ok(Offered { port, place, handler: None, _expectation: reactor.expect() })
+        let socket = ServerSocket::open(reactor, service, address).map_err(|error| reason(&error))?;
+        Ok(Offered { socket, place, handler: None, _expectation: reactor.expect() })
     }
 }
 
 impl Exported for Offered {
     fn attach(&mut self, listener: Waker) {
-        self.port.arrivals.attach(listener);
+        self.socket.arrivals.attach(listener);
     }
 
     fn handled(&mut self, handled: Handled<'_>) {
@@ -114,7 +114,7 @@ impl Exported for Offered {
     }
 
     fn accept(&mut self) -> Option<Box<dyn Far>> {
-        Some(Box::new(Served::new(self.port.arrivals.accept()?)))
+        Some(Box::new(Served::new(self.socket.arrivals.accept()?)))
     }
 }
 
@@ -122,8 +122,8 @@ impl Drop for Offered {
     /// What has come and nobody has let in is refused.
     fn drop(&mut self) {
         self.handler = None;
-        self.port.is_closed.set(true);
+        self.socket.is_closed.set(true);
         while self.accept().is_some() {}
-        self.port.reactor.unwatch(self.port.source, &mut *self.port.replies.socket.borrow_mut());
+        self.socket.reactor.unwatch(self.socket.source, &mut *self.socket.replies.socket.borrow_mut());
     }
 }

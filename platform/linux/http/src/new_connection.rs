@@ -15,9 +15,9 @@ use super::export::Exports;
 use super::held::Pace;
 use super::io::Io;
 use super::requests::{Surroundings, respond};
-use super::socket::accept;
 use super::task::Task;
 use super::upgrade::Upgrade;
+use super::web_socket::accept;
 use drystone_net::socket::Socket;
 use drystone_reactor::{Handler, Reactor, weakly};
 
@@ -38,7 +38,7 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const MOST_STREAMS: u32 = 128;
 
 /// See the head of this file.
-pub(super) struct Gate {
+pub(super) struct NewConnection {
     reactor: Rc<Reactor>,
     exports: Rc<Exports>,
     socket: Rc<Socket>,
@@ -59,17 +59,17 @@ enum Kind {
     Requests2,
 }
 
-impl Gate {
+impl NewConnection {
     /// Looks at a connection.
     pub(super) fn open(reactor: &Rc<Reactor>, exports: Rc<Exports>, io: Io) {
         let until = Instant::now() + PATIENCE;
         let socket = io.socket.clone();
         let state = RefCell::new(State { io: Some(io), bytes: Vec::new(), until });
-        let gate = Rc::new(Gate { reactor: reactor.clone(), exports, socket, state });
-        reactor.handle(gate.socket.source(), gate.clone());
-        let late = weakly(&Rc::downgrade(&gate), |gate| gate.ready());
+        let new = Rc::new(NewConnection { reactor: reactor.clone(), exports, socket, state });
+        reactor.handle(new.socket.source(), new.clone());
+        let late = weakly(&Rc::downgrade(&new), |new| new.ready());
         reactor.at(until, late);
-        gate.ready();
+        new.ready();
     }
 
     fn look(&self) -> io::Result<Option<(Kind, Io)>> {
@@ -178,7 +178,7 @@ fn kind(bytes: &[u8]) -> Kind {
     }
 }
 
-impl Handler for Gate {
+impl Handler for NewConnection {
     fn ready(&self) {
         match self.look() {
             Ok(None) => {}

@@ -8,7 +8,7 @@ use super::files::Files;
 use super::service::Options;
 
 /// See the head of this file.
-pub(super) struct Manner {
+pub(super) struct Mapping {
     /// Messages that may be asked by GET, too.
     reads: Vec<usize>,
     /// Answers that have another status than 200.
@@ -16,9 +16,9 @@ pub(super) struct Manner {
     pub(super) files: Files,
 }
 
-impl Manner {
+impl Mapping {
     /// Files are read once.
-    pub(super) fn new(interface: &'static Interface, options: &Options) -> Result<Manner, String> {
+    pub(super) fn new(interface: &'static Interface, options: &Options) -> Result<Mapping, String> {
         let number = |name: &str, sender: Side, what: &str| {
             let messages = interface.messages.get();
             let it = |message: &drystone_component::Message| {
@@ -37,7 +37,7 @@ impl Manner {
             Ok((number(name, Side::Server, "statuses")?, status))
         });
         let (reads, statuses) = (reads.collect::<Result<_, _>>()?, statuses.collect::<Result<_, String>>()?);
-        Ok(Manner { reads, statuses, files: Files::read(&options.files)? })
+        Ok(Mapping { reads, statuses, files: Files::read(&options.files)? })
     }
 
     /// Whether a message changes nothing.
