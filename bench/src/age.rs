@@ -50,7 +50,7 @@ pub const SUBJECTS: [(&str, &[&str]); 6] = [
             "kortex/src",
             "platform/linux/src",
             "platform/linux/reactor",
-            "platform/linux/composites",
+            "kortex/composites",
             "platform/linux/tcp",
             "clients/rust",
         ],

@@ -3,6 +3,7 @@
 
 mod channel;
 mod clock;
+mod composites;
 mod confine;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod decoders;
@@ -13,7 +14,6 @@ mod worker;
 use std::rc::Rc;
 
 use drystone_component::Program;
-use drystone_composites::Server;
 use drystone_kortex::bindings::Bindings;
 use drystone_kortex::peer::Composites;
 use drystone_kortex::{Addition, Host};
@@ -47,7 +47,7 @@ pub(crate) fn all(
     reactor: &Rc<Reactor>,
     run: Run,
 ) -> (Bindings, Rc<dyn Composites>) {
-    let composites: Rc<dyn Composites> = Server::new(reactor);
+    let composites: Rc<dyn Composites> = Rc::new(composites::server(reactor));
     let host = Host::new(Some(composites.clone()));
     host.share(|| reactor.clone());
     let additions = PROTOCOLS.iter().chain(options.additions).copied();

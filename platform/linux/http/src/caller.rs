@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
 use hyper::StatusCode;
 
-use super::handshake::Knocking;
+use super::client_connection::{ClientConnections, Sent};
 use super::json;
-use super::line::{Lines, Sent};
+use super::opening_handshake::Opening;
 use super::service::Service;
 use drystone_net::datum::{Datum, data};
 
@@ -17,27 +17,27 @@ use drystone_net::datum::{Datum, data};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a name is bound to.
-pub(super) struct Remote(Rc<Lines>);
+pub(super) struct Remote(Rc<ClientConnections>);
 
 impl Remote {
     pub(super) fn new(service: Rc<Service>) -> Remote {
-        Remote(Lines::new(service))
+        Remote(ClientConnections::new(service))
     }
 }
 
 impl Reach for Remote {
     fn begin(&mut self) -> Box<dyn Far> {
-        let lines = self.0.clone();
-        match lines.service.calls {
-            Some(_) => Box::new(Caller { lines, pump: None, sent: None, step: Step::Idle }),
-            None => Knocking::begin(lines.service.clone()),
+        let connections = self.0.clone();
+        match connections.service.calls {
+            Some(_) => Box::new(Caller { connections, pump: None, sent: None, step: Step::Idle }),
+            None => Opening::begin(connections.service.clone()),
         }
     }
 }
 
 /// A communication, request by request.
 struct Caller {
-    lines: Rc<Lines>,
+    connections: Rc<ClientConnections>,
     pump: Option<Waker>,
     /// The request that is being answered, and its call.
     sent: Option<(usize, Rc<Sent>)>,
@@ -52,7 +52,7 @@ enum Step {
 
 impl Caller {
     fn service(&self) -> &Service {
-        &self.lines.service
+        &self.connections.service
     }
 
     fn message_name(&self, call: usize) -> &'static str {
@@ -120,7 +120,7 @@ impl Far for Caller {
             self.step = Step::Lost(self.service().about(why));
             return pump.wake();
         }
-        let sent = self.lines.send(self.message_name(message), body.into(), pump);
+        let sent = self.connections.send(self.message_name(message), body.into(), pump);
         self.sent = Some((message, sent));
     }
 

@@ -14,7 +14,7 @@ use super::admission::{Admission, Clients, Origins};
 use super::caller::Remote;
 use super::describe::openapi;
 use super::export::Export;
-use super::manner::Manner;
+use super::mapping::Mapping;
 use super::service::{Options, Service, port_of};
 use super::site::{Offered, Site};
 use drystone_net::datum::only_data;
@@ -164,8 +164,8 @@ impl NamingContext for Context {
         let address = (place.here()?, place.port.unwrap_or(port_of(self.is_secure))).into();
         let scheme = if self.is_secure { "https" } else { "http" };
         let url = format!("{scheme}://{address}{}", place.path);
-        let manner = Manner::new(interface, &options)?;
-        let description = openapi(interface, calls.as_ref(), &manner, &url, options.token.is_some());
+        let mapping = Mapping::new(interface, &options)?;
+        let description = openapi(interface, calls.as_ref(), &mapping, &url, options.token.is_some());
         let clients = match options.token {
             Some(token) => Clients::Token(token),
             None if self.is_secure => Clients::All,
@@ -173,7 +173,7 @@ impl NamingContext for Context {
         };
         let admission = Admission { clients, origins: options.origins };
         let export =
-            Export::new(place.path, interface, calls, description, (options.limit, admission, manner));
+            Export::new(place.path, interface, calls, description, (options.limit, admission, mapping));
         let site = self.site(address, hints)?;
         Ok(Box::new(Offered::new(site, export, self.reactor.expect())?))
     }

@@ -4,13 +4,13 @@ use drystone_component::calls::{Call, Calls};
 use drystone_component::{Interface, Parameter, Type};
 use serde_json::{Value, json};
 
-use super::manner::Manner;
+use super::mapping::Mapping;
 
 /// The description of an interface that is served below a URL, perhaps to those only who have a token.
 pub(super) fn openapi(
     interface: &'static Interface,
     calls: Option<&Calls>,
-    manner: &Manner,
+    mapping: &Mapping,
     url: &str,
     needs_token: bool,
 ) -> String {
@@ -20,9 +20,9 @@ pub(super) fn openapi(
         Some(calls) => {
             for call in &calls.calls {
                 let path = format!("/{}", interface.messages.get()[call.message].name.get());
-                let mut ways = json!({ "post": operation(interface, call, manner) });
-                if manner.reads(call.message) {
-                    ways["get"] = asked_by_get(interface, call, manner);
+                let mut ways = json!({ "post": operation(interface, call, mapping) });
+                if mapping.reads(call.message) {
+                    ways["get"] = asked_by_get(interface, call, mapping);
                 }
                 paths.insert(path, ways);
             }
@@ -51,8 +51,8 @@ pub(super) fn openapi(
 }
 
 /// The same with its parameters in the URL.
-fn asked_by_get(interface: &'static Interface, call: &Call, manner: &Manner) -> Value {
-    let mut operation = operation(interface, call, manner);
+fn asked_by_get(interface: &'static Interface, call: &Call, mapping: &Mapping) -> Value {
+    let mut operation = operation(interface, call, mapping);
     let request = &interface.messages.get()[call.message];
     let parameters = request.parameters.get().iter().map(|parameter| {
         let schema =
@@ -65,7 +65,7 @@ fn asked_by_get(interface: &'static Interface, call: &Call, manner: &Manner) -> 
     operation
 }
 
-fn operation(interface: &'static Interface, call: &Call, manner: &Manner) -> Value {
+fn operation(interface: &'static Interface, call: &Call, mapping: &Mapping) -> Value {
     let request = &interface.messages.get()[call.message];
     let parameters = request.parameters.get();
     let content = json!({ "application/json": { "schema": object(parameters) } });
@@ -73,11 +73,11 @@ fn operation(interface: &'static Interface, call: &Call, manner: &Manner) -> Val
     if call.answers.is_empty() {
         responses.insert("204".into(), json!({ "description": "The message has been taken." }));
     }
-    let mut statuses: Vec<u16> = call.answers.iter().map(|&answer| manner.status(answer).as_u16()).collect();
+    let mut statuses: Vec<u16> = call.answers.iter().map(|&answer| mapping.status(answer).as_u16()).collect();
     statuses.sort_unstable();
     statuses.dedup();
     for status in statuses {
-        let answers = call.answers.iter().filter(|&&answer| manner.status(answer) == status);
+        let answers = call.answers.iter().filter(|&&answer| mapping.status(answer) == status);
         let schemas: Vec<Value> = answers.map(|&answer| message(interface, answer)).collect();
         let schema = if schemas.len() == 1 { schemas[0].clone() } else { json!({ "oneOf": schemas }) };
         let content = json!({ "application/json": { "schema": schema } });

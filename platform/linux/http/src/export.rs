@@ -11,7 +11,7 @@ use hyper::body::Bytes;
 
 use super::admission::Admission;
 use super::held::Holdings;
-use super::manner::Manner;
+use super::mapping::Mapping;
 
 /// See the head of this file.
 pub(super) struct Export {
@@ -24,7 +24,7 @@ pub(super) struct Export {
     /// Most bytes of a request or a WebSocket's message.
     pub(super) limit: usize,
     pub(super) admission: Admission,
-    pub(super) manner: Manner,
+    pub(super) mapping: Mapping,
     /// How many requests are being carried out.
     pub(super) open: Cell<usize>,
     /// Those that nobody has let in yet; `None`: nobody lets any in any more.
@@ -38,7 +38,7 @@ impl Export {
         interface: &'static Interface,
         calls: Option<Calls>,
         description: String,
-        (limit, admission, manner): (usize, Admission, Manner),
+        (limit, admission, mapping): (usize, Admission, Mapping),
     ) -> Export {
         Export {
             path,
@@ -47,7 +47,7 @@ impl Export {
             description: description.into(),
             limit,
             admission,
-            manner,
+            mapping,
             open: Cell::default(),
             arrived: RefCell::new(Some(VecDeque::new())),
             listener: RefCell::default(),

@@ -1,37 +1,38 @@
-//! HTTP: what a program exports in request/reply form is reached by what everyone has, as JSON over HTTP/1.1 and 2;
-//! other protocols go as JSON over a WebSocket. A component requires such a service the same way.
+//! HTTP: components offer services of requests and replies as JSON over HTTP/1.1 and 2, and any other protocol as JSON
+//! over a WebSocket. They require such services of other programs the same way.
 //!
-//! `json` is how messages are written, `describe` the OpenAPI description that is served beside, `context` has the
-//! names. A server is a `site` with its `export`s, each in a `manner` of its own, perhaps with `files` beside it; each
-//! connection comes through a `gate`, which hands it on to hyper. Its `requests` become `exchange`s, if `admission`
-//! lets them in; one may `upgrade` the connection, which tungstenite has then as a `socket`, whose `frames` are
-//! counted. What is `held` for clients is bounded. `query` reads what stands in URLs, `zip` is gzip. A client of a
-//! `service` is a `caller`, whose requests go over `line`s, or a `handshake` for a WebSocket, over connections that are
-//! `dial`ed. `task` and `io` are what hyper needs to run here.
+//! * `context` has the names, `service` what BY says. `json` writes and reads messages, `query` parameters in URLs;
+//!   `describe` makes the OpenAPI description that is served beside them.
+//! * A server: a `site` is an address, with its `export`s. `mapping` says how one is mapped to HTTP, `admission` who
+//!   may use it, `files` are served beside it. A `new_connection` goes to hyper, whose `requests` each become an
+//!   `exchange`, or `upgrade` the connection to a `web_socket`. `held` bounds what is kept for clients.
+//! * A client: a `caller` sends requests over `client_connection`s, or begins a WebSocket by an `opening_handshake`.
+//! * `task` and `io` run hyper at the reactor, `web_socket_frames` counts what tungstenite reads, `reply` makes
+//!   responses, `zip` is gzip.
 
 mod admission;
 mod caller;
+mod client_connection;
 mod context;
 mod describe;
 mod exchange;
 mod export;
 mod files;
-mod frames;
-mod gate;
-mod handshake;
 mod held;
 mod io;
 mod json;
-mod line;
-mod manner;
+mod mapping;
+mod new_connection;
+mod opening_handshake;
 mod query;
 mod reply;
 mod requests;
 mod service;
 mod site;
-mod socket;
 mod task;
 mod upgrade;
+mod web_socket;
+mod web_socket_frames;
 mod zip;
 
 use drystone_component::{Interface, Side};
@@ -49,14 +50,17 @@ pub static ADDITION: Addition = Addition {
     factories: &[],
 };
 
-/// What BY says, as somebody has written it.
+/// Reads what BY says, for fuzzing.
 pub fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
     let _ = context::options(hints);
 }
 
-/// What clients write besides JSON.
+/// Reads bytes that may be anything as what clients write besides JSON, for fuzzing.
+///
+/// # Panics
+/// They are read in two ways.
 pub fn feed(bytes: &[u8], parameters: &'static [drystone_component::Parameter]) {
-    frames::feed(bytes);
+    web_socket_frames::feed(bytes);
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let _ = admission::Origins::parse(text);
     if let Ok(values) = query::read(text, parameters) {
@@ -64,7 +68,7 @@ pub fn feed(bytes: &[u8], parameters: &'static [drystone_component::Parameter]) 
     }
 }
 
-/// Bytes from a stranger as a message of an interface that the client sends, which is written and read again.
+/// Reads bytes that may be anything as a message of a client, writes it, and reads it again, for fuzzing.
 ///
 /// # Panics
 /// It isn't the same then.

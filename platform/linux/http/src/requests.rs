@@ -167,7 +167,7 @@ fn wanted(export: &Export, rest: &str, request: &Parts) -> Result<Wanted, Refusa
         };
     }
     let is_get = matches!(request.method, Method::GET | Method::HEAD);
-    if let Some(file) = export.manner.files.find(rest).filter(|_| is_get) {
+    if let Some(file) = export.mapping.files.find(rest).filter(|_| is_get) {
         let is_folder = rest.is_empty() && !request.uri.path().ends_with('/');
         return Ok(if is_folder { Wanted::Folder } else { Wanted::File(file) });
     }
@@ -184,7 +184,7 @@ fn wanted(export: &Export, rest: &str, request: &Parts) -> Result<Wanted, Refusa
         };
         Refusal::new(StatusCode::NOT_FOUND, reason)
     })?;
-    match (&request.method, export.manner.reads(call.message)) {
+    match (&request.method, export.mapping.reads(call.message)) {
         (&Method::POST, _) => check_encoding(request)?,
         (&Method::GET | &Method::HEAD, true) => {}
         (_, true) => return Err(Refusal::method("GET, POST")),
@@ -239,7 +239,7 @@ async fn carry_out(
         }
         Answer::Message(number, message) => {
             let answer = say(message, head, held, at)?;
-            Ok(with_status(answer, export.manner.status(number)))
+            Ok(with_status(answer, export.mapping.status(number)))
         }
         Answer::Taken => Ok(empty(StatusCode::NO_CONTENT)),
         Answer::Failed => {

@@ -8,9 +8,9 @@ use drystone_component::calls::Calls;
 
 use super::admission::Origins;
 use super::io::Io;
-use drystone_net::dial::{Dial, Target};
 use drystone_net::place::Place;
 use drystone_net::secure::Dialer;
+use drystone_net::stream_dial::{StreamDial, Target};
 use drystone_reactor::Reactor;
 
 /// What `BY Http(...)` says.
@@ -82,11 +82,11 @@ impl Service {
         format!("{}: {why}", self.url())
     }
 
-    /// Makes a connection to it; `then` is called once, unless that is given up: perhaps before this returns.
-    pub(super) fn dial(&self, then: impl FnOnce(Result<Io, String>) + 'static) -> Rc<Dial> {
+    /// Begins to make a connection to it, which `then` gets; an error says why there is none.
+    pub(super) fn dial(&self, then: impl FnOnce(Result<Io, String>) + 'static) -> Rc<StreamDial> {
         let Service { reactor, place, port, dialer, .. } = self;
         let target =
             Target { reactor: reactor.clone(), place: place.clone(), port: *port, dialer: dialer.clone() };
-        Dial::begin(target, |made| then(made.map(Io)))
+        StreamDial::begin(target, |made| then(made.map(Io)))
     }
 }

@@ -7,8 +7,8 @@ use std::rc::Rc;
 use drystone_runtime::far::{Exported, Far, Waker};
 
 use super::export::{Export, Exports};
-use super::gate::Gate;
 use super::io::Io;
+use super::new_connection::NewConnection;
 use drystone_net::entry::Entry;
 use drystone_net::secure::{Acceptor, Files};
 use drystone_net::socket::Socket;
@@ -44,7 +44,7 @@ impl Site {
             move |stream| {
                 let socket = Socket::new(reactor.clone(), stream)?;
                 let channel = acceptor.as_ref().map(Acceptor::accept).transpose()?;
-                Gate::open(&reactor, exports.clone(), Io(Stream::new(&reactor, socket, channel)));
+                NewConnection::open(&reactor, exports.clone(), Io(Stream::new(&reactor, socket, channel)));
                 Ok(())
             }
         };

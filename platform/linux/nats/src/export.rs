@@ -1,5 +1,4 @@
-//! What a program offers to all who use a NATS: a subject at which clients ask for a server. Programs that offer the
-//! same share the clients.
+//! An exported name: a subject at which clients ask for a server. Programs that export the same name share its clients.
 
 use std::cell::RefCell;
 use std::mem::replace;
@@ -14,11 +13,13 @@ use tokio::sync::oneshot;
 
 use super::engine::Task;
 use super::envelope::{Envelope, Kind};
-use super::link::Link;
+use super::open::Open;
+use super::peer_stream::PeerStream;
 use super::register;
-use super::session::{Open, Session};
+use super::session::Session;
+use super::users::User;
 
-/// Those who offer the same under this name share its clients.
+/// The queue group of all programs that export a name: NATS gives each client to one of them.
 const GROUP: &str = "drystone";
 
 /// See the head of this file.
@@ -34,15 +35,15 @@ enum Stage {
     /// There is no connection.
     Away,
     Asked(Task<Result<Subscriber, String>>, oneshot::Sender<()>),
-    /// It is listed for as long as the second is kept.
+    /// The name is listed for as long as the second is kept.
     Offered(Subscriber, #[expect(dead_code, reason = "it is dropped")] oneshot::Sender<()>),
 }
 
 impl Export {
-    /// Offers an interface. When this is done, clients find it.
+    /// Exports an interface. When this returns, clients find it.
     ///
     /// # Errors
-    /// NATS isn't there, or doesn't want that.
+    /// NATS isn't there, or refuses.
     pub(super) fn open(session: &Rc<Session>, wanted: &Wanted) -> Result<(Rc<Export>, Rc<Offer>), String> {
         let names: Rc<Names> = Rc::default();
         let offer = names.add(wanted)?;
@@ -53,7 +54,8 @@ impl Export {
             names,
             stage: RefCell::new(Stage::Away),
         });
-        session.offer(&export)?;
+        session.connect_now()?;
+        session.add_user(export.clone());
         let result = match &*export.stage.borrow() {
             Stage::Asked(task, _) => Some(task.wait().and_then(|result| result)),
             _ => None,
@@ -62,54 +64,13 @@ impl Export {
         Ok((export, offer))
     }
 
-    /// There is a connection now.
-    pub(super) fn offer(&self, open: &Open) {
-        let (client, subject) = (open.client.clone(), self.subject.clone());
-        let entry = register::entry(&self.subject, &open.prefix, self.interface);
-        let (kept, end) = oneshot::channel();
-        let unfinished = open.unfinished.one();
-        let task = open.begin(async move {
-            let subscriber = client.queue_subscribe(subject.clone(), GROUP.to_string()).await;
-            let subscriber = subscriber.map_err(|error| error.to_string())?;
-            let (is_there, listed) = oneshot::channel();
-            tokio::spawn(async move {
-                register::keep(client, subject, entry, is_there, end).await;
-                drop(unfinished);
-            });
-            // NATS answers in order: clients find what was offered before it was listed, or couldn't be.
-            let _ = listed.await;
-            Ok(subscriber)
-        });
-        *self.stage.borrow_mut() = Stage::Asked(task, kept);
-    }
-
-    /// It is offered, or can't be.
+    /// NATS has answered.
     fn offered(&self, result: Result<Subscriber, String>) -> Result<(), String> {
         let stage = &mut *self.stage.borrow_mut();
         if let Stage::Asked(_, kept) = replace(stage, Stage::Away) {
             *stage = Stage::Offered(result?, kept);
         }
         Ok(())
-    }
-
-    /// There is none any more.
-    pub(super) fn away(&self) {
-        *self.stage.borrow_mut() = Stage::Away;
-    }
-
-    /// Answers the clients that have come.
-    pub(super) fn serve(&self, context: &mut Context<'_>) {
-        let result = match &*self.stage.borrow() {
-            Stage::Asked(task, _) => task.poll(),
-            _ => None,
-        };
-        if let Some(result) = result {
-            // If it can't be offered any more there is nobody who could be told.
-            let _ = self.offered(result.and_then(|result| result));
-        }
-        while let Some(message) = self.next(context) {
-            self.answer(&message);
-        }
     }
 
     fn next(&self, context: &mut Context<'_>) -> Option<Message> {
@@ -125,7 +86,55 @@ impl Export {
         if let Some(envelope) =
             Envelope::read(&message.payload).filter(|envelope| envelope.kind == Kind::Begin)
         {
-            Link::accept(&session, &self.names, there, &envelope);
+            PeerStream::accept(&session, &self.names, there, &envelope);
         }
+    }
+}
+
+impl User for Export {
+    fn opened(&self, open: &Open) {
+        let (client, subject) = (open.client.clone(), self.subject.clone());
+        let entry = register::entry(&self.subject, &open.prefix, self.interface);
+        let (kept, end) = oneshot::channel();
+        let unfinished = open.unfinished.one();
+        let task = open.begin(async move {
+            let subscriber = client.queue_subscribe(subject.clone(), GROUP.to_string()).await;
+            let subscriber = subscriber.map_err(|error| error.to_string())?;
+            let (is_there, listed) = oneshot::channel();
+            tokio::spawn(async move {
+                register::keep(client, subject, entry, is_there, end).await;
+                drop(unfinished);
+            });
+            // NATS answers in order: clients find the name from now on, listed or not.
+            let _ = listed.await;
+            Ok(subscriber)
+        });
+        *self.stage.borrow_mut() = Stage::Asked(task, kept);
+    }
+
+    fn lost(&self, _: &str) {
+        *self.stage.borrow_mut() = Stage::Away;
+    }
+
+    fn end(&self) {
+        *self.stage.borrow_mut() = Stage::Away;
+    }
+
+    fn serve(&self, context: &mut Context<'_>) {
+        let result = match &*self.stage.borrow() {
+            Stage::Asked(task, _) => task.poll(),
+            _ => None,
+        };
+        if let Some(result) = result {
+            // If it can't be offered any more there is nobody who could be told.
+            let _ = self.offered(result.and_then(|result| result));
+        }
+        while let Some(message) = self.next(context) {
+            self.answer(&message);
+        }
+    }
+
+    fn needs_connection(&self) -> bool {
+        true
     }
 }

@@ -1,69 +1,80 @@
-//! `nats://host:port/name`: Drystone's own protocol (docs/src/wire.md) over NATS, an engine for messages that others
-//! run. A name is a subject. All who export it share its clients, for they are one queue group; whom a client is given
-//! first it stays with, over two private subjects, until that is lost.
+//! `nats://host:port/name`: Drystone's own protocol (docs/src/wire.md) over NATS, a message broker. A name is a
+//! subject. All programs that export it share its clients, as they are one queue group. A client stays with the program
+//! that it is given first, over two private subjects, until that is lost.
 //!
-//! `access` is what a name and its BY say of the way to NATS, `engine` is what runs `async-nats` while the program
-//! waits, and `session` what a program has at one NATS. There, `link` is a line between two programs, made of
-//! `envelope`s, `stay` how a client keeps to one of them, `partner` how each knows that the other is still there,
-//! `export` what is offered, and `register` the key-value store in which that is listed. `event` is what comes to all,
-//! as `saying`s.
+//! * `access` is the way to NATS, as a name and its BY say; `engine` runs `async-nats` while the program waits, and a
+//!   `bell` wakes the session that it has something for.
+//! * `session` is what a program has at one NATS (`sessions`: at all), with a connection that is `open` while it is
+//!   needed. `users` is what a session knows of those that use it.
+//! * `peer_stream` is a line between two programs, made of `envelope`s. `affinity` keeps a client at one program,
+//!   `partner` finds out that a program has gone.
+//! * `export` is an exported name, and `register` the key-value store in which it is listed.
+//! * `event` are names whose events come to many programs: `event_topic`, `event_publisher`, `event_subscription`, and
+//!   `event_message`, which are the bytes.
 
 mod access;
+mod affinity;
 mod bell;
 mod engine;
 mod envelope;
 mod event;
+mod event_message;
+mod event_publisher;
+mod event_subscription;
+mod event_topic;
 mod export;
-mod link;
+mod open;
 mod partner;
+mod peer_stream;
 mod register;
-mod saying;
 mod session;
-mod stay;
+mod sessions;
+mod users;
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use drystone_component::{Interface, Name};
-use drystone_kortex::peer::{Brought, Composites, Wanted, check};
-use drystone_kortex::{Addition, Context, Host};
+use drystone_kortex::peer::{Brought, Wanted, check};
+use drystone_kortex::{Addition, Context};
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
 use self::access::Access;
-use self::engine::Engines;
+use self::affinity::Affinity;
 use self::event::Events;
 use self::export::Export;
-use self::session::Session;
-use self::stay::Stay;
-use drystone_composites::{Ships, composites, service};
-use drystone_reactor::Reactor;
+use self::sessions::Sessions;
 
 /// What this crate adds to a program's system.
 pub static ADDITION: Addition = Addition {
     offers: &[],
     contexts: &[
-        Context { scheme: "event+nats", begin: |host| Box::new(Events::new(&Sessions::of(host))) },
-        Context { scheme: "nats", begin: |host| Box::new(Nats::new(&Sessions::of(host))) },
+        Context { scheme: "event+nats", begin: |host| Box::new(Events(Sessions::of(host))) },
+        Context { scheme: "nats", begin: |host| Box::new(Nats(Sessions::of(host))) },
     ],
     factories: &[],
 };
 
-/// A message of NATS or an entry in its store from a stranger.
+/// Reads bytes that may be anything as a message of NATS and as an entry of its store, for fuzzing.
+///
+/// # Panics
+/// What was read is written otherwise.
 pub fn read(bytes: &[u8]) {
     if let Some(envelope) = envelope::Envelope::read(bytes) {
         assert_eq!(envelope.to(&"there".into(), &"here".into()).payload, bytes);
     }
-    if let Some(saying) = saying::Saying::read(bytes) {
-        assert_eq!([&saying.head(), saying.bytes].concat(), bytes);
+    if let Some(message) = event_message::EventMessage::read(bytes) {
+        assert_eq!([&message.head(), message.values].concat(), bytes);
     }
     if let Some(subject) = register::subject(bytes) {
         assert_eq!(access::fit(&subject), Ok(subject));
     }
 }
 
-/// What stands behind the scheme of a name, and BY, as somebody has written them.
+/// Reads what stands behind the scheme of a name, and BY, for fuzzing.
+///
+/// # Panics
+/// A subject was read that is none.
 pub fn read_name(rest: &str, hints: &Hints<'_>) {
     if let Ok((_, subject)) = Access::read(rest, hints) {
         assert_eq!(access::fit(&subject), Ok(subject));
@@ -71,55 +82,7 @@ pub fn read_name(rest: &str, hints: &Hints<'_>) {
 }
 
 /// The naming context, and its binding factory.
-struct Nats {
-    sessions: Rc<Sessions>,
-}
-
-impl Nats {
-    fn new(sessions: &Rc<Sessions>) -> Nats {
-        Nats { sessions: sessions.clone() }
-    }
-}
-
-/// What the program has with each NATS, by the way to it.
-struct Sessions {
-    reactor: Rc<Reactor>,
-    engines: Engines,
-    composites: Rc<dyn Composites>,
-    sessions: RefCell<HashMap<Access, Rc<Session>>>,
-}
-
-impl Sessions {
-    /// What the contexts for names and for events share.
-    fn of(host: &Host) -> Rc<Sessions> {
-        host.share(|| {
-            Rc::new(Sessions {
-                reactor: Reactor::of(host),
-                engines: Engines::default(),
-                composites: composites(host),
-                sessions: RefCell::default(),
-            })
-        })
-    }
-
-    fn get(&self, access: Access) -> Rc<Session> {
-        let Sessions { reactor, engines, composites, sessions } = self;
-        let sessions = &mut *sessions.borrow_mut();
-        let session = sessions
-            .entry(access)
-            .or_insert_with_key(|access| Session::new(reactor, engines, composites, access.clone()));
-        session.clone()
-    }
-}
-
-impl Drop for Sessions {
-    /// The program has ended: what it said last is on its way.
-    fn drop(&mut self) {
-        for session in self.sessions.get_mut().values() {
-            session.end();
-        }
-    }
-}
+struct Nats(Rc<Sessions>);
 
 impl BindingFactory for Nats {
     fn bind(
@@ -129,8 +92,8 @@ impl BindingFactory for Nats {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String> {
         let (access, wanted) = wanted(interface, name, hints)?;
-        let stay = Stay::new(self.sessions.get(access), &wanted.there);
-        Ok(Box::new(Bound { stay, wanted }))
+        let affinity = Affinity::new(self.0.get(access), &wanted.there);
+        Ok(Box::new(Bound { affinity, wanted }))
     }
 }
 
@@ -142,10 +105,9 @@ impl NamingContext for Nats {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         let (access, wanted) = wanted(interface, name, hints)?;
-        let session = self.sessions.get(access);
-        let (export, offer) = Export::open(&session, &wanted)?;
+        let (export, offer) = Export::open(&self.0.get(access), &wanted)?;
         let names = export.names.clone();
-        Ok(Box::new(Brought::new(&names, offer, export, self.sessions.reactor.expected())))
+        Ok(Box::new(Brought::new(&names, offer, export, self.0.reactor.expected())))
     }
 
     fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
@@ -165,25 +127,27 @@ fn wanted(
     Ok((access, Wanted { interface, name: name.to_string().into(), there: subject.into(), capacity }))
 }
 
-/// A name as a client has it.
+/// A name that a client is bound to.
 struct Bound {
-    stay: Rc<Stay>,
+    affinity: Rc<Affinity>,
     wanted: Wanted,
 }
 
 impl Reach for Bound {
     fn begin(&mut self) -> Box<dyn Far> {
-        Box::new(self.stay.begin(&self.wanted))
+        Box::new(self.affinity.begin(&self.wanted))
     }
 
     fn harbour(&self) -> Option<Harbour<'_>> {
         let Wanted { name, there, .. } = &self.wanted;
         let program = name.strip_suffix(&**there)?.strip_suffix('/')?;
-        Some(Harbour { program, number: self.stay.number(), name: there, is_open: true })
+        Some(Harbour { program, number: self.affinity.number(), name: there, is_open: true })
     }
 
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
-        let taker = Bound { stay: self.stay.clone(), wanted: service().wanted(&self.wanted.name) };
-        Some(Box::new(Ships::new(Box::new(taker), self.harbour()?, shipment)))
+        let composites = self.affinity.composites()?;
+        let service = composites.service().wanted(&self.wanted.name);
+        let service = Bound { affinity: self.affinity.clone(), wanted: service };
+        Some(composites.ship(Box::new(service), self.harbour()?, shipment))
     }
 }

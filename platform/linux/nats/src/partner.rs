@@ -1,5 +1,5 @@
-//! Other programs with which this one has lines: each says now and then that it is still there. When one is killed,
-//! NATS answers in its place; when it can't be reached, or does nothing any more, it is missed after a while.
+//! Liveness of the programs with which this one has streams. Each sends the others a beat now and then. When a program
+//! is killed, NATS answers in its place; when it can't be reached, or hangs, its beats are missed after a while.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -10,22 +10,22 @@ use async_nats::Subject;
 use async_nats::message::OutboundMessage;
 
 use super::envelope::{Envelope, Kind};
-use super::link::Link;
+use super::users::Stream;
 
-/// How often it is said.
+/// Time between beats.
 pub(super) const BEAT: Duration = Duration::from_secs(2);
 
-/// After so many beats without a sign it is lost.
+/// After so many beats without a sign a program is lost.
 pub(super) const MISSES: u32 = 5;
 
-/// See the head of this file.
+/// A program with which this one has streams.
 pub(super) struct Partner {
-    /// Where it is told that this program is there, and from where, which is for this partner alone.
+    /// The subject to which this program's beats go, and the one from which they come, which is for this partner alone.
     there: Subject,
     here: Subject,
     heard: Cell<bool>,
     misses: Cell<u32>,
-    links: RefCell<Vec<Weak<Link>>>,
+    streams: RefCell<Vec<Weak<dyn Stream>>>,
 }
 
 impl Partner {
@@ -34,18 +34,19 @@ impl Partner {
         self.heard.set(true);
     }
 
-    pub(super) fn add(&self, link: &Weak<Link>) {
-        self.links.borrow_mut().push(link.clone());
+    /// There is one more stream to it.
+    pub(super) fn add(&self, stream: Weak<dyn Stream>) {
+        self.streams.borrow_mut().push(stream);
     }
 
-    /// All lines to it that are still used.
-    pub(super) fn links(&self) -> Vec<Rc<Link>> {
-        let links = &mut *self.links.borrow_mut();
-        links.retain(|link| link.upgrade().is_some_and(|link| !link.is_over()));
-        links.iter().filter_map(Weak::upgrade).collect()
+    /// All streams to it that are not over.
+    pub(super) fn streams(&self) -> Vec<Rc<dyn Stream>> {
+        let streams = &mut *self.streams.borrow_mut();
+        streams.retain(|stream| stream.upgrade().is_some_and(|stream| !stream.is_over()));
+        streams.iter().filter_map(Weak::upgrade).collect()
     }
 
-    /// Time has passed; whether it is lost.
+    /// [`BEAT`] has passed; whether the program is lost.
     fn is_missed(&self) -> bool {
         let misses = if self.heard.take() { 0 } else { self.misses.get() + 1 };
         self.misses.set(misses);
@@ -53,7 +54,7 @@ impl Partner {
     }
 }
 
-/// Those with whom there is a line.
+/// The partners of a session.
 #[derive(Default)]
 pub(super) struct Partners {
     /// By what their subjects begin with.
@@ -62,7 +63,7 @@ pub(super) struct Partners {
 }
 
 impl Partners {
-    /// The one to which a subject belongs; `prefix` is what this program's begin with.
+    /// The partner to which a subject belongs; `prefix` is what this program's subjects begin with.
     pub(super) fn of(&self, subject: &str, prefix: &str) -> Option<Rc<Partner>> {
         let (theirs, _) = subject.rsplit_once('.')?;
         let known = &mut *self.known.borrow_mut();
@@ -75,7 +76,7 @@ impl Partners {
             here: format!("{prefix}.p{}", self.made.get()).into(),
             heard: Cell::new(true),
             misses: Cell::default(),
-            links: RefCell::default(),
+            streams: RefCell::default(),
         });
         known.insert(theirs.to_string(), partner.clone());
         Some(partner)
@@ -87,29 +88,30 @@ impl Partners {
         self.known.borrow().get(theirs).inspect(|partner| partner.heard());
     }
 
-    /// The one whom this program talks to from this subject.
+    /// The partner that is sent beats from this subject.
     pub(super) fn met_at(&self, here: &Subject) -> Option<Rc<Partner>> {
         self.known.borrow().values().find(|partner| partner.here == *here).cloned()
     }
 
-    /// Time has passed: what is to be said to all, and whom nothing has been heard of for too long.
+    /// [`BEAT`] has passed: the beats that are to be sent, and the partners that are lost.
     pub(super) fn beat(&self) -> (Vec<OutboundMessage>, Vec<Rc<Partner>>) {
         let known = &mut *self.known.borrow_mut();
-        known.retain(|_, partner| !partner.links().is_empty());
+        known.retain(|_, partner| !partner.streams().is_empty());
         let alive = Envelope { kind: Kind::Alive, sent: 0, received: 0, bytes: &[] };
         let said = known.values().map(|partner| alive.to(&partner.there, &partner.here)).collect();
         (said, known.values().filter(|partner| partner.is_missed()).cloned().collect())
     }
 
-    /// Whether there are any, as far as is known.
+    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.known.borrow().is_empty()
     }
 
+    /// Forgets all.
     pub(super) fn clear(&self) {
         self.known.borrow_mut().clear();
     }
 }
 
-/// The last part of the subject at which a program hears that others are there.
+/// The last part of the subject at which a program gets beats.
 pub(super) const ALIVE: &str = "alive";

@@ -1,38 +1,30 @@
-//! What a program has at one NATS: a connection, when it is needed, with its lines and what it offers there. When the
-//! connection is cut, all lines are lost, and the next use connects again; what is offered is offered again as soon as
-//! that can be done. `traffic` is what comes and goes over it, `users` who uses it.
+//! What a program has at one NATS: a connection while it is needed, with its streams and its users. When the connection
+//! is cut, all streams are lost, and the next use connects again; exported names are exported again as soon as that can
+//! be done. `traffic` is what comes and goes over the connection, `requests` what its users ask for.
 
+mod requests;
 mod traffic;
-mod users;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
-use std::future::Future;
-use std::mem::replace;
 use std::rc::{Rc, Weak};
 use std::sync::Arc;
-use std::task::Waker;
 use std::time::{Duration, Instant};
 
 use async_nats::message::OutboundMessage;
-use async_nats::{Client, Subscriber};
 use drystone_kortex::peer::Composites;
+use drystone_reactor::{Reactor, weakly};
 
 use super::access::Access;
 use super::bell::Bell;
-use super::engine::{Connected, Engine, Engines, Task, Unfinished};
-use super::envelope::HEADER;
-use super::event::{Ear, Voice};
-use super::export::Export;
-use super::link::Link;
+use super::engine::{Connected, Engine, Engines, Task};
+use super::open::Open;
 use super::partner::Partners;
 use super::register::Found;
-use drystone_reactor::{Reactor, weakly};
+use super::users::{Stream, User};
 
-/// Most bytes in a message.
-const LARGEST: usize = 256 * 1024;
-
-/// How long to wait before the next try to connect, for the sake of what is offered: at first, and at most.
+/// The pause before the next try to connect, while a connection is needed though nobody waits for it: at first, and at
+/// most.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 
@@ -42,31 +34,34 @@ pub(super) struct Session {
     pub(super) reactor: Rc<Reactor>,
     engines: Engines,
     access: Access,
-    pub(super) composites: Rc<dyn Composites>,
-    /// Where the bell is heard.
+    /// Runs the blocks that are shipped over streams.
+    pub(super) composites: Option<Rc<dyn Composites>>,
+    /// The reactor's source that the bell signals.
     source: usize,
-    /// Stands for what can't be sent yet.
+    /// A source that stands for output that waits.
     rest: usize,
     stage: RefCell<Stage>,
+    /// Before the next try to connect.
     pause: Cell<Duration>,
-    numbers: Cell<u64>,
-    lines: RefCell<HashMap<u64, Weak<Link>>>,
-    /// Those that nobody else keeps.
-    served: RefCell<HashMap<u64, Rc<Link>>>,
-    exports: RefCell<Vec<Weak<Export>>>,
-    /// Who listens to events, and who says them.
-    ears: RefCell<Vec<Weak<Ear>>>,
-    voices: RefCell<Vec<Weak<Voice>>>,
+    /// The last number of a stream.
+    last: Cell<u64>,
+    streams: RefCell<HashMap<u64, Weak<dyn Stream>>>,
+    /// Streams that only the session keeps.
+    served: RefCell<HashMap<u64, Rc<dyn Stream>>>,
+    users: RefCell<Vec<Weak<dyn User>>>,
     /// Where names are served, as far as that has been asked for.
     places: RefCell<HashMap<String, Place>>,
-    /// Some line waits for one.
+    /// A stream waits for a place.
     seeks: Cell<bool>,
     partners: Partners,
+    /// The next beat is on its way.
     beats: Cell<bool>,
+    /// Messages that belong to no stream's bytes.
     outbox: RefCell<VecDeque<OutboundMessage>>,
-    /// Lines with something to send, and those of which the other side has to take some first.
-    ready: RefCell<VecDeque<Rc<Link>>>,
-    stuck: RefCell<Vec<Rc<Link>>>,
+    /// Streams that have something to send.
+    ready: RefCell<VecDeque<Rc<dyn Stream>>>,
+    /// Streams whose other side has to take some first.
+    stuck: RefCell<Vec<Rc<dyn Stream>>>,
 }
 
 /// Where a name is served.
@@ -81,32 +76,12 @@ enum Stage {
     Open(Box<Open>),
 }
 
-/// A connection that is there.
-pub(super) struct Open {
-    engine: Rc<Engine>,
-    pub(super) client: Client,
-    bell: Arc<Bell>,
-    waker: Waker,
-    inbox: Subscriber,
-    pub(super) prefix: String,
-    pub(super) unfinished: Unfinished,
-    /// Most bytes of a message, and of a line in one.
-    most: usize,
-    largest: u64,
-}
-
-impl Open {
-    /// Lets the engine do something; the session goes on when it is done.
-    pub(super) fn begin<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Task<T> {
-        self.engine.begin(&self.bell, work)
-    }
-}
-
 impl Session {
+    /// Without a connection yet.
     pub(super) fn new(
         reactor: &Rc<Reactor>,
         engines: &Engines,
-        composites: &Rc<dyn Composites>,
+        composites: &Option<Rc<dyn Composites>>,
         access: Access,
     ) -> Rc<Session> {
         let session = Rc::new_cyclic(|me| Session {
@@ -119,12 +94,10 @@ impl Session {
             rest: reactor.source(),
             stage: RefCell::new(Stage::Idle),
             pause: Cell::new(FIRST_PAUSE),
-            numbers: Cell::default(),
-            lines: RefCell::default(),
+            last: Cell::default(),
+            streams: RefCell::default(),
             served: RefCell::default(),
-            exports: RefCell::default(),
-            ears: RefCell::default(),
-            voices: RefCell::default(),
+            users: RefCell::default(),
             places: RefCell::default(),
             seeks: Cell::default(),
             partners: Partners::default(),
@@ -148,7 +121,7 @@ impl Session {
         Ok(())
     }
 
-    /// It is time to try once more to connect.
+    /// Tries once more to connect.
     fn try_again(&self) {
         if self.is_needed()
             && let Err(why) = self.connect()
@@ -157,7 +130,7 @@ impl Session {
         }
     }
 
-    /// Goes on with whatever it is at.
+    /// The bell has rung.
     fn go_on(&self) {
         let connected = match &*self.stage.borrow() {
             Stage::Idle => return,
@@ -174,53 +147,44 @@ impl Session {
         self.reactor.drain(self.rest);
     }
 
-    /// There is a connection: all who have waited for it begin.
+    /// There is a connection.
     fn open(&self, connected: Connected) {
-        let Connected { client, inbox, prefix, unfinished } = connected;
-        let Stage::Connecting(engine, bell, _) = replace(&mut *self.stage.borrow_mut(), Stage::Idle) else {
-            return;
-        };
-        let most = client.server_info().max_payload.max(2 * HEADER);
-        let (waker, largest) = (Waker::from(bell.clone()), (most - HEADER).min(LARGEST) as u64);
-        let open = Open { engine, client, bell, waker, inbox, prefix, unfinished, most, largest };
-        self.exports().iter().for_each(|export| export.offer(&open));
-        alive(&self.ears).iter().for_each(|ear| ear.ask(&open));
+        let Stage::Connecting(engine, bell, _) = self.stage.replace(Stage::Idle) else { return };
+        let open = Open::new(engine, bell, connected);
+        self.users().iter().for_each(|user| user.opened(&open));
         *self.stage.borrow_mut() = Stage::Open(Box::new(open));
         self.pause.set(FIRST_PAUSE);
-        self.lines().iter().for_each(|link| link.ask());
+        self.streams().iter().for_each(|stream| stream.ask());
         self.write_later();
     }
 
-    /// The connection is no more, or couldn't be made.
+    /// The connection is lost, or couldn't be made.
     fn cut(&self, why: &str) {
-        let stage = replace(&mut *self.stage.borrow_mut(), Stage::Idle);
+        let stage = self.stage.replace(Stage::Idle);
         self.partners.clear();
         let (ready, stuck) = (self.ready.take(), self.stuck.take());
-        self.lines().iter().for_each(|link| link.lose(why));
-        alive(&self.ears).iter().for_each(|ear| ear.lose(why));
-        self.ears.borrow_mut().clear();
+        self.streams().iter().for_each(|stream| stream.lose(why));
+        self.users().iter().for_each(|user| user.lost(why));
         self.places.borrow_mut().clear();
         self.outbox.borrow_mut().clear();
         drop((stage, ready, stuck, self.served.take()));
         self.reactor.drain(self.rest);
-        let exports = self.exports();
-        exports.iter().for_each(|export| export.away());
         if self.is_needed() {
-            self.reactor
-                .at(Instant::now() + self.pause.get(), weakly(&self.me, |session| session.try_again()));
-            self.pause.set((self.pause.get() * 2).min(LONGEST_PAUSE));
+            let pause = self.pause.get();
+            self.reactor.at(Instant::now() + pause, weakly(&self.me, |session| session.try_again()));
+            self.pause.set((pause * 2).min(LONGEST_PAUSE));
         }
     }
 
-    /// Whether it is to be there although nobody waits for it.
+    /// Whether there has to be a connection though nobody waits for one.
     fn is_needed(&self) -> bool {
-        !self.exports().is_empty() || !alive(&self.voices).is_empty()
+        self.users().iter().any(|user| user.needs_connection())
     }
 
     /// Waits for a connection, if there is none.
     ///
     /// # Errors
-    /// There can't be one.
+    /// A sentence says why there is none.
     pub(super) fn connect_now(&self) -> Result<(), String> {
         self.connect()?;
         let connected = match &*self.stage.borrow() {
@@ -230,38 +194,34 @@ impl Session {
         connected.map(|connected| self.open(connected)).inspect_err(|why| self.cut(why))
     }
 
-    fn waker(&self) -> Option<Waker> {
-        match &*self.stage.borrow() {
-            Stage::Open(open) => Some(open.waker.clone()),
+    /// Does something with the connection, if there is one.
+    fn with_open<T>(&self, act: impl FnOnce(&mut Open) -> T) -> Option<T> {
+        match &mut *self.stage.borrow_mut() {
+            Stage::Open(open) => Some(act(open)),
             _ => None,
         }
     }
 
-    fn lines(&self) -> Vec<Rc<Link>> {
-        self.lines.borrow().values().filter_map(Weak::upgrade).collect()
-    }
-
-    fn exports(&self) -> Vec<Rc<Export>> {
-        alive(&self.exports)
-    }
-
+    /// Whether there is a connection.
     pub(super) fn is_open(&self) -> bool {
         matches!(*self.stage.borrow(), Stage::Open(_))
     }
 
+    fn streams(&self) -> Vec<Rc<dyn Stream>> {
+        self.streams.borrow().values().filter_map(Weak::upgrade).collect()
+    }
+
+    fn users(&self) -> Vec<Rc<dyn User>> {
+        let users = &mut *self.users.borrow_mut();
+        users.retain(|user| user.strong_count() > 0);
+        users.iter().filter_map(Weak::upgrade).collect()
+    }
+
     /// The program has ended: the connection goes after what was said last.
     pub(super) fn end(&self) {
-        self.exports().iter().for_each(|export| export.away());
-        let stage = replace(&mut *self.stage.borrow_mut(), Stage::Idle);
-        if let Stage::Open(open) = stage {
-            open.engine.finish(&open.client, open.unfinished);
+        self.users().iter().for_each(|user| user.end());
+        if let Stage::Open(open) = self.stage.replace(Stage::Idle) {
+            open.finish();
         }
     }
-}
-
-/// Those that are still there.
-fn alive<T>(all: &RefCell<Vec<Weak<T>>>) -> Vec<Rc<T>> {
-    let all = &mut *all.borrow_mut();
-    all.retain(|one| one.strong_count() > 0);
-    all.iter().filter_map(Weak::upgrade).collect()
 }

@@ -1,315 +1,235 @@
-//! Dialling by TCP: the addresses that a host's name stands for are tried one after the other ([`Addresses`]); [`Dial`]
-//! does all there is to do until there is a [`Stream`].
+//! Dialling by TCP: a host's name is looked up, and its addresses are tried one after another until there is a
+//! connection.
 
-use std::cell::RefCell;
-use std::io;
-use std::mem::replace;
-use std::net::SocketAddr;
+use std::cell::{Cell, RefCell};
+use std::net::{IpAddr, SocketAddr};
 use std::rc::{Rc, Weak};
 use std::time::{Duration, Instant};
-use std::vec;
+use std::{io, vec};
 
-use drystone_reactor::{Handler, Reactor, Time, reason, weakly};
+use drystone_reactor::{Reactor, Time, reason, weakly};
 use mio::net::TcpStream;
 
 use crate::alive::keep_alive;
-use crate::place::{Place, Search, search};
-use crate::secure::{Channel, Dialer};
-use crate::socket::Socket;
-use crate::stream::Stream;
-
-/// Those that haven't been tried, and why the last one was none.
-pub struct Addresses {
-    left: vec::IntoIter<SocketAddr>,
-    why: String,
-}
-
-impl Addresses {
-    /// All of them. If there are none at all, that is why.
-    pub fn new(all: Vec<SocketAddr>, why_none: &str) -> Addresses {
-        Addresses { left: all.into_iter(), why: why_none.into() }
-    }
-
-    /// Begins with the next one that doesn't fail at once. `None`: all have failed.
-    pub fn next<T>(&mut self, begin: impl Fn(SocketAddr) -> Result<T, String>) -> Option<T> {
-        for address in self.left.by_ref() {
-            match begin(address) {
-                Ok(begun) => return Some(begun),
-                Err(why) => self.why = why,
-            }
-        }
-        None
-    }
-
-    /// The one that was begun with has failed.
-    pub fn fail(&mut self, why: String) {
-        self.why = why;
-    }
-
-    /// Why the last one has failed.
-    pub fn why(&self) -> &str {
-        &self.why
-    }
-}
-
-/// Begins to make a connection.
-pub fn connect(reactor: &Rc<Reactor>, address: SocketAddr) -> Result<Rc<Socket>, String> {
-    let socket = TcpStream::connect(address).and_then(|stream| {
-        keep_alive(&stream);
-        Socket::new(reactor.clone(), stream)
-    });
-    socket.map_err(|error| reason(&error))
-}
-
-/// To whom, and how.
-pub struct Target {
-    /// Where it is waited for.
-    pub reactor: Rc<Reactor>,
-    /// The host; its port isn't looked at.
-    pub place: Place,
-    /// The port.
-    pub port: u16,
-    /// `None`: without TLS.
-    pub dialer: Option<Dialer>,
-}
-
-impl Target {
-    /// What a new connection is enciphered by, if it is.
-    fn channel(&self) -> Result<Option<Channel>, String> {
-        self.dialer.as_ref().map(|dialer| dialer.dial(&self.place.host)).transpose()
-    }
-}
+use crate::place::{Addresses, Search, search};
+use crate::socket::made;
 
 /// How long one address may take, and the looking up of addresses.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long TLS may take, which is much work for a server to which many come at once.
-const MORE_PATIENCE: Duration = Duration::from_secs(30);
-
-/// A connection that is being made: the host's name is looked up, its addresses are tried one after another, and with
-/// TLS both sides look whether they believe each other.
+/// A connection that is being made. Dropped before it is, it is given up.
 pub struct Dial {
     me: Weak<Dial>,
-    target: Target,
-    state: RefCell<State>,
+    reactor: Rc<Reactor>,
+    permit: Permit,
+    step: RefCell<Step>,
+    /// Addresses that haven't been tried.
+    left: RefCell<vec::IntoIter<SocketAddr>>,
+    until: Cell<Instant>,
+    time: Cell<Option<Time>>,
+    then: Box<Then>,
 }
 
-struct State {
-    step: Step,
-    addresses: Addresses,
-    until: Instant,
-    time: Option<Time>,
-    /// Who gets the connection.
-    then: Option<Box<Then>>,
-}
+/// Says why a connection to an address is not allowed, if it isn't.
+pub type Permit = fn(IpAddr) -> Result<(), String>;
 
-type Then = dyn FnOnce(Result<Stream, String>);
+type Then = dyn Fn(Result<TcpStream, String>);
 
 enum Step {
-    Searching(Search),
-    Connecting(Rc<Socket>),
-    Greeting(Stream),
+    LookingUp(Search),
+    Connecting(Attempt),
+    /// All addresses have failed, the last one for this reason.
+    Failed(String),
     Over,
 }
 
-/// How far it has come.
-enum Progress {
-    /// It has to wait.
-    Waits(Step),
-    /// On to the next one at once.
-    Goes(Step),
-    Done(Stream),
-    /// Another address is tried, if there is one.
-    Failed(String),
-    /// There is none.
-    Over(String),
-}
-
 impl Dial {
-    /// Begins; `then` is called once, unless this is given up: perhaps before this returns.
-    pub fn begin(target: Target, then: impl FnOnce(Result<Stream, String>) + 'static) -> Rc<Dial> {
-        let state = State {
-            step: Step::Over,
-            addresses: Addresses::new(Vec::new(), ""),
-            until: Instant::now(),
-            time: None,
-            then: Some(Box::new(then)),
-        };
-        let dial = Rc::new_cyclic(|me| Dial { me: me.clone(), target, state: RefCell::new(state) });
-        let begun = dial.search();
-        dial.follow(begun);
+    /// Begins to make a connection to one of these addresses. `then` gets it, or a sentence that says why the last
+    /// address has failed; not before this returns.
+    pub fn begin(
+        reactor: &Rc<Reactor>,
+        addresses: Addresses,
+        permit: Permit,
+        then: impl Fn(Result<TcpStream, String>) + 'static,
+    ) -> Rc<Dial> {
+        let dial = Rc::new_cyclic(|me| Dial {
+            me: me.clone(),
+            reactor: reactor.clone(),
+            permit,
+            step: RefCell::new(Step::Over),
+            left: RefCell::default(),
+            until: Cell::new(Instant::now()),
+            time: Cell::default(),
+            then: Box::new(then),
+        });
+        match addresses {
+            Addresses::Known(addresses) => dial.try_all(addresses),
+            Addresses::Unknown(look_up) => dial.look_up(look_up),
+        }
         dial
     }
 
-    /// Nobody wants the connection any more.
-    pub fn give_up(&self) {
-        let then = self.state.borrow_mut().then.take();
-        drop(then);
-        let step = replace(&mut self.state.borrow_mut().step, Step::Over);
-        self.leave(&step);
-    }
-
-    fn search(self: &Rc<Dial>) -> Progress {
-        let (place, port) = (self.target.place.clone(), self.target.port);
-        if place.numeric().is_some() {
-            return match place.look_up(port) {
-                Ok(addresses) => self.next(Addresses::new(addresses, "there is no address")),
-                Err(error) => Progress::Failed(reason(&error)),
-            };
-        }
-        self.hurry(PATIENCE);
-        match search(&self.target.reactor, self.clone(), move || place.look_up(port)) {
-            Ok(search) => Progress::Waits(Step::Searching(search)),
-            Err(error) => Progress::Failed(reason(&error)),
-        }
-    }
-
-    /// From now on there is so much time.
-    fn hurry(&self, patience: Duration) {
-        let state = &mut *self.state.borrow_mut();
-        let reactor = &self.target.reactor;
-        if let Some(time) = state.time.take() {
-            reactor.cancel(time);
-        }
-        state.until = Instant::now() + patience;
-        state.time = Some(reactor.at(state.until, weakly(&self.me, |dial| dial.ready())));
-    }
-
-    /// Tries the next address; if there is none, this is over for the reason that the last one gave.
-    fn next(self: &Rc<Dial>, mut addresses: Addresses) -> Progress {
-        let reactor = &self.target.reactor;
-        let begun = addresses.next(|address| connect(reactor, address));
-        let Some(socket) = begun else { return Progress::Over(addresses.why().into()) };
-        reactor.handle(socket.source(), self.clone());
-        self.hurry(PATIENCE);
-        self.state.borrow_mut().addresses = addresses;
-        Progress::Goes(Step::Connecting(socket))
-    }
-
-    /// The addresses that are left.
-    fn others(&self) -> Addresses {
-        replace(&mut self.state.borrow_mut().addresses, Addresses::new(Vec::new(), ""))
-    }
-
-    /// Goes on as far as it can.
-    fn go_on(self: &Rc<Dial>, step: Step) -> Progress {
-        let is_late = self.state.borrow().until <= Instant::now();
-        let wait = |step: Step, why: &str| {
-            if is_late {
-                self.leave(&step);
-                return Progress::Failed(why.into());
+    /// The connection that was made is of no use: tries the next address, and calls `then` again.
+    pub fn try_next(&self, why: &str) {
+        let mut why = why.to_string();
+        while let Some(address) = self.next_address() {
+            match self.connect(address) {
+                Ok(attempt) => return self.wait(Step::Connecting(attempt), PATIENCE),
+                Err(error) => why = error,
             }
-            Progress::Waits(step)
-        };
+        }
+        self.wait(Step::Failed(why), Duration::ZERO);
+    }
+
+    fn look_up(&self, look_up: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static) {
+        let handler = weakly(&self.me, |dial| dial.go_on());
+        match search(&self.reactor, handler, look_up) {
+            Ok(search) => self.wait(Step::LookingUp(search), PATIENCE),
+            Err(error) => self.try_next(&reason(&error)),
+        }
+    }
+
+    fn try_all(&self, addresses: Vec<SocketAddr>) {
+        *self.left.borrow_mut() = addresses.into_iter();
+        self.try_next("it has no address");
+    }
+
+    fn next_address(&self) -> Option<SocketAddr> {
+        self.left.borrow_mut().next()
+    }
+
+    fn connect(&self, address: SocketAddr) -> Result<Attempt, String> {
+        (self.permit)(address.ip())?;
+        let attempt = TcpStream::connect(address).and_then(|stream| Attempt::new(&self.reactor, stream));
+        let attempt = attempt.map_err(|error| reason(&error))?;
+        self.reactor.handle(attempt.source, weakly(&self.me, |dial| dial.go_on()));
+        Ok(attempt)
+    }
+
+    /// Waits for this step, so long at most.
+    fn wait(&self, step: Step, patience: Duration) {
+        *self.step.borrow_mut() = step;
+        self.forget_time();
+        self.until.set(Instant::now() + patience);
+        let time = self.reactor.at(self.until.get(), weakly(&self.me, |dial| dial.go_on()));
+        self.time.set(Some(time));
+    }
+
+    fn forget_time(&self) {
+        self.time.take().into_iter().for_each(|time| self.reactor.cancel(time));
+    }
+
+    /// Something may have come of the step.
+    fn go_on(&self) {
+        let is_late = self.until.get() <= Instant::now();
+        let step = self.step.replace(Step::Over);
         match step {
-            Step::Searching(search) => match search.result() {
-                None => wait(Step::Searching(search), "its address isn't found in ten seconds"),
-                Some(Ok(addresses)) => {
-                    let why_none = format!("{} has no address", self.target.place.host);
-                    self.next(Addresses::new(addresses, &why_none))
-                }
-                Some(Err(error)) => Progress::Failed(reason(&error)),
+            Step::LookingUp(search) => match search.result() {
+                Some(Ok(addresses)) => self.try_all(addresses),
+                Some(Err(error)) => self.try_next(&reason(&error)),
+                None if is_late => self.try_next("its address isn't found in ten seconds"),
+                None => *self.step.borrow_mut() = Step::LookingUp(search),
             },
-            Step::Connecting(socket) => match socket.connected() {
-                None => wait(Step::Connecting(socket), "no connection in ten seconds"),
-                Some(Ok(())) => match self.target.channel() {
-                    Ok(channel) => {
-                        self.hurry(MORE_PATIENCE);
-                        Progress::Goes(Step::Greeting(Stream::new(&self.target.reactor, socket, channel)))
+            Step::Connecting(attempt) => {
+                let late = || io::Error::new(io::ErrorKind::TimedOut, "no connection in ten seconds");
+                match made(&attempt.stream).or_else(|| is_late.then(|| Err(late()))) {
+                    Some(Ok(())) => self.end(Ok(attempt.unwatch())),
+                    Some(Err(error)) => {
+                        attempt.unwatch();
+                        self.try_next(&reason(&error));
                     }
-                    Err(why) => {
-                        self.leave(&Step::Connecting(socket));
-                        Progress::Failed(why)
-                    }
-                },
-                Some(Err(error)) => {
-                    self.leave(&Step::Connecting(socket));
-                    Progress::Failed(reason(&error))
+                    None => *self.step.borrow_mut() = Step::Connecting(attempt),
                 }
-            },
-            Step::Greeting(mut stream) => match stream.greet() {
-                Ok(true) => Progress::Done(stream),
-                Ok(false) => wait(Step::Greeting(stream), "no TLS in thirty seconds"),
-                Err(error) => {
-                    self.leave(&Step::Greeting(stream));
-                    Progress::Failed(said(&error))
-                }
-            },
-            Step::Over => Progress::Waits(Step::Over),
+            }
+            Step::Failed(why) => self.end(Err(why)),
+            Step::Over => {}
         }
     }
 
-    fn follow(self: &Rc<Dial>, mut progress: Progress) {
-        loop {
-            progress = match progress {
-                Progress::Waits(step) => return self.state.borrow_mut().step = step,
-                Progress::Goes(step) => self.go_on(step),
-                Progress::Done(stream) => return self.end(Ok(stream)),
-                Progress::Over(why) => return self.end(Err(why)),
-                Progress::Failed(why) => {
-                    let mut addresses = self.others();
-                    addresses.fail(why);
-                    self.next(addresses)
-                }
-            };
-        }
+    fn end(&self, result: Result<TcpStream, String>) {
+        self.forget_time();
+        (self.then)(result);
     }
+}
 
-    fn end(&self, result: Result<Stream, String>) {
-        let (then, time) = {
-            let state = &mut *self.state.borrow_mut();
-            (state.then.take(), state.time.take())
-        };
-        if let Some(time) = time {
-            self.target.reactor.cancel(time);
-        }
-        if let Some(then) = then {
-            then(result);
-        }
-    }
-
-    /// What this step had is not needed.
-    fn leave(&self, step: &Step) {
-        if let Step::Connecting(socket) | Step::Greeting(Stream { socket, .. }) = step {
-            socket.close();
-            self.target.reactor.unhandle(socket.source());
+impl Drop for Dial {
+    fn drop(&mut self) {
+        self.forget_time();
+        if let Step::Connecting(attempt) = self.step.replace(Step::Over) {
+            attempt.unwatch();
         }
     }
 }
 
-/// Why TLS did not come about.
-fn said(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::UnexpectedEof => "it has ended the connection instead of answering by TLS".into(),
-        _ => error.get_ref().map_or_else(|| reason(error), |tls| format!("TLS: {tls}")),
-    }
+/// A connection that the kernel makes; the reactor watches it until it is [unwatched](Self::unwatch).
+struct Attempt {
+    reactor: Rc<Reactor>,
+    stream: TcpStream,
+    source: usize,
 }
 
-impl Handler for Dial {
-    fn ready(&self) {
-        let Some(me) = self.me.upgrade() else { return };
-        let step = replace(&mut self.state.borrow_mut().step, Step::Over);
-        me.follow(me.go_on(step));
+impl Attempt {
+    fn new(reactor: &Rc<Reactor>, mut stream: TcpStream) -> io::Result<Attempt> {
+        keep_alive(&stream);
+        let source = reactor.watch(&mut stream)?;
+        Ok(Attempt { reactor: reactor.clone(), stream, source })
+    }
+
+    fn unwatch(mut self) -> TcpStream {
+        self.reactor.unwatch(self.source, &mut self.stream);
+        self.stream
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::mem::take;
+    use std::net::TcpListener;
+
     use super::*;
 
+    /// What dialling these addresses comes to.
+    fn dialled(addresses: Addresses, permit: Permit) -> Result<SocketAddr, String> {
+        let reactor = Reactor::new().expect("there is epoll");
+        let result = Rc::<RefCell<Option<Result<TcpStream, String>>>>::default();
+        let _expected = reactor.expect();
+        let _dial = Dial::begin(&reactor, addresses, permit, {
+            let result = result.clone();
+            move |made| *result.borrow_mut() = Some(made)
+        });
+        assert!(result.borrow().is_none(), "it is not said before it has begun");
+        loop {
+            reactor.wait(Some(PATIENCE), &mut |_| {});
+            if let Some(result) = take(&mut *result.borrow_mut()) {
+                return result.map(|stream| stream.peer_addr().expect("it is connected"));
+            }
+        }
+    }
+
+    /// An address at which nobody listens.
+    fn vacant() -> SocketAddr {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        listener.local_addr().expect("it is bound")
+    }
+
     #[test]
-    fn addresses_are_tried_in_order_and_the_last_failure_is_why() {
-        let address = |port| SocketAddr::from(([127, 0, 0, 1], port));
-        let mut addresses = Addresses::new((1..5).map(address).collect(), "there is none");
-        let begin = |address: SocketAddr| match address.port() {
-            odd if odd % 2 == 1 => Err(format!("not {odd}")),
-            even => Ok(even),
-        };
-        assert_eq!(addresses.next(begin), Some(2));
-        assert_eq!(addresses.why(), "not 1");
-        addresses.fail("2 has gone".into());
-        assert_eq!(addresses.why(), "2 has gone");
-        assert_eq!((addresses.next(begin), addresses.next(begin)), (Some(4), None));
-        assert_eq!(Addresses::new(Vec::new(), "there is none").why(), "there is none");
+    fn addresses_are_tried_in_order_until_one_answers() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("there is a port");
+        let there = listener.local_addr().expect("it is bound");
+        let all = vec![vacant(), there, vacant()];
+        assert_eq!(dialled(Addresses::Known(all.clone()), |_| Ok(())), Ok(there));
+        assert_eq!(dialled(Addresses::Unknown(Box::new(move || Ok(all))), |_| Ok(())), Ok(there));
+    }
+
+    #[test]
+    fn the_last_failure_is_why() {
+        let refused = Err("Connection refused".to_string());
+        assert_eq!(dialled(Addresses::Known(vec![vacant(), vacant()]), |_| Ok(())), refused);
+        let permit: Permit = |address| if address.is_ipv6() { Err("not this one".into()) } else { Ok(()) };
+        let last = SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], 1));
+        assert_eq!(dialled(Addresses::Known(vec![vacant(), last]), permit), Err("not this one".into()));
+        assert_eq!(dialled(Addresses::Known(Vec::new()), permit), Err("it has no address".into()));
+        let unknown = Addresses::Unknown(Box::new(|| Err(io::Error::other("no such name"))));
+        assert_eq!(dialled(unknown, permit), Err("no such name".into()));
     }
 }

@@ -1,7 +1,9 @@
 //! What protocols have in common on Linux: a protocol is a guest that puts these together.
 //!
-//! * [`place`] is an address as names have it, and looks it up; [`dial`] tries what was found; [`entry`] listens there;
-//!   [`socket`] is a connection; [`secure`] puts TLS on it; [`alive`] finds out when its other end has gone.
+//! * [`place`] is a server's address as names have it. [`dial`] makes a connection to it, [`stream_dial`] one with TLS,
+//!   if that is wanted. [`entry`] listens at an address.
+//! * [`socket`] is a connection with its output buffer, [`secure`] is TLS, [`stream`] a connection with or without TLS.
+//!   [`alive`] has the kernel find out that the other end has gone.
 //! * [`datagram`] is a socket for UDP.
 //! * [`datum`] is a value of a message between a program and a format of others, such as [`xdr`]; [`slot`] is a request
 //!   that has been made, [`arrivals`] those who have come by a name. [`samples`] are interfaces for tests.
@@ -18,4 +20,5 @@ pub mod secure;
 pub mod slot;
 pub mod socket;
 pub mod stream;
+pub mod stream_dial;
 pub mod xdr;

@@ -1,5 +1,4 @@
-//! Where a name's server is: host, port and path, as in `//127.0.0.1:8080/greet`; and what the host's name stands for,
-//! which a helper thread finds out.
+//! Where a name's server is: host, port and path, as in `//127.0.0.1:8080/greet`, and the addresses of the host.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
@@ -51,11 +50,25 @@ impl Place {
         self.numeric().ok_or_else(|| wanted.to_string())
     }
 
-    /// All that the host's name stands for, with this port. It may take long.
+    /// The addresses of the host, with this port. It may take long.
+    ///
+    /// # Errors
+    /// The host's name stands for none, as far as can be found out.
     pub fn look_up(&self, port: u16) -> io::Result<Vec<SocketAddr>> {
         match self.numeric() {
             Some(address) => Ok(vec![(address, port).into()]),
             None => Ok((self.host.as_str(), port).to_socket_addrs()?.collect()),
+        }
+    }
+
+    /// The same addresses, for [`Dial`](crate::dial::Dial).
+    pub fn addresses(&self, port: u16) -> Addresses {
+        match self.numeric() {
+            Some(address) => Addresses::Known(vec![(address, port).into()]),
+            None => {
+                let place = self.clone();
+                Addresses::Unknown(Box::new(move || place.look_up(port)))
+            }
         }
     }
 }
@@ -76,10 +89,21 @@ fn number(port: &str) -> Result<u16, String> {
     port.parse().map_err(|_| format!("{port:?} is no port: they are 1 to 65535"))
 }
 
-/// Addresses that a helper thread looks for.
+/// The addresses of a server.
+pub enum Addresses {
+    /// These.
+    Known(Vec<SocketAddr>),
+    /// What this finds out, which may take long.
+    Unknown(Box<dyn FnOnce() -> io::Result<Vec<SocketAddr>> + Send>),
+}
+
+/// A helper thread's look-up.
 pub type Search = Errand<io::Result<Vec<SocketAddr>>>;
 
-/// Looks for them; the handler runs when they are found.
+/// Has a helper thread look up addresses; the handler runs when it is done.
+///
+/// # Errors
+/// The system has no more threads.
 pub fn search(
     reactor: &Rc<Reactor>,
     handler: Rc<dyn Handler>,

@@ -9,27 +9,27 @@ use std::rc::Rc;
 
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
 
-use super::datagram_link::DatagramLink;
-use super::link::{Link, Target};
+use super::client::{Client, Target};
+use super::client_datagrams::ClientDatagrams;
+use super::client_stream::ClientStream;
 use super::portmap::Transport;
 use super::service::Service;
-use super::stream_link::StreamLink;
 use drystone_net::datum::data;
 use drystone_net::slot::{Slot, first_id};
 
 /// What a name is bound to.
-pub(super) struct Remote(Rc<Server>);
+pub(super) struct Remote(Rc<Bound>);
 
-struct Server {
+struct Bound {
     service: Service,
     target: Target,
-    shared: RefCell<Option<Rc<dyn Link>>>,
+    shared: RefCell<Option<Rc<dyn Client>>>,
     xid: Cell<u32>,
 }
 
 impl Remote {
     pub(super) fn new(service: Service, target: Target) -> Remote {
-        Remote(Rc::new(Server { service, target, shared: RefCell::default(), xid: Cell::new(first_id()) }))
+        Remote(Rc::new(Bound { service, target, shared: RefCell::default(), xid: Cell::new(first_id()) }))
     }
 }
 
@@ -38,7 +38,7 @@ impl Reach for Remote {
         let server = self.0.clone();
         Box::new(Caller {
             server,
-            link: None,
+            client: None,
             pump: None,
             asked: None,
             unanswered: VecDeque::new(),
@@ -47,24 +47,24 @@ impl Reach for Remote {
     }
 }
 
-impl Server {
+impl Bound {
     /// A way to the server that isn't over.
-    fn link(&self) -> Rc<dyn Link> {
+    fn client(&self) -> Rc<dyn Client> {
         if self.service.calls.lasting {
-            return self.new_link();
+            return self.new_client();
         }
         let shared = &mut *self.shared.borrow_mut();
         match shared {
-            Some(link) if !link.is_over() => link.clone(),
-            _ => shared.insert(self.new_link()).clone(),
+            Some(client) if !client.is_over() => client.clone(),
+            _ => shared.insert(self.new_client()).clone(),
         }
     }
 
-    fn new_link(&self) -> Rc<dyn Link> {
+    fn new_client(&self) -> Rc<dyn Client> {
         let target = self.target.clone();
         match target.transport {
-            Transport::Tcp => StreamLink::begin(target),
-            Transport::Udp => DatagramLink::begin(target),
+            Transport::Tcp => ClientStream::begin(target),
+            Transport::Udp => ClientDatagrams::begin(target),
         }
     }
 
@@ -73,18 +73,18 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for Bound {
     fn drop(&mut self) {
-        if let Some(link) = self.shared.take() {
-            link.finish();
+        if let Some(client) = self.shared.take() {
+            client.finish();
         }
     }
 }
 
 /// See the head of this file.
 struct Caller {
-    server: Rc<Server>,
-    link: Option<Rc<dyn Link>>,
+    server: Rc<Bound>,
+    client: Option<Rc<dyn Client>>,
     pump: Option<Waker>,
     /// The call that is to be answered by a message.
     asked: Option<(usize, Rc<Slot>)>,
@@ -102,9 +102,10 @@ enum Step {
 }
 
 impl Caller {
-    fn link(&mut self) -> Rc<dyn Link> {
-        let usable = self.link.clone().filter(|link| self.server.service.calls.lasting || !link.is_over());
-        usable.unwrap_or_else(|| self.link.insert(self.server.link()).clone())
+    fn client(&mut self) -> Rc<dyn Client> {
+        let usable =
+            self.client.clone().filter(|client| self.server.service.calls.lasting || !client.is_over());
+        usable.unwrap_or_else(|| self.client.insert(self.server.client()).clone())
     }
 
     /// Looks at what has come.
@@ -137,18 +138,18 @@ impl Far for Caller {
 
     fn has_room(&mut self) -> bool {
         let Some(pump) = self.pump.clone() else { return true };
-        self.link().has_room(&pump)
+        self.client().has_room(&pump)
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
         let Some(pump) = self.pump.clone() else { return };
-        let (server, link) = (self.server.clone(), self.link());
+        let (server, client) = (self.server.clone(), self.client());
         let call = server.service.call_of(message);
         let slot = Slot::new(server.next_xid(), pump);
         let parameters = server.service.parameters(message);
         let mut write =
             |out: &mut Vec<u8>| server.service.ask(out, (slot.id, call), data(parameters, *values));
-        link.call(slot.clone(), &mut write);
+        client.call(slot.clone(), &mut write);
         if server.service.calls.calls[call].answers.is_empty() {
             self.unanswered.push_back((call, slot));
         } else {
@@ -168,8 +169,8 @@ impl Far for Caller {
             Step::Idle => {
                 let is_idle = self.asked.is_none() && self.unanswered.is_empty();
                 let lasting = self.server.service.calls.lasting;
-                match &self.link {
-                    Some(link) if lasting && is_idle && link.is_over() => Arrival::Closed,
+                match &self.client {
+                    Some(client) if lasting && is_idle && client.is_over() => Arrival::Closed,
                     _ => Arrival::Nothing,
                 }
             }
@@ -190,12 +191,12 @@ impl Far for Caller {
 impl Drop for Caller {
     /// What isn't answered by a message is still seen to.
     fn drop(&mut self) {
-        let Some(link) = &self.link else { return };
+        let Some(client) = &self.client else { return };
         if let Some((_, slot)) = &self.asked {
-            link.forget(slot.id);
+            client.forget(slot.id);
         }
         if self.server.service.calls.lasting {
-            link.finish();
+            client.finish();
         }
     }
 }

@@ -9,7 +9,7 @@ use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
 use super::caller::Remote;
-use super::link::Target;
+use super::client::Target;
 use super::offered::Offered;
 use super::options::Options;
 use super::portmap::Transport;

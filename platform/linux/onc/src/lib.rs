@@ -1,29 +1,34 @@
 //! ONC RPC version 2 (RFC 5531): what a program offers in request/reply form is called by anyone's clients, and
 //! anyone's servers are called by it, over TCP and UDP.
 //!
-//! `options` is what `BY` may say, `service` which procedure is which call, `x` the same for `rpcgen`; `message` and
-//! `record` are the bytes. `context` has the names. A server is what is `offered`: a `door`, with `connection`s or
-//! `datagrams`, which bring `session`s; a client a `caller`, with a `link` to the server. `portmap` is rpcbind.
+//! * `context` has the names, and what BY says (`options`).
+//! * `service` is an interface as an RPC program; `x` writes it for `rpcgen`.
+//! * `message` and `record` are the bytes of calls and replies; `repeats` finds calls that come again over UDP.
+//! * A client: `caller` is a communication of this program with a server. It makes calls by a `client`, over TCP
+//!   (`client_stream`) or UDP (`client_datagrams`).
+//! * A server: `offered` is an exported name. Calls come over TCP (`server_listener`, `server_stream`) or UDP
+//!   (`server_datagrams`), each to a `server_session`, which is a communication with this program.
+//! * `portmap` asks rpcbind for ports, and registers servers there.
 
 mod caller;
-mod connection;
+mod client;
+mod client_datagrams;
+mod client_stream;
 mod context;
-mod datagram_link;
-mod datagrams;
-mod door;
-mod link;
-mod listening;
 mod message;
 mod offered;
 mod options;
 mod portmap;
 mod record;
 mod repeats;
+mod server;
+mod server_datagrams;
+mod server_listener;
+mod server_session;
+mod server_stream;
 mod service;
 #[cfg(test)]
 mod service_tests;
-mod session;
-mod stream_link;
 mod x;
 
 use drystone_kortex::{Addition, Context};

@@ -5,26 +5,26 @@ use std::rc::Rc;
 
 use drystone_runtime::far::{Exported, Far, Waker};
 
-use super::datagrams::Datagrams;
-use super::door::Door;
-use super::listening::Listening;
 use super::portmap::{Registration, Transport};
+use super::server::Server;
+use super::server_datagrams::ServerDatagrams;
+use super::server_listener::ServerListener;
+use super::server_session::Served;
 use super::service::Service;
-use super::session::Served;
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Reactor};
 
 /// The exported name.
 pub(super) struct Offered {
-    door: Rc<Door>,
+    server: Rc<Server>,
     way: Way,
     _registration: Option<Registration>,
     _expectation: Expectation,
 }
 
 enum Way {
-    Tcp(Listening),
-    Udp(Rc<Datagrams>),
+    Tcp(ServerListener),
+    Udp(Rc<ServerDatagrams>),
 }
 
 impl Offered {
@@ -36,13 +36,17 @@ impl Offered {
         address: SocketAddr,
     ) -> Result<Offered, String> {
         let program = (service.program, service.version);
-        let door = Door::new(reactor, service);
+        let server = Server::new(reactor, service);
         let listening = match transport {
-            Transport::Tcp => Listening::new(&door, address).map(|(listening, at)| (Way::Tcp(listening), at)),
-            Transport::Udp => Datagrams::new(&door, address).map(|(socket, at)| (Way::Udp(socket), at)),
+            Transport::Tcp => {
+                ServerListener::new(&server, address).map(|(listening, at)| (Way::Tcp(listening), at))
+            }
+            Transport::Udp => {
+                ServerDatagrams::new(&server, address).map(|(socket, at)| (Way::Udp(socket), at))
+            }
         };
         let (way, at) = listening.map_err(|error| reason(&error))?;
-        let mut offered = Offered { door, way, _registration: None, _expectation: reactor.expect() };
+        let mut offered = Offered { server, way, _registration: None, _expectation: reactor.expect() };
         if address.port() == 0 {
             offered._registration = Some(Registration::new(program, transport, at)?);
         }
@@ -52,11 +56,11 @@ impl Offered {
 
 impl Exported for Offered {
     fn attach(&mut self, listener: Waker) {
-        self.door.arrivals.attach(listener);
+        self.server.arrivals.attach(listener);
     }
 
     fn accept(&mut self) -> Option<Box<dyn Far>> {
-        Some(Box::new(Served(self.door.arrivals.accept()?)))
+        Some(Box::new(Served(self.server.arrivals.accept()?)))
     }
 }
 

@@ -5,21 +5,21 @@ use std::rc::Rc;
 
 use drystone_kortex::peer::{Composites, Names};
 
-use super::crowd::Crowd;
+use super::memory::Memory;
 
-/// What who comes in may ask for.
+/// What programs that connect to the address may ask for.
 pub(super) struct Exports {
     pub(super) names: Rc<Names>,
-    pub(super) composites: Rc<dyn Composites>,
-    /// Who comes in from now on may ship composite calls.
+    pub(super) composites: Option<Rc<dyn Composites>>,
+    /// Whether programs that connect from now on may ship composite calls.
     pub(super) takes_composites: Cell<bool>,
-    /// All who have come in, at whatever door.
-    pub(super) crowd: Rc<Crowd>,
+    /// Of the connections to all addresses.
+    pub(super) memory: Rc<Memory>,
 }
 
 impl Exports {
     /// Nothing yet.
-    pub(super) fn new(composites: Rc<dyn Composites>, crowd: Rc<Crowd>) -> Exports {
-        Exports { names: Rc::default(), composites, takes_composites: Cell::new(true), crowd }
+    pub(super) fn new(composites: Option<Rc<dyn Composites>>, memory: Rc<Memory>) -> Exports {
+        Exports { names: Rc::default(), composites, takes_composites: Cell::new(true), memory }
     }
 }

@@ -1,15 +1,18 @@
 //! `tcp://host:port/name`: Drystone's own protocol (docs/src/wire.md) over TCP. All bindings of a program to one
 //! address share a connection, and what it exports at one port is found by names. Without certificates only this
 //! machine's own addresses are used; with them (`BY Tcp(certificate: file, key: file, authority: file)`) both sides
-//! show theirs, and TLS 1.3 hides what is said.
+//! show theirs, and TLS 1.3 encrypts what is said.
 //!
-//! `door` is where others come in, `link` a connection, `crowd` all who have come in, `credentials` the certificates.
+//! * `listening` is an address, with what is exported there (`exports`).
+//! * `connection` is a connection with another program.
+//! * `memory` bounds what accepted connections hold together.
+//! * `credentials` are the certificates.
 
+mod connection;
 mod credentials;
-mod crowd;
-mod door;
 mod exports;
-mod link;
+mod listening;
+mod memory;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -22,15 +25,15 @@ use drystone_kortex::{Addition, Context, Host};
 use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
-use self::credentials::{Credentials, files, permit};
-use self::crowd::Crowd;
-use self::door::Door;
-use self::exports::Exports;
-use self::link::Link;
-use drystone_composites::{Ships, composites, service};
 use drystone_net::place::Place;
 use drystone_net::secure::Files;
 use drystone_reactor::Reactor;
+
+use self::connection::Connection;
+use self::credentials::{Credentials, files, permit};
+use self::exports::Exports;
+use self::listening::Listening;
+use self::memory::Memory;
 
 /// What this crate adds to a program's system.
 pub static ADDITION: Addition = Addition {
@@ -41,25 +44,24 @@ pub static ADDITION: Addition = Addition {
 
 /// The naming context, and its binding factory.
 struct Tcp {
-    reactor: Rc<Reactor>,
-    links: Rc<Links>,
-    doors: HashMap<SocketAddr, Weak<Door>>,
+    connections: Rc<Connections>,
+    listening: HashMap<SocketAddr, Weak<Listening>>,
     known: HashMap<Files, Rc<Credentials>>,
-    composites: Rc<dyn Composites>,
-    crowd: Rc<Crowd>,
+    memory: Rc<Memory>,
 }
 
 impl Tcp {
     fn new(host: &Host) -> Tcp {
-        let reactor = &Reactor::of(host);
-        let links = Rc::new(Links { reactor: reactor.clone(), links: RefCell::default() });
+        let connections = Connections {
+            reactor: Reactor::of(host),
+            composites: host.composites().cloned(),
+            dialled: RefCell::default(),
+        };
         Tcp {
-            reactor: reactor.clone(),
-            links,
-            doors: HashMap::new(),
+            connections: Rc::new(connections),
+            listening: HashMap::new(),
             known: HashMap::new(),
-            composites: composites(host),
-            crowd: Rc::default(),
+            memory: Rc::default(),
         }
     }
 
@@ -91,7 +93,8 @@ impl BindingFactory for Tcp {
         if let (Some(address), None) = (place.numeric(), &credentials) {
             permit(address)?;
         }
-        Ok(Box::new(Bound { links: self.links.clone(), place, credentials, wanted, link: None }))
+        let connections = self.connections.clone();
+        Ok(Box::new(Bound { connections, place, credentials, wanted, last: None }))
     }
 }
 
@@ -108,24 +111,25 @@ impl NamingContext for Tcp {
         if credentials.is_none() {
             permit(address.ip())?;
         }
-        let door = self.doors.get(&address).and_then(Weak::upgrade);
+        let Connections { reactor, composites, .. } = &*self.connections;
+        let listening = self.listening.get(&address).and_then(Weak::upgrade);
         let open = || {
-            let exports = Exports::new(self.composites.clone(), self.crowd.clone());
-            Door::open(&self.reactor, address, credentials.clone(), exports)
+            let exports = Exports::new(composites.clone(), self.memory.clone());
+            Listening::open(reactor, address, credentials.clone(), exports)
         };
-        let door = door.map_or_else(open, Ok)?;
-        if !same(&door.credentials, &credentials) {
+        let listening = listening.map_or_else(open, Ok)?;
+        if !same(&listening.credentials, &credentials) {
             return Err("something is exported at this port with other certificates".to_string());
         }
-        self.doors.retain(|_, door| door.strong_count() > 0);
-        self.doors.insert(address, Rc::downgrade(&door));
+        self.listening.retain(|_, listening| listening.strong_count() > 0);
+        self.listening.insert(address, Rc::downgrade(&listening));
         let mut own = hints.factories.iter().filter(|factory| factory.name == "Tcp");
         if own.any(|factory| factory.boolean("composites") == Ok(Some(false))) {
-            door.exports.takes_composites.set(false);
+            listening.exports.takes_composites.set(false);
         }
-        let names = door.exports.names.clone();
+        let names = listening.exports.names.clone();
         let offer = names.add(&wanted)?;
-        Ok(Box::new(Brought::new(&names, offer, door, self.reactor.expected())))
+        Ok(Box::new(Brought::new(&names, offer, listening, reactor.expected())))
     }
 
     fn resolve<'n>(&mut self, _: Name<'n>) -> Result<Edge<'_, 'n>, String> {
@@ -150,21 +154,21 @@ fn wanted(
     Ok((place, Wanted { interface, name: name.to_string().into(), there, capacity }))
 }
 
-/// A name as a client has it.
+/// A name that a client is bound to.
 struct Bound {
-    links: Rc<Links>,
+    connections: Rc<Connections>,
     place: Place,
     credentials: Option<Rc<Credentials>>,
     wanted: Wanted,
     /// The connection that was used last, so that it stays.
-    link: Option<Rc<Link>>,
+    last: Option<Rc<Connection>>,
 }
 
 impl Reach for Bound {
     fn begin(&mut self) -> Box<dyn Far> {
-        let link = self.links.get(&self.place, &self.credentials);
-        let line: Rc<dyn Line> = link.clone();
-        self.link = Some(link);
+        let connection = self.connections.get(&self.place, &self.credentials);
+        let line: Rc<dyn Line> = connection.clone();
+        self.last = Some(connection);
         self.wanted.begin(&line)
     }
 
@@ -176,36 +180,42 @@ impl Reach for Bound {
     }
 
     fn ship(&self, shipment: Shipment<'_>) -> Option<Box<dyn Reach>> {
-        let harbour = self.harbour()?;
-        let (links, place, credentials) = (self.links.clone(), self.place.clone(), self.credentials.clone());
-        let (wanted, link) = (service().wanted(harbour.program), self.link.clone());
-        let taker = Bound { links, place, credentials, wanted, link };
-        Some(Box::new(Ships::new(Box::new(taker), harbour, shipment)))
+        let (harbour, connections) = (self.harbour()?, self.connections.clone());
+        let composites = self.connections.composites.as_ref()?;
+        let service = Bound {
+            connections,
+            place: self.place.clone(),
+            credentials: self.credentials.clone(),
+            wanted: composites.service().wanted(harbour.program),
+            last: self.last.clone(),
+        };
+        Some(composites.ship(Box::new(service), harbour, shipment))
     }
 }
 
-/// Host and port, and as who.
+/// Host and port, and this program's certificate.
 type Address = (String, Option<u16>, Option<*const Credentials>);
 
-/// The connections that this program has made.
-struct Links {
+/// The connections that this program has dialled, and what all connections need.
+struct Connections {
     reactor: Rc<Reactor>,
-    links: RefCell<HashMap<Address, Weak<Link>>>,
+    composites: Option<Rc<dyn Composites>>,
+    dialled: RefCell<HashMap<Address, Weak<Connection>>>,
 }
 
-impl Links {
-    /// The one to a place; a new one if there is none any more.
-    fn get(&self, place: &Place, credentials: &Option<Rc<Credentials>>) -> Rc<Link> {
-        let links = &mut *self.links.borrow_mut();
+impl Connections {
+    /// The connection to a place; a new one if there is none, or it is over.
+    fn get(&self, place: &Place, credentials: &Option<Rc<Credentials>>) -> Rc<Connection> {
+        let dialled = &mut *self.dialled.borrow_mut();
         let key = (place.host.clone(), place.port, credentials.as_ref().map(Rc::as_ptr));
-        if let Some(link) = links.get(&key).and_then(Weak::upgrade)
-            && !link.is_over()
+        if let Some(connection) = dialled.get(&key).and_then(Weak::upgrade)
+            && !connection.is_over()
         {
-            return link;
+            return connection;
         }
-        let link = Link::dial(&self.reactor, place.clone(), credentials.as_deref());
-        links.retain(|_, link| link.strong_count() > 0);
-        links.insert(key, Rc::downgrade(&link));
-        link
+        let connection = Connection::dial(&self.reactor, place, credentials.as_deref());
+        dialled.retain(|_, connection| connection.strong_count() > 0);
+        dialled.insert(key, Rc::downgrade(&connection));
+        connection
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Reach, Waker};
 
-use super::link::Link;
+use super::client_socket::ClientSocket;
 use super::service::Service;
 use drystone_net::datum::data;
 use drystone_net::place::Place;
@@ -15,41 +15,41 @@ use drystone_net::slot::Slot;
 use drystone_reactor::Reactor;
 
 /// The sockets of this program's clients.
-pub(super) struct Links {
+pub(super) struct ClientSockets {
     reactor: Rc<Reactor>,
-    links: RefCell<HashMap<HostAndPort, Weak<Link>>>,
+    sockets: RefCell<HashMap<HostAndPort, Weak<ClientSocket>>>,
 }
 
 type HostAndPort = (String, Option<u16>);
 
-impl Links {
-    pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<Links> {
-        Rc::new(Links { reactor: reactor.clone(), links: RefCell::default() })
+impl ClientSockets {
+    pub(super) fn new(reactor: &Rc<Reactor>) -> Rc<ClientSockets> {
+        Rc::new(ClientSockets { reactor: reactor.clone(), sockets: RefCell::default() })
     }
 
     /// The one to a place; a new one if there is none any more.
-    fn get(&self, place: &Place) -> Rc<Link> {
-        let links = &mut *self.links.borrow_mut();
+    fn get(&self, place: &Place) -> Rc<ClientSocket> {
+        let sockets = &mut *self.sockets.borrow_mut();
         let key = (place.host.clone(), place.port);
-        if let Some(link) = links.get(&key).and_then(Weak::upgrade)
-            && !link.is_over()
+        if let Some(socket) = sockets.get(&key).and_then(Weak::upgrade)
+            && !socket.is_over()
         {
-            return link;
+            return socket;
         }
-        let link = Link::begin(&self.reactor, place);
-        links.retain(|_, link| link.strong_count() > 0);
-        links.insert(key, Rc::downgrade(&link));
-        link
+        let socket = ClientSocket::begin(&self.reactor, place);
+        sockets.retain(|_, socket| socket.strong_count() > 0);
+        sockets.insert(key, Rc::downgrade(&socket));
+        socket
     }
 }
 
 /// What a name is bound to.
 pub(super) struct Remote {
-    pub(super) links: Rc<Links>,
+    pub(super) sockets: Rc<ClientSockets>,
     pub(super) place: Place,
     pub(super) server: Rc<Server>,
     /// The socket that was used last, so that it stays.
-    pub(super) link: Option<Rc<Link>>,
+    pub(super) socket: Option<Rc<ClientSocket>>,
 }
 
 /// What is said to it, and how long it may take to answer.
@@ -62,16 +62,16 @@ pub(super) struct Server {
 
 impl Reach for Remote {
     fn begin(&mut self) -> Box<dyn Far> {
-        let link = self.links.get(&self.place);
-        self.link = Some(link.clone());
-        Box::new(Caller { server: self.server.clone(), link, pump: None, asked: None, step: Step::Idle })
+        let socket = self.sockets.get(&self.place);
+        self.socket = Some(socket.clone());
+        Box::new(Caller { server: self.server.clone(), socket, pump: None, asked: None, step: Step::Idle })
     }
 }
 
 /// See the head of this file.
 struct Caller {
     server: Rc<Server>,
-    link: Rc<Link>,
+    socket: Rc<ClientSocket>,
     pump: Option<Waker>,
     /// The message that is to be answered.
     asked: Option<(usize, Rc<Slot>)>,
@@ -89,13 +89,13 @@ enum Step {
 impl Caller {
     fn ask(&mut self, message: usize, values: Outgoing<'_>) -> Result<(), String> {
         let Server { service, patience, .. } = &*self.server;
-        let id = self.link.next_id();
+        let id = self.socket.next_id();
         let values = data(service.parameters(message), *values);
-        self.link.send(&service.datagram("request", id, message, values)?)?;
+        self.socket.send(&service.datagram("request", id, message, values)?)?;
         if let Some(pump) = self.pump.clone()
             && service.is_answered(message)
         {
-            self.asked = Some((message, self.link.expect(id, service.form, *patience, pump)));
+            self.asked = Some((message, self.socket.expect(id, service.form, *patience, pump)));
         }
         Ok(())
     }
@@ -125,7 +125,7 @@ impl Far for Caller {
     }
 
     fn has_room(&mut self) -> bool {
-        self.pump.as_ref().is_none_or(|pump| self.link.has_room(pump))
+        self.pump.as_ref().is_none_or(|pump| self.socket.has_room(pump))
     }
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
@@ -159,7 +159,7 @@ impl Far for Caller {
 impl Drop for Caller {
     fn drop(&mut self) {
         if let Some((_, slot)) = &self.asked {
-            self.link.forget(slot.id);
+            self.socket.forget(slot.id);
         }
     }
 }

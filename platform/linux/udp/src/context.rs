@@ -10,8 +10,8 @@ use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
 use super::at_arrival;
-use super::caller::{Links, Remote, Server};
-use super::port::Offered;
+use super::caller::{ClientSockets, Remote, Server};
+use super::server_socket::Offered;
 use super::service::Service;
 use drystone_net::place::{Place, permit};
 use drystone_reactor::Reactor;
@@ -22,12 +22,12 @@ const PATIENCE: u64 = 1000;
 /// See the head of this file.
 pub struct Context {
     reactor: Rc<Reactor>,
-    links: Rc<Links>,
+    sockets: Rc<ClientSockets>,
 }
 
 impl Context {
     pub fn new(reactor: &Rc<Reactor>) -> Context {
-        Context { reactor: reactor.clone(), links: Links::new(reactor) }
+        Context { reactor: reactor.clone(), sockets: ClientSockets::new(reactor) }
     }
 }
 
@@ -71,7 +71,12 @@ impl BindingFactory for Context {
     ) -> Result<Box<dyn Reach>, String> {
         let (service, Options { patience, .. }) = (Service::new(interface)?, options(hints)?);
         let server = Rc::new(Server { service, patience, name: name.to_string() });
-        Ok(Box::new(Remote { links: self.links.clone(), place: place(name.rest())?, server, link: None }))
+        Ok(Box::new(Remote {
+            sockets: self.sockets.clone(),
+            place: place(name.rest())?,
+            server,
+            socket: None,
+        }))
     }
 }
 

@@ -1,21 +1,21 @@
-//! Requests and replies in a datagram each, over UDP: the shortest way to call a server. Nothing is sent twice, so
-//! nothing is carried out twice, and what gets lost is lost. The form of a datagram is the same for all interfaces and
-//! has a place for everything, so that something simpler than a process may answer it, too
-//! (`docs/src/bindings-udp.md`).
+//! Requests and replies over UDP, a datagram each: the shortest way to call a server. Nothing is sent twice, so nothing
+//! is carried out twice, and a lost datagram stays lost. The format is the same for all interfaces, with fixed places,
+//! so that a handler in the kernel can answer, too (`docs/src/bindings-udp.md`).
 //!
-//! `datagram` is that form, `service` an interface in it, `describe` the same for people, and `context` has the names.
-//! A server is a `port`, by which `request`s come and whose `replies` answer them, `at_arrival` what answers them
-//! before its process does; a client a `caller`, with a `link` to the server that knows what is `unanswered`.
+//! * `context` has the names. `datagram` is the format, `service` an interface in it, and `describe` writes it down.
+//! * A server: a `server_socket` brings `request`s, and `replies` sends what they are answered. `at_arrival` has a
+//!   handler answer before the process does.
+//! * A client: a `caller` makes requests by a `client_socket`, which has the ones that are `unanswered`.
 
 mod at_arrival;
 mod caller;
+mod client_socket;
 mod context;
 mod datagram;
 mod describe;
-mod link;
-mod port;
 mod replies;
 mod request;
+mod server_socket;
 mod service;
 #[cfg(test)]
 mod service_tests;
@@ -33,12 +33,12 @@ pub static ADDITION: Addition = Addition {
     factories: &[],
 };
 
-/// What BY says, as somebody has written it.
+/// Reads what BY says, for fuzzing.
 pub fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
     let _ = context::options(hints);
 }
 
-/// Bytes from a stranger, to a server and to a client of an interface.
+/// Reads bytes that may be anything as a request to a server and a reply to a client of an interface, for fuzzing.
 pub fn read(bytes: &[u8], interface: &'static drystone_component::Interface) {
     let service = service::Service::new(interface).expect("it has requests and replies");
     match service.asked(bytes) {

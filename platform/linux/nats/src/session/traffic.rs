@@ -1,22 +1,20 @@
-//! What comes and goes over a connection: the messages of lines, and that this program is still there.
+//! What comes and goes over a connection: the messages of streams, and beats.
 
 use std::mem::take;
-use std::pin::Pin;
 use std::rc::{Rc, Weak};
-use std::task::{Context, Poll};
+use std::task::Context;
 use std::time::Instant;
 
 use async_nats::Message;
 use async_nats::message::OutboundMessage;
-use futures_util::{Sink, StreamExt};
-
-use super::{Session, Stage, alive};
-use crate::envelope::{Envelope, Kind};
-use crate::link::{Link, Written};
-use crate::partner::{ALIVE, BEAT};
 use drystone_reactor::{Drain, weakly};
 
-/// Messages that are taken before others get a turn.
+use super::Session;
+use crate::envelope::{Envelope, Kind};
+use crate::partner::{ALIVE, BEAT};
+use crate::users::{Stream, Written};
+
+/// Most messages that are taken before the program goes on.
 const TURN: usize = 1024;
 
 impl Session {
@@ -24,56 +22,40 @@ impl Session {
     pub(super) fn read(&self) {
         let mut taken = 0;
         while taken < TURN
-            && let Some(message) = self.next()
+            && let Some(message) = self.with_open(|open| open.next()).flatten()
         {
             self.receive(&message);
             taken += 1;
         }
         self.serve();
         if taken < TURN {
-            return self.look_after();
+            return self.check();
         }
-        if let Stage::Open(open) = &*self.stage.borrow() {
-            open.bell.ring();
-        }
+        self.with_open(|open| open.bell.ring());
     }
 
-    pub(super) fn next(&self) -> Option<Message> {
-        let Stage::Open(open) = &mut *self.stage.borrow_mut() else { return None };
-        match open.inbox.poll_next_unpin(&mut Context::from_waker(&open.waker)) {
-            Poll::Ready(message) => message,
-            Poll::Pending => None,
-        }
-    }
-
-    /// Lets clients in.
-    pub(super) fn serve(&self) {
-        let Some(waker) = self.waker() else { return };
+    fn serve(&self) {
+        let Some(waker) = self.with_open(|open| open.waker.clone()) else { return };
         let context = &mut Context::from_waker(&waker);
-        self.exports().iter().for_each(|export| export.serve(context));
-        alive(&self.ears).iter().for_each(|ear| ear.serve(context));
+        self.users().iter().for_each(|user| user.serve(context));
         if self.seeks.take() {
-            self.lines().iter().for_each(|link| link.ask());
+            self.streams().iter().for_each(|stream| stream.ask());
         }
     }
 
-    /// Sees whether the connection is still there, after what came over it.
-    pub(super) fn look_after(&self) {
-        let failure = match &*self.stage.borrow() {
-            Stage::Open(open) => open.bell.failure(),
-            _ => None,
-        };
-        if let Some(why) = failure {
+    /// Sees whether the connection is still there, after all that came over it was taken.
+    fn check(&self) {
+        if let Some(why) = self.with_open(|open| open.bell.failure()).flatten() {
             self.cut(&why);
         }
     }
 
-    pub(super) fn receive(&self, message: &Message) {
+    fn receive(&self, message: &Message) {
         let place = message.subject.rsplit_once('.').map_or("", |(_, place)| place);
         if let Ok(number) = place.parse::<u64>() {
-            let link = self.lines.borrow().get(&number).and_then(Weak::upgrade);
-            return match link {
-                Some(link) => link.receive(message),
+            let stream = self.streams.borrow().get(&number).and_then(Weak::upgrade);
+            return match stream {
+                Some(stream) => stream.receive(message),
                 None => self.decline(message),
             };
         }
@@ -84,12 +66,12 @@ impl Session {
         } else if message.status.is_some()
             && let Some(partner) = self.partners.met_at(&message.subject)
         {
-            partner.links().iter().for_each(|link| link.lose("its program is not there any more"));
+            partner.streams().iter().for_each(|stream| stream.lose("its program is not there any more"));
         }
     }
 
-    /// Who talks to a line that is over is told so.
-    pub(super) fn decline(&self, message: &Message) {
+    /// Tells the other side that this stream is over.
+    fn decline(&self, message: &Message) {
         if let (Some(from), Some(envelope)) = (&message.reply, Envelope::read(&message.payload))
             && envelope.kind == Kind::Bytes
         {
@@ -98,23 +80,22 @@ impl Session {
         }
     }
 
-    /// Time has passed.
-    pub(super) fn beat(&self) {
+    fn beat(&self) {
         let (said, missed) = self.partners.beat();
         said.into_iter().for_each(|message| self.say(message));
         for partner in missed {
-            partner.links().iter().for_each(|link| link.lose("its program doesn't answer any more"));
+            partner.streams().iter().for_each(|stream| stream.lose("its program doesn't answer any more"));
         }
-        self.lines().iter().for_each(|link| link.beat());
-        let (ears, voices) = (alive(&self.ears), alive(&self.voices));
-        ears.iter().for_each(|ear| ear.beat());
-        voices.iter().for_each(|voice| voice.beat());
+        self.streams().iter().for_each(|stream| stream.beat());
+        let users = self.users();
+        users.iter().for_each(|user| user.beat());
         self.beats.set(false);
-        if !(self.partners.is_empty() && ears.is_empty() && voices.is_empty()) {
+        if !self.partners.is_empty() || users.iter().any(|user| user.has_beats()) {
             self.beat_later();
         }
     }
 
+    /// Sees to it that [`BEAT`] later streams and users are told.
     pub(super) fn beat_later(&self) {
         if !self.beats.replace(true) {
             self.reactor.at(Instant::now() + BEAT, weakly(&self.me, |session| session.beat()));
@@ -123,41 +104,30 @@ impl Session {
 
     /// Most bytes of a message.
     pub(crate) fn most(&self) -> usize {
-        match &*self.stage.borrow() {
-            Stage::Open(open) => open.most,
-            _ => 0,
-        }
+        self.with_open(|open| open.most).unwrap_or(0)
     }
 
-    /// How many messages wait that belong to no line's stream.
+    /// Most bytes of a stream in one message.
+    pub(crate) fn largest(&self) -> u64 {
+        self.with_open(|open| open.largest).unwrap_or(0)
+    }
+
+    /// How many messages wait that belong to no stream's bytes.
     pub(crate) fn waiting(&self) -> usize {
         self.outbox.borrow().len()
     }
 
-    /// Most bytes of a line in one message.
-    pub(crate) fn largest(&self) -> u64 {
-        match &*self.stage.borrow() {
-            Stage::Open(open) => open.largest,
-            _ => 0,
-        }
-    }
-
-    /// Whether the engine takes one more message; if not, it rings the bell when it does.
+    /// Whether the engine takes one more message; if not, the bell rings when it does.
     pub(crate) fn has_room(&self) -> bool {
-        let Stage::Open(open) = &mut *self.stage.borrow_mut() else { return false };
-        let client = Pin::new(&mut open.client);
-        // If it has ended, what it is given is lost, and the bell will say so.
-        !client.poll_ready(&mut Context::from_waker(&open.waker)).is_pending()
+        self.with_open(|open| open.has_room()).unwrap_or(false)
     }
 
     /// Gives the engine a message; there must be room.
     pub(crate) fn put(&self, message: OutboundMessage) {
-        if let Stage::Open(open) = &mut *self.stage.borrow_mut() {
-            let _ = Pin::new(&mut open.client).start_send(message);
-        }
+        self.with_open(|open| open.put(message));
     }
 
-    /// Sends a message that belongs to no line's stream, when there is room; not if there is no connection.
+    /// Sends a message that belongs to no stream's bytes, when there is room; not if there is no connection.
     pub(crate) fn say(&self, message: OutboundMessage) {
         if !self.is_open() {
             return;
@@ -166,9 +136,9 @@ impl Session {
         self.write_later();
     }
 
-    /// The line has something to send.
-    pub(crate) fn write_soon(&self, link: Rc<Link>) {
-        self.ready.borrow_mut().push_back(link);
+    /// The stream has something to send.
+    pub(crate) fn write_soon(&self, stream: Rc<dyn Stream>) {
+        self.ready.borrow_mut().push_back(stream);
         self.write_later();
     }
 
@@ -185,31 +155,32 @@ impl Session {
         }
         let stuck = take(&mut *self.stuck.borrow_mut());
         self.ready.borrow_mut().extend(stuck);
-        let had_mail = self.waiting() > 0;
+        let had_messages = self.waiting() > 0;
         while self.waiting() > 0 && self.has_room() {
             let message = self.outbox.borrow_mut().pop_front();
             message.into_iter().for_each(|message| self.put(message));
         }
-        if had_mail {
-            alive(&self.voices).iter().for_each(|voice| voice.wake());
+        if had_messages {
+            self.users().iter().for_each(|user| user.wake());
         }
-        while let Some(link) = self.next_ready() {
-            match link.write() {
+        while let Some(stream) = self.next_ready() {
+            match stream.write() {
                 Written::All => {}
-                Written::Unheard => self.stuck.borrow_mut().push(link),
+                Written::Unheard => self.stuck.borrow_mut().push(stream),
                 Written::Full => {
-                    self.ready.borrow_mut().push_front(link);
+                    self.ready.borrow_mut().push_front(stream);
                     break;
                 }
             }
         }
     }
 
-    pub(super) fn next_ready(&self) -> Option<Rc<Link>> {
+    fn next_ready(&self) -> Option<Rc<dyn Stream>> {
         self.ready.borrow_mut().pop_front()
     }
 
-    pub(super) fn has_rest(&self) -> bool {
+    /// Whether output waits.
+    fn has_rest(&self) -> bool {
         let is_empty =
             self.waiting() == 0 && self.ready.borrow().is_empty() && self.stuck.borrow().is_empty();
         self.is_open() && !is_empty
@@ -228,7 +199,7 @@ impl Drain for Session {
     fn give_up(&self) {}
 }
 
-/// What couldn't be sent yet: the program doesn't end before it is.
+/// Output that waits: the program doesn't end before it is sent.
 struct Rest(Rc<Session>);
 
 impl Drain for Rest {

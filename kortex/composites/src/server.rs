@@ -1,0 +1,66 @@
+//! The service as the lines of a program know it.
+
+use alloc::boxed::Box;
+use alloc::rc::Rc;
+use core::cell::Cell;
+
+use drystone_component::Interface;
+use drystone_component::wire::Handle;
+use drystone_extension::composite::shipping;
+use drystone_kortex::peer::{ClientId, Composites, Line, Service, Shipper};
+use drystone_runtime::far::{Harbour, Reach, Shipment};
+
+use super::block::Block;
+use super::engine::{Engine, QUOTA};
+use super::platform::Platform;
+use super::preparing::Preparing;
+use super::session::Session;
+
+/// The composite service of a program (the paper's InterpServer).
+pub struct Server {
+    interface: &'static Interface,
+    engine: Rc<Engine>,
+    preparing: Rc<Preparing>,
+    /// How many clients have been admitted.
+    clients: Cell<ClientId>,
+}
+
+impl Server {
+    /// The service of a program, which has one; `key` is a number that nobody can guess.
+    pub fn new(platform: Rc<dyn Platform>, key: u64) -> Server {
+        let engine = Engine::new(platform, key);
+        Server {
+            interface: Box::leak(Box::new(shipping::interface())),
+            preparing: Preparing::new(engine.clone()),
+            engine,
+            clients: Cell::new(0),
+        }
+    }
+}
+
+impl Composites for Server {
+    fn service(&self) -> Service {
+        Service { name: shipping::SERVICE, interface: self.interface }
+    }
+
+    fn admit(&self) -> ClientId {
+        let client = self.clients.get();
+        self.clients.set(client + 1);
+        self.engine.server().admit(client, QUOTA);
+        client
+    }
+
+    fn dismiss(&self, client: ClientId) {
+        let gone = self.engine.server().dismiss(client);
+        // Without the borrow: the end of its communications may wake other runs.
+        drop(gone);
+    }
+
+    fn take(&self, client: ClientId, line: &Rc<dyn Line>, handle: Handle) -> Rc<dyn Shipper> {
+        Session::new(line, handle, client, &self.engine, &self.preparing)
+    }
+
+    fn ship(&self, taker: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Box<dyn Reach> {
+        Box::new(Block::new(self.interface, taker, harbour, shipment))
+    }
+}

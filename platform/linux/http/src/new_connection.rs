@@ -1,0 +1,189 @@
+//! A new connection, until it is known what it is for: requests over HTTP/1.1, one of which may make it a WebSocket, or
+//! over HTTP/2.
+
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io::{self, Read};
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
+
+use super::export::Exports;
+use super::held::Pace;
+use super::io::Io;
+use super::requests::{Surroundings, respond};
+use super::task::Task;
+use super::upgrade::Upgrade;
+use super::web_socket::accept;
+use drystone_net::socket::Socket;
+use drystone_reactor::{Handler, Reactor, weakly};
+
+/// How long a request's head may take, and how long a connection may be idle.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Most bytes of a request's head.
+const MOST_BYTES: usize = 64 * 1024;
+
+/// How long, and for how many bytes, a client may go on sending that has had its last answer.
+const LEAVING: Duration = Duration::from_secs(5);
+const MOST_UNHEARD: usize = 64 << 20;
+
+/// How HTTP/2 begins.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// How many requests over one connection may be carried out at once (HTTP/2).
+const MOST_STREAMS: u32 = 128;
+
+/// See the head of this file.
+pub(super) struct NewConnection {
+    reactor: Rc<Reactor>,
+    exports: Rc<Exports>,
+    socket: Rc<Socket>,
+    state: RefCell<State>,
+}
+
+struct State {
+    /// `None`: it is known what the connection is for.
+    io: Option<Io>,
+    bytes: Vec<u8>,
+    until: Instant,
+}
+
+enum Kind {
+    /// More bytes are needed.
+    Unknown,
+    Requests,
+    Requests2,
+}
+
+impl NewConnection {
+    /// Looks at a connection.
+    pub(super) fn open(reactor: &Rc<Reactor>, exports: Rc<Exports>, io: Io) {
+        let until = Instant::now() + PATIENCE;
+        let socket = io.socket.clone();
+        let state = RefCell::new(State { io: Some(io), bytes: Vec::new(), until });
+        let new = Rc::new(NewConnection { reactor: reactor.clone(), exports, socket, state });
+        reactor.handle(new.socket.source(), new.clone());
+        let late = weakly(&Rc::downgrade(&new), |new| new.ready());
+        reactor.at(until, late);
+        new.ready();
+    }
+
+    fn look(&self) -> io::Result<Option<(Kind, Io)>> {
+        let State { io, bytes, until } = &mut *self.state.borrow_mut();
+        let Some(mut reading) = io.take() else { return Ok(None) };
+        loop {
+            let kind = kind(bytes);
+            if !matches!(kind, Kind::Unknown) {
+                reading.unread(&std::mem::take(bytes));
+                return Ok(Some((kind, reading)));
+            }
+            let scratch = &mut *self.reactor.scratch.borrow_mut();
+            match reading.read(scratch) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(length) => bytes.extend_from_slice(&scratch[..length]),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && *until > Instant::now() => {
+                    *io = Some(reading);
+                    return Ok(None);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn end(&self) {
+        self.socket.close();
+        self.reactor.unhandle(self.socket.source());
+    }
+
+    fn pass(&self, kind: Kind, io: Io) {
+        let reactor = &self.reactor;
+        let (exports, socket) = (self.exports.clone(), self.socket.clone());
+        match kind {
+            Kind::Unknown => {}
+            Kind::Requests => {
+                let (all, heard, holdings) = (reactor.clone(), socket.clone(), exports.holdings.clone());
+                Task::start(reactor, socket, move |handle| {
+                    let (clock, upgrade) = (handle.clock.clone(), Upgrade::default());
+                    let mut builder = http1::Builder::new();
+                    builder
+                        .timer(handle.clock.clone())
+                        .header_read_timeout(PATIENCE)
+                        .max_buf_size(MOST_BYTES);
+                    let (task, pace) = (handle.clone(), Pace::default());
+                    let at =
+                        Surroundings { exports, task, pace: pace.clone(), upgrade: Some(upgrade.clone()) };
+                    let service = service_fn(move |request| respond(at.clone(), request));
+                    let connection = builder.serve_connection(io, service).without_shutdown();
+                    async move {
+                        // What goes wrong with a connection is its client's business.
+                        let served = pace.keep(PATIENCE, &clock, connection).await;
+                        if let Some(Ok(mut parts)) = served {
+                            if let Some(export) = upgrade.take() {
+                                parts.io.unread(&parts.read_buf);
+                                handle.let_go();
+                                return accept(&export, parts.io, &holdings);
+                            }
+                            parts.io.finish();
+                        }
+                        clock.within(LEAVING, hear_out(&all, &heard)).await;
+                    }
+                });
+            }
+            Kind::Requests2 => {
+                Task::start(reactor, socket, move |handle| {
+                    let mut builder = http2::Builder::new(handle.spawner.clone());
+                    builder.timer(handle.clock.clone()).max_concurrent_streams(MOST_STREAMS);
+                    builder.max_header_list_size(MOST_BYTES as u32).keep_alive_interval(PATIENCE);
+                    let (clock, pace) = (handle.clock.clone(), Pace::default());
+                    let at = Surroundings { exports, task: handle, pace: pace.clone(), upgrade: None };
+                    let service = service_fn(move |request| respond(at.clone(), request));
+                    let connection = builder.serve_connection(io, service);
+                    async move { drop(pace.keep(PATIENCE, &clock, connection).await) }
+                });
+            }
+        }
+    }
+}
+
+/// Reads on when the last answer has been given: where a connection is closed with something unread the kernel breaks
+/// it off, and a client that was refused while it still sent would not get the answer that says why.
+async fn hear_out(reactor: &Reactor, socket: &Socket) {
+    socket.finish();
+    let mut left = MOST_UNHEARD;
+    poll_fn(|_| {
+        while left > 0 {
+            match socket.read_in_turn(&mut reactor.scratch.borrow_mut()) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Poll::Pending,
+                Ok(0) | Err(_) => break,
+                Ok(length) => left = left.saturating_sub(length),
+            }
+        }
+        Poll::Ready(())
+    })
+    .await;
+}
+
+fn kind(bytes: &[u8]) -> Kind {
+    if bytes.starts_with(PREFACE) {
+        Kind::Requests2
+    } else if PREFACE.starts_with(bytes) {
+        Kind::Unknown
+    } else {
+        // What is wrong is said by whoever serves requests.
+        Kind::Requests
+    }
+}
+
+impl Handler for NewConnection {
+    fn ready(&self) {
+        match self.look() {
+            Ok(None) => {}
+            Ok(Some((kind, io))) => self.pass(kind, io),
+            Err(_) => self.end(),
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Where clients come in whose calls an exported interface carries out.
+
+use std::rc::Rc;
+
+use super::server_session::Session;
+use super::service::Service;
+use drystone_net::arrivals::Arrivals;
+use drystone_reactor::Reactor;
+
+/// What connections and datagrams bring calls to.
+pub(super) struct Server {
+    pub(super) service: Rc<Service>,
+    pub(super) reactor: Rc<Reactor>,
+    /// The communications that begin.
+    pub(super) arrivals: Arrivals<Rc<Session>>,
+}
+
+impl Server {
+    pub(super) fn new(reactor: &Rc<Reactor>, service: Service) -> Rc<Server> {
+        let (service, reactor) = (Rc::new(service), reactor.clone());
+        Rc::new(Server { service, reactor, arrivals: Arrivals::default() })
+    }
+}

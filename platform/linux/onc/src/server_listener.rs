@@ -1,0 +1,42 @@
+//! An address to which clients connect by TCP.
+
+use std::cell::RefCell;
+use std::io;
+use std::net::SocketAddr;
+use std::rc::{Rc, Weak};
+
+use super::server::Server;
+use super::server_stream::{ServerStream, ServerStreams};
+use drystone_net::entry::Entry;
+use drystone_net::socket::Socket;
+
+/// See the head of this file.
+pub(super) struct ServerListener {
+    /// `None`: no more.
+    entry: RefCell<Option<Rc<Entry>>>,
+    connections: Rc<ServerStreams>,
+}
+
+impl ServerListener {
+    /// Gives the address, too: it may have been given no port.
+    pub(super) fn new(server: &Rc<Server>, address: SocketAddr) -> io::Result<(ServerListener, SocketAddr)> {
+        let connections = Rc::<ServerStreams>::default();
+        let take = {
+            let (server, connections) = (server.clone(), connections.clone());
+            move |stream| {
+                let socket = Socket::new(server.reactor.clone(), stream)?;
+                ServerStream::begin_at(&server, &connections, socket);
+                Ok(())
+            }
+        };
+        let (entry, at) = Entry::open(&server.reactor, address, take)?;
+        Ok((ServerListener { entry: RefCell::new(Some(entry)), connections }, at))
+    }
+
+    /// The name is withdrawn.
+    pub(super) fn end(&self) {
+        self.entry.take();
+        let connections = self.connections.take();
+        connections.values().filter_map(Weak::upgrade).for_each(|connection| connection.end());
+    }
+}

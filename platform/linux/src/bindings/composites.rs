@@ -1,0 +1,66 @@
+//! What the composite service needs of Linux: the reactor's time and its errands.
+
+use std::cell::RefCell;
+use std::hash::{BuildHasher, RandomState};
+use std::rc::{Rc, Weak};
+use std::time::{Duration, Instant};
+
+use drystone_composites::{Platform, Preparation, Prepared, Server};
+use drystone_reactor::{Errand, Handler, Reactor, weakly};
+
+/// The service of a program that waits at this reactor.
+pub(super) fn server(reactor: &Rc<Reactor>) -> Server {
+    let linux = Rc::new_cyclic(|me| Linux {
+        me: me.clone(),
+        start: Instant::now(),
+        reactor: reactor.clone(),
+        preparing: RefCell::default(),
+    });
+    Server::new(linux, RandomState::new().hash_one(0))
+}
+
+struct Linux {
+    me: Weak<Linux>,
+    start: Instant,
+    reactor: Rc<Reactor>,
+    preparing: RefCell<Option<(Errand<Prepared>, Box<Then>)>>,
+}
+
+type Then = dyn FnOnce(Prepared);
+
+impl Linux {
+    /// The helper thread may be done.
+    fn prepared(&self) {
+        let prepared = self.preparing.borrow().as_ref().and_then(|(errand, _)| errand.result());
+        let Some(prepared) = prepared else { return };
+        if let Some((_, then)) = self.preparing.take() {
+            then(prepared);
+        }
+    }
+}
+
+impl Platform for Linux {
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
+    }
+
+    fn call_at_the_latest(&self, time: u64, act: Rc<dyn Fn()>) {
+        self.reactor.at_the_latest(self.start + Duration::from_nanos(time), Rc::new(Call(act)));
+    }
+
+    fn prepare(&self, preparation: Preparation, then: Box<Then>) -> Result<(), String> {
+        let done = weakly(&self.me, |linux| linux.prepared());
+        let errand = Errand::begin_for(&self.reactor, "preparing", done, || preparation.run());
+        let errand = errand.map_err(|error| format!("the server has no thread: {error}"))?;
+        *self.preparing.borrow_mut() = Some((errand, then));
+        Ok(())
+    }
+}
+
+struct Call(Rc<dyn Fn()>);
+
+impl Handler for Call {
+    fn ready(&self) {
+        self.0();
+    }
+}
