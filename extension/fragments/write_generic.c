@@ -1,5 +1,5 @@
 /* A remote write as a kernel would offer it to all: the message names a segment, an offset and a size, and may be wrong
-   (paper 003, section V-D). */
+   (*ASHs*, section V-D). */
 #include <drystone/handler.h>
 
 LICENSE("MIT OR Apache-2.0");

@@ -1,7 +1,14 @@
-//! Code that crosses a boundary: a client's block of calls, a handler that runs where a message arrives. It comes as
-//! bytecode ([`bytecode`]: eBPF, RFC 9669), and is run by an [`engine`] as [`Verified`]. [`composite`] is the blocks of
-//! calls, [`handler`] what runs where a message arrives, [`demux`] says whose that is, and [`pipe`] is what is done
-//! with data as it is moved.
+//! Code that crosses a protection boundary: a client's block of calls, or a handler that runs where a message arrives.
+//! It comes as bytecode, is verified, and then interpreted or compiled.
+//!
+//! * [`bytecode`]: eBPF (RFC 9669), the form of all such code.
+//! * [`verifier`]: makes [`Verified`] programs of those that keep a host's contract.
+//! * [`engine`]: an interpreter and a compiler for them.
+//! * [`composite`]: blocks of calls that clients ship (*composite calls*).
+//! * [`handler`]: handlers of messages (*ASHs*); [`demux`] finds the handler of a message, and [`pipe`] processes data
+//!   while it is moved.
+//!
+//! It knows interfaces and messages, but neither the language, nor the runtime, nor platforms.
 #![no_std]
 
 extern crate alloc;
@@ -9,6 +16,7 @@ extern crate alloc;
 extern crate std;
 
 mod verified;
+mod xdp;
 
 pub use verified::{DEPTH, FRAME, Guard, Verified};
 

@@ -1,18 +1,17 @@
-//! What the verifier makes of a program, and both engines run.
+//! Verified programs, which engines run.
 
 use alloc::vec::Vec;
 
 use crate::bytecode::{Instruction, Program};
 
-/// Bytes of stack that a call of a function has: those below its r10.
+/// Bytes of a stack frame, which is below r10.
 pub const FRAME: usize = 512;
 
-/// How many calls may be under way at once, the outermost function's included. The verifier proves it of programs that
-/// don't recur; a call with [`Guard::Budget`] that would be one too many stops the program.
+/// The greatest depth of calls, the outermost function's included. The verifier proves it for programs without
+/// recursion; in others a call with [`Guard::Budget`] that would exceed it stops the program.
 pub const DEPTH: usize = 8;
 
-/// A program that is safe to run by an engine that keeps its guards. Only the verifier makes one of a program that it
-/// could prove something about.
+/// A program that is safe to run by an engine that implements its guards.
 #[derive(Clone, Debug)]
 pub struct Verified {
     program: Program,
@@ -25,15 +24,14 @@ pub enum Guard {
     /// Nothing.
     #[default]
     None,
-    /// Before a jump back, or a call that may recur: takes one from the budget; when that is spent, the program stops
-    /// here and can be resumed. It is also here that a program is cancelled: a loop that may take long needs it even if
-    /// it ends.
+    /// Before a jump back, or a call that may recur: takes one from the budget. If that is used up, the program stops
+    /// here, and can be resumed. A program can be cancelled here too, so that a long loop has this guard even if it
+    /// ends.
     Budget,
-    /// Before an access: its address is confined to the program's own memory, whatever it is. That memory is a power of
-    /// two of bytes, with room behind it for the widest access.
+    /// Before an access: masks its address, so that it is in the program's own memory. The size of that memory is a
+    /// power of two, with room behind it for the widest access.
     Confine,
-    /// Before an access: unless it lies in the program's own memory or in its stack (of any frame), the program stops
-    /// here.
+    /// Before an access: the program stops here unless the access is in its own memory or its stack (any frame).
     Check,
 }
 
@@ -44,8 +42,8 @@ impl Verified {
         Verified { program, guards }
     }
 
-    /// A program of which nothing is known but its shape, so that everything is guarded. It starts with zeros in all
-    /// registers and in its stack.
+    /// A program that isn't verified, with a guard for every instruction. It must start with zeros in all registers and
+    /// in its stack.
     pub fn unproven(program: Program) -> Verified {
         let guards = (0..program.slots())
             .map(|at| program.at(at).map_or(Guard::None, |it| cautious(it, at)))
@@ -63,7 +61,7 @@ impl Verified {
         self.guards.len() * (size_of::<Guard>() + size_of::<Option<Instruction>>())
     }
 
-    /// What is done before each of its slots.
+    /// The guard of each slot.
     pub fn guards(&self) -> &[Guard] {
         &self.guards
     }

@@ -1,5 +1,4 @@
-//! Helpers find the stack as the machine's convention has it, whoever calls them and however deep: the compiler of the
-//! host relies on it.
+//! Helpers are called with the stack aligned as the calling convention demands, from any engine and at any depth.
 
 mod engines;
 

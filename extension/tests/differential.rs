@@ -1,5 +1,5 @@
-//! Generated programs do the same in every engine, stopped often or not; and in `rbpf`, as far as that knows the
-//! instructions.
+//! Generated programs give the same results in every engine, stopped often or not; and in `rbpf`, for the instructions
+//! that it knows.
 
 mod engines;
 mod programs;

@@ -1,4 +1,4 @@
-//! Programs that are stopped, and resumed: in the engine that stopped them, or in another.
+//! Programs that are stopped, and resumed by the same engine or another.
 
 mod engines;
 

@@ -1,4 +1,4 @@
-//! What the verifier accepts does in every engine what it does when everything is checked.
+//! Verified programs do in every engine what they do with all accesses checked.
 
 mod engines;
 mod programs;

@@ -1,5 +1,5 @@
-/* What a handler is written with: code that runs where a message arrives, on Linux (XDP) and in Drystone's own engines.
-   The book's page on handlers shows how. It needs no other header:
+/* For handlers in C: code that runs where a message arrives, in Linux's kernel (XDP) and in Drystone's own engines. The
+   book's page on handlers shows how. No other header is needed:
 
        clang -O2 -g -target bpf -mcpu=v3 -I... -c handler.c */
 #ifndef DRYSTONE_HANDLER_H
@@ -24,40 +24,40 @@ typedef long long s64;
 /* A handler: `HANDLER increment(struct message *message) { ... }`. */
 #define HANDLER SECTION("xdp") int
 
-/* What others may do with it, once in a file: `LICENSE("GPL");`. Linux lends some helper functions to programs under
-   the GPL only (of those here to all), and refuses others that call them. */
+/* The licence of the file, once in it: `LICENSE("GPL");`. Linux has helpers that only programs under the GPL may call;
+   those here are for all. */
 #define LICENSE(text) static const char drystone_license[] SECTION("license") = text
 
-/* What a handler gives: what becomes of the message. */
+/* The result of a handler: what becomes of the message. */
 enum {
-    ABORTED = 0,  /* The handler has a fault; the message is gone. */
-    DROP = 1,     /* It is done with, or unwanted. */
-    PASS = 2,     /* It is handed on as if there were no handler. Undo first what you changed. */
+    ABORTED = 0,  /* It is dropped, and the handler reports a fault of its own. */
+    DROP = 1,     /* It is dropped: processed, or unwanted. */
+    PASS = 2,     /* It is processed as if there were no handler. Undo your changes first. */
     TRANSMIT = 3, /* It goes back, as it is now, to the device that it came from. */
 };
 
-/* A message as it arrived (Linux's `struct xdp_md`). */
+/* A message (Linux's `struct xdp_md`). */
 struct message {
     u32 data, data_end, data_meta;
-    u32 interface; /* The device's number. */
-    u32 queue;     /* Its queue's. */
+    u32 interface; /* The number of the device, */
+    u32 queue;     /* and of its queue. */
     u32 egress;
 };
 
-/* The first byte, and what is behind the last one. */
+/* The address of the first byte, and that behind the last one. */
 INLINE void *begin_of(struct message *message) { return (void *)(u64)message->data; }
 INLINE void *end_of(struct message *message) { return (void *)(u64)message->data_end; }
 
-/* How long it is. (The compiler would subtract halves of addresses, which engines keep secret.) */
+/* The length. (Without the `asm` the compiler would subtract 32-bit halves of addresses, which are secret.) */
 INLINE u32 length_of(struct message *message) {
     u64 length = end_of(message) - begin_of(message);
     asm volatile("" : "+r"(length));
     return length;
 }
 
-/* Memory that the handler shares with its application, where both see it at the same addresses: `REGION(64)` once in a
-   file is 64 pages, a power of two; `SHARED struct state state;` is a variable in it, `struct state SHARED *` a pointer
-   to one. */
+/* The region: memory that the handler shares with its application, at the same addresses for both. `REGION(64)`, once
+   in a file, has 64 pages, a power of two; `SHARED struct state state;` is a variable in it, `struct state SHARED *` a
+   pointer to one. */
 #define SHARED __attribute__((address_space(1)))
 #define REGION(pages)              \
     struct {                       \
@@ -76,8 +76,8 @@ enum { HASH_KIND = 1, ARRAY_KIND = 2, LRU_HASH_KIND = 9 };
         value_type *value;                            \
     } name SECTION(".maps")
 
-/* What the handler says to its application: `RING(events, 1 << 16);` of so many bytes, a power of two from a page
-   on. */
+/* A ring of messages to the application: `RING(events, 1 << 16);` has so many bytes, a power of two, at least a page.
+   */
 #define RING(name, bytes)          \
     struct {                       \
         int (*type)[27];           \
@@ -92,13 +92,13 @@ static s64 (*const take_out)(const void *table, const void *key) = (void *)3;
 /* Nanoseconds since the machine's start. */
 static u64 (*const time_now)(void) = (void *)5;
 static u32 (*const random_number)(void) = (void *)7;
-/* By so many bytes: positive, the message is shorter at its beginning, or longer at its end. All pointers into it are
-   worth nothing afterwards. 0: done. */
+/* Moves the beginning or the end of the message by so many bytes; positive: it becomes shorter at its beginning, or
+   longer at its end. Invalidates all pointers into it. 0: done. */
 static s64 (*const adjust_head)(struct message *message, s32 by) = (void *)44;
 static s64 (*const adjust_tail)(struct message *message, s32 by) = (void *)65;
-/* Copies bytes, which don't lie in shared memory, into the message from an offset on. 0: done. */
+/* Copies bytes to an offset in the message. They must not be in shared memory. 0: done. */
 static s64 (*const put_bytes)(struct message *message, u32 offset, const void *from, u32 length) = (void *)190;
-/* Says something to the application. 0: done; negative: there is no room. `how`: whether the application is woken. */
+/* Sends bytes to the application. 0: done; negative: the ring is full. `how`: whether the application is woken. */
 static s64 (*const say)(void *ring, const void *bytes, u64 length, u64 how) = (void *)130;
 enum { WAKE_IF_ASLEEP = 0, WAKE_NOT = 1, WAKE = 2 };
 
@@ -141,7 +141,7 @@ struct datagram {
     u8 data[];
 } __attribute__((packed, aligned(2)));
 
-/* The message as a datagram with at least so many bytes in it; or 0, if it isn't one. */
+/* The message as a datagram with at least so many bytes of data; 0 if it isn't one. */
 INLINE struct datagram *datagram_of(struct message *message, u32 bytes) {
     struct datagram *datagram = begin_of(message);
     if ((void *)datagram->data + bytes > end_of(message)) return 0;
@@ -150,7 +150,7 @@ INLINE struct datagram *datagram_of(struct message *message, u32 bytes) {
     return datagram;
 }
 
-/* Turns a packet round: it goes back to who sent it. */
+/* Exchanges the addresses of a packet, so that it goes back to its sender. */
 INLINE void turn_round(struct ethernet *ethernet, struct ipv4 *ip) {
     for (u32 i = 0; i < 3; i++) {
         u16 part = ethernet->to[i];
@@ -162,7 +162,7 @@ INLINE void turn_round(struct ethernet *ethernet, struct ipv4 *ip) {
     ip->from = address;
 }
 
-/* The same for a datagram. Over IPv4 a checksum of 0 says that there is none. */
+/* The same for a datagram. Over IPv4 a checksum of 0 means that there is none. */
 INLINE int answered(struct datagram *datagram) {
     turn_round(&datagram->ethernet, &datagram->ip);
     u16 port = datagram->udp.to;
@@ -172,7 +172,7 @@ INLINE int answered(struct datagram *datagram) {
     return TRANSMIT;
 }
 
-/* A sum of words, of 16 bits. */
+/* Folds a sum of words to 16 bits. */
 INLINE u64 folded(u64 sum) {
     sum = (sum & 0xffffffff) + (sum >> 32);
     sum = (sum & 0xffff) + (sum >> 16);
@@ -189,15 +189,14 @@ INLINE u64 sum_of_header(const struct ipv4 *ip) {
     return folded(sum);
 }
 
-/* Writes the length of what is above IP, and the checksum. */
+/* Sets the length of the IP packet, for so many bytes of payload, and the checksum. */
 INLINE void set_length(struct ipv4 *ip, u32 length) {
     ip->length = swapped16(sizeof *ip + length);
     ip->checksum = 0;
     ip->checksum = ~sum_of_header(ip);
 }
 
-/* As `answered`, for an answer that carries another number of bytes than the request did: its headers are a new
-   datagram's. */
+/* As `answered`, for an answer with another number of bytes of data: the headers are those of a new datagram. */
 INLINE int answered_with(struct datagram *datagram, u32 bytes) {
     datagram->udp.length = swapped16(sizeof datagram->udp + bytes);
     datagram->ip.service = datagram->ip.id = 0;
@@ -208,32 +207,30 @@ INLINE int answered_with(struct datagram *datagram, u32 bytes) {
     return TRANSMIT;
 }
 
-/* Has the compiler keep a number, or a pointer, as it is, and comparisons of it as they are written: verifiers know it
-   by these. */
+/* Keeps the compiler from transforming a number or a pointer, and comparisons of it, which verifiers rely on. */
 #define KEPT(number) asm volatile("" : "+r"(number))
 
-/* Makes the message as long as it shall be, behind what it has, or, where there is no room, before it. Negative: there
-   is none. Else by how many bytes what it has is farther from its beginning now. All pointers into it are worth nothing
-   afterwards. */
+/* Changes the length of the message at its end, or, if there is no room, at its beginning. Negative: there is none.
+   Else by how many bytes the data is farther from the beginning now. Invalidates all pointers into the message. */
 INLINE s32 resize(struct message *message, u32 length) {
     s32 more = length - length_of(message);
     if (more == 0 || adjust_tail(message, more) == 0) return 0;
     return adjust_head(message, -more) == 0 ? more : -28;
 }
 
-/* The same number, of which Linux's verifier knows nothing any more. It follows each way that a loop can be left by
-   itself, as long as they differ in what it knows. `unknown` is something out of the message, say. */
+/* The same number, of which Linux's verifier knows nothing. It follows each exit of a loop separately as long as they
+   differ in what it knows. `unknown` is a number that it doesn't know, from the message, say. */
 INLINE u64 hidden(u64 number, u64 unknown) {
     number ^= unknown;
     KEPT(number);
     return number ^ unknown;
 }
 
-/* The same pointer, for a loop: what that finds out about it isn't known of the pointer that it was made of. */
+/* The same pointer, for a loop: what the verifier finds out about it there isn't applied to the original. */
 #define APART(pointer, unknown) ((pointer) + (hidden(0, unknown) & 7))
 
-/* Copies shared memory into the message, as far as that goes, `most` bytes at most: for an answer that `resize` has
-   made room for. */
+/* Copies shared memory into the message, up to its end, and `most` bytes at most: for an answer that `resize` has made
+   room for. */
 INLINE void fill(u8 *to, const u8 SHARED *from, u64 length, u64 most, const u8 *end) {
     u64 done = 0, unknown = *(const u64 SHARED *)from;
     length = hidden(length, unknown);
@@ -258,12 +255,12 @@ INLINE void fill(u8 *to, const u8 SHARED *from, u64 length, u64 most, const u8 *
 
 INLINE u64 plus(u64 sum, u64 words) { return sum + (words & 0xffffffff) + (words >> 32); }
 
-/* Leaves a number as it is (`le32`; `be16` does so when it is done twice), and has Linux forget what it knows of it:
-   else all that is done later is gone through again for each number of rounds of a loop. */
+/* Leaves a number as it is (`le32`; or `be16` twice), and has Linux's verifier forget what it knows of it: else it
+   would analyse all that follows once for each number of rounds of a loop. */
 #define FORGET(how, number) asm volatile("%0 = " how " %0" : "+r"(number))
 
-/* Takes the next `bytes` of what is left, if its length says so: what is below is less than eight bytes, and Linux
-   would go through a loop over them in all ways. */
+/* Takes the next `bytes` bytes if the rest's length has that bit. The rest has less than eight bytes; Linux's verifier
+   would follow all paths of a loop over them. */
 #define TAKE_REST(bytes, type, put)         \
     if (length & bytes) {                   \
         if (from + bytes > end) return -22; \
@@ -273,25 +270,24 @@ INLINE u64 plus(u64 sum, u64 words) { return sum + (words & 0xffffffff) + (words
         from += bytes;                      \
     }
 
-/* What `send_also` needs: a ring of so many bytes (a power of two, of pages). */
+/* The ring that `send_also` needs, of so many bytes, a power of two, at least a page. */
 #define OUTBOX(bytes) RING(outbox, bytes)
 
 __attribute__((weak, noinline)) s64 drystone_send(void *ring, const void *message, u64 length) {
     return say(ring, message, length, WAKE);
 }
 
-/* Sends a frame besides, to whomever its head says: as it is now, so what becomes of it later is of no importance. In
-   Drystone's engines it goes out when the handler has ended well, behind its answer. Linux's kernel can't send it:
-   there it goes into the outbox, and the process sends it as soon as it runs (Outbox, which a Service has). Negative if
-   there is no room. */
+/* Sends an additional frame, a copy of these bytes. In Drystone's engines it is transmitted when the handler has
+   returned, behind its answer. XDP can't send it: in the kernel it goes into the outbox, from which the process sends
+   it as soon as it runs (Outbox, which a Service has). Negative if there is no room. */
 #define send_also(frame, length) drystone_send(&outbox, frame, length)
 
-/* Copies bytes of the message, of which all lie before `end`, into shared memory. In Drystone's engines it is one call
-   whose checks are made once. Whether they were all there. */
+/* Copies bytes of the message, which all lie before `end`, into shared memory. In Drystone's engines it is one call
+   that checks its arguments once. 0: done; negative: they don't lie there. */
 __attribute__((weak, noinline)) int drystone_copy(u8 SHARED *to, const u8 *from, u32 length, const u8 *end) {
     u32 done = 0;
     if (length > 65536 || from + length > end) return -22;
-    /* Linux wants to see it for each part, and the compiler mustn't know that it is so. */
+    /* Linux's verifier needs the check for each part, which the compiler must not remove. */
     asm volatile("" : "+r"(end));
     for (; done + 8 <= length && done < 65536; done += 8) {
         if (from + done + 8 > end) return -22;
@@ -304,10 +300,9 @@ __attribute__((weak, noinline)) int drystone_copy(u8 SHARED *to, const u8 *from,
     return 0;
 }
 
-/* The Internet's checksum of bytes of the message, of which all lie before `end`: not turned over, in the machine's
-   order, so that it is compared with, and added to, words as they lie in the message. Negative if they weren't all
-   there. In Drystone's engines it is one call. Linux goes through all rounds of its loop when it is loaded: there are
-   2048 bytes at most. */
+/* The Internet checksum of bytes of the message, which all lie before `end`: not complemented, in the machine's byte
+   order, as words of the message are. Negative: they don't lie there. In Drystone's engines it is one call. At most
+   2048 bytes in the kernel, where Linux's verifier goes through all rounds of the loop. */
 __attribute__((weak, noinline)) s64 drystone_sum(const u8 *from, u32 length, const u8 *end) {
     u64 sum = 0;
     u32 done = 0;
@@ -328,7 +323,7 @@ __attribute__((weak, noinline)) s64 drystone_sum(const u8 *from, u32 length, con
     return sum;
 }
 
-/* The same of bytes that it copies into shared memory, in one pass. */
+/* The same, of bytes that it copies into shared memory in the same pass. */
 __attribute__((weak, noinline)) s64 drystone_copy_sum(u8 SHARED *to, const u8 *from, u32 length, const u8 *end) {
     u64 sum = 0;
     u32 done = 0;
@@ -352,9 +347,9 @@ __attribute__((weak, noinline)) s64 drystone_copy_sum(u8 SHARED *to, const u8 *f
     return sum;
 }
 
-/* A pipe: what is done with each word of a message's data on its way, of 8, 16, 32 or 64 bits. Its registers are
-   numbers of 64 bits in a structure of its name; they begin as they are, and outlive the word. It gives the word that
-   goes on. It has no loops, and its word and its registers alone:
+/* A pipe: a function of each word of a message's data, of 8, 16, 32 or 64 bits, that returns the output word. Its
+   registers are numbers of 64 bits in a structure of its name, which keep their values from one word to the next. It
+   has no loops, and uses only its word and its registers:
 
        struct whitened { u64 key, sum; };
        PIPE(whitened, u32, word, kept) {
@@ -362,10 +357,10 @@ __attribute__((weak, noinline)) s64 drystone_copy_sum(u8 SHARED *to, const u8 *f
            return word ^ kept->key;
        }
 
-   `pipe_into(whitened, to, from, length, end, &kept)` takes bytes of the message, of which all lie before `end`,
-   through it into shared memory, `pipe_over(whitened, from, length, end, &kept)` where they are. What is less than a
-   word at the end is filled up with zeros. 0: done; negative if they weren't all there. In Drystone's engines it is one
-   call of a loop that does many words at once; on Linux there are 32768 bytes at most. */
+   `pipe_into(whitened, to, from, length, end, &kept)` takes bytes of the message, which all lie before `end`, through
+   it into shared memory, `pipe_over(whitened, from, length, end, &kept)` in place. An incomplete word at the end is
+   filled up with zeros. 0: done; negative: they don't lie there. In Drystone's engines it is one call of a loop that
+   processes many words at once. At most 32768 bytes in the kernel. */
 enum { MOST_TAKEN = 32768 };
 #define PIPE(name, word_type, word, kept)                                                            \
     _Static_assert(sizeof(struct name) % 8 == 0, "a pipe's registers are numbers of 64 bits");       \
@@ -387,15 +382,14 @@ enum { MOST_TAKEN = 32768 };
 #define pipe_into(name, ...) drystone_pipe_into_##name(__VA_ARGS__)
 #define pipe_over(name, ...) drystone_pipe_over_##name(__VA_ARGS__)
 
-/* The sum of two numbers of 32 bits, and what it carries: the step of the Internet's checksum (`folded` is the sum's
-   end). */
+/* The sum of two numbers of 32 bits plus its carry: the step of the Internet checksum (`folded` is its end). */
 INLINE u64 plus_carry(u64 a, u64 b) {
     u64 sum = a + b;
     return (sum & 0xffffffff) + (sum >> 32);
 }
 
-/* At `may_goto` Linux looks at a loop only until nothing new is known in it (Linux 6.9); after some millions of rounds
-   it ends one. */
+/* At `may_goto` (Linux 6.9) the verifier looks at a loop only until it learns nothing new; some millions of rounds are
+   allowed. */
 #define TAKE_THROUGH(name, word_type, SPACE, PLACE)                             \
     const u32 bytes = sizeof(word_type);                                        \
     u32 done = 0;                                                               \

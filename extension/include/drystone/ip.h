@@ -1,5 +1,5 @@
-/* IPv4 as a fragment, `fragments/ip.c`: a handler that looks at packets, and gives those that are whole and right to
-   the fragments of the protocols above, with which it is put together when it is loaded. */
+/* IPv4 as a fragment, `fragments/ip.c`: a handler that checks packets, and passes complete, correct ones to the
+   fragments of the protocols above, with which it is linked when it is loaded. */
 #ifndef DRYSTONE_IP_H
 #define DRYSTONE_IP_H
 
@@ -10,7 +10,7 @@ struct packet {
     struct ipv4 ip;
 } __attribute__((packed, aligned(2)));
 
-/* What `udp.c` and `tcp.c` have: a message with so many bytes above IP, that lie in it. */
+/* The functions of `udp.c` and `tcp.c`: the message has so many bytes above IP. */
 int udp_arrived(struct message *message, u32 length);
 int tcp_arrived(struct message *message, u32 length);
 

@@ -1,4 +1,4 @@
-//! What tests of conformance call, by the numbers that ubpf gave them.
+//! The helpers that conformance tests call, by ubpf's numbers.
 
 use drystone_extension::engine::{Answer, Context, Helper, Stop};
 

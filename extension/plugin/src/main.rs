@@ -1,4 +1,4 @@
-//! Runs one BPF program, as the runner of bpf_conformance asks for it. See [`USAGE`].
+//! A plugin of bpf_conformance's runner: runs one BPF program. See [`USAGE`].
 
 mod helpers;
 

@@ -1,4 +1,4 @@
-//! The plugin, as a runner of conformance tests calls it.
+//! Calls the plugin as the conformance runner does.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

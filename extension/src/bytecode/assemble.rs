@@ -1,5 +1,5 @@
-//! From text to slots. A line has an instruction, `label:` or both; what follows `#`, `;` or `//` is a comment. Where
-//! to jump is said by a label, or by the slots from the next instruction on (`+2`, `-7`).
+//! Assembles text to slots. A line has an instruction, `label:` or both; `#`, `;` and `//` begin comments. The target
+//! of a jump is a label, or a number of slots from the next instruction (`+2`, `-7`).
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
@@ -7,7 +7,7 @@ use super::Slot;
 use super::instruction::*;
 use super::names::*;
 
-/// Reads a program's text.
+/// Assembles a program.
 pub fn assemble(text: &str) -> Result<Vec<Slot>, Error> {
     let mut labels = BTreeMap::new();
     let mut lines = Vec::new();
@@ -79,7 +79,7 @@ impl Line<'_> {
         }
     }
 
-    /// Those whose names say all.
+    /// Instructions with a fixed name.
     fn exact(&self, name: &str, operands: &str) -> Option<Read<Instruction>> {
         let swap = name.strip_prefix("swap").map(|bits| format!("bswap{bits}"));
         if let Some((order, size)) = named(&SWAPS, swap.as_deref().unwrap_or(name)) {
@@ -119,7 +119,7 @@ impl Line<'_> {
         })
     }
 
-    /// Those that compute with 64 bits, or with `32` at the end of their names with 32.
+    /// Arithmetic: on 64 bits, and with `32` at the end of the name on 32.
     fn wide_or_narrow(&self, full_name: &str, operands: &str) -> Read<Instruction> {
         let (name, width) = width_of(full_name);
         if name == "ja" {
@@ -234,7 +234,7 @@ fn value(text: &str) -> Read<(i32, i32)> {
     Ok((immediate(map)?, if offset.is_empty() { 0 } else { immediate(offset)? }))
 }
 
-/// 32 bits, with a sign or without.
+/// A number of 32 bits, signed or unsigned.
 fn immediate(text: &str) -> Read<i32> {
     let number = number(text)?;
     let fits = (i32::MIN.into()..=u32::MAX.into()).contains(&number);

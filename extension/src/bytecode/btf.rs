@@ -1,5 +1,5 @@
-//! What a BPF object says of its maps: definitions in section `.maps`, whose numbers are the types of a structure's
-//! members, as BTF describes them (`__uint(type, 2)` is a pointer to an array of two). Only what that takes is read.
+//! Reads definitions of maps from a BPF object's BTF. Section `.maps` has a structure for each map; numbers are encoded
+//! in the types of its members (`__uint(type, 2)` is a pointer to an array of two). Nothing else of BTF is read.
 
 use alloc::{
     collections::BTreeMap,
@@ -8,25 +8,24 @@ use alloc::{
     vec::Vec,
 };
 
-/// How a map is made, in the terms of Linux: what isn't said is 0.
+/// The definition of a map, in Linux's terms. What it doesn't say is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Definition {
-    /// One of Linux's `BPF_MAP_TYPE_...`.
+    /// The kind: Linux's `BPF_MAP_TYPE_...`.
     pub kind: u32,
     /// Bytes of a key.
     pub key: u32,
     /// Bytes of a value.
     pub value: u32,
-    /// How many there can be; of rings, bytes, of regions, pages.
+    /// The most entries; of rings the bytes, of regions the pages.
     pub entries: u32,
-    /// Linux's `BPF_F_...`.
+    /// Flags: Linux's `BPF_F_...`.
     pub flags: u32,
-    /// What depends on the kind: of a region, its address in the application.
+    /// A number that depends on the kind: of a region, its address in the application.
     pub extra: u64,
 }
 
-/// The maps that section `.BTF` describes, by their names. All references are checked, so that damaged files are
-/// refused.
+/// The maps that section `.BTF` describes, by name. All references are checked, so that damaged files are refused.
 pub(super) fn definitions(bytes: &[u8]) -> Result<BTreeMap<String, Definition>, String> {
     let maps = Types::read(bytes).and_then(|types| types.maps());
     maps.unwrap_or_else(|| Err("its section .BTF is damaged".into()))
@@ -38,7 +37,7 @@ struct Type<'a> {
     kind: u8,
     /// A size, or another type.
     of: u32,
-    /// What follows: members, bounds.
+    /// The data that follows: members, bounds.
     rest: &'a [u8],
 }
 
@@ -55,9 +54,9 @@ const VARIABLE: u8 = 14;
 const SECTION: u8 = 15;
 const WIDE_ENUMERATION: u8 = 19;
 
-/// Types that are another type under a name or with an attribute: typedef, volatile, const, restrict, and type tags.
+/// Kinds that only name or qualify another type: typedef, volatile, const, restrict, and type tags.
 const ALIASES: [u8; 5] = [8, 9, 10, 11, 18];
-/// Longer chains of types than these are none.
+/// The longest chain of types that is followed.
 const DEEPEST: usize = 32;
 
 impl<'a> Types<'a> {
@@ -115,7 +114,7 @@ impl<'a> Types<'a> {
         Some(Ok(maps))
     }
 
-    /// Or the name of a member that says something unknown.
+    /// Reads the definition of a map. The error is the name of an unknown member.
     fn definition(&self, structure: Type<'a>) -> Option<Result<Definition, &'a str>> {
         let mut definition = Definition::default();
         for member in structure.rest.as_chunks::<12>().0 {
@@ -130,7 +129,7 @@ impl<'a> Types<'a> {
                 "key" => definition.key = self.size(self.plain(of)?.of, DEEPEST)?,
                 "value" => definition.value = self.size(self.plain(of)?.of, DEEPEST)?,
                 "map_extra" => definition.extra = self.enumerator(of)?,
-                // Who pins maps decides that by itself.
+                // Pinning is up to the host.
                 "pinning" => {}
                 _ => return Some(Err(name)),
             }
@@ -142,7 +141,7 @@ impl<'a> Types<'a> {
         self.all.get(number as usize).copied()
     }
 
-    /// What is behind names and attributes.
+    /// The type behind names and qualifiers.
     fn plain(&self, mut number: u32) -> Option<Type<'a>> {
         for _ in 0..DEEPEST {
             let found = self.get(number)?;
@@ -154,14 +153,14 @@ impl<'a> Types<'a> {
         None
     }
 
-    /// Of `int (*member)[count]`.
+    /// The `count` of `int (*member)[count]`.
     fn count(&self, of: u32) -> Option<u32> {
         let pointer = self.plain(of)?;
         let array = self.plain(pointer.of)?;
         if pointer.kind == POINTER && array.kind == ARRAY { number(array.rest, 8) } else { None }
     }
 
-    /// The only value of an enumeration, or what the narrow form can say.
+    /// The only value of an enumeration of 32 bits.
     fn enumerator(&self, of: u32) -> Option<u64> {
         let found = self.plain(of)?;
         match found.kind {

@@ -1,11 +1,11 @@
-//! From slots to instructions. What the RFC reserves is refused, so that every program has one form in bytes.
+//! Decodes slots to instructions. What the RFC reserves is refused, so that every program has only one encoding.
 
 use alloc::{format, string::String};
 
 use super::instruction::*;
 use super::slot::{Slot, class, mode};
 
-/// Reads the instruction that begins at a slot.
+/// Decodes the instruction that begins at a slot.
 pub fn decode(slots: &[Slot], at: usize) -> Result<Instruction, Error> {
     let slot = slots.get(at).copied().ok_or_else(|| Error::in_slot(at, "the program ends before it"))?;
     read(slot, slots.get(at + 1).copied()).map_err(|what| Error::in_slot(at, what))

@@ -1,4 +1,4 @@
-//! From instructions to text, which [`super::assemble`] reads.
+//! Disassembles instructions to text, which [`super::assemble`] reads.
 
 use alloc::{collections::BTreeSet, format, string::String};
 use core::fmt::{self, Display};
@@ -21,7 +21,7 @@ pub fn disassemble(program: &Program) -> String {
     text
 }
 
-/// Without labels: jumps say how many slots they go on from the next instruction.
+/// Without labels: jumps give the number of slots from the next instruction.
 impl Display for Instruction {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let target = self.target(0).map(|target| format!("{:+}", target - 1)).unwrap_or_default();

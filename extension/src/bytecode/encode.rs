@@ -1,4 +1,4 @@
-//! From instructions to slots.
+//! Encodes instructions to slots.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use super::instruction::*;
 use super::slot::{Slot, class, mode};
 
 impl Instruction {
-    /// Appends it as one slot, or two.
+    /// Appends the instruction, as one slot or two.
     pub fn encode(self, slots: &mut Vec<Slot>) {
         let (slot, rest) = self.to_slots();
         slots.push(slot);
@@ -121,7 +121,7 @@ fn alu_class(width: Width) -> u8 {
     }
 }
 
-/// Its code, and the offset that tells signed division from unsigned.
+/// The code of an operation, and the offset that distinguishes signed division.
 fn alu_code(operation: Alu) -> (u8, i16) {
     match operation {
         Alu::Add => (0x0, 0),
@@ -186,7 +186,7 @@ mod tests {
     use super::super::decode;
     use super::*;
 
-    /// Every opcode, with what may stand in the other fields.
+    /// Every opcode, with possible values of the other fields.
     #[test]
     fn what_can_be_decoded_is_encoded_as_it_was() {
         let immediates = [0, 1, 16, 32, 64, 0x40, 0x50, 0xa0, 0x41, 0x51, 0xa1, 0xe1, 0xf1, -1];

@@ -1,4 +1,4 @@
-//! What stands in object files: functions, sections, and how maps are made.
+//! Reads object files: functions, sections, and definitions of maps.
 
 use alloc::collections::BTreeMap;
 use alloc::string::{String, ToString};
@@ -13,23 +13,23 @@ use object::{
 
 use super::btf::{self, Definition};
 
-/// Where clang puts variables of address space 1: the region that a handler shares with its application.
+/// The section in which clang puts variables of address space 1: the region that a handler shares with its application.
 pub(super) const REGION: &str = ".addr_space.1";
 
-/// Where functions are that are no handlers, but pipes of one.
+/// The section of pipes, which are no handlers.
 const PIPES: &str = "drystone.pipe";
 
-/// Where each file's part of the region begins: at a multiple of this.
+/// The alignment of each file's part of the region.
 const ALIGNMENT: u64 = 64;
 
 type Elf<'a> = ElfFile64<'a, LittleEndian>;
 
-/// See the head of this file.
+/// An object file.
 pub(super) struct File<'a> {
     pub elf: Elf<'a>,
-    /// By their maps' names.
+    /// The definitions of maps, by name.
     pub definitions: BTreeMap<String, Definition>,
-    /// By section and where they begin.
+    /// The functions, by section and offset.
     pub functions: BTreeMap<(usize, u64), Function<'a>>,
 }
 
@@ -37,19 +37,19 @@ pub(super) struct File<'a> {
 pub(super) struct Function<'a> {
     pub name: &'a str,
     pub section: SectionIndex,
-    /// In bytes from its section's beginning.
+    /// The offset in its section, in bytes.
     pub begin: u64,
     pub end: u64,
 }
 
-/// What a symbol of a file is to the others.
+/// The binding of a symbol.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The file needs one that another file has.
+    /// It is only declared: another file must define it.
     Wanted,
-    /// Another file's is taken, if one has it.
+    /// It is weak: another file's definition is taken, if there is one.
     Weak,
-    /// This is the one.
+    /// It is defined.
     Strong,
 }
 
@@ -77,7 +77,7 @@ impl<'a> File<'a> {
         self.elf.symbol_by_index(index).map_err(|error| error.to_string())
     }
 
-    /// A symbol that this file has for others.
+    /// A symbol that this file defines for others.
     pub fn exported(&self, name: &str) -> Option<(Kind, SymbolIndex)> {
         let is_it = |symbol: &object::read::elf::ElfSymbol64<'a, '_, LittleEndian>| {
             symbol.is_global() && !symbol.is_undefined() && symbol.name() == Ok(name)
@@ -86,12 +86,12 @@ impl<'a> File<'a> {
         Some((if symbol.is_weak() { Kind::Weak } else { Kind::Strong }, symbol.index()))
     }
 
-    /// Whether a function stands where those are that nobody begins with.
+    /// Whether a function is in a section of functions that are no entries.
     pub fn is_in_text(&self, function: &Function<'_>) -> bool {
         self.section(function.section).is_ok_and(|it| matches!(it.name(), Ok(".text" | PIPES)))
     }
 
-    /// What section `license` says.
+    /// The text of section `license`.
     pub fn licence(&self) -> Result<Option<&'a str>, String> {
         let Some(section) = self.elf.section_by_name("license") else { return Ok(None) };
         let bytes = section.data().map_err(|error| error.to_string())?;
@@ -127,7 +127,7 @@ fn functions<'a>(elf: &Elf<'a>) -> Result<BTreeMap<(usize, u64), Function<'a>>, 
         }
         all.insert((section.0, begin), Function { name, section, begin, end });
     }
-    // Else a small file could make a huge program.
+    // Without the limit, a small file could make a huge program.
     let overlap = |(a, b): &(&Function, &Function)| a.section == b.section && b.begin < a.end;
     match all.values().zip(all.values().skip(1)).find(overlap) {
         Some((a, b)) => Err(format!("functions `{}` and `{}` overlap: the file is damaged", a.name, b.name)),
@@ -135,7 +135,7 @@ fn functions<'a>(elf: &Elf<'a>) -> Result<BTreeMap<(usize, u64), Function<'a>>, 
     }
 }
 
-/// What a section begins with when the program does.
+/// The initial bytes of a section.
 pub(super) fn content<'a>(section: &impl object::ObjectSection<'a>) -> Result<Vec<u8>, String> {
     const MOST: u64 = 1 << 24;
     match section.kind() {
@@ -147,7 +147,7 @@ pub(super) fn content<'a>(section: &impl object::ObjectSection<'a>) -> Result<Ve
     }
 }
 
-/// How all maps are made, by their names.
+/// The definitions of all maps, by name.
 pub(super) fn definitions(files: &[File<'_>]) -> Result<BTreeMap<String, Definition>, String> {
     let mut all = BTreeMap::new();
     for (name, definition) in files.iter().flat_map(|file| &file.definitions) {
@@ -159,7 +159,7 @@ pub(super) fn definitions(files: &[File<'_>]) -> Result<BTreeMap<String, Definit
     Ok(all)
 }
 
-/// What the region begins with, and where each file's part of that is.
+/// The initial bytes of the region, and where each file's part begins.
 pub(super) fn regions(files: &[File<'_>]) -> Result<(Vec<u8>, Vec<u64>), String> {
     let (mut bytes, mut begins) = (Vec::new(), Vec::new());
     for file in files {
@@ -175,7 +175,7 @@ pub(super) fn regions(files: &[File<'_>]) -> Result<(Vec<u8>, Vec<u64>), String>
 /// A function, and its file's number.
 pub(super) type Found<'a> = (usize, Function<'a>);
 
-/// The function to begin with.
+/// The entry function.
 pub(super) fn find_entry<'a>(files: &[File<'a>], name: Option<&str>) -> Result<Found<'a>, String> {
     let all = || {
         files

@@ -1,22 +1,22 @@
-//! What a program's instructions are, apart from their bytes: all of RFC 9669, and calls to an address (`callx`), which
-//! compilers write too.
+//! Instructions, independent of their encoding: all of RFC 9669, and calls of an address (`callx`), which compilers
+//! emit too.
 
-// The fields are named after what the RFC says of them.
+// Fields have the RFC's names.
 #![allow(missing_docs)]
 
 use alloc::{format, string::String};
 use core::fmt;
 
-/// One instruction. What its parts mean is in the RFC; where it leaves something to the machine, that stands here.
+/// An instruction, with the semantics of the RFC. What the RFC leaves to the machine is documented here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instruction {
     /// `destination = destination OPERATION source`; of `Mov`, `destination = source`.
     Alu { width: Width, operation: Alu, destination: Register, source: Operand },
     /// `destination = -destination`.
     Negate { width: Width, destination: Register },
-    /// `destination = source`, of which the low bits are taken as a signed number. `from` is narrower than `width`.
+    /// `destination = source`, sign-extended from its low bits. `from` is narrower than `width`.
     Extend { width: Width, from: Size, destination: Register, source: Register },
-    /// The low bits of a register in another byte order; those above become 0. Not of bytes.
+    /// Changes the byte order of a register's low bits; those above become 0. Not of single bytes.
     Swap { order: Order, size: Size, destination: Register },
     /// `destination = constant`. It takes two slots, every other instruction one.
     Constant { destination: Register, constant: Constant },
@@ -28,17 +28,17 @@ pub enum Instruction {
     Atomic { width: Width, operation: Atomic, base: Register, offset: i16, source: Register },
     /// Goes `offset` slots on from the next instruction. The width says only how it is written: `ja` (64), `ja32` (32).
     Jump { width: Width, offset: i32 },
-    /// Does so if `left CONDITION right`.
+    /// Jumps if `left CONDITION right`.
     JumpIf { width: Width, condition: Condition, left: Register, right: Operand, offset: i16 },
-    /// Calls what the machine gives under a number. It takes r1 to r5, gives r0, and leaves r1 to r5 undefined.
+    /// Calls the helper with a number. It takes r1 to r5, returns r0, and leaves r1 to r5 undefined.
     CallHelper { number: u32 },
-    /// Calls the function that begins `offset` slots on from the next instruction. It has a stack frame of its own, and
-    /// gives r6 to r9 back as they were.
+    /// Calls the function that begins `offset` slots from the next instruction. It has its own stack frame, and
+    /// preserves r6 to r9.
     CallLocal { offset: i32 },
-    /// Calls what a register names: a function, if that is an address of code ([`Constant::Code`]), else a helper's
+    /// Calls a register: a function if it holds an address of code ([`Constant::Code`]), else the helper with that
     /// number.
     CallRegister { target: Register },
-    /// Returns r0 to the caller, in the outermost function to who runs the program.
+    /// Returns r0 to the caller; in the outermost function, ends the program.
     Exit,
 }
 
@@ -47,12 +47,12 @@ pub enum Instruction {
 pub struct Register(u8);
 
 impl Register {
-    /// Where the stack frame ends; can only be read.
+    /// r10, the end of the stack frame. It can only be read.
     pub const FRAME: Register = Register(10);
-    /// How many there are.
+    /// The number of registers.
     pub const COUNT: usize = 11;
 
-    /// The one with a number from 0 to 10.
+    /// The register with a number from 0 to 10.
     pub const fn new(number: u8) -> Option<Register> {
         if (number as usize) < Self::COUNT { Some(Register(number)) } else { None }
     }
@@ -74,14 +74,14 @@ impl fmt::Display for Register {
     }
 }
 
-/// Bits that are computed with. The upper half of what is computed with 32 is 0.
+/// Widths of arithmetic. The upper half of a 32-bit result is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Width {
     W32,
     W64,
 }
 
-/// Bytes that are moved.
+/// Sizes of loads and stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Size {
     Byte,
@@ -91,7 +91,7 @@ pub enum Size {
 }
 
 impl Size {
-    /// How many: 1, 2, 4 or 8.
+    /// The number of bytes: 1, 2, 4 or 8.
     pub const fn bytes(self) -> usize {
         1 << self as usize
     }
@@ -106,14 +106,14 @@ impl From<Width> for Size {
     }
 }
 
-/// What stands above the bits that were loaded.
+/// How loaded bits are extended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     Zero,
     Extend,
 }
 
-/// What is computed with, or stored: immediates are extended to 64 bits with their sign.
+/// The second operand, or what is stored. Immediates are sign-extended to 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
     Register(Register),
@@ -166,26 +166,26 @@ pub enum Condition {
     SignedLessOrEqual,
 }
 
-/// What is done to memory in one step.
+/// Atomic operations on memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atomic {
     Add,
     Or,
     And,
     Xor,
-    /// From here on the source becomes what was in memory.
+    /// This and the following ones load the old value into the source register.
     FetchAdd,
     FetchOr,
     FetchAnd,
     FetchXor,
-    /// Memory becomes the source.
+    /// Stores the source.
     Exchange,
-    /// Memory becomes the source if it is r0; r0 becomes what was in memory, instead of the source.
+    /// Stores the source if memory equals r0; the old value goes to r0, not to the source.
     CompareExchange,
 }
 
 impl Atomic {
-    /// The register that it changes, given its source.
+    /// The register that it writes, given its source.
     pub fn fetches_into(self, source: Register) -> Option<Register> {
         match self {
             Atomic::Add | Atomic::Or | Atomic::And | Atomic::Xor => None,
@@ -195,20 +195,20 @@ impl Atomic {
     }
 }
 
-/// What two slots can say (section 5.4). Maps are numbered by who loads the program.
+/// The constants of two slots (section 5.4). The loader numbers maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constant {
     Number(u64),
     /// A map, to give to helpers.
     MapByFd(i32),
-    /// The address in a map's first value.
+    /// An address in a map's first value.
     ValueByFd {
         map: i32,
         offset: i32,
     },
     /// The address of a variable of the platform.
     Variable(i32),
-    /// The address of the function that begins so many slots on from the next instruction, for `callx`.
+    /// The address of the function that begins so many slots from the next instruction, for `callx`.
     Code(i32),
     MapByIndex(i32),
     ValueByIndex {
@@ -239,8 +239,8 @@ impl Instruction {
         }
     }
 
-    /// The slot that it may go to besides the next, if it stands in slot `at`; of calls, and addresses of code, where
-    /// the function begins. May lie outside the program.
+    /// The slot that an instruction in slot `at` may jump to; of calls and addresses of code, where the function
+    /// begins. It may be outside the program.
     pub fn target(self, at: usize) -> Option<i64> {
         let offset = match self {
             Instruction::Jump { offset, .. } | Instruction::CallLocal { offset } => offset,

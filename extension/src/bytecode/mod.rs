@@ -1,4 +1,4 @@
-//! eBPF as RFC 9669 has it: instructions, and their forms in bytes, in text and in object files.
+//! eBPF (RFC 9669): instructions, and their forms in bytes, in text and in object files.
 
 mod assemble;
 mod btf;

@@ -1,5 +1,5 @@
-//! What instructions are called in text, both ways: as the conformance suites of bpf_conformance write them, and what
-//! those lack (constants of other kinds) as the RFC's pseudocode does.
+//! The names of instructions in text, for the assembler and the disassembler: those of the bpf_conformance suites, and
+//! for what these lack (other kinds of constants), those of the RFC's pseudocode.
 
 use super::instruction::*;
 
@@ -77,7 +77,7 @@ pub(super) const LOADS: [((Sign, Size), &str); 7] = [
     ((Sign::Extend, Size::Word), "ldxsw"),
 ];
 
-/// Of registers; with `st` instead of `stx`, of immediates.
+/// Names of stores of registers; those of immediates have `st` in place of `stx`.
 pub(super) const STORES: [(Size, &str); 4] =
     [(Size::Byte, "stxb"), (Size::Half, "stxh"), (Size::Word, "stxw"), (Size::Double, "stxdw")];
 
@@ -96,7 +96,7 @@ impl Atomic {
     pub const ALL: [Atomic; ATOMICS.len()] = things(&ATOMICS);
 }
 
-/// What a table has names for.
+/// A thing that a table has a name for.
 const fn things<T: Copy, const N: usize>(table: &[(T, &str); N]) -> [T; N] {
     let mut things = [table[0].0; N];
     let mut index = 0;
@@ -107,12 +107,12 @@ const fn things<T: Copy, const N: usize>(table: &[(T, &str); N]) -> [T; N] {
     things
 }
 
-/// What a thing is called.
+/// The name of a thing.
 pub(super) fn name_of<T: PartialEq>(table: &[(T, &'static str)], thing: T) -> &'static str {
     table.iter().find(|(it, _)| *it == thing).map_or("?", |(_, name)| name)
 }
 
-/// What is called so.
+/// The thing with a name.
 pub(super) fn named<T: Copy>(table: &[(T, &'static str)], name: &str) -> Option<T> {
     table.iter().find(|(_, it)| *it == name).map(|(thing, _)| *thing)
 }

@@ -1,6 +1,5 @@
-//! Programs out of object files, as `clang -target bpf -c` makes them. Several files make one program: what one
-//! declares another has, and what one has as weak gives way to what another has. So protocols are written once and put
-//! together where they are used.
+//! Links object files of `clang -target bpf -c` to one program: a function that one file declares, or defines as weak,
+//! is taken from another that defines it. So protocols are written once and composed where they are used.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -18,33 +17,33 @@ use super::Slot;
 use super::btf::Definition;
 use super::file::{File, Found, Kind, REGION, content, definitions, find_entry, regions};
 
-/// A program, and what it refers to.
+/// A linked program, and what it refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
-    /// The function to begin with, and after it those that it calls.
+    /// The instructions: of the entry function, and then of those that it calls.
     pub slots: Vec<Slot>,
-    /// Where each of these functions begins.
+    /// The functions, with their first slots.
     pub functions: Vec<(String, usize)>,
-    /// What the constants of kind `map_by_idx` and `map_val` refer to, by their numbers.
+    /// The maps that `map_by_idx` and `map_val` constants refer to by number.
     pub maps: Vec<Map>,
 }
 
-/// Something outside the program that it refers to.
+/// A map, or a section of variables, that a program refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Map {
-    /// A map's, or a section's (`.rodata`, `.data`, `.bss`).
+    /// The name of the map, or of the section (`.rodata`, `.data`, `.bss`).
     pub name: String,
-    /// How the file says that the map is made; nothing for a section, and in files that were compiled without `-g`.
+    /// The definition of the map; `None` for a section, and in files that were compiled without `-g`.
     pub definition: Option<Definition>,
-    /// What is in that section; for the map of a region, what that begins with (section `.addr_space.1`).
+    /// The bytes of the section; for the map of a region, its first bytes (section `.addr_space.1`).
     pub bytes: Vec<u8>,
-    /// Whether the program may change it.
+    /// Whether the program may write to it.
     pub writable: bool,
 }
 
-/// Takes a program out of an object file: the function `entry`, or if that is none the only one that stands in a
-/// section of its own (or in no other). `helper` gives the numbers of functions that the object only declares, or
-/// declares as weak: what such a function does itself is for machines that haven't got the helper.
+/// Reads a program from an object file: the function `entry`, or if it is `None` the only one in a section of its own.
+/// `helper` gives the helper numbers of functions that are only declared, or weak: the body of a weak one is for
+/// machines without the helper.
 pub fn load(
     bytes: &[u8],
     entry: Option<&str>,
@@ -53,8 +52,8 @@ pub fn load(
     link(&[bytes], entry, helper)
 }
 
-/// The same of several files. They share the maps that have the same name, and one region, in which the first file's
-/// variables come first.
+/// Links several files. They share maps of the same name, and one region, in which the first file's variables come
+/// first.
 pub fn link(
     files: &[&[u8]],
     entry: Option<&str>,
@@ -79,11 +78,10 @@ pub fn link(
     loader.link()
 }
 
-/// The licence of what is Drystone's. What it is put together with may have any other.
+/// The licence of Drystone's own files, which can be linked with files of any other.
 pub const OWN_LICENCE: &str = "MIT OR Apache-2.0";
 
-/// What the files say of their licence, in section `license`, as a program of them all has it: nothing if one of them
-/// says nothing.
+/// The licence of a program of these files, from their sections `license`; empty if one of them has none.
 pub fn licence(files: &[&[u8]]) -> Result<String, String> {
     let mut said = BTreeSet::new();
     for bytes in files {
@@ -98,7 +96,7 @@ pub fn licence(files: &[&[u8]]) -> Result<String, String> {
     Ok(said.into_iter().collect::<Vec<_>>().join(" AND "))
 }
 
-/// The bytes of a constant that one of the files has.
+/// The bytes of a constant that one of the files defines.
 pub fn constant(files: &[&[u8]], name: &str) -> Result<Vec<u8>, String> {
     for bytes in files {
         if let Some(constant) = File::read(bytes)?.constant(name) {
@@ -114,20 +112,20 @@ struct Loader<'f, 'a> {
     region: Vec<u8>,
     regions: Vec<u64>,
     helper: &'f dyn Fn(&str) -> Option<u32>,
-    /// In the order in which they stand in the program, each with its first slot.
+    /// The functions in program order, each with its first slot.
     placed: Vec<(Found<'a>, usize)>,
-    /// The same by file, section and where they begin.
+    /// The same functions, by file, section and offset.
     places: BTreeMap<(usize, usize, u64), usize>,
     length: usize,
     maps: Vec<Map>,
-    /// By their names.
+    /// Maps, by name.
     numbers: BTreeMap<String, i32>,
 }
 
 impl<'a> Loader<'_, 'a> {
     fn link(mut self) -> Result<Object, String> {
         let mut slots = Vec::new();
-        // Those that are referred to are placed behind while this goes on.
+        // Functions that are referred to are appended meanwhile.
         let mut next = 0;
         while let Some(&(function, first)) = self.placed.get(next) {
             let name = function.1.name;
@@ -175,7 +173,7 @@ impl<'a> Loader<'_, 'a> {
         Ok(slots)
     }
 
-    /// Where what a symbol of a file stands for is.
+    /// The definition of a symbol.
     fn resolve(&self, (file, index): (usize, SymbolIndex)) -> Result<(usize, SymbolIndex), String> {
         let symbol = self.files[file].symbol(index)?;
         let kind = match (symbol.is_undefined(), symbol.is_weak()) {
@@ -195,12 +193,12 @@ impl<'a> Loader<'_, 'a> {
             (Some(_), Some(_)) => Err(format!("`{name}` is in two of the files")),
             (Some(found), None) => Ok(found),
             (None, _) if kind == Kind::Weak => Ok((file, index)),
-            // Whoever calls it finds that nobody has it.
+            // An error is reported only if it is called.
             (None, _) => Ok(exported(Kind::Weak).next().unwrap_or((file, index))),
         }
     }
 
-    /// A call of a symbol: of a function in a file, or a helper that it only declares.
+    /// Relocates a call of a symbol: a function, or a helper.
     fn call(&mut self, slot: Slot, at: usize, symbol: (usize, SymbolIndex)) -> Result<Slot, String> {
         let declared = self.files[symbol.0].symbol(symbol.1)?;
         let name = declared.name().unwrap_or_default();
@@ -219,7 +217,7 @@ impl<'a> Loader<'_, 'a> {
         Ok(Slot { source: 1, immediate: (target as i64 - at as i64 - 1) as i32, ..slot })
     }
 
-    /// What a symbol's address is, in two slots.
+    /// Relocates a symbol's address, in two slots.
     fn constant(
         &mut self,
         slots: &mut [Slot],
@@ -266,7 +264,7 @@ impl<'a> Loader<'_, 'a> {
         Ok(())
     }
 
-    /// The name of the map for what stands in [`REGION`].
+    /// The name of the map for section [`REGION`].
     fn region(&self) -> Result<String, String> {
         const ARENA: u32 = 33;
         let region = self.definitions.iter().find(|(_, definition)| definition.kind == ARENA);
@@ -296,7 +294,7 @@ impl<'a> Loader<'_, 'a> {
         Ok(self.place((file, function.ok_or("it calls something that isn't the beginning of a function")?)))
     }
 
-    /// The slot in which a function begins; it gets one if it has none yet.
+    /// The first slot of a function, which is appended unless it is there.
     fn place(&mut self, (file, function): Found<'a>) -> usize {
         let key = (file, function.section.0, function.begin);
         if let Some(first) = self.places.get(&key) {
@@ -310,7 +308,7 @@ impl<'a> Loader<'_, 'a> {
     }
 }
 
-/// Older compilers say in the immediate which register `callx` calls.
+/// Older compilers have the register of `callx` in the immediate.
 fn with_register_in_place(slot: Slot) -> Slot {
     match slot {
         Slot { opcode: 0x8d, destination: 0, immediate: 1..=10, .. } => {

@@ -1,19 +1,19 @@
-//! A program whose shape is right: every instruction makes sense, and every jump leads to one.
+//! Well-formed programs: every instruction is valid, and every jump leads to one.
 
 use alloc::{collections::BTreeMap, format, vec::Vec};
 
 use super::instruction::{Error, Instruction, Register};
 use super::{Slot, decode};
 
-/// Instructions by the slot in which they begin.
+/// A well-formed program: its instructions, by the slot in which each begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     instructions: Vec<Option<Instruction>>,
 }
 
 impl Program {
-    /// Reads a program. It begins in slot 0. Refused is what no engine could run: opcodes that aren't, jumps out of the
-    /// program or into a constant, an end without exit or jump, and writing r10.
+    /// Decodes a program, which begins in slot 0. Refuses what no engine can run: invalid opcodes, jumps out of the
+    /// program or into a constant, an end without exit or jump, and writes to r10.
     pub fn decode(slots: &[Slot]) -> Result<Program, Error> {
         let mut instructions = Vec::with_capacity(slots.len());
         while instructions.len() < slots.len() {
@@ -31,17 +31,17 @@ impl Program {
         self.instructions.len()
     }
 
-    /// The instruction that begins in a slot; none in the second half of a constant, and outside.
+    /// The instruction that begins in a slot; `None` for the second half of a constant, and outside the program.
     pub fn at(&self, slot: usize) -> Option<Instruction> {
         self.instructions.get(slot).copied().flatten()
     }
 
-    /// All of them, each with its slot.
+    /// All instructions, each with its slot.
     pub fn instructions(&self) -> impl DoubleEndedIterator<Item = (usize, Instruction)> {
         self.instructions.iter().enumerate().filter_map(|(at, instruction)| Some((at, (*instruction)?)))
     }
 
-    /// The functions whose addresses it takes, by their slots: those that a call of a register may reach.
+    /// The slots of functions whose addresses the program takes: those that a call of a register may reach.
     pub fn taken(&self) -> Vec<u32> {
         let constants = self.instructions().filter(|(_, it)| matches!(it, Instruction::Constant { .. }));
         let mut taken: Vec<u32> =
@@ -51,7 +51,7 @@ impl Program {
         taken
     }
 
-    /// The same program with other instructions in some slots, of as many slots each.
+    /// Replaces some instructions by others of the same length.
     pub(crate) fn rewritten(mut self, with: BTreeMap<usize, Instruction>) -> Program {
         for (at, instruction) in with {
             assert_eq!(self.at(at).map(Instruction::slots), Some(instruction.slots()));

@@ -1,25 +1,25 @@
-//! An instruction as it stands in a program's bytes (RFC 9669, section 3).
+//! Slots: the encoding of instructions (RFC 9669, section 3).
 
 /// Eight bytes of a program, little-endian: an instruction, or the second half of a 64-bit immediate (section 3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
     /// Class, operation, source or size: section 3, Table 2.
     pub opcode: u8,
-    /// Register that is written, or that an address is in: 0 to 10 in programs that make sense.
+    /// The register that is written, or that holds an address: 0 to 10 in valid programs.
     pub destination: u8,
-    /// Register that is read, or what an immediate means.
+    /// The register that is read, or the kind of an immediate.
     pub source: u8,
-    /// Added to an address, or slots to jump.
+    /// Is added to an address; of jumps, a number of slots.
     pub offset: i16,
-    /// A signed number.
+    /// The immediate operand.
     pub immediate: i32,
 }
 
 impl Slot {
-    /// Bytes of one.
+    /// Bytes of a slot.
     pub const BYTES: usize = 8;
 
-    /// Reads one.
+    /// Decodes a slot.
     pub fn read(bytes: [u8; Self::BYTES]) -> Slot {
         let [opcode, registers, a, b, c, d, e, f] = bytes;
         Slot {
@@ -31,7 +31,7 @@ impl Slot {
         }
     }
 
-    /// The same as bytes.
+    /// Encodes a slot.
     pub fn bytes(self) -> [u8; Self::BYTES] {
         let [a, b] = self.offset.to_le_bytes();
         let [c, d, e, f] = self.immediate.to_le_bytes();
@@ -39,7 +39,7 @@ impl Slot {
     }
 }
 
-/// The low three bits of opcodes (section 3.1).
+/// Classes: the low three bits of opcodes (section 3.1).
 pub(super) mod class {
     pub const LD: u8 = 0;
     pub const LDX: u8 = 1;
@@ -51,7 +51,7 @@ pub(super) mod class {
     pub const ALU64: u8 = 7;
 }
 
-/// The high three bits of those that load and store (section 5).
+/// Modes: the high three bits of loads and stores (section 5).
 pub(super) mod mode {
     pub const MEM: u8 = 0x60;
     pub const MEMSX: u8 = 0x80;

@@ -1,5 +1,6 @@
-//! Whether a program makes sense by itself: what it names is there, types fit, nothing is too large or nested too deep.
-//! Errors say which command is meant by its number: commands are counted from 0 as they stand in the program's bytes.
+//! Checks a program by itself: that the variables and calls it names exist, that types fit, and that nothing is too
+//! large or nested too deep. Errors give the number of the command, counted from 0 in the order of the program's
+//! encoding.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,12 +12,12 @@ use super::table::Layout;
 use super::tree::{Command, Expression, Kind, Operation};
 use super::value::Value;
 
-/// What programs may not exceed, whoever sends them.
+/// Limits of programs.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Bytes of an encoded program.
     pub program: usize,
-    /// Words of its variables: one for each value that is no TEXT.
+    /// Words of its variables: one for each value that is not a TEXT.
     pub words: u32,
     /// Its TEXTs.
     pub texts: u32,
@@ -28,13 +29,13 @@ impl Default for Limits {
     }
 }
 
-/// How deep commands may be nested.
+/// The greatest depth of nested commands.
 pub const COMMAND_DEPTH: usize = 64;
-/// How deep expressions may be.
+/// The greatest depth of nested expressions.
 pub const EXPRESSION_DEPTH: usize = 48;
 
 impl Program {
-    /// Checks a program by itself. Bytecode is looked at closer when it is prepared to run.
+    /// Checks a program by itself. The verifier checks bytecode later, in [`super::Prepared::new`].
     pub fn check(&self, limits: &Limits) -> Result<(), Refusal> {
         for (number, variable) in self.variables.iter().enumerate() {
             check_variable(variable).map_err(|what| format!("variable {number}: {what}"))?;
@@ -232,7 +233,7 @@ impl Checker<'_> {
         if found == ty { Ok(()) } else { Err(format!("{what} is {found} where {ty} is needed")) }
     }
 
-    /// The type of an expression that makes sense.
+    /// The type of an expression, which is checked.
     fn ty(&self, expression: &Expression, depth: usize) -> Result<Type, String> {
         if depth > EXPRESSION_DEPTH {
             return Err(format!(
@@ -291,7 +292,7 @@ impl Checker<'_> {
     }
 }
 
-/// What a limit on bytes says.
+/// The error of a limit on bytes.
 pub(super) fn too_long(length: usize, limits: &Limits) -> Option<Refusal> {
     let what = || {
         let most = limits.program.to_string();

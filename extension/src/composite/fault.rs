@@ -1,24 +1,24 @@
-//! What can go wrong in a program.
+//! Run-time errors of programs.
 
 use core::fmt;
 
-/// What went wrong, as the language calls it (section 10 of its reference).
+/// A run-time error, by the language's name for it (language reference, section 10).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Fault {
     /// A number isn't an INTEGER.
     Overflow = 0,
-    /// Of an INTEGER.
+    /// An INTEGER is divided by 0.
     DivisionByZero = 1,
-    /// An element or a part of a TEXT that isn't there.
+    /// An element or a part of a TEXT is out of range.
     IndexOutOfBounds = 2,
     /// `ASSERT`
     AssertionFailed = 3,
     /// A call failed: its communication is lost, or its protocol doesn't allow it.
     ProtocolViolation = 4,
-    /// Texts of more bytes than the program may hold.
+    /// The program's texts take more bytes than it may hold.
     OutOfMemory = 5,
-    /// A value that the other type hasn't.
+    /// A value that the target type doesn't have.
     InvalidConversion = 6,
     /// A step of 0, a negative length.
     InvalidArgument = 7,

@@ -1,5 +1,5 @@
-//! Programs as bytes: XDR, as `docs/src/composite.md` has it. What can be decoded has one form only, so its hash is
-//! that of its bytes.
+//! Encodes and decodes programs, as XDR (`docs/src/composite.md`). A program has only one encoding, so the hash of the
+//! bytes identifies it.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -16,7 +16,7 @@ use super::table::{put_value, read_value};
 use super::tree::{Command, Expression, For, Move, OnError, Operation};
 use crate::bytecode::Slot;
 
-/// With what a program begins: "Comp", and the version of the format.
+/// The first word of a program: "Comp", with the version of the format.
 const MAGIC: u32 = 0x436f_6d70;
 const VERSION: u32 = 1;
 
@@ -52,8 +52,8 @@ impl Program {
         out
     }
 
-    /// Of bytes that may be anything: they must be all of a program, and nothing else. Whether that makes sense is
-    /// [`Program::check`]'s to say.
+    /// Decodes untrusted bytes, which must be one program and nothing else. Whether the program makes sense is for
+    /// [`Program::check`] to say.
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Program, Refusal> {
         if let Some(refusal) = too_long(bytes.len(), limits) {
             return Err(refusal);
@@ -87,7 +87,7 @@ fn read(bytes: &[u8]) -> Read<Program> {
     Ok(Program { communications, variables, calls, code })
 }
 
-/// As many as the next word says, each of at least `size` bytes.
+/// A vector: its length is the next word, and each element takes at least `size` bytes.
 fn many<T>(
     reader: &mut Reader<'_>,
     size: usize,
@@ -157,9 +157,9 @@ fn put_call(out: &mut Vec<u8>, call: &Call) {
     }
 }
 
-/// No variable.
+/// In the place of a variable: none.
 const NONE: u32 = u32::MAX;
-/// No message has such a number.
+/// In the place of a message: no message has this number.
 const ANY: u32 = u32::MAX;
 const FINISH: u32 = u32::MAX - 1;
 

@@ -1,8 +1,8 @@
-//! What bytecode can call. `docs/src/composite.md` has the list for who writes bytecode; the contract that the verifier
-//! holds programs to is made from the same table.
+//! The helpers that bytecode can call: their numbers, what they do, and the verifier's contract for them.
+//! `docs/src/composite.md` lists them for authors of bytecode.
 //!
-//! TEXTs are slots here, and arguments of REAL their bits. What may fail gives a *status*: 0, or 1 more than the number
-//! of a [`Fault`], which is to be handed to [`FAIL`].
+//! A TEXT is passed as the number of its slot, a REAL as its bits. A helper that may fail returns a *status*: 0, or 1 +
+//! the number of a [`Fault`]. The program hands a status that isn't 0 to [`FAIL`].
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -20,14 +20,14 @@ use super::value::Text;
 use crate::engine::{Answer, Context, Helper, Stop};
 use crate::verifier::{self, Bytes, Contract, Given, Wanted};
 
-/// `call(call)`: does one of the program's calls. Gives a test's answer, or whether it failed.
+/// `call(call)`: does one of the program's calls. Returns the answer of a test, and of other calls whether they failed.
 pub const CALL: u32 = 0;
 /// `failed()`: whether the last call failed.
 pub const FAILED: u32 = 1;
 /// `on_error(1 to go on, 0 to stop)`
 pub const ON_ERROR: u32 = 2;
-/// `fail(status, location)`: stops with an error. If the program is resumed, it goes on behind this: jump back to where
-/// what failed begins.
+/// `fail(status, location)`: stops with an error. A program that is resumed continues behind this call: jump back from
+/// there to the beginning of the failed command.
 pub const FAIL: u32 = 3;
 /// `multiplies(a, b)`: whether the product of two INTEGERs is one.
 pub const MULTIPLIES: u32 = 4;
@@ -65,7 +65,7 @@ pub const SET_BYTE: u32 = 19;
 pub const NUMBER: u32 = 20;
 /// `move(from, to, address of the six numbers)`: the variables' numbers.
 pub const MOVE: u32 = 21;
-/// From here on: what computes with REALs, `AddReal` to `Arctan` in the order of their numbers.
+/// The first of the helpers that compute with REALs: `AddReal` to `Arctan`, in the order of their numbers.
 pub const REALS: u32 = 32;
 
 /// The helper of an operation with REALs.
@@ -73,18 +73,18 @@ pub(super) fn of_reals(operation: Operation) -> u32 {
     REALS + operation.number() - Operation::AddReal.number()
 }
 
-/// Number of those.
+/// How many helpers compute with REALs.
 const REALS_COUNT: u32 = 13;
 
-/// See [`Contract::patience`]. Rounds are what turns are made of, so they have to be short.
+/// See [`Contract::patience`]. A turn is measured in rounds of loops, so a round has to be short.
 pub(super) const PATIENCE: u64 = 256;
 
-/// Why a helper stops a program.
+/// A helper stops the program because a call has to wait.
 pub(super) const WAITS: NonZeroU32 = NonZeroU32::new(1).unwrap();
-/// The other reason: [`Host::failure`] says more.
+/// A helper stops the program because of the error in [`Host::failure`].
 pub(super) const FAILURE: NonZeroU32 = NonZeroU32::new(2).unwrap();
 
-/// What a result means.
+/// The status of a result.
 pub(super) fn status(result: Result<(), Fault>) -> u64 {
     result.map_or_else(|fault| fault as u64 + 1, |()| 0)
 }
@@ -92,7 +92,7 @@ pub(super) fn status(result: Result<(), Fault>) -> u64 {
 type H<S> = Host<S>;
 type C<'a, 'b, S> = &'a mut Context<'b, H<S>>;
 
-/// Pays for work that was done; what the budget hasn't got is owed.
+/// Takes the cost of work from the budget. What the budget doesn't cover is added to the run's debt.
 fn pay<S>(context: C<S>, cost: u64) {
     context.host.debt += context.pay(cost);
 }
@@ -147,7 +147,8 @@ fn nothing<S>(_: C<S>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What may take long begins only where something is left of the budget: else many of them in a row would never stop.
+/// Stops unless something is left of the budget. Helpers that may take long ask this first: else many of them in a row
+/// would never stop.
 fn budget<S>(context: C<S>) -> Result<(), Stop> {
     if context.state().budget() == 0 { Err(Stop::Budget) } else { Ok(()) }
 }
@@ -169,7 +170,7 @@ define! { nothing:
     take(context, to, from) {
         let texts = &mut context.host.texts;
         let text = texts.get(from).clone();
-        // An empty one takes no room.
+        // An empty text always has room.
         let _ = texts.set(from, Text::default());
         let set = texts.set(to, text.clone());
         if set.is_err() {
@@ -245,7 +246,7 @@ define! { budget:
     }
 }
 
-/// What was made goes to a slot, and is paid.
+/// Puts a text that was made into a slot, and pays for it.
 fn made<S>(context: C<S>, to: u64, text: Result<Text, Fault>) -> u64 {
     let cost = text.as_ref().map_or(0, |text| cost(text.len()));
     let set = text.and_then(|text| context.host.texts.set(to, text));
@@ -260,7 +261,7 @@ extern "C" fn real<S, const NUMBER: u32>(_: C<S>, a: u64, b: u64, _: u64, _: u64
     Ok(value.to_bits()).into()
 }
 
-/// By number; those that there aren't do nothing, and no contract has them.
+/// Helpers by number. Numbers without a helper do nothing; no contract has them.
 pub(super) fn table<S: Services>() -> [Helper<H<S>>; (REALS + REALS_COUNT) as usize] {
     let mut table = [Helper { function: missing::<S> as _, arguments: 0 }; (REALS + REALS_COUNT) as usize];
     macro_rules! put {
@@ -284,7 +285,7 @@ pub(super) fn table<S: Services>() -> [Helper<H<S>>; (REALS + REALS_COUNT) as us
     table
 }
 
-/// What the verifier holds a program to.
+/// The verifier's contract for a program with this layout and so many calls.
 pub(super) fn contract(layout: &Layout, calls: usize) -> Contract {
     let mut helpers = BTreeMap::new();
     let mut put = |number: u32, name, wants: &[Wanted], gives| {
@@ -330,7 +331,7 @@ pub(super) fn contract(layout: &Layout, calls: usize) -> Contract {
     Contract { helpers, patience: PATIENCE, ..Contract::of_own_memory(layout.memory() as u32) }
 }
 
-/// Which type [`WRITE`] is told.
+/// The type that [`WRITE`] is given for an operation.
 pub(super) fn written_type(operation: Operation) -> Option<Type> {
     Some(match operation {
         Operation::BooleanToText => Type::Boolean,

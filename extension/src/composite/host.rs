@@ -1,5 +1,5 @@
-//! What a run has besides its words: texts, the state of its calls, and what it may use. Both the tree and compiled
-//! programs do their calls here, so they do the same.
+//! What a run has besides its words: its texts, and the state of its calls. The interpreter of trees and compiled
+//! programs both do their calls here, so that they behave alike.
 
 use alloc::format;
 use alloc::string::String;
@@ -16,11 +16,11 @@ use super::tree::OnError;
 use super::value::{Text, Value};
 use crate::engine::Memory;
 
-/// Texts that a run holds, and no more bytes than it may.
+/// The texts of a run, bounded in bytes.
 #[derive(Debug)]
 pub(super) struct Texts {
     pub slots: Vec<Text>,
-    /// Of all slots together; those that share bytes are counted each.
+    /// Bytes of all slots together. Slots that share bytes are counted each.
     bytes: usize,
     pub most: usize,
 }
@@ -35,12 +35,12 @@ impl Texts {
         &self.slots[slot as usize]
     }
 
-    /// Of the text in a cell; 0 if it is another value.
+    /// Bytes of the text in a cell; 0 if it holds another value.
     fn bytes_at(&self, cell: Cell) -> usize {
         if cell.ty == Type::Text { self.slots[cell.place].len() } else { 0 }
     }
 
-    /// Of all of them.
+    /// Bytes of all texts.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -49,7 +49,7 @@ impl Texts {
         self.bytes > self.most
     }
 
-    /// How many bytes more there may be.
+    /// How many more bytes the run may hold.
     pub fn room(&self) -> usize {
         self.most.saturating_sub(self.bytes)
     }
@@ -64,13 +64,13 @@ impl Texts {
         Ok(())
     }
 
-    /// Bytes that a change of a text copies first, because others have them too.
+    /// Bytes that a change of a text copies first, because they are shared.
     pub fn copied_by_change(&self, slot: u64) -> usize {
         let text = self.get(slot);
         if text.is_shared() { text.len() } else { 0 }
     }
 
-    /// `to := a + b`; where `to` is `a`, which nobody shares, it costs what `b` costs.
+    /// `to := a + b`. If `to` is `a`, and `a` isn't shared, only `b` is copied.
     pub fn join(&mut self, to: u64, a: u64, b: u64) -> Result<(), Fault> {
         let (a, b) =
             if to == a { (None, self.get(b).clone()) } else { (Some(self.get(a)), self.get(b).clone()) };
@@ -106,15 +106,15 @@ impl Texts {
 pub struct Failure {
     /// What kind of error it is.
     pub fault: Fault,
-    /// Where, in terms of who wrote the program.
+    /// Where: the location that the author of the program gave.
     pub location: u32,
-    /// What more is known: of calls, why they failed. It may be empty.
+    /// More about it, perhaps nothing: of a call, why it failed.
     pub detail: String,
 }
 
 /// How a call goes on.
 pub(super) enum Called {
-    /// With a value: of a test its answer, else whether it failed.
+    /// It is done: the answer of a test, and of other calls whether they failed.
     Done(u64),
     Waits,
     Failed(Failure),
@@ -134,13 +134,13 @@ pub(super) struct Host<S> {
     pub on_error: OnError,
     /// Whether the last call failed.
     pub failed: bool,
-    /// Why it stops with an error.
+    /// The error with which it stops.
     pub failure: Option<Failure>,
-    /// Whether it goes on behind what told so, rather than doing that again.
+    /// Whether a resumed run continues behind the instruction that failed, instead of repeating it.
     pub goes_on_behind: bool,
-    /// What it used beyond its budget.
+    /// Rounds that it used beyond its budget.
     pub debt: u64,
-    /// The values of a message that was received, and the call whose they are, until the variables have them.
+    /// The values of a message that was received, with its call, until they are in the variables.
     received: Vec<Value>,
     received_by: Option<u64>,
     cells: Vec<Cell>,
@@ -156,7 +156,7 @@ pub(super) struct Calls {
 #[derive(Debug)]
 struct Known {
     call: Call,
-    /// Where its arguments or results are, if that is always the same.
+    /// The places of its arguments or results, if they don't depend on an index.
     cells: Option<Vec<Cell>>,
     /// Of its results.
     types: Vec<Type>,
@@ -177,7 +177,7 @@ impl Calls {
         Calls { calls, layout }
     }
 
-    /// Where the arguments of a call are now.
+    /// The places of the arguments of a call, for the present values of their indices.
     fn find<'a>(
         &'a self,
         known: &'a Known,
@@ -203,10 +203,10 @@ impl Calls {
     }
 }
 
-/// Bytes that cost as much as a round of a loop.
+/// Bytes that cost as much as one round of a loop.
 const BYTES_OF_A_ROUND: usize = 64;
 
-/// What it costs to touch so many bytes, in rounds of loops.
+/// The cost of so many bytes, in rounds of loops.
 pub(super) fn cost(bytes: usize) -> u64 {
     (bytes / BYTES_OF_A_ROUND) as u64
 }
@@ -228,7 +228,7 @@ impl<S: Services> Host<S> {
         }
     }
 
-    /// Does a call. What it costs is added to `spent`.
+    /// Does a call, and adds its cost to `spent`.
     pub fn call(&mut self, memory: &mut Memory, number: u64, spent: &mut u64) -> Called {
         let Host { services, texts, calls, received, received_by, cells, .. } = self;
         let known = &calls.calls[number as usize];
@@ -257,9 +257,9 @@ impl<S: Services> Host<S> {
                         Answer::Lost(format!("{came} values came where the program takes {all}"))
                     }
                     Answer::Ready(()) => {
-                        // What has come can't be sent back: it is kept until it has its place.
+                        // The message can't be received twice: it is kept until it is stored.
                         *received_by = Some(number);
-                        // All places are found before a value is put, because one may be another's index.
+                        // All places are found before a value is stored, because a value may be another's index.
                         let put = calls
                             .find(known, memory, cells)
                             .and_then(|cells| put(received, cells, memory, texts, spent));
@@ -276,7 +276,7 @@ impl<S: Services> Host<S> {
                 return match services.test(communication, *pattern) {
                     Answer::Ready(is_so) => Called::Done(is_so.into()),
                     Answer::Waits => Called::Waits,
-                    // Nothing will come.
+                    // No message will come.
                     Answer::Lost(_) => Called::Done((*pattern == Pattern::Finish).into()),
                 };
             }
@@ -296,7 +296,7 @@ impl<S: Services> Host<S> {
     }
 }
 
-/// Puts the values of a message where they go: all or none, so that it can be done again.
+/// Stores the values of a message: all or none, so that it can be repeated.
 fn put(
     received: &mut Vec<Value>,
     cells: &[Cell],
@@ -313,7 +313,7 @@ fn put(
         return Err(Fault::OutOfMemory);
     }
     *spent += cost(come);
-    // They make room for each other.
+    // The texts together must fit.
     for (_, cell) in replaced {
         texts.set(cell.place as u64, Text::default())?;
     }
@@ -328,7 +328,7 @@ fn put(
 }
 
 impl<S> Host<S> {
-    /// See [`super::tree::Move`]: the numbers are in its order. Gives what it costs.
+    /// Does a [`super::tree::Move`], with its numbers in the order of its fields. Returns the cost.
     pub fn move_elements(
         &mut self,
         memory: &mut Memory,
@@ -351,7 +351,7 @@ impl<S> Host<S> {
             let inside = first >= 0 && i128::from(at).max(last) + i128::from(size) <= end;
             if inside { Ok(()) } else { Err(Fault::IndexOutOfBounds) }
         };
-        // So no more is copied than there is room for.
+        // Checks the room before anything is copied.
         if count > 1 && to_step.unsigned_abs() < size.unsigned_abs() {
             return Err(Fault::InvalidArgument);
         }

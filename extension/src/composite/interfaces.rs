@@ -1,5 +1,5 @@
-//! Whether a program fits the interfaces of what it talks to: its calls name messages that there are, which go that way
-//! and carry such values. When a message may come is watched while it runs, by whoever has the communication.
+//! Checks a program against the interfaces of its servers: that the messages of its calls exist, their direction, and
+//! their types. The order of messages is checked at run time, by [`super::Services`].
 
 use alloc::format;
 use alloc::string::String;
@@ -9,8 +9,8 @@ use drystone_component::{Protocol, Side, Type};
 use super::program::{Action, Argument, Pattern, Program, Refusal};
 
 impl Program {
-    /// Checks a program against the interfaces that its communications have at the server, in their order. It must have
-    /// been checked by itself.
+    /// Checks a program against the interfaces that its communications have at the server, in their order.
+    /// [`Program::check`] must have accepted it.
     pub fn check_interfaces<P: Protocol>(&self, interfaces: &[&P]) -> Result<(), Refusal> {
         if interfaces.len() != self.communications.len() {
             let (wanted, there) = (self.communications.len(), interfaces.len());

@@ -1,18 +1,16 @@
-//! Composite calls: a client ships a block of calls to where they are served, with the loops and conditions around
-//! them, and pays one crossing for all. (The pattern of *Using interpreted CompositeCalls to improve operating system
-//! services*; the names in brackets are that paper's.) `docs/src/composite.md` is the chapter about it, with the format
-//! for clients in other languages.
+//! Composite calls: a client ships a block of calls to the server, with the loops and conditions around them, and pays
+//! for one round trip. (The pattern of *composite calls*, Ballesteros; names in brackets are that paper's.)
+//! `docs/src/composite.md` describes it, with the format for clients in other languages.
 //!
 //! * A [`Program`] is what is shipped: [`Variable`]s, [`Call`]s, and [`Code`], which is a tree of [`Command`]s
-//!   (HighLevelProgram) or bytecode (LowLevelProgram), made of a tree by [`Program::compile`]. It is a value with a
-//!   form in bytes ([`Program::encode`], [`Program::decode`]) and a [`Hash`].
-//! * A [`VarTable`] holds the values of its variables: they travel as XDR ([`VarTable::encode_in`],
+//!   (HighLevelProgram) or bytecode (LowLevelProgram); [`Program::compile`] makes bytecode of a tree. A program has an
+//!   encoding ([`Program::encode`], [`Program::decode`]) and a [`Hash`].
+//! * A [`VarTable`] holds the values of its variables, which travel as XDR ([`VarTable::encode_in`],
 //!   [`VarTable::decode_out`]).
-//! * [`Services`] (ConcreteServer) carry out its calls: the host implements them for what it serves.
-//! * [`Prepared`] is a program that was checked, verified and perhaps compiled; a [`Run`] is one execution of it, which
-//!   goes on a bit each time that [`Run::resume`] is called and can be kept in between, for as long as one likes.
-//! * [`InterpServer`] remembers programs by their hashes, has an eye on what each client uses, and gives runs their
-//!   turns.
+//! * [`Services`] (ConcreteServer) carry out its calls: the host implements this trait.
+//! * [`Prepared`] is a program that was checked, verified and perhaps compiled. A [`Run`] is one execution of it:
+//!   [`Run::resume`] runs it for a slice, and it can be kept in between for any time.
+//! * [`InterpServer`] caches programs by their hashes, enforces the clients' quotas, and schedules runs.
 //! * [`builder`] writes programs in Rust.
 //!
 //! Nothing here does input or output, and nothing that a client sends can make it panic, compute without end, or take

@@ -1,4 +1,5 @@
-//! What operations compute: the same for the tree and for what compiled programs call. Values of REALs are their bits.
+//! Computes operations, for the interpreter of trees and for the helpers of bytecode alike. REALs are passed as their
+//! bits.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -39,7 +40,7 @@ pub fn real(operation: Operation, a: f64, b: f64) -> f64 {
         SubtractReal => a - b,
         MultiplyReal => a * b,
         DivideReal => a / b,
-        // As IEEE 754 has `minimum`, and processors' code in programs of the language too.
+        // As IEEE 754's `minimum`, and as compiled programs of the language.
         MinReal | MaxReal if a.is_nan() || b.is_nan() => f64::NAN,
         MinReal if a == b => f64::from_bits(a.to_bits() | b.to_bits()),
         MaxReal if a == b => f64::from_bits(a.to_bits() & b.to_bits()),
@@ -64,12 +65,12 @@ pub fn real_to_integer(real: f64) -> Result<i64, Fault> {
     if inside { Ok(floor as i64) } else { Err(Fault::InvalidConversion) }
 }
 
-/// How two REALs are to each other.
+/// The order of two REALs, as a bit of [`super::Comparison::orders`].
 pub fn order_of_reals(a: f64, b: f64) -> u64 {
     order::of(a.partial_cmp(&b))
 }
 
-/// How two TEXTs are to each other.
+/// The order of two TEXTs, as a bit of [`super::Comparison::orders`].
 pub fn order_of_texts(a: &[u8], b: &[u8]) -> u64 {
     order::of(Some(a.cmp(b)))
 }

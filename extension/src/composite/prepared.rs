@@ -1,9 +1,8 @@
-//! A program that is ready to run: checked, and verified and compiled where it is bytecode.
+//! Programs that are ready to run: checked, and, if they are bytecode, verified and perhaps compiled.
 //!
-//! `unsafe` here: engines are made of what the verifier accepted. That is sound because they run as it was told:
-//! helpers are those of the contract's own table ([`helpers`]), which give what it says; own memory has the size that
-//! it says; and a [`super::Run`] begins with the arguments that it says and is resumed with the program that stopped in
-//! it, by an engine made of the same guards.
+//! `unsafe` here: engines run verified programs, for which the contract holds: [`helpers`] has both the contract and
+//! the functions; own memory has the size of the layout. A [`super::Run`] begins with the contract's arguments, and is
+//! only resumed with the program that stopped in it, by an engine with the same guards.
 
 use alloc::format;
 use alloc::string::String;
@@ -20,19 +19,19 @@ use crate::engine::{Executable, Platform};
 use crate::verifier::verify;
 use crate::{DEPTH, Verified};
 
-/// What runs a program.
+/// The engine that runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Executor {
     /// The tree is interpreted as it is.
     Tree,
     /// Bytecode is interpreted; a tree is compiled to it first.
     Interpreter,
-    /// Bytecode is compiled to the machine's code. The number should be one that nobody can guess: constants of the
-    /// program are mixed with what follows from it. Where there is no such compiler, it is interpreted.
+    /// Bytecode is compiled to machine code; interpreted where there is no compiler. The number should be
+    /// unpredictable: the program's constants are blinded with it.
     Jit(u64),
 }
 
-/// A program that is ready to run with services of one kind: any number of times, also at once.
+/// A program that is ready to run with one type of services, any number of times, also concurrently.
 pub struct Prepared<S> {
     program: Program,
     pub(super) layout: Arc<Layout>,
@@ -49,13 +48,13 @@ pub(super) enum Body<S> {
 type Engine<S> = Executable<Host<S>>;
 
 impl<S: Services> Prepared<S> {
-    /// Prepares the program that these bytes encode, which may be any, to be interpreted.
+    /// Decodes a program from untrusted bytes, and prepares it to be interpreted.
     pub fn of(bytes: &[u8], limits: &Limits) -> Result<Prepared<S>, Refusal> {
         Prepared::new(Program::decode(bytes, limits)?, limits, Executor::Interpreter)
     }
 
-    /// Prepares a program, whoever sent it. It is refused in a sentence. Whether it fits the interfaces of what it will
-    /// talk to is another question: see [`Program::check_interfaces`].
+    /// Prepares an untrusted program, or says in a sentence why it is refused. This doesn't check it against the
+    /// interfaces of its servers: see [`Program::check_interfaces`].
     pub fn new(program: Program, limits: &Limits, by: Executor) -> Result<Prepared<S>, Refusal> {
         program.check(limits)?;
         let program = match (&program.code, by) {
@@ -79,8 +78,8 @@ impl<S: Services> Prepared<S> {
         Ok(Prepared { program, layout, calls, body, bytes })
     }
 
-    /// The same program for another engine. Its runs may be handed from one to the other ([`super::Run::go_on_with`]).
-    /// None for a tree.
+    /// The same program for another engine; `None` for a tree. Runs can be moved from one engine to the other
+    /// ([`super::Run::go_on_with`]).
     pub fn with(&self, by: Executor) -> Result<Option<Prepared<S>>, Refusal> {
         let Body::Bytecode(verified, _) = &self.body else { return Ok(None) };
         let body = Body::Bytecode(verified.clone(), engine(verified, &self.layout, by)?);
@@ -101,18 +100,18 @@ impl<S> Prepared<S> {
         matches!(&self.body, Body::Bytecode(_, engine) if engine.is_interpreted())
     }
 
-    /// Bytes of memory that it takes, about.
+    /// Bytes of memory that it takes, approximately.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Instructions that may be between one round and the next, about. Trees can't do more in a round than is written
-    /// in them.
+    /// Instructions between one round and the next, at most, approximately. A tree can't do more in a round than is
+    /// written in it.
     pub(super) fn round(&self) -> u64 {
         match &self.body {
             Body::Tree => 1,
             Body::Bytecode(verified, _) => {
-                // Loops may add that, and calls; and each function that is under way may do as much.
+                // Loops and calls may add so many instructions each, in each function under way.
                 let calls = |it| {
                     matches!(
                         it,
@@ -139,21 +138,21 @@ fn engine<S: Services>(verified: &Verified, layout: &Layout, by: Executor) -> Re
         Executor::Jit(key) => Some(key),
         Executor::Interpreter | Executor::Tree => None,
     };
-    // SAFETY: see the module.
+    // SAFETY: the contract holds: see the head of this file.
     unsafe { Executable::new(verified, platform, key) }
 }
 
-/// Bytes of memory that a program takes, about: of what it was decoded to, and of what runs it.
+/// Bytes of memory that a program takes, approximately: decoded, and prepared for its engine.
 fn bytes<S>(program: &Program, body: &Body<S>) -> usize {
     let Program { communications, variables, calls, code } = program;
     let arguments: usize = calls.iter().map(|call| size_of_val(call.arguments())).sum();
-    // Calls are there once more, with where their values are.
+    // Calls are kept twice, the second time with the places of their values.
     let shared = size_of_val(&**communications) + 2 * size_of_val(&**variables) + 3 * size_of_val(&**calls);
     let code = match (code, body) {
         (Code::Bytecode(slots), Body::Bytecode(verified, engine)) => {
             size_of_val(&**slots) + verified.bytes() + engine.bytes()
         }
-        // Only who asks for it keeps a tree as it is.
+        // Trees are interpreted only on demand.
         _ => 0,
     };
     shared + 4 * arguments + code

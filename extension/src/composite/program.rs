@@ -1,4 +1,4 @@
-//! What a client ships: variables, calls, and code that uses them.
+//! Programs: variables, calls, and the code that uses them.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -11,48 +11,48 @@ use super::tree::Command;
 use super::value::Value;
 use crate::bytecode::Slot;
 
-/// A composite call: a block of calls with loops and conditions around them, that runs where its servers are. It is a
-/// value: it can be kept, sent later, handed on and extended by others.
+/// A composite call: a block of calls, with loops and conditions around them, that runs where its servers are. It is a
+/// plain value, which can be kept, sent, handed on and extended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// The communications that it talks over, by the interface that each has. Numbers of messages are the server's.
+    /// The interface of each of its communications. Messages have the server's numbers.
     pub communications: Vec<Fingerprint>,
-    /// What it computes with.
+    /// Its variables.
     pub variables: Vec<Variable>,
-    /// What it says and hears: all of it stands here, so that it can be checked before anything runs.
+    /// All its calls, so that they can be checked before anything runs. Code names them by number.
     pub calls: Vec<Call>,
-    /// What it does.
+    /// Its code.
     pub code: Code,
 }
 
-/// What a program does, in one of two forms.
+/// The code of a program, in one of two forms.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Code {
-    /// A tree of commands (the paper's HighLevelProgram).
+    /// A tree of commands (HighLevelProgram in *composite calls*).
     Tree(Command),
-    /// Instructions of RFC 9669 (the paper's LowLevelProgram): see `docs/src/composite.md` for what they can call.
+    /// Instructions of RFC 9669 (LowLevelProgram); `docs/src/composite.md` lists the helpers that they can call.
     Bytecode(Vec<Slot>),
 }
 
-/// Values of one type.
+/// A variable, or an array of one type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variable {
-    /// Their type; no component.
+    /// The type of its values. Components are not allowed.
     pub ty: Type,
-    /// How many, for an array; they are numbered from 0.
+    /// The length of an array; elements are numbered from 0.
     pub length: Option<u32>,
-    /// Whether they travel.
+    /// Whether its values travel.
     pub travels: Travels,
 }
 
 /// Whether the values of a variable go with the program and come back.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Travels {
-    /// They don't: each is this one in the beginning.
+    /// Neither: this is the initial value.
     Not(Value),
-    /// The program gets them.
+    /// They go with the program.
     In,
-    /// The program gives them; in the beginning they are FALSE, 0X, 0, 0.0, "".
+    /// They come back. Initially they are FALSE, 0X, 0, 0.0 or "".
     Out,
     /// Both.
     Both,
@@ -63,9 +63,9 @@ pub enum Travels {
 pub struct Call {
     /// Which of [`Program::communications`].
     pub communication: u32,
-    /// What is said or heard.
+    /// What is done with it.
     pub action: Action,
-    /// Who wrote the program may say here where this stands; errors say it again.
+    /// Where this call stands, in terms of the program's author. Errors repeat it.
     pub location: u32,
 }
 
@@ -74,14 +74,14 @@ pub struct Call {
 pub enum Action {
     /// `!Message(arguments)`
     Send {
-        /// Number of a message of the client's.
+        /// The number of a message that clients send.
         message: u32,
         /// Where its values are.
         arguments: Vec<Argument>,
     },
     /// `?Message(results)`: waits for it.
     Receive {
-        /// Number of a message of the server's.
+        /// The number of a message that the server sends.
         message: u32,
         /// Where its values go.
         results: Vec<Argument>,
@@ -90,11 +90,11 @@ pub enum Action {
     Test(Pattern),
     /// `INPUT(Message)`: asks the same without waiting.
     Input(Pattern),
-    /// Ends the communication, where its protocol may end. Another one begins with the next message that is sent.
+    /// Ends the communication, where the protocol allows that. Another one begins with the next message that is sent.
     Close,
 }
 
-/// What is asked about the next message.
+/// A question about the next message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// Is it this one?
@@ -110,16 +110,16 @@ pub enum Pattern {
 pub struct Argument {
     /// Which.
     pub variable: u32,
-    /// The variable that says which element.
+    /// The variable that holds the index of the element.
     pub index: Option<u32>,
 }
 
-/// What identifies a program: SHA-256 of its bytes.
+/// The identity of a program: the SHA-256 of its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Hash(pub [u8; 32]);
 
 impl Hash {
-    /// Of a program's bytes.
+    /// The hash of an encoded program.
     pub fn of(bytes: &[u8]) -> Hash {
         Hash(Sha256::digest(bytes).into())
     }
@@ -132,7 +132,7 @@ impl fmt::Display for Hash {
     }
 }
 
-/// Why a program isn't taken, in a sentence.
+/// Why a program is refused, in a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub String);
 
@@ -157,30 +157,30 @@ impl From<&str> for Refusal {
 }
 
 impl Program {
-    /// Its hash: what a server remembers it by.
+    /// Its hash, by which servers cache it.
     pub fn hash(&self) -> Hash {
         Hash::of(&self.encode())
     }
 
-    /// A variable of its own, with what it holds in the beginning.
+    /// Adds a variable. Returns its number.
     pub fn add_variable(&mut self, ty: Type, length: Option<u32>, travels: Travels) -> u32 {
         self.variables.push(Variable { ty, length, travels });
         self.variables.len() as u32 - 1
     }
 
-    /// A call.
+    /// Adds a call. Returns its number.
     pub fn add_call(&mut self, call: Call) -> u32 {
         self.calls.push(call);
         self.calls.len() as u32 - 1
     }
 
-    /// A communication of an interface.
+    /// Adds a communication. Returns its number.
     pub fn add_communication(&mut self, interface: Fingerprint) -> u32 {
         self.communications.push(interface);
         self.communications.len() as u32 - 1
     }
 
-    /// Does something more at the end. Only a tree can be extended: bytecode says so.
+    /// Appends a command to the tree. Fails for bytecode, which can't be extended.
     pub fn add_command(&mut self, command: Command) -> Result<(), Refusal> {
         match &mut self.code {
             Code::Tree(Command::Sequence(commands)) => commands.push(command),
@@ -197,17 +197,17 @@ impl Program {
 }
 
 impl Variable {
-    /// How many values it holds.
+    /// How many values it has.
     pub fn count(&self) -> u32 {
         self.length.unwrap_or(1)
     }
 
-    /// Whether the program gets them.
+    /// Whether its values go with the program.
     pub fn travels_in(&self) -> bool {
         matches!(self.travels, Travels::In | Travels::Both)
     }
 
-    /// Whether the program gives them.
+    /// Whether its values come back.
     pub fn travels_out(&self) -> bool {
         matches!(self.travels, Travels::Out | Travels::Both)
     }

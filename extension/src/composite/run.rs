@@ -1,4 +1,4 @@
-//! A run of a program: it goes on for a while each time it is asked to, and is a value in between.
+//! Runs of programs: each call of [`Run::resume`] runs one for a slice; in between it is a plain value.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -20,23 +20,23 @@ use crate::engine::{Context, Memory, State, Stop};
 /// What a run may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowance {
-    /// Rounds of loops. A call takes one too, and so does work on 64 bytes of texts.
+    /// Rounds of loops. A call costs one too, and so does work on 64 bytes of texts.
     pub rounds: u64,
     /// Bytes of texts that it may hold at once.
     pub texts: usize,
 }
 
-/// How far a run came.
+/// How a slice ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// A call can't be done yet. Resume it when something has changed.
     Waits,
-    /// It has used what it was given for now: it is another one's turn.
+    /// Its slice is used up.
     Yields,
-    /// It has done all.
+    /// It has finished.
     Ended,
-    /// It can't go on, or mustn't. It may be resumed nevertheless: after an error it does again what failed, with what
-    /// the table says then.
+    /// It has stopped, but can be resumed: after an error it repeats the failed command, with the variables' values of
+    /// then.
     Stopped(Why),
 }
 
@@ -45,13 +45,13 @@ pub enum Step {
 pub enum Why {
     /// An error.
     Failed(Failure),
-    /// Its allowance of rounds is spent.
+    /// Its rounds are used up.
     Budget,
     /// Somebody cancelled it.
     Cancelled,
 }
 
-/// For people: without the location, which only who wrote the program understands.
+/// For people. Without the location, which means something to the program's author alone.
 impl fmt::Display for Why {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -63,27 +63,28 @@ impl fmt::Display for Why {
     }
 }
 
-/// A program that runs, with its variables, its communications and where it is. It can be kept as long as one likes.
+/// An execution of a program: its variables, its communications and its position.
 pub struct Run<S> {
     prepared: Arc<Prepared<S>>,
     memory: Memory,
     host: Host<S>,
     place: Place,
-    /// What is left of its allowance.
+    /// What is left of its rounds.
     rounds: u64,
     cancelled: Arc<AtomicBool>,
     has_ended: bool,
 }
 
-/// Where it is.
+/// The position of a run.
 enum Place {
     Tree(Vec<Position>),
-    /// Whether it is to go on behind the call that told of an error.
+    /// Whether it continues behind the call that reported an error.
     Bytecode(Box<State>, bool),
 }
 
 impl<S: Services> Run<S> {
-    /// At the beginning. The table must be one of this program's ([`Prepared::layout`]), and its texts not too long.
+    /// A run at the program's beginning. The table must have the program's layout ([`Prepared::layout`]), and its texts
+    /// fit the allowance.
     pub fn new(
         prepared: Arc<Prepared<S>>,
         table: VarTable,
@@ -114,8 +115,7 @@ impl<S: Services> Run<S> {
         Ok(Run { prepared, memory, host, place, rounds, cancelled, has_ended: false })
     }
 
-    /// Goes on, for so many rounds at most, and at least one; what it owes is paid before, since the time for that is
-    /// over.
+    /// Runs for at most so many rounds, and at least one. Its debt is paid first, for time that has already passed.
     pub fn resume(&mut self, slice: u64) -> Step {
         if self.has_ended {
             return Step::Ended;
@@ -181,7 +181,7 @@ impl<S: Services> Run<S> {
         }
     }
 
-    /// Has the same program run by another engine from now on. It fails if that is another program.
+    /// Moves the run to another engine. Fails if that one has another program.
     pub fn go_on_with(&mut self, prepared: Arc<Prepared<S>>) -> Result<(), Refusal> {
         match (&self.prepared.body, &prepared.body) {
             (Body::Bytecode(mine, _), Body::Bytecode(other, _)) if Arc::ptr_eq(mine, other) => {
@@ -194,12 +194,12 @@ impl<S: Services> Run<S> {
 }
 
 impl<S> Run<S> {
-    /// What runs.
+    /// The program.
     pub fn prepared(&self) -> &Arc<Prepared<S>> {
         &self.prepared
     }
 
-    /// Allows so many rounds more.
+    /// Allows so many more rounds.
     pub fn allow(&mut self, rounds: u64) {
         self.rounds = self.rounds.saturating_add(rounds);
     }
@@ -209,12 +209,12 @@ impl<S> Run<S> {
         self.rounds.saturating_sub(self.host.debt)
     }
 
-    /// What it has used beyond what it was allowed.
+    /// Rounds that it has used beyond its allowance.
     pub(super) fn debt(&self) -> u64 {
         self.host.debt
     }
 
-    /// Bytes that it takes, about: of its texts, and of all else, its program included.
+    /// Bytes that it takes, approximately: of its texts, and of everything else, the program included.
     pub(super) fn bytes(&self) -> (usize, usize) {
         let slots = size_of_val(&*self.host.texts.slots);
         let others =
@@ -222,18 +222,18 @@ impl<S> Run<S> {
         (self.host.texts.bytes(), others)
     }
 
-    /// It may hold so many bytes of texts from now on.
+    /// Changes how many bytes of texts it may hold.
     pub(super) fn limit_texts(&mut self, most: usize) {
         self.host.texts.most = most;
     }
 
-    /// Takes from it what is left of its allowance. What it used beyond, it still owes.
+    /// Takes back what is left of its rounds. Its debt remains.
     pub(super) fn take_rounds(&mut self) -> u64 {
         core::mem::take(&mut self.rounds)
     }
 
-    /// The flag that cancels it: who sets it may be in another thread. The run stops soon, and as long as the flag is
-    /// set.
+    /// The flag that cancels the run. Any thread may set it. The run stops soon after, and whenever it is resumed while
+    /// the flag is set.
     pub fn cancel_flag(&self) -> &Arc<AtomicBool> {
         &self.cancelled
     }
@@ -243,7 +243,7 @@ impl<S> Run<S> {
         super::table::get(&self.prepared.layout, &self.memory, &self.host.texts.slots, variable, index)
     }
 
-    /// Gives a variable another value, as long as the run doesn't go on.
+    /// Changes the value of a variable, or of an element of an array.
     pub fn set(&mut self, variable: u32, index: u32, value: Value) -> Result<(), Refusal> {
         let cell = self.prepared.layout.find(variable, index, value.ty())?;
         match value {
@@ -271,7 +271,7 @@ impl<S> Run<S> {
         &mut self.host.services
     }
 
-    /// Ends it: gives its variables and its communications back.
+    /// Ends the run. Returns its variables and its communications.
     pub fn into_parts(self) -> (VarTable, S) {
         let Run { prepared, memory, host, .. } = self;
         (VarTable { layout: prepared.layout.clone(), memory, texts: host.texts.slots }, host.services)
@@ -279,7 +279,7 @@ impl<S> Run<S> {
 }
 
 impl Failure {
-    /// The verifier lets no such program pass.
+    /// What the verifier's contract excludes.
     fn of_engine(stop: Stop) -> Failure {
         let fault = super::Fault::AssertionFailed;
         Failure { fault, location: 0, detail: format!("{stop}") }

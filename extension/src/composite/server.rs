@@ -1,5 +1,5 @@
-//! The server's side of composite calls (the paper's InterpServer): programs that it remembers, the runs of its
-//! clients, and whose turn it is. The host brings what clients send, and acts on what each turn gives.
+//! The server's side of composite calls: a cache of programs, the runs of each client, and their scheduling
+//! (InterpServer in *composite calls*). The host passes in what clients send, and acts on the outcome of each turn.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
@@ -16,23 +16,23 @@ use super::run::{Allowance, Run, Step, Why};
 use super::services::Services;
 use super::table::VarTable;
 
-/// Instructions of a run's first turn, about.
+/// Instructions of a run's first turn, approximately.
 const FIRST: u64 = 1 << 16;
 
-/// Instructions of a turn, at most, about.
+/// Instructions of the longest turn, approximately.
 const LONG: u64 = 1 << 21;
 
-/// How a server goes about.
+/// Limits of a server.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// What no program may exceed.
+    /// Limits of each program.
     pub limits: Limits,
-    /// Bytes that programs may take which are remembered, as they are then; those that nobody used for longest are
-    /// forgotten first.
+    /// The size of the program cache in bytes, counted as the programs are in memory. The least recently used ones are
+    /// evicted first.
     pub remembered: usize,
     /// Bytes that all clients together may hold, besides [`SMALL`] for each of their runs.
     pub held: usize,
-    /// Runs of all clients.
+    /// Runs of all clients together.
     pub runs: usize,
     /// Rounds of a turn, at most: see [`InterpServer::lengthen`].
     pub slice: u64,
@@ -40,10 +40,10 @@ pub struct Settings {
     pub key: u64,
 }
 
-/// What one client may have.
+/// What one client may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Quota {
-    /// Rounds of all its runs together; [`InterpServer::allow`] gives more.
+    /// Rounds of loops of all its runs together; [`InterpServer::allow`] adds more.
     pub rounds: u64,
     /// Bytes of texts that each run may hold.
     pub texts: usize,
@@ -53,22 +53,21 @@ pub struct Quota {
     pub runs: usize,
 }
 
-/// Bytes that each run may hold, whatever others do: so who holds all that there is doesn't keep others from what is
-/// small.
+/// Bytes that each run may always hold, so that small runs get by even if a client has used up all other memory.
 pub const SMALL: usize = 64 << 10;
 
 /// A client, as its host numbers it.
 pub type ClientId = u64;
 
-/// A run, numbered from 0; numbers aren't used again.
+/// The number of a run. Numbers aren't reused.
 pub type RunId = u64;
 
 /// What became of a run.
 #[derive(Debug)]
 pub enum Event<S> {
-    /// It has done all: the values that come back, as XDR, and its communications. It is gone.
+    /// It has finished: the values that go back, as XDR, and its communications. The server has forgotten it.
     Ended(Vec<u8>, S),
-    /// It has stopped, with such values now. It is kept, until it is resumed or discarded.
+    /// It has stopped, and these are the values now. It is kept until it is resumed or discarded.
     Stopped(Why, Vec<u8>),
 }
 
@@ -76,7 +75,7 @@ pub enum Event<S> {
 pub struct InterpServer<S> {
     settings: Settings,
     programs: BTreeMap<Hash, Known<S>>,
-    /// Those, by when they were used last.
+    /// The programs, by when they were used last.
     by_use: BTreeMap<u64, Hash>,
     /// Bytes of all of them.
     remembered: usize,
@@ -103,7 +102,7 @@ struct Known<S> {
     bytes: usize,
     last_used: u64,
     uses: u32,
-    /// That has not been tried yet.
+    /// Compilation hasn't been tried yet.
     may_be_compiled: bool,
 }
 
@@ -124,11 +123,11 @@ struct Active<S> {
     slice: u64,
 }
 
-/// A program that is used so often is compiled to the machine's code.
+/// After so many uses, a program is compiled to machine code.
 const OFTEN: u32 = 3;
 
 impl<S: Services> InterpServer<S> {
-    /// A server that knows nothing.
+    /// A server without programs and clients.
     pub fn new(settings: Settings) -> InterpServer<S> {
         InterpServer {
             settings,
@@ -144,7 +143,7 @@ impl<S: Services> InterpServer<S> {
         }
     }
 
-    /// Takes a program, out of bytes that may be anything, and remembers it by its hash.
+    /// Decodes a program from untrusted bytes, and caches it under its hash.
     pub fn remember(&mut self, bytes: &[u8]) -> Result<Hash, Refusal> {
         if let Some(refusal) = too_long(bytes.len(), &self.settings.limits) {
             return Err(refusal);
@@ -156,7 +155,7 @@ impl<S: Services> InterpServer<S> {
         Ok(hash)
     }
 
-    /// The same, of what has been prepared of so many bytes with this hash: elsewhere, where it takes long.
+    /// Caches a program that was prepared elsewhere (which may take long) from so many bytes with this hash.
     pub fn learn(&mut self, hash: Hash, bytes: usize, prepared: Prepared<S>) {
         if !self.programs.contains_key(&hash) {
             self.add(hash, bytes, prepared);
@@ -174,18 +173,17 @@ impl<S: Services> InterpServer<S> {
         self.forget_some();
     }
 
-    /// The program with a hash, if it is remembered; else the client has to send it.
+    /// The program with a hash, if it is cached; else the client has to send it.
     pub fn program(&self, hash: Hash) -> Option<&Program> {
         self.programs.get(&hash).map(|known| known.prepared.program())
     }
 
-    /// Bytes that the programs take which are remembered.
+    /// Bytes that cached programs take.
     pub fn remembered(&self) -> usize {
         self.remembered
     }
 
-    /// Has a program compiled to the machine's code, if it isn't, and as far as that is possible. Others are forgotten
-    /// for it.
+    /// Compiles a program to machine code, unless it is or can't be. May evict other programs.
     fn compile(&mut self, hash: Hash) {
         if let Some(known) = self.programs.get_mut(&hash) {
             self.remembered += known.compile(self.settings.key);
@@ -193,7 +191,7 @@ impl<S: Services> InterpServer<S> {
         }
     }
 
-    /// But the last one stays.
+    /// Evicts the least recently used programs, keeping one.
     fn forget_some(&mut self) {
         while self.remembered > self.settings.remembered && self.programs.len() > 1 {
             let Some((_, oldest)) = self.by_use.pop_first() else { return };
@@ -203,16 +201,15 @@ impl<S: Services> InterpServer<S> {
         }
     }
 
-    /// A client comes, or has another quota from now on.
+    /// Admits a client, or changes its quota.
     pub fn admit(&mut self, client: ClientId, quota: Quota) {
         let known = self.clients.entry(client);
         known.or_insert_with(|| Client { quota, held: Held::default(), ready: VecDeque::new() }).quota =
             quota;
     }
 
-    /// A client that has been admitted wants so many bytes kept for it, such as a program that isn't prepared yet, or
-    /// values that it hasn't taken: that counts as a run. It is refused if the client, or all of them, would hold too
-    /// much.
+    /// Whether bytes may be reserved for a client: for a program that isn't prepared yet, say, or for values that the
+    /// client hasn't taken. A reservation counts as a run. The error says which limit it would exceed.
     pub fn may_keep(&self, client: ClientId, bytes: usize) -> Result<(), Refusal> {
         let client = self.clients.get(&client).ok_or("the server doesn't know this client")?;
         let (most, all) = (&client.quota, &self.settings);
@@ -233,7 +230,7 @@ impl<S: Services> InterpServer<S> {
         Ok(())
     }
 
-    /// So many bytes are kept for a client from now on.
+    /// Reserves bytes for a client, as [`InterpServer::may_keep`] has allowed.
     pub fn keep(&mut self, client: ClientId, bytes: usize) {
         self.hold(client, |held| {
             held.runs += 1;
@@ -241,7 +238,7 @@ impl<S: Services> InterpServer<S> {
         });
     }
 
-    /// They are kept no more.
+    /// Ends a reservation of so many bytes.
     pub fn give_up(&mut self, client: ClientId, bytes: usize) {
         self.hold(client, |held| {
             held.runs -= 1;
@@ -249,15 +246,15 @@ impl<S: Services> InterpServer<S> {
         });
     }
 
-    /// Changes what a client holds, and all of them.
+    /// Changes what is counted for a client, and for all together.
     fn hold(&mut self, client: ClientId, change: impl Fn(&mut Held)) {
-        // What a client held that has gone was given up with it.
+        // The reservations of a removed client ended with it.
         let Some(client) = self.clients.get_mut(&client) else { return };
         change(&mut client.held);
         change(&mut self.held);
     }
 
-    /// A run may hold as much as its client, and all of them, have left.
+    /// Sets how much a run may hold: what its client, and all together, have left.
     fn limit(&mut self, run: RunId) {
         let Some(active) = self.runs.get_mut(&run) else { return };
         let Some(client) = self.clients.get(&active.client) else { return };
@@ -267,7 +264,7 @@ impl<S: Services> InterpServer<S> {
         active.run.limit_texts(client.quota.texts.min((SMALL + left).saturating_sub(others)));
     }
 
-    /// Counts what a run holds.
+    /// Updates what is counted for a run.
     fn count(&mut self, run: RunId) {
         let Some(active) = self.runs.get_mut(&run) else { return };
         let (texts, others) = active.run.bytes();
@@ -277,14 +274,14 @@ impl<S: Services> InterpServer<S> {
         self.hold(client, |held| held.bytes = held.bytes + now - before);
     }
 
-    /// A client may use so many rounds more.
+    /// Allows a client so many more rounds.
     pub fn allow(&mut self, client: ClientId, rounds: u64) {
         if let Some(client) = self.clients.get_mut(&client) {
             client.quota.rounds = client.quota.rounds.saturating_add(rounds);
         }
     }
 
-    /// A client has gone, and all its runs with it: gives their communications.
+    /// Removes a client with all its runs. Returns their communications.
     pub fn dismiss(&mut self, client: ClientId) -> Vec<S> {
         if let Some(Client { held, .. }) = self.clients.remove(&client) {
             self.held.runs -= held.runs;
@@ -295,8 +292,7 @@ impl<S: Services> InterpServer<S> {
         gone.map(|(_, active)| active.run.into_parts().1).collect()
     }
 
-    /// Begins a run of a program that is remembered, with the values that the client sent, over communications of such
-    /// interfaces.
+    /// Begins a run of a cached program, with the values that the client sent, over communications of these interfaces.
     pub fn start<P: Protocol>(
         &mut self,
         client: ClientId,
@@ -318,7 +314,7 @@ impl<S: Services> InterpServer<S> {
         if known.uses == OFTEN {
             self.compile(hash);
         }
-        // It was just used, so it isn't forgotten.
+        // It was just used, so it isn't evicted.
         let prepared = self.programs[&hash].prepared.clone();
         let mut table = VarTable::new(prepared.layout().clone());
         table.decode_in(values)?;
@@ -335,7 +331,7 @@ impl<S: Services> InterpServer<S> {
         Ok(id)
     }
 
-    /// Something has changed that a run may have waited for.
+    /// Wakes a run: something has changed that it may be waiting for.
     pub fn wake(&mut self, run: RunId) {
         let Some(active) = self.runs.get_mut(&run).filter(|active| !active.is_ready) else { return };
         let Some(client) = self.clients.get_mut(&active.client) else { return };
@@ -346,7 +342,7 @@ impl<S: Services> InterpServer<S> {
         client.ready.push_back(run);
     }
 
-    /// Has a run stop at its next turn. It may be resumed nevertheless.
+    /// Has a run stop at its next turn. It can still be resumed.
     pub fn cancel(&mut self, run: RunId) {
         if let Some(active) = self.runs.get_mut(&run) {
             active.run.cancel_flag().store(true, Ordering::Relaxed);
@@ -354,7 +350,7 @@ impl<S: Services> InterpServer<S> {
         }
     }
 
-    /// Has a run go on that has stopped.
+    /// Resumes a run that has stopped.
     pub fn resume(&mut self, run: RunId) {
         if let Some(active) = self.runs.get_mut(&run) {
             active.run.cancel_flag().store(false, Ordering::Relaxed);
@@ -363,18 +359,18 @@ impl<S: Services> InterpServer<S> {
         }
     }
 
-    /// A run, to look at its variables or to change them, or its communications.
+    /// A run: its variables and communications can be looked at, and changed.
     pub fn run(&mut self, run: RunId) -> Option<&mut Run<S>> {
         self.limit(run);
         self.runs.get_mut(&run).map(|active| &mut active.run)
     }
 
-    /// Whose run it is.
+    /// The client of a run.
     pub fn client_of(&self, run: RunId) -> Option<ClientId> {
         self.runs.get(&run).map(|active| active.client)
     }
 
-    /// Ends a run wherever it is: gives its communications.
+    /// Ends a run wherever it is. Returns its communications.
     pub fn discard(&mut self, run: RunId) -> Option<S> {
         let active = self.runs.remove(&run)?;
         if let Some(client) = self.clients.get_mut(&active.client) {
@@ -390,13 +386,13 @@ impl<S: Services> InterpServer<S> {
         Some(active.run.into_parts().1)
     }
 
-    /// Whether nothing can go on.
+    /// Whether no run can continue.
     pub fn is_idle(&self) -> bool {
         self.turns.is_empty()
     }
 
-    /// One run of the client whose turn it is goes on for a slice. Gives which one, and what became of it, if it isn't
-    /// to have another turn or waits. None if nothing can go on.
+    /// Gives a slice to one run of the client whose turn it is. Returns that run, and the event if it has finished or
+    /// stopped. `None` if no run can continue.
     pub fn turn(&mut self) -> Option<(RunId, Option<Event<S>>)> {
         let id = self.turns.pop_front()?;
         let client = self.clients.get_mut(&id)?;
@@ -407,8 +403,7 @@ impl<S: Services> InterpServer<S> {
         Some((run, self.go_on(run)))
     }
 
-    /// Something has changed that a run may have waited for: it goes on for a slice before it is its turn, because it
-    /// has only waited, while others compute.
+    /// Wakes a run, and gives it a slice at once, before its turn: it has only waited, while others computed.
     pub fn turn_of(&mut self, run: RunId) -> Option<Event<S>> {
         let active = self.runs.get_mut(&run)?;
         if active.is_ready {
@@ -422,14 +417,15 @@ impl<S: Services> InterpServer<S> {
         self.go_on(run)
     }
 
-    /// A run's last turn took too long by the host's clock: the next ones are shorter.
+    /// Shortens the next turns of a run: its last one took too long by the host's clock.
     pub fn shorten(&mut self, run: RunId) {
         if let Some(active) = self.runs.get_mut(&run) {
             active.slice = (active.slice / 2).max(1);
         }
     }
 
-    /// A run's turns may be longer. Only one that has used the last one up shows how long they take.
+    /// Lengthens the next turns of a run, if it has used up its last one: else nothing is known of how long a whole
+    /// turn takes.
     pub fn lengthen(&mut self, run: RunId) {
         if let Some(active) = self.runs.get_mut(&run).filter(|active| active.is_ready) {
             let most = self.settings.slice.min(LONG / active.run.prepared().round()).max(1);
@@ -437,7 +433,7 @@ impl<S: Services> InterpServer<S> {
         }
     }
 
-    /// A slice for a run that isn't among those which are ready.
+    /// Gives a slice to a run that isn't queued.
     fn go_on(&mut self, run: RunId) -> Option<Event<S>> {
         self.limit(run);
         let active = self.runs.get_mut(&run)?;
@@ -459,7 +455,7 @@ impl<S: Services> InterpServer<S> {
                 self.turns.push_back(id);
             }
             client.ready.push_back(run);
-            // It takes long.
+            // A long run: compile its program.
             let hash = active.hash;
             self.compile(hash);
             if let (Some(known), Some(active)) = (self.programs.get(&hash), self.runs.get_mut(&run)) {
@@ -482,7 +478,7 @@ impl<S: Services> InterpServer<S> {
 }
 
 impl<S: Services> Known<S> {
-    /// Has it compiled, and gives how many bytes more it takes.
+    /// Compiles it. Returns how many bytes more it takes then.
     fn compile(&mut self, key: u64) -> usize {
         if self.may_be_compiled && self.prepared.is_interpreted() {
             self.may_be_compiled = false;

@@ -1,4 +1,5 @@
-//! What carries out the calls of a program (the paper's ConcreteServer): the host's side of its communications.
+//! What carries out the calls of a program: the host's side of its communications (ConcreteServer in *composite
+//! calls*).
 
 use alloc::format;
 use alloc::string::String;
@@ -12,19 +13,20 @@ use super::table::{Cell, word};
 use super::value::{Text, Value};
 use crate::engine::Memory;
 
-/// The communications of a run. Nothing here waits: what can't be done yet says so, and is asked again.
+/// The communications of a run. No method blocks: it answers [`Answer::Waits`], and is called again.
 ///
-/// Numbers are those of [`super::Program::communications`] and of the interface's messages. That messages exist, go
-/// that way and carry such values has been checked ([`super::Program::check_interfaces`]); when they may come hasn't.
+/// Arguments are indices of [`super::Program::communications`] and numbers of the interface's messages. It has been
+/// checked that the messages exist, their direction and their types ([`super::Program::check_interfaces`]), but not the
+/// order in which the protocol allows them.
 pub trait Services {
-    /// Sends a message. What may be dropped (to a closed communication) is [`Answer::Ready`] too.
+    /// Sends a message. The answer is [`Answer::Ready`] also if it is dropped because the communication is closed.
     fn send(&mut self, communication: u32, message: u32, values: Arguments<'_>) -> Answer<()>;
 
-    /// Takes the next message, which must be this one, and gives all its values to `results`. After an error of these
-    /// it must say that it is lost.
+    /// Receives the next message, which must be this one, and gives all its values to `results`. If `results` returns
+    /// an error, the communication is lost, and this must say so.
     fn receive(&mut self, communication: u32, message: u32, results: &mut Results<'_>) -> Answer<()>;
 
-    /// Whether the next message is so; waits until that is known.
+    /// Whether the next message matches; waits until that is known.
     fn test(&mut self, communication: u32, pattern: Pattern) -> Answer<bool>;
 
     /// The same, without waiting.
@@ -34,18 +36,18 @@ pub trait Services {
     fn close(&mut self, communication: u32) -> Answer<()>;
 }
 
-/// What became of it.
+/// What became of a step of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer<T> {
     /// It is done.
     Ready(T),
     /// Nothing is done; it can be, perhaps, when something has changed.
     Waits,
-    /// It can't be done, for this reason: a sentence without its end, for people.
+    /// It can't be done, for this reason: in words for people, without a full stop.
     Lost(String),
 }
 
-/// The values of a message that is sent. As a [`Source`] they are had one by one, by number.
+/// The values of a message that is sent. As a [`Source`] it gives them one by one, by number.
 #[derive(Clone, Copy, Debug)]
 pub struct Arguments<'a> {
     pub(super) cells: &'a [Cell],
@@ -59,7 +61,7 @@ impl Arguments<'_> {
         self.cells.iter().map(|cell| cell.ty)
     }
 
-    /// Appends them as they stand in the body of a message on the wire. It fails for a text of 4 GB or more.
+    /// Appends them as the body of a message on the wire. Fails for a text of 4 GB or more.
     pub fn encode(&self, out: &mut Vec<u8>) -> Result<(), String> {
         wire::encode(self.types(), self, out)
     }
@@ -102,8 +104,8 @@ impl Source for Arguments<'_> {
     }
 }
 
-/// Where the values of a message go that is received. As a [`Sink`] it takes them one after the other. The program sees
-/// them when all have come.
+/// Takes the values of a message that is received. As a [`Sink`] it takes them one after the other. The program sees
+/// none of them before all have come.
 #[derive(Debug)]
 pub struct Results<'a> {
     pub(super) types: &'a [Type],
@@ -116,12 +118,12 @@ impl Results<'_> {
         self.types
     }
 
-    /// Takes all of them, as they stand in the body of a message on the wire.
+    /// Takes all of them from the body of a message on the wire.
     pub fn decode(&mut self, body: &[u8]) -> Result<(), String> {
         wire::decode(self.types.iter().copied(), body, self)
     }
 
-    /// Takes the next one. It fails if that is of another type, or one too many.
+    /// Takes the next one. Fails if its type is another, or if there is one too many.
     pub fn put(&mut self, value: Value) -> Result<(), String> {
         match self.types.get(self.values.len()) {
             Some(ty) if *ty == value.ty() => {

@@ -1,4 +1,4 @@
-//! The interface by which composite calls are shipped: docs/src/composite.md says what its messages mean.
+//! The interface by which composite calls are shipped. `docs/src/composite.md` says what its messages mean.
 //!
 //! ```text
 //! INTERFACE CompositeCalls;
@@ -12,7 +12,7 @@ use drystone_component::{
     Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type, wire::identity,
 };
 
-/// The name under which programs are taken. No component can have it: names of components have no colon.
+/// The name under which a server takes programs. No component can have it, because of the colon.
 pub const SERVICE: &str = "drystone:composite";
 
 /// `Run`
@@ -51,7 +51,7 @@ static MESSAGES: [Message; 6] = [
 
 const NO: u16 = Interface::NONE;
 
-/// Before a program, while one runs, and while one is stopped.
+/// The states of the protocol: before a program, while it runs, and while it is stopped.
 #[rustfmt::skip]
 static NEXT: [u16; 18] = [
     1,  NO, NO, NO, NO, NO,
@@ -62,12 +62,12 @@ static NEXT: [u16; 18] = [
 static STATES: [u8; 3] =
     [Interface::MAY_END | Interface::CLIENT_SENDS, Interface::SERVER_SENDS, Interface::CLIENT_SENDS];
 
-/// In the place of a fault's number in `Stopped`: the rounds that were allowed are over.
+/// In place of a fault's number in `Stopped`: the allowed rounds are used up.
 pub const BUDGET: i64 = 100;
-/// The same: somebody has cancelled it.
+/// In place of a fault's number in `Stopped`: the run was cancelled.
 pub const CANCELLED: i64 = 101;
 
-/// See the head of this file.
+/// The interface at the head of this file.
 pub fn interface() -> Interface {
     let mut interface = Interface {
         name: Str::new("CompositeCalls"),

@@ -1,4 +1,4 @@
-//! The variable table: where the variables of a program are kept, and how they travel.
+//! The variable table: where a program's variables are stored, their values, and their encoding.
 
 use alloc::format;
 use alloc::string::String;
@@ -12,11 +12,11 @@ use super::program::{Program, Refusal, Travels, Variable};
 use super::value::{Text, Value};
 use crate::engine::Memory;
 
-/// Where variables are: those of type TEXT in slots, all others in the words of the program's own memory.
+/// Where a program's variables are stored: TEXTs in slots, all others in words of the program's own memory.
 #[derive(Debug)]
 pub struct Layout {
     variables: Vec<Variable>,
-    /// For each variable the slot or word of its first value.
+    /// For each variable, the slot or word of its first value.
     places: Vec<u32>,
     words: u32,
     texts: u32,
@@ -33,7 +33,7 @@ pub(super) struct Cell {
 pub(super) const WORD: usize = 8;
 
 impl Layout {
-    /// Of a program's variables, one after the other. None if there are more than 2^27 words, or as many texts.
+    /// The layout of a program. `None` if it has too many words or texts for the memory of a program.
     pub fn of(program: &Program) -> Option<Layout> {
         const MOST: u32 = (Memory::MOST / WORD) as u32;
         let mut layout =
@@ -51,7 +51,7 @@ impl Layout {
         &self.variables
     }
 
-    /// The slot of a TEXT, or the word of what is none: the first one of an array.
+    /// The slot of a TEXT variable, or the word of any other; of an array, that of its first element.
     pub fn place(&self, variable: u32) -> u32 {
         self.places[variable as usize]
     }
@@ -66,12 +66,12 @@ impl Layout {
         self.texts
     }
 
-    /// Where an element is that is there.
+    /// The place of an element that exists.
     pub(super) fn cell(&self, variable: u32, index: u32) -> Cell {
         Cell { ty: self.variable(variable).ty, place: (self.place(variable) + index) as usize }
     }
 
-    /// Where an element is, if there is one and it may have values of a type.
+    /// The place of an element, if it exists and has this type.
     pub(super) fn find(&self, variable: u32, index: u32, ty: Type) -> Result<Cell, Refusal> {
         match self.variables.get(variable as usize) {
             None => Err(format!("there is no variable {variable}").into()),
@@ -102,7 +102,7 @@ pub struct VarTable {
 }
 
 impl VarTable {
-    /// What a program's variables hold before it gets any.
+    /// The initial values of a program's variables.
     pub fn new(layout: Arc<Layout>) -> VarTable {
         let memory = Memory::new(layout.memory());
         let texts = alloc::vec![Text::default(); layout.texts as usize];
@@ -120,7 +120,7 @@ impl VarTable {
         table
     }
 
-    /// The same for a program that is only to be sent.
+    /// The same, for a program that is only sent.
     pub fn of(program: &Program) -> Result<VarTable, Refusal> {
         let layout = Layout::of(program).ok_or("its variables take more memory than there is")?;
         Ok(VarTable::new(Arc::new(layout)))
@@ -155,7 +155,7 @@ impl VarTable {
         self.encode(Variable::travels_out)
     }
 
-    /// Takes the values that go to the server. An error says what is wrong with the bytes.
+    /// Takes the values that go to the server. The error says what is wrong with the bytes.
     pub fn decode_in(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
         self.decode(bytes, Variable::travels_in)
     }
@@ -185,7 +185,7 @@ impl VarTable {
     }
 }
 
-/// The value of an element, if there is one.
+/// The value of an element, if it exists.
 pub(super) fn get(
     layout: &Layout,
     memory: &Memory,
@@ -244,7 +244,7 @@ pub(super) fn put_value(out: &mut Vec<u8>, value: &Value) {
     }
 }
 
-/// A value as messages have it.
+/// A value, as messages are encoded.
 pub(super) fn read_value(reader: &mut Reader<'_>, ty: Type) -> Result<Value, String> {
     Ok(match ty {
         Type::Boolean => match reader.word("a BOOLEAN")? {

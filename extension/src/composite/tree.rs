@@ -1,5 +1,5 @@
-//! The tree of a program: commands, expressions, and the operations that expressions are made of. They mean what the
-//! statements and expressions of the language mean.
+//! The tree of a program: commands, expressions and operations. They have the semantics of the language's statements
+//! and expressions.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -9,14 +9,15 @@ use drystone_component::Type;
 use super::fault::Fault;
 use super::value::Text;
 
-/// Something to do.
+/// A command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// One after the other.
     Sequence(Vec<Command>),
     /// `variable := expression`
     Assign(u32, Expression),
-    /// `array[index] := expression`, or a byte of a TEXT: the index is evaluated first, and must be there in the end.
+    /// `array[index] := expression`, or a byte of a TEXT. The index is evaluated first; whether it is in range is
+    /// checked after the value was evaluated.
     AssignElement {
         /// The array or TEXT.
         variable: u32,
@@ -24,7 +25,7 @@ pub enum Command {
         index: Expression,
         /// A value of the elements' type, or a CHARACTER.
         value: Expression,
-        /// Of what is said if there is no such element.
+        /// The location of the error if the index is out of range.
         location: u32,
     },
     /// `IF condition THEN .. ELSE .. END`
@@ -35,20 +36,20 @@ pub enum Command {
     Repeat(Box<Command>, Expression),
     /// `FOR variable := from TO to BY by DO .. END`
     For(Box<For>),
-    /// Sends, receives or closes: a number of [`super::Program::calls`].
+    /// Does the call with this number of [`super::Program::calls`].
     Call(u32),
     /// `is := NUMBER(text, variable)`: the variable becomes the number that the text spells, if it spells one.
     Number {
         /// A TEXT.
         text: Expression,
-        /// INTEGER or REAL.
+        /// An INTEGER or REAL.
         variable: u32,
-        /// BOOLEAN: whether it does.
+        /// A BOOLEAN: whether it does.
         is: u32,
     },
     /// Copies elements from one array to another.
     Move(Box<Move>),
-    /// What a call that fails does from now on.
+    /// Sets what a failed call does from now on.
     OnError(OnError),
     /// Stops with an error, as `ASSERT` does.
     Fail(Fault, u32),
@@ -60,17 +61,17 @@ pub enum Command {
 /// loop goes on. The variable never goes past the bound.
 #[derive(Clone, Debug, PartialEq)]
 pub struct For {
-    /// What counts.
+    /// The counter.
     pub variable: u32,
-    /// Its first value, which it has even if nothing is done.
+    /// Its first value, which it gets even if the body never runs.
     pub from: Expression,
-    /// Its last.
+    /// Its bound.
     pub to: Expression,
-    /// What is added: not 0.
+    /// The step: not 0.
     pub by: Expression,
-    /// What is done.
+    /// The body.
     pub body: Command,
-    /// Of what is said if the step is 0.
+    /// The location of the error if the step is 0.
     pub location: u32,
 }
 
@@ -83,32 +84,32 @@ pub struct Move {
     pub from: u32,
     /// An array of the same type, perhaps the same one.
     pub to: u32,
-    /// Where the first item is.
+    /// The element where the first item begins.
     pub from_at: Expression,
-    /// How far the next one is.
+    /// The distance from one item to the next.
     pub from_step: Expression,
-    /// Where the first item goes.
+    /// The element where the first item goes.
     pub to_at: Expression,
-    /// How far the next one goes.
+    /// The distance from where one item goes to where the next one goes.
     pub to_step: Expression,
-    /// Elements of an item.
+    /// Elements of each item.
     pub size: Expression,
     /// How many items.
     pub count: Expression,
-    /// Of what is said if some element isn't there: then nothing is copied.
+    /// The location of the error if an element is out of range. Nothing is copied then.
     pub location: u32,
 }
 
-/// What a call that fails does: one whose communication is lost, or that its protocol doesn't allow.
+/// What a call does if it fails: because its communication is lost, or the protocol doesn't allow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnError {
-    /// It stops the program (AbortOnError); so it is in the beginning.
+    /// It stops the program (AbortOnError). This is the initial state.
     Abort,
-    /// The program goes on, and may ask [`Expression::Failed`] (DoNotAbortOnError).
+    /// The program continues, and can ask [`Expression::Failed`] (DoNotAbortOnError).
     Continue,
 }
 
-/// Something that has a value. It has no effect, so one that waits in its midst may be evaluated again from its
+/// An expression. It has no side effect, so one that has to wait in the middle can be evaluated again from its
 /// beginning.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expression {
@@ -122,11 +123,11 @@ pub enum Expression {
     Real(f64),
     /// TEXT
     Text(Text),
-    /// What a variable holds.
+    /// The value of a variable.
     Variable(u32),
     /// `array[index]`
     Element(u32, Box<Expression>, u32),
-    /// Something computed. The number is the location that errors say.
+    /// An operation. The number is the location for errors.
     Apply(Operation, Vec<Expression>, u32),
     /// A test of a communication ([`super::Action::Test`], [`super::Action::Input`]): a number of
     /// [`super::Program::calls`].
@@ -135,18 +136,18 @@ pub enum Expression {
     Failed,
 }
 
-/// Which values are compared. All but REAL and TEXT are numbers in words.
+/// The kind of values that are compared. All but REAL and TEXT are integers in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// BOOLEAN (FALSE before TRUE), CHARACTER or INTEGER: two of one type.
     Word,
     /// REAL, by IEEE: a NaN is unequal to all and neither less nor greater.
     Real,
-    /// TEXT, byte by byte; what comes to its end first is less.
+    /// TEXT, byte by byte; a prefix is less.
     Text,
 }
 
-/// How two values may be to each other: a bit each, so that a comparison is a set of these.
+/// The possible orders of two values, a bit each: a comparison is a set of them.
 pub(super) mod order {
     pub const LESS: u64 = 1;
     pub const EQUAL: u64 = 2;
@@ -178,7 +179,7 @@ impl Comparison {
         [Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual]
     };
 
-    /// The orders in which it holds.
+    /// The orders for which it holds.
     pub(super) fn orders(self) -> u64 {
         use order::*;
         match self {
@@ -194,11 +195,11 @@ impl Comparison {
 
 macro_rules! operations {
     ($($(#[$doc:meta])* $name:ident = $number:literal ($($operand:ident),*) -> $result:ident,)*) => {
-        /// What can be computed: the operators and functions of the language, each for one type.
+        /// The operators and functions of the language, each for one type.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Operation {
             $($(#[$doc])* $name,)*
-            /// BOOLEAN: whether two values of a kind are so.
+            /// BOOLEAN: the comparison of two values of a kind.
             Compare(Comparison, Kind),
         }
 
@@ -230,8 +231,8 @@ macro_rules! operations {
                 }
             }
 
-            /// The types of its operands and of its result. [`Kind::Word`] stands for any two of one type: INTEGER
-            /// here.
+            /// The types of its operands and of its result. [`Kind::Word`], which compares two values of any one type,
+            /// has INTEGER here.
             pub fn signature(self) -> (&'static [Type], Type) {
                 match self {
                     $(Operation::$name => (&[$(Type::$operand),*], Type::$result),)*
@@ -251,7 +252,7 @@ operations! {
     Or = 1 (Boolean, Boolean) -> Boolean,
     /// `~`
     Not = 2 (Boolean) -> Boolean,
-    /// Overflow is an error, as in all that computes with INTEGERs.
+    /// Overflow is an error, as for all operations on INTEGERs.
     Negate = 3 (Integer) -> Integer,
     /// `+`
     Add = 4 (Integer, Integer) -> Integer,
@@ -261,7 +262,7 @@ operations! {
     Multiply = 6 (Integer, Integer) -> Integer,
     /// Floors.
     Div = 7 (Integer, Integer) -> Integer,
-    /// What is left of that: it has the sign of the divisor.
+    /// The remainder of `Div`: it has the sign of the divisor.
     Mod = 8 (Integer, Integer) -> Integer,
     /// The smaller one.
     Min = 9 (Integer, Integer) -> Integer,
@@ -301,7 +302,7 @@ operations! {
     CharacterToInteger = 26 (Character) -> Integer,
     /// `INTEGER(b)`
     BooleanToInteger = 27 (Boolean) -> Integer,
-    /// `INTEGER(r)`: floors; what no INTEGER is, is an error.
+    /// `INTEGER(r)`: floors. It is an error if the result is no INTEGER.
     RealToInteger = 28 (Real) -> Integer,
     /// `REAL(n)`
     IntegerToReal = 29 (Integer) -> Real,
@@ -315,9 +316,9 @@ operations! {
     BooleanToText = 33 (Boolean) -> Text,
     /// `LENGTH(t)`
     Length = 34 (Text) -> Integer,
-    /// `t[i]`; an index outside is an error.
+    /// `t[i]`; an index out of range is an error.
     ByteOf = 35 (Text, Integer) -> Character,
-    /// `SLICE(t, from, n)`; what isn't there is an error.
+    /// `SLICE(t, from, n)`; a part out of range is an error.
     Slice = 36 (Text, Integer, Integer) -> Text,
     /// `a + b`
     Concatenate = 37 (Text, Text) -> Text,

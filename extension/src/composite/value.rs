@@ -1,4 +1,4 @@
-//! What variables hold.
+//! Values of variables.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -6,7 +6,7 @@ use core::ops::Deref;
 
 use drystone_component::Type;
 
-/// A value of a variable. REALs are compared by their bits, so that NaN is itself.
+/// A value of a variable. REALs are compared by their bits, so that NaN equals itself.
 #[derive(Clone, Debug)]
 pub enum Value {
     /// BOOLEAN
@@ -33,12 +33,12 @@ impl Value {
         }
     }
 
-    /// With what a variable begins. Components have no values.
+    /// The initial value of a variable of this type. There are no values of components.
     pub fn initial(ty: Type) -> Value {
         if ty == Type::Text { Value::Text(Text::default()) } else { Value::of_word(ty, 0) }
     }
 
-    /// The word in which it is kept; a TEXT has none.
+    /// The word that represents it; 0 for a TEXT.
     pub(super) fn word(&self) -> u64 {
         match self {
             Value::Boolean(it) => u64::from(*it),
@@ -49,7 +49,7 @@ impl Value {
         }
     }
 
-    /// The value that is kept in a word. Programs can write any word, so what means nothing is made to mean something.
+    /// The value that a word represents. Programs can write any word, so every word represents a value.
     pub(super) fn of_word(ty: Type, word: u64) -> Value {
         match ty {
             Type::Boolean => Value::Boolean(word != 0),
@@ -90,7 +90,7 @@ from! {
 pub struct Text(Option<Arc<Vec<u8>>>);
 
 impl Text {
-    /// With more bytes behind it. Those that nobody shares aren't copied.
+    /// Appends bytes. Bytes that aren't shared aren't copied.
     pub(super) fn joined(mut self, more: &[u8]) -> Text {
         match self.0.as_mut().and_then(Arc::get_mut) {
             Some(bytes) => bytes.extend_from_slice(more),
@@ -100,12 +100,12 @@ impl Text {
         self
     }
 
-    /// Whether others have the same bytes, so that a change copies them.
+    /// Whether its bytes are shared, so that a change copies them first.
     pub(super) fn is_shared(&self) -> bool {
         self.0.as_ref().is_some_and(|bytes| Arc::strong_count(bytes) > 1)
     }
 
-    /// The bytes to change: its own from now on.
+    /// Its bytes, to be changed: not shared from now on.
     pub(super) fn bytes_mut(&mut self) -> &mut Vec<u8> {
         Arc::make_mut(self.0.get_or_insert_default())
     }

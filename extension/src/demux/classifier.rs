@@ -1,4 +1,4 @@
-//! What filters find, as they are at one time.
+//! Classifiers: snapshots of a demultiplexer.
 
 use alloc::{sync::Arc, vec::Vec};
 use core::ops::Deref;
@@ -8,12 +8,12 @@ use super::rank::Rank;
 use super::structure::Structure;
 use super::tree::Found;
 
-/// A filter that was inserted. No other ever has the same.
+/// The identity of an inserted filter. It is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(pub(super) u64);
 
-/// Who wants a packet, by the filters that a [`super::Demultiplexer`] had when it gave this. It is made quickly, and
-/// can be asked by many threads while filters come and go there.
+/// A snapshot of the filters of a [`super::Demultiplexer`]. It is made quickly, and many threads can use it while the
+/// demultiplexer changes.
 pub struct Classifier<T, M> {
     pub(super) structure: Structure<M>,
     /// By their numbers, which begin at 1.
@@ -22,7 +22,7 @@ pub struct Classifier<T, M> {
     pub(super) programs: Arc<Vec<Interpreted>>,
 }
 
-/// A program that nobody could make tests of.
+/// A program that couldn't be turned into tests.
 #[derive(Clone)]
 pub(super) struct Interpreted {
     pub rank: Rank,
@@ -31,7 +31,7 @@ pub(super) struct Interpreted {
 }
 
 impl Id {
-    /// The older of two filters wins.
+    /// The age of the filter: the older of two wins.
     pub(super) fn age(self) -> u64 {
         !self.0
     }
@@ -52,13 +52,13 @@ impl<T, M> Clone for Classifier<T, M> {
 }
 
 impl<T, M: Deref<Target = [u8]>> Classifier<T, M> {
-    /// What belongs to the filter with the highest rank of those that want a packet.
+    /// The target of a packet: that of the filter with the highest rank that wants it.
     #[inline]
     pub fn classify(&self, packet: &[u8]) -> Option<&T> {
         self.target(self.number(packet))
     }
 
-    /// The same, and which filter it is.
+    /// The filter that gets a packet, and its target.
     #[inline]
     pub fn find(&self, packet: &[u8]) -> Option<(Id, &T)> {
         let number = self.number(packet);
@@ -77,14 +77,14 @@ impl<T, M: Deref<Target = [u8]>> Classifier<T, M> {
         if self.programs.is_empty() { found.target } else { self.ask_programs(packet, found) }
     }
 
-    /// Who wants it, and wins over who was found.
+    /// A program that wants the packet, and has a higher rank than the filter that was found.
     fn ask_programs(&self, packet: &[u8], found: Found) -> u32 {
         let rank = Rank { weight: found.weight, age: self.structure.age(found.target) };
         let mut higher = self.programs.iter().take_while(|it| it.rank > rank);
         higher.find(|it| it.program.run(packet) != 0).map_or(found.target, |it| it.target)
     }
 
-    /// Whether it is code of the machine: else a tree is walked, with the same result.
+    /// Whether it is compiled: else the tree is walked, with the same result.
     pub fn is_compiled(&self) -> bool {
         self.structure.is_compiled()
     }

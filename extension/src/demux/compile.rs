@@ -1,8 +1,9 @@
-//! Code of x86-64 that does what [`Tree::walk`] does. Constants in which filters agree stand in it; for what they
-//! differ in it reads tables, so that it stays as it is when only those change.
+//! Compiles a decision tree to x86-64 code, which does what [`Tree::walk`] does. Constants on which a family's filters
+//! agree are in the code; those in which they differ are in tables that it reads, so that it needn't change when only
+//! these do.
 //!
-//! It is called as [`super::structure::Entry`] says. What is known of a packet's length is known for all that is done
-//! only then, so that each bound is checked once on each way.
+//! It is called as a [`super::structure::Entry`]. A bound of the packet that was checked is known in all code that is
+//! only reached behind the check, so that no path checks it twice.
 
 use alloc::vec::Vec;
 
@@ -16,14 +17,14 @@ use crate::engine::jit::x86::*;
 const PACKET: Reg = RDI;
 const LENGTH: Reg = RSI;
 const TABLES: Reg = RDX;
-/// Of each target its age. It is on the stack from the beginning on.
+/// The ages of targets. It is on the stack from the beginning.
 const AGES: Reg = RCX;
-/// What was loaded last.
+/// The value that was loaded last.
 const VALUE: Reg = RAX;
 const SCRATCH: Reg = RCX;
-/// Bytes of the header that is [`Known::header`].
+/// The length of the header that is [`Known::header`].
 const HEADER: Reg = R8;
-/// The row with the highest rank.
+/// The row with the highest rank so far.
 const BEST: Reg = R9;
 const HASH: Reg = R10;
 /// A bucket, then a row.
@@ -32,33 +33,33 @@ const PLACE: Reg = R11;
 /// What is known of a packet at a place in the code.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    /// It has so many bytes,
+    /// The packet has so many bytes.
     length: u64,
-    /// HEADER holds the length of this header,
+    /// The header whose length is in HEADER.
     header: Option<u32>,
-    /// and the packet has so many bytes more.
+    /// How many bytes more than that header the packet has.
     behind: u64,
-    /// Somebody may have been found.
+    /// Whether a filter may have been found.
     found: bool,
 }
 
-/// Jumps to where something isn't the case.
+/// Jumps that are taken if a test fails.
 type Misses = Vec<usize>;
 
 struct Compiler {
     code: Code,
-    /// Of each table.
+    /// The shape of each table.
     shapes: Vec<Option<TableShape>>,
-    /// How often a header's length is loaded.
+    /// How often the length of a header is loaded.
     headers: usize,
 }
 
-/// The code for a tree, whose tables have these shapes. None if it has no leaf.
+/// Compiles a tree whose tables have these shapes. `None` if it has no leaf.
 pub(super) fn compile(tree: &Tree, shapes: Vec<Option<TableShape>>) -> Option<Vec<u8>> {
     let first = tree.table()?;
     let mut this = Compiler { code: Code::default(), shapes, headers: 0 };
     this.code.push(AGES);
-    // Every table begins with the row that is nobody's.
+    // Row 0 of every table is none.
     this.code.load(BEST, rows_of(first));
     this.tree(tree, Known::default());
     this.code.memory(Width::W32, LOAD, RAX, target(BEST));
@@ -105,7 +106,7 @@ impl Compiler {
         let mut misses = Misses::new();
         let highest = tree.branches.first().map_or(0, |branch| branch.bound);
         for Branch { bound, node } in &tree.branches {
-            // Who leads here has looked for the highest bound.
+            // All code that jumps here has checked the highest bound.
             if *bound < highest {
                 self.code.mov_number(VALUE, *bound);
                 self.code.memory(Width::W64, COMPARE, VALUE, weight(BEST));
@@ -197,7 +198,7 @@ impl Compiler {
         }
     }
 
-    /// The bits of a cell into VALUE, as the machine loads them.
+    /// Loads the bits of a cell into VALUE, in the machine's byte order.
     fn load(&mut self, cell: Cell, mask: u32, known: &mut Known, misses: &mut Misses) {
         self.reach(cell, known, misses);
         match cell {
@@ -222,7 +223,8 @@ impl Compiler {
         self.code.memory(Width::W32, opcode, VALUE, place);
     }
 
-    /// Sees to it that the packet has a cell, and HEADER is as it needs it. It changes no other register but SCRATCH.
+    /// Checks that the packet has a cell, and loads HEADER if the cell is behind a header. Changes no other register
+    /// but SCRATCH.
     fn reach(&mut self, cell: Cell, known: &mut Known, misses: &mut Misses) {
         match cell {
             Cell::At { offset, size } => self.reach_byte(offset + size.bytes(), known, misses),
@@ -256,7 +258,7 @@ impl Compiler {
         }
     }
 
-    /// VALUE as the wire has it.
+    /// Changes VALUE to the byte order of the wire.
     fn in_order(&mut self, cell: Cell) {
         let (Cell::At { size, .. } | Cell::Behind { size, .. }) = cell else { return };
         if size == Size::Byte {
@@ -309,7 +311,7 @@ impl Compiler {
         }
     }
 
-    /// The first row of the chain for what a packet has, into SCRATCH.
+    /// Looks the packet's key up: puts the first row of its chain into SCRATCH.
     fn find(
         &mut self,
         leaf: &Leaf,
@@ -352,7 +354,7 @@ impl Compiler {
         }
     }
 
-    /// Leaves a key of one word in VALUE.
+    /// Computes the key. A key of one word is left in VALUE.
     fn hash(&mut self, keys: &[Look], shape: TableShape, known: &mut Known, misses: &mut Misses) {
         for (index, look) in keys.iter().enumerate() {
             self.load(look.cell, look.mask, known, misses);
@@ -382,7 +384,7 @@ impl Compiler {
     }
 }
 
-/// How many headers say where fields are.
+/// How many headers the offsets of fields depend on.
 fn headers(leaf: &Leaf) -> usize {
     let header = |look: &Look| match look.cell {
         Cell::Behind { header, .. } => Some(header),

@@ -1,14 +1,14 @@
-//! Tests that must all hold, in one form for all ways to say the same, so that filters that look at the same fields are
-//! seen to.
+//! Conjunctions of tests in normal form: equivalent ones become equal, so that filters that look at the same fields are
+//! recognised.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
 use super::test::{Cell, Condition, Test};
 
-/// What is known of a packet, if some tests hold for it.
+/// What is known of a packet for which some tests hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Conjunction {
-    /// The bits of a cell that are known, and what they are. Of none it is known that the packet has it.
+    /// The known bits of a cell, and their values. No known bits: the packet has the cell.
     exact: BTreeMap<Cell, Bits>,
     others: Vec<Test>,
 }
@@ -19,18 +19,18 @@ struct Bits {
     value: u32,
 }
 
-/// Tests that can't all hold.
+/// The error for tests that contradict each other.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contradiction;
 
 impl Conjunction {
-    /// Of these tests, if a packet can fulfil them.
+    /// Makes a conjunction of tests, unless they contradict each other.
     pub fn of(tests: &[Test]) -> Option<Conjunction> {
         let mut conjunction = Conjunction::default();
         tests.iter().all(|test| conjunction.add(*test).is_ok()).then_some(conjunction)
     }
 
-    /// Another test must hold, too.
+    /// Adds a test.
     pub fn add(&mut self, test: Test) -> Result<(), Contradiction> {
         let Test { cell, mask, condition } = simplified(test)?;
         match condition {
@@ -63,18 +63,18 @@ impl Conjunction {
         self.exact.len() + self.others.len()
     }
 
-    /// Whether a test holds, if that follows.
+    /// Whether a test holds, if that follows from what is known.
     pub fn decides(&self, test: &Test) -> Option<bool> {
         let bits = self.exact.get(&test.cell)?;
         (test.mask & !bits.mask == 0).then(|| test.condition.holds(bits.value & test.mask))
     }
 
-    /// Whether all these tests hold, as far as that follows.
+    /// Whether all these tests follow from what is known.
     pub fn implies(&self, tests: &[Test]) -> bool {
         tests.iter().all(|test| self.decides(test) == Some(true) || self.others.contains(test))
     }
 
-    /// The tests that say all of it, in order.
+    /// Its tests, in normal form and order.
     pub fn tests(&self) -> Vec<Test> {
         let known = self.exact.iter().filter(|(cell, bits)| bits.mask != 0 || !self.follows(**cell));
         let test = |(cell, bits): (&Cell, &Bits)| Test {
@@ -97,7 +97,7 @@ impl Conjunction {
         if is_news { self.settle(cell) } else { Ok(()) }
     }
 
-    /// Looks again at what else is said of a cell of which more is known now.
+    /// Simplifies the other conditions on a cell of which more is known now.
     fn settle(&mut self, cell: Cell) -> Result<(), Contradiction> {
         for test in core::mem::take(&mut self.others) {
             if test.cell == cell { self.keep(test)? } else { self.others.push(test) }
@@ -118,12 +118,12 @@ impl Conjunction {
         }
     }
 
-    /// Whether the packet has a cell because of what else is known.
+    /// Whether the other conditions imply that the packet has a cell.
     fn follows(&self, cell: Cell) -> bool {
         let is_tested = self.others.iter().any(|test| test.cell == cell);
         is_tested
             || self.exact.iter().any(|(other, bits)| {
-                // Of two that say the same, one stays.
+                // Of two equivalent conditions, one stays.
                 let is_stronger = bits.mask != 0 || !reaches(cell, *other) || *other > cell;
                 *other != cell && is_stronger && reaches(*other, cell)
             })
@@ -152,7 +152,7 @@ fn reaches(one: Cell, other: Cell) -> bool {
     }
 }
 
-/// The simplest test that says the same.
+/// The simplest equivalent test.
 fn simplified(test: Test) -> Result<Test, Contradiction> {
     let Test { cell, condition, .. } = test;
     let mask = test.mask & cell.mask();

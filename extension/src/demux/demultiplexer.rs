@@ -1,4 +1,4 @@
-//! Filters that come and go.
+//! The demultiplexer: a changing set of filters.
 
 use alloc::{boxed::Box, collections::BTreeMap, string::String, sync::Arc, vec::Vec};
 use core::ops::Deref;
@@ -12,12 +12,12 @@ use super::test::{Condition, Test};
 #[cfg(all(unix, target_arch = "x86_64"))]
 use crate::engine::jit::{Pages, pages};
 
-/// Says of a packet which of many filters wants it.
+/// Finds which of many filters wants a packet.
 ///
-/// If several do, the one with the highest rank gets it: with the highest priority; of these the one that fixes the
-/// most bits of the packet (so of two networks the smaller one wins); of these the one with the most tests; and of
-/// these the one that was inserted first. What counts of a filter with alternatives is the one that fits, and of a
-/// program that can't be made tests of, nothing but its priority.
+/// If several want it, the one with the highest rank gets it. The rank is the priority; then how many bits of the
+/// packet the filter fixes (so the smaller of two networks wins); then how many tests it has; then its age. Of a filter
+/// with alternatives, the alternative that matches counts; of a program that isn't turned into tests, only the priority
+/// and the age.
 pub struct Demultiplexer<T, M> {
     now: Classifier<T, M>,
     place: Option<Place<M>>,
@@ -28,7 +28,7 @@ pub struct Demultiplexer<T, M> {
     next: u64,
 }
 
-/// Memory for code where there is none.
+/// Executable memory, for demultiplexers that have none.
 #[derive(Debug)]
 pub enum NoCode {}
 
@@ -55,7 +55,8 @@ struct Part {
 }
 
 impl<T> Demultiplexer<T, NoCode> {
-    /// One that needs no memory for code, and takes longer. Who inserts filters shouldn't be able to guess the seed.
+    /// A demultiplexer that isn't compiled: it walks the tree. The seed should be unpredictable for those who choose
+    /// filters.
     pub fn walking(seed: u64) -> Self {
         Self::with(seed, None)
     }
@@ -63,19 +64,20 @@ impl<T> Demultiplexer<T, NoCode> {
 
 #[cfg(all(unix, target_arch = "x86_64"))]
 impl<T> Demultiplexer<T, Pages> {
-    /// One that compiles to pages of this process. Who inserts filters shouldn't be able to guess the seed.
+    /// A demultiplexer that compiles to pages of this process. The seed should be unpredictable for those who choose
+    /// filters.
     pub fn compiled(seed: u64) -> Self {
         Self::with(seed, Some(Box::new(pages)))
     }
 }
 
 impl<T, M> Demultiplexer<T, M> {
-    /// One that compiles to memory that `place` makes of code: executable and (from then on) not writable. Where it
-    /// makes none, or for another machine than x86-64, it does without. Who inserts filters shouldn't be able to guess
-    /// the seed.
+    /// A demultiplexer that compiles to memory made by `place`, executable and from then on not writable. If `place`
+    /// fails, or the machine isn't an x86-64, it walks the tree. The seed should be unpredictable for those who choose
+    /// filters.
     ///
     /// # Safety
-    /// `place` gives the same bytes, executable, which nobody changes or moves while what it gives lives.
+    /// What `place` returns holds the same bytes, executable, which don't change or move while it lives.
     pub unsafe fn new(seed: u64, place: impl Fn(&[u8]) -> Result<M, String> + Send + Sync + 'static) -> Self {
         Self::with(seed, Some(Box::new(place)))
     }
@@ -92,7 +94,7 @@ impl<T, M> Demultiplexer<T, M> {
         self.filters.len()
     }
 
-    /// How many shapes filters have: the time for a packet depends on that.
+    /// How many families the filters make: the time for a packet grows with it.
     pub fn families(&self) -> usize {
         self.families.len()
     }
@@ -104,12 +106,12 @@ impl<T, M> Demultiplexer<T, M> {
 }
 
 impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
-    /// Packets that a filter wants belong to a target, unless another one wins. Says if the filter can't be.
+    /// Inserts a filter: its packets belong to the target, unless a filter of higher rank wants them.
     pub fn insert(&mut self, filter: impl Into<Filter>, target: T) -> Result<Id, String> {
         self.insert_with_priority(0, filter, target)
     }
 
-    /// The same, with a higher priority than others or a lower one.
+    /// Inserts a filter with a priority; that of [`Demultiplexer::insert`] is 0.
     pub fn insert_with_priority(
         &mut self,
         priority: i32,
@@ -133,7 +135,7 @@ impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
         Ok(id)
     }
 
-    /// Takes a filter out; gives its target.
+    /// Removes a filter. Returns its target.
     pub fn remove(&mut self, id: Id) -> Option<T> {
         let held = self.filters.remove(&id)?;
         let mut leads_elsewhere = false;
@@ -159,19 +161,19 @@ impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
         Arc::make_mut(&mut self.now.targets)[held.target as usize].take()
     }
 
-    /// What belongs to the filter with the highest rank of those that want a packet.
+    /// The target of a packet: that of the filter with the highest rank that wants it.
     #[inline]
     pub fn classify(&self, packet: &[u8]) -> Option<&T> {
         self.now.classify(packet)
     }
 
-    /// The same, and which filter it is.
+    /// The filter that gets a packet, and its target.
     #[inline]
     pub fn find(&self, packet: &[u8]) -> Option<(Id, &T)> {
         self.now.find(packet)
     }
 
-    /// What is found by the filters that are here now, for others who look while they change here.
+    /// A snapshot of the filters, to be used while they change here.
     pub fn classifier(&self) -> Classifier<T, M> {
         self.now.clone()
     }
@@ -179,7 +181,7 @@ impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
     fn new_target(&mut self, id: Id, target: T) -> u32 {
         let targets = Arc::make_mut(&mut self.now.targets);
         let number = self.free.pop().unwrap_or_else(|| {
-            // Number 0 is nobody's.
+            // Number 0 is no target.
             targets.resize_with(targets.len().max(1) + 1, || None);
             u32::try_from(targets.len() - 1).expect("as many targets have no place in memory")
         });
@@ -213,7 +215,7 @@ impl<T: Clone, M: Deref<Target = [u8]>> Demultiplexer<T, M> {
         }
     }
 
-    /// Puts the members of a family into its table, beginning with those of a filter.
+    /// Puts the members of a family into its table, beginning with those of one filter.
     fn fill(&mut self, number: usize, first: Id) {
         let Demultiplexer { now, filters, families, .. } = self;
         let family = families.get(number);

@@ -1,13 +1,13 @@
-//! The decision as a program for Linux's kernel: text of eBPF that does what [`Tree::walk`] does. Unlike code of this
-//! machine's processor (`compile`) it has no tables: their rows stand in it too, so that it is made anew whenever a
-//! filter comes or goes.
+//! Compiles a decision tree to eBPF for Linux's kernel, as text; it does what [`Tree::walk`] does. Unlike machine code
+//! (`compile`) it has no tables: rows are in the code too, which is compiled anew whenever a filter is inserted or
+//! removed.
 //!
-//! Linux's verifier follows each way through a program until it comes to a place where it knows no more than it knew
-//! there before. So ways that meet must look alike to it, or each family of filters would multiply their number:
-//! * who was found is a number of which it knows nothing, because another one was added that is 0, which it can't know
+//! Linux's verifier follows each path until it reaches a place with no new knowledge. So paths that meet must look
+//! alike to it, or each family of filters would multiply their number:
+//! * the target that was found is an unknown number to it, because a number was added that is 0, which it can't know
 //!   ([`NOTHING`]);
-//! * where the packet lies is loaded again for each branch of a tree, and with it what was known of the packet's length
-//!   is forgotten.
+//! * the packet's address is loaded again for each branch of the tree, so that the verifier forgets what it knew of the
+//!   length.
 
 use alloc::{format, string::String, vec::Vec};
 use core::fmt::Display;
@@ -17,33 +17,33 @@ use super::table::Row;
 use super::test::{Cell, Condition, Size, Test};
 use super::tree::{Branch, Kind, Leaf, Look, Node, Tables, Tree};
 
-/// What the program was called with: Linux's `struct xdp_md`.
+/// The context: Linux's `struct xdp_md`.
 const CONTEXT: &str = "%r6";
 const PACKET: &str = "%r2";
 const END: &str = "%r3";
-/// The packet, and behind it as many bytes as the header has that is [`Known::header`].
+/// The packet, and the packet plus the length of the header that is [`Known::header`].
 const BEHIND: &str = "%r1";
-/// What was loaded last.
+/// The value that was loaded last.
 const VALUE: &str = "%r0";
 const SCRATCH: &str = "%r5";
-/// The rank of who was found, and in the lower half the number.
+/// The rank of the row that was found; its target's number in the lower half.
 const BEST: &str = "%r7";
-/// See the head of this file.
+/// A 0 that the verifier doesn't know.
 const NOTHING: &str = "%r8";
 
-/// Bytes of a packet that such a program can look at: farther ones its loads don't reach.
+/// The bytes of a packet that loads can reach.
 const REACH: u32 = 32_000;
 
 /// What is known of a packet at a place in the program.
 #[derive(Clone, Copy, Default)]
 struct Known {
-    /// It has so many bytes,
+    /// The packet has so many bytes.
     length: u32,
-    /// BEHIND is behind this header,
+    /// The header that BEHIND is behind.
     header: Option<u32>,
-    /// and the packet has so many bytes more.
+    /// How many bytes more than that header the packet has.
     behind: u32,
-    /// Somebody may have been found.
+    /// Whether a filter may have been found.
     found: bool,
 }
 
@@ -57,13 +57,12 @@ impl Display for Label {
 }
 
 impl<T, M> Classifier<T, M> {
-    /// The beginning of a program of eBPF, as text, for a packet as XDP has it. Behind it `%r6` is what the program was
-    /// called with, and `%r7` the number of the target whose packet it is, or 0. Numbers are from 1 on. Its labels
-    /// begin with `way_`.
+    /// The beginning of an XDP program, as text. Behind it, `%r6` is the context, and `%r7` the number of the packet's
+    /// target, from 1, or 0 if no filter wants it. Its labels begin with `way_`.
     ///
     /// # Errors
-    /// A filter can't be said so: it is a program that can't be made tests of, or looks at bytes beyond 32000; or there
-    /// are more than 65535 alternatives. For people.
+    /// A filter has a program that can't be turned into tests, or looks at bytes beyond 32000; or there are more than
+    /// 65535 alternatives.
     pub fn to_ebpf(&self, number: impl Fn(&T) -> u16) -> Result<String, String> {
         if !self.programs.is_empty() {
             return Err(
@@ -85,7 +84,7 @@ impl<T, M> Classifier<T, M> {
     }
 }
 
-/// Weights and ages of all rows; the greater the more they win.
+/// The ranks of all rows, in ascending order.
 fn ranks(tables: Tables<'_>) -> Result<Vec<(u64, u64)>, String> {
     let chains = tables.tables.iter().flatten().flat_map(|table| table.chains());
     let rows = chains.flat_map(|(_, rows)| rows);
@@ -106,12 +105,12 @@ struct Writer<'a> {
     text: String,
     labels: usize,
     tables: Tables<'a>,
-    /// What the caller calls targets.
+    /// The caller's numbers of targets.
     targets: Vec<u16>,
     ranks: Vec<(u64, u64)>,
     /// How often BEHIND is loaded.
     headers: usize,
-    /// All bytes that are looked at can be reached.
+    /// Checks that loads can reach all bytes that are looked at.
     is_near: bool,
 }
 
@@ -170,7 +169,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The most that may be found there.
+    /// The highest rank in a branch.
     fn highest(&self, node: &Node) -> u32 {
         let of_tree = |tree: &Tree| tree.branches.iter().map(|branch| self.highest(&branch.node)).max();
         let highest = match node {
@@ -192,15 +191,15 @@ impl<'a> Writer<'a> {
         chains
     }
 
-    /// What BEST is if it is this row.
+    /// The value of BEST for this row.
     fn found(&self, row: Row<'_>) -> u32 {
         let rank = self.ranks.partition_point(|rank| *rank < self::rank(self.tables, row)) as u32 + 1;
         rank << 16 | u32::from(self.targets[row.target() as usize])
     }
 
-    /// Goes there if who was found wins over what may be found.
+    /// Jumps if the row that was found has a higher rank than any to come.
     fn unless_higher(&mut self, found: u32, to: Label) {
-        // A copy that the verifier doesn't know as one: what it learns of it it would know of BEST.
+        // A copy that Linux's verifier doesn't recognise, so that it learns nothing of BEST.
         self.op("mov32", SCRATCH, NOTHING);
         self.op("add32", SCRATCH, BEST);
         self.jump_if("jge32", SCRATCH, found, to);
@@ -225,7 +224,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Does what is to be done for VALUE, which ends with going to `miss`; goes there if it is none of these.
+    /// Does the case of VALUE, each of which ends with a jump to `miss`. Jumps there too if there is no such case.
     fn switch<C: Copy>(&mut self, cases: Vec<(u32, C)>, miss: Label, mut deed: impl FnMut(&mut Self, C)) {
         let mut cases: Vec<(u32, Label, C)> =
             cases.into_iter().map(|(value, case)| (value, self.label(), case)).collect();
@@ -270,7 +269,7 @@ impl<'a> Writer<'a> {
         self.jump_if("jgt32", VALUE, high, miss);
     }
 
-    /// The bits of a cell into VALUE, as the machine (little-endian) loads them.
+    /// Loads the bits of a cell into VALUE, in the machine's byte order (little-endian).
     fn load(&mut self, cell: Cell, mask: u32, known: &mut Known, miss: Label) {
         self.reach(cell, known, miss);
         match cell {
@@ -292,11 +291,12 @@ impl<'a> Writer<'a> {
             Size::Half => "ldxh",
             Size::Word => "ldxw",
         };
-        // Beyond that there will be no program.
+        // Farther offsets are refused before.
         self.op(name, VALUE, format_args!("[{base}+{}]", offset.min(REACH)));
     }
 
-    /// Sees to it that the packet has a cell, and BEHIND is as it needs it. It changes no other register but SCRATCH.
+    /// Checks that the packet has a cell, and computes BEHIND if the cell is behind a header. Changes no other register
+    /// but SCRATCH.
     fn reach(&mut self, cell: Cell, known: &mut Known, miss: Label) {
         match cell {
             Cell::At { offset, size } => self.reach_byte(offset + size.bytes(), known, miss),
@@ -334,7 +334,7 @@ impl<'a> Writer<'a> {
         self.jump_if("jgt", SCRATCH, END, miss);
     }
 
-    /// VALUE as the wire has it.
+    /// Changes VALUE to the byte order of the wire.
     fn in_order(&mut self, cell: Cell) {
         let (Cell::At { size, .. } | Cell::Behind { size, .. }) = cell else { return };
         match size {
@@ -352,7 +352,7 @@ impl<'a> Writer<'a> {
         self.keys(leaf, 0, &chains, known, miss);
     }
 
-    /// Tells rows apart by the words of their keys from one on; goes to `miss` in the end.
+    /// Distinguishes rows by the words of their keys, from one on. Jumps to `miss` in the end.
     fn keys(&mut self, leaf: &Leaf, at: usize, chains: &[(&[u32], Vec<Row>)], mut known: Known, miss: Label) {
         let Some(look) = leaf.keys.get(at) else {
             let rows = chains.first().map_or(&[][..], |(_, rows)| rows);
@@ -364,7 +364,7 @@ impl<'a> Writer<'a> {
         self.switch(cases, miss, |this, chains| this.keys(leaf, at + 1, chains, known, miss));
     }
 
-    /// The first of these rows whose checks all hold; goes to `miss` in the end.
+    /// Takes the first of these rows whose checks all hold. Jumps to `miss` in the end.
     fn rows(&mut self, leaf: &Leaf, rows: &[Row], mut known: Known, miss: Label) {
         for row in rows {
             let (before, mut here, next) = (self.headers, known, self.label());
@@ -383,7 +383,7 @@ impl<'a> Writer<'a> {
             self.op("add32", BEST, found);
             self.go(miss);
             if leaf.checks.is_empty() {
-                // Nobody comes to the others: what nobody comes to the verifier refuses.
+                // The other rows are unreachable, and Linux's verifier refuses unreachable code.
                 return;
             }
             self.land(next);

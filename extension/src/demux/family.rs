@@ -1,4 +1,5 @@
-//! Filters that look at the same: what they agree in, and what is told apart by a table.
+//! Families of filters that look at the same fields: the values in which they agree, and those that a table
+//! distinguishes.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
@@ -11,26 +12,26 @@ use super::tree::{Kind, Leaf, Look, Way};
 #[derive(Debug)]
 pub(super) struct Family {
     looks: Vec<Look>,
-    /// For each look the condition, if all want the same. It isn't known any more once they didn't.
+    /// For each field the condition, if all members have the same. `None` once they had different ones.
     common: Vec<Option<Condition>>,
-    /// No member weighs more.
+    /// An upper bound of the members' weights.
     bound: u64,
 }
 
-/// What became of a family because somebody joined it.
+/// How a new member has changed a family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Change {
     /// One more row in its table.
     None,
-    /// Somebody may weigh more.
+    /// The bound of weights has grown.
     Heavier,
-    /// It is new.
+    /// The family is new.
     New,
     /// They agree in less than before.
     Split,
 }
 
-/// All families, by numbers that are those of their tables.
+/// All families, numbered as their tables.
 #[derive(Debug, Default)]
 pub(super) struct Families {
     all: Vec<Option<Family>>,
@@ -38,7 +39,7 @@ pub(super) struct Families {
 }
 
 impl Family {
-    /// A key and pairs for its table, from what a member wants.
+    /// The key and the pairs of a member, for the table.
     pub fn split(&self, conditions: &[Condition]) -> (Vec<u32>, Vec<Pair>) {
         let (mut key, mut pairs) = (Vec::new(), Vec::new());
         for ((look, common), condition) in self.looks.iter().zip(&self.common).zip(conditions) {
@@ -72,7 +73,7 @@ impl Family {
 }
 
 impl Families {
-    /// The family of an alternative that has a priority, which is in it from now on.
+    /// Adds an alternative with a priority to its family. Returns that family.
     pub fn join(&mut self, tests: &[Test], priority: i32) -> (usize, Change) {
         let looks: Vec<Look> = tests.iter().map(Look::of).collect();
         let bound = bound(&looks, priority);
@@ -113,7 +114,7 @@ impl Families {
         self.all[number].as_ref().expect("who has its number is a member")
     }
 
-    /// Nobody is in it any more.
+    /// Removes a family without members.
     pub fn dissolve(&mut self, number: usize) {
         if let Some(family) = self.all[number].take() {
             self.by_looks.remove(&family.looks);
@@ -126,7 +127,7 @@ impl Families {
     }
 }
 
-/// What members with this priority can weigh at most.
+/// The greatest weight that a member with this priority can have.
 fn bound(looks: &[Look], priority: i32) -> u64 {
     let bits = |look: &Look| if look.kind == Kind::IsNot { 0 } else { look.mask.count_ones() };
     weight(priority, looks.iter().map(bits).sum(), looks.len() as u32)

@@ -1,4 +1,4 @@
-//! What packets somebody wants.
+//! Filters: sets of packets.
 
 use alloc::{format, string::String, sync::Arc, vec, vec::Vec};
 
@@ -7,21 +7,21 @@ use super::conjunction::Conjunction;
 use super::limits;
 use super::test::Test;
 
-/// Which packets somebody wants: those that fulfil all tests of one alternative, or for which a program says so.
+/// A set of packets: those that fulfil all tests of one alternative, or that a program accepts.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     alternatives: Vec<Vec<Test>>,
-    /// What can't be said by tests.
+    /// Programs of classic BPF that can't be turned into tests.
     programs: Vec<Arc<classic::Program>>,
 }
 
-/// Alternatives, in their simplest form, and programs.
+/// Alternatives in normal form, and programs.
 pub(super) type Parts<'a> = (Vec<Vec<Test>>, &'a [Arc<classic::Program>]);
 
 impl Filter {
-    /// An alternative has at most so many tests,
+    /// The most tests of an alternative.
     pub const TESTS: usize = limits::TESTS;
-    /// and a filter so many alternatives, programs included.
+    /// The most alternatives of a filter, programs included.
     pub const ALTERNATIVES: usize = limits::ALTERNATIVES;
 
     /// Every packet.
@@ -44,9 +44,8 @@ impl Filter {
         Filter { alternatives, programs: Vec::new() }
     }
 
-    /// Packets for which a program of classic BPF gives another number than 0. Its jumps are followed: what it does is
-    /// understood as tests as far as it consists of such ([`Filter::programs`] is 0 then), and else interpreted for
-    /// each packet.
+    /// Packets for which a program of classic BPF returns another number than 0. It is turned into tests if it consists
+    /// of such ([`Filter::programs`] is 0 then), and else interpreted for each packet.
     pub fn from_classic(instructions: &[classic::Instruction]) -> Result<Filter, classic::Refusal> {
         let program = classic::Program::new(instructions)?;
         Ok(match classic::alternatives(&program) {
@@ -55,7 +54,7 @@ impl Filter {
         })
     }
 
-    /// These packets, and those that another filter wants.
+    /// The packets of this and of another filter.
     pub fn or(mut self, other: impl Into<Filter>) -> Filter {
         let other = other.into();
         self.alternatives.extend(other.alternatives);
@@ -63,23 +62,23 @@ impl Filter {
         self
     }
 
-    /// How many of its alternatives are programs, which cost time for each packet that nobody with a higher rank wants.
+    /// How many of its alternatives are programs. Each is run for every packet that no filter of higher rank wants.
     pub fn programs(&self) -> usize {
         self.programs.len()
     }
 
-    /// Its alternatives, as far as they are tests.
+    /// Its alternatives that consist of tests.
     pub fn alternatives(&self) -> &[Vec<Test>] {
         &self.alternatives
     }
 
-    /// Whether a packet is wanted: what a [`super::Demultiplexer`] finds out for many filters at once.
+    /// Whether it wants a packet. (A [`super::Demultiplexer`] decides that for many filters at once.)
     pub fn wants(&self, packet: &[u8]) -> bool {
         let fulfils = |tests: &Vec<Test>| tests.iter().all(|test| test.holds(packet));
         self.alternatives.iter().any(fulfils) || self.programs.iter().any(|program| program.run(packet) != 0)
     }
 
-    /// What it consists of, without alternatives that no packet can fulfil; or why it is refused.
+    /// Its normal form, without alternatives that no packet can fulfil; or why it is refused.
     pub(super) fn parts(&self) -> Result<Parts<'_>, String> {
         let count = self.alternatives.len() + self.programs.len();
         if count > Self::ALTERNATIVES {

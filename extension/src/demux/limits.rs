@@ -1,4 +1,4 @@
-//! How large a filter may be.
+//! Limits of filters.
 
 /// Tests of an alternative, at most.
 pub const TESTS: usize = 64;

@@ -1,4 +1,4 @@
-//! What a demultiplexer is compared with: somebody who asks all filters one after the other.
+//! The reference for tests of demultiplexers: asks all filters one after the other.
 
 use alloc::vec::Vec;
 
@@ -15,7 +15,7 @@ impl Linear {
     /// The filter with the highest rank among those that want a packet.
     ///
     /// # Panics
-    /// If one of them can't be inserted anywhere.
+    /// If a filter is invalid.
     pub fn find(&self, packet: &[u8]) -> Option<Id> {
         let ranks = self.0.iter().flat_map(|(id, priority, filter)| {
             let (alternatives, programs) = filter.parts().expect("it was inserted elsewhere, too");

@@ -1,17 +1,17 @@
-//! Whose a packet is: the demultiplexer in front of handlers that run where a message arrives. (What the paper about
-//! them, *ASHs*, takes from *DPF: Fast, Flexible Message Demultiplexing Using Dynamic Code Generation*.)
+//! The demultiplexer: finds the handler of a packet. (*ASHs* take it from *DPF: Fast, Flexible Message Demultiplexing
+//! Using Dynamic Code Generation*.)
 //!
-//! * A [`Filter`] says which packets somebody wants: those that fulfil all [`Test`]s of one of its alternatives. It is
-//!   put together of tests, by the names of protocols' fields ([`Filter::ethernet`]), or from a program of classic BPF,
-//!   as libpcap makes one of an expression ([`Filter::from_classic`]).
-//! * A [`Demultiplexer`] holds any number of them, each with a target; they can come and go at any time.
-//! * A [`Classifier`] is what it knows at one time, for those who look while others change it.
+//! * A [`Filter`] is a set of packets: those that fulfil all [`Test`]s of one of its alternatives. It is made of tests,
+//!   by names of protocol fields ([`Filter::ethernet`]), or of a program of classic BPF, to which libpcap compiles
+//!   expressions ([`Filter::from_classic`]).
+//! * A [`Demultiplexer`] holds any number of filters, each with a target. They can be inserted and removed at any time.
+//! * A [`Classifier`] is a snapshot of it, for threads that use it while it changes.
 //!
-//! What filters have in common is looked at once for all: those that look at the same fields are a `family`, in which
-//! they agree is a way through a `tree`, and in what they differ is the key of a `table` at its end. The tree becomes
-//! code of the machine (`compile`); the tables are data. So one more filter of a family is one more row, and the time
-//! for a packet depends on how many families there are, not on how many filters. It also depends on how many filters of
-//! a family want packets that differ in nothing but what is no equality: of these, one after the other is asked.
+//! What filters have in common is tested once. Filters that look at the same fields are a `family`. The tests in which
+//! they agree are a path through a `tree`; the values in which they differ are the key of a `table` at its leaf. The
+//! tree is compiled to machine code (`compile`); tables are data. So one more filter of a family is one more row, and
+//! the time for a packet grows with the number of families, not of filters. It also grows with the number of filters in
+//! a family that differ only in inequalities: these are tested one after the other.
 //!
 //! ```
 //! use drystone_extension::demux::{Demultiplexer, Filter};
@@ -29,12 +29,11 @@
 //! assert_eq!(demultiplexer.classify(&packet), None);
 //! ```
 //!
-//! A filter of a shape that is new makes the tree and its code anew, in a time that grows with the number of families;
-//! so does the second filter of a family, in which they differ for the first time.
+//! The first filter of a family rebuilds the tree and its code, in a time that grows with the number of families; so
+//! does a filter that is the first to differ from its family in some value.
 //!
-//! Packets are hostile, and filters may be: nothing here panics, computes without end, or reads what isn't the
-//! packet's, whatever they are. Filters that an adversary can choose freely, without a limit of their number, still
-//! take time and memory for each.
+//! Packets are untrusted, and filters may be. For none of them does anything here panic, run without end, or read
+//! outside the packet. But each filter takes time and memory: limit their number if an adversary can choose them.
 
 mod classic;
 mod classifier;

@@ -1,5 +1,5 @@
-//! Filters by the names of protocols' fields, for packets that begin with a header of Ethernet. Each protocol offers
-//! what it has: `Filter::ethernet().ipv4().source([10, 0, 0, 1]).udp().destination_port(53)`.
+//! Filters by names of protocol fields, for packets that begin with an Ethernet header. Each protocol has methods for
+//! its fields: `Filter::ethernet().ipv4().source([10, 0, 0, 1]).udp().destination_port(53)`.
 
 use alloc::vec::Vec;
 use core::ops::RangeInclusive;
@@ -14,37 +14,37 @@ const IPV6: u32 = 0x86dd;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// Packets of Ethernet.
+/// Ethernet packets.
 #[derive(Clone, Debug)]
 pub struct Ethernet {
     filter: Filter,
-    /// Where the type of what is in it stands.
+    /// The offset of the type field.
     type_at: u32,
 }
 
-/// Packets of ARP for IPv4.
+/// ARP packets for IPv4.
 #[derive(Clone, Debug)]
 pub struct Arp {
     filter: Filter,
     begin: u32,
 }
 
-/// Packets of IP with addresses of so many bytes: of [`Ipv4`], or of [`Ipv6`].
+/// IP packets, with addresses of so many bytes: [`Ipv4`] or [`Ipv6`].
 #[derive(Clone, Debug)]
 pub struct Ip<const BYTES: usize> {
     filter: Filter,
-    /// Where the addresses stand, the source's first.
+    /// The offset of the addresses, of which the source's is first.
     addresses_at: u32,
-    /// Where the number of the protocol in it stands.
+    /// The offset of the protocol's number.
     protocol_at: u32,
-    /// The ports, if it has some, and what only packets with ports have.
+    /// The ports, for protocols that have them, and the tests for packets with ports.
     ports: (Cell, Cell, Option<Test>),
 }
 
-/// Packets of IPv4.
+/// IPv4 packets.
 pub type Ipv4 = Ip<4>;
 
-/// Packets of IPv6, without extension headers.
+/// IPv6 packets without extension headers.
 pub type Ipv6 = Ip<16>;
 
 /// Packets of a protocol with ports.
@@ -53,23 +53,23 @@ pub struct Ports {
     filter: Filter,
     source: Cell,
     destination: Cell,
-    /// What only packets with ports have.
+    /// Tests for packets that have ports.
     is_first_fragment: Option<Test>,
 }
 
 impl Filter {
-    /// Packets that begin with a header of Ethernet, to be told more closely.
+    /// All packets that begin with an Ethernet header.
     pub fn ethernet() -> Ethernet {
         Ethernet { filter: Filter::everything(), type_at: 12 }
     }
 
-    /// Those that fulfil a test, too.
+    /// Adds a test.
     fn and(self, test: Test) -> Filter {
         let with = |tests: &Vec<Test>| tests.iter().copied().chain([test]).collect();
         Filter::any_of(self.alternatives().iter().map(with).collect())
     }
 
-    /// Those of which the first bits of bytes from an offset on are as in an address.
+    /// Adds a test for the first bits of an address at an offset.
     fn and_address(self, offset: u32, address: &[u8], bits: u32) -> Filter {
         address.chunks_exact(4).zip((0u32..).step_by(4)).fold(self, |filter, (word, at)| {
             let value = u32::from_be_bytes([word[0], word[1], word[2], word[3]]);
@@ -83,35 +83,35 @@ impl Filter {
 }
 
 impl Ethernet {
-    /// To a station.
+    /// To this station.
     pub fn destination(self, address: [u8; 6]) -> Ethernet {
         self.station(0, address)
     }
 
-    /// From a station.
+    /// From this station.
     pub fn source(self, address: [u8; 6]) -> Ethernet {
         self.station(6, address)
     }
 
-    /// Of a virtual network. What is told after this is of what is in it.
+    /// In this virtual network. Fields named after this are those of the packet in it.
     pub fn vlan(self, number: u16) -> Ethernet {
         let type_at = self.type_at;
         let tag = Test::is(Cell::half(type_at + 2), number.into()).masked(0xfff);
         Ethernet { filter: self.of_type(VLAN).and(tag), type_at: type_at + 4 }
     }
 
-    /// With something in it of a type.
+    /// With this type field.
     pub fn ethernet_type(self, number: u16) -> Filter {
         self.of_type(number.into())
     }
 
-    /// With a question or answer of ARP in it.
+    /// ARP requests and replies.
     pub fn arp(self) -> Arp {
         let begin = self.type_at + 2;
         Arp { filter: self.of_type(ARP), begin }
     }
 
-    /// With a packet of IPv4 in it.
+    /// IPv4 packets.
     pub fn ipv4(self) -> Ipv4 {
         let begin = self.type_at + 2;
         let port = |offset| Cell::Behind { header: begin, offset, size: Size::Half };
@@ -120,7 +120,7 @@ impl Ethernet {
         Ip { filter: self.of_type(IPV4), addresses_at: begin + 12, protocol_at: begin + 9, ports }
     }
 
-    /// With a packet of IPv6 in it.
+    /// IPv6 packets.
     pub fn ipv6(self) -> Ipv6 {
         let begin = self.type_at + 2;
         let ports = (Cell::half(begin + 40), Cell::half(begin + 42), None);
@@ -139,19 +139,19 @@ impl Ethernet {
 }
 
 impl Arp {
-    /// With a number of what is to be done: 1 asks, 2 answers.
+    /// With this operation: 1 is a request, 2 a reply.
     pub fn operation(self, number: u16) -> Arp {
         let cell = Cell::half(self.begin + 6);
         self.and(Test::is(cell, number.into()))
     }
 
-    /// From who has an address.
+    /// From the station with this address.
     pub fn sender(self, address: [u8; 4]) -> Arp {
         let cell = Cell::word(self.begin + 14);
         self.and(Test::is(cell, u32::from_be_bytes(address)))
     }
 
-    /// About who has an address.
+    /// About the station with this address.
     pub fn target(self, address: [u8; 4]) -> Arp {
         let cell = Cell::word(self.begin + 24);
         self.and(Test::is(cell, u32::from_be_bytes(address)))
@@ -163,38 +163,38 @@ impl Arp {
 }
 
 impl<const BYTES: usize> Ip<BYTES> {
-    /// From an address.
+    /// From this address.
     pub fn source(self, address: [u8; BYTES]) -> Self {
         self.source_net(address, u32::MAX)
     }
 
-    /// To an address.
+    /// To this address.
     pub fn destination(self, address: [u8; BYTES]) -> Self {
         self.destination_net(address, u32::MAX)
     }
 
-    /// From an address of which the first bits are as in this one.
+    /// From a network: the first bits are those of this address.
     pub fn source_net(self, address: [u8; BYTES], bits: u32) -> Self {
         Ip { filter: self.filter.and_address(self.addresses_at, &address, bits), ..self }
     }
 
-    /// To an address of which the first bits are as in this one.
+    /// To a network: the first bits are those of this address.
     pub fn destination_net(self, address: [u8; BYTES], bits: u32) -> Self {
         let at = self.addresses_at + BYTES as u32;
         Ip { filter: self.filter.and_address(at, &address, bits), ..self }
     }
 
-    /// With something in it of a protocol.
+    /// With this protocol number.
     pub fn protocol(self, number: u8) -> Self {
         Ip { filter: self.filter.and(Test::is(Cell::byte(self.protocol_at), number.into())), ..self }
     }
 
-    /// With TCP in it.
+    /// TCP segments.
     pub fn tcp(self) -> Ports {
         self.ports(TCP)
     }
 
-    /// With UDP in it.
+    /// UDP datagrams.
     pub fn udp(self) -> Ports {
         self.ports(UDP)
     }
@@ -206,23 +206,23 @@ impl<const BYTES: usize> Ip<BYTES> {
 }
 
 impl Ports {
-    /// From a port.
+    /// From this port.
     pub fn source_port(self, port: u16) -> Ports {
         self.source_ports(port..=port)
     }
 
-    /// To a port.
+    /// To this port.
     pub fn destination_port(self, port: u16) -> Ports {
         self.destination_ports(port..=port)
     }
 
-    /// From one of some ports.
+    /// From one of these ports.
     pub fn source_ports(self, ports: RangeInclusive<u16>) -> Ports {
         let cell = self.source;
         self.port(cell, ports)
     }
 
-    /// To one of some ports.
+    /// To one of these ports.
     pub fn destination_ports(self, ports: RangeInclusive<u16>) -> Ports {
         let cell = self.destination;
         self.port(cell, ports)
@@ -236,7 +236,7 @@ impl Ports {
     }
 }
 
-/// It can be inserted where filters can.
+/// Protocols are filters, and can be inserted as such.
 macro_rules! filters {
     ($($name:ident)*) => {
         $(impl From<$name> for Filter {

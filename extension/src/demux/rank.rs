@@ -1,15 +1,15 @@
-//! Which of several filters that want a packet gets it.
+//! The rank that decides which of several filters gets a packet.
 
-/// The greater one wins.
+/// A rank. The greater one wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     /// See [`weight`].
     pub weight: u64,
-    /// The greater the older.
+    /// The age of the target: greater is older.
     pub age: u64,
 }
 
-/// Priority before bits that are fixed, and these before tests.
+/// The weight: the priority, then the number of fixed bits, then the number of tests.
 pub(super) fn weight(priority: i32, bits: u32, tests: u32) -> u64 {
     let priority = priority.cast_unsigned() ^ 1 << 31;
     u64::from(priority) << 32 | u64::from(bits.min(0xffff)) << 16 | u64::from(tests.min(0xffff))

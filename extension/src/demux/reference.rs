@@ -1,11 +1,11 @@
-//! Tables as generated code finds them.
+//! References by which generated code finds tables.
 //!
-//! `unsafe` here: where a table is may be told to other threads. That is sound because nothing is read there but by
-//! code that a [`super::structure`] calls, which says why.
+//! `unsafe` here: a reference is sent to other threads. It is only read by code that a [`super::structure`] calls,
+//! which says why that is sound.
 
 use super::table::Table;
 
-/// Where code finds a table.
+/// The address of a table, for code.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct Reference {
@@ -14,9 +14,9 @@ pub(super) struct Reference {
     mask: u32,
 }
 
-// SAFETY: it only says where a table is, which can be shared.
+// SAFETY: it is an address. What reads there says why that is sound.
 unsafe impl Send for Reference {}
-// SAFETY: the same.
+// SAFETY: it is never changed in place.
 unsafe impl Sync for Reference {}
 
 #[cfg(target_arch = "x86_64")]

@@ -1,10 +1,9 @@
-//! Tree, tables and code, which always fit together.
+//! The tree, its tables and its code, which are changed together.
 //!
-//! `unsafe` here: generated code is called, and reads packets and tables. That is sound because it reads no byte of a
-//! packet but behind a comparison with its length; because of each table it reads what the table's [`Reference`] says,
-//! which is renewed whenever the table may have changed, while nobody else has this `Structure`; because the numbers of
-//! buckets and rows that it takes from there are such of the same table; and because the code is of the same tree. Each
-//! of them is changed here only.
+//! `unsafe` here: generated code is called, which reads packets and tables. That is sound: it reads a byte of a packet
+//! only after it has compared the packet's length. It reads a table only through the table's [`Reference`], which is
+//! renewed by each change of the table, while this `Structure` is borrowed mutably. The indices that it finds in a
+//! table are valid in that table. The code belongs to the tree. All of these are changed in this file only.
 
 use alloc::{boxed::Box, string::String, sync::Arc, vec, vec::Vec};
 use core::ops::Deref;
@@ -13,25 +12,24 @@ use super::reference::Reference;
 use super::table::{Pair, Table, TableShape};
 use super::tree::{Found, Tables, Tree};
 
-/// Makes memory of code, executable and (from then on) not writable.
+/// Puts code into executable memory, from then on not writable.
 pub(super) type Place<M> = Box<dyn Fn(&[u8]) -> Result<M, String> + Send + Sync>;
 
-/// What one classification needs, and what it shares with others. A copy of it shares everything until one of them is
-/// changed.
+/// All that a classification reads. Clones share everything until one is changed.
 pub(super) struct Structure<M> {
     tree: Arc<Tree>,
     tables: Vec<Option<Arc<Table>>>,
     references: Vec<Reference>,
-    /// Of each target, whose numbers begin at 1; the greater the older. Nobody's is 0.
+    /// The age of each target, by number from 1; greater is older. That of 0, no target, is 0.
     ages: Arc<Vec<u64>>,
     code: Option<Arc<M>>,
 }
 
-/// What code is called with: the packet, how many bytes it has, the tables, and the ages of targets.
+/// Generated code: takes the packet, its length, the tables, and the ages of targets.
 #[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*const u8, usize, *const Reference, *const u64) -> Answer;
 
-/// What code answers: a target's number, from 1 on, or 0; and the weight with which it was found.
+/// The result of generated code: a target's number, or 0 for none; and the weight of its row.
 #[cfg(target_arch = "x86_64")]
 #[repr(C)]
 struct Answer {
@@ -59,13 +57,13 @@ impl<M> Default for Structure<M> {
 }
 
 impl<M> Structure<M> {
-    /// Another row in a table, as [`Table::insert`] says. The target must have an age.
+    /// Inserts a row into a table ([`Table::insert`]). The target must have an age.
     pub fn insert(&mut self, table: usize, key: &[u32], pairs: &[Pair], weight: u64, target: u32) {
         assert!((target as usize) < self.ages.len(), "generated code looks for the age there");
         self.change(table, |table| table.insert(key, pairs, weight, target));
     }
 
-    /// Fewer rows in a table, as [`Table::remove`] says.
+    /// Removes rows from a table ([`Table::remove`]).
     pub fn remove(&mut self, table: usize, key: &[u32], target: u32) {
         self.change(table, |table| table.remove(key, target));
     }
@@ -77,7 +75,7 @@ impl<M> Structure<M> {
         self.references[table] = Reference::of(own);
     }
 
-    /// A target has another age from now on.
+    /// Sets the age of a target.
     pub fn set_age(&mut self, target: u32, age: u64) {
         let ages = Arc::make_mut(&mut self.ages);
         let target = target as usize;
@@ -95,7 +93,7 @@ impl<M> Structure<M> {
         self.tables[table].as_ref().is_none_or(|table| table.is_empty())
     }
 
-    /// A table without rows in place of another one, or none. Nothing is found until a tree is given anew.
+    /// Replaces a table by an empty one, or adds one. Nothing is found until the tree is set anew.
     pub fn replace(&mut self, index: usize, shape: Option<TableShape>) {
         (self.tree, self.code) = (Arc::default(), None);
         let table = shape.map(Table::new);
@@ -118,7 +116,7 @@ impl<M> Structure<M> {
 }
 
 impl<M: Deref<Target = [u8]>> Structure<M> {
-    /// Another tree of these tables, compiled if there is a place for code.
+    /// Sets the tree of these tables, and compiles it if there is memory for code.
     pub fn lead(&mut self, tree: Tree, place: Option<&Place<M>>) {
         self.code = place.and_then(|place| self.compile(&tree, place)).map(Arc::new);
         self.tree = Arc::new(tree);
@@ -136,13 +134,13 @@ impl<M: Deref<Target = [u8]>> Structure<M> {
         None
     }
 
-    /// Who wants a packet.
+    /// Finds who wants a packet.
     #[inline]
     pub fn find(&self, packet: &[u8]) -> Found {
         #[cfg(target_arch = "x86_64")]
         if let Some(code) = &self.code {
-            // SAFETY: at its beginning stands an entry, and its tables are as they were when it was compiled, or as
-            // they became.
+            // SAFETY: code begins with an entry, and was compiled for these tables, whose references are up to date:
+            // see the head of this file.
             let answer = unsafe {
                 let entry = core::mem::transmute::<*const u8, Entry>(code.as_ptr());
                 entry(packet.as_ptr(), packet.len(), self.references.as_ptr(), self.ages.as_ptr())

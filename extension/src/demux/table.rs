@@ -1,40 +1,40 @@
-//! A table of what alternatives of one shape want: by the values of the fields in which they differ, a chain of rows,
-//! the heaviest first. It is plain numbers in two arrays, so that generated code reads it, and only it changes when a
-//! filter comes that looks at the same fields as others.
+//! The hash table of a family. The key is the values of the fields in which members differ; it leads to a chain of
+//! rows, the heaviest first. The table is plain numbers in two arrays, which generated code reads, so that a new member
+//! of the family needs no new code.
 
 use alloc::{vec, vec::Vec};
 
-/// Of two numbers that a row's check compares a field with. What they mean is said by who checks.
+/// The two numbers that a row's check compares a field with. The tree says what they mean.
 pub(super) type Pair = (u32, u32);
 
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     shape: TableShape,
-    /// Places for keys, a power of two of them, of which half are in use at most: a key is at the place that its hash
-    /// says, or the next free one. Each is the words of the key, and then the first row of its chain.
+    /// Buckets, a power of two of them, at most half in use (open addressing). A bucket is the words of the key, and
+    /// then the first row of its chain.
     buckets: Vec<u32>,
     keys: usize,
-    /// A row is known by the word that it begins at. The first one is nobody's.
+    /// Rows, named by the index of their first word. Row 0 is none.
     rows: Vec<u64>,
-    /// A chain of rows that aren't in use.
+    /// The chain of free rows.
     free: u32,
     members: usize,
 }
 
-/// How large its parts are.
+/// The sizes of its parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TableShape {
     /// Words of a key.
     pub key: usize,
     /// Pairs of a row.
     pub pairs: usize,
-    /// What hashes are made with.
+    /// The seed of hashes.
     pub seed: u64,
 }
 
-/// A row's words: target and next row, weight, pairs.
+/// The words of a row: target and next row, weight, pairs.
 pub(super) mod row {
-    /// The target's number, from 1 on, in the lower half; the next row in the upper half.
+    /// The target's number, from 1, in the lower half; the next row in the upper half.
     pub const TARGET_AND_NEXT: usize = 0;
     pub const WEIGHT: usize = 1;
     pub const PAIRS: usize = 2;
@@ -50,8 +50,7 @@ impl TableShape {
         row::PAIRS + self.pairs
     }
 
-    /// What the word of a key with this index is multiplied with. Who doesn't know the seed can't choose keys that
-    /// collide.
+    /// The multiplier of the key's word with this index. Without the seed, nobody can choose keys that collide.
     pub fn factor(self, index: usize) -> u64 {
         let mut number = self.seed.wrapping_add((index as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
         number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -96,12 +95,12 @@ impl Table {
         &self.rows
     }
 
-    /// A hash and this is the number of a bucket.
+    /// The mask that makes the index of a bucket of a hash.
     pub fn mask(&self) -> u32 {
         (self.buckets.len() / self.shape.bucket()) as u32 - 1
     }
 
-    /// Another row with a key. Of those that weigh the same, it is behind those that were there before.
+    /// Inserts a row with a key, behind rows of the same weight.
     pub fn insert(&mut self, key: &[u32], pairs: &[Pair], weight: u64, target: u32) {
         let bucket = match self.find(key) {
             Ok(bucket) => bucket,
@@ -120,7 +119,7 @@ impl Table {
         self.members += 1;
     }
 
-    /// Takes out all rows with a key and a target.
+    /// Removes all rows with a key and a target.
     pub fn remove(&mut self, key: &[u32], target: u32) {
         let Ok(bucket) = self.find(key) else { return };
         let (mut before, mut row) = (None, self.head(bucket));
@@ -151,7 +150,7 @@ impl Table {
         rows.take_while(|&row| row != 0).map(|row| Row { table: self, row })
     }
 
-    /// All keys with their rows, the heaviest first: where the table is said as code.
+    /// All keys with their rows, the heaviest first, to compile the table.
     pub fn chains(&self) -> Vec<(&[u32], Vec<Row<'_>>)> {
         let buckets = (0..=self.mask() as usize).filter(|bucket| self.head(*bucket) != 0);
         buckets.map(|bucket| (self.key(bucket), self.chain(self.key(bucket)).collect())).collect()
@@ -172,7 +171,7 @@ impl Table {
         }
     }
 
-    /// A bucket for a key that has none, whose chain must be begun at once.
+    /// Takes a bucket for a new key. Its chain must be begun at once.
     fn begin(&mut self, key: &[u32]) -> usize {
         if self.shape.key > 0 && 2 * (self.keys + 1) > self.mask() as usize + 1 {
             self.grow();
@@ -193,7 +192,7 @@ impl Table {
         }
     }
 
-    /// A bucket has no chain any more: those behind it that would not be found move forward.
+    /// Frees a bucket, and moves those behind it forward that would not be found otherwise.
     fn vacate(&mut self, mut empty: usize) {
         self.keys -= 1;
         let mask = self.mask() as usize;
@@ -264,7 +263,7 @@ impl Table {
     }
 }
 
-/// What one alternative wants.
+/// A row.
 #[derive(Clone, Copy)]
 pub(super) struct Row<'a> {
     table: &'a Table,

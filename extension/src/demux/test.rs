@@ -1,6 +1,6 @@
-//! What filters are made of: comparisons of a packet's fields with constants.
+//! Tests, of which filters consist: comparisons of a packet's fields with constants.
 
-/// How many bytes of a packet are looked at as one number, as the wire has it: the most significant first.
+/// The width of a number in a packet, which has its most significant byte first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Size {
     /// 1
@@ -17,13 +17,13 @@ impl Size {
         self as u32
     }
 
-    /// All bits of such a number.
+    /// A mask of all its bits.
     pub fn mask(self) -> u32 {
         u32::MAX >> (32 - 8 * self.bytes())
     }
 }
 
-/// A number that a packet has.
+/// A number in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Cell {
     /// Bytes at an offset.
@@ -33,22 +33,22 @@ pub enum Cell {
         /// How many.
         size: Size,
     },
-    /// Bytes behind a header that says its own length, as those of IPv4 do: in words of 4 bytes, in the low four bits
-    /// of its first byte.
+    /// Bytes behind a header of variable length, like IPv4's: its length in words of 4 bytes is in the low four bits of
+    /// its first byte.
     Behind {
-        /// The offset of that byte. As in classic BPF, the length is counted from `offset`, not from here.
+        /// The offset of that byte. As in classic BPF, the length is added to `offset`, not to this.
         header: u32,
-        /// From the packet's beginning, if the header's length were 0.
+        /// The offset in the packet if the header's length were 0.
         offset: u32,
         /// How many.
         size: Size,
     },
-    /// How many bytes the packet has.
+    /// The length of the packet.
     Length,
 }
 
 impl Cell {
-    /// Offsets are at most so large.
+    /// The greatest offset.
     pub const FARTHEST: u32 = 1 << 24;
 
     /// One byte at an offset.
@@ -66,7 +66,7 @@ impl Cell {
         Cell::At { offset, size: Size::Word }
     }
 
-    /// All bits that it can have.
+    /// A mask of all bits that it can have.
     pub fn mask(self) -> u32 {
         match self {
             Cell::At { size, .. } | Cell::Behind { size, .. } => size.mask(),
@@ -74,7 +74,7 @@ impl Cell {
         }
     }
 
-    /// Its value in a packet of at most `u32::MAX` bytes, if that is long enough to have it.
+    /// Its value in a packet of at most `u32::MAX` bytes, if the packet is long enough.
     pub fn read(self, packet: &[u8]) -> Option<u32> {
         let (offset, size) = match self {
             Cell::At { offset, size } => (offset as usize, size),
@@ -91,7 +91,8 @@ impl Cell {
         })
     }
 
-    /// A value of it as the machine (little-endian) loads it from a packet, so that nothing has to be swapped there.
+    /// A value in the byte order in which the machine (little-endian) loads it from a packet, so that code needn't swap
+    /// bytes.
     pub(super) fn as_loaded(self, value: u32) -> u32 {
         match self {
             Cell::At { size, .. } | Cell::Behind { size, .. } => {
@@ -110,19 +111,19 @@ impl Cell {
     }
 }
 
-/// Bytes of a header, of which this is the first.
+/// The length of the header with this first byte.
 fn header_length(first: u8) -> usize {
     usize::from(first & 15) * 4
 }
 
-/// What a number may be.
+/// A condition on a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Condition {
-    /// This one.
+    /// Equal.
     Is(u32),
-    /// Any but this one.
+    /// Unequal.
     IsNot(u32),
-    /// Any from the first to the second, both included.
+    /// Within a range, both bounds included.
     Between(u32, u32),
 }
 
@@ -137,20 +138,20 @@ impl Condition {
     }
 }
 
-/// A comparison of some bits of a cell. It doesn't hold for packets that are too short to have the cell, whatever it
-/// says.
+/// A comparison of some bits of a cell. It fails for packets that are too short to have the cell, whatever its
+/// condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Test {
-    /// What is looked at.
+    /// The number that is compared.
     pub cell: Cell,
-    /// The bits of it that are compared; the others count as 0.
+    /// A mask of the bits that are compared. The others count as 0.
     pub mask: u32,
-    /// What they must be.
+    /// The condition on these bits.
     pub condition: Condition,
 }
 
 impl Test {
-    /// All bits of a cell are as a value has them.
+    /// A cell has this value.
     pub fn is(cell: Cell, value: u32) -> Test {
         Test { cell, mask: cell.mask(), condition: Condition::Is(value) }
     }
@@ -165,12 +166,12 @@ impl Test {
         Test { cell, mask: cell.mask(), condition: Condition::Between(low, high) }
     }
 
-    /// The packet is long enough to have the cell.
+    /// The packet has the cell.
     pub fn has(cell: Cell) -> Test {
         Test { cell, mask: 0, condition: Condition::Is(0) }
     }
 
-    /// The same of some bits only.
+    /// The same test of some bits only.
     pub fn masked(self, mask: u32) -> Test {
         Test { mask, ..self }
     }
@@ -180,7 +181,7 @@ impl Test {
         self.cell.read(packet).is_some_and(|value| self.condition.holds(value & self.mask))
     }
 
-    /// How many bits it leaves no choice of.
+    /// How many bits of the packet it fixes.
     pub(super) fn bits(&self) -> u32 {
         match self.condition {
             Condition::Is(_) => self.mask.count_ones(),

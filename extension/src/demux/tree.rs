@@ -1,12 +1,12 @@
-//! How a packet finds what wants it: first by what filters of one shape agree in, which makes them branches of a tree,
-//! and at its leaves by a [`Table`] of what they differ in.
+//! The decision tree. Its branches are the tests in which the members of families agree; at a leaf is the [`Table`] of
+//! the values in which the members of a family differ.
 
 use alloc::{sync::Arc, vec::Vec};
 
 use super::table::{Pair, Row, Table};
 use super::test::{Cell, Condition, Test};
 
-/// What a test looks at, without what it wants to find.
+/// A test without its constants: which bits it looks at, and the kind of its condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Look {
     pub cell: Cell,
@@ -14,7 +14,7 @@ pub(super) struct Look {
     pub kind: Kind,
 }
 
-/// What kind of condition it is.
+/// The kind of condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Is,
@@ -22,7 +22,7 @@ pub(super) enum Kind {
     Between,
 }
 
-/// All branches are tried, those in which the highest rank may be found first.
+/// All branches are tried, those with the highest possible rank first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tree {
     pub branches: Vec<Branch>,
@@ -30,20 +30,20 @@ pub(super) struct Tree {
 
 #[derive(Clone, Debug)]
 pub(super) struct Branch {
-    /// Nothing in it weighs more.
+    /// An upper bound of the weights in it.
     pub bound: u64,
     pub node: Node,
 }
 
 #[derive(Clone, Debug)]
 pub(super) enum Node {
-    /// Leads on by what some bits of a cell are.
+    /// Branches on the value of some bits of a cell.
     Switch {
         cell: Cell,
         mask: u32,
         cases: Vec<(u32, Tree)>,
     },
-    /// Leads on if a test holds.
+    /// Continues if a test holds.
     Check {
         test: Test,
         then: Tree,
@@ -51,7 +51,7 @@ pub(super) enum Node {
     Leaf(Leaf),
 }
 
-/// A table, and how its keys and rows are compared with packets.
+/// A table, and how its keys and checks are compared with a packet.
 #[derive(Clone, Debug)]
 pub(super) struct Leaf {
     pub table: usize,
@@ -59,7 +59,7 @@ pub(super) struct Leaf {
     pub checks: Vec<Look>,
 }
 
-/// A way to a leaf: tests that all lead there through.
+/// A path to a leaf: the tests on it.
 #[derive(Debug)]
 pub(super) struct Way {
     pub tests: Vec<Test>,
@@ -67,18 +67,18 @@ pub(super) struct Way {
     pub leaf: Leaf,
 }
 
-/// What leaves lead to.
+/// The tables of leaves, and what ranks rows.
 #[derive(Clone, Copy)]
 pub(super) struct Tables<'a> {
     pub tables: &'a [Option<Arc<Table>>],
-    /// Of each target; the greater the older.
+    /// The age of each target: greater is older.
     pub ages: &'a [u64],
 }
 
-/// Who wants a packet.
+/// The target that was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Found {
-    /// From 1 on; 0 if nobody does.
+    /// Its number, from 1; 0 for none.
     pub target: u32,
     pub weight: u64,
 }
@@ -107,13 +107,13 @@ impl Look {
 }
 
 impl Tree {
-    /// Of these ways, merged where they begin with the same.
+    /// Builds a tree of these paths, merged where they begin alike.
     pub fn new(mut ways: Vec<Way>) -> Tree {
         ways.sort_unstable_by(|a, b| a.tests.cmp(&b.tests));
         Tree::of(&ways, 0)
     }
 
-    /// Of ways that have their first tests in common.
+    /// Builds a tree of paths whose first tests are the same.
     fn of(ways: &[Way], common: usize) -> Tree {
         let same = |a: &Way, b: &Way| match (a.tests.get(common), b.tests.get(common)) {
             (Some(a), Some(b)) => a == b || Look::of(a) == Look::of(b) && Look::of(a).kind == Kind::Is,
@@ -138,7 +138,7 @@ impl Tree {
         }
     }
 
-    /// Looks for who wants a packet, and wins over who was found.
+    /// Looks for a row that wants the packet, and has a higher rank than what was found.
     pub fn walk(&self, packet: &[u8], tables: Tables, found: &mut Found) {
         for Branch { bound, node } in &self.branches {
             if found.weight > *bound {

@@ -1,16 +1,16 @@
-//! What the interpreter computes and compares: named by types, so that there is a function of the machine for each.
+//! The interpreter's arithmetic and comparisons, each a type, so that generic operations are compiled for each.
 
-/// What is computed of two numbers.
+/// A function of two numbers.
 pub(super) trait Compute {
     fn compute(a: u64, b: u64) -> u64;
 }
 
-/// Whether something holds of two numbers.
+/// A condition on two numbers.
 pub(super) trait Holds {
     fn holds(a: u64, b: u64) -> bool;
 }
 
-/// Names what is computed: in which type, and how.
+/// Defines functions: the type in which each computes, and how.
 macro_rules! computations {
     ($($name:ident: $type:ty, |$a:tt, $b:ident| $result:expr;)*) => {
         $(pub(super) struct $name;

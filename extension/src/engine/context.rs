@@ -1,4 +1,4 @@
-//! What a program runs in, and stops in: the same for every engine, so that one can resume what another began.
+//! The state of a run. It is the same for every engine, so that one can resume what another began.
 
 use alloc::{format, string::String};
 use core::fmt;
@@ -9,16 +9,16 @@ use super::Memory;
 use crate::bytecode::{Constant, Register};
 use crate::{DEPTH, FRAME};
 
-/// What a program can call under a number.
+/// A helper, as engines call it.
 pub struct Helper<H> {
-    /// What is called.
+    /// Its function.
     pub function: Function<H>,
-    /// How many of r1 to r5 it looks at. The others may hold anything, if it is called again after it stopped.
+    /// How many of r1 to r5 are arguments. The others may have changed when it is called again after it stopped.
     pub arguments: usize,
 }
 
-/// Takes r1 to r5, and gives r0. It may see and change the program's memory, and what the host keeps for it (`H`). It
-/// must not panic: nothing catches that.
+/// Takes r1 to r5, and returns r0. It can access the program's memory, and the host's data of the run (`H`). It must
+/// not panic: nothing catches that.
 pub type Function<H> = extern "C" fn(&mut Context<H>, u64, u64, u64, u64, u64) -> Answer;
 
 impl<H> Clone for Helper<H> {
@@ -29,7 +29,7 @@ impl<H> Clone for Helper<H> {
 
 impl<H> Copy for Helper<H> {}
 
-/// What a helper gives: made of a `Result<u64, Stop>`.
+/// What a helper returns: a `Result<u64, Stop>` in two registers.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
@@ -53,20 +53,20 @@ impl From<Answer> for Result<u64, Stop> {
     }
 }
 
-/// Why a program stopped before its end. Run it again and it goes on with the instruction that it stopped at.
+/// Why a program stopped before its end. If it is run again, it continues with the instruction that it stopped at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Its budget is spent.
+    /// Its budget is used up.
     Budget,
-    /// Somebody set the flag.
+    /// It was cancelled.
     Cancelled,
     /// It calls deeper than [`DEPTH`].
     Depth,
-    /// It accesses what isn't its own.
+    /// It accesses memory that isn't its own.
     Access,
     /// It calls through a register that holds neither an address of code nor a helper's number.
     Callee,
-    /// A helper says so; the number is the helper's.
+    /// A helper stopped it, for a reason that it numbers.
     Helper(NonZeroU32),
 }
 
@@ -109,9 +109,9 @@ impl fmt::Display for Stop {
     }
 }
 
-/// What an engine has to know of where a program will run.
+/// What engines must know of the host of a program.
 pub struct Platform<'a, H> {
-    /// By their numbers.
+    /// Helpers, by number.
     pub helpers: &'a [Helper<H>],
     /// The program's addresses of what its `map_val` constants refer to, by their maps' numbers.
     pub values: &'a [u64],
@@ -128,7 +128,7 @@ impl<H> Clone for Platform<'_, H> {
 impl<H> Copy for Platform<'_, H> {}
 
 impl<H> Platform<'_, H> {
-    /// What two slots at `at` say.
+    /// The value of the constant in two slots at `at`.
     pub(super) fn constant(&self, at: usize, constant: Constant) -> Result<u64, String> {
         match constant {
             Constant::Number(number) => Ok(number),
@@ -143,7 +143,7 @@ impl<H> Platform<'_, H> {
         }
     }
 
-    /// Says if there is no such helper.
+    /// Fails if there is no such helper.
     pub(super) fn helper(&self, at: usize, number: u32) -> Result<Helper<H>, String> {
         let missing =
             || format!("instruction {at}: there is no helper {number}; there are {}", self.helpers.len());
@@ -151,54 +151,54 @@ impl<H> Platform<'_, H> {
     }
 }
 
-/// Addresses of code are this and a slot.
+/// An address of code is this plus a slot.
 const CODE: u64 = 1 << 62;
 
-/// The slot that an address of code means.
+/// The slot of an address of code.
 pub(super) fn function(address: u64) -> Option<u32> {
     u32::try_from(address ^ CODE).ok()
 }
 
-/// A run of a program. The engines read and write it, and helpers get it.
+/// A run of a program, for engines and helpers.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Context<'a, H> {
     pub(super) state: State,
     /// Where compiled code finds the stack when the program stops.
     pub(super) stack: usize,
-    /// What it can address.
+    /// The memory that it can address.
     pub memory: &'a mut Memory,
-    /// What the host keeps for it.
+    /// The host's data of this run.
     pub host: &'a mut H,
     cancelled: Option<&'a AtomicBool>,
 }
 
-/// Where a program is, between two instructions. What a call leaves undefined in registers isn't the program's, and may
-/// differ between engines: keep it from clients.
+/// The state of a program between two instructions. Registers that a call leaves undefined hold the engine's values:
+/// keep them from clients.
 #[repr(C)]
 #[derive(Debug, PartialEq, Eq)]
 pub struct State {
     pub(super) registers: [u64; Register::COUNT],
-    /// The slot to go on with.
+    /// The slot of the next instruction.
     pub(super) slot: u64,
-    /// What may be taken before it is looked whether somebody cancels.
+    /// The part of the budget that is left until the flag of cancellation is checked.
     pub(super) slice: i64,
-    /// What may be taken after that.
+    /// The rest of the budget.
     budget: u64,
     pub(super) calls: Calls,
 }
 
-/// The calls that are under way besides the outermost function's.
+/// The calls that are under way, but for the outermost function's.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     /// How many.
     pub depth: u64,
-    /// From 1 on, who began each.
+    /// The caller of each, from 1.
     pub callers: [Caller; DEPTH],
 }
 
-/// What a caller gets back.
+/// What a return restores.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Caller {
@@ -209,7 +209,7 @@ pub(super) struct Caller {
 }
 
 impl State {
-    /// At the beginning, with r1 to r5, and a budget of jumps back.
+    /// The beginning of a program, with r1 to r5, and a budget of jumps back.
     pub fn new(arguments: [u64; 5], budget: u64) -> State {
         let mut registers = [0; Register::COUNT];
         registers[1..=5].copy_from_slice(&arguments);
@@ -217,7 +217,7 @@ impl State {
         State { registers, slot: 0, slice: 0, budget, calls: Calls::default() }
     }
 
-    /// The instruction that it goes on with.
+    /// The slot of the next instruction.
     pub fn slot(&self) -> usize {
         self.slot as usize
     }
@@ -232,7 +232,7 @@ impl State {
         (self.slice, self.budget) = (0, budget);
     }
 
-    /// Goes on behind the call that it stopped at, as if that had given `value`.
+    /// Continues behind the call that it stopped at, as if that had returned `value`.
     pub fn answer(&mut self, value: u64) {
         self.registers[0] = value;
         self.slot += 1;
@@ -252,7 +252,7 @@ impl Clone for State {
 }
 
 impl Calls {
-    /// Those that are under way: the others mean nothing.
+    /// The entries that are in use.
     fn under_way(&self) -> &[Caller] {
         &self.callers[..(self.depth as usize + 1).min(DEPTH)]
     }
@@ -281,7 +281,7 @@ impl PartialEq for Calls {
 impl Eq for Calls {}
 
 impl Calls {
-    /// Begins a call that returns to `back`; the caller gets r6 to r9 and r10 back as they are.
+    /// Begins a call that returns to `back`, and saves r6 to r9 and r10 for the caller.
     pub fn enter(&mut self, registers: &mut [u64], back: u64) -> Result<(), Stop> {
         if self.depth + 1 >= DEPTH as u64 {
             return Err(Stop::Depth);
@@ -293,7 +293,7 @@ impl Calls {
         Ok(())
     }
 
-    /// Returns from a call, if there is one: gives the slot to go on with.
+    /// Returns from a call, if one is under way: gives the slot to continue with.
     pub fn leave(&mut self, registers: &mut [u64]) -> Option<u64> {
         if self.depth == 0 {
             return None;
@@ -313,32 +313,32 @@ impl<'a, H> Context<'a, H> {
         Context { state, stack: 0, memory, host, cancelled: None }
     }
 
-    /// A run that stops when somebody sets a flag: at one of the next 16384 jumps back that take from the budget.
+    /// A run that stops when the flag is set: at one of the next 16384 jumps back that take from the budget.
     #[inline]
     pub fn cancelled_by(mut self, flag: &'a AtomicBool) -> Context<'a, H> {
         self.cancelled = Some(flag);
         self
     }
 
-    /// Where the program is.
+    /// The state of the program.
     pub fn state(&self) -> &State {
         &self.state
     }
 
-    /// Where the program is, to change it between runs.
+    /// The state of the program, to change it between runs.
     pub fn state_mut(&mut self) -> &mut State {
         &mut self.state
     }
 
-    /// Takes from the budget what a helper's work costs, in jumps back.
+    /// Takes the cost of a helper's work from the budget, in jumps back.
     pub fn charge(&mut self, cost: u64) -> Result<(), Stop> {
         let left = self.state.budget().checked_sub(cost).ok_or(Stop::Budget)?;
         self.state.set_budget(left);
         self.refill_or_empty()
     }
 
-    /// The same for work that was done, whether or not the budget has as much; gives what is owed. Who has nothing
-    /// left, or was cancelled meanwhile, is stopped at its next jump back.
+    /// The same, for work that is already done: returns what the budget didn't cover. A program whose budget is used
+    /// up, or that was cancelled, stops at its next jump back.
     #[inline]
     pub fn pay(&mut self, cost: u64) -> u64 {
         if cost == 0 {
@@ -353,7 +353,7 @@ impl<'a, H> Context<'a, H> {
         if self.state.budget == 0 { Ok(()) } else { self.refill() }
     }
 
-    /// The slice is spent: takes another from the budget.
+    /// Takes another slice from the budget.
     #[cold]
     pub(super) fn refill(&mut self) -> Result<(), Stop> {
         const SLICE: u64 = 1 << 14;

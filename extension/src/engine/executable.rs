@@ -1,4 +1,4 @@
-//! A program for whichever engine is wanted, and there.
+//! A program with the engine of the host's choice.
 
 use alloc::string::String;
 
@@ -7,7 +7,7 @@ use super::jit::{Constants, Jit, Pages, pages};
 use super::{Context, Interpreter, Platform, Stop};
 use crate::Verified;
 
-/// A program that can be run.
+/// A program that is compiled, or interpreted.
 pub(crate) enum Executable<H> {
     Interpreter(Interpreter<H>),
     #[cfg(all(unix, target_arch = "x86_64"))]
@@ -15,25 +15,27 @@ pub(crate) enum Executable<H> {
 }
 
 impl<H> Executable<H> {
-    /// Compiles a program, with constants that are mixed with what follows from a key; without one, or where there is
-    /// no compiler, it is interpreted. It fails if the platform lacks what the program refers to, or there is no memory
-    /// for code.
+    /// Compiles a program, and blinds its constants with the key. Without a key or a compiler it is interpreted. Fails
+    /// if the platform lacks what the program refers to, or there is no memory for code.
     ///
     /// # Safety
-    /// As for [`Interpreter::new`].
+    /// The contract holds by which the program was verified: see [`Interpreter::new`].
     pub unsafe fn new(
         verified: &Verified,
         platform: Platform<H>,
         key: Option<u64>,
     ) -> Result<Executable<H>, String> {
-        // SAFETY: the caller's promise; and pages are as asked for.
-        unsafe {
-            match key {
-                #[cfg(all(unix, target_arch = "x86_64"))]
-                Some(key) => {
-                    Jit::new(verified, platform, Constants::Blinded(key), pages).map(Executable::Jit)
-                }
-                _ => Interpreter::new(verified, platform).map(Executable::Interpreter),
+        match key {
+            #[cfg(all(unix, target_arch = "x86_64"))]
+            Some(key) => {
+                // SAFETY: the contract holds; `pages` are executable, and don't change.
+                let jit = unsafe { Jit::new(verified, platform, Constants::Blinded(key), pages)? };
+                Ok(Executable::Jit(jit))
+            }
+            _ => {
+                // SAFETY: the contract holds.
+                let interpreter = unsafe { Interpreter::new(verified, platform)? };
+                Ok(Executable::Interpreter(interpreter))
             }
         }
     }
@@ -43,7 +45,7 @@ impl<H> Executable<H> {
         matches!(self, Executable::Interpreter(_))
     }
 
-    /// Bytes that it takes, about.
+    /// Bytes that it takes, approximately.
     pub fn bytes(&self) -> usize {
         match self {
             Executable::Interpreter(interpreter) => interpreter.bytes(),

@@ -1,9 +1,5 @@
-//! Runs programs step by step. A program is made into operations once ([`super::prepare`]); each knows the function
-//! that does it ([`super::steps`]).
-//!
-//! `unsafe` here: what [`super::steps`] ask for is promised. Memory is read and written at addresses that the program
-//! computes: that is sound because the verifier proved them, or put a guard before them; who makes an [`Interpreter`]
-//! of a proved program promises that it runs as was proved.
+//! The interpreter. A program is decoded into operations once ([`super::prepare`]), each of which has its function
+//! ([`super::steps`]).
 
 use alloc::{string::String, vec::Vec};
 
@@ -13,11 +9,11 @@ use super::steps::{FILE, Machine, Operation};
 use crate::Verified;
 use crate::bytecode::{Program, Register};
 
-/// A program that can be run.
+/// A program that is interpreted.
 pub struct Interpreter<H> {
     operations: Vec<Operation<H>>,
     helpers: Vec<Helper<H>>,
-    /// Where functions begin whose addresses the program takes, in order.
+    /// The slots of functions whose addresses the program takes, ascending.
     taken: Vec<u32>,
     memory: usize,
 }
@@ -28,12 +24,14 @@ impl<H> Interpreter<H> {
         size_of_val(&*self.operations) + size_of_val(&*self.helpers) + size_of_val(&*self.taken)
     }
 
-    /// Prepares a program. It fails if the platform lacks what the program refers to.
+    /// Prepares a program. Fails if the platform lacks what the program refers to.
     ///
     /// # Safety
-    /// What the verifier was told holds of the platform (how much memory there is, what helpers give and do, where
-    /// values lie), and of each context that it runs with: its state is new, with such arguments, or this program
-    /// stopped in it.
+    /// *The contract holds* by which the program was verified:
+    /// * `platform` has the own memory, helpers and values of tables that the contract says; helpers do and return what
+    ///   it says.
+    /// * The state of each context that this is run with is new, with the contract's arguments, or this program has
+    ///   stopped in it. The regions that the arguments point to stay valid during the run.
     pub unsafe fn new(verified: &Verified, platform: Platform<H>) -> Result<Self, String> {
         Ok(Interpreter {
             operations: prepare(verified, platform)?,
@@ -43,13 +41,13 @@ impl<H> Interpreter<H> {
         })
     }
 
-    /// Prepares a program of which nothing is proved: everything is checked while it runs.
+    /// Prepares a program that isn't verified: all accesses are checked at run time.
     pub fn unproven(program: Program, platform: Platform<H>) -> Result<Self, String> {
-        // SAFETY: the verifier was told nothing.
+        // SAFETY: it has no contract: every instruction has a guard.
         unsafe { Self::new(&Verified::unproven(program), platform) }
     }
 
-    /// Runs from the context's state on to the end: gives r0. Or until the program stops: it can be run again then.
+    /// Runs from the context's state to the end, and returns r0; or until the program stops, and can be run again.
     ///
     /// # Panics
     /// If the context's memory isn't as large as the platform said, or its state isn't this program's.
@@ -68,7 +66,8 @@ impl<H> Interpreter<H> {
         };
         let mut at = machine.operation(machine.context.state.slot);
         while !at.is_null() {
-            // SAFETY: they are the program's operations, and it has its registers and memory alone.
+            // SAFETY: the machine is running: `at` is one of its operations, registers and memory are borrowed here.
+            // The contract of the program holds, as `new` demands.
             at = unsafe { ((*at).enter)(at, registers.as_mut_ptr(), base, &mut machine) };
         }
         let result = machine.result;

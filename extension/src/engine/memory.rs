@@ -1,8 +1,8 @@
-//! What a program can address.
+//! The memory of a program.
 //!
-//! `unsafe` here: a block is had by its address, because programs read and write it at addresses that they compute. It
-//! is freed once, by who has it; and lent as bytes only for as long as that is. What programs access is asked of the
-//! engines, which do it only where the verifier or a guard has proved it.
+//! `unsafe` here: the block is kept by its address, because programs access it at addresses that they compute. It is
+//! freed once, by its owner, and lent as bytes only while that is borrowed. Engines access it only where the verifier
+//! or a guard has proved the access.
 
 use alloc::{boxed::Box, sync::Arc, vec};
 use core::any::Any;
@@ -11,15 +11,15 @@ use core::slice;
 
 use crate::{DEPTH, FRAME};
 
-/// A program's stack and, behind it, its own memory. The program's addresses of both are the same wherever they lie: it
-/// can be stopped on one machine and resumed on another, and learns nothing of the one it runs on.
+/// A program's stack and, behind it, its own memory. The program's addresses of both don't depend on where they are: a
+/// program can be stopped on one machine and resumed on another, and learns nothing of either.
 #[derive(Debug)]
 pub struct Memory {
-    /// Stack, own memory, and room for what begins at its last byte.
+    /// Stack, own memory, and room for an access that begins at its last byte.
     block: NonNull<u64>,
-    /// Of the own memory, in bytes.
+    /// The size of the own memory, in bytes.
     size: usize,
-    /// Who else has the block, and keeps it for as long as this is; `None`: it is freed with this.
+    /// The owner of a borrowed block, which keeps it alive; `None`: the block is freed with this.
     lender: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -29,14 +29,14 @@ const ROOM: usize = 8;
 impl Memory {
     /// The program's address of its own memory; the stack lies below.
     pub const BEGIN: u64 = 1 << 30;
-    /// More bytes can't be had.
+    /// The most bytes of own memory.
     pub const MOST: usize = 1 << 30;
-    /// Bytes before own memory that somebody else has: the stack. A page.
+    /// Bytes that must be in front of borrowed own memory, for the stack: a page.
     pub const BEFORE: usize = STACK;
-    /// Bytes behind it.
+    /// Bytes that must be behind borrowed own memory.
     pub const BEHIND: usize = ROOM;
 
-    /// Zeros: at least so many bytes, rounded up to a power of two.
+    /// Own memory of at least so many bytes, rounded up to a power of two, all zeros.
     ///
     /// # Panics
     /// If these are more than [`Memory::MOST`].
@@ -47,15 +47,15 @@ impl Memory {
         Memory { block: NonNull::from(Box::leak(block)).cast(), size, lender: None }
     }
 
-    /// Own memory of `size` bytes, a power of two, that `lender` has, and may share with others.
+    /// Own memory of `size` bytes, a power of two, that is borrowed from `lender`, who may share it.
     ///
     /// # Safety
-    /// From [`Memory::BEFORE`] bytes before `own` to [`Memory::BEHIND`] bytes behind its end there must be memory for
-    /// as long as the lender lives; what isn't own memory must be nobody else's. `own` is a multiple of 8. Others may
-    /// change own memory meanwhile only if nobody asks this for it as bytes.
+    /// `own` is a multiple of 8. From [`Memory::BEFORE`] bytes before it to [`Memory::BEHIND`] bytes behind its end is
+    /// memory that stays valid while the lender lives. All of it but own memory is this one's alone. Others may access
+    /// own memory only if [`Memory::own`] and all others that lend it as bytes aren't called.
     pub unsafe fn lent(own: NonNull<u64>, size: usize, lender: Arc<dyn Any + Send + Sync>) -> Memory {
         assert!(size.is_power_of_two() && (8..=Self::MOST).contains(&size), "{size} bytes of lent memory");
-        // SAFETY: that memory is there.
+        // SAFETY: so many bytes in front of it are memory.
         let block = unsafe { own.byte_sub(STACK) };
         block.expose_provenance();
         Memory { block, size, lender: Some(lender) }
@@ -66,7 +66,7 @@ impl Memory {
         self.size
     }
 
-    /// Bytes that it takes, with the stack.
+    /// Bytes that it takes, stack included.
     pub(crate) fn bytes(&self) -> usize {
         STACK + self.size + ROOM
     }
@@ -82,7 +82,7 @@ impl Memory {
         &mut self.all_mut()[STACK..STACK + size]
     }
 
-    /// Bytes that a program says the address of, in its own memory or in its stack.
+    /// Bytes at an address of the program, in its own memory or in its stack.
     pub fn at(&self, address: u64, length: u64) -> Option<&[u8]> {
         let begin = self.offset(address, length)?;
         self.all().get(begin..begin + length as usize)
@@ -94,23 +94,23 @@ impl Memory {
         self.all_mut().get_mut(begin..begin + length as usize)
     }
 
-    /// What a program has to say to reach memory that isn't its own, such as a packet: allowed only where the verifier
-    /// knows how much there is.
+    /// The program's address of memory that isn't its own, such as a packet. The program may use it only if the
+    /// verifier knows the region.
     pub fn address_of<T>(&self, place: *const T) -> u64 {
         (place.expose_provenance() as u64).wrapping_sub(self.base() as u64)
     }
 
-    /// Where in truth a program's address is. What is there, only who proved it knows.
+    /// The machine's address of a program's address, which is not checked.
     pub fn place(&self, address: u64) -> *mut u8 {
         with_exposed_provenance_mut(self.base().wrapping_add(address as usize))
     }
 
-    /// Where address 0 would be.
+    /// The machine's address of the program's address 0.
     pub(super) fn base(&self) -> usize {
         self.block.as_ptr().expose_provenance().wrapping_add(STACK).wrapping_sub(Self::BEGIN as usize)
     }
 
-    /// The lowest address, and how many bytes a program may check that it stays in.
+    /// The lowest address of stack and own memory, and the bytes of both together.
     pub(super) fn reach(size: usize) -> (u64, u64) {
         (Self::BEGIN - STACK as u64, (STACK + size) as u64)
     }
@@ -125,12 +125,12 @@ impl Memory {
     }
 
     fn all(&self) -> &[u8] {
-        // SAFETY: the block, as the bytes that it consists of.
+        // SAFETY: the block has so many bytes, lives as long as this, and nobody changes it while it is borrowed.
         unsafe { slice::from_raw_parts(self.block.as_ptr().cast(), STACK + self.size + ROOM) }
     }
 
     fn all_mut(&mut self) -> &mut [u8] {
-        // SAFETY: the same, and nobody else has it.
+        // SAFETY: the block has so many bytes, lives as long as this, and nobody accesses it while it is borrowed.
         unsafe { slice::from_raw_parts_mut(self.block.as_ptr().cast(), STACK + self.size + ROOM) }
     }
 }
@@ -141,7 +141,7 @@ impl Drop for Memory {
             return;
         }
         let block = slice_from_raw_parts_mut(self.block.as_ptr(), (STACK + self.size + ROOM) / 8);
-        // SAFETY: it came from a box of this length, and is nobody else's, since it isn't lent.
+        // SAFETY: `new` has leaked it from a box of this length, since it has no lender.
         drop(unsafe { Box::from_raw(block) });
     }
 }
@@ -154,12 +154,12 @@ impl Clone for Memory {
     }
 }
 
-// SAFETY: it has its block alone, and changes it only when it is lent to be changed.
+// SAFETY: it owns its block, or shares ownership with a lender that is `Send`.
 unsafe impl Send for Memory {}
-// SAFETY: the same.
+// SAFETY: shared, it only lends its block to be read.
 unsafe impl Sync for Memory {}
 
-/// What can be read and written.
+/// A number that a program loads or stores.
 pub(super) trait Number: Copy {}
 impl Number for u8 {}
 impl Number for u16 {}
@@ -169,17 +169,21 @@ impl Number for i8 {}
 impl Number for i16 {}
 impl Number for i32 {}
 
+/// Loads a number at an address of the program.
+///
 /// # Safety
-/// The verifier or a guard says that the program may read there.
+/// `base` is that of the program's memory, and the verifier or a guard has proved that the program may read there.
 pub(super) unsafe fn read<T: Number>(base: usize, address: u64) -> T {
-    // SAFETY: as above; addresses of other memory than the block's were exposed by `address_of`.
+    // SAFETY: the address is in the block, or in other memory that was exposed by `address_of`.
     unsafe { with_exposed_provenance::<T>(base.wrapping_add(address as usize)).read_unaligned() }
 }
 
+/// Stores a number at an address of the program.
+///
 /// # Safety
-/// The verifier or a guard says that the program may write there.
+/// `base` is that of the program's memory, and the verifier or a guard has proved that the program may write there.
 pub(super) unsafe fn write<T: Number>(base: usize, address: u64, value: T) {
-    // SAFETY: as above.
+    // SAFETY: the address is in the block, or in other memory that was exposed by `address_of`.
     unsafe { with_exposed_provenance_mut::<T>(base.wrapping_add(address as usize)).write_unaligned(value) }
 }
 

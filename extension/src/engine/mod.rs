@@ -1,5 +1,5 @@
-//! What runs programs: an interpreter, and a compiler to the machine's own code. Both do the same in the same
-//! [`Context`].
+//! The engines that run verified programs: an interpreter, and a compiler to machine code. Both have the same
+//! semantics, and run in the same [`Context`].
 
 mod computation;
 mod context;

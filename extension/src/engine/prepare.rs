@@ -1,4 +1,4 @@
-//! Prepares a program for the interpreter: of each slot, an operation.
+//! Decodes a program for the interpreter: makes an operation of each slot.
 
 use alloc::{string::String, vec::Vec};
 
@@ -12,13 +12,13 @@ use super::steps::{Cell, Register as FromRegister};
 use crate::bytecode::*;
 use crate::{Guard, Verified};
 
-/// No more operations than these call each other without a pause.
+/// The most operations that call each other without returning.
 pub(super) const STRAIGHT: usize = 256;
 
-/// A program's operations.
+/// A prepared program: its operations.
 pub(super) fn prepare<H>(verified: &Verified, platform: Platform<H>) -> Result<Vec<Operation<H>>, String> {
     let program = verified.program();
-    // Where there is no instruction, the program never comes to.
+    // The second slot of a constant, which is never executed.
     let nothing = Instruction::Jump { width: Width::W64, offset: 0 };
     let all = (0..program.slots()).map(|at| {
         let it = program.at(at).unwrap_or(nothing);
@@ -32,7 +32,7 @@ pub(super) fn prepare<H>(verified: &Verified, platform: Platform<H>) -> Result<V
     all.collect()
 }
 
-/// A function for each kind of operand.
+/// Selects a function by the kind of operand.
 macro_rules! by_source {
     ($source:expr, $step:ident<$($first:ty),+ $(; $last:ty)?>) => {
         match $source {
@@ -42,7 +42,7 @@ macro_rules! by_source {
     };
 }
 
-/// A function of those named alike in both widths.
+/// Selects a function by the width.
 macro_rules! by_width {
     ($width:expr, $it:expr, $kind:ident: $($name:ident $wide:ident $narrow:ident,)* => $make:ident) => {
         match ($width, $it) {
@@ -190,7 +190,7 @@ fn extended<H>(width: Width, from: Size) -> Run<H> {
     }
 }
 
-/// The machine that is computed with is little-endian.
+/// The abstract machine is little-endian.
 fn swapped<H>(order: Order, size: Size, register: Register) -> Operation<H> {
     let run: Run<H> = match (order, size) {
         (Order::Little, Size::Double) => compute::<H, Mov64, FromRegister>,
@@ -205,7 +205,7 @@ fn swapped<H>(order: Order, size: Size, register: Register) -> Operation<H> {
     with(run, register, Operand::Register(register))
 }
 
-/// What accesses memory.
+/// Operations that access memory.
 enum Access {
     Load(Sign, Size),
     Store(Size, Operand),

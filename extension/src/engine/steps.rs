@@ -1,12 +1,15 @@
-//! What the interpreter does, operation by operation: one function for each that differs. Each goes on to the next one
-//! by itself, which is a jump where the compiler makes one of a call that comes last. Where it doesn't, the processor's
-//! stack grows, but not far: jumps back and calls return first, and so does the way from one stretch of
-//! [`super::prepare::STRAIGHT`] slots to another.
+//! The interpreter's operations, a function each (direct threading). An operation calls the next one itself, which is a
+//! jump where the compiler eliminates tail calls. Where it doesn't, the stack grows, but within bounds: jumps back and
+//! calls return to the interpreter's loop first, and so does every [`super::prepare::STRAIGHT`]th slot.
 //!
-//! `unsafe` here: registers and operations are found without asking whether they are there. That is sound because
-//! [`super::prepare`] numbers registers below [`FILE`], and makes of a program, whose shape is right, an operation for
-//! each slot, the last of which goes nowhere behind it. Memory is read and written at addresses that the program
-//! computes: see [`super::interpreter`].
+//! # Safety of operations
+//! A [`Run`] may be called with a *running machine*: `at` points to an operation of `machine.operations`, `r` to the
+//! [`FILE`] registers of the run, and `base` is that of the context's memory. Nobody else accesses registers and memory
+//! meanwhile. Then every access of a `Run` is valid:
+//! * [`super::prepare`] numbers registers below [`FILE`], and makes an operation for each slot of a well-formed
+//!   program, so that the next operation and the target of a jump exist; its constant is of the kind that its function
+//!   reads;
+//! * the addresses that loads and stores compute are proved by the verifier, or by their [`Guarded`].
 
 use core::ptr;
 
@@ -15,30 +18,32 @@ use super::context::{Context, Function, Helper, Stop, function};
 use super::memory::{Memory, Number, read, write};
 use crate::bytecode::Atomic;
 
-/// Does an operation, and those behind it for a while. Gives the one to go on with, or nothing if the program ended or
-/// stopped.
+/// Runs an operation, and some behind it. Returns the one to continue with; null if the program has ended or stopped.
+///
+/// # Safety
+/// It is called with a running machine (see the head of this file).
 pub(super) type Run<H> = unsafe fn(At<H>, *mut u64, usize, &mut Machine<H>) -> At<H>;
 
-/// Where an operation stands.
+/// A pointer to an operation.
 pub(super) type At<H> = *const Operation<H>;
 
 /// Registers, and a zero behind them.
 pub(super) const FILE: usize = 16;
 
-/// An instruction that was taken apart, so that it needn't be each time.
+/// A decoded instruction.
 pub(super) struct Operation<H> {
-    /// What does it after the one before.
+    /// Runs it after the operation before it.
     pub run: Run<H>,
-    /// What does it first.
+    /// Runs it from the interpreter's loop.
     pub enter: Run<H>,
     pub constant: Constant<H>,
-    /// Added to an address; or how many operations it jumps.
+    /// Is added to an address, or to the position of a jump.
     pub offset: i32,
     pub a: u8,
     pub b: u8,
 }
 
-/// What an operation computes with, or calls.
+/// The constant of an operation. Its kind follows from the operation's function.
 #[derive(Clone, Copy)]
 pub(super) union Constant<H> {
     pub number: u64,
@@ -50,9 +55,9 @@ pub(super) union Constant<H> {
 pub(super) struct Machine<'m, 'c, H> {
     pub context: &'m mut Context<'c, H>,
     pub helpers: &'m [Helper<H>],
-    /// Where functions begin whose addresses the program takes, in order.
+    /// The slots of functions whose addresses the program takes, ascending.
     pub taken: &'m [u32],
-    /// One for each slot.
+    /// The operation of each slot.
     pub operations: &'m [Operation<H>],
     /// Bytes of the program's own memory, a power of two.
     pub memory: usize,
@@ -64,6 +69,8 @@ impl<H> Machine<'_, '_, H> {
         ((at.addr() - self.operations.as_ptr().addr()) / size_of::<Operation<H>>()) as u64
     }
 
+    /// The operation of a slot.
+    ///
     /// # Panics
     /// If there is none.
     pub fn operation(&self, slot: u64) -> At<H> {
@@ -71,7 +78,7 @@ impl<H> Machine<'_, '_, H> {
         self.operations.as_ptr().wrapping_add(slot as usize)
     }
 
-    /// It goes on with this operation when it is run again.
+    /// Stops the program. It continues with this operation when it is run again.
     #[cold]
     fn stop(&mut self, at: At<H>, stop: Stop) -> At<H> {
         self.context.state.slot = self.slot(at);
@@ -88,10 +95,10 @@ impl<H> Machine<'_, '_, H> {
     }
 }
 
-/// What is computed with.
+/// The second operand of an operation.
 pub(super) trait Source {
     /// # Safety
-    /// `r` are registers.
+    /// `r` points to the registers of a running machine, and `it` is one of its operations with this kind of operand.
     unsafe fn of<H>(it: &Operation<H>, r: *const u64) -> u64;
 }
 
@@ -101,7 +108,7 @@ pub(super) struct Immediate;
 impl Source for Register {
     #[inline(always)]
     unsafe fn of<H>(it: &Operation<H>, r: *const u64) -> u64 {
-        // SAFETY: see the module.
+        // SAFETY: `b` is below `FILE`.
         unsafe { *r.add(it.b.into()) }
     }
 }
@@ -109,14 +116,14 @@ impl Source for Register {
 impl Source for Immediate {
     #[inline(always)]
     unsafe fn of<H>(it: &Operation<H>, _: *const u64) -> u64 {
-        // SAFETY: of such operations, it is a number.
+        // SAFETY: the constant of such an operation is a number.
         unsafe { it.constant.number }
     }
 }
 
-/// What is done with an address before memory there is accessed.
+/// The guard of an access.
 pub(super) trait Guarded {
-    /// Nothing if the program has to stop.
+    /// The address to access; `None` if the program has to stop.
     fn guard<H>(address: u64, bytes: usize, machine: &Machine<H>) -> Option<u64>;
 }
 
@@ -146,7 +153,7 @@ impl Guarded for Checked {
     }
 }
 
-/// How a jump is done.
+/// The kind of a jump.
 pub(super) trait Turn {
     const IS_BACK: bool = true;
     const IS_PAID: bool = false;
@@ -164,7 +171,7 @@ impl Turn for PaidBack {
     const IS_PAID: bool = true;
 }
 
-/// What is loaded and stored.
+/// A number that is loaded or stored, and its form in a register.
 pub(super) trait Cell: Number {
     fn widened(self) -> u64;
     fn narrowed(number: u64) -> Self;
@@ -187,10 +194,7 @@ macro_rules! cells {
 
 cells! { u8 u16 u32 u64 i8 i16 i32 }
 
-/// Functions that do operations. `$it` is the operation at `$at`.
-///
-/// # Safety
-/// As the module says of operations and registers, and the interpreter of memory; `base` is the memory's.
+/// Defines operations, each a [`Run`]. `$it` is the operation at `$at`.
 macro_rules! operations {
     ($(
         $(#[$what:meta])*
@@ -199,13 +203,15 @@ macro_rules! operations {
         ) $body:block
     )*) => {
         $($(#[$what])*
+        /// # Safety
+        /// As of every [`Run`].
         pub(super) unsafe fn $name<H, $($parameter: $trait),*>(
             $at: At<H>,
             $r: *mut u64,
             $base: usize,
             $machine: &mut Machine<H>,
         ) -> At<H> {
-            // SAFETY: as above.
+            // SAFETY: the machine is running, so that all accesses are valid: see the head of this file.
             unsafe {
                 let $it = &*$at;
                 $body
@@ -214,7 +220,7 @@ macro_rules! operations {
     };
 }
 
-/// Goes on with another operation.
+/// Continues with another operation.
 macro_rules! go {
     ($at:expr, $r:ident, $base:ident, $machine:ident) => {{
         let at = $at;
@@ -232,7 +238,7 @@ macro_rules! or_stop {
 }
 
 operations! {
-    /// Lets those that called this one return.
+    /// Returns to the interpreter's loop.
     pause<>(at, _it, _r, _base, _machine) {
         at
     }
@@ -315,7 +321,7 @@ operations! {
         go!(at.add(1), r, base, machine)
     }
 
-    /// Is always paid for, unless the verifier has proved that this is needless.
+    /// Takes from the budget, unless the verifier has proved that it needn't.
     call_local<T: Turn>(at, it, r, _base, machine) {
         if T::IS_PAID {
             or_stop!(machine.take_from_budget(), at, machine);
@@ -361,8 +367,7 @@ operations! {
     }
 }
 
-/// What an atomic operation leaves in memory. Nobody else has the program's memory while it runs, so there is no more
-/// to it.
+/// The value that an atomic operation leaves in memory. Nobody else accesses that meanwhile, so it needn't be atomic.
 fn after(operation: Atomic, old: u64, expected: u64, operand: u64) -> u64 {
     match operation {
         Atomic::Add | Atomic::FetchAdd => old.wrapping_add(operand),

@@ -1,4 +1,4 @@
-//! What only the verifier can ask of engines: fewer guards, or other ones.
+//! Tests of engines with guards that only the verifier can choose.
 
 use alloc::boxed::Box;
 use alloc::string::ToString;

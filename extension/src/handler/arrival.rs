@@ -1,6 +1,7 @@
-//! What a handler has while it runs, besides its memory: the message, its tables, and what it sends.
+//! The state of a handler while it runs, besides its memory: the message, its tables and pipes, and what it sends.
 
 use alloc::vec::Vec;
+use core::mem::offset_of;
 use core::ptr::{self, NonNull};
 
 use super::frame::Frame;
@@ -8,16 +9,17 @@ use super::pipes::Through;
 use super::tables::Table;
 use crate::engine::Memory;
 use crate::verifier::Region;
+use crate::xdp;
 
-/// The regions that handlers are given, by the verifier's numbers: what they see of a message, and the message.
+/// The verifier's numbers of the regions that all handlers have: the context and the message.
 pub(super) const CONTEXT: Region = 0;
 pub(super) const PACKET: Region = 1;
 
-/// A message that a handler sends, as the device shall have it.
+/// A message that a handler sends, as the device transmits it.
 pub type Sent = Vec<u8>;
 
-/// What programs see of a message: Linux's `struct xdp_md`, and behind it, where the verifier has loads of pointers go,
-/// these pointers with all their bits.
+/// The context: Linux's `struct xdp_md`, and behind it its pointers with all their bits. The verifier rewrites loads of
+/// pointers to load these.
 #[repr(C)]
 #[derive(Debug, Default)]
 pub(super) struct Seen {
@@ -31,7 +33,15 @@ pub(super) struct Seen {
     pub end: u64,
 }
 
-/// See the head of this file.
+const _: () = {
+    assert!(offset_of!(Seen, data) == xdp::context::DATA as usize);
+    assert!(offset_of!(Seen, data_end) == xdp::context::DATA_END as usize);
+    assert!(offset_of!(Seen, interface) == xdp::context::INTERFACE as usize);
+    assert!(offset_of!(Seen, queue) == xdp::context::QUEUE as usize);
+    assert!(offset_of!(Seen, egress) == xdp::context::EGRESS as usize);
+};
+
+/// The host's part of a run of a handler.
 #[derive(Debug)]
 pub(super) struct Arrival {
     pub seen: Seen,
@@ -42,11 +52,11 @@ pub(super) struct Arrival {
     pub sent: Vec<Sent>,
     /// When it arrived, in nanoseconds of the machine's clock.
     pub now: u64,
-    /// What numbers that nobody should guess are made of.
+    /// The state of the random number generator.
     random: u64,
 }
 
-// SAFETY: the frame is there only while somebody runs, who has all of it.
+// SAFETY: the frame is there only during `Handler::run`, which borrows it on the thread that runs.
 unsafe impl Send for Arrival {}
 
 impl Arrival {
@@ -54,10 +64,10 @@ impl Arrival {
         Arrival { seen: Seen::default(), frame: None, tables, pipes, sent: Vec::new(), now: 0, random }
     }
 
-    /// Has the program see a message from now on.
+    /// Shows the program a message.
     ///
     /// # Safety
-    /// Until [`Arrival::leave`], the frame is nobody else's.
+    /// Until [`Arrival::leave`], the frame lives, and is only accessed through this.
     pub unsafe fn enter(&mut self, frame: &mut Frame<'_>, memory: &Memory) {
         self.frame = Some(NonNull::from(frame).cast());
         self.show(memory);
@@ -69,11 +79,11 @@ impl Arrival {
 
     /// The message.
     pub fn frame(&mut self) -> Option<&mut Frame<'_>> {
-        // SAFETY: it is this one's until it leaves, and lent no longer than this is.
+        // SAFETY: until `leave` the frame lives, and is only accessed through this, which is borrowed mutably.
         self.frame.map(|frame| unsafe { &mut *ptr::from_mut(frame.cast::<Frame<'_>>().as_mut()) })
     }
 
-    /// Says where the message is.
+    /// Updates the context: where the message is.
     pub fn show(&mut self, memory: &Memory) {
         let Some(frame) = self.frame() else { return };
         let bytes = frame.bytes_mut();
@@ -82,7 +92,7 @@ impl Arrival {
         (self.seen.begin, self.seen.end) = (begin, end);
     }
 
-    /// Another number.
+    /// The next random number.
     pub fn random(&mut self) -> u32 {
         // SplitMix64.
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -1,45 +1,48 @@
-//! The Internet's checksum (RFC 1071) of bytes, also in the pass that copies them: words as the machine has them are
-//! added, because the sum's order of bytes is then that of the words in the message.
+//! The Internet checksum (RFC 1071), also in the same pass as a copy. Words are added in the machine's byte order: the
+//! sum then has the byte order of the words in the message.
 //!
-//! `unsafe` here: memory is read and written by pointers, because others may share it. That is sound because callers
-//! promise that it is there.
+//! `unsafe` here: memory is accessed by pointers, because the region may be shared with an application that changes it.
 
-/// So many bytes at a time: few enough for vector registers, and that partial sums don't overflow.
+/// Bytes that are summed at once: they fit into vector registers, and partial sums don't overflow.
 const BLOCK: usize = 32;
 
+/// The checksum of bytes.
+///
 /// # Safety
-/// So many bytes can be read there.
+/// `length` bytes can be read at `from`.
 pub(super) unsafe fn of(from: *const u8, length: usize) -> u16 {
-    // SAFETY: the caller's promise.
+    // SAFETY: so many bytes can be read.
     unsafe { passed(from, length, |_, _| {}) }
 }
 
-/// Copies them, too.
+/// The checksum of bytes that it copies.
 ///
 /// # Safety
-/// So many bytes can be read there and written here, and they don't overlap.
+/// `length` bytes can be read at `from` and written at `to`, and they don't overlap.
 pub(super) unsafe fn copied(to: *mut u8, from: *const u8, length: usize) -> u16 {
-    // SAFETY: `passed` hands on parts of what is read, so what is written lies at the same place here.
+    // SAFETY: so many bytes can be read; each part is written at the same distance from `to`.
     unsafe {
         passed(from, length, |at, bytes| to.add(at).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()))
     }
 }
 
+/// The checksum of bytes, which are passed to `take` in parts, with the distance of each.
+///
 /// # Safety
-/// So many bytes can be read there.
+/// `length` bytes can be read at `from`.
 #[inline(always)]
 unsafe fn passed(from: *const u8, length: usize, mut take: impl FnMut(usize, &[u8])) -> u16 {
     let mut sums = [0u64; BLOCK / 4];
     let mut at = 0;
     while at + BLOCK <= length {
-        // SAFETY: all of it lies before the end.
+        // SAFETY: the block ends before `length`.
         let block = unsafe { from.add(at).cast::<[u8; BLOCK]>().read_unaligned() };
         take(at, &block);
         add(&mut sums, &block);
         at += BLOCK;
     }
     let (mut block, left) = ([0; BLOCK], length - at);
-    // SAFETY: so many are left.
+    // SAFETY: so many bytes are left, fewer than a block.
     unsafe { block.as_mut_ptr().copy_from_nonoverlapping(from.add(at), left) };
     take(at, &block[..left]);
     add(&mut sums, &block);
@@ -67,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// Word by word, as the standard has it.
+    /// Word by word, as in the RFC.
     fn naive(bytes: &[u8]) -> u16 {
         let word = |pair: &[u8]| u64::from(u16::from_ne_bytes([pair[0], *pair.get(1).unwrap_or(&0)]));
         folded(bytes.chunks(2).map(word).sum())
@@ -80,7 +83,7 @@ mod tests {
             for begin in [0, 1, 2, 7, 31] {
                 let part = &bytes[begin..begin + length];
                 let mut to = vec![0xaa; length + 1];
-                // SAFETY: both are as long as that.
+                // SAFETY: both have so many bytes.
                 let sums =
                     unsafe { (of(part.as_ptr(), length), copied(to.as_mut_ptr(), part.as_ptr(), length)) };
                 assert_eq!(sums, (naive(part), naive(part)));

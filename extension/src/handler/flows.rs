@@ -1,6 +1,6 @@
-//! Whose handler runs for what arrives. A flow is a filter with a handler; it has an owner, who has a share of the
-//! machine: what arrives beyond it is processed lazily, by whoever it is for when that has its turn, so that nobody can
-//! flood the machine with handlers (paper 003, section VI.4).
+//! Flows: which handler runs for a message. A flow is a filter with a handler, and has an owner. Each owner has a share
+//! of the machine's time. Messages beyond it are processed lazily, when the process that they are for is scheduled, so
+//! that no owner can monopolise the machine (*ASHs*, section VI.4).
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -16,21 +16,21 @@ use crate::engine::jit::Pages;
 /// An owner of flows, as the host numbers it.
 pub type OwnerId = u64;
 
-/// A flow. Numbers of flows that were detached are used again.
+/// The number of a flow. Numbers of detached flows are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowId(usize);
 
-/// What handlers of one owner may have.
+/// The share of an owner: how much its handlers may run.
 #[derive(Clone, Copy, Debug)]
 pub struct Share {
-    /// Runs in each window of time; a long run counts as several ([`Share::ROUNDS`]).
+    /// Runs in each window. A long run counts as several ([`Share::ROUNDS`]).
     pub runs: u64,
     /// The window, in nanoseconds.
     pub window: u64,
 }
 
 impl Share {
-    /// So many rounds of loops count as one run more.
+    /// Rounds of loops that count as one more run.
     pub const ROUNDS: u64 = 64;
 }
 
@@ -41,20 +41,20 @@ impl Default for Share {
     }
 }
 
-/// What became of the messages of a flow.
+/// Statistics of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Runs of the handler.
     pub runs: u64,
-    /// Messages that it consumed: those that it answered, too.
+    /// Messages that the handler consumed, including those that it answered.
     pub consumed: u64,
-    /// That it transmitted.
+    /// Messages that it transmitted.
     pub transmitted: u64,
-    /// That it passed on.
+    /// Messages that it passed on.
     pub passed: u64,
     /// Runs that were stopped.
     pub stopped: u64,
-    /// Messages for which it didn't run, because its owner's share was used up.
+    /// Messages that were left for later, because the owner's share was used up.
     pub lazily: u64,
     /// Messages that it sent.
     pub sent: u64,
@@ -72,7 +72,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// What is to be done with the message.
+    /// What the device does with the message.
     pub fn verdict(self) -> Verdict {
         match self {
             Outcome::Ran(_, Ended::With(verdict)) => verdict,
@@ -83,13 +83,13 @@ impl Outcome {
 
 struct Owner {
     share: Share,
-    /// When its window has begun, and what it has used since.
+    /// When its window began, and how much of its share it has used since.
     since: u64,
     used: u64,
 }
 
 impl Owner {
-    /// Whether there is something left of its share now.
+    /// Whether something is left of its share at this time.
     fn may_run(&mut self, now: u64) -> bool {
         if now.wrapping_sub(self.since) >= self.share.window {
             (self.since, self.used) = (now, 0);
@@ -105,7 +105,7 @@ struct Flow {
     counts: Counts,
 }
 
-/// See the head of this file. `M` is the memory of the demultiplexer's code.
+/// All flows of a device. `M` is the executable memory of the demultiplexer.
 pub struct Flows<M> {
     demultiplexer: Demultiplexer<usize, M>,
     flows: Vec<Option<Flow>>,
@@ -115,15 +115,14 @@ pub struct Flows<M> {
 
 #[cfg(all(unix, target_arch = "x86_64"))]
 impl Flows<Pages> {
-    /// No flows yet. The seed should be a number that nobody can guess; owners have such a share, if it isn't said
-    /// otherwise.
+    /// No flows. `seed` should be unpredictable; `share` is what owners have by default.
     pub fn compiled(seed: u64, share: Share) -> Self {
         Flows::with(Demultiplexer::compiled(seed), share)
     }
 }
 
 impl Flows<NoCode> {
-    /// The same without a compiler.
+    /// The same, with a demultiplexer that isn't compiled.
     pub fn walking(seed: u64, share: Share) -> Self {
         Flows::with(Demultiplexer::walking(seed), share)
     }
@@ -134,7 +133,7 @@ impl<M: Deref<Target = [u8]>> Flows<M> {
         Flows { demultiplexer, flows: Vec::new(), owners: BTreeMap::new(), share }
     }
 
-    /// Gives an owner another share.
+    /// Changes the share of an owner.
     pub fn share(&mut self, owner: OwnerId, share: Share) {
         self.owner(owner).share = share;
     }
@@ -144,10 +143,10 @@ impl<M: Deref<Target = [u8]>> Flows<M> {
         self.owners.entry(owner).or_insert(Owner { share, since: 0, used: 0 })
     }
 
-    /// From now on the handler runs for what the filter wants, unless another one wins.
+    /// Attaches a handler: it runs for the messages of this filter, unless a filter of higher rank wants them.
     ///
     /// # Errors
-    /// The filter can't be; for people.
+    /// Why the filter is refused, in words for people.
     pub fn attach(
         &mut self,
         owner: OwnerId,
@@ -166,20 +165,20 @@ impl<M: Deref<Target = [u8]>> Flows<M> {
         Ok(FlowId(number))
     }
 
-    /// Another handler runs for this flow from the next message on; gives the one before.
+    /// Replaces the handler of a flow. Returns the former one.
     pub fn replace(&mut self, FlowId(flow): FlowId, handler: Handler) -> Option<Handler> {
         let flow = self.flows.get_mut(flow)?.as_mut()?;
         Some(core::mem::replace(&mut flow.handler, handler))
     }
 
-    /// The flow is none any more; gives its handler.
+    /// Detaches a flow. Returns its handler.
     pub fn detach(&mut self, FlowId(flow): FlowId) -> Option<Handler> {
         let flow = self.flows.get_mut(flow)?.take()?;
         self.demultiplexer.remove(flow.filter);
         Some(flow.handler)
     }
 
-    /// An owner has gone, and all its flows with it.
+    /// Removes an owner with all its flows.
     pub fn dismiss(&mut self, owner: OwnerId) {
         self.owners.remove(&owner);
         let its: Vec<FlowId> = self.all().filter(|(_, it)| *it == owner).map(|(flow, _)| flow).collect();
@@ -192,7 +191,7 @@ impl<M: Deref<Target = [u8]>> Flows<M> {
         flows.filter_map(|(number, flow)| Some((FlowId(number), flow.as_ref()?.owner)))
     }
 
-    /// What became of a flow's messages so far.
+    /// The statistics of a flow.
     pub fn counts(&self, FlowId(flow): FlowId) -> Option<Counts> {
         Some(self.flows.get(flow)?.as_ref()?.counts)
     }
@@ -202,8 +201,8 @@ impl<M: Deref<Target = [u8]>> Flows<M> {
         Some(&mut self.flows.get_mut(flow)?.as_mut()?.handler)
     }
 
-    /// A message has arrived at a device's queue, at a time of the machine's clock in nanoseconds: its handler runs.
-    /// What that sends is in the handler, until the next message.
+    /// Runs the handler of a message that has arrived at this interface and queue; `now` is the machine's clock in
+    /// nanoseconds. The messages that the handler sends are kept in it until the next run.
     #[inline]
     pub fn arrive(&mut self, frame: &mut Frame<'_>, device: (u32, u32), now: u64) -> Outcome {
         let Some(&number) = self.demultiplexer.classify(frame.bytes()) else { return Outcome::Nobodys };

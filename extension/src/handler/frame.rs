@@ -1,6 +1,6 @@
-//! A message as a device gives it.
+//! Frames: messages as devices deliver them.
 
-/// The longest message.
+/// Bytes of the longest message.
 pub const LONGEST: u32 = 1 << 16;
 
 /// A message in a buffer, with room before and behind it.
@@ -12,10 +12,10 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// The bytes from `begin` to `end` of a buffer.
+    /// The message from `begin` to `end` of a buffer.
     ///
     /// # Panics
-    /// If the buffer hasn't got these.
+    /// If `begin..end` isn't within the buffer.
     pub fn new(buffer: &'a mut [u8], begin: usize, end: usize) -> Frame<'a> {
         assert!(begin <= end && end <= buffer.len(), "a frame of {begin}..{end} in {} bytes", buffer.len());
         Frame { buffer, begin, end }
@@ -31,18 +31,18 @@ impl<'a> Frame<'a> {
         &mut self.buffer[self.begin..self.end]
     }
 
-    /// Where in its buffer it is now.
+    /// Where the message is in its buffer.
     pub fn range(&self) -> core::ops::Range<usize> {
         self.begin..self.end
     }
 
-    /// Moves its beginning (positive: it loses bytes). Whether there is room.
+    /// Moves the beginning of the message (positive: it becomes shorter). Returns whether there is room.
     pub fn adjust_head(&mut self, by: isize) -> bool {
         let begin = self.begin.checked_add_signed(by).filter(|begin| *begin < self.end);
         begin.inspect(|begin| self.begin = *begin).is_some()
     }
 
-    /// Moves its end (positive: it gets zeros). Whether there is room.
+    /// Moves the end of the message (positive: zeros are appended). Returns whether there is room.
     pub fn adjust_tail(&mut self, by: isize) -> bool {
         let end =
             self.end.checked_add_signed(by).filter(|end| *end > self.begin && *end <= self.buffer.len());
@@ -55,7 +55,7 @@ impl<'a> Frame<'a> {
         end.is_some()
     }
 
-    /// As it was, at such a place, with such bytes.
+    /// Puts the message back to where it was, with these bytes.
     pub(super) fn restore(&mut self, range: core::ops::Range<usize>, bytes: &[u8]) {
         (self.begin, self.end) = (range.start, range.end);
         self.bytes_mut().copy_from_slice(bytes);

@@ -1,8 +1,8 @@
-//! What handlers can call: some of Linux's helpers, by Linux's numbers, and some that Linux hasn't, which objects
-//! declare as weak functions that say what is done there.
+//! The helpers of handlers: some of Linux's, by Linux's numbers, and some that Linux doesn't have. Objects define these
+//! as weak functions, whose bodies do the work on Linux.
 //!
-//! `unsafe` here: memory is read and written at addresses that programs say. That is sound because the verifier proved,
-//! of each helper, what [`terms`] says that it wants.
+//! `unsafe` here: memory is accessed at addresses that programs pass. The verifier has proved of each argument what the
+//! helper's [`terms`] demand (*proved arguments*); what they accept unproved, the helper checks.
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -17,33 +17,23 @@ use super::checksum;
 use super::frame::LONGEST;
 use super::pipes;
 use super::tables::{Put, Table, Trouble};
-use crate::engine::{Answer, Context, Helper, Memory};
+use crate::engine::{self, Answer, Context, Helper, Memory};
 use crate::verifier::{self, Bytes, Given, Wanted};
+use crate::xdp;
 
-const LOOKUP: u32 = 1;
-const UPDATE: u32 = 2;
-const DELETE: u32 = 3;
-const TIME: u32 = 5;
-const RANDOM: u32 = 7;
-const PROCESSOR: u32 = 8;
-const ADJUST_HEAD: u32 = 44;
-const ADJUST_TAIL: u32 = 65;
-const OUTPUT: u32 = 130;
-const LOAD_BYTES: u32 = 189;
-const STORE_BYTES: u32 = 190;
-/// Numbers that Linux doesn't use.
+/// Helpers that Linux doesn't have, by numbers that it doesn't use.
 const COPY: u32 = 240;
 const SEND: u32 = 241;
 const SUM: u32 = 242;
 const COPY_SUM: u32 = 243;
-/// From here on pipes are called, by their numbers.
+/// The helper of pipe 0; the others follow.
 const PIPES: u32 = 256;
 const HIGHEST: u32 = PIPES + pipes::MOST as u32 - 1;
 
-/// Bytes that a handler may send at one arrival.
+/// Bytes that a handler may send during one run.
 const MOST_SENT: usize = 1 << 18;
 
-/// Those that Linux hasn't, by what objects call them; a pipe is one of those that are called so far.
+/// The number of a helper that Linux doesn't have, by its name in objects. A pipe that isn't in `called` is added.
 pub(super) fn number(name: &str, called: &RefCell<Vec<String>>) -> Option<u32> {
     match name {
         "drystone_copy" => Some(COPY),
@@ -54,49 +44,8 @@ pub(super) fn number(name: &str, called: &RefCell<Vec<String>>) -> Option<u32> {
     }
 }
 
-/// What each wants and gives, for a handler that has such pipes.
-pub(super) fn terms(pipes: &[pipes::Definition]) -> BTreeMap<u32, verifier::Helper> {
-    let mut helpers = BTreeMap::new();
-    let mut put = |number, name, wants: &[Wanted], gives, moves| {
-        helpers.insert(number, verifier::Helper { name, wants: wants.to_vec(), gives, moves });
-    };
-    let any = Wanted::Number(0, u64::MAX);
-    let up_to = |most: u32| Wanted::Number(0, most.into());
-    let (key, value) = (Wanted::Readable(Bytes::Key), Wanted::Readable(Bytes::Value));
-    let (read, write) = (Wanted::Readable(Bytes::InNext), Wanted::Writable(Bytes::InNext));
-    let context = Wanted::Pointer(CONTEXT);
-    let (number, narrow) = (Given::Number(0, u64::MAX), Given::Number(0, u32::MAX as u64));
-    put(LOOKUP, "map_lookup_elem", &[Wanted::Map, key], Given::ValueOrNull, None);
-    put(UPDATE, "map_update_elem", &[Wanted::Map, key, value, any], number, None);
-    put(DELETE, "map_delete_elem", &[Wanted::Map, key], number, None);
-    put(TIME, "ktime_get_ns", &[], number, None);
-    put(RANDOM, "get_prandom_u32", &[], narrow, None);
-    put(PROCESSOR, "get_smp_processor_id", &[], narrow, None);
-    put(ADJUST_HEAD, "xdp_adjust_head", &[context, any], number, Some(PACKET));
-    put(ADJUST_TAIL, "xdp_adjust_tail", &[context, any], number, Some(PACKET));
-    put(OUTPUT, "ringbuf_output", &[Wanted::Map, read, up_to(LONGEST), any], number, None);
-    put(LOAD_BYTES, "xdp_load_bytes", &[context, any, write, up_to(LONGEST)], number, None);
-    put(STORE_BYTES, "xdp_store_bytes", &[context, any, read, up_to(LONGEST)], number, None);
-    // What it checks itself, once for all bytes.
-    put(COPY, "drystone_copy", &[any, Wanted::Anything, any], number, None);
-    put(SUM, "drystone_sum", &[Wanted::Anything, any], number, None);
-    put(COPY_SUM, "drystone_copy_sum", &[any, Wanted::Anything, any], number, None);
-    put(SEND, "drystone_send", &[Wanted::Map, read, up_to(LONGEST)], number, None);
-    for (pipe, its) in pipes.iter().zip(PIPES..) {
-        let kept = match pipe.registers {
-            0 => Wanted::Anything,
-            registers => Wanted::Changeable(Bytes::Exactly(8 * registers as u32)),
-        };
-        let anything = Wanted::Anything;
-        match pipe.is_over {
-            true => put(its, "pipe_over", &[anything, any, anything, kept], number, None),
-            false => put(its, "pipe_into", &[any, anything, any, anything, kept], number, None),
-        }
-    }
-    helpers
-}
-
 type C<'a, 'b> = &'a mut Context<'b, Arrival>;
+type Function = engine::Function<Arrival>;
 
 macro_rules! helpers {
     ($($name:ident($context:ident $(, $argument:ident)*) $body:block)*) => {
@@ -114,10 +63,12 @@ macro_rules! helpers {
     };
 }
 
+/// Bytes at an address of the program.
+///
 /// # Safety
-/// The verifier has proved that so many bytes can be read there, and nobody changes them meanwhile.
+/// Address and length are proved arguments. The bytes aren't changed while the result lives.
 unsafe fn read<'a>(memory: &Memory, address: u64, length: usize) -> &'a [u8] {
-    // SAFETY: the caller's promise.
+    // SAFETY: the verifier has proved that so many bytes can be read there.
     unsafe { slice::from_raw_parts(memory.place(address), length) }
 }
 
@@ -125,17 +76,17 @@ fn said(result: Result<(), Trouble>) -> i64 {
     result.map_or_else(|trouble| trouble as i64, |()| 0)
 }
 
-/// A key or a value, which is copied because it may lie in a value of the table; most are short.
+/// A copy of a key or a value, because the original may lie in a value of the table. Most are short.
 type Copied = SmallVec<[u8; 64]>;
 
-/// The table, and a key of it as the program has it.
+/// A table, and a key that the program passes.
 fn table_and_key<'a>(
     context: &'a mut Context<'_, Arrival>,
     map: u64,
     key: u64,
 ) -> Option<(&'a mut Table, Copied)> {
     let table = context.host.tables.get_mut(map as usize)?;
-    // SAFETY: a key is what was wanted.
+    // SAFETY: a proved argument is a key of this table. It is copied at once.
     let key = Copied::from_slice(unsafe { read(context.memory, key, table.key_bytes()?) });
     Some((table, key))
 }
@@ -150,7 +101,7 @@ helpers! {
         match (table_and_key(context, map, key), Put::from_number(how)) {
             (Some((table, key)), Some(how)) => {
                 let bytes = table.value_bytes();
-                // SAFETY: a value is what was wanted.
+                // SAFETY: a proved argument is a value of this table. It is copied at once.
                 let value = Copied::from_slice(unsafe { read(context.memory, value, bytes) });
                 said(context.host.tables[map as usize].put(&key, &value, how))
             }
@@ -174,7 +125,7 @@ helpers! {
         if done { 0 } else { Trouble::Invalid as i64 }
     }
     output(context, map, message, length) {
-        // SAFETY: that many bytes are what was wanted.
+        // SAFETY: proved arguments are so many bytes. Rings are not among the program's memory.
         let message = unsafe { read(context.memory, message, length as usize) };
         match context.host.tables.get_mut(map as usize) {
             Some(Table::Ring(ring)) => said(ring.say(message)),
@@ -184,7 +135,7 @@ helpers! {
     load_bytes(context, _message, offset, to, length) {
         let to = context.memory.place(to);
         match part(context, offset, length) {
-            // SAFETY: that many bytes can be written there, as was wanted; perhaps into the message itself.
+            // SAFETY: so many bytes of the message are there, and proved arguments can be written; they may overlap.
             Some(from) => unsafe { to.copy_from(from, length as usize); 0 },
             None => Trouble::Invalid as i64,
         }
@@ -192,7 +143,7 @@ helpers! {
     store_bytes(context, _message, offset, from, length) {
         let from = context.memory.place(from);
         match part(context, offset, length) {
-            // SAFETY: that many bytes can be read there, as was wanted; perhaps in the message itself.
+            // SAFETY: so many bytes of the message are there, and proved arguments can be read; they may overlap.
             Some(to) => unsafe { to.copy_from(from, length as usize); 0 },
             None => Trouble::Invalid as i64,
         }
@@ -200,7 +151,7 @@ helpers! {
     copy(context, to, from, length) {
         match both(context, to, from, length) {
             Some((to, from)) => {
-                // SAFETY: both lie where they should with all their bytes, and don't overlap.
+                // SAFETY: `both` has checked them: so many bytes of the region and of the message, which are apart.
                 unsafe { to.copy_from_nonoverlapping(from, length as usize) };
                 pay(context, length);
                 0
@@ -210,9 +161,9 @@ helpers! {
     }
     sum(context, from, length) {
         match part(context, from.wrapping_sub(context.host.seen.begin), length) {
-            // SAFETY: it lies in the message with all its bytes.
             Some(from) => {
                 pay(context, length);
+                // SAFETY: `part` has checked that so many bytes are in the message.
                 unsafe { checksum::of(from, length as usize) }.into()
             }
             None => Trouble::Invalid as i64,
@@ -220,16 +171,16 @@ helpers! {
     }
     copy_sum(context, to, from, length) {
         match both(context, to, from, length) {
-            // SAFETY: both lie where they should with all their bytes, and don't overlap.
             Some((to, from)) => {
                 pay(context, length);
+                // SAFETY: `both` has checked them: so many bytes of the region and of the message, which are apart.
                 unsafe { checksum::copied(to, from, length as usize) }.into()
             }
             None => Trouble::Invalid as i64,
         }
     }
     send(context, _ring, message, length) {
-        // SAFETY: that many bytes are what was wanted.
+        // SAFETY: proved arguments are so many bytes. They are only copied.
         let message = unsafe { read(context.memory, message, length as usize) };
         let so_far: usize = context.host.sent.iter().map(Vec::len).sum();
         if so_far + message.len() > MOST_SENT {
@@ -241,7 +192,7 @@ helpers! {
     }
 }
 
-/// Takes data through a pipe of the handler's.
+/// Takes data through a pipe of the handler.
 extern "C" fn pipe<const N: usize>(context: C<'_, '_>, a: u64, b: u64, c: u64, d: u64, e: u64) -> Answer {
     let is_over = context.host.pipes[N].is_over;
     let (length, kept) = if is_over { (b, d) } else { (c, e) };
@@ -252,23 +203,22 @@ extern "C" fn pipe<const N: usize>(context: C<'_, '_>, a: u64, b: u64, c: u64, d
     };
     let Some((to, from)) = places else { return Ok(Trouble::Invalid as i64 as u64).into() };
     let kept = context.memory.place(kept).cast();
-    // SAFETY: both lie where they should with all their bytes, and don't overlap, or are the same; registers are what
-    // was wanted. They may lie among the data, as they are read before and written afterwards.
+    // SAFETY: `both` or `part` has checked that so many bytes are there; the two are apart, or the same. The registers
+    // are a proved argument. They may lie in the data, because they are read before it is, and written afterwards.
     unsafe { context.host.pipes[N].run(from, to, length as usize, kept) };
     pay(context, length);
     Ok(0).into()
 }
 
-/// Takes from the budget what data costs that is gone through, so that long runs count as several: so many bytes are a
-/// round of a loop.
+/// Takes the cost of processing data from the budget: `ROUND` bytes cost as much as a round of a loop.
 #[inline]
 fn pay(context: C<'_, '_>, bytes: u64) {
     const ROUND: u64 = 64;
-    // Who has nothing left is stopped at its next loop.
+    // A handler without budget stops at its next jump back.
     context.pay(bytes / ROUND);
 }
 
-/// Where bytes go in the region, and where in the message they come from.
+/// The target of bytes in the region and their source in the message, if both lie there with their whole length.
 fn both(context: &mut Context<Arrival>, to: u64, from: u64, length: u64) -> Option<(*mut u8, *const u8)> {
     let size = context.memory.size() as u64;
     let begin = to & size.wrapping_sub(1);
@@ -277,7 +227,7 @@ fn both(context: &mut Context<Arrival>, to: u64, from: u64, length: u64) -> Opti
         .then(|| (context.memory.place(Memory::BEGIN + begin), from.cast_const()))
 }
 
-/// Some bytes of the message.
+/// A part of the message, if it lies there with its whole length.
 fn part(context: &mut Context<Arrival>, offset: u64, length: u64) -> Option<*mut u8> {
     let end = offset.checked_add(length)?;
     let bytes = context.host.frame()?.bytes_mut().get_mut(offset as usize..end as usize)?;
@@ -288,21 +238,75 @@ extern "C" fn missing(_: C<'_, '_>, _: u64, _: u64, _: u64, _: u64, _: u64) -> A
     Ok(0).into()
 }
 
-/// By number; no terms have those that there aren't.
+/// A helper: its implementation, and what the verifier is told of it.
+struct Row {
+    number: u32,
+    function: Function,
+    terms: verifier::Helper,
+}
+
+/// All helpers but pipes.
+fn rows() -> [Row; 15] {
+    let row = |number, function, name, wants: &[Wanted], gives, moves| {
+        let terms = verifier::Helper { name, wants: wants.to_vec(), gives, moves };
+        Row { number, function, terms }
+    };
+    let any = Wanted::Number(0, u64::MAX);
+    let up_to = |most: u32| Wanted::Number(0, most.into());
+    let (key, value) = (Wanted::Readable(Bytes::Key), Wanted::Readable(Bytes::Value));
+    let (read, write) = (Wanted::Readable(Bytes::InNext), Wanted::Writable(Bytes::InNext));
+    let context = Wanted::Pointer(CONTEXT);
+    let (number, narrow) = (Given::Number(0, u64::MAX), Given::Number(0, u32::MAX as u64));
+    let (map, anything) = (Wanted::Map, Wanted::Anything);
+    let bytes = up_to(LONGEST);
+    [
+        row(xdp::LOOKUP, look_up, "map_lookup_elem", &[map, key], Given::ValueOrNull, None),
+        row(xdp::UPDATE, update, "map_update_elem", &[map, key, value, any], number, None),
+        row(xdp::DELETE, delete, "map_delete_elem", &[map, key], number, None),
+        row(xdp::TIME, time, "ktime_get_ns", &[], number, None),
+        row(xdp::RANDOM, random, "get_prandom_u32", &[], narrow, None),
+        row(xdp::PROCESSOR, processor, "get_smp_processor_id", &[], narrow, None),
+        row(xdp::ADJUST_HEAD, adjust_head, "xdp_adjust_head", &[context, any], number, Some(PACKET)),
+        row(xdp::ADJUST_TAIL, adjust_tail, "xdp_adjust_tail", &[context, any], number, Some(PACKET)),
+        row(xdp::OUTPUT, output, "ringbuf_output", &[map, read, bytes, any], number, None),
+        row(xdp::LOAD_BYTES, load_bytes, "xdp_load_bytes", &[context, any, write, bytes], number, None),
+        row(xdp::STORE_BYTES, store_bytes, "xdp_store_bytes", &[context, any, read, bytes], number, None),
+        // These check their arguments themselves, once for all bytes.
+        row(COPY, copy, "drystone_copy", &[any, anything, any], number, None),
+        row(SUM, sum, "drystone_sum", &[anything, any], number, None),
+        row(COPY_SUM, copy_sum, "drystone_copy_sum", &[any, anything, any], number, None),
+        row(SEND, send, "drystone_send", &[map, read, bytes], number, None),
+    ]
+}
+
+/// What the verifier is told of the helpers of a handler that has these pipes.
+pub(super) fn terms(pipes: &[pipes::Definition]) -> BTreeMap<u32, verifier::Helper> {
+    let its_own = pipes.iter().zip(PIPES..).map(|(pipe, number)| (number, terms_of_pipe(pipe)));
+    rows().into_iter().map(|row| (row.number, row.terms)).chain(its_own).collect()
+}
+
+/// A pipe's arguments: where data goes, unless the pipe writes over it; where it comes from; how long it is; where it
+/// ends; and the pipe's registers.
+fn terms_of_pipe(pipe: &pipes::Definition) -> verifier::Helper {
+    let (any, anything) = (Wanted::Number(0, u64::MAX), Wanted::Anything);
+    let kept = match pipe.registers {
+        0 => anything,
+        registers => Wanted::Changeable(Bytes::Exactly(8 * registers as u32)),
+    };
+    let (name, wants) = match pipe.is_over {
+        true => ("pipe_over", [anything, any, anything, kept].into()),
+        false => ("pipe_into", [any, anything, any, anything, kept].into()),
+    };
+    verifier::Helper { name, wants, gives: Given::Number(0, u64::MAX), moves: None }
+}
+
+/// Helpers by number. The verifier lets no program call a number that has none.
 pub(super) fn table() -> Vec<Helper<Arrival>> {
     let mut table = alloc::vec![Helper { function: missing as _, arguments: 0 }; HIGHEST as usize + 1];
-    macro_rules! put {
-        ($($number:ident: $function:ident, $arguments:literal;)*) => {
-            $(table[$number as usize] = Helper { function: $function, arguments: $arguments };)*
-        };
+    for Row { number, function, terms } in rows() {
+        table[number as usize] = Helper { function, arguments: terms.wants.len() };
     }
-    put! {
-        LOOKUP: look_up, 2; UPDATE: update, 4; DELETE: delete, 2; TIME: time, 0; RANDOM: random, 0;
-        PROCESSOR: processor, 0; ADJUST_HEAD: adjust_head, 2; ADJUST_TAIL: adjust_tail, 2; OUTPUT: output, 4;
-        LOAD_BYTES: load_bytes, 4;
-        STORE_BYTES: store_bytes, 4; COPY: copy, 3; SEND: send, 3; SUM: sum, 2; COPY_SUM: copy_sum, 3;
-    }
-    let pipes: [extern "C" fn(C<'_, '_>, u64, u64, u64, u64, u64) -> Answer; pipes::MOST] =
+    let pipes: [Function; pipes::MOST] =
         [pipe::<0>, pipe::<1>, pipe::<2>, pipe::<3>, pipe::<4>, pipe::<5>, pipe::<6>, pipe::<7>];
     for (place, function) in table[PIPES as usize..].iter_mut().zip(pipes) {
         *place = Helper { function, arguments: 5 };

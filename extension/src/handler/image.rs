@@ -1,4 +1,4 @@
-//! A handler as its file has it.
+//! Images: handlers as they are in object files.
 
 use alloc::{format, string::String, vec, vec::Vec};
 use core::cell::RefCell;
@@ -8,7 +8,7 @@ use super::tables::kind;
 use crate::bytecode::{self, Definition, Object, Slot};
 use crate::composite::shared;
 
-/// Bytes that the region of a handler can have.
+/// The greatest size of a region, in bytes.
 pub const LARGEST_REGION: u64 = 1 << 30;
 
 const PAGE: u64 = 4096;
@@ -16,30 +16,30 @@ const PAGE: u64 = 4096;
 /// Where a handler will run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Machine {
-    /// In an engine of Drystone, which has helpers that Linux hasn't.
+    /// In an engine of Drystone, with helpers that Linux doesn't have.
     Drystone,
-    /// In Linux's kernel: what a helper would do there the handler does itself.
+    /// In Linux's kernel, where the object's own functions take the place of these helpers.
     Linux,
 }
 
-/// A program with the maps that it refers to, as every engine takes it.
+/// A program with the maps that it refers to, for any engine.
 #[derive(Clone, Debug)]
 pub struct Image {
     /// The function's name.
     pub name: String,
     /// Its instructions; constants refer to maps by their numbers.
     pub slots: Vec<Slot>,
-    /// What its files say that others may do with it (section `license`): Linux lends some helper functions by that.
+    /// Its licence (section `license`): Linux has helpers that only some licences may call.
     pub licence: String,
     /// Its maps.
     pub maps: Vec<bytecode::Map>,
-    /// Pipes that it calls, by the numbers that it calls them by.
+    /// The pipes that it calls, by number.
     pub(super) pipes: Vec<pipes::Definition>,
 }
 
 impl Image {
-    /// Reads an object file that `clang -g -target bpf` has made; `entry` is the handler's function, and needn't be
-    /// said if there is only one.
+    /// Reads an object file of `clang -g -target bpf`. `entry` is the handler's function; it can be left out if there
+    /// is only one.
     ///
     /// # Errors
     /// What is wrong with the file, for people.
@@ -47,9 +47,9 @@ impl Image {
         Image::composed(&[bytes], entry, machine)
     }
 
-    /// The same of several object files: what one of them only declares, or has as weak, is another one's. So protocols
-    /// are composed with each other and with what an application does (paper 003, section II-C). The first file's
-    /// variables begin the region.
+    /// Links several object files: a function that is only declared, or weak, in one of them is taken from another. So
+    /// protocols are composed with each other and with an application (*ASHs*, section II-C). The variables of the
+    /// first file are at the beginning of the region.
     ///
     /// # Errors
     /// What is wrong with the files, for people.
@@ -74,7 +74,7 @@ impl Image {
         Ok(image)
     }
 
-    /// A service as a handler: what [`crate::composite::Program::respond`] made of it, which keeps so many variables.
+    /// The handler that [`crate::composite::Program::respond`] made of a service that keeps so many variables.
     pub fn of_responder(name: &str, slots: Vec<Slot>, kept: usize) -> Image {
         let service = bytecode::Map {
             name: "service".into(),
@@ -86,8 +86,8 @@ impl Image {
         Image { name: name.into(), slots, licence, maps: vec![service], pipes: vec![] }
     }
 
-    /// How a map is made: for a section of variables, which has no definition, as libbpf does it, so that applications
-    /// can map it.
+    /// The definition of a map. A section of variables has none in the file, and gets the one that libbpf gives it, so
+    /// that applications can map it.
     pub fn definition(map: &bytecode::Map) -> Definition {
         const MAPPABLE: u32 = 1 << 10;
         const READ_ONLY: u32 = 1 << 7;
@@ -101,7 +101,7 @@ impl Image {
         })
     }
 
-    /// The map that is the region which the handler shares with its application, by number.
+    /// The number of the map that is the handler's region, which it shares with its application.
     pub fn region(&self) -> Option<usize> {
         let is_region = |map: &bytecode::Map| map.definition.is_some_and(|it| it.kind == kind::ARENA);
         self.maps.iter().position(is_region)
@@ -113,7 +113,7 @@ impl Image {
         definition.map_or(0, |it| (u64::from(it.entries) * PAGE).next_power_of_two())
     }
 
-    /// Where the file wants the region to lie, in its application and for itself.
+    /// The address at which the file wants the region, in the application and in the handler.
     pub fn region_address(&self) -> Option<u64> {
         let definition = self.region().and_then(|region| self.maps[region].definition);
         definition.map(|it| it.extra).filter(|address| *address != 0)
@@ -143,8 +143,8 @@ impl Image {
         Ok(())
     }
 
-    /// The instructions for a machine on which pointers to the region, which lies at `region`, are what the application
-    /// has: numbers of 32 bits. What changes pointers between Linux's address spaces does nothing then.
+    /// The instructions for Drystone's engines, where the region is at address `region`, below 4 GiB, for the
+    /// application and the handler. Linux's casts between address spaces only cut pointers to 32 bits then.
     pub(super) fn lowered(&self, region: u64) -> Vec<Slot> {
         let (number, mut slots) = (self.region(), self.slots.clone());
         for at in 0..slots.len() {

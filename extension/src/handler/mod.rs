@@ -1,8 +1,9 @@
-//! Handlers: an application's own code that runs where a message arrives, before any process does (paper 003).
+//! Handlers: application code that runs where a message arrives, before any process does (*ASHs*).
 //!
-//! A handler is an eBPF program with the calling convention of Linux's XDP, so that one object file runs there and here
-//! ([`Image`]). Here it runs as a [`Handler`]: verified, compiled, with its tables, and with a region of memory that it
-//! shares with its application. It gives a [`Verdict`] on each [`Frame`].
+//! A handler is an eBPF program with the calling convention of Linux's XDP, so that the same object file ([`Image`])
+//! runs in Linux's kernel and in Drystone's engines. There it is a [`Handler`]: verified and compiled, with its tables,
+//! and with a region of memory that it shares with its application. It gives a [`Verdict`] on each [`Frame`]. [`Flows`]
+//! choose the handler of a message.
 
 mod arrival;
 mod checksum;

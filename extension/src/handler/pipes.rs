@@ -1,9 +1,8 @@
-//! Pipes that handlers have in their files: what they do to the data of a message on its way into the region, or where
-//! it is. In C it is a function of a word (`PIPE` in handler.h). On Linux that stands in a loop; here its bytecode
-//! becomes a pass (paper 003, section II-B).
+//! The pipes of handlers, which process the data of a message on its way into the region, or in place. In C a pipe is a
+//! function of a word (`PIPE` in handler.h). On Linux it is called in a loop; here its bytecode is compiled to a
+//! [`Pass`] (*ASHs*, section II-B).
 //!
-//! `unsafe` here: passes are run where data lies, and registers are had by their address. That is sound because who
-//! calls [`Through::run`] has both.
+//! `unsafe` here: data and registers are passed by address, because the region may be shared with an application.
 
 use alloc::vec::Vec;
 use alloc::{format, string::String};
@@ -12,13 +11,13 @@ use core::cell::RefCell;
 use crate::bytecode::{self, Object, Program, Slot};
 use crate::pipe::{Fault, Gauge, Handle, MOST_REGISTERS, Mode, Pass, Pipe, Pipes, Registers};
 
-/// More of them a handler can't have.
+/// The most pipes that a handler can have.
 pub(super) const MOST: usize = 8;
-/// What functions are called that take data through a pipe, before its name: into the region, and where it lies.
+/// The prefixes of functions that take data through a pipe: into the region, and in place.
 const INTO: &str = "drystone_pipe_into_";
 const OVER: &str = "drystone_pipe_over_";
 
-/// A pipe as a file has it, with where it writes to.
+/// A pipe as it is in the object file, with where it writes to.
 #[derive(Clone, Debug)]
 pub(super) struct Definition {
     name: String,
@@ -28,7 +27,7 @@ pub(super) struct Definition {
     slots: Vec<Slot>,
 }
 
-/// The number of the pipe that such a function calls, among those that are named so far.
+/// The number of the pipe that a function calls, if it is named so. A function that isn't in `named` is added.
 pub(super) fn number(function: &str, named: &RefCell<Vec<String>>) -> Option<usize> {
     if !function.starts_with(INTO) && !function.starts_with(OVER) {
         return None;
@@ -42,7 +41,7 @@ pub(super) fn number(function: &str, named: &RefCell<Vec<String>>) -> Option<usi
 }
 
 impl Definition {
-    /// Looks for the pipes that functions are named after.
+    /// Finds the pipes that these functions call.
     pub fn all(files: &[&[u8]], functions: &[String]) -> Result<Vec<Definition>, String> {
         if functions.len() > MOST {
             return Err(format!("it takes data through {} pipes: there may be {MOST}", functions.len()));
@@ -79,9 +78,9 @@ impl Definition {
 /// A pipe that is ready to run.
 #[derive(Debug)]
 pub(super) struct Through {
-    /// Whether it writes where the data lies.
+    /// Whether it works in place.
     pub is_over: bool,
-    /// Those with narrower registers first.
+    /// The same pipe compiled for different widths of registers, the narrowest first.
     passes: Vec<(Pass, Registers, Handle)>,
     registers: usize,
 }
@@ -104,22 +103,23 @@ impl Through {
         Ok(Through { is_over: pipe.is_over, passes, registers: pipe.registers })
     }
 
-    /// Takes data through the pipe, whose registers begin as they are kept, and are kept then.
+    /// Takes data through the pipe. Its registers are loaded from `kept`, and stored there in the end.
     ///
     /// # Safety
-    /// There are so many bytes in both places, which are apart or the same, and as many registers as the pipe has.
+    /// `bytes` bytes can be read at `from` and written at `to`, which are apart or the same. `kept` points to as many
+    /// numbers as the pipe has registers.
     pub unsafe fn run(&mut self, from: *const u8, to: *mut u8, bytes: usize, kept: *mut u64) {
         for (pass, registers, handle) in &mut self.passes {
-            // SAFETY: there are so many.
+            // SAFETY: `kept` has as many numbers as the pipe has registers.
             let import = |it| registers.import(handle.number(it), unsafe { kept.add(it).read_unaligned() });
             if (0..self.registers).try_for_each(import) == Err(Fault::Wide) {
                 continue;
             }
-            // SAFETY: as above.
+            // SAFETY: so many bytes can be read and written; a handler's lists have no gaps, and keep the length.
             unsafe { pass.run_at(from, to, bytes, registers) };
             for it in 0..self.registers {
                 let value = registers.export(handle.number(it)).unwrap_or_default();
-                // SAFETY: there are so many.
+                // SAFETY: `kept` has as many numbers as the pipe has registers.
                 unsafe { kept.add(it).write_unaligned(value) };
             }
             return;

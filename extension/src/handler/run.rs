@@ -1,8 +1,7 @@
-//! A handler that is ready to run, here.
+//! Handlers that are ready to run in Drystone's engines.
 //!
-//! `unsafe` here: engines are made of what the verifier accepted. That is sound because they run as it was told:
-//! helpers are those of the terms, own memory has the size that it says, tables stay where they are, and each run
-//! begins with the context that it says.
+//! `unsafe` here: engines run verified programs, for which the contract holds: helpers are those of [`terms`], own
+//! memory has the size that they say, values of tables don't move, and each run begins with a context.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,28 +17,29 @@ use crate::Guard;
 use crate::bytecode;
 use crate::engine::{Context, Executable, Memory, Platform, State, Stop};
 use crate::verifier::verify;
+use crate::xdp;
 
 /// What becomes of a message: Linux's `XDP_...`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The handler has a fault, and says so itself; the message is gone.
+    /// The handler reports a fault of its own. The message is dropped.
     Aborted,
-    /// The handler has done all, or wants nothing of it.
+    /// The message is dropped: it is processed, or unwanted.
     Drop,
-    /// It is processed as if there were no handler: also what a handler says that undid what it did (a voluntary
-    /// abort).
+    /// The message is processed as if there were no handler. A handler that has undone its changes says so too (a
+    /// voluntary abort).
     Pass,
-    /// It goes back to where it came from, as it is now.
+    /// The message goes back to the device that it came from, as it is now.
     Transmit,
 }
 
 impl Verdict {
-    /// By Linux's number; those that aren't known are as [`Verdict::Aborted`], as on Linux.
+    /// The verdict with Linux's number. Unknown numbers are [`Verdict::Aborted`], as on Linux.
     pub fn from_number(number: u64) -> Verdict {
         match number as u32 {
-            1 => Verdict::Drop,
-            2 => Verdict::Pass,
-            3 => Verdict::Transmit,
+            xdp::DROP => Verdict::Drop,
+            xdp::PASS => Verdict::Pass,
+            xdp::TRANSMIT => Verdict::Transmit,
             _ => Verdict::Aborted,
         }
     }
@@ -48,9 +48,9 @@ impl Verdict {
 /// How a run of a handler has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself.
+    /// The handler returned.
     With(Verdict),
-    /// It was stopped (an involuntary abort): the message is as it came, nothing is sent, and only the handler's own
+    /// The handler was stopped (an involuntary abort). The message is as it came, and nothing is sent; the handler's
     /// region and tables may have changed.
     Stopped(Stop),
 }
@@ -58,9 +58,9 @@ pub enum Ended {
 /// How a handler runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// Rounds of loops that can't be proved to be short: more stop it.
+    /// The budget of a run: rounds of loops that aren't proved to be short. More of them stop the handler.
     pub budget: u64,
-    /// A number that nobody can guess: constants are mixed with it, and tables and random numbers made of it.
+    /// An unpredictable number: it blinds constants, and seeds tables and random numbers.
     pub key: u64,
     /// Whether it is interpreted also where it could be compiled.
     pub interpreted: bool,
@@ -72,7 +72,7 @@ impl Default for Settings {
     }
 }
 
-/// See the head of this file.
+/// A verified handler with its engine, tables and memory.
 pub struct Handler {
     name: String,
     names: Vec<String>,
@@ -87,15 +87,15 @@ pub struct Handler {
 }
 
 impl Handler {
-    /// Makes a handler of an object file (see [`Image::read`]), with a region of its own.
+    /// Makes a handler of an object file ([`Image::read`]), with a region of its own.
     ///
     /// # Errors
-    /// What is wrong with the file, or what the verifier says against the program, for people.
+    /// What is wrong with the file, or why the verifier refuses the program, in words for people.
     pub fn new(bytes: &[u8], entry: Option<&str>, settings: Settings) -> Result<Handler, String> {
         Handler::of(&Image::read(bytes, entry, Machine::Drystone)?, settings)
     }
 
-    /// The same of what was read.
+    /// Makes a handler of an image, with a region of its own.
     ///
     /// # Errors
     /// As for [`Handler::new`].
@@ -104,8 +104,9 @@ impl Handler {
         Handler::with_region(image, memory, Memory::BEGIN, settings)
     }
 
-    /// The same, with memory that may be shared with the application, where that has it at `address`: a multiple of its
-    /// length, which is the image's [`Image::region_bytes`], below 4 GiB. So pointers to it are the same for both.
+    /// Makes a handler whose region is `memory`, which may be shared with the application. Pointers to it are the same
+    /// for both: `address` is the region's in the application, a multiple of its length ([`Image::region_bytes`]),
+    /// below 4 GiB.
     ///
     /// # Errors
     /// As for [`Handler::new`].
@@ -134,7 +135,7 @@ impl Handler {
         let helpers = helpers::table();
         let platform = Platform { helpers: &helpers, values: &values, memory: memory.size() };
         let key = (!settings.interpreted).then_some(settings.key);
-        // SAFETY: see the head of this file.
+        // SAFETY: the contract holds: see the head of this file.
         let engine = unsafe { Executable::new(&verified, platform, key)? };
         let may_stop = verified.guards().iter().any(|guard| matches!(guard, Guard::Budget | Guard::Check));
         Ok(Handler {
@@ -149,17 +150,17 @@ impl Handler {
         })
     }
 
-    /// What its function is called.
+    /// The name of its function.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it has loops that aren't proved to be short, and so may be stopped.
+    /// Whether it can be stopped, because it has loops that aren't proved to be short.
     pub fn may_be_stopped(&self) -> bool {
         self.kept.is_some()
     }
 
-    /// Runs it for a message that has arrived at a device's queue, at a time of the machine's clock in nanoseconds.
+    /// Runs it for a message that has arrived at this interface and queue. `now` is the machine's clock in nanoseconds.
     pub fn run(&mut self, frame: &mut Frame<'_>, (interface, queue): (u32, u32), now: u64) -> Ended {
         let Handler { engine, arrival, memory, budget, left, kept, .. } = self;
         arrival.sent.clear();
@@ -169,7 +170,7 @@ impl Handler {
             kept.clear();
             kept.extend_from_slice(frame.bytes());
         }
-        // SAFETY: the frame is lent to this, which leaves it below.
+        // SAFETY: the frame is borrowed until after `leave`, and not accessed before.
         unsafe { arrival.enter(frame, memory) };
         let seen = memory.address_of(&raw const arrival.seen);
         let mut context = Context::new(State::new([seen, 0, 0, 0, 0], *budget), memory, arrival);
@@ -188,7 +189,7 @@ impl Handler {
         }
     }
 
-    /// What it sent at the last arrival, in order.
+    /// The messages that its last run sent, in order.
     pub fn sent(&self) -> &[Sent] {
         &self.arrival.sent
     }
@@ -222,7 +223,7 @@ fn tables(image: &Image, key: u64) -> Result<Vec<Table>, String> {
     Ok(tables)
 }
 
-/// The program's address of what constants name.
+/// The program's address of a table's first value, which constants refer to.
 fn first_value(table: &mut Table, memory: &Memory) -> u64 {
     match table {
         Table::Array(array) => array.get(0).map_or(0, |value| memory.address_of(value.as_mut_ptr())),

@@ -1,21 +1,26 @@
-//! What handlers may do: the terms that the verifier holds them to.
+//! The contract of handlers, which the verifier proves that they keep.
 
 use alloc::string::String;
 use alloc::vec::Vec;
 use alloc::{format, vec};
+use core::mem::offset_of;
 
-use super::arrival::{CONTEXT, PACKET};
+use super::arrival::{CONTEXT, PACKET, Seen};
 use super::frame::LONGEST;
 use super::helpers;
 use super::image::Image;
 use super::tables::{Table, kind};
 use crate::bytecode::Size;
 use crate::verifier::{self, Contract, Extent, Field, Given, Memory, Region};
+use crate::xdp;
 
-/// From here on regions are those of tables' values.
+/// The region of the first table's values; each table has one.
 const VALUES: Region = PACKET + 1;
 
-/// For a program with such tables, and a region of so many bytes (0: none).
+/// The contract of a program with these tables, and a region of so many bytes (0: none).
+///
+/// # Errors
+/// A table's values are too large.
 pub(super) fn contract(image: &Image, tables: &mut [Table], region_bytes: u64) -> Result<Contract, String> {
     let mut regions =
         vec![context(), Memory { extent: Extent::ToEnd(LONGEST), ..Memory::bytes("the message", 0) }];
@@ -40,17 +45,19 @@ pub(super) fn contract(image: &Image, tables: &mut [Table], region_bytes: u64) -
     })
 }
 
-/// `struct xdp_md`, as [`super::arrival::Seen`] is laid out.
+/// `struct xdp_md`, as [`Seen`] is laid out. Loads of a pointer are rewritten to load all its bits.
 fn context() -> Memory {
-    let field =
-        |offset, gives, stands_at| Field { offset, size: Size::Word, gives, writable: false, stands_at };
+    let field = |offset, gives, stands_at: Option<usize>| {
+        let stands_at = stands_at.map(|at| (at as i16, Size::Double));
+        Field { offset, size: Size::Word, gives, writable: false, stands_at }
+    };
     let any = Given::Number(0, u32::MAX as u64);
     let fields = vec![
-        field(0, Given::Pointer(PACKET), Some((24, Size::Double))),
-        field(4, Given::End(PACKET), Some((32, Size::Double))),
-        field(12, any, None),
-        field(16, any, None),
-        field(20, any, None),
+        field(xdp::context::DATA, Given::Pointer(PACKET), Some(offset_of!(Seen, begin))),
+        field(xdp::context::DATA_END, Given::End(PACKET), Some(offset_of!(Seen, end))),
+        field(xdp::context::INTERFACE, any, None),
+        field(xdp::context::QUEUE, any, None),
+        field(xdp::context::EGRESS, any, None),
     ];
-    Memory { fields, ..Memory::bytes("the context", 40) }
+    Memory { fields, ..Memory::bytes("the context", size_of::<Seen>() as u32) }
 }

@@ -1,4 +1,4 @@
-//! What a pipe does with each word: the form in which all front ends write it, and from which it is evaluated and
+//! The intermediate form of pipes: what a pipe does with each word. All front ends produce it; it is evaluated, or
 //! compiled.
 
 use alloc::vec::Vec;
@@ -9,45 +9,45 @@ use super::Gauge;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Value(pub(super) u16);
 
-/// One step: what is computed, and how wide it is. Values hold zeros above that.
+/// One step: an operation, and the width of its value. The bits of values above their width are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub operation: Operation,
     pub width: Gauge,
 }
 
-/// What a step computes from values of earlier steps.
+/// An operation on values of earlier steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operation {
-    /// The word that comes in.
+    /// The input word.
     Input,
     Constant(u64),
-    /// What a persistent register held before this word.
+    /// The value of a register before this word.
     Register(u8),
-    /// Of two values as wide as the result.
+    /// Arithmetic on two values as wide as the result.
     Binary(Binary, Value, Value),
-    /// All bits the other way round.
+    /// The complement.
     Not(Value),
-    /// The bytes in the other order.
+    /// The bytes in reverse order.
     Swap(Value),
     /// The third value if the comparison of the first two holds, else the fourth.
     Select(Comparison, [Value; 4]),
-    /// With zeros above.
+    /// A value, extended with zeros.
     Widen(Value),
-    /// The low bits.
+    /// The low bits of a value.
     Narrow(Value),
-    /// Two values beside each other, the first one in the low bits.
+    /// The concatenation of two values, the first one in the low bits.
     Join(Value, Value),
-    /// A CRC32C, not inverted, and the word of any width that it takes in.
+    /// A CRC32C (not complemented), updated by a word of any width.
     Crc32c(Value, Value),
-    /// An Adler-32, and the byte that it takes in.
+    /// An Adler-32, updated by a byte.
     Adler32(Value, Value),
     /// An entry of a table.
     Read {
         table: u8,
         index: Value,
     },
-    /// Is the value that an entry becomes.
+    /// Sets an entry of a table to a value, and is that value.
     Write {
         table: u8,
         index: Value,
@@ -64,70 +64,70 @@ pub enum Binary {
     Sub,
     /// The product.
     Mul,
-    /// Bits that both have.
+    /// Bitwise and.
     And,
-    /// Bits that one has, or both.
+    /// Bitwise or.
     Or,
-    /// Bits that one has.
+    /// Bitwise exclusive or.
     Xor,
-    /// The smaller one, without signs.
+    /// The smaller one, unsigned.
     Min,
-    /// The larger one, without signs.
+    /// The larger one, unsigned.
     Max,
-    /// The sum, to which the bit is added that it carries: the step of the Internet checksum.
+    /// The sum plus its carry: the step of the Internet checksum.
     EndAroundAdd,
-    /// To higher bits.
+    /// Shift left.
     ShiftLeft,
-    /// To lower bits, with zeros above.
+    /// Logical shift right.
     ShiftRight,
-    /// To lower bits, with copies of the sign above.
+    /// Arithmetic shift right.
     ShiftRightSigned,
-    /// To higher bits, and from the highest to the lowest.
+    /// Rotation left.
     RotateLeft,
 }
 
-/// What is asked of two values.
+/// A comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Whether they are the same.
+    /// Equal.
     Equal,
-    /// Whether they are not.
+    /// Unequal.
     NotEqual,
-    /// Whether the first one is smaller, without signs.
+    /// The first one is less, unsigned.
     Below,
-    /// Whether the first one isn't larger, without signs.
+    /// The first one is less or equal, unsigned.
     BelowOrEqual,
-    /// Whether the first one is smaller, with signs.
+    /// The first one is less, signed.
     SignedLess,
-    /// Whether the first one isn't larger, with signs.
+    /// The first one is less or equal, signed.
     SignedLessOrEqual,
 }
 
-/// A register that outlives a word.
+/// A register, whose value is kept from one word to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Register {
     /// How wide it is.
     pub width: Gauge,
-    /// What it holds in the beginning.
+    /// Its initial value.
     pub initial: u64,
-    /// Whether it keeps its value from one run to the next. If not, each begins with the initial one.
+    /// Whether it keeps its value from one run to the next. If not, each run begins with the initial value.
     pub persists: bool,
 }
 
-/// A table that outlives a word: numbers of 64 bits, all 0 in the beginning.
+/// A table of 64-bit numbers that are kept from one word to the next; initially 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
-    /// How many there are: a power of two. Indices are taken modulo this.
+    /// The number of entries, a power of two. Indices are taken modulo it.
     pub entries: u32,
 }
 
-/// What a pipe does: steps in order, each of which something needs.
+/// What a pipe does: steps in order, none of them dead.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Body {
     pub steps: Vec<Step>,
-    /// The word that goes out; nothing if it is the one that came in.
+    /// The output word; `None`: the input word.
     pub output: Option<Value>,
-    /// The registers that change, at once and in the end, and what they become.
+    /// The new values of registers, assigned at once after all steps.
     pub updates: Vec<(u8, Value)>,
     pub registers: Vec<Register>,
     pub tables: Vec<Table>,
@@ -149,7 +149,7 @@ impl Body {
         }
     }
 
-    /// Of each step, by how many others it is used, and as output or update.
+    /// How often the value of each step is used.
     pub fn uses(&self) -> Vec<u16> {
         let mut uses = alloc::vec![0; self.steps.len()];
         for step in &self.steps {
@@ -163,7 +163,7 @@ impl Body {
 }
 
 impl Operation {
-    /// Calls for each value that it needs.
+    /// Calls `each` for each operand.
     pub fn operands(self, mut each: impl FnMut(Value)) {
         use Operation::*;
         match self {
@@ -181,7 +181,7 @@ impl Operation {
         }
     }
 
-    /// The values that it needs: the first ones of four.
+    /// Its operands, the first ones of four.
     pub fn all_operands(self) -> ([Value; 4], usize) {
         let (mut all, mut count) = ([Value(0); 4], 0);
         self.operands(|value| {
@@ -191,7 +191,7 @@ impl Operation {
         (all, count)
     }
 
-    /// The same of other values.
+    /// The same operation with other operands.
     pub fn renamed(self, name: impl Fn(Value) -> Value) -> Operation {
         use Operation::*;
         match self {
@@ -212,7 +212,7 @@ impl Operation {
 }
 
 impl Binary {
-    /// Of two words.
+    /// The result for two words.
     pub(super) fn of(self, width: Gauge, a: u64, b: u64) -> u64 {
         let (bits, most) = (width.bits(), width.most());
         let count = (b % u64::from(bits)) as u32;
@@ -238,7 +238,7 @@ impl Binary {
         all & most
     }
 
-    /// Whether operands can be exchanged, and any two of many taken first.
+    /// Whether it is commutative and associative.
     pub(super) fn gathers(self) -> bool {
         use Binary::*;
         matches!(self, Add | And | Or | Xor | Min | Max | EndAroundAdd)

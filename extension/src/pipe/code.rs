@@ -1,9 +1,13 @@
-//! What was compiled, and how it is called.
+//! Compiled code of pipes, and how it is called.
 //!
-//! `unsafe` here: compiled code is called. That is sound because who calls [`Compiled::call_units`] or another of these
-//! has the data that code is told of, and the cells of its pipes; because code reads and writes nothing else but its
-//! constants and its frame, which is as large as it says (`x86::compile` gives no code that needs more); and because it
-//! keeps the calling convention of System V (`x86::frame`).
+//! # Safety of calls
+//! Code may be called with *data for so many units* (or bytes):
+//! * `cells` are the cells of the list that it was compiled for;
+//! * the data can be read from `from` on, and what comes out of it can be written from `to` on, if the code writes;
+//! * the two don't overlap, or `to` isn't above `from` and the length doesn't change.
+//!
+//! Code accesses nothing else but its constants, and its frame, which is as large as [`Code::frame`] says. It keeps the
+//! calling convention of System V (`x86::frame`).
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 #[cfg(all(unix, target_arch = "x86_64"))]
@@ -15,14 +19,16 @@ use core::ops::Deref;
 #[cfg(all(unix, target_arch = "x86_64"))]
 use crate::engine::jit::Pages;
 
-/// 64-bit words that most code needs on the stack, and that any may.
+/// The frame of most code, and the largest one, in 64-bit words of the stack.
 const SMALL_FRAME: usize = 64;
 pub(super) const FRAME: usize = 1024;
 
 /// Bytes of the shortest unit: no word is longer.
 pub(super) const SHORTEST: usize = 8;
+/// Bytes of the longest unit. The evaluator takes as many at once.
+pub(super) const MOST_UNIT: usize = 256;
 
-/// What was compiled.
+/// What the compiler produces.
 #[derive(Debug, Default)]
 pub(super) struct Code {
     pub bytes: Vec<u8>,
@@ -30,38 +36,38 @@ pub(super) struct Code {
     pub units: usize,
     /// Where the loop over the shortest units begins, for what is left behind the last whole one.
     pub narrow: Option<usize>,
-    /// Where that begins which takes what is less than a unit.
+    /// Where the code begins for less than a unit.
     pub rest: usize,
-    /// Bytes of the source that the loop takes at once.
+    /// Bytes of the source in a unit.
     pub unit: usize,
-    /// More units at once don't fit into what the code counts with.
+    /// The most units of a call: with more, the code's counters would overflow.
     pub most: usize,
-    /// What the code finds at its constants' address.
+    /// The constants that the code reads.
     pub constants: Vec<u64>,
-    /// 64-bit words that it needs of the stack.
+    /// The size of its frame, in 64-bit words.
     pub frame: usize,
-    /// Whether it knows the gaps.
+    /// Whether it reads and writes around gaps.
     pub is_strided: bool,
     pub adlers: Vec<Adler>,
 }
 
-/// An Adler-32 whose sums the loop leaves in its frame: of bytes, of the sums before each vector, and of bytes with
-/// their weights.
+/// An Adler-32, whose three sums the loop leaves in its frame: of bytes, of the sums before each vector, and of
+/// weighted bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Adler {
     /// Its register.
     pub cell: usize,
     /// The word of the frame where the sums begin.
     pub sums: usize,
-    /// Words of each.
+    /// Words of each sum.
     pub words: usize,
-    /// Bytes that it sees of each unit.
+    /// Bytes of each unit that it gets.
     pub bytes: usize,
 }
 
 /// Where code is.
 enum Held {
-    /// As most code is: that is found sooner.
+    /// Pages of this process, the usual case: found without an indirect call.
     #[cfg(all(unix, target_arch = "x86_64"))]
     Pages(Pages),
     Other(Box<dyn Deref<Target = [u8]> + Send + Sync>),
@@ -92,12 +98,12 @@ impl Held {
     }
 }
 
-/// Code in its place.
+/// Compiled code in executable memory.
 pub(super) struct Compiled {
     place: Held,
-    /// Bits of a unit's length.
+    /// The binary logarithm of a unit's length.
     pub shift: u32,
-    /// As many units can be taken at once the short way: 0 if there is none.
+    /// The most units of a short call; 0 if there are no short calls.
     pub quick: usize,
     pub code: Code,
 }
@@ -108,13 +114,13 @@ impl fmt::Debug for Compiled {
     }
 }
 
-/// Cells, source, destination, how many units or bytes, constants, frame.
+/// The arguments: cells, source, destination, number of units or bytes, constants, frame.
 #[cfg(target_arch = "x86_64")]
 type Entry = unsafe extern "sysv64" fn(*mut u64, *const u8, *mut u8, usize, *const u64, *mut u64);
 #[cfg(not(target_arch = "x86_64"))]
 type Entry = unsafe extern "C" fn(*mut u64, *const u8, *mut u8, usize, *const u64, *mut u64);
 
-/// What code has of the stack, and more, so that it can begin where no vector lies across two lines of the cache.
+/// A frame, with room to align it so that no vector is split between two cache lines.
 struct Frame<const WORDS: usize>([MaybeUninit<u64>; WORDS]);
 
 /// Words of the longest vector.
@@ -128,8 +134,11 @@ impl<const WORDS: usize> Frame<WORDS> {
 }
 
 impl Compiled {
+    /// Puts code into executable memory.
+    ///
     /// # Safety
-    /// The place gives the same bytes, executable, and the machine can run them.
+    /// What `place` returns holds the same bytes, executable, which don't change or move while it lives. The machine
+    /// has the features that the code was compiled for.
     pub unsafe fn new<M: Deref<Target = [u8]> + Send + Sync + 'static>(
         mut code: Code,
         place: impl FnOnce(&[u8]) -> Result<M, String>,
@@ -146,10 +155,12 @@ impl Compiled {
         self.place.code().len()
     }
 
+    /// Takes units through the loop.
+    ///
     /// # Safety
-    /// As the module says.
+    /// There is data for `count` units (see the head of this file).
     pub unsafe fn call_units(&self, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
-        // SAFETY: as above.
+        // SAFETY: the loop begins at `units`; `quick` is 0 unless a small frame suffices.
         unsafe {
             if count <= self.quick {
                 self.call_small(self.code.units, cells, from, to, count);
@@ -159,33 +170,35 @@ impl Compiled {
         }
     }
 
+    /// Takes less than a unit, in a buffer.
+    ///
     /// # Safety
-    /// As the module says.
+    /// There is data for so many bytes, and zeros behind it that fill up the last word.
     pub unsafe fn call_rest(&self, cells: &mut [u64], from: *const u8, to: *mut u8, bytes: usize) {
-        // SAFETY: as above.
+        // SAFETY: the code for less than a unit begins at `rest`.
         unsafe { self.call_any(self.code.rest, cells, from, to, bytes) };
     }
 
-    /// As many of the shortest units as there are in so many bytes. Gives how many bytes that were.
+    /// Takes as many of the shortest units as there are in so many bytes. Returns how many bytes these are.
     ///
     /// # Safety
-    /// As the module says.
+    /// There is data for so many bytes.
     #[inline(always)]
     pub unsafe fn call_narrow(&self, cells: &mut [u64], from: *const u8, to: *mut u8, bytes: usize) -> usize {
         let Some(begin) = self.code.narrow else { return 0 };
         let count = bytes / SHORTEST;
         if count > 0 {
-            // SAFETY: as above.
+            // SAFETY: a loop over the shortest units begins there, and so many are data.
             unsafe { self.call_any(begin, cells, from, to, count) };
         }
         count * SHORTEST
     }
 
     /// # Safety
-    /// As the module says.
+    /// Code begins at `begin`, and there is data for `count` of its units or bytes.
     #[inline(always)]
     unsafe fn call_any(&self, begin: usize, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
-        // SAFETY: as above.
+        // SAFETY: the frame is chosen by what the code needs; all else is as demanded.
         unsafe {
             if self.code.frame <= SMALL_FRAME {
                 self.call_small(begin, cells, from, to, count);
@@ -195,8 +208,10 @@ impl Compiled {
         }
     }
 
+    /// Calls code with a small frame.
+    ///
     /// # Safety
-    /// As the module says.
+    /// As for `call_any`, and the code needs no more than [`SMALL_FRAME`].
     #[inline(always)]
     pub unsafe fn call_small(
         &self,
@@ -207,17 +222,17 @@ impl Compiled {
         count: usize,
     ) {
         let mut frame = Frame([MaybeUninit::uninit(); SMALL_FRAME + VECTOR]);
-        // SAFETY: as above.
+        // SAFETY: the frame is as large as it has to be; all else is as demanded.
         unsafe { self.call(begin, cells, from, to, count, frame.words()) };
     }
 
     /// # Safety
-    /// As the module says.
+    /// As for `call_any`.
     #[inline(never)]
     unsafe fn call_large(&self, begin: usize, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
         let mut frame = Frame([MaybeUninit::uninit(); FRAME + VECTOR]);
         let words = frame.words();
-        // SAFETY: as above; the loop has left its sums in the frame.
+        // SAFETY: no code has a larger frame; all else is as demanded. The loop has left its sums there.
         unsafe {
             self.call(begin, cells, from, to, count, words);
             if begin == self.code.units {
@@ -229,7 +244,7 @@ impl Compiled {
     }
 
     /// # Safety
-    /// As the module says.
+    /// As for `call_any`, and the frame is as large as [`Code::frame`] says.
     #[inline(always)]
     unsafe fn call(
         &self,
@@ -240,7 +255,7 @@ impl Compiled {
         count: usize,
         frame: *mut u64,
     ) {
-        // SAFETY: an entry begins there, and what it is called with is what it was compiled for.
+        // SAFETY: an entry begins there, and its arguments are what it was compiled for.
         unsafe {
             let entry = transmute::<*const u8, Entry>(self.place.code().as_ptr().add(begin));
             entry(cells.as_mut_ptr(), from, to, count, self.code.constants.as_ptr(), frame);
@@ -249,11 +264,13 @@ impl Compiled {
 }
 
 impl Adler {
+    /// Adds the sums that the loop has left in the frame to the cell.
+    ///
     /// # Safety
-    /// The code has left sums in the frame.
+    /// `frame` is the frame of the loop that this is of, which has just run.
     unsafe fn gather(self, cells: &mut [u64], frame: *const u64, units: usize) {
         const MODULUS: u64 = super::evaluate::ADLER;
-        // SAFETY: as above.
+        // SAFETY: the loop has written three sums of `words` words each there.
         let at = |index: usize| unsafe { *frame.add(self.sums + index) };
         let vector = 8 * self.words as u64;
         let (mut bytes, mut weighted) = (0, 0);

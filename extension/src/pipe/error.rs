@@ -1,9 +1,9 @@
-//! What is refused, for people.
+//! Errors of pipes.
 
 use alloc::string::{String, ToString};
 use core::fmt;
 
-/// Why a pipe or a list of them can't be made.
+/// Why a pipe or a list is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(String);
 
@@ -21,14 +21,14 @@ impl fmt::Display for Refusal {
 
 impl core::error::Error for Refusal {}
 
-/// Why a pass isn't done, or a register not read or written. Nothing has happened then.
+/// Why a pass isn't run, or a register not accessed. Nothing has happened then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The destination has room for fewer bytes than would be written.
     Room {
-        /// How many there are.
+        /// Bytes of room.
         there: usize,
-        /// How many it takes.
+        /// Bytes that would be written.
         needed: usize,
     },
     /// The pass was compiled to read only, and is given a destination; or to write, and has none.
@@ -39,12 +39,12 @@ pub enum Fault {
     Missing,
     /// A value is wider than the register.
     Wide,
-    /// Source and destination overlap so that the bytes had to be taken from the last one on, and a pipe isn't
+    /// The destination begins within the source, so that bytes would have to be taken in reverse, and a pipe isn't
     /// commutative.
     Backwards,
-    /// Source and destination overlap, and the length changes or they are strided.
+    /// Source and destination overlap, and the length changes or there are gaps.
     Overlap,
-    /// What is named lies outside the memory.
+    /// The source or destination isn't within the memory.
     Outside,
 }
 

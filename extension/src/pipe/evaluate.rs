@@ -1,5 +1,4 @@
-//! Does what pipes say, step by step: on machines for which nothing compiles, and where tests compare. What is compiled
-//! does the same.
+//! Evaluates pipes step by step: on machines without a compiler, and to test compiled code against.
 
 use super::body::{Body, Operation, Value};
 use super::{Gauge, Pipe};
@@ -7,7 +6,7 @@ use super::{Gauge, Pipe};
 /// Room for the values of a body.
 pub(super) type Values = [u64; super::compose::MOST_STEPS];
 
-/// Where a pipe's registers and tables are, among all.
+/// The cells of a pipe's registers and tables, among those of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Homes {
     /// The first register; the others follow.
@@ -24,7 +23,7 @@ impl Homes {
     }
 }
 
-/// What goes out for a word that comes in.
+/// The output word for an input word.
 fn word(body: &Body, homes: Homes, input: u64, cells: &mut [u64], values: &mut Values) -> u64 {
     for (at, step) in body.steps.iter().enumerate() {
         let of = |value: Value| values[usize::from(value.0)];
@@ -62,8 +61,8 @@ fn word(body: &Body, homes: Homes, input: u64, cells: &mut [u64], values: &mut V
     body.output.map_or(input, |output| values[usize::from(output.0)])
 }
 
-/// Runs a pipe over the first bytes of a buffer, behind which zeros fill up the last word; so do they afterwards. What
-/// goes out is written over them if it is as long, else to another buffer.
+/// Runs a pipe over the first bytes of a buffer. Zeros behind them fill up the last word, before and afterwards. The
+/// output overwrites the input if it is as long, and else goes to another buffer.
 pub(super) fn over(
     pipe: &Pipe,
     homes: Homes,
@@ -89,7 +88,7 @@ pub(super) fn over(
     }
 }
 
-/// CRC32C of a word's bytes, the lowest first.
+/// Updates a CRC32C by a word's bytes, the lowest first.
 fn crc32c(sum: u64, word: u64, width: Gauge) -> u64 {
     const POLYNOMIAL: u32 = 0x82f6_3b78;
     const TABLE: [u32; 256] = {
@@ -112,7 +111,7 @@ fn crc32c(sum: u64, word: u64, width: Gauge) -> u64 {
     bytes.iter().fold(sum as u32, after).into()
 }
 
-/// What Adler-32 counts modulo.
+/// The modulus of Adler-32.
 pub(super) const ADLER: u64 = 65521;
 
 fn adler32(sum: u64, byte: u64) -> u64 {

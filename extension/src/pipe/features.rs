@@ -1,15 +1,15 @@
-//! What the machine can do.
+//! Detects features of the processor.
 //!
-//! `unsafe` here: the processor is asked what the operating system saves of it. That is sound because it has first said
-//! that it can answer.
+//! `unsafe` here: XGETBV asks which registers the operating system saves. That is sound because CPUID has said before
+//! that the instruction is there.
 
 #[cfg(target_arch = "x86_64")]
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Vector registers that code may use.
+/// The vector registers that code may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Vectors {
-    /// None, as in kernels that keep them from themselves.
+    /// None, as in kernels that don't save them.
     None,
     /// Of 128 bits (AVX).
     Bits128,
@@ -17,7 +17,7 @@ pub enum Vectors {
     Bits256,
 }
 
-/// What code may use beyond what every machine has.
+/// Instructions that code may use beyond those of every x86-64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Features {
     /// The vector registers.
@@ -27,18 +27,18 @@ pub struct Features {
 }
 
 impl Features {
-    /// Nothing.
+    /// No features.
     pub const NONE: Features = Features { vectors: Vectors::None, crc32c: false };
 
-    /// What both have.
+    /// The features of both.
     pub fn and(self, other: Features) -> Features {
         Features { vectors: self.vectors.min(other.vectors), crc32c: self.crc32c && other.crc32c }
     }
 
-    /// What this machine has, and its operating system allows.
+    /// The features of this machine that the operating system supports.
     #[cfg(target_arch = "x86_64")]
     pub fn detect() -> Features {
-        // A virtual machine is left for each question, so they are asked once.
+        // CPUID traps in virtual machines, so it is executed only once.
         static KNOWN: AtomicU8 = AtomicU8::new(0);
         const IS_KNOWN: u8 = 1 << 7;
         let known = KNOWN.load(Ordering::Relaxed);
@@ -69,14 +69,14 @@ impl Features {
         Features { vectors: if has_avx2 { Vectors::Bits256 } else { Vectors::Bits128 }, crc32c }
     }
 
-    /// What this machine has: nothing that is known here.
+    /// No features: none are known for this machine.
     #[cfg(not(target_arch = "x86_64"))]
     pub fn detect() -> Features {
         Features::NONE
     }
 }
 
-/// Whether the operating system keeps the vector registers of 256 bits when it switches.
+/// Whether the operating system saves the vector registers of 256 bits.
 #[cfg(target_arch = "x86_64")]
 fn saves_vectors() -> bool {
     let (low, _high): (u32, u32);

@@ -1,4 +1,4 @@
-//! How wide words are.
+//! Gauges: widths of words.
 
 use core::fmt;
 
@@ -16,7 +16,7 @@ pub enum Gauge {
 }
 
 impl Gauge {
-    /// All of them, the narrowest first.
+    /// All gauges, the narrowest first.
     pub const ALL: [Gauge; 4] = [Gauge::Bits8, Gauge::Bits16, Gauge::Bits32, Gauge::Bits64];
 
     /// Bytes of a word: 1, 2, 4 or 8.
@@ -38,12 +38,12 @@ impl Gauge {
         }
     }
 
-    /// The largest number in a word: all bits are 1.
+    /// The largest word: all bits are 1.
     pub const fn most(self) -> u64 {
         u64::MAX >> (64 - self.bits())
     }
 
-    /// The bit that says the sign, where a word has one.
+    /// The sign bit.
     pub const fn sign(self) -> u64 {
         1 << (self.bits() - 1)
     }
@@ -54,8 +54,7 @@ impl Gauge {
         (word << above) as i64 >> above
     }
 
-    /// The word that stands at the beginning of bytes, in the machine's order: with zeros behind it, if they end
-    /// before.
+    /// The word at the beginning of bytes, in the machine's byte order. Missing bytes are 0.
     pub fn read(self, bytes: &[u8]) -> u64 {
         let mut word = [0; 8];
         let there = bytes.len().min(self.bytes());
@@ -63,7 +62,7 @@ impl Gauge {
         u64::from_le_bytes(word)
     }
 
-    /// As much of a word as fits.
+    /// Writes a word, or as much of it as fits.
     pub fn write(self, bytes: &mut [u8], word: u64) {
         let there = bytes.len().min(self.bytes());
         bytes[..there].copy_from_slice(&word.to_le_bytes()[..there]);

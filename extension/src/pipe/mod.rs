@@ -1,10 +1,8 @@
-//! Dynamic integrated layer processing, after *ASHs: Application-specific handlers for high-performance messaging*
-//! (sections II-B, III-C and V-A): what several layers do to the data of a message, each in a pass of its own, becomes
-//! one loop.
+//! Dynamic integrated layer processing, after *ASHs* (sections II-B, III-C and V-A): the passes of several layers over
+//! the data of a message become one loop.
 //!
-//! A [`Pipe`] is what one layer does with each word of a stream ([`ready`] has some). A list of them ([`Pipes`]) is
-//! compiled at run time to a [`Pass`], which takes each word through all of them on its way from the source to the
-//! destination.
+//! A [`Pipe`] is what one layer does with each word of a stream ([`ready`] has some). A list of pipes ([`Pipes`]) is
+//! compiled at run time to a [`Pass`], which takes each word through all pipes on its way from source to destination.
 //!
 //! ```
 //! # #[cfg(all(unix, target_arch = "x86_64"))] {
@@ -24,13 +22,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! However a pipe is written ([`Pipe::new`], [`Pipe::of_program`]), `compose` makes a `body` of it. What that does is
-//! said by `evaluate`, and `x86` compiles it. `transfer` brings the data to what was compiled.
+//! Both front ends ([`Pipe::new`], [`Pipe::of_program`]) produce a `body` through `compose`. `evaluate` defines its
+//! semantics; `x86` compiles it. `transfer` moves the data through compiled code.
 
 mod body;
-// Where nothing compiles, nothing calls it.
+// Unused where there is no compiler.
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 mod code;
+mod compile;
 mod compose;
 mod error;
 mod evaluate;

@@ -1,4 +1,4 @@
-//! Pipes that are there.
+//! Ready-made pipes.
 
 use super::body::{Comparison, Register};
 use super::{Attributes, Gauge, Pipe, Word, Writer};
@@ -14,12 +14,13 @@ fn sum(initial: u64) -> Register {
     Register { width: Gauge::Bits32, initial, persists: true }
 }
 
-/// Lets everything through. A list that writes and has nothing else copies.
+/// Passes words through unchanged. A list that consists only of it copies.
 pub fn copy() -> Pipe {
     made("copy", Gauge::Bits8, Gauge::Bits8, COMMUTATIVE_AND_KEEPS, |_| {})
 }
 
-/// Sums up words of 32 bits, as RFC 1071 has it. [`folded`] makes the 16 bits of its register that stand in headers.
+/// Sums words of 32 bits for the Internet checksum (RFC 1071). [`folded`] makes the 16 bits of a header of its
+/// register.
 pub fn internet_checksum() -> Pipe {
     made("Internet checksum", Gauge::Bits32, Gauge::Bits32, COMMUTATIVE_AND_KEEPS, |it| {
         let register = it.register(sum(0));
@@ -27,8 +28,8 @@ pub fn internet_checksum() -> Pipe {
     })
 }
 
-/// The Internet checksum as it stands in headers, in the machine's order (to be stored as it is), of
-/// [`internet_checksum`]'s register.
+/// The Internet checksum for a header, of [`internet_checksum`]'s register. It is in the machine's byte order, to be
+/// stored as it is.
 pub fn folded(sum: u64) -> u16 {
     let once = (sum & 0xffff) + (sum >> 16 & 0xffff);
     !((once & 0xffff) + (once >> 16)) as u16
@@ -53,7 +54,7 @@ pub fn swap64() -> Pipe {
     swap("byte swap of 64 bits", Gauge::Bits64)
 }
 
-/// Exclusive or with a key of 64 bits, which is its register.
+/// Exclusive or with a key of 64 bits, the pipe's register.
 pub fn xor(key: u64) -> Pipe {
     made("XOR cipher", Gauge::Bits64, Gauge::Bits64, Attributes::default(), |it| {
         let key = it.register(Register { width: Gauge::Bits64, initial: key, persists: true });
@@ -61,7 +62,7 @@ pub fn xor(key: u64) -> Pipe {
     })
 }
 
-/// CRC32C (Castagnoli; RFC 3720). Its register isn't inverted: `!` of it is what stands in packets.
+/// CRC32C (Castagnoli; RFC 3720). Packets contain the complement (`!`) of its register.
 pub fn crc32c() -> Pipe {
     made("CRC32C", Gauge::Bits8, Gauge::Bits8, KEEPS, |it| {
         let register = it.register(sum(0xffff_ffff));
@@ -77,7 +78,7 @@ pub fn adler32() -> Pipe {
     })
 }
 
-/// How often there is each byte: its table.
+/// Counts each byte, in its table.
 pub fn histogram() -> Pipe {
     made("histogram", Gauge::Bits8, Gauge::Bits8, COMMUTATIVE_AND_KEEPS, |it| {
         let table = it.table(256);
@@ -85,7 +86,7 @@ pub fn histogram() -> Pipe {
     })
 }
 
-/// Of each byte, two: its digits, with small letters.
+/// Turns each byte into two hexadecimal digits, in lower case.
 pub fn hex() -> Pipe {
     made("hex", Gauge::Bits8, Gauge::Bits16, Attributes::default(), |it| {
         it.output(digit(it, it.input() >> 4).joined(digit(it, it.input() & 15)));
@@ -97,8 +98,8 @@ fn digit<'w>(it: &'w Writer, number: Word<'w>) -> Word<'w> {
     number + number.select(Comparison::SignedLess, 10, it.number(Gauge::Bits8, u64::from(b'0')), letters)
 }
 
-/// Of two digits, a byte: what [`hex`] made, or the same with capital letters. Its register isn't 0 afterwards if there
-/// was anything else.
+/// Turns two hexadecimal digits, of either case, into a byte. Its register isn't 0 afterwards if there was anything but
+/// digits.
 pub fn from_hex() -> Pipe {
     made("from hex", Gauge::Bits16, Gauge::Bits8, Attributes::default(), |it| {
         let wrong = it.register(Register { width: Gauge::Bits8, initial: 0, persists: true });
@@ -109,7 +110,7 @@ pub fn from_hex() -> Pipe {
     })
 }
 
-/// What a digit means, and not 0 if it is none.
+/// The value of a digit, and a number that isn't 0 if it is none.
 fn number<'w>(it: &'w Writer, digit: Word<'w>) -> (Word<'w>, Word<'w>) {
     let zero = it.number(Gauge::Bits8, 0);
     let decimal = digit - u64::from(b'0');

@@ -1,4 +1,4 @@
-//! What outlives a word: registers and tables of all pipes of a list.
+//! The registers and tables of all pipes of a list.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
@@ -6,33 +6,34 @@ use super::body::Register;
 use super::evaluate::Homes;
 use super::{Fault, Pipe};
 
-/// A register of a pipe in a list, or a table.
+/// A handle of a register or a table of a pipe in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handle {
     pub(super) pipe: usize,
     pub(super) number: usize,
-    /// The pipe's first register among those of all, and how many it has.
+    /// The index of the pipe's first register among those of the list, and how many the pipe has.
     pub(super) first: usize,
     pub(super) count: usize,
 }
 
 impl Handle {
-    /// The pipe's register or table with another number. What a list gives is the first one's.
+    /// The handle of the pipe's register or table with another number. The handle from [`super::Pipes::add`] has number
+    /// 0.
     pub fn number(self, number: usize) -> Handle {
         Handle { number, ..self }
     }
 }
 
-/// Where all cells are.
+/// The cells of a list.
 #[derive(Debug)]
 pub(super) struct Layout {
     pub homes: Vec<Homes>,
     /// The registers of all pipes, which come first.
     registers: Vec<Register>,
-    /// Of each pipe, its tables' entries.
+    /// The cells of each pipe's tables.
     tables: Vec<Vec<usize>>,
     cells: usize,
-    /// Cells that each run begins with, and their values.
+    /// The cells that each run resets, with their initial values.
     pub fresh: Vec<(usize, u64)>,
 }
 
@@ -57,7 +58,7 @@ impl Layout {
     }
 }
 
-/// The registers and tables of a pass: between runs they can be read and written. Two passes at once need two of these.
+/// The registers and tables for a pass, which can be accessed between runs. Each concurrent run needs its own.
 #[derive(Clone, Debug)]
 pub struct Registers {
     pub(super) layout: Arc<Layout>,
@@ -73,7 +74,7 @@ impl Registers {
         Registers { layout: layout.clone(), cells }
     }
 
-    /// Gives those that don't persist their initial values.
+    /// Resets registers that don't persist.
     pub(super) fn begin(&mut self) {
         for &(cell, initial) in &self.layout.fresh {
             self.cells[cell] = initial;
@@ -90,7 +91,7 @@ impl Registers {
         }
     }
 
-    /// Brings a value into a register.
+    /// Sets a register.
     #[inline]
     pub fn import(&mut self, register: Handle, value: u64) -> Result<(), Fault> {
         let cell = self.find(register)?;
@@ -101,13 +102,13 @@ impl Registers {
         Ok(())
     }
 
-    /// What a register holds.
+    /// The value of a register.
     #[inline]
     pub fn export(&self, register: Handle) -> Result<u64, Fault> {
         Ok(self.cells[self.find(register)?])
     }
 
-    /// Where a table is.
+    /// The cells of a table.
     fn place(&self, table: Handle) -> Result<core::ops::Range<usize>, Fault> {
         let tables = self.layout.tables.get(table.pipe).ok_or(Fault::Missing)?;
         let &entries = tables.get(table.number).ok_or(Fault::Missing)?;
@@ -115,12 +116,12 @@ impl Registers {
         Ok(begin..begin + entries)
     }
 
-    /// A table.
+    /// The entries of a table.
     pub fn table(&self, table: Handle) -> Result<&[u64], Fault> {
         Ok(&self.cells[self.place(table)?])
     }
 
-    /// A table, to change it.
+    /// The entries of a table, to be changed.
     pub fn table_mut(&mut self, table: Handle) -> Result<&mut [u64], Fault> {
         let place = self.place(table)?;
         Ok(&mut self.cells[place])

@@ -1,11 +1,11 @@
-//! One pipe: its gauges, its attributes, and what it does.
+//! Pipes: their gauges, attributes and bodies.
 
 use alloc::{format, sync::Arc};
 
 use super::body::{Binary, Body, Operation, Value};
 use super::{Gauge, Refusal, Writer};
 
-/// A computation on a stream of words.
+/// A pipe: a computation on each word of a stream.
 #[derive(Clone, Debug)]
 pub struct Pipe {
     pub(super) name: Arc<str>,
@@ -15,13 +15,13 @@ pub struct Pipe {
     pub(super) body: Arc<Body>,
 }
 
-/// What the owner of a pipe says of it.
+/// What the author of a pipe declares.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// The words can be taken in any order and direction. It is believed: of a pipe for which it isn't true, the
-    /// results depend on the order. Where it can be seen, it needn't be said.
+    /// Words can be taken in any order. This isn't checked: if it isn't true, results depend on the order. It needn't
+    /// be declared where it can be inferred.
     pub commutative: bool,
-    /// What goes out is what came in; a pipe that says so and has another output is refused.
+    /// Words aren't changed. A pipe that declares this, and has another output, is refused.
     pub keeps: bool,
 }
 
@@ -79,17 +79,17 @@ impl Pipe {
         Ok(Pipe { name: name.into(), input, output, is_commutative, body: Arc::new(body) })
     }
 
-    /// What it is called in refusals.
+    /// Its name in refusals.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The width of the words that come in.
+    /// The width of input words.
     pub fn input(&self) -> Gauge {
         self.input
     }
 
-    /// The width of the words that go out.
+    /// The width of output words.
     pub fn output(&self) -> Gauge {
         self.output
     }
@@ -99,7 +99,7 @@ impl Pipe {
         self.is_commutative
     }
 
-    /// Whether other words go out than come in.
+    /// Whether it changes words.
     pub fn modifies(&self) -> bool {
         self.body.output.is_some()
     }
@@ -108,8 +108,7 @@ impl Pipe {
         self.input != self.output
     }
 
-    /// How many bytes go out where so many come in: what is less than a word at the end is a whole one if the gauges
-    /// differ.
+    /// How many bytes come out of so many. If the gauges differ, an incomplete word at the end counts as a whole one.
     pub(super) fn length(&self, bytes: usize) -> usize {
         if self.changes_length() {
             bytes.div_ceil(self.input.bytes()).saturating_mul(self.output.bytes())
@@ -119,16 +118,15 @@ impl Pipe {
     }
 }
 
-/// Whether it can be seen that the order doesn't matter: each register that changes gathers something, and tables stay
-/// as they are.
+/// Whether the order demonstrably doesn't matter: each register that changes is a reduction, and no table changes.
 fn is_commutative(body: &Body) -> bool {
     let no_table = |step: &super::body::Step| !matches!(step.operation, Operation::Write { .. });
     body.updates.iter().all(|&(register, value)| gathered(body, register, value).is_some())
         && body.steps.iter().all(no_table)
 }
 
-/// If a register is nothing but the result of one operation on one value of each word, whichever comes first: which.
-/// That value doesn't depend on registers that change.
+/// If a register is a reduction of one value of each word by an operation that can be reordered: that operation. The
+/// value doesn't depend on registers that change.
 pub(super) fn gathered(body: &Body, register: u8, value: Value) -> Option<(Binary, Value)> {
     let Operation::Binary(operation, a, b) = body.step(value).operation else { return None };
     let old = Operation::Register(register);
@@ -141,7 +139,7 @@ pub(super) fn gathered(body: &Body, register: u8, value: Value) -> Option<(Binar
     (operation.gathers() && alone).then_some((operation, other))
 }
 
-/// How many uses there are of a register's old value.
+/// How often the old value of a register is used.
 pub(super) fn read_by(body: &Body, is_register: impl Fn(Operation) -> bool) -> u16 {
     let uses = body.uses();
     body.steps.iter().zip(uses).filter(|(step, _)| is_register(step.operation)).map(|(_, uses)| uses).sum()

@@ -1,4 +1,4 @@
-//! Bodies as expressions in Rust.
+//! Writes bodies as expressions in Rust.
 
 use core::cell::RefCell;
 use core::ops::{Add, BitAnd, BitOr, BitXor, Mul, Not, Shl, Shr, Sub};
@@ -7,7 +7,7 @@ use super::body::*;
 use super::compose::Composer;
 use super::{Gauge, Refusal};
 
-/// Writes a pipe's body. What is wrong with it is said in the end.
+/// Writes a pipe's body. The first error is reported in the end.
 #[derive(Debug)]
 pub struct Writer {
     composer: RefCell<Composer>,
@@ -20,7 +20,7 @@ pub struct Writer {
 #[derive(Clone, Copy, Debug)]
 pub struct Word<'w> {
     writer: &'w Writer,
-    /// Nothing if it is wrong.
+    /// `None` after an error.
     value: Option<Value>,
 }
 
@@ -60,7 +60,7 @@ impl Writer {
         output.map(|it| self.composer.borrow().width(it))
     }
 
-    /// The word that comes in.
+    /// The input word.
     pub fn input(&self) -> Word<'_> {
         self.word(|it| it.input(self.input))
     }
@@ -70,17 +70,17 @@ impl Writer {
         self.word(|it| it.constant(width, number))
     }
 
-    /// The word that goes out. A pipe that says none lets through what comes in.
+    /// Sets the output word. Without it the pipe passes words through unchanged.
     pub fn output(&self, word: Word) {
         *self.output.borrow_mut() = word.value;
     }
 
-    /// A register; the pipe's first one is number 0.
+    /// Adds a register. The pipe's first one is number 0.
     pub fn register(&self, register: Register) -> Held<'_> {
         Held { writer: self, number: self.done(|it| it.register(register)).unwrap_or(0) }
     }
 
-    /// A table; the pipe's first one is number 0.
+    /// Adds a table. The pipe's first one is number 0.
     pub fn table(&self, entries: u32) -> Entries<'_> {
         Entries { writer: self, number: self.done(|it| it.table(Table { entries })).unwrap_or(0) }
     }
@@ -96,12 +96,12 @@ impl Writer {
 }
 
 impl<'w> Held<'w> {
-    /// What it held before this word.
+    /// Its value before this word.
     pub fn value(self) -> Word<'w> {
         self.writer.word(|it| it.read_register(self.number))
     }
 
-    /// What it holds from the next word on.
+    /// Sets its value from the next word on.
     pub fn becomes(self, word: Word) {
         if let Some(value) = word.value {
             self.writer.done(|it| it.update(self.number, value));
@@ -110,7 +110,7 @@ impl<'w> Held<'w> {
 }
 
 impl<'w> Entries<'w> {
-    /// An entry, at an index modulo their number.
+    /// The entry at an index, modulo the number of entries.
     pub fn at(self, index: Word<'w>) -> Word<'w> {
         match index.value {
             Some(index) => self.writer.word(|it| it.read(self.number, index)),
@@ -124,9 +124,9 @@ impl<'w> Entries<'w> {
     }
 }
 
-/// What a word is computed with: another one, or a number of the same width.
+/// An operand: a word, or a number of the same width.
 pub trait Operand<'w> {
-    /// It as a word.
+    /// The operand as a word.
     fn beside(self, word: Word<'w>) -> Word<'w>;
 }
 
@@ -161,27 +161,27 @@ impl<'w> Word<'w> {
         }
     }
 
-    /// One of the operations that have no sign in Rust, and all others.
+    /// An operation, for those without an operator in Rust.
     pub fn binary(self, operation: Binary, other: impl Operand<'w>) -> Word<'w> {
         self.with(other.beside(self), |it, a, b| it.binary(operation, a, b))
     }
 
-    /// The sum and what it carries.
+    /// The sum plus its carry.
     pub fn end_around_add(self, other: impl Operand<'w>) -> Word<'w> {
         self.binary(Binary::EndAroundAdd, other)
     }
 
-    /// Turned to the left by some bits.
+    /// Rotates left.
     pub fn rotated(self, bits: impl Operand<'w>) -> Word<'w> {
         self.binary(Binary::RotateLeft, bits)
     }
 
-    /// The bytes in the other order.
+    /// The bytes in reverse order.
     pub fn swapped(self) -> Word<'w> {
         self.then(|it, value| it.swap(value))
     }
 
-    /// With zeros above.
+    /// Extends it with zeros.
     pub fn widened(self, width: Gauge) -> Word<'w> {
         self.then(|it, value| it.widen(value, width))
     }
@@ -191,12 +191,12 @@ impl<'w> Word<'w> {
         self.then(|it, value| it.narrow(value, width))
     }
 
-    /// Beside it, in the high bits of what is twice as wide, another one.
+    /// Concatenates it with another word, in the high bits of a word twice as wide.
     pub fn joined(self, high: Word<'w>) -> Word<'w> {
         self.with(high, |it, low, high| it.join(low, high))
     }
 
-    /// If it compares so with another one, the second, else the third.
+    /// Selects: `yes` if the comparison with another word holds, else `no`.
     pub fn select(
         self,
         comparison: Comparison,
@@ -211,12 +211,12 @@ impl<'w> Word<'w> {
         self.then(|it, a| it.select(comparison, [a, b, x, y]))
     }
 
-    /// As a CRC32C that isn't inverted: it, after another word.
+    /// Updates it, as a CRC32C that isn't complemented, by another word.
     pub fn crc32c(self, word: Word<'w>) -> Word<'w> {
         self.with(word, |it, sum, word| it.crc32c(sum, word))
     }
 
-    /// As an Adler-32: it, after another byte.
+    /// Updates it, as an Adler-32, by another byte.
     pub fn adler32(self, byte: Word<'w>) -> Word<'w> {
         self.with(byte, |it, sum, byte| it.adler32(sum, byte))
     }

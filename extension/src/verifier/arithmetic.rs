@@ -1,4 +1,4 @@
-//! What arithmetic makes of numbers of which something is known.
+//! Arithmetic on abstract numbers.
 
 use core::ops::{Add, Sub};
 
@@ -6,13 +6,13 @@ use super::number::Number;
 use crate::bytecode::{Alu, Order, Size, Width};
 
 impl Number {
-    /// `left OPERATION right`, as a machine computes it that has all of [`Alu`]'s conventions.
+    /// `left OPERATION right`, with the conventions of [`Alu`].
     pub fn computed(operation: Alu, width: Width, left: Number, right: Number) -> Number {
         if width == Width::W64 {
             return wide(operation, left, right, 64);
         }
-        // The low half of a result depends on the low halves alone. Which 64-bit numbers stand for them is free for
-        // most operations; those that look at signs need them extended with it.
+        // The low half of a result depends on the low halves only. Most operations may take any 64-bit numbers with
+        // these; signed ones need them sign-extended.
         let (left, right) = match operation {
             Alu::SignedDiv | Alu::SignedMod | Alu::ShiftRightSigned => {
                 (left.low_signed(32), right.low_signed(32))
@@ -27,7 +27,7 @@ impl Number {
         Number::computed(Alu::Sub, width, Number::exactly(0), self)
     }
 
-    /// With bytes in another order, and zeros above.
+    /// The low bytes in another order, extended with zeros.
     pub fn swapped(self, order: Order, size: Size) -> Number {
         let bits = 8 * size.bytes() as u32;
         let low = if bits == 64 { self } else { self.low(bits) };
@@ -78,7 +78,7 @@ impl Add for Number {
 impl Number {
     fn plus(self, other: Number) -> Number {
         let mut sum = Number { bits: self.bits + other.bits, ..Number::ANY };
-        // Ends that both wrap around, or neither, are still ends.
+        // If both bounds wrap around, or neither, they remain bounds.
         let (least, first) = self.least.overflowing_add(other.least);
         let (most, second) = self.most.overflowing_add(other.most);
         if first == second {
@@ -135,7 +135,7 @@ fn quotient(left: Number, right: Number) -> Number {
         return right;
     }
     let most = left.most / right.least.max(1);
-    // What is divided by 0 is 0.
+    // A division by 0 gives 0.
     let least = if right.least == 0 { 0 } else { left.least / right.most };
     Number::between(least, most)
 }
@@ -144,7 +144,7 @@ fn rest(left: Number, right: Number) -> Number {
     if let (Some(left), Some(right)) = (left.constant(), right.constant()) {
         return Number::exactly(left.checked_rem(right).unwrap_or(left));
     }
-    // By 0, and by what is greater, a number stays what it is.
+    // The remainder by 0, or by a greater number, is the number itself.
     if left.most < right.least || right.most == 0 {
         left
     } else if right.least == 0 {
@@ -162,13 +162,13 @@ fn quotient_signed(left: Number, right: Number) -> Number {
     if right.signed_least <= 0 {
         return if left.signed_least == i64::MIN { Number::ANY } else { no_larger(left) };
     }
-    // Toward 0: the farthest from 0 by the least, the nearest by the most.
+    // Toward 0: the number farthest from 0 by the least divisor, the nearest by the greatest.
     let divided = |end: i64, far: bool| if far { end / right.signed_least } else { end / right.signed_most };
     let least = divided(left.signed_least, left.signed_least < 0);
     Number::between_signed(least, divided(left.signed_most, left.signed_most >= 0))
 }
 
-/// A number whose distance from 0 is at most the given one's.
+/// The numbers whose absolute value is at most that of the given one.
 fn no_larger(than: Number) -> Number {
     let distance = than.signed_least.unsigned_abs().max(than.signed_most.unsigned_abs()) as i64;
     Number::between_signed(-distance, distance)
@@ -179,7 +179,7 @@ fn rest_signed(left: Number, right: Number) -> Number {
         let rest = if right == 0 { left as i64 } else { (left as i64).wrapping_rem(right as i64) };
         return Number::exactly(rest as u64);
     }
-    // It has the sign of what is divided, and is nearer to 0 than both (or, by 0, the same as what is divided).
+    // The remainder has the sign of the dividend, and is nearer to 0 than both operands (by 0: it is the dividend).
     let (mut least, mut most) = (left.signed_least.min(0), left.signed_most.max(0));
     if right.signed_least > 0 {
         least = least.max(1 - right.signed_most);
@@ -189,7 +189,7 @@ fn rest_signed(left: Number, right: Number) -> Number {
 }
 
 fn shifted(operation: Alu, left: Number, by: Number, width: u32) -> Number {
-    // The machine takes only so many bits of it.
+    // The machine uses only so many bits of the shift count.
     let (few, many) = match by.constant() {
         Some(by) => (by as u32 % width, by as u32 % width),
         None if by.most < u64::from(width) => (by.least as u32, by.most as u32),

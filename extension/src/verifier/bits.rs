@@ -1,8 +1,8 @@
-//! Which bits of a number are known (the "tristate numbers" of Linux).
+//! Known bits of a number (Linux's "tristate numbers").
 
 use core::ops::{Add, BitAnd, BitOr, BitXor, Sub};
 
-/// A set of numbers: those that have the bits of `value` wherever `unknown` has none.
+/// A set of numbers: those that agree with `value` in all bits that aren't in `unknown`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bits {
     /// 0 where unknown.
@@ -17,7 +17,7 @@ impl Bits {
         Bits { value, unknown: 0 }
     }
 
-    /// What all numbers between two have in common: the bits above the highest in which they differ.
+    /// The known bits of a range: those above the highest in which its bounds differ.
     pub fn between(least: u64, most: u64) -> Bits {
         let differing = least ^ most;
         let unknown = u64::MAX.checked_shr(differing.leading_zeros()).unwrap_or(0);
@@ -28,7 +28,7 @@ impl Bits {
         (number ^ self.value) & !self.unknown == 0
     }
 
-    /// What is in both, unless they contradict each other.
+    /// The intersection, unless it is empty.
     pub fn meet(self, other: Bits) -> Option<Bits> {
         let both_known = !self.unknown & !other.unknown;
         let unknown = self.unknown & other.unknown;
@@ -36,13 +36,13 @@ impl Bits {
             .then_some(Bits { value: (self.value | other.value) & !unknown, unknown })
     }
 
-    /// What contains both.
+    /// The join: a set that contains both.
     pub fn join(self, other: Bits) -> Bits {
         let unknown = self.unknown | other.unknown | self.value ^ other.value;
         Bits { value: self.value & !unknown, unknown }
     }
 
-    /// The low bits, with zeros above.
+    /// The low bits, extended with zeros.
     pub fn low(self, bits: u32) -> Bits {
         let mask = u64::MAX >> (64 - bits);
         Bits { value: self.value & mask, unknown: self.unknown & mask }
@@ -56,14 +56,13 @@ impl Bits {
         Bits { value: self.value >> by, unknown: self.unknown >> by }
     }
 
-    /// With copies of the highest bit, or of what isn't known about it.
+    /// The low bits, extended with the highest one, known or not.
     pub fn right_signed(self, by: u32) -> Bits {
         let shift = |bits: u64| (bits as i64 >> by) as u64;
         Bits { value: shift(self.value), unknown: shift(self.unknown) }
     }
 
-    /// A factor at a time: where a bit of `self` is known to be 1, `other` is added; where it may be 1, it may be
-    /// added.
+    /// Multiplies bit by bit: if a bit of `self` is 1, `other` is added; if it is unknown, it may be added.
     pub fn multiplied(mut self, mut other: Bits) -> Bits {
         let known = self.value.wrapping_mul(other.value);
         let mut sum = Bits::exactly(0);
@@ -83,7 +82,7 @@ impl Bits {
 impl Add for Bits {
     type Output = Bits;
 
-    /// A bit of the sum is known if no carry into it depends on what is unknown.
+    /// A bit of a sum is known if no carry into it depends on unknown bits.
     fn add(self, other: Bits) -> Bits {
         let least = self.value.wrapping_add(other.value);
         let most = least.wrapping_add(self.unknown).wrapping_add(other.unknown);

@@ -1,121 +1,73 @@
-//! Which loops surely end soon, and what takes from the budget because it may not.
+//! Finds the loops and calls that aren't proved to end soon, and have to take from the budget.
 //!
-//! A loop ends if some register moves one way, at least by 1 each time round, and is known to stay within two numbers
-//! wherever the loop is jumped back in: it can't go round more often than they are apart. (There is no path
-//! enumeration: this takes a pass over each loop.) Between two instructions that take from the budget, loops together
-//! and calls together add no more to the program's length than [`super::Contract::patience`]: each has an equal share
-//! of it, and is guarded if that isn't enough.
+//! A loop ends if some register moves in one direction by at least 1 in each iteration, and is known to be within a
+//! range at all jumps back: the width of the range bounds the iterations. (Paths aren't enumerated: it takes one pass
+//! over each loop.) Between two instructions that take from the budget, all loops add at most
+//! [`super::Contract::patience`] instructions to the program's length, and so do all calls. Each loop or call has an
+//! equal share, and is guarded if that isn't enough.
 
 use alloc::vec::Vec;
-use core::{cmp::Reverse, ops::Range};
+use core::{cmp::Reverse, mem::take, ops::Range};
 
-use super::drift::{COUNTERS, Drift};
-use super::state::State;
-use super::value::{Kind, Value};
+use super::drift::{Drifts, drifts};
+use super::flow::{BlockAt, Flow};
+use super::marks::{BUDGET, CALLED};
+use super::rounds::Rounds;
 use super::vectors::{emptied, filled};
-use super::{BUDGET, CALLED, Verifier};
-use crate::bytecode::Instruction;
+use crate::bytecode::{Instruction, Program};
 
-/// Numbers that are remembered for a loop.
-const LANDMARKS: usize = 24;
-/// How often a block may be looked at, on average, because it is in a loop; those in more are guarded.
+/// How many loops a block may be in, on average, before further loops are guarded unanalysed.
 const EFFORT: usize = 16;
 
-/// What is known about a loop where it is jumped back in.
-#[derive(Default)]
-pub(super) struct Rounds {
-    /// Numbers near which its variables may stop, ascending.
-    landmarks: [i64; LANDMARKS],
-    marks: usize,
-    /// The registers, if it ever is.
-    registers: Option<[Value; COUNTERS]>,
+/// The last part of an analysis, once all paths are known.
+pub(super) struct Bounds<'a> {
+    pub program: &'a Program,
+    pub flow: &'a Flow,
+    pub block_at: &'a BlockAt,
+    /// What is known of each loop.
+    pub rounds: &'a [Rounds],
+    /// The marks of each slot, to which [`BUDGET`] is added.
+    pub marks: &'a mut [u8],
+    /// See [`super::Contract::patience`].
+    pub patience: u64,
 }
 
-impl Rounds {
-    pub fn note_landmark(&mut self, number: i64) {
-        for mark in [number.saturating_sub(1), number, number.saturating_add(1)] {
-            if let Err(index) = self.landmarks[..self.marks].binary_search(&mark)
-                && self.marks < LANDMARKS
-            {
-                self.landmarks.copy_within(index..self.marks, index + 1);
-                self.landmarks[index] = mark;
-                self.marks += 1;
-            }
-        }
-    }
-
-    fn landmarks(&self) -> &[i64] {
-        &self.landmarks[..self.marks]
-    }
-
-    /// How often it can go round, if every time each register drifts as said.
-    fn most(&self, drifts: &[Drift; COUNTERS]) -> Option<u64> {
-        let Some(registers) = &self.registers else { return Some(0) };
-        let rounds = |index: usize| {
-            let value = &registers[index];
-            let counts = matches!(value.kind, Kind::Number | Kind::Region(_) | Kind::Stack(_));
-            if counts { drifts[index].rounds(index, value.number) } else { None }
-        };
-        (0..COUNTERS).filter_map(rounds).min()
-    }
-}
-
-impl Verifier<'_> {
-    /// Notes what is known where a loop is jumped back in.
-    pub(super) fn note_round(&mut self, head: usize, state: &State) {
-        let Some(index) = self.flow.loop_at(head) else { return };
-        let now = &state.registers()[..COUNTERS];
-        match &mut self.rounds[index].registers {
-            Some(registers) => {
-                registers.iter_mut().zip(now).for_each(|(known, now)| *known = known.join(now));
-            }
-            none => *none = now.try_into().ok(),
-        }
-    }
-
-    pub(super) fn landmarks(&self, head: usize) -> &[i64] {
-        self.flow.loop_at(head).map_or(&[], |index| self.rounds[index].landmarks())
-    }
-
-    /// Has everything take from the budget that may take too long.
-    pub(super) fn bound(&mut self) {
+impl Bounds<'_> {
+    /// Marks all loops and calls that may take too long.
+    pub fn bound(mut self, used: &mut Costs, drifts: &mut Vec<Option<Drifts>>) {
         let called = self.marks.iter().filter(|&&mark| mark & CALLED != 0).count();
         if self.flow.loops.is_empty() && called == 0 {
             return;
         }
-        let patience = self.contract.patience;
-        let mut used = core::mem::take(&mut self.pieces.costs);
         let mut costs = Costs {
-            rounds: self.most_rounds(emptied(&mut used.rounds)),
+            rounds: self.most_rounds(emptied(&mut used.rounds), drifts),
             functions: filled(&mut used.functions, self.flow.functions.len(), None),
             up_to: filled(&mut used.up_to, self.flow.blocks.len(), 0),
-            inner_first: used.inner_first,
-            done: used.done,
-            loop_share: patience / self.flow.loops.len().max(1) as u64,
-            call_share: patience / called.max(1) as u64,
+            inner_first: take(&mut used.inner_first),
+            done: take(&mut used.done),
+            loop_share: self.patience / self.flow.loops.len().max(1) as u64,
+            call_share: self.patience / called.max(1) as u64,
         };
         for function in 0..self.flow.functions.len() {
             self.cost_of(function, &mut costs);
         }
         self.guard_loops(&costs.rounds);
-        self.pieces.costs = costs;
+        *used = costs;
     }
 
-    /// For each loop, how often it can go round, if that is known.
-    fn most_rounds(&mut self, mut all: Vec<Option<u64>>) -> Vec<Option<u64>> {
+    /// For each loop, the most iterations, if there is a bound.
+    fn most_rounds(&self, mut all: Vec<Option<u64>>, used: &mut Vec<Option<Drifts>>) -> Vec<Option<u64>> {
         let mut effort = EFFORT * self.flow.blocks.len();
-        let mut used = core::mem::take(&mut self.pieces.drifts);
         let rounds_of = |index: usize| {
             let it = &self.flow.loops[index];
             effort = effort.checked_sub(it.last - it.head + 1)?;
-            self.rounds[index].most(&self.drifts(it, &mut used)?)
+            self.rounds[index].most(&drifts(self.program, self.flow, self.block_at, it, used)?)
         };
         all.extend((0..self.flow.loops.len()).map(rounds_of));
-        self.pieces.drifts = used;
         all
     }
 
-    /// How many instructions a function does at most, without those behind which the budget was asked.
+    /// The most instructions of a function between two that take from the budget.
     fn cost_of(&mut self, function: usize, costs: &mut Costs) -> u64 {
         if let Some(cost) = costs.functions[function] {
             return cost;
@@ -139,7 +91,7 @@ impl Verifier<'_> {
             return cost;
         }
         for at in first..end {
-            // Calls that may recur take from the budget anyway, and those that are never done cost nothing.
+            // Calls that may recur take from the budget anyway; unreachable ones cost nothing.
             let Some(Instruction::CallLocal { .. }) = self.program.at(at) else { continue };
             if self.marks[at] & (CALLED | BUDGET) != CALLED {
                 continue;
@@ -155,14 +107,14 @@ impl Verifier<'_> {
         cost
     }
 
-    /// What the loops of a function add to its length. Those that add too much are guarded.
+    /// What the loops of a function add to its length. Loops that add too much are guarded.
     fn cost_of_loops(&self, blocks: &Range<usize>, costs: &mut Costs) -> u64 {
         let first = self.flow.loops.partition_point(|it| it.head < blocks.start);
         let end = self.flow.loops.partition_point(|it| it.head < blocks.end);
         let mut inner_first = emptied(&mut costs.inner_first);
         inner_first.extend(first..end);
         inner_first.sort_unstable_by_key(|&it| (self.flow.loops[it].last, Reverse(self.flow.loops[it].head)));
-        // Loops that aren't within another that was looked at, with what each adds.
+        // Loops that aren't in another one that is done, with what each adds.
         let mut done = emptied(&mut costs.done);
         for &index in &inner_first {
             let it = &self.flow.loops[index];
@@ -187,27 +139,27 @@ impl Verifier<'_> {
         all
     }
 
-    /// Has all jumps back to heads of loops take from the budget, but of those that are known to go round few times.
+    /// Marks the jumps back of all loops without a small bound.
     fn guard_loops(&mut self, rounds: &[Option<u64>]) {
         for block in self.flow.blocks.iter().filter(|block| block.within.is_some()) {
             let guarded = |head| self.flow.loop_at(head).is_some_and(|it| rounds[it].is_none());
             let last = block.last(self.program);
-            if self.flow.jumps_back(self.program, last, &self.block_at).is_some_and(guarded) {
+            if self.flow.jumps_back(self.program, last, self.block_at).is_some_and(guarded) {
                 self.marks[last] |= BUDGET;
             }
         }
     }
 }
 
-/// What is known of how long things take.
+/// Bounds on instructions.
 #[derive(Default)]
 pub(super) struct Costs {
-    /// For each loop, how often it can go round, if that is known and few enough.
+    /// For each loop, the most iterations, if that is bounded and small.
     rounds: Vec<Option<u64>>,
     functions: Vec<Option<u64>>,
-    /// For each block, its instructions and those before it in its function, with the calls among them.
+    /// For each block, the instructions up to its end in its function, calls included.
     up_to: Vec<u64>,
-    /// Memory for adding up those of loops.
+    /// Memory for the sums over loops.
     inner_first: Vec<usize>,
     done: Vec<(usize, u64)>,
     loop_share: u64,

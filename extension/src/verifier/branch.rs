@@ -1,8 +1,8 @@
-//! What a conditional jump says about the values that it compares.
+//! Conditional jumps: what they say about the values that they compare.
 
 use alloc::format;
 
-use super::Verifier;
+use super::analysis::Analysis;
 use super::compare;
 use super::contract::{Extent, Region};
 use super::number::Number;
@@ -11,7 +11,7 @@ use super::state::State;
 use super::value::{Kind, NEAR, Value, is_near};
 use crate::bytecode::{Condition, Operand, Register, Width};
 
-/// A comparison.
+/// The comparison of a conditional jump.
 #[derive(Clone, Copy)]
 pub(super) struct Comparison {
     pub width: Width,
@@ -20,8 +20,8 @@ pub(super) struct Comparison {
     pub right: Operand,
 }
 
-impl Verifier<'_> {
-    /// Whether values may be compared: that tells no more than is meant to be known.
+impl Analysis<'_> {
+    /// Whether values may be compared, without leaking addresses.
     pub(super) fn compares(&self, at: usize, it: Comparison, state: &State) -> Result<(), Rejection> {
         let left = *self.readable(at, it.left, state)?;
         if let Operand::Register(right) = it.right {
@@ -48,13 +48,14 @@ impl Verifier<'_> {
             _ => (it.left, left),
         };
         let what = format!(
-            "{}, and addresses are secret; compare numbers, pointers of one kind, a pointer with 0 or with its end",
+            "{}, and addresses are secret; compare numbers, pointers to the same memory, or a pointer with 0 or its \
+             end",
             Holds(register, &value, self.contract)
         );
         Err(self.refuse(at, what))
     }
 
-    /// Adds what is known when a comparison holds, or doesn't; says whether that is possible.
+    /// Refines a state by a comparison that holds or doesn't. Returns whether that is possible.
     pub(super) fn assume(&self, it: Comparison, holds: bool, state: &mut State) -> bool {
         let (left, right) = (*state.get(it.left), state.operand(it.right));
         if left.is_number() && right.is_number() {
@@ -105,7 +106,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// A pointer to a region comes at least so many bytes before its end, if anything is known.
+    /// Notes that a pointer is at least so many bytes before its region's end.
     fn assume_before_end(
         &self,
         register: Register,
@@ -117,7 +118,7 @@ impl Verifier<'_> {
             return true;
         };
         let value = *state.get(register);
-        // Else it may have wrapped around the address space.
+        // A pointer farther away may have wrapped around the address space.
         if value.number.signed_least < 0 || value.number.signed_most > NEAR {
             return true;
         }
@@ -142,13 +143,13 @@ impl Verifier<'_> {
     }
 }
 
-/// Two pointers whose distances from one place are known.
+/// The numbers of two pointers to the same region.
 fn assume_distances(it: Comparison, holds: bool, left: &Value, right: &Value, state: &mut State) -> bool {
     let Operand::Register(other) = it.right else { return true };
     let condition = match it.condition {
         condition if equality(condition) => condition,
         _ if !is_near(left.number) || !is_near(right.number) => return true,
-        // So near each other, addresses have the order of the distances, which may be negative.
+        // Near the region, addresses have the order of their distances, which may be negative.
         Condition::Above => Condition::SignedGreater,
         Condition::AboveOrEqual => Condition::SignedGreaterOrEqual,
         Condition::Below => Condition::SignedLess,
@@ -174,7 +175,7 @@ fn equality(condition: Condition) -> bool {
     matches!(condition, Condition::Equal | Condition::NotEqual)
 }
 
-/// How far before the end a pointer is at least, if `pointer CONDITION end` turned out so.
+/// How far before the end a pointer is at least, if `pointer CONDITION end` holds.
 fn before_end(condition: Condition, holds: bool) -> Option<i32> {
     match (condition, holds) {
         (Condition::Below, true) | (Condition::AboveOrEqual, false) => Some(1),
@@ -184,7 +185,7 @@ fn before_end(condition: Condition, holds: bool) -> Option<i32> {
     }
 }
 
-/// The condition with its sides changed.
+/// The condition with its sides exchanged.
 fn turned(condition: Condition) -> Condition {
     match condition {
         Condition::Above => Condition::Below,

@@ -1,100 +1,37 @@
-//! Calls of the program's own functions. Each is gone through for itself, once for each place that calls it (as long as
-//! they are few), so that the time stays linear however calls are nested; of what its callers had on their stacks, it
-//! says what it may have changed.
+//! Calls of the program's own functions. A function is analysed separately for each place that calls it, while these
+//! are few, so that the time stays linear however calls are nested. Its result includes what it may have changed in its
+//! callers' frames.
 
 use alloc::{boxed::Box, format, vec::Vec};
 
-use super::Verifier;
+use super::analysis::Analysis;
+use super::context::{ANYWHERE, Context, Link};
+use super::marks::{BUDGET, CALLED};
 use super::rejection::{Holds, Rejection};
 use super::state::{Merge, Outer, State};
 use super::value::Kind;
 use crate::DEPTH;
 use crate::bytecode::Register;
 
-/// A function as it is called from one place at one depth, or from all places that have none of their own.
-pub(super) struct Context {
-    place: (usize, usize),
-    pub entry: State,
-    /// How often the entry has grown.
-    calls: u8,
-    /// What is known where its blocks begin, as long as that is needed.
-    pub states: Vec<Option<Box<State>>>,
-    /// How often each of them has grown.
-    pub grown: Vec<u8>,
-    /// What is known after it, if it comes back.
-    pub exit: Option<Box<State>>,
-}
-
-/// A function that is being called.
-pub(super) struct Link {
-    pub function: usize,
-    /// Whether the call may be one of endlessly many.
-    pub may_recur: bool,
-}
-
-/// Where the outermost function is called from.
-pub(super) const OUTERMOST: (usize, usize) = (usize::MAX, 0);
-/// Where a function is called from in a context that places share.
-const ANYWHERE: usize = usize::MAX;
-/// Places, for each function and depth, that have a context of their own.
+/// The most contexts of a function at one depth for single places.
 const PLACES: usize = 8;
-/// Functions to which one call of a register may lead.
+/// The most functions that one call of a register may reach.
 const CHOICES: usize = 64;
 
-impl Context {
-    /// With empty vectors for its blocks.
-    pub fn new(
-        place: (usize, usize),
-        entry: State,
-        blocks: usize,
-        (mut states, mut grown): (Vec<Option<Box<State>>>, Vec<u8>),
-    ) -> Context {
-        states.resize_with(blocks, || None);
-        grown.resize(blocks, 0);
-        Context { place, entry, calls: 0, grown, states, exit: None }
-    }
-
-    /// Takes it out of its place, which it must be brought back to.
-    fn set_aside(&mut self) -> Context {
-        let place = self.place;
-        let nothing = Context {
-            place,
-            entry: State::new(0),
-            calls: 0,
-            states: Vec::new(),
-            grown: Vec::new(),
-            exit: None,
-        };
-        core::mem::replace(self, nothing)
-    }
-
-    /// Takes in another call; says whether it brings something new.
-    fn take_in(&mut self, entry: &State) -> bool {
-        let how = match self.calls {
-            0..4 => Merge::Join,
-            4..8 => Merge::Widen(&[]),
-            _ => Merge::GiveUp,
-        };
-        let grows = self.entry.merge(entry, how);
-        self.calls = self.calls.saturating_add(grows.into());
-        grows
-    }
-}
-
-impl Verifier<'_> {
-    /// Does a call; says whether it comes back.
+impl Analysis<'_> {
+    /// Analyses a call. Returns whether it returns.
     pub(super) fn call_function(
         &mut self,
         at: usize,
         function: usize,
         state: &mut State,
     ) -> Result<bool, Rejection> {
-        self.marks[at] |= super::CALLED;
+        self.marks[at] |= CALLED;
         let recurs = self.chain.iter().any(|link| link.function == function);
         self.call_counted(at, function, recurs, state)
     }
 
-    /// Calls what a register names.
+    /// Analyses a call of a register. Returns whether it returns.
     pub(super) fn call_register(
         &mut self,
         at: usize,
@@ -110,8 +47,7 @@ impl Verifier<'_> {
         }
         let holds = Holds(target, &value, self.contract);
         if value.kind != Kind::Code {
-            let what =
-                format!("{holds}; call a function's address, or a helper's number that is always the same");
+            let what = format!("{holds}; call a function's address, or a constant helper number");
             return Err(self.refuse(at, what));
         }
         let candidates: Vec<usize> = (0..self.flow.functions.len())
@@ -151,10 +87,10 @@ impl Verifier<'_> {
         let may_recur =
             may_recur || state.depth() + 1 == DEPTH && self.chain.iter().any(|link| link.may_recur);
         if may_recur {
-            self.marks[at] |= super::BUDGET;
+            self.marks[at] |= BUDGET;
         }
         if state.depth() + 1 == DEPTH {
-            // With a budget, calls are counted while the program runs, and this one stops it.
+            // With a budget, the depth of calls is checked at run time, and this call stops the program.
             return if may_recur { Ok(false) } else { Err(self.too_deep(at)) };
         }
         self.chain.push(Link { function, may_recur });
@@ -165,7 +101,7 @@ impl Verifier<'_> {
         Ok(true)
     }
 
-    /// What a callee knows where it begins.
+    /// The state at the beginning of a callee.
     fn entry_of(&self, state: &State) -> State {
         let mut entry = State::new(state.depth() + 1);
         for register in (1..6).filter_map(Register::new) {
@@ -178,7 +114,7 @@ impl Verifier<'_> {
         entry
     }
 
-    /// What is known after a function, if it comes back.
+    /// The state at the end of a function, if it returns.
     fn exit_of(&mut self, at: usize, function: usize, entry: State) -> Result<Option<Box<State>>, Rejection> {
         let depth = entry.depth();
         let contexts = &mut self.contexts[function];
@@ -198,7 +134,8 @@ impl Verifier<'_> {
                 contexts.len() - 1
             }
         };
-        // While it is gone through, others of the function may come, but not this one: calls within it are deeper.
+        // During its analysis other contexts of the function may be added, but this one isn't needed: calls within it
+        // are deeper.
         let mut context = contexts[index].set_aside();
         let walked = self.walk(function, &mut context);
         let exit = context.exit.clone();
@@ -208,14 +145,12 @@ impl Verifier<'_> {
 
     #[cold]
     fn too_deep(&self, at: usize) -> Rejection {
-        let what = format!(
-            "calls are nested more than {DEPTH} deep here; make functions of them that call fewer others"
-        );
+        let what = format!("calls are nested more than {DEPTH} deep here; nest them less");
         self.refuse(at, what)
     }
 }
 
-/// What a caller knows after a call.
+/// The state of a caller after a call.
 fn come_back(exit: &State, state: &mut State) {
     state.forget(exit.moved);
     state.packet = state.packet.max(exit.packet);

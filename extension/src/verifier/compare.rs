@@ -1,13 +1,13 @@
-//! What a comparison's outcome says about the numbers that were compared.
+//! What the outcome of a comparison says about the compared numbers.
 
 use super::bits::Bits;
 use super::number::Number;
 use crate::bytecode::{Condition, Width};
 
-/// Two numbers of which something more is known.
+/// Two refined numbers.
 pub(crate) type Pair = (Number, Number);
 
-/// What is known after `left CONDITION right` turned out as said; nothing if it can't turn out so.
+/// The numbers for which `left CONDITION right` has this outcome; `None` if there are none.
 pub(crate) fn assume(
     condition: Condition,
     width: Width,
@@ -30,7 +30,7 @@ pub(crate) fn assume(
     Some((with_low(left, low_left)?, with_low(right, low_right)?))
 }
 
-/// A number whose low half is known better; extended with its sign or not.
+/// Refines the low half of a number, which may be extended with zeros or its sign.
 fn with_low(number: Number, low: Number) -> Option<Number> {
     let low = low.low(32);
     if number.most <= u64::from(u32::MAX) {
@@ -98,7 +98,7 @@ fn different(left: Number, right: Number) -> Option<Pair> {
         if number.constant() == Some(value) {
             return None;
         }
-        // A number at an end of a range moves the end; nothing wraps, because the range holds another number.
+        // If the excluded number is a bound, the bound moves. It doesn't wrap, because the range has other numbers.
         if number.least == value {
             number.least += 1;
         }
@@ -126,12 +126,12 @@ fn some_bit(left: Number, right: Number) -> Option<Pair> {
     if !candidates.is_power_of_two() {
         return Some((left, right));
     }
-    // Only this bit can be it, so both have it.
+    // It must be this bit, so both have it.
     let it = Number::of_bits(Bits { value: candidates, unknown: !candidates });
     Some((left.meet(it)?, right.meet(it)?))
 }
 
-/// A number that has no bit in common with what surely is in the other.
+/// A number without the bits that the other surely has.
 fn no_bit(number: Number, other: Number) -> Option<Number> {
     number.meet(Number::of_bits(Bits { value: 0, unknown: !other.bits.value }))
 }

@@ -1,24 +1,23 @@
-//! How registers change from when a loop begins a round to when it is jumped back in.
+//! Drifts: how registers change in one iteration of a loop.
 
 use alloc::vec::Vec;
 
-use super::Verifier;
-use super::flow::Loop;
+use super::flow::{Block, BlockAt, Flow, Loop};
 use super::number::Number;
 use super::vectors::filled;
-use crate::bytecode::{Alu, Instruction, Operand, Register, Width};
+use crate::bytecode::{Alu, Instruction, Operand, Program, Register, Width};
 
-/// Registers that may count.
+/// The registers that can be loop counters: all but r10.
 pub(super) const COUNTERS: usize = 10;
 
-/// What a register holds: what some register held when the round began, and so much more.
+/// The value of a register, relative to the value of some register at the beginning of the iteration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Drift {
-    /// The other register, if that is known.
+    /// That register, if it is known.
     from: Option<u8>,
     least: i64,
     most: i64,
-    /// Whether only the low 32 bits were computed with at some point.
+    /// Whether some computation was on the low 32 bits only.
     narrow: bool,
 }
 
@@ -51,14 +50,14 @@ impl Drift {
         }
     }
 
-    /// How often a loop can go round if this happens to a register every time, which is always a known number
-    /// afterwards.
+    /// How many iterations a loop can have if each changes a register so, and the register is always within `after` at
+    /// the end.
     pub fn rounds(self, register: usize, after: Number) -> Option<u64> {
         let step = if self.least > 0 { self.least } else { self.most.checked_neg()? };
         if self.from != Some(register as u8) || step <= 0 {
             return None;
         }
-        // From one round's number to the next nothing may wrap, else it could come round to where it was.
+        // The register must not wrap around, or it could return to an earlier value.
         let least = after.signed_least.checked_add(self.least)?;
         let most = after.signed_most.checked_add(self.most)?;
         let bits = 0..=i64::from(u32::MAX);
@@ -70,77 +69,84 @@ impl Drift {
     }
 }
 
-impl Verifier<'_> {
-    /// How registers change in a round of a loop, whatever way it takes; nothing if it never comes to its end.
-    pub(super) fn drifts(&self, it: &Loop, used: &mut Vec<Option<Drifts>>) -> Option<Drifts> {
-        let mut round = Round { it, waiting: filled(used, it.last - it.head + 1, None), after: None };
-        round.waiting[0] = Some(Drift::none());
-        for block in it.head..=it.last {
-            if block != it.head && self.flow.loop_at(block).is_some() {
-                round.waiting[block - it.head] = self.within_inner(block, &round);
-            }
-            if let Some(drifts) = round.waiting[block - it.head] {
-                self.drift_on(block, drifts, &mut round);
-            }
-        }
-        *used = round.waiting;
-        round.after
-    }
-
-    /// What is known at a block that is jumped back to within a round. Such a way came into what stands between that
-    /// block and the jump somewhere, and may have gone anywhere there. Blocks that aren't jumped back to have no ways
-    /// to them but those that are known when it is their turn; those from before the round began don't matter to how
-    /// long the loop goes round.
-    fn within_inner(&self, head: usize, round: &Round) -> Option<Drifts> {
-        let inner = &self.flow.loops[self.flow.loop_at(head)?];
-        let first = self.flow.loops.partition_point(|it| it.head < head);
-        let inside = self.flow.loops[first..].iter().take_while(|it| it.head <= inner.last);
-        if inner.last > round.it.last || inside.into_iter().any(|it| it.last > inner.last) {
-            return Some([Drift::UNKNOWN; COUNTERS]);
-        }
-        let came_in = &round.waiting[head - round.it.head..=inner.last - round.it.head];
-        let mut drifts = came_in.iter().flatten().copied().reduce(|mut known, other| {
-            join(&mut known, &other);
-            known
-        })?;
-        for block in &self.flow.blocks[head..=inner.last] {
-            self.program_in(block.first..block.end).for_each(|(_, it)| forget_written(it, &mut drifts));
-        }
-        Some(drifts)
-    }
-
-    fn program_in(&self, slots: core::ops::Range<usize>) -> impl Iterator<Item = (usize, Instruction)> {
-        slots.filter_map(|at| Some((at, self.program.at(at)?)))
-    }
-
-    fn drift_on(&self, block: usize, mut drifts: Drifts, round: &mut Round) {
-        let block_at = |at: usize, it: Instruction| it.target(at).map(|to| self.block_at.slot(to as usize));
-        let mut runs_on = true;
-        let span = &self.flow.blocks[block];
-        for (at, instruction) in self.program_in(span.first..span.end) {
-            if let Instruction::Jump { .. } | Instruction::JumpIf { .. } = instruction
-                && let Some(to) = block_at(at, instruction)
-            {
-                round.arrive(block, to, &drifts);
-            }
-            runs_on = instruction.falls_through();
-            drift(instruction, &mut drifts);
-        }
-        if runs_on {
-            round.arrive(block, block + 1, &drifts);
-        }
-    }
+/// The drifts of an iteration, over all its paths; `None` if no path reaches the loop's end. `used` is memory to be
+/// reused.
+pub(super) fn drifts(
+    program: &Program,
+    flow: &Flow,
+    block_at: &BlockAt,
+    it: &Loop,
+    used: &mut Vec<Option<Drifts>>,
+) -> Option<Drifts> {
+    let waiting = filled(used, it.last - it.head + 1, None);
+    let mut round = Round { program, flow, block_at, it, waiting, after: None };
+    round.go();
+    *used = round.waiting;
+    round.after
 }
 
-/// A round of a loop, block by block.
+/// The analysis of one iteration, block by block.
 struct Round<'a> {
+    program: &'a Program,
+    flow: &'a Flow,
+    block_at: &'a BlockAt,
     it: &'a Loop,
-    /// For each block, what is known of the ways that led to it so far.
+    /// For each block, the drifts over the paths that have reached it so far.
     waiting: Vec<Option<Drifts>>,
     after: Option<Drifts>,
 }
 
 impl Round<'_> {
+    fn go(&mut self) {
+        self.waiting[0] = Some(Drift::none());
+        for block in self.it.head..=self.it.last {
+            let index = block - self.it.head;
+            if index > 0 && self.flow.loop_at(block).is_some() {
+                self.waiting[index] = self.within_inner(block);
+            }
+            if let Some(drifts) = self.waiting[index] {
+                self.drift_on(block, drifts);
+            }
+        }
+    }
+
+    /// The drifts at the head of an inner loop: the join over all entries into that loop, without the registers that
+    /// the loop writes. Other blocks are only reached from blocks before them, which have been analysed; paths from
+    /// before the iteration don't matter for the number of iterations.
+    fn within_inner(&self, head: usize) -> Option<Drifts> {
+        let inner = &self.flow.loops[self.flow.loop_at(head)?];
+        let first = self.flow.loops.partition_point(|it| it.head < head);
+        let inside = self.flow.loops[first..].iter().take_while(|it| it.head <= inner.last);
+        if inner.last > self.it.last || inside.into_iter().any(|it| it.last > inner.last) {
+            return Some([Drift::UNKNOWN; COUNTERS]);
+        }
+        let came_in = &self.waiting[head - self.it.head..=inner.last - self.it.head];
+        let mut drifts = came_in.iter().flatten().copied().reduce(|mut known, other| {
+            join(&mut known, &other);
+            known
+        })?;
+        for block in &self.flow.blocks[head..=inner.last] {
+            instructions(self.program, block).for_each(|(_, it)| forget_written(it, &mut drifts));
+        }
+        Some(drifts)
+    }
+
+    fn drift_on(&mut self, block: usize, mut drifts: Drifts) {
+        let mut runs_on = true;
+        for (at, instruction) in instructions(self.program, &self.flow.blocks[block]) {
+            if let Instruction::Jump { .. } | Instruction::JumpIf { .. } = instruction
+                && let Some(to) = instruction.target(at)
+            {
+                self.arrive(block, self.block_at.slot(to as usize), &drifts);
+            }
+            runs_on = instruction.falls_through();
+            drift(instruction, &mut drifts);
+        }
+        if runs_on {
+            self.arrive(block, block + 1, &drifts);
+        }
+    }
+
     fn arrive(&mut self, from: usize, to: usize, drifts: &Drifts) {
         let known = if to == self.it.head {
             &mut self.after
@@ -151,6 +157,14 @@ impl Round<'_> {
         };
         join(known.get_or_insert(*drifts), drifts);
     }
+}
+
+/// The instructions of a block, with their slots.
+fn instructions<'a>(
+    program: &'a Program,
+    block: &Block,
+) -> impl Iterator<Item = (usize, Instruction)> + use<'a> {
+    (block.first..block.end).filter_map(|at| Some((at, program.at(at)?)))
 }
 
 fn join(known: &mut Drifts, other: &Drifts) {
@@ -174,7 +188,8 @@ fn drift(instruction: Instruction, drifts: &mut Drifts) {
     }
 }
 
-/// What an instruction writes isn't known any more. What calls lose can't be read before it is written again.
+/// Forgets the register that an instruction writes. Registers that calls leave undefined can't be read before they are
+/// written again.
 fn forget_written(instruction: Instruction, drifts: &mut Drifts) {
     if let Some(drift) = instruction.writes().and_then(|register| drifts.get_mut(register.index())) {
         *drift = Drift::UNKNOWN;

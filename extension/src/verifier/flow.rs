@@ -1,4 +1,4 @@
-//! The ways through a program: its functions, the straight pieces that they consist of, and its loops.
+//! The control flow of a program: its functions, basic blocks and loops.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -7,42 +7,41 @@ use super::rejection::Rejection;
 use super::vectors::{emptied, filled};
 use crate::bytecode::{Instruction, Program};
 
-/// Blocks are numbered as they stand in the program, and so are functions and loops by their first block.
+/// Blocks are numbered in program order; functions and loops in the order of their first blocks.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     pub blocks: Vec<Block>,
     pub functions: Vec<Function>,
     pub loops: Vec<Loop>,
-    /// Memory for finding them.
+    /// Memory for temporary use.
     ways: Vec<u32>,
     entries: Vec<(usize, bool)>,
     around: Vec<usize>,
 }
 
-/// Instructions that are done one after the other.
+/// A basic block.
 #[derive(Debug)]
 pub(super) struct Block {
     pub first: usize,
     /// The slot behind it.
     pub end: usize,
-    /// How many ways lead to it.
+    /// How many predecessors it has, calls included.
     pub ways: u32,
-    /// The innermost loop in which it is.
+    /// The innermost loop that contains it.
     pub within: Option<usize>,
 }
 
-/// Stands in one piece, and is left by `exit` only.
+/// A function: contiguous, and left only by `exit`.
 #[derive(Debug)]
 pub(super) struct Function {
     /// The slot in which it begins.
     pub first: usize,
     pub blocks: Range<usize>,
-    /// Whether its address is in the program, so that a register may hold it.
+    /// Whether the program has its address as a constant, so that registers may hold it.
     pub named: bool,
 }
 
-/// What stands between a block that is jumped back to and the last jump to it. Every way that goes round goes back
-/// somewhere.
+/// A loop: the blocks between the target of jumps back and the last of these jumps. Every cycle has a jump back.
 #[derive(Debug)]
 pub(super) struct Loop {
     pub head: usize,
@@ -53,7 +52,7 @@ pub(super) struct Loop {
 const NO_BLOCK: u32 = u32::MAX;
 
 impl Flow {
-    /// Makes it that of a program, with memory that others had.
+    /// Finds the control flow of a program, reusing memory.
     pub fn read(&mut self, program: &Program, block_at: BlockAt) -> Result<BlockAt, Rejection> {
         self.blocks.clear();
         self.functions.clear();
@@ -106,7 +105,7 @@ impl Flow {
         for (index, &(first, named)) in entries.iter().enumerate() {
             let end = entries.get(index + 1).map_or(self.blocks.len(), |next| block_at.slot(next.0));
             let blocks = block_at.slot(first)..end;
-            // It is a way to a block that a function begins there.
+            // The call is a predecessor, too.
             self.blocks[blocks.start].ways += 1;
             self.functions.push(Function { first, blocks, named });
         }
@@ -125,25 +124,25 @@ impl Flow {
             let outside = |target: i64| !(function.first..end).contains(&(target as usize));
             let jumps_out = !begins_function(instruction) && instruction.target(last).is_some_and(outside);
             if jumps_out || block.end == end && instruction.falls_through() {
-                let what = "it leaves its function other than by exit; a function stands in one piece, from where \
-                            calls lead to up to the next one, and ends with exit or a jump";
+                let what = "it leaves its function without exit; a function is contiguous, extends to where the next \
+                            one begins, and ends with exit or a jump";
                 return Err(Rejection::new(program, last, what));
             }
         }
         Ok(())
     }
 
-    /// The loop whose head a block is.
+    /// The loop with this head.
     pub fn loop_at(&self, head: usize) -> Option<usize> {
         self.loops.binary_search_by_key(&head, |it| it.head).ok()
     }
 
-    /// The function that begins in a slot, or in which it lies.
+    /// The function that contains a slot.
     pub fn function_at(&self, slot: usize) -> usize {
         self.functions.partition_point(|function| function.first <= slot) - 1
     }
 
-    /// The block to which an instruction jumps back, if it does.
+    /// The block that an instruction jumps back to, if it does.
     pub fn jumps_back(&self, program: &Program, at: usize, block_at: &BlockAt) -> Option<usize> {
         let instruction = program.at(at).filter(|&it| !begins_function(it))?;
         let target = instruction.target(at).filter(|&target| target <= at as i64)?;
@@ -178,25 +177,25 @@ impl Flow {
 }
 
 impl Block {
-    /// Its last instruction's slot.
+    /// The slot of its last instruction.
     pub fn last(&self, program: &Program) -> usize {
         if program.at(self.end - 1).is_some() { self.end - 1 } else { self.end - 2 }
     }
 }
 
-/// The blocks that begin in slots.
+/// The block that begins in each slot.
 #[derive(Debug, Default)]
 pub(super) struct BlockAt(Vec<u32>);
 
 impl BlockAt {
-    /// The one that begins here, where one does.
+    /// The block that begins in this slot, where one does.
     pub fn slot(&self, slot: usize) -> usize {
         debug_assert_ne!(self.0[slot], NO_BLOCK, "no block begins in slot {slot}");
         self.0[slot] as usize
     }
 }
 
-/// Whether an instruction's target isn't where it goes, but where a function begins.
+/// Whether an instruction's target is the beginning of a function, and not a jump's.
 pub(super) fn begins_function(instruction: Instruction) -> bool {
     matches!(instruction, Instruction::CallLocal { .. } | Instruction::Constant { .. })
 }

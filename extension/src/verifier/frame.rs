@@ -1,18 +1,19 @@
-//! What is known of a stack frame.
+//! Abstract stack frames.
 
 use alloc::{rc::Rc, vec::Vec};
 
 use super::value::{Kind, Value};
 use crate::FRAME;
 
-/// Eight bytes each, from r10 down; what lies below the last was never written. Frames that are alike are shared.
+/// Cells of eight bytes, from r10 down. What lies below the last was never written. Equal frames are shared.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Frame(Option<Rc<Vec<Cell>>>);
 
 /// Eight bytes of a stack frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cell {
-    /// What was stored last, at `at`, in `bytes` bytes. If those are 0, what the bytes that are set may hold together.
+    /// The value that was stored last, at `at`, with `bytes` bytes. If `bytes` is 0: the join of all that written bytes
+    /// may hold.
     value: Value,
     at: u8,
     bytes: u8,
@@ -22,22 +23,22 @@ pub(crate) struct Cell {
 
 const EMPTY: Cell = Cell { value: Value::UNSET, at: 0, bytes: 0, set: 0 };
 
-/// Why something can't be read.
+/// Why bytes can't be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// This distance from r10 was never written.
+    /// The byte at this distance from r10 was never written.
     Unset(i64),
-    /// A pointer stands at this distance, or part of one.
+    /// A pointer, or part of one, is at this distance.
     Pointer(i64),
 }
 
-/// The cell in which a distance from r10 lies, below 0, and which of its bytes that is.
+/// The cell of a distance from r10, which is negative, and the index of the byte in it.
 fn place(distance: i64) -> (usize, u8) {
     let from_bottom = (distance + FRAME as i64) as usize;
     ((FRAME - 1 - from_bottom) / 8, (from_bottom % 8) as u8)
 }
 
-/// The bytes of a cell from one on, as a mask.
+/// A mask of bytes of a cell.
 fn mask(at: u8, bytes: u8) -> u8 {
     ((0xffu16 >> (8 - bytes)) << at) as u8
 }
@@ -59,8 +60,7 @@ impl Frame {
         &mut cells[index]
     }
 
-    /// Reads bytes, 1, 2, 4 or 8, whose first lies somewhere between two distances from r10. All of them lie in the
-    /// frame.
+    /// Reads 1, 2, 4 or 8 bytes at some distance from r10 within a range. All of them are in the frame.
     pub fn load(&self, first: i64, last: i64, bytes: usize) -> Result<Value, Unreadable> {
         let (index, at) = place(first);
         let bytes = bytes as u8;
@@ -85,7 +85,7 @@ impl Frame {
         }
     }
 
-    /// Whether the bytes from one distance up to another were written, and hold nothing secret.
+    /// Checks that the bytes from one distance to another were written, and hold no secret address.
     pub fn readable(&self, from: i64, to: i64, secret: impl Fn(&Value) -> bool) -> Result<(), Unreadable> {
         let mut pointer = None;
         for distance in from..to {
@@ -101,7 +101,7 @@ impl Frame {
         pointer.map_or(Ok(()), |distance| Err(Unreadable::Pointer(distance)))
     }
 
-    /// Writes bytes, 1, 2, 4 or 8, whose first lies somewhere between two distances from r10. Says which cells changed.
+    /// Writes 1, 2, 4 or 8 bytes at some distance from r10 within a range. Returns which cells changed.
     pub fn store(&mut self, first: i64, last: i64, bytes: usize, value: Value) -> u64 {
         let (index, at) = place(first);
         if first == last && usize::from(at) + bytes <= 8 {
@@ -112,13 +112,13 @@ impl Frame {
         self.smear(first, last + bytes as i64, sure, value.tells_address())
     }
 
-    /// Something was written between two distances, surely to the first bytes.
+    /// Notes that unknown bytes were written between two distances, of which the first were surely written.
     pub fn smear(&mut self, from: i64, to: i64, sure: i64, pointer: bool) -> u64 {
         let mut changed = 0;
         for distance in from..to {
             let (index, at) = place(distance);
             changed |= 1 << index;
-            // What was never written has no value that could change.
+            // Cells that were never written have no value to change.
             if distance < from + sure || index < self.cells().len() {
                 self.cell_mut(index).smear(at, distance < from + sure, pointer);
             }
@@ -126,14 +126,14 @@ impl Frame {
         changed
     }
 
-    /// Takes from another frame what changed there.
+    /// Takes the changed cells of another frame.
     pub fn take_over(&mut self, changed: u64, from: &Frame) {
         for index in (0..64).filter(|index| changed & 1 << index != 0) {
             *self.cell_mut(index) = *from.cell(index);
         }
     }
 
-    /// Combines it with another, cell by cell; says whether it changed.
+    /// Merges another frame, cell by cell. Returns whether this one changed.
     pub fn merge(&mut self, other: &Frame, combine: impl Fn(&Value, &Value) -> Value) -> bool {
         match (&self.0, &other.0) {
             (Some(mine), Some(others)) if Rc::ptr_eq(mine, others) => return false,
@@ -151,7 +151,7 @@ impl Frame {
         changed
     }
 
-    /// What stands where, by the distance from r10, with the bytes of it that were written.
+    /// The values in the frame, by their distance from r10, with the bytes that were written.
     #[cfg(test)]
     pub fn written(&self) -> impl Iterator<Item = (i64, usize, &Value, u8)> {
         self.cells().iter().enumerate().map(|(index, cell)| {
@@ -160,7 +160,7 @@ impl Frame {
         })
     }
 
-    /// Changes the values that something is to be done with.
+    /// Changes the values that fulfil a condition.
     pub fn change(&mut self, which: impl Fn(&Value) -> bool, mut change: impl FnMut(&mut Value)) {
         for index in 0..self.cells().len() {
             if which(&self.cells()[index].value) {
@@ -174,8 +174,7 @@ impl Cell {
     fn store(&mut self, at: u8, bytes: u8, value: Value) {
         let written = mask(at, bytes);
         if self.value.tells_address() {
-            // What stays of a pointer is good for nothing: compilers use its bytes for something else. So it counts as
-            // never written.
+            // The rest of an overwritten pointer is useless: compilers reuse its bytes. So it counts as never written.
             self.set = 0;
         }
         self.set |= written;
@@ -211,7 +210,7 @@ impl Cell {
         }
         if (self.at, self.bytes) == (other.at, other.bytes) {
             let value = combine(&self.value, &other.value);
-            // A value that isn't known on one path: what was written there is.
+            // One path has no whole value here: the join of the written bytes.
             let value = if value.kind == Kind::Unset { Value::MIXED } else { value };
             return Cell { value, set, ..*self };
         }

@@ -1,8 +1,8 @@
-//! Calls of what the host gives.
+//! Calls of helpers.
 
 use alloc::format;
 
-use super::Verifier;
+use super::analysis::Analysis;
 use super::contract::{Bytes, Given, Helper, Region, Wanted};
 use super::memory::in_frame;
 use super::rejection::{Holds, Range, Rejection};
@@ -16,7 +16,7 @@ fn argument(index: usize) -> Register {
     Register::new(index as u8 + 1).expect("helpers take at most five arguments")
 }
 
-impl Verifier<'_> {
+impl Analysis<'_> {
     pub(super) fn call_helper(&mut self, at: usize, number: u32, state: &mut State) -> Result<(), Rejection> {
         let contract = self.contract;
         let Some(helper) = contract.helpers.get(&number) else {
@@ -83,7 +83,7 @@ impl Verifier<'_> {
         Err(self.refuse(at, format!("{holds}, but {} takes {wants}", helper.name)))
     }
 
-    /// Memory for a helper: it must be proven to be there, because helpers know nothing of guards.
+    /// Checks memory for a helper. It must be proved to exist, because helpers have no guards.
     fn pass_memory(
         &mut self,
         at: usize,
@@ -120,7 +120,7 @@ impl Verifier<'_> {
         memory.fields.is_empty() && (memory.writable || !write)
     }
 
-    /// The least and the most bytes that a helper may take.
+    /// The least and the most bytes that a helper may access.
     fn how_many(
         &self,
         at: usize,
@@ -175,10 +175,7 @@ impl Verifier<'_> {
         let does = if write { "writes" } else { "reads" };
         let what = match value.kind {
             Kind::Region(region) if !self.is_plain(region, write) => {
-                format!(
-                    "{holds}, where {} can't write or read just any bytes; hand over the stack",
-                    helper.name
-                )
+                format!("{holds}, where {} can't access bytes in general; pass the stack", helper.name)
             }
             Kind::Region(region) => {
                 let outside = self.outside(region, &holds, 0, bytes, state);
@@ -192,7 +189,7 @@ impl Verifier<'_> {
                 helper.name
             ),
             _ => format!(
-                "{} {does} {bytes} bytes of memory, but {holds}; hand over a pointer that is known to be right",
+                "{} {does} {bytes} bytes of memory, but {holds}; pass a pointer to so much memory",
                 helper.name
             ),
         };

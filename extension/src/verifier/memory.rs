@@ -1,10 +1,11 @@
-//! Accesses to memory: where they lead, whether that is allowed, and what is known afterwards.
+//! Accesses to memory: their target, whether they are allowed, and the state afterwards.
 
 use alloc::format;
 
-use super::Verifier;
-use super::contract::{Extent, Field, Region};
+use super::analysis::Analysis;
+use super::contract::{Extent, Field, OWN, Region};
 use super::frame::Unreadable;
+use super::marks::{CONFINED, ELSEWHERE, PLAIN, REWRITTEN};
 use super::number::Number;
 use super::rejection::{Bytes, Holds, Rejection};
 use super::state::{State, tie_of};
@@ -12,16 +13,16 @@ use super::value::{Kind, Value, is_near, least_bytes};
 use crate::FRAME;
 use crate::bytecode::{Atomic, Instruction, Operand, Register, Sign, Size};
 
-/// Where an access leads.
+/// The target of an access.
 enum Place {
-    /// To a stack frame: how deep it is, and between which distances from its end the first byte lies.
+    /// A stack frame: its depth, and the least and greatest distance of the first byte from its end.
     Stack(u8, i64, i64),
-    /// To bytes without meaning.
+    /// Plain bytes.
     Bytes,
     Field(Field),
 }
 
-/// What is done there.
+/// The kind of access.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     Read,
@@ -29,7 +30,7 @@ enum Access {
     Atomic,
 }
 
-/// What a load makes of bytes.
+/// How a load extends bytes.
 pub(super) fn extended(value: Value, sign: Sign, size: Size) -> Value {
     match sign {
         Sign::Extend if value.is_number() => Value::number(value.number.low_signed(8 * size.bytes() as u32)),
@@ -38,7 +39,7 @@ pub(super) fn extended(value: Value, sign: Sign, size: Size) -> Value {
     }
 }
 
-impl Verifier<'_> {
+impl Analysis<'_> {
     pub(super) fn load(
         &mut self,
         at: usize,
@@ -141,7 +142,7 @@ impl Verifier<'_> {
                 if !in_frame(distance, bytes) {
                     return Err(self.out_of_frame(at, base, offset, bytes, state));
                 }
-                self.mark(at, super::PLAIN | super::ELSEWHERE)?;
+                self.mark(at, PLAIN | ELSEWHERE)?;
                 Ok(Place::Stack(depth, distance.signed_least, distance.signed_most))
             }
             Kind::Region(region) if self.within(region, (value, offset.into(), distance), bytes, state) => {
@@ -152,28 +153,24 @@ impl Verifier<'_> {
                 if !self.contract.memory(region).fields.is_empty() {
                     return self.field(at, region, distance, size, access);
                 }
-                self.mark(
-                    at,
-                    if region == super::OWN { super::PLAIN } else { super::PLAIN | super::ELSEWHERE },
-                )?;
+                self.mark(at, if region == OWN { PLAIN } else { PLAIN | ELSEWHERE })?;
                 Ok(Place::Bytes)
             }
             _ if self.may_be_own(value) => {
-                self.mark(at, super::PLAIN | super::CONFINED)?;
+                self.mark(at, PLAIN | CONFINED)?;
                 Ok(Place::Bytes)
             }
             _ => Err(self.nowhere(at, base, offset, bytes, state)),
         }
     }
 
-    /// Whether an access that isn't proven may be meant for the program's own memory.
+    /// Whether an unproved access may be meant for the program's own memory.
     fn may_be_own(&self, value: &Value) -> bool {
-        let leads_there =
-            matches!(value.kind, Kind::Number | Kind::Region(super::OWN) | Kind::RegionOrNull(super::OWN));
+        let leads_there = matches!(value.kind, Kind::Number | Kind::Region(OWN) | Kind::RegionOrNull(OWN));
         leads_there && self.contract.own.is_some()
     }
 
-    /// Whether so many bytes are there, so far behind a pointer: that is a distance from the start of its region.
+    /// Whether so many bytes exist at a distance from a pointer.
     pub(super) fn within(
         &self,
         region: Region,
@@ -220,17 +217,17 @@ impl Verifier<'_> {
             return Err(self.refuse(at, what));
         }
         match field.stands_at {
-            None => self.mark(at, super::PLAIN | super::ELSEWHERE)?,
+            None => self.mark(at, PLAIN | ELSEWHERE)?,
             Some((stands_at, size)) => self.rewrite(at, i32::from(stands_at) - field.offset as i32, size)?,
         }
         Ok(Place::Field(*field))
     }
 
-    /// Has a load done at another place, so far away, in another size.
+    /// Rewrites a load, to another distance and size.
     fn rewrite(&mut self, at: usize, apart: i32, size: Size) -> Result<(), Rejection> {
-        self.mark(at, super::REWRITTEN | super::ELSEWHERE)?;
+        self.mark(at, REWRITTEN | ELSEWHERE)?;
         let Some(Instruction::Load { sign, destination, base, offset, .. }) = self.program.at(at) else {
-            return Err(self.refuse(at, "a field that stands elsewhere in truth can only be loaded"));
+            return Err(self.refuse(at, "this field can only be loaded"));
         };
         let Ok(offset) = i16::try_from(i32::from(offset) + apart) else {
             return Err(
@@ -244,17 +241,17 @@ impl Verifier<'_> {
         }
     }
 
-    /// Notes what must be done for an access, which must be the same whatever way leads to it.
+    /// Marks how an access is done, which must be the same on all paths.
     fn mark(&mut self, at: usize, mark: u8) -> Result<(), Rejection> {
         self.marks[at] |= mark;
         let has = |both: u8| self.marks[at] & both == both;
-        if has(super::CONFINED | super::ELSEWHERE) || has(super::PLAIN | super::REWRITTEN) {
+        if has(CONFINED | ELSEWHERE) || has(PLAIN | REWRITTEN) {
             return Err(self.refuse(at, AMBIGUOUS));
         }
         Ok(())
     }
 
-    /// Whether a value tells what must not be told.
+    /// Whether a value leaks an address that is secret.
     pub(super) fn is_secret(&self, value: &Value) -> bool {
         value.tells_address() && (self.contract.secret_addresses || matches!(value.kind, Kind::Stack(_)))
     }
@@ -277,16 +274,16 @@ impl Verifier<'_> {
         let what = match value.kind {
             Kind::Region(region) => self.outside(region, &holds, offset.into(), bytes, state),
             Kind::RegionOrNull(_) => {
-                format!("{holds}; compare it with 0 first, and use it only if it is another")
+                format!("{holds}; compare it with 0 first, and use it only if it differs")
             }
             Kind::End(_) => format!("{holds}, where nothing can be accessed; use a pointer from its start"),
-            Kind::Mixed => format!("{holds}; let all ways lead here with a pointer of one kind"),
+            Kind::Mixed => format!("{holds}; have a pointer of one kind there on all paths"),
             _ => format!("{holds}, which leads to no memory; use a pointer that the host gave"),
         };
         self.refuse(at, what)
     }
 
-    /// Why bytes aren't known to be in a region.
+    /// The reason why bytes aren't known to be in a region.
     pub(super) fn outside(
         &self,
         region: Region,
@@ -300,7 +297,7 @@ impl Verifier<'_> {
         let accessed = Bytes(bytes);
         if holds.1.number.signed_least.saturating_add(offset) < 0 {
             return format!(
-                "{holds}, so {accessed} at {offset:+} may be before that; don't go back, or compare first"
+                "{holds}, so {accessed} at {offset:+} may be before it; check the distance first"
             );
         }
         match self.contract.memory(region).extent {
@@ -309,7 +306,7 @@ impl Verifier<'_> {
                  before it is added"
             ),
             Extent::ToEnd(_) => format!(
-                "{holds}, but it isn't known that {accessed} at {offset:+} come before the end; compare the pointer \
+                "{holds}, but {accessed} at {offset:+} may be behind the end; compare the pointer \
                  + {} with the end of {name} first",
                 offset + bytes
             ),
@@ -323,23 +320,23 @@ impl Verifier<'_> {
             match why {
                 Unreadable::Unset(distance) => {
                     format!(
-                        "the byte at r10 {distance:+} is read, but on some way here it isn't set; store \
-                             there first"
+                        "the byte at r10 {distance:+} is read, but some path to here doesn't write it; store there \
+                         first"
                     )
                 }
                 Unreadable::Pointer(distance) => format!(
                     "the byte at r10 {distance:+} is part of a pointer, and addresses are secret; load \
-                     pointers whole, and hand over numbers only"
+                     pointers whole, and pass numbers only"
                 ),
             },
         )
     }
 }
 
-const AMBIGUOUS: &str = "it leads to memory that must be accessed in different ways, depending on the way here; use an \
-                         instruction for each";
+const AMBIGUOUS: &str =
+    "it accesses different kinds of memory, depending on the path; use an instruction for each";
 
-/// Whether bytes from a distance on lie in a frame.
+/// Whether bytes at a distance from r10 are in the frame.
 pub(super) fn in_frame(distance: Number, bytes: i64) -> bool {
     distance.signed_least >= -(FRAME as i64) && distance.signed_most <= -bytes
 }

@@ -1,9 +1,9 @@
-//! What is known of a number: a range without sign, a range with sign, and bits. Each knows something that the others
-//! don't.
+//! Abstract numbers: an unsigned range, a signed range, and known bits. Each can express something that the others
+//! can't.
 
 use super::bits::Bits;
 
-/// A set of 64-bit numbers: those in both ranges (ends included) and in the bits.
+/// A set of 64-bit numbers: those in both ranges (bounds included) that have the known bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
     pub least: u64,
@@ -50,7 +50,7 @@ impl Number {
             && self.bits.contains(number)
     }
 
-    /// What is in both, if anything.
+    /// The intersection, unless it is empty.
     pub fn meet(self, other: Number) -> Option<Number> {
         Number {
             least: self.least.max(other.least),
@@ -62,7 +62,7 @@ impl Number {
         .reconciled()
     }
 
-    /// What contains both.
+    /// The join: a set that contains both.
     pub fn join(self, other: Number) -> Number {
         Number {
             least: self.least.min(other.least),
@@ -73,8 +73,8 @@ impl Number {
         }
     }
 
-    /// What contains both, and is reached in few steps however often it grows: an end that moves goes on to the next of
-    /// some landmarks, or all the way. Landmarks are ascending, as signed numbers.
+    /// Widening: a set that contains both, and can grow only a few times. A bound that moves goes to the next landmark,
+    /// or to the extreme. Landmarks are signed numbers in ascending order.
     pub fn widen(self, grown: Number, landmarks: &[i64]) -> Number {
         let up = |from: i64| landmarks.iter().copied().find(|&mark| mark >= from);
         let down = |from: i64| landmarks.iter().rev().copied().find(|&mark| mark <= from);
@@ -94,14 +94,14 @@ impl Number {
             wide.least = mark.map_or(0, |mark| mark as u64);
         }
         if joined.bits != self.bits {
-            // What stays is how many low bits are known: alignment.
+            // The known low bits (alignment) are kept.
             let unknown = u64::MAX << joined.bits.unknown.trailing_zeros();
             wide.bits = Bits { value: joined.bits.value & !unknown, unknown };
         }
         wide.settled()
     }
 
-    /// Each of the three learns from the others; nothing if they contradict each other.
+    /// Tightens each of the three by the others; `None` if they contradict each other.
     pub fn reconciled(mut self) -> Option<Number> {
         let sign = 1 << 63;
         let bits = self.bits;
@@ -109,7 +109,7 @@ impl Number {
         self.most = self.most.min(bits.value | bits.unknown);
         self.signed_least = self.signed_least.max((bits.value | bits.unknown & sign) as i64);
         self.signed_most = self.signed_most.min((bits.value | bits.unknown & !sign) as i64);
-        // Numbers of one sign have the same order with and without.
+        // Numbers of the same sign have the same order, signed and unsigned.
         if self.signed_least >= 0 || self.signed_most < 0 {
             self.least = self.least.max(self.signed_least as u64);
             self.most = self.most.min(self.signed_most as u64);
@@ -125,29 +125,29 @@ impl Number {
         Some(self)
     }
 
-    /// The same of a result. If there can be none, no program comes here, and it doesn't matter what is said: that it
-    /// was empty isn't always noticed at once.
+    /// The same for a result. If the set is empty, the code is unreachable, and any set will do: emptiness isn't always
+    /// detected at once.
     pub fn settled(self) -> Number {
         self.reconciled().unwrap_or(Number::ANY)
     }
 
-    /// The low bits (fewer than 64), with zeros above.
+    /// The low bits (fewer than 64), extended with zeros.
     pub fn low(self, bits: u32) -> Number {
         let mask = (1 << bits) - 1;
         if self.most <= mask {
             return self;
         }
         let known = self.bits.low(bits);
-        // A range that lies in one stretch of numbers that have the same upper part.
+        // All numbers of the range have the same upper part.
         if self.least >> bits == self.most >> bits {
             let (least, most) = (self.least & mask, self.most & mask);
             return Number { least, most, bits: known, ..Number::ANY }.settled();
         }
-        // Around 0: the upper parts differ only there.
+        // The range includes 0, around which only the upper part changes.
         Number { most: mask, bits: known, ..Number::ANY }.settled()
     }
 
-    /// The low bits (fewer than 64), taken as a signed number.
+    /// The low bits (fewer than 64), extended with their sign.
     pub fn low_signed(self, bits: u32) -> Number {
         let half = 1i64 << (bits - 1);
         if self.signed_least >= -half && self.signed_most < half {

@@ -1,4 +1,4 @@
-//! Why a program is refused, for people.
+//! Rejections: why a program is refused, in words for people.
 
 use alloc::{boxed::Box, format, string::String};
 use core::fmt::{self, Display};
@@ -8,7 +8,7 @@ use super::number::Number;
 use super::value::{Kind, Value};
 use crate::bytecode::{Program, Register};
 
-/// Why a program is refused: which instruction, what is known where it stands, and what would help.
+/// Why a program is refused: the instruction, what is known there, and what would help.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection(Box<(usize, String)>);
 
@@ -18,7 +18,7 @@ impl Rejection {
         Rejection(Box::new((at, format!("instruction {at}{instruction}: {what}"))))
     }
 
-    /// The slot of the instruction that is refused.
+    /// The slot of the refused instruction.
     pub fn slot(&self) -> usize {
         self.0.0
     }
@@ -32,7 +32,7 @@ impl Display for Rejection {
 
 impl core::error::Error for Rejection {}
 
-/// A value in words.
+/// Describes a value.
 pub(super) struct Words<'a>(pub &'a Value, pub &'a Contract);
 
 impl Display for Words<'_> {
@@ -42,7 +42,7 @@ impl Display for Words<'_> {
         match value.kind {
             Kind::Unset => write!(f, "perhaps never set"),
             Kind::Mixed => {
-                write!(f, "bits that lead nowhere for sure (what it is depends on the way here, or has gone)")
+                write!(f, "of unknown kind (it depends on the path, or what it points to has moved)")
             }
             Kind::Number => Range(value.number).fmt(f),
             Kind::Stack(_) => write!(f, "a stack frame's end{}", Plus(value.number)),
@@ -57,7 +57,7 @@ impl Display for Words<'_> {
     }
 }
 
-/// A number in words.
+/// Describes a number.
 pub(super) struct Range(pub Number);
 
 impl Display for Range {
@@ -80,7 +80,7 @@ impl Display for Range {
     }
 }
 
-/// A distance in words.
+/// Describes a distance.
 struct Plus(Number);
 
 impl Display for Plus {
@@ -96,7 +96,7 @@ impl Display for Plus {
     }
 }
 
-/// So many bytes in words.
+/// Describes a number of bytes.
 pub(super) struct Bytes(pub i64);
 
 impl Display for Bytes {
@@ -105,7 +105,7 @@ impl Display for Bytes {
     }
 }
 
-/// What a register holds, in words: "r1 is the start of the packet + 14".
+/// Describes the value of a register: "r1 is the start of the packet + 14".
 pub(super) struct Holds<'a>(pub Register, pub &'a Value, pub &'a Contract);
 
 impl Display for Holds<'_> {
@@ -114,7 +114,7 @@ impl Display for Holds<'_> {
     }
 }
 
-/// The fields of memory in words.
+/// Describes the fields of memory.
 pub(super) struct Fields<'a>(pub &'a Memory);
 
 impl Display for Fields<'_> {

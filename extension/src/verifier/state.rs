@@ -1,4 +1,4 @@
-//! What is known at a point of a program.
+//! Abstract states: what is known at a point of a program.
 
 use alloc::vec::Vec;
 
@@ -8,17 +8,17 @@ use super::number::Number;
 use super::value::{Kind, Value};
 use crate::bytecode::{Operand, Register};
 
-/// A set of states that a program may be in.
+/// A set of states of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     registers: [Value; Register::COUNT],
-    /// Bytes that the region that goes to an end has at least.
+    /// The least size of the region with an end pointer.
     pub packet: u32,
-    /// Regions that were moved since the function began, a bit each.
+    /// The regions that were moved since the function began, a bit each.
     pub moved: u64,
-    /// The frame of the function that runs.
+    /// The frame of the current function.
     pub frame: Frame,
-    /// Those of its callers, the outermost one's first.
+    /// The frames of its callers, the outermost one's first.
     pub callers: Vec<Outer>,
 }
 
@@ -30,34 +30,34 @@ pub(crate) struct Outer {
     pub changed: u64,
 }
 
-/// How a state takes another one in.
+/// How two states are merged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Merge<'a> {
-    /// It contains both.
+    /// Join.
     Join,
-    /// It contains both, and what grows goes on to the next of these numbers.
+    /// Widening: a bound that grows goes to the next of these landmarks.
     Widen(&'a [i64]),
-    /// It contains both, and nothing else of what grows is known.
+    /// Whatever grows becomes unknown.
     GiveUp,
 }
 
-/// The tie of copies that an instruction makes.
+/// The tie of copies that the instruction at a slot makes.
 pub(super) fn tie_of(at: usize) -> u32 {
     at as u32 + 1
 }
 
-/// Places at which the distance of a pointer may stop growing, for a while: below it is a frame, above it packets.
+/// Landmarks for the distances of pointers: a frame below, packets above.
 const DISTANCES: [i64; 6] = [-(crate::FRAME as i64), 0, 0xffff, 0xf_ffff, 0xff_ffff, super::value::NEAR / 2];
 
 impl State {
-    /// Nothing but a stack frame, so many calls deep.
+    /// The state at the beginning of a function, so many calls deep, of which only r10 is known.
     pub fn new(depth: usize) -> State {
         let mut registers = [Value::UNSET; Register::COUNT];
         registers[Register::FRAME.index()] = Value::frame(depth);
         State { registers, packet: 0, moved: 0, frame: Frame::default(), callers: Vec::new() }
     }
 
-    /// The same as a copy would be, in the place of this one.
+    /// Becomes a copy of another state, reusing memory.
     pub fn become_copy_of(&mut self, other: &State) {
         let State { registers, packet, moved, frame, callers } = other;
         (self.registers, self.packet, self.moved) = (*registers, *packet, *moved);
@@ -65,7 +65,7 @@ impl State {
         self.callers.clone_from(callers);
     }
 
-    /// How many callers there are.
+    /// How many calls deep it is.
     pub fn depth(&self) -> usize {
         self.callers.len()
     }
@@ -78,7 +78,7 @@ impl State {
         self.registers[register.index()] = value;
     }
 
-    /// After a call there is its result in r0, and r1 to r5 are lost.
+    /// After a call: its result is in r0, and r1 to r5 are undefined.
     pub fn come_back(&mut self, result: Value) {
         self.registers[0] = result;
         self.registers[1..6].fill(Value::UNSET);
@@ -101,7 +101,7 @@ impl State {
         self.callers.get(usize::from(depth)).map_or(&self.frame, |outer| &outer.frame)
     }
 
-    /// Changes the frame of the function at a depth; the change says which cells it touched.
+    /// Changes the frame of the function at a depth. The closure returns which cells it changed.
     pub fn change_frame(&mut self, depth: u8, change: impl FnOnce(&mut Frame) -> u64) {
         match self.callers.get_mut(usize::from(depth)) {
             Some(outer) => outer.changed |= change(&mut outer.frame),
@@ -109,7 +109,7 @@ impl State {
         }
     }
 
-    /// Takes in another state of the same point; says whether it changed.
+    /// Merges another state of the same point into this one. Returns whether this one changed.
     pub fn merge(&mut self, other: &State, how: Merge) -> bool {
         let combine = |mine: &Value, other: &Value| match how {
             Merge::Join => mine.join(other),
@@ -138,7 +138,7 @@ impl State {
         changed
     }
 
-    /// Changes values wherever they stand.
+    /// Changes all values that fulfil a condition, in registers and frames.
     pub fn change_all(&mut self, which: impl Fn(&Value) -> bool, mut change: impl FnMut(&mut Value)) {
         self.registers.iter_mut().filter(|value| which(value)).for_each(&mut change);
         self.frame.change(&which, &mut change);
@@ -147,9 +147,9 @@ impl State {
         }
     }
 
-    /// Ties a register's value to the copy that is about to be made. A tie is made by one instruction only, and no
-    /// other value has it by then: on the way round to that instruction there is a place to which a way led that hadn't
-    /// passed it, and there such values were joined with some that weren't tied by it.
+    /// Ties a register's value to the copy that is about to be made. Each tie belongs to one instruction. No other
+    /// value has it at that point: on every cycle through the instruction paths meet of which one hasn't passed it, so
+    /// that the join has removed the tie.
     pub fn tie(&mut self, register: Register, tie: u32) {
         let value = &mut self.registers[register.index()];
         if value.tie == 0 && !(value.is_number() && value.number.constant().is_some()) {
@@ -157,12 +157,13 @@ impl State {
         }
     }
 
-    /// Cuts all ties: they are a function's own.
+    /// Removes all ties, which are valid within one function.
     pub fn untie_all(&mut self) {
         self.change_all(|value| value.tie != 0, |value| (value.tie, value.since) = (0, 0));
     }
 
-    /// More is known about the number in a register, and so about those tied to it. Says whether that is possible.
+    /// Refines the number in a register, and with it the values tied to it. Returns whether the state is still
+    /// possible.
     pub fn refine(&mut self, register: Register, number: Number) -> bool {
         let Some(number) = self.get(register).number.meet(number) else { return false };
         self.registers[register.index()].number = number;
@@ -178,7 +179,7 @@ impl State {
         possible
     }
 
-    /// Changes a value's copies, but not constants made of them.
+    /// Changes the copies of a value, but not those that became constants.
     pub fn change_tied(&mut self, value: &Value, change: impl FnMut(&mut Value)) {
         if value.tie != 0 {
             let (tie, kind) = (value.tie, value.kind);
@@ -186,7 +187,7 @@ impl State {
         }
     }
 
-    /// Forgets pointers to regions that have moved, a bit each.
+    /// Forgets pointers to regions that were moved, a bit each.
     pub fn forget(&mut self, moved: u64) {
         if moved == 0 {
             return;
@@ -195,14 +196,14 @@ impl State {
             Kind::Region(it) | Kind::RegionOrNull(it) | Kind::End(it) => moved & bit(it) != 0,
             _ => false,
         };
-        // Bytes that hold no pointer any more still hold an address.
+        // An invalidated pointer in the stack still holds an address.
         self.change_all(leads_there, |value| *value = Value::MIXED);
         self.moved |= moved;
         self.packet = 0;
     }
 }
 
-/// The bit of a region that may move: 0 of those that can't, the ones from number 64 on.
+/// The bit of a region that may move; 0 for regions from number 64 on, which can't.
 pub(super) fn bit(region: Region) -> u64 {
     1u64.checked_shl(region.into()).unwrap_or(0)
 }

@@ -1,8 +1,8 @@
-//! What an instruction that only computes does to what is known.
+//! Transfer functions of instructions that compute.
 
 use core::fmt::Display;
 
-use super::Verifier;
+use super::analysis::Analysis;
 use super::contract::Extent;
 use super::number::Number;
 use super::rejection::{Holds, Rejection};
@@ -10,8 +10,8 @@ use super::state::{State, tie_of};
 use super::value::{Kind, Value};
 use crate::bytecode::{Alu, Constant, Instruction, Operand, Register, Size, Width};
 
-impl Verifier<'_> {
-    /// Does an instruction that goes on to the next one, and is no call of a function.
+impl Analysis<'_> {
+    /// Applies an instruction that falls through, and isn't a call of a function.
     pub(super) fn step(
         &mut self,
         at: usize,
@@ -94,7 +94,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// Makes a number of a number.
+    /// Applies a function of a number to a register.
     fn change(
         &self,
         at: usize,
@@ -108,8 +108,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Makes a number of the low bits of one. It is the same one if all that is known of it stays, because what is
-    /// known of low bits is less than what there is to know of others.
+    /// Applies a function of the low bits of a number to a register. If nothing changes in what is known, the value and
+    /// its ties are kept.
     fn narrow(
         &self,
         at: usize,
@@ -161,7 +161,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Whether the distance between two pointers is known from what is known of each.
+    /// Whether the distance between two pointers follows from what is known of each.
     pub(super) fn tells_distance(&self, left: &Value, right: &Value) -> bool {
         left.kind == right.kind
             && match left.kind {
@@ -171,7 +171,7 @@ impl Verifier<'_> {
             }
     }
 
-    /// How long the region of a pointer can be, if the other one is its end: their distance tells no address.
+    /// The greatest size of a pointer's region, if the other pointer is its end. Their distance leaks no address.
     fn most_before(&self, end: &Value, pointer: &Value) -> Option<u64> {
         let (Kind::End(ended), Kind::Region(region)) = (end.kind, pointer.kind) else { return None };
         let memory = self.contract.memory(region);
@@ -217,7 +217,7 @@ impl Verifier<'_> {
         self.refuse(at, format_args!("there is no table {number}; {count} are given, numbered from 0"))
     }
 
-    /// The number in a register; of an address, any number where addresses are no secret.
+    /// The number in a register; for an address, any number, unless addresses are secret.
     pub(super) fn number(&self, at: usize, register: Register, state: &State) -> Result<Number, Rejection> {
         let value = self.readable(at, register, state)?;
         if value.is_number() {
@@ -229,11 +229,11 @@ impl Verifier<'_> {
         let holds = Holds(register, value, self.contract);
         let what = match value.kind {
             Kind::RegionOrNull(_) => format_args!(
-                "{holds}, but a number is needed here; compare it with 0 first, and compute only if it is another"
+                "{holds}, but a number is needed here; compare it with 0 first, and compute only if it differs"
             ),
-            Kind::Mixed => format_args!(
-                "{holds}, but a number is needed here; let all ways lead here with a number in {register}"
-            ),
+            Kind::Mixed => {
+                format_args!("{holds}, but a number is needed here; have a number in {register} on all paths")
+            }
             _ => format_args!(
                 "{holds}, but a number is needed here, because addresses are secret; \
                  add numbers to pointers, subtract pointers of one kind, and use 64 bits"
@@ -242,7 +242,7 @@ impl Verifier<'_> {
         Err(self.refuse(at, what))
     }
 
-    /// What is in a register that must have been written.
+    /// The value of a register, which must have been written.
     pub(super) fn readable<'a>(
         &self,
         at: usize,
@@ -254,7 +254,8 @@ impl Verifier<'_> {
             return Ok(value);
         }
         let what = format_args!(
-            "{register} is read, but on some way here it isn't set; set it on all of them (calls unset r1 to r5)"
+            "{register} is read, but some path to here doesn't set it; set it on all paths (calls leave r1 to r5 \
+             undefined)"
         );
         Err(self.refuse(at, what))
     }
@@ -265,7 +266,7 @@ impl Verifier<'_> {
     }
 }
 
-/// Whether a number may be added to it.
+/// Whether numbers may be added to a value of this kind.
 fn can_move(kind: Kind) -> bool {
     matches!(kind, Kind::Stack(_) | Kind::Region(_))
 }

@@ -1,37 +1,37 @@
-//! What is known of a value in a register or on the stack.
+//! Abstract values: what is known of a value in a register or on the stack.
 
 use super::contract::{Contract, Extent, Given, OWN, Region};
 use super::number::Number;
 
-/// A set of values. 64 bytes, because there are very many of them.
+/// A set of values. It is kept to 64 bytes, because there are very many of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Value {
     pub kind: Kind,
-    /// Values in a state that have the same tie, not 0, differ by the difference of their `since`.
+    /// Values in a state with the same tie, if it isn't 0, differ by the difference of their `since`.
     pub tie: u32,
     pub since: i32,
-    /// Bytes from here on that are known to be there, of a pointer to a region that goes to an end. May be negative.
+    /// Of a pointer to a region with an end pointer: bytes from here on that are known to exist. May be negative.
     pub reach: i32,
-    /// The number itself; of pointers, the distance from where their region begins (the stack's is r10's place); of
-    /// code, the slot.
+    /// The number itself; of a pointer, the distance from its region's start (in the stack, from r10); of code, the
+    /// slot.
     pub number: Number,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Perhaps never written: must not be read.
+    /// Perhaps never written, so it must not be read.
     Unset,
-    /// A number or a pointer, depending on the way; or part of a pointer. It may tell an address.
+    /// A number or a pointer, depending on the path, or part of a pointer. It may leak an address.
     Mixed,
     Number,
-    /// To the stack frame of a function, the outermost one's being 0.
+    /// A pointer to the stack frame at a depth; that of the outermost function is 0.
     Stack(u8),
     Region(Region),
-    /// The same, or 0.
+    /// A pointer to a region, or 0.
     RegionOrNull(Region),
-    /// Where a region ends.
+    /// The end of a region.
     End(Region),
-    /// A table, by its number.
+    /// A table, as the program's constants number it.
     Map,
     /// A function.
     Code,
@@ -62,12 +62,12 @@ impl Value {
         Value::new(Kind::Number, number)
     }
 
-    /// What so many bytes of memory may hold: 1, 2, 4 or 8.
+    /// Any number that 1, 2, 4 or 8 bytes can hold.
     pub fn of_bytes(bytes: usize) -> Value {
         Value::number(ANY_OF_BYTES.get(bytes.ilog2() as usize).copied().unwrap_or(Number::ANY))
     }
 
-    /// Where a frame ends: r10.
+    /// The end of a frame: r10.
     pub fn frame(depth: usize) -> Value {
         Value::new(Kind::Stack(depth as u8), Number::exactly(0))
     }
@@ -91,9 +91,9 @@ impl Value {
         self.kind == Kind::Number
     }
 
-    /// Whether it may tell an address that is no number. One in own memory is: it is the same wherever the program
-    /// runs, and what is accessed through a number is confined to there. So one in the stack mustn't become a number:
-    /// it would lead to own memory instead.
+    /// Whether it may leak an address, and so mustn't be used as a number. Addresses in own memory are numbers: they
+    /// are the same wherever the program runs, and accesses through numbers are confined to own memory. An address in
+    /// the stack must not become a number, because such an access would go to own memory instead.
     pub fn tells_address(&self) -> bool {
         match self.kind {
             Kind::Unset | Kind::Number | Kind::Map | Kind::Code => false,
@@ -102,7 +102,7 @@ impl Value {
         }
     }
 
-    /// What contains both.
+    /// The join: a set that contains both.
     pub fn join(&self, other: &Value) -> Value {
         self.combine(other, |left, right| left.join(right))
     }
@@ -111,7 +111,7 @@ impl Value {
         self.combine(grown, |left, right| left.widen(right, landmarks))
     }
 
-    /// What contains both, however often this one grows: all that changes is given up.
+    /// A join that ends any sequence of growing sets: whatever changes becomes unknown.
     pub fn give_up(&self, grown: &Value) -> Value {
         let mut given_up = self.combine(grown, |left, right| if left == right { left } else { Number::ANY });
         if given_up != *self {
@@ -146,7 +146,7 @@ impl Value {
         Value { kind, tie, since, reach: self.reach.min(other.reach), number }
     }
 
-    /// So many bytes on, or numbers up. Only what is known not to be null.
+    /// Adds a number. A pointer must be known not to be null.
     pub fn plus(&self, distance: Number) -> Value {
         let mut sum = Value { number: self.number + distance, ..*self };
         let constant = distance.constant().and_then(|distance| i32::try_from(distance as i64).ok());
@@ -158,7 +158,7 @@ impl Value {
         sum
     }
 
-    /// So many bytes back, or numbers down.
+    /// Subtracts a number.
     pub fn minus(&self, distance: Number) -> Value {
         match distance.constant() {
             Some(constant) => self.plus(Number::exactly(constant.wrapping_neg())),
@@ -170,8 +170,8 @@ impl Value {
     }
 }
 
-/// What is left of a reach after a step. It stays true if the step wraps around, because the distance that it is true
-/// of does too; so only distances that can't are looked at.
+/// The reach of a pointer after a number was added. It remains true if the addition wraps around, because the distance
+/// does too; it is only used of pointers whose distance can't have wrapped.
 fn reach_after(reach: i32, distance: Number) -> i32 {
     match i32::try_from(distance.signed_most) {
         Ok(most) if reach != i32::MIN && distance.signed_least > -NEAR && i64::from(most) < NEAR => {
@@ -181,14 +181,14 @@ fn reach_after(reach: i32, distance: Number) -> i32 {
     }
 }
 
-/// Distances within which a pointer can't have wrapped around the address space: see [`Contract`].
+/// The bound of distances for which a pointer can't have wrapped around the address space: see [`Contract`].
 pub(super) const NEAR: i64 = 1 << 24;
 
 pub(super) fn is_near(distance: Number) -> bool {
     distance.signed_least >= -NEAR && distance.signed_most <= NEAR
 }
 
-/// How many bytes a region has at least, given what is known of the one that goes to an end.
+/// The least size of a region, given what is known of the one with an end pointer.
 pub(super) fn least_bytes(contract: &Contract, region: Region, packet: u32) -> u32 {
     match contract.memory(region).extent {
         Extent::Bytes(bytes) => bytes,

@@ -1,21 +1,21 @@
-//! Goes all ways through a function, until nothing new is found.
+//! Walks a function's blocks until a fixed point is reached.
 
 use alloc::{boxed::Box, vec::Vec};
 
-use super::Verifier;
+use super::analysis::Analysis;
 use super::branch::Comparison;
-use super::call::Context;
+use super::context::Context;
 use super::rejection::{Holds, Rejection};
 use super::state::{Merge, State};
-use super::value::Kind;
+use super::value::{Kind, Value};
 use super::vectors::filled;
 use crate::bytecode::{Condition, Instruction, Operand, Register};
 
-/// How often a state may grow before all that still changes is given up.
+/// How often a state may grow before whatever still changes becomes unknown.
 const PATIENCE: u8 = 48;
 
-/// Blocks of a function that are still to be gone through; always the first is next, so that what stands behind a loop
-/// waits for it.
+/// The worklist: blocks that are still to be analysed. The first one is always next, so that code behind a loop waits
+/// for the loop.
 pub(super) struct Pending {
     words: Vec<u64>,
     /// No word before this one has a bit.
@@ -43,8 +43,8 @@ impl Pending {
     }
 }
 
-impl Verifier<'_> {
-    /// Goes through a function from what is known where it begins.
+impl Analysis<'_> {
+    /// Analyses a function from the entry of its context.
     pub(super) fn walk(&mut self, function: usize, context: &mut Context) -> Result<(), Rejection> {
         let first = self.flow.functions[function].blocks.start;
         let mut pending = Pending::new(context.states.len(), &mut self.pieces.pending);
@@ -54,7 +54,7 @@ impl Verifier<'_> {
             let is_kept = self.is_kept(first + index);
             let stored = &mut context.states[index];
             match (entry.take(), stored.as_deref_mut()) {
-                // Where a function begins, a loop of it may begin too.
+                // The first block of a function may be the head of a loop.
                 (Some(entry), Some(stored)) => _ = stored.merge(&entry, Merge::Join),
                 (Some(entry), None) => *stored = Some(entry),
                 (None, _) => {}
@@ -70,13 +70,13 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Whether more may flow into a block after it was gone through.
+    /// Whether a block's state is kept, because the block may be analysed again.
     fn is_kept(&self, block: usize) -> bool {
         let block = &self.flow.blocks[block];
         block.within.is_some() && block.ways > 1
     }
 
-    /// Goes through a block, and those behind it to which no other way leads.
+    /// Analyses a block, and those behind it that have no other predecessor.
     fn go_on(
         &mut self,
         mut block: usize,
@@ -137,7 +137,7 @@ impl Verifier<'_> {
         self.block_at.slot(instruction.target(at).unwrap_or(0) as usize)
     }
 
-    /// What is known at the end of one block holds at the beginning of another.
+    /// Merges the state at the end of one block into that at the beginning of another.
     fn flow_to(
         &mut self,
         from: usize,
@@ -183,9 +183,9 @@ impl Verifier<'_> {
             self.pieces.give_up(state);
             return Ok(());
         }
-        // The frame is gone, and ties are a function's own.
+        // The frame is gone, and ties are valid within one function.
         let gone = Kind::Stack(depth as u8);
-        state.change_all(|value| value.kind == gone, |value| *value = super::Value::MIXED);
+        state.change_all(|value| value.kind == gone, |value| *value = Value::MIXED);
         state.untie_all();
         match &mut context.exit {
             Some(exit) => _ = exit.merge(&state, Merge::Join),
@@ -194,10 +194,23 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Notes what a loop's variables are compared with: there they will probably stop growing.
+    /// Notes the state at a jump back.
+    fn note_round(&mut self, head: usize, state: &State) {
+        if let Some(index) = self.flow.loop_at(head) {
+            self.rounds[index].note(state.registers());
+        }
+    }
+
+    /// The landmarks of a loop.
+    fn landmarks(&self, head: usize) -> &[i64] {
+        self.flow.loop_at(head).map_or(&[], |index| self.rounds[index].landmarks())
+    }
+
+    /// Notes the numbers that a loop's variables are compared with as landmarks: the variables will probably stop
+    /// growing there.
     fn note_landmarks(&mut self, block: usize, it: Comparison, state: &State) {
         let Some(within) = self.flow.blocks[block].within else { return };
-        let mut note = |value: &super::Value| {
+        let mut note = |value: &Value| {
             if value.is_number() && value.number.signed_most < i64::MAX {
                 self.rounds[within].note_landmark(value.number.signed_most);
             }
@@ -211,7 +224,7 @@ impl Verifier<'_> {
         }
     }
 
-    /// What is known where an instruction stands, for tests.
+    /// Records the state before an instruction, for tests.
     #[cfg(test)]
     fn see(&mut self, at: usize, state: &State) {
         if let Some(seen) = &mut self.seen {

@@ -1,20 +1,15 @@
-//! Memory that is used again for one program after the other: what a short program needs is soon found out, and
-//! allocating took a good part of that time.
+//! Memory that is reused for one program after another: for short programs, allocation took a good part of the time.
 
 use alloc::{boxed::Box, vec::Vec};
-use core::mem::take;
 
-use super::bounds::{Costs, Rounds};
-use super::call::{Context, Link};
-use super::contract::Contract;
+use super::bounds::Costs;
+use super::context::{Context, Link};
 use super::drift::Drifts;
 use super::flow::{BlockAt, Flow};
-use super::rejection::Rejection;
+use super::rounds::Rounds;
 use super::state::State;
-use crate::Verified;
-use crate::bytecode::Program;
 
-/// What a verifier works with. It knows nothing of former programs: [`super::verify`] does the same with a new one.
+/// The memory of analyses. It keeps nothing of former programs: [`super::verify`] uses a new one, with the same result.
 #[derive(Default)]
 pub struct Workspace {
     pub(super) flow: Flow,
@@ -26,30 +21,18 @@ pub struct Workspace {
     pub(super) pieces: Pieces,
 }
 
-/// What is used here and there for a while.
+/// Memory for temporary use.
 #[derive(Default)]
 pub(super) struct Pieces {
-    /// Of the outermost function.
+    /// For the outermost function.
     pub states: Vec<Option<Box<State>>>,
     pub grown: Vec<u8>,
     pub pending: Vec<u64>,
     pub costs: Costs,
     pub drifts: Vec<Option<Drifts>>,
-    /// Nothing is known of what is in them.
+    /// States to be overwritten.
     #[expect(clippy::vec_box, reason = "they are handed on as boxes")]
     pub spare: Vec<Box<State>>,
-}
-
-impl Workspace {
-    /// As [`super::verify`].
-    pub fn verify(&mut self, program: Program, contract: &Contract) -> Result<Verified, Rejection> {
-        let mut verifier = super::Verifier::new(&program, contract, self)?;
-        verifier.start()?;
-        let guards = verifier.guards();
-        let rewrites = take(&mut verifier.rewrites);
-        verifier.leave(self);
-        Ok(Verified::new(program.rewritten(rewrites), guards))
-    }
 }
 
 impl Pieces {
@@ -64,7 +47,7 @@ impl Pieces {
         }
     }
 
-    /// Nobody needs it any more.
+    /// Takes a state back that isn't needed any more.
     pub fn give_up(&mut self, state: Box<State>) {
         const KEPT: usize = 64;
         if self.spare.len() < KEPT {

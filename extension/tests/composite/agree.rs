@@ -1,4 +1,4 @@
-//! All executors do the same with a program: at once, and piece by piece.
+//! All executors agree on a program, in one slice and in many.
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};

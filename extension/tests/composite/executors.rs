@@ -1,4 +1,4 @@
-//! Runs programs in all ways that there are, for tests and fuzzers.
+//! Runs programs by all executors, for tests and fuzzers.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Programs that make sense, out of any bytes: each byte decides something, and where there are no more of them, the
-//! simplest is taken. Small bytes mean simple things, so that what fails gets simple.
+//! Generates valid programs from any bytes: each byte decides something; without further bytes the simplest choice is
+//! taken. Small bytes mean simple choices, so that failures shrink to simple programs.
 
 use drystone_component::{Fingerprint, Type};
 use drystone_extension::composite::*;

@@ -1,4 +1,4 @@
-//! A program's bytes, as `docs/src/composite.md` spells them: clients in other languages rely on them.
+//! The encoding of programs, as in `docs/src/composite.md`: clients in other languages rely on it.
 
 use drystone_component::{Fingerprint, Type};
 use drystone_extension::bytecode;

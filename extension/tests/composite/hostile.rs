@@ -1,4 +1,4 @@
-//! Whatever comes, nothing panics, and little memory is taken.
+//! Arbitrary bytes cause no panic, and take little memory.
 
 use drystone_component::{Fingerprint, Type};
 use drystone_extension::bytecode::assemble;

@@ -1,4 +1,4 @@
-//! The paper's programs, and what Off++ did with call arrays.
+//! The programs of *composite calls*, and those of Off++ with call arrays.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Services that do something, always the same: so that what was done tells whether two runs were equal.
+//! Deterministic services with a log, by which two runs are compared.
 
 use drystone_component::Type;
 use drystone_extension::composite::*;

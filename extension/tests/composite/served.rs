@@ -1,4 +1,4 @@
-//! What a server does for its clients.
+//! Tests of the server: its clients, quotas and turns.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Runs that wait, stop and go on.
+//! Runs that wait, stop and are resumed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,4 @@
-//! Every instruction of RFC 9669, in every engine, at the edges too.
+//! Every instruction of RFC 9669 in every engine, with edge cases.
 
 #[path = "../engines/mod.rs"]
 mod engines;

@@ -1,4 +1,4 @@
-//! What each instruction gives, worked out from RFC 9669 by hand.
+//! Results of each instruction, worked out from RFC 9669 by hand.
 
 /// Name, left, right, result with 64 bits, and with 32.
 pub const ALU: &[(&str, u64, u64, u64, u64)] = &[

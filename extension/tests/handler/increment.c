@@ -1,4 +1,4 @@
-/* Remote increment (paper 003, section V-B): a counter that clients add to, and answers. */
+/* Remote increment (*ASHs*, section V-B): a counter that clients add to, and answers. */
 #include <drystone/handler.h>
 
 REGION(16);

@@ -1,5 +1,4 @@
-//! Handlers that clang compiled, in the engines of this crate. What Linux does with the same objects is compared
-//! elsewhere (`platform/linux/handlers`).
+//! Handlers compiled by clang, in the engines of this crate. `platform/linux/handlers` compares them with Linux.
 
 mod flows;
 mod objects;

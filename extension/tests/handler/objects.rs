@@ -1,4 +1,4 @@
-//! Objects that clang makes of the files beside this, and messages for them.
+//! Compiles the C files beside this with clang, and makes messages for them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

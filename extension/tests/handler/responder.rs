@@ -1,4 +1,4 @@
-//! Services as handlers: what they do with requests, and that what fails has changed nothing.
+//! Services as handlers: their answers, and that a failed run has changed nothing.
 
 use drystone_component::{Fingerprint, Type};
 use drystone_extension::composite::{

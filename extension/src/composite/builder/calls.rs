@@ -1,4 +1,4 @@
-//! Calls, by the names of their messages.
+//! Communications: calls by the names of their messages.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -8,20 +8,23 @@ use alloc::vec::Vec;
 use drystone_component::wire::Description;
 use drystone_component::{Protocol, Side, Type};
 
-use super::{Builder, Element, Expr, Typed, Var, line, sequence};
+use super::commands::sequence;
+use super::draft::Builder;
+use super::expressions::{Element, Expr, line};
+use super::variables::{Typed, Var};
 use crate::composite::program::{Action, Argument, Call, Pattern, Travels};
 use crate::composite::tree::{Command, Expression};
 use crate::composite::value::Value;
 
-/// One end of a communication with a server.
+/// The client's end of a communication with a server.
 #[derive(Clone, Debug)]
 pub struct Communication {
-    pub(super) builder: Builder,
-    pub(super) number: u32,
-    pub(super) interface: Rc<Description>,
+    builder: Builder,
+    number: u32,
+    interface: Rc<Description>,
 }
 
-/// What a message carries: where it is, or what is to be computed first.
+/// A value to send: in a variable, or an expression that is evaluated first.
 #[derive(Debug)]
 pub struct Given {
     ty: Type,
@@ -34,7 +37,7 @@ enum What {
     Value(Expression),
 }
 
-/// A place that takes a value.
+/// A variable or an element that takes a received value.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     ty: Type,
@@ -47,7 +50,7 @@ impl<T: Typed> From<Var<T>> for Place {
     }
 }
 
-/// The index must be a variable: it is looked at when the message has come.
+/// The index must be a variable: it is read when the message has come.
 impl<T: Typed> From<Element<T>> for Place {
     fn from(it: Element<T>) -> Place {
         let argument =
@@ -83,7 +86,7 @@ impl From<i64> for Given {
     }
 }
 
-/// What a message that is sent carries: a tuple of variables, elements, expressions and INTEGERs.
+/// The values of a message that is sent: a tuple of variables, elements, expressions and INTEGERs.
 pub trait Gives {
     /// One after the other.
     fn given(self) -> Vec<Given>;
@@ -117,6 +120,14 @@ macro_rules! tuples {
 
 tuples! { () (A) (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) (A, B, C, D, E, F) }
 
+impl Builder {
+    /// A communication with a server of this interface.
+    pub fn communication(&self, interface: &Description) -> Communication {
+        let number = self.with(|program| program.add_communication(interface.fingerprint()));
+        Communication { builder: self.clone(), number, interface: Rc::new(interface.clone()) }
+    }
+}
+
 impl Communication {
     /// `!Message(values)`
     #[track_caller]
@@ -132,7 +143,7 @@ impl Communication {
                 What::Place(argument) => argument,
                 What::Value(value) => {
                     let travels = Travels::Not(Value::initial(ty));
-                    let variable = self.builder.0.borrow_mut().program().add_variable(ty, None, travels);
+                    let variable = self.builder.with(|program| program.add_variable(ty, None, travels));
                     commands.push(Command::Assign(variable, value));
                     variable.into()
                 }
@@ -156,7 +167,7 @@ impl Communication {
                 Ok(argument) => results.push(argument),
                 Err(line) => {
                     let what = "a message's value goes to an element whose index is a variable; assign it to one first";
-                    self.builder.is_wrong(line, what.to_string());
+                    self.builder.report(line, what.to_string());
                 }
             }
         }
@@ -185,7 +196,7 @@ impl Communication {
         self.test(Pattern::Finish, line())
     }
 
-    /// Ends it, where the protocol allows that; the next message that is sent begins another one.
+    /// Ends the communication, where the protocol allows that. The next message that is sent begins another one.
     #[track_caller]
     pub fn close(&self) -> Command {
         Command::Call(self.add(Action::Close, line()))
@@ -197,10 +208,10 @@ impl Communication {
 
     fn add(&self, action: Action, location: u32) -> u32 {
         let call = Call { communication: self.number, action, location };
-        self.builder.0.borrow_mut().program().add_call(call)
+        self.builder.with(|program| program.add_call(call))
     }
 
-    /// The number of a message that carries such values.
+    /// The number of the message with this name, if it carries values of these types.
     fn find(&self, name: &str, sender: Side, types: &[Type], location: u32) -> Option<u32> {
         let number = self.number_of(name, sender, location)?;
         let wanted: Vec<Type> = self.interface.types(number as usize).collect();
@@ -212,7 +223,7 @@ impl Communication {
             format!("({})", types.join(", "))
         };
         let what = format!("{name} carries {}, not {}", spelled(&wanted), spelled(types));
-        self.builder.is_wrong(location, what);
+        self.builder.report(location, what);
         None
     }
 
@@ -227,7 +238,7 @@ impl Communication {
                 self.interface.name(),
                 all.join(", ")
             );
-            self.builder.is_wrong(location, what);
+            self.builder.report(location, what);
         }
         found.map(|number| number as u32)
     }

@@ -1,11 +1,14 @@
-//! Commands.
+//! Functions that make commands.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-use super::{Array, Builder, Element, Expr, Text, Typed, Var, line};
+use super::draft::Builder;
+use super::expressions::{Element, Expr, line};
+use super::variables::{Array, Typed, Var};
 use crate::composite::fault::Fault;
 use crate::composite::tree::{Command, Expression, For, Move, OnError};
+use crate::composite::value::Text;
 
 /// One after the other.
 pub fn sequence(commands: impl Into<Vec<Command>>) -> Command {
@@ -44,23 +47,24 @@ pub fn for_(
     Command::For(Box::new(For { variable: variable.number, from, to, by, body, location: line() }))
 }
 
-/// The same so many times (Off++'s `Repeat`).
+/// Runs the body so many times (Off++'s `Repeat`).
 #[track_caller]
 pub fn repeat(builder: &Builder, times: impl Into<Expr<i64>>, body: Command) -> Command {
     for_(builder.local(), 1, times, body)
 }
 
-/// From here on a call that fails stops the program (AbortOnError). So it is in the beginning.
+/// From here on a call that fails stops the program (AbortOnError). This is the initial state.
 pub fn abort_on_error() -> Command {
     Command::OnError(OnError::Abort)
 }
 
-/// From here on the program goes on behind a call that fails, and may ask whether it did (DoNotAbortOnError).
+/// From here on the program continues after a call that fails, and can ask whether it did ([`super::failed`];
+/// DoNotAbortOnError).
 pub fn do_not_abort_on_error() -> Command {
     Command::OnError(OnError::Continue)
 }
 
-/// Stops with an error unless that is so.
+/// Stops with an error unless the condition holds.
 #[track_caller]
 pub fn assert_(condition: impl Into<Expr<bool>>) -> Command {
     let location = line();
@@ -72,8 +76,8 @@ pub fn stop() -> Command {
     Command::Stop
 }
 
-/// Off++'s `Move`: `count` items of `size` elements; the first is taken from one element and goes to another, the next
-/// ones are so many elements apart.
+/// Copies `count` items of `size` elements each (Off++'s `Move`). Source and target are each an array, the element
+/// where the first item begins, and the distance from one item to the next.
 #[track_caller]
 pub fn strided<T>(
     (from, from_at, from_step): (Array<T>, i64, i64),

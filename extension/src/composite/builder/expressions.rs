@@ -4,12 +4,13 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::ops::{Add, BitAnd, BitOr, Div, Mul, Neg, Not, Sub};
+use core::panic::Location;
 
-use super::{Array, Text, Typed, Var, line};
+use super::variables::{Array, Typed, Var};
 use crate::composite::tree::{Comparison, Expression, Kind, Operation};
-use crate::composite::value::Value;
+use crate::composite::value::{Text, Value};
 
-/// Something that has a value of a type.
+/// An expression of type `T`.
 #[derive(Clone, Debug)]
 pub struct Expr<T> {
     pub(super) tree: Expression,
@@ -17,7 +18,7 @@ pub struct Expr<T> {
 }
 
 impl<T> Expr<T> {
-    /// Of a tree, which should be of this type: it is checked in the end.
+    /// Wraps a tree, which should have this type: [`super::Builder::program`] checks it.
     pub fn of_tree(tree: Expression) -> Expr<T> {
         Expr { tree, ty: PhantomData }
     }
@@ -33,7 +34,7 @@ impl<T> Expr<T> {
 pub struct Element<T> {
     pub(super) array: Array<T>,
     pub(super) index: Expression,
-    /// The variable that it is, if it is one: then messages can use the element as it is.
+    /// The index's variable, if the index is one: then messages can use the element without a temporary.
     pub(super) index_variable: Option<u32>,
     pub(super) location: u32,
 }
@@ -80,6 +81,12 @@ pub fn text(text: &str) -> Expr<Text> {
 /// Whether the last call failed: see [`super::do_not_abort_on_error`].
 pub fn failed() -> Expr<bool> {
     Expr::of_tree(Expression::Failed)
+}
+
+/// The line of Rust that calls a function of the builder.
+#[track_caller]
+pub(super) fn line() -> u32 {
+    Location::caller().line()
 }
 
 fn apply<T>(operation: Operation, operands: impl Into<Vec<Expression>>, location: u32) -> Expr<T> {
@@ -163,7 +170,7 @@ methods! {
         fn to_character() -> u8 = Operation::IntegerToCharacter;
         /// `TEXT(self)`
         fn to_text() -> Text = Operation::IntegerToText;
-        /// A TEXT of so many bytes 0X.
+        /// A TEXT of `self` bytes 0X.
         fn zeros() -> Text = Operation::Zeros;
     }
     impl u8 {

@@ -1,4 +1,4 @@
-//! Instructions with labels in place of distances. Conditional jumps reach 32768 slots: one that is to lead farther
+//! Instructions with labels in place of distances. A conditional jump reaches 32768 slots; one that leads farther
 //! becomes two.
 
 use alloc::vec;
@@ -16,7 +16,7 @@ enum Item {
     JumpIf { condition: Condition, left: Register, right: Operand, to: Label, is_far: bool },
 }
 
-/// What is being written.
+/// Code that is being written.
 #[derive(Default)]
 pub struct Assembler {
     items: Vec<Item>,
@@ -25,13 +25,13 @@ pub struct Assembler {
 }
 
 impl Assembler {
-    /// A label, to be placed once.
+    /// A new label, to be placed once.
     pub fn label(&mut self) -> Label {
         self.labels.push(usize::MAX);
         Label(self.labels.len() as u32 - 1)
     }
 
-    /// What is written next stands at this label.
+    /// Places the label before the next instruction.
     pub fn place(&mut self, label: Label) {
         self.labels[label.0 as usize] = self.items.len();
     }
@@ -48,7 +48,7 @@ impl Assembler {
         self.items.push(Item::JumpIf { condition, left, right, to, is_far: false });
     }
 
-    /// The slots. All labels that something leads to have been placed.
+    /// Encodes the code. All labels that are jumped to have been placed.
     pub fn finish(mut self) -> Vec<Slot> {
         let mut at = self.places();
         while self.lengthen(&at) {
@@ -85,7 +85,7 @@ impl Assembler {
         slots
     }
 
-    /// For each item the slot in which it begins, and the one behind all.
+    /// The first slot of each item, and the slot behind the last.
     fn places(&self) -> Vec<usize> {
         let mut at = vec![0];
         for item in &self.items {
@@ -99,7 +99,7 @@ impl Assembler {
         at
     }
 
-    /// Marks what leads too far; says whether there is more of it than before.
+    /// Marks jumps that lead too far. Returns whether any was marked now.
     fn lengthen(&mut self, at: &[usize]) -> bool {
         let mut grows = false;
         for (item, begin) in self.items.iter_mut().zip(at) {

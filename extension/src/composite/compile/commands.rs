@@ -1,9 +1,15 @@
-//! Commands.
+//! Code of commands.
 
+use drystone_component::Type;
+
+use super::assembler::Label;
+use super::compiler::*;
 use super::texts::Slot;
 use super::words::{constant_of, is_leaf};
-use super::*;
-use crate::composite::tree::{Expression, For, Move, OnError, Operation};
+use crate::bytecode::{Alu, Condition, Instruction, Operand, Register};
+use crate::composite::fault::Fault;
+use crate::composite::helpers;
+use crate::composite::tree::{Command, Expression, For, Move, OnError, Operation};
 use crate::composite::walk::{appended, location_of};
 
 impl Compiler {
@@ -85,7 +91,7 @@ impl Compiler {
         let to = Slot::Fixed(self.layout.place(variable));
         let location = location_of(value);
         if let Some(parts) = appended(variable, value) {
-            // What is put behind is put together first: then the variable changes once, or not at all.
+            // The appended parts are concatenated first, so that the variable changes once or not at all.
             let rest = match *parts {
                 [part] => self.text(part, 0),
                 [first, ref others @ ..] => {
@@ -189,7 +195,7 @@ impl Compiler {
         self.assembler.place(done);
     }
 
-    /// Evaluates something that stays the same in a loop.
+    /// Evaluates a bound or step of a loop once.
     fn once(&mut self, expression: &Expression) -> Once {
         if let Some(number) = constant_of(expression).and_then(|it| i32::try_from(it).ok()) {
             return Once::Number(number);
@@ -215,7 +221,7 @@ impl Compiler {
         });
     }
 
-    /// Leaves it if r0 is no INTEGER any more; before the step it was what is in r2.
+    /// Leaves a FOR if the step has overflowed: r0 is the number after it, r2 the one before.
     fn leave_wrapped(&mut self, by: Once, done: Label) {
         self.by_sign(by, |compiler, grows| {
             let wraps = if grows { Condition::SignedLess } else { Condition::SignedGreater };

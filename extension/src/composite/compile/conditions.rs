@@ -1,11 +1,14 @@
-//! Conditions: they jump, and have no value unless one is wanted.
+//! Code of conditions: jumps, without a value unless one is wanted.
 
+use super::assembler::Label;
+use super::compiler::*;
 use super::words::{constant_of, is_leaf};
-use super::*;
+use crate::bytecode::{Alu, Condition};
+use crate::composite::helpers;
 use crate::composite::tree::{Comparison, Expression, Kind, Operation};
 
 impl Compiler {
-    /// 1 or 0 comes to r0.
+    /// Puts the truth of a condition into r0, as 1 or 0.
     pub(super) fn truth(&mut self, condition: &Expression, waiting: usize) {
         let [no, done] = [(); 2].map(|()| self.assembler.label());
         self.jump_when(condition, false, no, waiting);
@@ -16,7 +19,7 @@ impl Compiler {
         self.assembler.place(done);
     }
 
-    /// Jumps if the condition is as said, else goes on.
+    /// Jumps to the label if the condition's truth is `holds`; else falls through.
     pub(super) fn jump_when(&mut self, condition: &Expression, holds: bool, label: Label, waiting: usize) {
         match condition {
             Expression::Boolean(it) => {
@@ -28,7 +31,7 @@ impl Compiler {
                 self.jump_when(&operands[0], !holds, label, waiting)
             }
             Expression::Apply(operation @ (Operation::And | Operation::Or), operands, _) => {
-                // What the left side decides alone: AND if it is FALSE, OR if it is TRUE.
+                // The left side decides alone: AND if it is FALSE, OR if it is TRUE.
                 let decides = *operation == Operation::Or;
                 if decides == holds {
                     self.jump_when(&operands[0], holds, label, waiting);

@@ -1,62 +1,42 @@
-//! A service that answers datagrams, as a handler (paper 003): the tree is what it does with one of them.
+//! Compiles a service that answers datagrams to a handler (*ASHs*). The tree is what the service does with one
+//! datagram.
 //!
-//! What the service keeps lies in the first value of map 0, which its process has, too: a lock, whose datagrams these
-//! are, counts, and variables. A run takes the lock, or leaves the datagram to the process; copies the variables into
-//! its stack; and puts them back when all has gone well. So whatever fails before has changed nothing, and the process
-//! does it again from the beginning: with its errors, if they are errors.
+//! The service's state is in the first value of map 0, which its process shares: a lock, the address that it answers
+//! at, counts, and variables ([`shared`]). A run takes the lock, or leaves the datagram to the process. It copies the
+//! variables into its stack, and writes them back at the end. A run that fails before that has changed nothing: the
+//! process then does the whole datagram again, and reports the error if it is one.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::*;
-use crate::bytecode::{Atomic, Order, Sign, Slot};
-use crate::composite::program::{Action, Argument, Pattern};
+use drystone_component::Type;
 
-/// What datagrams look like that such a service answers: `docs/src/bindings-udp.md`.
+use super::assembler::Label;
+use super::compiler::*;
+use super::responding::{Responding, own, shared};
+use crate::bytecode::{
+    Alu, Atomic, Condition, Constant, Instruction, Operand, Order, Register, Sign, Size, Slot, Width,
+};
+use crate::composite::check::Limits;
+use crate::composite::program::{Action, Code, Program, Refusal, Travels};
+use crate::composite::table::WORD;
+use crate::composite::tree::Command;
+use crate::{FRAME, xdp};
+
+/// The form of the datagrams that a service answers: `docs/src/bindings-udp.md`.
 #[derive(Clone, Debug)]
 pub struct Responder<'a> {
-    /// What requests and replies begin with.
+    /// The first word of requests and replies.
     pub form: u32,
-    /// How many of the program's variables the service keeps: the first ones. All others begin anew with each request.
+    /// How many of the program's variables outlive a request: the first ones. All others are initialised for each
+    /// request.
     pub kept: u32,
     /// The parameters of each message of the interface.
     pub messages: &'a [Vec<Type>],
 }
 
-/// The words of the map's value, which a service and its handler share.
-pub mod shared {
-    /// 1 while somebody has the lock.
-    pub const LOCK: usize = 0;
-    /// The address (below) and the port (above it) whose datagrams are answered, as they stand in memory.
-    pub const PLACE: usize = 1;
-    /// How many requests were answered.
-    pub const ANSWERED: usize = 2;
-    /// How many were left to the process, because the lock was held, or something failed.
-    pub const LEFT: usize = 3;
-    /// The first variable.
-    pub const VARIABLES: usize = 4;
-}
-
-/// Words of the stack, from its end. Parameters follow, then the program's variables.
-mod own {
-    pub const CONTEXT: u32 = 0;
-    /// The number of the message that has arrived; -1 when the service has it.
-    pub const ARRIVED: u32 = 1;
-    /// 1 + the number of the message that it sent.
-    pub const REPLY: u32 = 2;
-    /// Bytes of the request's parameters.
-    pub const LENGTH: u32 = 3;
-    pub const PARAMETERS: u32 = 4;
-}
-
-const STACK: i32 = 512;
-const ADJUST_TAIL: u32 = 65;
-const DROP: i64 = 1;
-const PASS: i64 = 2;
-const TRANSMIT: i64 = 3;
-
-/// Where things stand in a frame: Ethernet, IPv4 without options, UDP, and what the datagram begins with.
+/// Offsets in a frame: Ethernet, IPv4 without options, UDP, and the head of the datagram.
 mod frame {
     pub const TYPE: i16 = 12;
     pub const IP: i16 = 14;
@@ -76,22 +56,9 @@ mod frame {
     pub const PARAMETERS: i16 = 54;
 }
 
-/// What the compiler knows while it makes a responder.
-pub(super) struct Responding {
-    /// The first word of the stack that is a variable.
-    variables: u32,
-    /// For each message that can arrive what it brings, for each that can be sent what it takes.
-    messages: Vec<Vec<Type>>,
-    /// Where a run ends that goes well, and where one that holds the lock leaves the rest to the process.
-    pub(super) done: Label,
-    pub(super) leave: Label,
-    /// Something that handlers can't do.
-    pub(super) refused: Option<&'static str>,
-}
-
 impl Program {
-    /// The instructions of a handler that does for each request what the tree does; 0 is its only communication, with
-    /// whoever sent it.
+    /// Compiles the tree to a handler that runs it for each request. Its only communication, 0, is with the sender of
+    /// the request.
     ///
     /// # Errors
     /// The program does what handlers can't, or needs more room than they have.
@@ -117,12 +84,8 @@ impl Program {
         if let Some(what) = refused {
             return Err(format!("handlers have no {what}").into());
         }
-        if used * WORD > STACK as usize {
-            return Err(format!(
-                "it needs {used} words at once, and a handler has {}",
-                STACK as usize / WORD
-            )
-            .into());
+        if used * WORD > FRAME {
+            return Err(format!("it needs {used} words at once, and a handler has {}", FRAME / WORD).into());
         }
         Ok(compiler.assembler.finish())
     }
@@ -142,7 +105,7 @@ fn length_of_all(types: &[Type]) -> i16 {
     types.iter().map(|ty| length_of(*ty)).sum()
 }
 
-/// A number of 16 bits as the network has it, as it is when it is loaded.
+/// A number of 16 bits in network byte order, as a load gives it.
 fn network(number: i16) -> i32 {
     (number as u16).to_be().into()
 }
@@ -152,27 +115,6 @@ fn at(word: usize) -> i16 {
 }
 
 impl Compiler {
-    pub(super) fn responding(&self) -> &Responding {
-        self.responding.as_ref().expect("a responder is being made")
-    }
-
-    /// Where a word of the stack is.
-    pub(super) fn own(&self, word: u32) -> i16 {
-        (word as i32 * WORD as i32 - STACK).max(-STACK) as i16
-    }
-
-    pub(super) fn variable_of_responder(&self, word: u32) -> i16 {
-        self.own(self.responding().variables + word)
-    }
-
-    fn get_own(&mut self, to: Register, word: u32) {
-        self.load_from(to, Register::FRAME, self.own(word));
-    }
-
-    fn set_own(&mut self, word: u32, from: Register) {
-        self.store_at(Register::FRAME, self.own(word), from);
-    }
-
     fn responder(&mut self, tree: &Command, responder: &Responder<'_>) {
         let [not_mine, left, lock] = [(); 3].map(|()| self.assembler.label());
         self.put(Instruction::Constant {
@@ -210,16 +152,16 @@ impl Compiler {
         self.assembler.place(left);
         self.count(shared::LEFT);
         self.assembler.place(not_mine);
-        self.verdict(PASS);
+        self.verdict(xdp::PASS);
     }
 
-    /// The messages of those steps of the conversation that are so.
+    /// The messages of the calls for which `which` gives one.
     fn messages(&self, which: impl Fn(&Action) -> Option<u32>) -> BTreeSet<u32> {
         self.calls.iter().filter_map(|call| which(&call.action)).collect()
     }
 
-    /// Goes on with a datagram whose form and place are the service's; its message's number is in r0 then, and r2 and
-    /// r3 are where it begins and ends.
+    /// Jumps to `not_mine` unless the datagram has the service's form and address. Then r0 is the number of its
+    /// message, and r2 and r3 are where the frame begins and ends.
     fn header(&mut self, form: u32, not_mine: Label) {
         self.bounds(0, not_mine);
         let fields = [
@@ -247,15 +189,15 @@ impl Compiler {
         self.swap(R0, Size::Word);
     }
 
-    /// r2 and r3 become where the frame begins and ends; it has parameters of so many bytes at least.
+    /// Puts into r2 and r3 where the frame begins and ends. Jumps unless it has so many bytes of parameters.
     fn bounds(&mut self, parameters: i16, otherwise: Label) {
-        for (register, offset) in [(R2, 0), (R3, 4)] {
+        for (register, offset) in [(R2, xdp::context::DATA), (R3, xdp::context::DATA_END)] {
             self.put(Instruction::Load {
                 sign: Sign::Zero,
                 size: Size::Word,
                 destination: register,
                 base: R1,
-                offset,
+                offset: offset as i16,
             });
         }
         self.reach(parameters, otherwise);
@@ -267,7 +209,7 @@ impl Compiler {
         self.jump_if(Condition::Above, r(4), R3, otherwise);
     }
 
-    /// If it is this message, its parameters are put into the stack.
+    /// If it is this message, puts its parameters into the stack, and goes to the lock.
     fn arrival(&mut self, message: u32, lock: Label, not_mine: Label) {
         let types = self.responding().messages[message as usize].clone();
         let (length, count, other) = (length_of_all(&types), types.len() as u32, self.assembler.label());
@@ -293,7 +235,7 @@ impl Compiler {
             self.set_own(own::PARAMETERS + number as u32, R0);
             offset += length_of(ty);
         }
-        // The verifier knows not which message has how many.
+        // The verifier doesn't know how many parameters the message has.
         self.number(R0, 0);
         for word in own::PARAMETERS + count..self.responding().variables {
             self.set_own(word, R0);
@@ -316,53 +258,7 @@ impl Compiler {
         }
     }
 
-    /// A step of the conversation with whoever sent the request.
-    pub(super) fn converse(&mut self, call: u32) {
-        match self.calls[call as usize].action.clone() {
-            Action::Receive { message, results } => self.receive(message, &results),
-            Action::Send { message, arguments } => {
-                for (number, argument) in arguments.iter().enumerate() {
-                    self.load(R0, self.layout.place(argument.variable));
-                    self.set_own(own::PARAMETERS + number as u32, R0);
-                }
-                self.number(R0, i64::from(message) + 1);
-                self.set_own(own::REPLY, R0);
-            }
-            Action::Test(pattern) | Action::Input(pattern) => self.is_next(pattern),
-            Action::Close => {}
-        }
-    }
-
-    fn receive(&mut self, message: u32, results: &[Argument]) {
-        let (done, leave) = (self.responding().done, self.responding().leave);
-        self.get_own(R0, own::ARRIVED);
-        // Nobody sends anything behind a request: where the next one is awaited, the service ends.
-        self.jump_if(Condition::Equal, R0, -1, done);
-        self.jump_if(Condition::NotEqual, R0, message as i32, leave);
-        self.number(R0, -1);
-        self.set_own(own::ARRIVED, R0);
-        for (number, result) in results.iter().enumerate() {
-            self.get_own(R0, own::PARAMETERS + number as u32);
-            self.store(self.layout.place(result.variable), R0);
-        }
-    }
-
-    /// Whether the next message is so comes to r0.
-    fn is_next(&mut self, pattern: Pattern) {
-        let (condition, number) = match pattern {
-            Pattern::Message(message) => (Condition::Equal, message as i32),
-            Pattern::Any => (Condition::NotEqual, -1),
-            Pattern::Finish => (Condition::Equal, -1),
-        };
-        let known = self.assembler.label();
-        self.get_own(R1, own::ARRIVED);
-        self.number(R0, 1);
-        self.jump_if(condition, R1, number, known);
-        self.number(R0, 0);
-        self.assembler.place(known);
-    }
-
-    /// Sends the answer, if there is one.
+    /// The end of a run: sends the reply, if there is one.
     fn end(&mut self, kept: u32) {
         let leave = self.responding().leave;
         let sent = |action: &Action| match action {
@@ -379,7 +275,7 @@ impl Compiler {
         self.get_own(R0, own::ARRIVED);
         self.jump_if(Condition::NotEqual, R0, -1, leave);
         self.commit(kept);
-        self.verdict(DROP);
+        self.verdict(xdp::DROP);
     }
 
     fn answer(&mut self, message: u32, kept: u32) {
@@ -390,7 +286,7 @@ impl Compiler {
         self.alu(Alu::Sub, R2, R3);
         self.jump_if(Condition::Equal, R2, 0, fits);
         self.get_own(R1, own::CONTEXT);
-        self.put(Instruction::CallHelper { number: ADJUST_TAIL });
+        self.put(Instruction::CallHelper { number: xdp::ADJUST_TAIL });
         self.jump_if(Condition::NotEqual, R0, 0, leave);
         self.assembler.place(fits);
         self.get_own(R1, own::CONTEXT);
@@ -408,10 +304,10 @@ impl Compiler {
             self.set_field(size, offset, R0);
             offset += length_of(ty);
         }
-        self.verdict(TRANSMIT);
+        self.verdict(xdp::TRANSMIT);
     }
 
-    /// From here on nothing fails.
+    /// Writes the kept variables back, and gives the lock up. From here on nothing fails.
     fn commit(&mut self, kept: u32) {
         for number in 0..kept {
             self.load(R0, self.layout.place(number));
@@ -421,7 +317,7 @@ impl Compiler {
         self.count(shared::ANSWERED);
     }
 
-    /// The frame at r2 goes back to who sent it, with so many bytes of parameters.
+    /// Makes the frame at r2 one to its sender, with so many bytes of parameters.
     fn turn_round(&mut self, parameters: i16) {
         let both = [
             (Size::Word, 0, 6),
@@ -437,7 +333,7 @@ impl Compiler {
         }
         let fields = [
             (Size::Half, frame::UDP_LENGTH, network(20 + parameters)),
-            // Over IPv4 that says that there is none.
+            // Over IPv4 this means that there is none.
             (Size::Half, frame::CHECKSUM, 0),
             (Size::Half, frame::IP_LENGTH, network(40 + parameters)),
             (Size::Byte, frame::HOPS, 64),
@@ -471,8 +367,8 @@ impl Compiler {
         self.atomic(Atomic::Add, what, R1);
     }
 
-    fn verdict(&mut self, verdict: i64) {
-        self.number(R0, verdict);
+    fn verdict(&mut self, verdict: u32) {
+        self.number(R0, verdict.into());
         self.put(Instruction::Exit);
     }
 

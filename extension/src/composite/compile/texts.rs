@@ -1,28 +1,31 @@
-//! Expressions that are TEXTs: their values are in slots.
+//! Code of expressions that are TEXTs: their values are in slots.
 
-use super::*;
+use super::compiler::*;
+use crate::bytecode::{Alu, Condition, Register};
+use crate::composite::helpers;
 use crate::composite::tree::{Expression, Operation};
+use crate::composite::value::Text;
 
-/// Where a text is.
+/// The slot of a text.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Slot {
-    /// In a variable, or a constant.
+    /// A variable's, or a constant's.
     Fixed(u32),
-    /// In a slot of the compiler's, which is free again afterwards.
+    /// A temporary one, which is dropped after use.
     Temporary(u32),
-    /// In the slot whose number waits as the so manieth value.
+    /// A slot whose number is a waiting value: the index of that.
     Waiting(usize),
 }
 
 impl Slot {
-    /// How many values wait because of it.
+    /// How many waiting values it takes.
     pub fn waits(self) -> usize {
         usize::from(matches!(self, Slot::Waiting(_)))
     }
 }
 
 impl Compiler {
-    /// Where the text is that an expression means. It is to be dropped; what was got last, first.
+    /// Evaluates an expression to a slot. Slots are to be dropped in reverse order.
     pub(super) fn text(&mut self, expression: &Expression, waiting: usize) -> Slot {
         match expression {
             Expression::Text(text) => Slot::Fixed(self.constant(text)),
@@ -41,7 +44,7 @@ impl Compiler {
         }
     }
 
-    /// An index of an array of texts, in r0, becomes the number of the slot.
+    /// Turns an index of an array of texts, in r0, into the number of its slot.
     pub(super) fn number_of_slot(&mut self, variable: u32) {
         let first = self.layout.place(variable);
         if first > 0 {
@@ -58,7 +61,7 @@ impl Compiler {
         slot
     }
 
-    /// The number of a slot comes to a register.
+    /// Puts the number of a slot into a register.
     pub(super) fn slot(&mut self, to: Register, slot: Slot) {
         match slot {
             Slot::Fixed(slot) | Slot::Temporary(slot) => self.number(to, slot.into()),
@@ -66,7 +69,7 @@ impl Compiler {
         }
     }
 
-    /// It isn't needed any more.
+    /// Frees a slot, if it is temporary.
     pub(super) fn drop(&mut self, slot: Slot) {
         if let Slot::Temporary(slot) = slot {
             self.taken -= 1;
@@ -83,8 +86,7 @@ impl Compiler {
         Slot::Temporary(self.temporaries[self.taken - 1])
     }
 
-    /// Makes a text in a slot, or in a new one. Nothing that it is made of is in that slot, unless it is the first
-    /// part.
+    /// Computes a text into a slot, or into a temporary one. That slot holds no operand but perhaps the first.
     pub(super) fn make(
         &mut self,
         to: Option<Slot>,
@@ -97,7 +99,7 @@ impl Compiler {
             Operation::Concatenate => {
                 let a = self.text(&operands[0], waiting);
                 let b = self.text(&operands[1], waiting + a.waits());
-                // What is made takes the place of a part that is a temporary: the first one is appended to.
+                // The result takes the slot of a temporary part, by preference the first one's, which is appended to.
                 let result = match (to, a, b) {
                     (Some(to), ..) => to,
                     (None, Slot::Temporary(_), _) => a,
@@ -155,8 +157,7 @@ impl Compiler {
         self.jump_if(Condition::Above, R0, 0, failing);
     }
 
-    /// A text has been made of others, perhaps in the place of one of them. Those that were temporaries are free, but
-    /// for the result.
+    /// Ends an operation on texts: checks the status, and drops temporary operands but the one that holds the result.
     fn made(&mut self, result: Slot, of: &[Slot], location: u32) -> Slot {
         self.status(location);
         let is = |slot: &Slot| match (*slot, result) {

@@ -1,14 +1,21 @@
-//! Expressions that aren't TEXTs: their values come to r0.
+//! Code of expressions that aren't TEXTs: their values come to r0.
 
-use super::*;
+use drystone_component::Type;
+
+use super::assembler::Label;
+use super::compiler::*;
+use crate::bytecode::{Alu, Condition, Instruction, Register, Size, Width};
+use crate::composite::fault::Fault;
+use crate::composite::helpers;
 use crate::composite::operate;
+use crate::composite::table::WORD;
 use crate::composite::tree::{Expression, Operation};
 
 /// The most negative INTEGER.
 const LEAST: i64 = i64::MIN;
 
 impl Compiler {
-    /// The value comes to r0. So many others wait meanwhile.
+    /// Evaluates an expression into r0, while so many values wait.
     pub(super) fn word(&mut self, expression: &Expression, waiting: usize) {
         match expression {
             Expression::Element(variable, index, location) => {
@@ -25,7 +32,7 @@ impl Compiler {
         }
     }
 
-    /// A number, or the value of a variable.
+    /// Loads a constant or a variable.
     pub(super) fn leaf(&mut self, to: Register, leaf: &Expression) {
         match leaf {
             Expression::Variable(variable) => self.load(to, self.layout.place(*variable)),
@@ -36,7 +43,7 @@ impl Compiler {
         }
     }
 
-    /// The address of the element whose index is in r0 comes to r1.
+    /// Puts into r1 the address of the element whose index is in r0.
     pub(super) fn locate(&mut self, variable: u32, location: u32) {
         self.within(variable, location);
         self.alu(Alu::ShiftLeft, R0, 3);
@@ -55,7 +62,7 @@ impl Compiler {
         self.jump_if(Condition::AboveOrEqual, R0, count as i32, failing);
     }
 
-    /// Both values come to r0 and r1.
+    /// Evaluates two expressions into r0 and r1.
     pub(super) fn two(&mut self, a: &Expression, b: &Expression, waiting: usize) {
         if is_leaf(b) {
             self.word(a, waiting);
@@ -177,7 +184,7 @@ impl Compiler {
                 self.jump_if(Condition::SignedLess, R2, 0, overflow);
             }
             Add => {
-                // It overflows if both have the sign that the sum hasn't.
+                // It has overflowed if both operands have the opposite sign of the sum.
                 self.copy(R2, R0);
                 self.alu(Alu::Add, R0, R1);
                 self.alu(Alu::Xor, R2, R0);
@@ -223,7 +230,7 @@ impl Compiler {
         }
     }
 
-    /// With a number that is known there is less to do, sometimes.
+    /// Makes the shorter code that there is for some operations with a constant. Returns whether it did.
     fn with_number(
         &mut self,
         operation: Operation,
@@ -256,7 +263,7 @@ impl Compiler {
         true
     }
 
-    /// r0 by r1.
+    /// Divides r0 by r1.
     fn divide(&mut self, operation: Operation, location: u32) {
         let [done, fits] = [(); 2].map(|()| self.assembler.label());
         let by_zero = self.failing(Fault::DivisionByZero, location);
@@ -280,7 +287,8 @@ impl Compiler {
         self.alu(Alu::SignedDiv, R2, R1);
         self.copy(R3, R2);
         self.alu(Alu::Mul, R3, R1);
-        // The quotient is rounded towards 0: if something is left, and its sign isn't the divisor's, it is 1 too great.
+        // The quotient is rounded towards 0: if there is a remainder, with the opposite sign of the divisor, it is 1
+        // too great.
         self.alu(Alu::Sub, R0, R3);
         self.copy(R3, R0);
         self.copy(R0, R2);
@@ -293,7 +301,7 @@ impl Compiler {
 
     pub(super) fn multiply_slowly(&mut self, overflow: Label, back: Label, waiting: usize) {
         if self.responding.is_some() {
-            // Whether that overflows its process finds out.
+            // The process finds out whether it overflows.
             return self.assembler.jump(overflow);
         }
         self.wait(waiting, R0);
@@ -312,7 +320,7 @@ pub(super) fn is_leaf(expression: &Expression) -> bool {
     matches!(expression, Expression::Variable(_)) || constant_of(expression).is_some()
 }
 
-/// The word of a constant; computing with constants makes constants.
+/// The word of a constant, or of a negated one.
 pub(super) fn constant_of(expression: &Expression) -> Option<i64> {
     match expression {
         Expression::Boolean(it) => Some((*it).into()),

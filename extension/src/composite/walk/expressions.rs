@@ -1,4 +1,4 @@
-//! Expressions of the tree: their values are words, or TEXTs.
+//! Evaluates expressions of the tree: to words, or to TEXTs.
 
 use drystone_component::Type;
 
@@ -11,7 +11,7 @@ use crate::composite::table::word;
 use crate::composite::tree::{Expression, Kind, Operation, order};
 use crate::composite::value::Text;
 
-/// Why an operation has no value: what is in its operands, or itself.
+/// Why an operation has no value: an operand has none, or the operation itself fails.
 enum Why {
     Inside(Halt),
     Itself(Fault),
@@ -132,7 +132,7 @@ impl<S: Services> Walk<'_, S> {
         let text = match operation {
             Operation::Concatenate => {
                 let (a, b) = (self.text(&operands[0])?, self.text(&operands[1])?);
-                // What nobody else has is appended to.
+                // Appends in place if the text isn't shared.
                 let copied = if a.is_shared() { a.len() } else { 0 };
                 self.make(copied.saturating_add(b.len()))?;
                 a.joined(&b)

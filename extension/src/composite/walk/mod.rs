@@ -1,5 +1,6 @@
-//! Interprets a program's tree. Where it stops, each command on the way out says where it was; when it goes on, each
-//! finds that on the way in. What isn't a loop or a sequence is done again from its beginning.
+//! Interprets a program's tree. When a run stops, each command from the innermost outwards records its position; when
+//! the run is resumed, each takes its position back on the way in. Commands that are neither loops nor sequences are
+//! repeated from their beginning.
 
 mod expressions;
 
@@ -18,7 +19,7 @@ use crate::composite::tree::{Command, Expression, For, Move, Operation};
 use crate::composite::value::Text;
 use crate::engine::Memory;
 
-/// Why it doesn't go on.
+/// Why the walk stops.
 pub(super) enum Halt {
     Ended,
     Waits,
@@ -27,12 +28,12 @@ pub(super) enum Halt {
     Failed(Failure),
 }
 
-/// Where a command is that has others in it.
+/// The position in a command that contains others.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Position {
-    /// Which of its parts is next, or being done.
+    /// The part that is next, or under way.
     at: usize,
-    /// Of a FOR: where it ends, and its step.
+    /// Of a FOR: its bound and its step.
     to: i64,
     by: i64,
 }
@@ -52,9 +53,9 @@ pub(super) struct Walk<'a, S> {
 type Done = Result<(), Halt>;
 
 impl<S: Services> Walk<'_, S> {
-    /// Does a command from its beginning, or from where it stopped.
+    /// Runs a command from its beginning, or from where it stopped.
     pub fn command(&mut self, command: &Command) -> Done {
-        // Else work on long texts, one after the other, would never stop.
+        // Else a sequence of operations on long texts would never stop.
         if self.host.debt > 0 {
             return Err(Halt::Budget);
         }
@@ -135,7 +136,7 @@ impl<S: Services> Walk<'_, S> {
         }
     }
 
-    /// Does a command in steps, as long as there are more; remembers where it stops.
+    /// Runs a command step by step until there are no more; records where it stops.
     fn parts(
         &mut self,
         begin: Position,
@@ -265,8 +266,7 @@ impl<S: Services> Walk<'_, S> {
         Ok(())
     }
 
-    /// What is put together is put together in the variable's slot: appending costs what is appended, unless others
-    /// have the text too.
+    /// Concatenates in the variable's slot, so that appending costs only what is appended, unless the text is shared.
     fn assign_text(&mut self, variable: u32, value: &Expression) -> Done {
         let slot = u64::from(self.layout.place(variable));
         let location = location_of(value);
@@ -305,7 +305,7 @@ fn fail(fault: Fault, location: u32) -> Halt {
     Halt::Failed(Failure { fault, location, detail: String::new() })
 }
 
-/// Of a part that is put behind what a TEXT variable holds, and of nothing else: the parts, if an assignment is that.
+/// What an assignment appends to its TEXT variable, if it has the form `t := t + a + b`.
 pub(super) fn appended(variable: u32, value: &Expression) -> Option<Vec<&Expression>> {
     let mut parts = Vec::new();
     let mut left = value;
@@ -317,7 +317,7 @@ pub(super) fn appended(variable: u32, value: &Expression) -> Option<Vec<&Express
     (*left == Expression::Variable(variable) && !parts.is_empty()).then_some(parts)
 }
 
-/// Where a value comes from, as errors say it.
+/// The location of an expression, for errors.
 pub(super) fn location_of(value: &Expression) -> u32 {
     match value {
         Expression::Apply(_, _, location) | Expression::Element(_, _, location) => *location,

@@ -1,5 +1,5 @@
-//! Programs of classic BPF, as libpcap compiles expressions to and Linux runs for sockets: read strictly, understood as
-//! tests where that is possible ([`alternatives`]), and interpreted where not.
+//! Programs of classic BPF, to which libpcap compiles expressions, and which Linux runs for sockets. They are validated
+//! strictly, turned into tests where possible ([`alternatives`]), and else interpreted.
 
 mod paths;
 mod program;

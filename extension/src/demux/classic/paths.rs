@@ -1,9 +1,8 @@
-//! What a program asks of packets, found by following its ways: each that ends with "yes" is an alternative, whose
-//! tests are the loads that must succeed and the jumps that must be taken.
+//! Turns programs of classic BPF into tests by symbolic execution. Each path that accepts becomes an alternative; its
+//! tests are that its loads succeed and its jumps are taken.
 //!
-//! Values are followed as far as they are a constant, some bits of a cell, or a header's length. Where a jump depends
-//! on anything else, or there are too many ways, the program isn't understood: then nothing is said of it, rather than
-//! something wrong.
+//! The values it knows are constants, some bits of a cell, and a header's length. If a jump depends on anything else,
+//! or there are too many paths, the program stays a program.
 
 use alloc::{vec, vec::Vec};
 
@@ -12,25 +11,25 @@ use crate::demux::conjunction::Conjunction;
 use crate::demux::limits::{ALTERNATIVES, TESTS};
 use crate::demux::test::{Cell, Condition, Test};
 
-/// Facts that are looked at in all steps on all ways together, or copied.
+/// The effort for a program: facts that are looked at or copied, over all steps of all paths.
 const PATIENCE: usize = 1 << 18;
 
 /// What is known of a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Number(u32),
-    /// These bits of a cell, moved right.
+    /// These bits of a cell, shifted right.
     Bits {
         cell: Cell,
         mask: u32,
         shift: u32,
     },
-    /// Of the header that begins at an offset, in bytes.
+    /// The length in bytes of the header at an offset.
     HeaderLength(u32),
     Unknown,
 }
 
-/// A way, from the beginning to where it is now.
+/// A path, from the beginning to its present step.
 #[derive(Clone)]
 struct Way {
     at: usize,
@@ -40,7 +39,7 @@ struct Way {
     known: Conjunction,
 }
 
-/// A way that isn't understood.
+/// A path that can't be turned into tests.
 struct Puzzled;
 
 /// When a jump is taken.
@@ -49,7 +48,7 @@ enum Taken {
     If(Test),
 }
 
-/// Alternatives of tests that say the same as a program, if it can be said so.
+/// Alternatives of tests that are equivalent to a program, if there are any.
 pub(in crate::demux) fn alternatives(program: &Program) -> Option<Vec<Vec<Test>>> {
     let mut found = Vec::new();
     let start = Value::Number(0);
@@ -83,7 +82,7 @@ enum Next {
 }
 
 impl Way {
-    /// Goes a step on. Where there are two ways, one is put to the others.
+    /// Executes a step. At a branch, one of the paths is put on the list of open ones.
     fn take(&mut self, step: Step, ways: &mut Vec<Way>) -> Result<Next, Puzzled> {
         match step {
             Step::Load(register, source) => {
@@ -168,7 +167,7 @@ impl Way {
         }))
     }
 
-    /// What is known where a jump is taken, and where it isn't; nothing if no packet comes there.
+    /// What is known where a jump is taken, and where it isn't: nothing if no packet gets there.
     fn fork(&self, taken: Taken) -> (Option<Conjunction>, Option<Conjunction>) {
         let with = |test: Test| {
             let mut known = self.known.clone();
@@ -230,8 +229,7 @@ fn taken(comparison: Comparison, a: Value, number: u32) -> Result<Taken, Puzzled
     Ok(Taken::If(Test { cell, mask, condition }))
 }
 
-/// The test that holds for packets that have the cell where this one doesn't, if there is one; there is for those that
-/// [`taken`] makes.
+/// The negation of a test, for packets that have its cell; all tests that [`taken`] makes have one.
 fn opposite(test: Test) -> Option<Test> {
     let condition = match test.condition {
         Condition::Is(value) => Condition::IsNot(value),
@@ -243,8 +241,8 @@ fn opposite(test: Test) -> Option<Test> {
     Some(Test { condition, ..test })
 }
 
-/// Leaves out tests that only keep alternatives apart: a packet that doesn't fulfil one is wanted by another
-/// alternative anyway.
+/// Leaves out tests that only keep alternatives disjoint: a packet that fails one is wanted by another alternative
+/// anyway.
 fn simplified(found: &[Conjunction]) -> Vec<Vec<Test>> {
     const MANY: usize = 512;
     let mut all: Vec<Vec<Test>> = found.iter().map(Conjunction::tests).collect();
@@ -263,7 +261,7 @@ fn simplified(found: &[Conjunction]) -> Vec<Vec<Test>> {
     all
 }
 
-/// An alternative without one of its tests, if what it wants then is wanted by another one anyway.
+/// An alternative without one of its tests, if all that it then wants in addition is wanted by another one.
 fn without(all: &[Vec<Test>], index: usize, at: usize) -> Option<Vec<Test>> {
     let test = all[index][at];
     let is_choice = test.mask.is_power_of_two() || !matches!(test.condition, Condition::Is(_));

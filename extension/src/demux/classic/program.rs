@@ -1,35 +1,35 @@
-//! What a program is: instructions of which nothing can go wrong that isn't said here.
+//! Validated programs of classic BPF.
 
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::demux::test::Size;
 
-/// An instruction as Linux (`struct sock_filter`) and libpcap (`struct bpf_insn`) have it.
+/// An instruction, as Linux's `struct sock_filter` and libpcap's `struct bpf_insn`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Instruction {
-    /// What is done.
+    /// The operation.
     pub code: u16,
-    /// How many instructions are left out if a condition holds,
+    /// How many instructions are skipped if the condition holds.
     pub jt: u8,
-    /// and if not.
+    /// How many instructions are skipped if the condition doesn't hold.
     pub jf: u8,
-    /// A number.
+    /// The operand.
     pub k: u32,
 }
 
-/// A program that was found to be one: it ends, whatever the packet, and touches nothing but that and its own scratch
-/// memory, of which it reads only what it wrote.
+/// A valid program: it ends for every packet, and accesses only the packet and its own scratch memory, of which it
+/// reads only what it wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Program {
     pub(super) steps: Vec<Step>,
 }
 
-/// Why something is no program.
+/// Why a program is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The instruction.
+    /// The index of the instruction.
     pub at: usize,
     /// What is wrong with it.
     pub why: &'static str,
@@ -41,7 +41,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// How much scratch memory there is.
+/// Words of scratch memory.
 pub(super) const SCRATCH: usize = 16;
 
 /// One of the two registers.
@@ -57,7 +57,7 @@ pub(super) enum Step {
     Store(Register, usize),
     Compute(Operation, Operand),
     Negate,
-    /// Leaves out so many.
+    /// Skips so many steps.
     Jump(usize),
     JumpIf {
         comparison: Comparison,
@@ -65,9 +65,9 @@ pub(super) enum Step {
         then: usize,
         otherwise: usize,
     },
-    /// With a number, or else with A.
+    /// Returns a number, or A.
     Return(Option<u32>),
-    /// To one register from the other.
+    /// Copies the other register to this one.
     Move(Register),
 }
 
@@ -80,12 +80,12 @@ pub(super) enum Source {
         offset: u32,
         size: Size,
     },
-    /// As many bytes farther as X says.
+    /// At an offset that X is added to.
     Beyond {
         offset: u32,
         size: Size,
     },
-    /// Four times the low four bits of the byte there.
+    /// Four times the low four bits of the byte at an offset: the length of an IPv4 header.
     HeaderLength(u32),
 }
 
@@ -114,17 +114,17 @@ pub(super) enum Comparison {
     Equal,
     Above,
     AboveOrEqual,
-    /// They have a bit in common.
+    /// The operands have a bit in common.
     Common,
 }
 
 impl Program {
-    /// Programs have at most so many instructions.
+    /// The most instructions of a program.
     pub const LONGEST: usize = 4096;
 }
 
 impl Operation {
-    /// As libpcap does it. Nothing comes of a division by zero.
+    /// Computes as libpcap does. A division by zero has no result.
     pub fn of(self, a: u32, b: u32) -> Option<u32> {
         Some(match self {
             Operation::Add => a.wrapping_add(b),

@@ -1,4 +1,4 @@
-//! From instructions to steps that need no more checking.
+//! Validates programs of classic BPF: makes steps of their instructions, which need no more checks.
 
 use alloc::{vec, vec::Vec};
 
@@ -12,7 +12,7 @@ impl Program {
     }
 }
 
-/// What stands in the instructions is checked one by one; then how they lead to each other.
+/// Checks each instruction by itself, and then the control flow.
 fn program(instructions: &[Instruction]) -> Result<Vec<Step>, Refusal> {
     let count = instructions.len();
     if count > Program::LONGEST {
@@ -80,7 +80,7 @@ fn size(code: u16) -> Size {
     }
 }
 
-/// Linux means something else than the packet by offsets that are negative numbers, and others nothing.
+/// To Linux negative offsets mean something else than the packet; to other systems nothing.
 fn near(offset: u32) -> Result<u32, &'static str> {
     if i32::try_from(offset).is_ok() { Ok(offset) } else { Err("it loads what isn't in the packet") }
 }
@@ -123,9 +123,9 @@ fn comparison(high: u16) -> Result<Comparison, &'static str> {
     }
 }
 
-/// On every way to an instruction that reads scratch memory there is one that writes it.
+/// Checks that on every path scratch memory is written before it is read.
 fn scratch_is_written_first(steps: &[Step]) -> Result<(), Refusal> {
-    // Of ways to each instruction, what all have written; jumps lead forward only.
+    // For each instruction, what is written on all paths to it; jumps lead forward only.
     let mut written = vec![u16::MAX; steps.len()];
     written[0] = 0;
     for (at, step) in steps.iter().enumerate() {

@@ -1,9 +1,9 @@
-//! Runs a program for a packet.
+//! Interprets a program of classic BPF.
 
 use super::program::*;
 
 impl Program {
-    /// The number that it returns. 0 if it loads what the packet is too short for, or divides by zero.
+    /// The number that it returns for a packet; 0 if it loads beyond the packet's end, or divides by zero.
     pub fn run(&self, packet: &[u8]) -> u32 {
         self.finish(packet).unwrap_or(0)
     }

@@ -1,5 +1,5 @@
-//! Programs of classic BPF do what they say, as another interpreter understands them, which follows `bpf_filter` of
-//! libpcap line by line; and so do the filters that are made of them.
+//! Compares programs of classic BPF, and the filters that are made of them, with a second interpreter, which follows
+//! libpcap's `bpf_filter` line by line.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! A demultiplexer finds what one finds who asks all filters one after the other, whatever comes and goes.
+//! Compares demultiplexers with asking all filters one after the other, while filters are inserted and removed.
 
 use alloc::vec::Vec;
 

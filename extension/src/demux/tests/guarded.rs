@@ -1,7 +1,6 @@
-//! Packets behind which there is nothing: who reads one byte too much ends the process.
+//! Packets at the end of mapped memory: reading one byte too many crashes.
 //!
-//! `unsafe` here: memory is had from the operating system, and lent as bytes. That is sound because it is nobody
-//! else's, and there until it is given back by who has it alone.
+//! `unsafe` here: memory is mapped, and lent as bytes while its owner lives.
 
 use core::ffi::c_void;
 use core::{ptr, slice};

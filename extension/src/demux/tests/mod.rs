@@ -1,4 +1,4 @@
-//! Generated filters and programs, on packets of which many are nearly what the filters want.
+//! Tests of the demultiplexer: generated filters and programs, on packets of which many almost match.
 
 mod classic;
 mod filters;

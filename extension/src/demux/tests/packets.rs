@@ -1,4 +1,4 @@
-//! Packets: of protocols as they are, cut off, and changed in some bytes.
+//! Generates packets: of real protocols, truncated, and with some bytes changed.
 
 use alloc::vec::Vec;
 

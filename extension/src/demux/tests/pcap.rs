@@ -1,5 +1,4 @@
-//! Expressions that libpcap compiles: as one of its versions compiled them, and as the one does that is here, if there
-//! is one.
+//! Expressions compiled by libpcap: by a recorded version, and by the installed one, if there is one.
 
 use alloc::string::String;
 use alloc::vec::Vec;

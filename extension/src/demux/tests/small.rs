@@ -1,5 +1,5 @@
-//! The same in a world of few fields and few values, where filters meet, fields lie behind each other's headers, and
-//! packets end everywhere.
+//! The same tests with few fields and few values, so that filters overlap, fields lie behind headers of variable
+//! length, and packets end everywhere.
 
 use alloc::vec::Vec;
 

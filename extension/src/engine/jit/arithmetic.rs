@@ -1,4 +1,4 @@
-//! Instructions that compute, compare, load and store.
+//! Compiles arithmetic, comparisons, loads and stores.
 
 use super::compile::{Compiler, SCRATCH, sign_extension};
 use super::x86::*;
@@ -58,7 +58,7 @@ impl<H> Compiler<'_, H> {
         }
     }
 
-    /// Quicker than the machine's own way, where there is one.
+    /// Compiles faster sequences for some constant operands.
     fn multiply(&mut self, width: Width, to: Reg, number: i32) {
         let near = |power: i32| (power > 0 && power.count_ones() == 1).then(|| power.trailing_zeros() as u8);
         match number {
@@ -82,7 +82,7 @@ impl<H> Compiler<'_, H> {
         }
     }
 
-    /// The machine shifts by RCX only.
+    /// Compiles shifts: the machine's are by RCX only.
     fn shift(&mut self, width: Width, shift: Shift, to: Reg, bits: Reg) {
         if bits == RCX {
             return self.code.shift_by_rcx(width, shift, to);
@@ -97,7 +97,7 @@ impl<H> Compiler<'_, H> {
         self.code.mov(Width::W64, RCX, SCRATCH);
     }
 
-    /// The machine divides RDX:RAX only, and traps where the RFC gives a result.
+    /// Compiles divisions: the machine's are of RDX:RAX only, and trap where the RFC defines a result.
     fn divide(&mut self, width: Width, operation: Alu, to: Reg, source: Operand) {
         let is_signed = matches!(operation, Alu::SignedDiv | Alu::SignedMod);
         let gives_quotient = matches!(operation, Alu::Div | Alu::SignedDiv);
@@ -169,7 +169,7 @@ impl<H> Compiler<'_, H> {
         self.code.registers(width, &[0x0f], Reg(1), register);
     }
 
-    /// The condition that flags then have to fulfil.
+    /// Compiles a comparison. Returns the condition on the flags.
     pub fn compare(&mut self, width: Width, condition: Condition, left: Register, right: Operand) -> If {
         let left = self.reg(left);
         if condition == Condition::AnyBit {
@@ -255,7 +255,8 @@ impl<H> Compiler<'_, H> {
         }
     }
 
-    /// Without locking, which a program could use to slow down others: its memory is its own while it runs.
+    /// Compiles atomic operations without a lock prefix: nobody else accesses the memory while the program runs, and
+    /// locked instructions would let it slow others down.
     pub fn atomic(&mut self, width: Width, operation: Atomic, place: Place, source: Reg) {
         let op = match operation {
             Atomic::Add => return self.code.memory(width, &[Op::Add as u8], source, place),

@@ -1,7 +1,7 @@
-//! Calls of helpers and of the program's own functions.
+//! Compiles calls of helpers and of the program's own functions.
 //!
-//! A helper may stop, and is called again then: so its arguments must be kept. Those that are copies of what helpers
-//! keep, or constants, can be had again where they are needed, and cost nothing where they aren't.
+//! A helper may stop the program, and is called again when that is resumed, so its arguments must survive the call.
+//! Those that are constants, or copies of registers that helpers preserve, are rematerialised only when needed.
 
 use alloc::string::String;
 use core::mem::offset_of;
@@ -18,7 +18,7 @@ use crate::engine::memory::Memory;
 use crate::{DEPTH, FRAME};
 
 impl<H> Compiler<'_, H> {
-    /// The number that an instruction sets a register to, if it is always the same.
+    /// The constant that an instruction loads into a register, if it does.
     pub fn known_constant(&self, at: usize, it: Instruction) -> Option<u64> {
         match it {
             Instruction::Alu { width, operation: Alu::Mov, source: Operand::Immediate(number), .. } => {
@@ -35,8 +35,7 @@ impl<H> Compiler<'_, H> {
         }
     }
 
-    /// Puts arguments of a helper into the state, as far as that wasn't done before. What the helper keeps is as it
-    /// was.
+    /// Stores those arguments of a helper in the state that weren't stored before the call.
     pub fn follow(&mut self, recipes: &Recipes) {
         for (index, recipe) in recipes.0.iter().enumerate() {
             let Some(Recipe { of, plus }) = *recipe else { continue };
@@ -56,7 +55,7 @@ impl<H> Compiler<'_, H> {
         if self.slice == Slice::Register {
             self.code.store(slice_in_state(), self.slice_register());
         }
-        // So that it can be called again if it stops.
+        // It is called again if it stops the program.
         self.recipes.0[arguments..].fill(None);
         for (recipe, index) in self.recipes.0.iter().zip(1..=arguments) {
             if recipe.is_none() {
@@ -66,7 +65,7 @@ impl<H> Compiler<'_, H> {
         self.code.mov_number(SCRATCH, helper.function as usize as u64);
         self.code.call_register(SCRATCH);
         self.slice = Slice::State;
-        // An answer is in two registers: the value, and whether it stops.
+        // An answer is in two registers: the value, and why it stops.
         self.code.test(Width::W64, RDX, RDX);
         self.stop_if(If::NotEqual, at, Reason::Helper);
         if !self.is_flat {
@@ -77,8 +76,8 @@ impl<H> Compiler<'_, H> {
         Ok(())
     }
 
-    /// The slice may only be in the state: brings it back to its register. It is there as a rule, because helpers
-    /// seldom take from it: a comparison says so without anything having to wait for it.
+    /// Reloads the slice if it may only be in the state. Its register is usually right, because helpers seldom take
+    /// from the slice: a comparison, which the processor predicts, finds out.
     pub fn settle_slice(&mut self) {
         if self.slice != Slice::State {
             return;
@@ -110,7 +109,7 @@ impl<H> Compiler<'_, H> {
         self.return_from(at);
     }
 
-    /// What is done after a call of a function.
+    /// Compiles what follows a call of a function.
     pub fn return_from(&mut self, at: usize) {
         self.returns.push((at as u32, self.code.here() as u32));
         self.code.pop(CONTEXT);
@@ -125,7 +124,7 @@ impl<H> Compiler<'_, H> {
         self.slice = Slice::Register;
     }
 
-    /// The place of the caller whose depth is in SCRATCH.
+    /// The entry of the caller whose depth is in SCRATCH.
     fn caller(&mut self) -> Place {
         const { assert!(size_of::<Caller>() == 5 * 8) };
         self.code.lea(

@@ -1,13 +1,13 @@
-//! From a program to code of the machine, instruction by instruction. The code can lie anywhere.
+//! Compiles a program, instruction by instruction. The code is position-independent.
 //!
 //! r0 to r9 are in RAX RSI RDX RCX R8 R9 RBX R13 R14 R15, so that a helper finds its arguments where it expects them,
-//! and what it must keep are those that a call keeps. R12 is the memory's base, R10 for what lasts within an
-//! instruction. While a function runs the stack is at a multiple of 16; behind the address that the function returns to
-//! stands the context's.
+//! and callee-saved registers are those that a call preserves. R12 is the memory's base; R10 is scratch within an
+//! instruction. While a function runs, the stack pointer is a multiple of 16, and the context's address is behind the
+//! return address.
 //!
-//! The rest is up to the program ([`Compiler::is_flat`]). Where nothing calls a function, r10 is always the same number
-//! and needs no register: RBP is what is left of the slice of budget, which helpers keep then, and R11 is free. Else
-//! RBP is r10, R11 that slice, and RDI is free.
+//! The rest depends on the program ([`Compiler::is_flat`]). If it calls no function of its own, r10 is a constant and
+//! needs no register: RBP, which helpers preserve, holds what is left of the slice of budget, and R11 is free. Else RBP
+//! is r10, R11 holds the slice, and RDI is free.
 
 use alloc::{string::String, vec, vec::Vec};
 use core::mem::offset_of;
@@ -19,64 +19,64 @@ use crate::engine::context::{Context, Platform, State};
 use crate::engine::memory::Memory;
 use crate::{Guard, Verified};
 
-/// A program's code, and where things are in it.
+/// A program's code, with positions in it.
 #[derive(Debug)]
 pub(super) struct Compiled {
     pub code: Vec<u8>,
-    /// Of each slot, where its instruction begins.
+    /// For each slot, where its instruction begins.
     pub slots: Vec<u32>,
-    /// Of each slot with a call of a function, where that returns to.
+    /// For each slot with a call of a function, the position that it returns to.
     pub returns: Vec<(u32, u32)>,
-    /// Of each slot with a call of a register, which.
+    /// For each slot with a call of a register, that register.
     pub callees: Vec<(u32, Register)>,
 }
 
 pub(super) struct Compiler<'a, H> {
     pub code: Code,
     pub platform: Platform<'a, H>,
-    /// Whether no function of the program is called, so that its frame is the outermost one.
+    /// Whether no function of the program is called, so that r10 is that of the outermost frame.
     pub is_flat: bool,
     slots: Vec<u32>,
     pub returns: Vec<(u32, u32)>,
     callees: Vec<(u32, Register)>,
     /// Jumps to slots.
     pub jumps: Vec<(usize, usize)>,
-    /// Jumps to where the program stops.
+    /// Jumps to exits.
     pub stops: Vec<Stopping>,
-    /// Where it is looked whether a helper took from the slice, and gone on if not.
+    /// Checks of whether a helper took from the slice, with where to continue.
     pub reloads: Vec<(usize, usize)>,
     pub slice: Slice,
     pub recipes: Recipes,
-    /// What the next constant is hidden with, if they are.
+    /// The state of the generator of keys for constants, if they are blinded.
     pub key: Option<u64>,
 }
 
-/// A jump to where the program stops.
+/// A jump to an exit.
 pub(super) struct Stopping {
     pub jump: usize,
-    /// The slot to go on with.
+    /// The slot to continue with.
     pub at: usize,
     pub reason: Reason,
-    /// Where the slice is then.
+    /// Where the slice is.
     pub slice: Slice,
-    /// For a helper: how its arguments can be had again.
+    /// For a helper: how its arguments are rematerialised.
     pub recipes: Recipes,
 }
 
-/// Where the slice of budget is, from one instruction to the next. Where jumps lead to, it is in its register.
+/// Where the slice of budget is, between two instructions. At targets of jumps it is in its register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slice {
     Register,
-    /// In its register and in the state, so that helpers can take from it.
+    /// In its register and in the state, where helpers can take from it.
     Both,
-    /// In the state: a helper may have taken from it.
+    /// In the state, because a helper may have taken from it.
     State,
 }
 
-/// Why code goes back to who entered it.
+/// Why code returns to its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
-    /// The slice of its budget is spent.
+    /// The slice of budget is used up.
     Slice,
     Depth,
     Access,
@@ -88,15 +88,15 @@ pub(super) enum Reason {
 
 /// r0 to r9.
 pub(super) const REGISTERS: [Reg; 10] = [RAX, RSI, RDX, RCX, R8, R9, RBX, R13, R14, R15];
-/// Where it is loaded to when it is needed.
+/// The register into which the context's address is loaded.
 pub(super) const CONTEXT: Reg = RDI;
 pub(super) const BASE: Reg = R12;
 pub(super) const SCRATCH: Reg = R10;
 
-/// Where the context stands while a function runs.
+/// Where the context's address is while a function runs.
 pub(super) const CONTEXT_ON_STACK: Place = Place { base: RSP, index: None, displacement: 8 };
 
-/// A field of the context, which begins with the state.
+/// The place of a field of the context, which begins with the state.
 pub(super) fn field(offset: usize) -> Place {
     Place::new(CONTEXT, offset as i32)
 }
@@ -110,7 +110,7 @@ pub(super) fn slice_in_state() -> Place {
 }
 
 impl<H> Compiler<'_, H> {
-    /// Compiles a program. With a key, its constants don't stand in the code as it says them.
+    /// Compiles a program. With a key, its constants are blinded.
     pub fn compile(verified: &Verified, platform: Platform<H>, key: Option<u64>) -> Result<Compiled, String> {
         let program = verified.program();
         let slots = program.slots();
@@ -163,7 +163,7 @@ impl<H> Compiler<'_, H> {
         })
     }
 
-    /// Jumps lead here.
+    /// The target of jumps.
     fn land_from_elsewhere(&mut self, way: Way) {
         self.settle_slice();
         if way == Way::Back {
@@ -173,14 +173,14 @@ impl<H> Compiler<'_, H> {
         self.recipes = Recipes::default();
     }
 
-    /// What is seldom done, behind all that is done often.
+    /// Compiles cold code, behind all other code.
     fn outlying(&mut self, ways_out: [usize; 5]) {
         for stopping in core::mem::take(&mut self.stops) {
             self.code.land(stopping.jump);
             self.code.load(CONTEXT, CONTEXT_ON_STACK);
             if stopping.slice == Slice::Register {
                 if stopping.reason == Reason::Slice {
-                    // One was taken too much.
+                    // The slice is less than 0 now.
                     let slice = self.slice_register();
                     self.code.op(Width::W32, Op::Xor, slice, slice);
                 }
@@ -205,7 +205,7 @@ impl<H> Compiler<'_, H> {
         if self.is_flat { RBP } else { R11 }
     }
 
-    /// For what lasts within an instruction, besides [`SCRATCH`].
+    /// A second scratch register.
     pub fn temporary(&self) -> Reg {
         if self.is_flat { R11 } else { RDI }
     }
@@ -263,7 +263,7 @@ impl<H> Compiler<'_, H> {
                 let mut place = self.place(at, guard, base, offset, width.into());
                 let source = self.reg(source);
                 if place.index == Some((source, 0)) {
-                    // The source may change before memory does.
+                    // The source register may be overwritten before the store.
                     self.code.mov(Width::W64, SCRATCH, source);
                     place.index = Some((SCRATCH, 0));
                 }
@@ -283,11 +283,11 @@ impl<H> Compiler<'_, H> {
             Instruction::CallHelper { number } => self.call_helper(at, number)?,
             Instruction::CallLocal { .. } => self.call_local(at, it),
             Instruction::CallRegister { target } => {
-                // Who entered begins the call, and enters again.
+                // The caller of the code begins the call, and enters again.
                 self.stop(at, Reason::Callee);
                 self.callees.push((at as u32, target));
                 if self.is_flat {
-                    // It was a helper, and the code is entered anew.
+                    // It was a helper: the code is entered anew behind the call.
                     self.slice = Slice::Both;
                 } else {
                     self.return_from(at);
@@ -311,7 +311,7 @@ impl<H> Compiler<'_, H> {
         self.stops.push(Stopping { jump, at, reason, slice: self.slice, recipes: self.recipes });
     }
 
-    /// Where an access goes, once its guard is kept.
+    /// Compiles the guard of an access. Returns its place.
     fn place(&mut self, at: usize, guard: Guard, base: Register, offset: i16, size: Size) -> Place {
         let offset = i32::from(offset);
         if base == Register::FRAME && self.is_flat && guard == Guard::None {
@@ -336,16 +336,16 @@ impl<H> Compiler<'_, H> {
     }
 }
 
-/// How a slot is led to by jumps and calls.
+/// How jumps and calls lead to a slot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     None,
     Forward,
-    /// Back as well: a loop begins here.
+    /// A jump back, too: a loop begins here.
     Back,
 }
 
-/// The shape of programs says that there is one.
+/// The target of an instruction; a well-formed program has one.
 pub(super) fn target(at: usize, it: Instruction) -> usize {
     it.target(at).unwrap_or_default() as usize
 }

@@ -1,4 +1,4 @@
-//! How code is entered, and left: by returning from the outermost function, or where the program stops.
+//! The entry of code, and its exits: the return from the outermost function, and the points where the program stops.
 
 use core::mem::offset_of;
 
@@ -9,21 +9,24 @@ use super::x86::*;
 use crate::bytecode::Width;
 use crate::engine::context::{Answer, Context, State, Stop};
 
-/// What is entered: with the context, the memory's base, where to go on, and where the functions that are under way
-/// return to, the outermost's callee first. It gives r0, and 0 or why it came back.
+/// The signature of code: takes the context, the memory's base, the address to continue at, and the return addresses of
+/// functions under way, the outermost's callee first. Returns r0, and 0 or the reason why it came back.
+///
+/// # Safety
+/// The base is that of the context's memory. The addresses are in this code, and belong to the context's state.
 pub(super) type Entry<H> =
     unsafe extern "C" fn(&mut Context<H>, usize, *const u8, *const *const u8, usize) -> Answer;
 
-/// Why code came back, where the program doesn't stop but needs help.
+/// Reasons why code came back although the program doesn't stop.
 pub(super) const SLICE_SPENT: u64 = 2 << 32;
 pub(super) const CALLS_REGISTER: u64 = 3 << 32;
 
-/// What a function of the machine keeps for its caller.
+/// Registers that a function preserves for its caller.
 const KEPT: [Reg; 6] = [RBX, RBP, R12, R13, R14, R15];
 
 impl<H> Compiler<'_, H> {
-    /// Must come first. Gives where to go with the slot in SCRATCH and the context in its register, by reason, once the
-    /// slice is in the state.
+    /// Compiles entry and exits; must come first. Returns for each reason where code jumps to, with the slot in
+    /// SCRATCH, the context in its register, and the slice in the state.
     pub fn entry_and_ways_out(&mut self) -> [usize; 5] {
         let done = self.enter();
         let slice = self.slice_register();
@@ -45,7 +48,7 @@ impl<H> Compiler<'_, H> {
         for index in [0, 1, 3, 4, 5] {
             code.store(register_in_state(index), REGISTERS[index]);
         }
-        // A helper that stops finds its arguments there when it is called again.
+        // A helper that stops the program gets its arguments from there when it is called again.
         let kept = code.here();
         for (index, register) in REGISTERS.into_iter().enumerate().skip(6) {
             code.store(register_in_state(index), register);
@@ -81,7 +84,7 @@ impl<H> Compiler<'_, H> {
         for register in KEPT {
             code.push(register);
         }
-        // Twice, so that helpers find the stack where the convention wants it.
+        // Twice, to keep the stack aligned for helpers.
         code.push(CONTEXT);
         code.push(CONTEXT);
         code.store(stack(), RSP);

@@ -1,8 +1,7 @@
-//! Compiles programs to code of x86-64. It needs no operating system: who uses it says how code becomes executable.
+//! Compiles programs to x86-64 code. It needs no operating system: the caller supplies executable memory.
 //!
-//! `unsafe` here: what was compiled is called. That is sound because [`compile`] keeps what an [`Entry`] promises (the
-//! calling convention of System V; see there), because the code accesses memory only where the verifier proved it, or
-//! behind a guard, and because who makes a [`Jit`] promises the rest.
+//! `unsafe` here: compiled code is called. It has the signature [`Entry`] and keeps the calling convention of System V
+//! ([`entry`]), and accesses memory only where the verifier has proved it, or behind a guard.
 
 mod arithmetic;
 mod calls;
@@ -36,22 +35,22 @@ pub struct Jit<H, M> {
     memory: usize,
 }
 
-/// Whether the program's constants can be found in its code.
+/// How the program's constants are put into code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Constants {
-    /// As they are: for programs from who is trusted not to hide other code in them.
+    /// As they are. An untrusted program could hide instructions in them.
     Plain,
-    /// Mixed with numbers that follow from this one, which nobody should be able to guess.
+    /// Blinded with numbers that are derived from this one, which should be unpredictable.
     Blinded(u64),
 }
 
 impl<H, M: Deref<Target = [u8]>> Jit<H, M> {
-    /// Compiles a program. `place` makes memory of the code, executable and (from then on) not writable. It fails if
-    /// that does, or if the platform lacks what the program refers to.
+    /// Compiles a program. `place` puts code into executable memory, from then on not writable. Fails if `place` fails,
+    /// or if the platform lacks what the program refers to.
     ///
     /// # Safety
-    /// As for [`super::Interpreter::new`]; and `place` gives the same bytes, executable, which nobody changes or moves
-    /// while the result lives.
+    /// The contract holds by which the program was verified: see [`super::Interpreter::new`]. What `place` returns
+    /// holds the same bytes, executable, which don't change or move while it lives.
     pub unsafe fn new(
         verified: &Verified,
         platform: Platform<H>,
@@ -74,7 +73,7 @@ impl<H, M: Deref<Target = [u8]>> Jit<H, M> {
         })
     }
 
-    /// Bytes that it takes, about: with the tables of where slots, returns and calls are.
+    /// Bytes that it takes, approximately, including the tables of slots, returns and calls.
     pub(crate) fn bytes(&self) -> usize {
         let Compiled { slots, returns, callees, .. } = &self.compiled;
         let tables = size_of_val(&**slots) + size_of_val(&**returns) + size_of_val(&**callees);
@@ -114,14 +113,15 @@ impl<H, M: Deref<Target = [u8]>> Jit<H, M> {
             *place = code.wrapping_add(offset as usize);
         }
         let begin = code.wrapping_add(self.compiled.slots[context.state.slot()] as usize);
-        // SAFETY: that is where the code of an entry stands; and what it is called with is of this program.
+        // SAFETY: code begins with an entry. `begin` and `returns` are addresses in it, which belong to the context's
+        // state; the memory is the context's. The contract of the program holds, as `new` demands.
         unsafe {
             let entry = transmute::<*const u8, Entry<H>>(code);
             entry(context, context.memory.base(), begin, returns.as_ptr(), callers.len())
         }
     }
 
-    /// Does a call of a register, or begins it.
+    /// Does a call of a register: begins a function, or calls a helper.
     #[cold]
     fn call_register(&self, context: &mut Context<H>) -> Result<(), Stop> {
         let state = &mut context.state;
@@ -146,9 +146,9 @@ impl<H, M: Deref<Target = [u8]>> Jit<H, M> {
 
 #[cfg(unix)]
 impl<H> Jit<H, Pages> {
-    /// Compiles a program of which nothing is proved: everything is checked while it runs.
+    /// Compiles a program that isn't verified: all accesses are checked at run time.
     pub fn unproven(program: Program, platform: Platform<H>, constants: Constants) -> Result<Self, String> {
-        // SAFETY: the verifier was told nothing, and pages are as asked for.
+        // SAFETY: it has no contract: every instruction has a guard. `pages` are executable, and don't change.
         unsafe { Self::new(&Verified::unproven(program), platform, constants, pages) }
     }
 }

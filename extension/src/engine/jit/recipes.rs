@@ -1,12 +1,12 @@
-//! How a helper's arguments can be had again, if they needn't be kept.
+//! Rematerialisation of a helper's arguments.
 
 use crate::bytecode::*;
 
-/// How r1 to r5 can be had again, if they can.
+/// How r1 to r5 are computed again, for those that can be.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recipes(pub(super) [Option<Recipe>; 5]);
 
-/// A number, and what a register holds that helpers keep.
+/// A constant, or a register that helpers preserve.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Recipe {
     pub(super) of: Option<Register>,
@@ -14,7 +14,7 @@ pub(super) struct Recipe {
 }
 
 impl Recipes {
-    /// Notes what an instruction does; it may be known that it sets a register to a number.
+    /// Updates the recipes by an instruction, which may load a constant into a register.
     pub fn note(&mut self, it: Instruction, constant: Option<u64>) {
         let Some(written) = it.writes() else { return };
         let becomes = match it {

@@ -1,11 +1,10 @@
-//! Instructions of x86-64 as bytes: only the forms that compilers here need, each with its prefix that says where
-//! registers from 8 on stand (REX), needed or not.
+//! Encodes instructions of x86-64, in the forms that the compilers here need. Each has a REX prefix, needed or not.
 
 use alloc::vec::Vec;
 
 use crate::bytecode::Width;
 
-/// A register of the machine.
+/// A general register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Reg(pub u8);
 
@@ -30,7 +29,7 @@ pub(crate) const R15: Reg = Reg(15);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub base: Reg,
-    /// With the power of two that it is multiplied with.
+    /// The index register, with the binary logarithm of its scale.
     pub index: Option<(Reg, u8)>,
     pub displacement: i32,
 }
@@ -45,8 +44,7 @@ impl Place {
     }
 }
 
-/// Operations on two operands: by their opcode with a register as the destination's source (`op r/m, r`), from which
-/// the other forms follow.
+/// Operations on two operands, by the opcode of the form `op r/m, r`, from which those of other forms follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
     Add = 0x01,
@@ -57,7 +55,7 @@ pub(crate) enum Op {
     Cmp = 0x39,
 }
 
-/// Shifts and rotations, by their number in opcodes.
+/// Shifts and rotations, by their opcode extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shift {
     Rol = 0,
@@ -66,7 +64,7 @@ pub(crate) enum Shift {
     Sar = 7,
 }
 
-/// Conditions of jumps, as opcodes number them.
+/// Conditions of jumps, by their numbers in opcodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum If {
     Below = 2,
@@ -81,7 +79,7 @@ pub(crate) enum If {
     Greater = 15,
 }
 
-/// Code that grows.
+/// Code under construction.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
     pub bytes: Vec<u8>,
@@ -100,14 +98,14 @@ impl Code {
         self.put(&number.to_le_bytes());
     }
 
-    /// `opcode` with a register (or a number that belongs to the opcode) and a register.
+    /// `opcode` with a register (or an opcode extension) and a register.
     pub fn registers(&mut self, width: Width, opcode: &[u8], reg: Reg, rm: Reg) {
         self.rex(width, reg.0, 0, rm.0);
         self.put(opcode);
         self.bytes.push(0xc0 | (reg.0 & 7) << 3 | rm.0 & 7);
     }
 
-    /// `opcode` with a register (or a number that belongs to the opcode) and a place in memory.
+    /// `opcode` with a register (or an opcode extension) and a place in memory.
     pub fn memory(&mut self, width: Width, opcode: &[u8], reg: Reg, place: Place) {
         let index = place.index.map_or(0, |(index, _)| index.0);
         self.rex(width, reg.0, index, place.base.0);
@@ -115,8 +113,7 @@ impl Code {
         self.place(reg.0, place);
     }
 
-    /// What says a register (or a number that belongs to the opcode) and a place in memory: the last part of an
-    /// instruction, without the bits for registers from 8 on.
+    /// ModRM, SIB and displacement, for a register (or an opcode extension) and a place in memory.
     pub fn place(&mut self, reg: u8, place: Place) {
         let Place { base, index, displacement } = place;
         let mode = match displacement {
@@ -146,7 +143,7 @@ impl Code {
         self.registers(width, &[op as u8], from, to);
     }
 
-    /// With a number that is extended with its sign.
+    /// An operation with an immediate operand, which is sign-extended.
     pub fn op_number(&mut self, width: Width, op: Op, to: Reg, number: i32) {
         let digit = Reg(op as u8 >> 3);
         if let Ok(short) = i8::try_from(number) {
@@ -162,7 +159,7 @@ impl Code {
         self.registers(width, &[0x89], from, to);
     }
 
-    /// The shortest way to get a number into a register.
+    /// Loads a number into a register, by the shortest instruction.
     pub fn mov_number(&mut self, to: Reg, number: u64) {
         if let Ok(narrow) = u32::try_from(number) {
             self.rex(Width::W32, 0, 0, to.0);
@@ -195,7 +192,7 @@ impl Code {
         self.bytes.push(bits);
     }
 
-    /// By as many bits as RCX says.
+    /// Shifts by RCX.
     pub fn shift_by_rcx(&mut self, width: Width, shift: Shift, register: Reg) {
         self.registers(width, &[0xd3], Reg(shift as u8), register);
     }
@@ -214,7 +211,7 @@ impl Code {
         self.bytes.push(0x58 | register.0 & 7);
     }
 
-    /// A jump whose distance is patched: gives where.
+    /// A jump whose distance is patched later. Returns where the distance is.
     pub fn jump(&mut self) -> usize {
         self.put(&[0xe9, 0, 0, 0, 0]);
         self.here() - 4
@@ -238,8 +235,7 @@ impl Code {
         self.registers(Width::W32, &[0xff], Reg(4), register);
     }
 
-    /// Goes on at the next multiple of 16 bytes, counted from the beginning, by doing nothing: a loop is read quicker
-    /// from there.
+    /// Pads with NOPs to a multiple of 16 bytes from the beginning, where loops are fetched faster.
     pub fn align(&mut self) {
         const NOTHING: [&[u8]; 10] = [
             &[],
@@ -262,13 +258,13 @@ impl Code {
         self.bytes.push(0xc3);
     }
 
-    /// Makes a jump lead to a place.
+    /// Patches a jump to lead to a place.
     pub fn patch(&mut self, jump: usize, target: usize) {
         let distance = (target as i64 - (jump as i64 + 4)) as i32;
         self.bytes[jump..jump + 4].copy_from_slice(&distance.to_le_bytes());
     }
 
-    /// Makes jumps lead here.
+    /// Patches jumps to lead here.
     pub fn land(&mut self, jump: usize) {
         self.patch(jump, self.here());
     }

@@ -1,8 +1,8 @@
-//! Values by number.
+//! Arrays: values by index.
 
 use super::values::Values;
 
-/// As many values as were asked for, in the beginning zeros.
+/// A fixed number of values, initially zeros.
 #[derive(Debug)]
 pub struct Array {
     values: Values,

@@ -1,22 +1,22 @@
-//! How tables are changed, and why they can't be.
+//! Modes and errors of changes to tables.
 
-/// Why something can't be done with a table: as Linux says it, a negative number.
+/// Why an operation on a table fails: Linux's negative error numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i64)]
 pub enum Trouble {
-    /// There is no such key.
+    /// The key isn't there.
     Missing = -2,
-    /// There is no room.
+    /// The table is full.
     Full = -7,
-    /// There is one already, and it should be new.
+    /// The key is there already, and should be new.
     Exists = -17,
-    /// It makes no sense for such a table.
+    /// This kind of table doesn't have the operation.
     Invalid = -22,
-    /// There is no room in the ring.
+    /// The ring is full.
     NoSpace = -28,
 }
 
-/// Whether what is put must be new, or be there already: Linux's `BPF_ANY`, `BPF_NOEXIST`, `BPF_EXIST`.
+/// Whether a key that is put must be new, or be there already: Linux's `BPF_ANY`, `BPF_NOEXIST`, `BPF_EXIST`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Put {
     /// Either.

@@ -1,4 +1,4 @@
-//! Values by keys. All memory is had in the beginning, so that a value stays where it is as long as the table lives.
+//! Hash tables. All memory is allocated in the beginning, so that a value stays where it is as long as the table lives.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -12,18 +12,18 @@ use super::change::{Put, Trouble};
 use super::values::Values;
 use crate::bytecode::Definition;
 
-/// See the head of this file.
+/// A hash table of fixed capacity; perhaps one that evicts old keys when it is full (LRU).
 #[derive(Debug)]
 pub struct Hash {
-    /// Places, by the hash of their keys.
+    /// Indices of keys and values, by the hash of the key.
     index: HashTable<u32>,
     keys: Box<[u8]>,
     key_bytes: usize,
     values: Values,
     free: Vec<u32>,
-    /// If values give way to others when it is full: which have been looked at lately.
+    /// Of an LRU table: which values were used since the clock hand passed them.
     used: Option<Box<[bool]>>,
-    /// The place that is looked at next for one that gives way.
+    /// The clock hand: where the search for a value to evict continues.
     hand: usize,
     hasher: FixedState,
 }
@@ -114,7 +114,7 @@ impl Hash {
         Ok(place)
     }
 
-    /// A place whose value nobody has looked at lately, without it.
+    /// Evicts a value that wasn't used lately. Returns its place.
     fn give_way(&mut self) -> Option<u32> {
         let used = self.used.as_mut()?;
         while core::mem::take(&mut used[self.hand]) {

@@ -1,4 +1,4 @@
-//! The tables of handlers, made as Linux's maps are, for engines that aren't Linux.
+//! The tables of handlers in Drystone's engines: they behave like Linux's maps.
 
 mod array;
 mod change;
@@ -38,17 +38,17 @@ pub enum Table {
     Array(Array),
     /// Values by keys.
     Hash(Hash),
-    /// What the handler says to its application.
+    /// Messages of the handler to its application.
     Ring(Ring),
-    /// The region, which isn't here.
+    /// The region, whose memory is the engine's.
     Region,
 }
 
 impl Table {
-    /// Makes a table, empty or full of zeros. `seed` should be a number that nobody can guess.
+    /// Makes a table, empty or full of zeros. `seed` should be unpredictable.
     ///
     /// # Errors
-    /// There is no such kind, or it would be too large: for people, with the map's name.
+    /// The kind is unknown, or the table would be too large.
     pub fn new(name: &str, definition: &Definition, seed: u64) -> Result<Table, String> {
         let Definition { kind, key, value, entries, .. } = *definition;
         let bytes = u64::from(entries) * (u64::from(value) + u64::from(key));

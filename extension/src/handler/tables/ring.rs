@@ -1,4 +1,4 @@
-//! What a handler says to its application, in order.
+//! Rings: a queue of messages from a handler to its application.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use super::change::Trouble;
 /// Bytes that each message takes besides its own, as on Linux.
 const HEAD: usize = 8;
 
-/// See the head of this file.
+/// A queue of messages, bounded in bytes.
 #[derive(Debug)]
 pub struct Ring {
     messages: VecDeque<Vec<u8>>,
@@ -25,7 +25,7 @@ impl Ring {
         HEAD + message.len().next_multiple_of(8)
     }
 
-    /// Puts a message behind the others, if there is room.
+    /// Appends a message, if there is room.
     pub fn say(&mut self, message: &[u8]) -> Result<(), Trouble> {
         self.room = self.room.checked_sub(Self::cost(message)).ok_or(Trouble::NoSpace)?;
         self.messages.push_back(message.to_vec());

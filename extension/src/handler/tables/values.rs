@@ -1,6 +1,6 @@
-//! The memory of tables.
+//! Memory of the values of tables.
 
-/// Values, each in words of its own, so that they are aligned.
+/// Values, each aligned to a word.
 #[derive(Debug)]
 pub(super) struct Values {
     words: alloc::boxed::Box<[u64]>,
@@ -19,7 +19,7 @@ impl Values {
     }
 }
 
-/// Numbers of 8 bytes that hold so many bytes.
+/// How many words of 8 bytes hold so many bytes.
 fn words(bytes: usize) -> usize {
     bytes.div_ceil(8)
 }

@@ -1,6 +1,6 @@
-//! Composes bodies: checks each step as it comes, and makes it narrower where that changes nothing. Words of a pipe's
-//! own gauge lie beside each other in vector registers; wider ones don't. So a program that computes with 64 bits, of
-//! which 32 go out, is made one that computes with 32.
+//! Composes bodies step by step: checks each step, and narrows it where that doesn't change the result. Words of a
+//! pipe's own gauge can be processed in parallel in vector registers; wider ones can't. So a program that computes with
+//! 64 bits and outputs 32 is made to compute with 32.
 
 mod narrow;
 
@@ -9,14 +9,14 @@ use alloc::{collections::BTreeMap, format, vec, vec::Vec};
 use super::body::*;
 use super::{Gauge, Refusal};
 
-/// More steps a pipe can't have.
+/// The most steps of a pipe.
 pub(super) const MOST_STEPS: usize = 128;
-/// More registers a pipe can't have, nor tables.
+/// The most registers of a pipe, and the most tables.
 pub(crate) const MOST_REGISTERS: usize = 16;
 const MOST_TABLES: usize = 4;
 const MOST_ENTRIES: u32 = 1 << 16;
 
-/// A body that grows.
+/// A body under construction.
 #[derive(Debug, Default)]
 pub(super) struct Composer {
     body: Body,
@@ -53,7 +53,7 @@ impl Composer {
         Ok(number as u8)
     }
 
-    /// What a register becomes when the word is done.
+    /// Sets the value of a register after this word.
     pub fn update(&mut self, register: u8, value: Value) -> Result<(), Refusal> {
         let Some(it) = self.body.registers.get(usize::from(register)) else {
             return Err(Refusal::new(format!("there is no register {register}")));
@@ -229,7 +229,7 @@ impl Composer {
         Err(Refusal::new(format!("values of {x} and of {y} together: widen one of them, or narrow one")))
     }
 
-    /// A step that is there at most once.
+    /// Adds a step, unless the same one is there.
     fn once(&mut self, operation: Operation, width: Gauge) -> Composed {
         let step = Step { operation, width };
         match self.body.steps.iter().position(|it| *it == step) {
@@ -240,7 +240,7 @@ impl Composer {
 
     fn push(&mut self, operation: Operation, width: Gauge) -> Composed {
         let at = self.body.steps.len();
-        // What nothing needs is dropped in the end.
+        // Dead steps are removed in the end.
         if at == 4 * MOST_STEPS {
             return Err(too_long());
         }
@@ -248,7 +248,7 @@ impl Composer {
         Ok(Value(at as u16))
     }
 
-    /// The body, without what nothing needs.
+    /// The body, without dead steps.
     pub fn finish(mut self, output: Option<Value>) -> Result<Body, Refusal> {
         let body = &mut self.body;
         let steps = &body.steps;

@@ -1,4 +1,4 @@
-//! Makes values narrower where that changes nothing.
+//! Narrows values where that doesn't change the result.
 
 use super::super::Gauge;
 use super::super::Refusal;
@@ -6,7 +6,7 @@ use super::super::body::*;
 use super::{Composed, Composer};
 
 impl Composer {
-    /// Of most operations, the low bits follow from the low bits of the operands.
+    /// Narrows an operation whose low bits depend only on the low bits of its operands, as for most.
     pub(super) fn narrow_by_parts(&mut self, a: Value, width: Gauge) -> Composed {
         use Binary::*;
         match self.body.step(a).operation {
@@ -37,7 +37,7 @@ impl Composer {
         }
     }
 
-    /// An operation whose result fits into what its operands were widened from.
+    /// Narrows an operation whose result fits into the width that its operands were widened from.
     pub(super) fn in_narrower(
         &mut self,
         operation: Binary,
@@ -58,7 +58,7 @@ impl Composer {
         }
     }
 
-    /// The same of a shift to lower bits.
+    /// The same for a shift right.
     fn shifted(&mut self, a: Value, count: Value) -> Result<Option<Value>, Refusal> {
         let Some(number) = self.constant_of(count) else { return Ok(None) };
         let bits = self.width(a).bits();
@@ -72,7 +72,7 @@ impl Composer {
                 let count = self.constant(narrow, number)?;
                 self.binary(Binary::ShiftRight, x, count).map(Some)
             }
-            // There and back: how compilers take the low bits.
+            // Left and right by as much: how compilers take the low bits.
             Operation::Binary(Binary::ShiftLeft, x, to_higher) if to_higher == count => {
                 let low = Gauge::ALL.into_iter().find(|it| u64::from(bits - it.bits().min(bits)) == number);
                 low.map(|low| self.narrow(x, low)).transpose()
@@ -81,14 +81,13 @@ impl Composer {
         }
     }
 
-    /// How many of a value's low bits a mask leaves, if it leaves just these.
+    /// The width of a mask of low bits, if it is one.
     fn low_bits(&self, value: Value, mask: Value) -> Option<Gauge> {
         let mask = self.constant_of(mask)?;
         Gauge::ALL.into_iter().find(|it| it.most() == mask && *it < self.width(value))
     }
 
-    /// The sum with what it carries, as it is written where there is no instruction for it: `(s & 0xffffffff) + (s >>
-    /// 32)` of a sum `s`.
+    /// Recognises a sum plus its carry in the form `(s & 0xffffffff) + (s >> 32)` of a sum `s`.
     pub(super) fn with_carry(
         &mut self,
         operation: Binary,
@@ -106,7 +105,7 @@ impl Composer {
         }
     }
 
-    /// What was added, and how wide it is, if these are the low bits of that sum and what it carries.
+    /// The operands and the width of the addition, if these are the low bits of its sum and its carry.
     fn carried(&self, low: Value, high: Value) -> Option<([Value; 2], Gauge)> {
         let step = |value| self.body.step(value).operation;
         let Operation::Widen(low) = step(low) else { return None };
@@ -120,12 +119,12 @@ impl Composer {
         is_it.then_some(([a, b], width))
     }
 
-    /// Whether it is known that a value has only zeros above a width.
+    /// Whether a value is known to be 0 above a width.
     pub fn fits(&self, value: Value, width: Gauge) -> bool {
         self.fits_within(value, width, 8)
     }
 
-    /// The same where so many steps are looked at, one of them from the other.
+    /// The same, looking at a chain of so many steps.
     fn fits_within(&self, value: Value, width: Gauge, depth: usize) -> bool {
         use Binary::*;
         let Some(depth) = depth.checked_sub(1) else { return false };
@@ -146,7 +145,7 @@ impl Composer {
             }
     }
 
-    /// Both values, if one was widened from what the other one fits into.
+    /// Both values in a narrower width, if one was widened from it, and the other one fits.
     pub(super) fn both_narrower(&mut self, a: Value, b: Value) -> Result<Option<(Value, Value)>, Refusal> {
         let inner = |this: &Self, value| match this.body.step(value).operation {
             Operation::Widen(inner) => Some(inner),

@@ -1,15 +1,15 @@
-//! Bodies as bytecode, from who isn't trusted: verified, and then taken apart into the same steps as all others.
+//! Bodies as untrusted bytecode, which is verified, and then translated into steps.
 //!
-//! A program is run for each word, which is in r1, and leaves the word that goes out in r0. Its own memory, at r2, is
-//! the pipe's registers, 8 bytes for each; the bytes above a register's width are always 0. It can call, with the low
-//! bits of r1 and r2:
+//! The program is run for each word. The input word is in r1, the output word is left in r0. Its own memory, at r2, is
+//! the pipe's registers, 8 bytes each; the bytes above a register's width are always 0. It can call helpers, with the
+//! low bits of r1 and r2 as arguments:
 //!
-//! * 1: the sum of two numbers of 32 bits with what it carries,
-//! * 2: a CRC32C, not inverted, after a word as wide as those that come in,
-//! * 3: an Adler-32 after a byte.
+//! * 1: the sum of two numbers of 32 bits, plus its carry;
+//! * 2: a CRC32C (not complemented), updated by a word as wide as input words;
+//! * 3: an Adler-32, updated by a byte.
 //!
-//! It has no loops. Where it branches, both ways are gone, and of what they come to one is selected: so it can be done
-//! on many words at once.
+//! It has no loops. Of a branch both sides are computed, and one result is selected, so that many words can be
+//! processed at once.
 
 mod reader;
 mod state;
@@ -40,9 +40,8 @@ impl Pipe {
         Pipe::of_body(name, (input, output), given, attributes, body)
     }
 
-    /// A pipe whose body is a program with so many registers, which persist, and that calls nothing: the last one has
-    /// registers of 64 bits. Before it the same with registers of as few bits as may do, for values that fit, as that
-    /// lets more words be done at once.
+    /// Pipes of a program that calls nothing and has so many persistent registers. The last pipe has registers of 64
+    /// bits. Those before it do the same for narrower values of the registers, and process more words at once.
     pub(crate) fn of_function(
         name: &str,
         gauge: Gauge,
@@ -61,7 +60,7 @@ impl Pipe {
         };
         let mut widths = vec![gauge; registers];
         let mut pipes = Vec::new();
-        // To make values narrower may take more steps than a pipe has.
+        // Narrowing may take too many steps.
         while let Ok((pipe, cut)) = made(&widths) {
             if !cut.contains(&true) {
                 pipes.push(pipe);
@@ -87,7 +86,7 @@ fn verified(name: &str, program: Program, contract: &Contract) -> Result<Verifie
     verify(program, contract).map_err(|it| named(name, &it))
 }
 
-/// The terms on which a pipe's program runs.
+/// The verifier's contract for a pipe's program.
 fn contract(input: Gauge, registers: usize) -> Contract {
     let bytes = (registers.max(1) * CELL as usize).next_power_of_two() as u32;
     let number = Wanted::Number(0, u64::MAX);

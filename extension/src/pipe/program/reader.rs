@@ -1,5 +1,5 @@
-//! Takes a program apart into steps. It goes through the instructions once, from the first to the last: a jump leads
-//! on, so all ways that lead to an instruction are known when it is reached.
+//! Translates a program into steps. It goes through the instructions once, in order: all jumps lead forward, so all
+//! paths to an instruction are known when it is reached.
 
 use alloc::{collections::BTreeMap, format, vec, vec::Vec};
 
@@ -14,24 +14,24 @@ use crate::bytecode::{
 /// Bytes of a register.
 pub(super) const CELL: i64 = 8;
 
-/// Where all ways end.
+/// The exit, where all paths meet.
 const END: usize = usize::MAX;
 
-/// More questions a pipe can't ask of a word.
+/// The most conditions of a path.
 const MOST_TESTS: usize = 64;
 
-/// See the head of this file.
+/// Translates a program.
 pub(super) struct Reader {
     composer: Composer,
     input: Gauge,
-    /// How wide the pipe's registers are.
+    /// The widths of the pipe's registers.
     widths: Vec<Gauge>,
-    /// Where it is.
+    /// The state at the present instruction.
     state: State,
-    /// Those that have gone to an instruction farther on.
+    /// The states of jumps to later instructions.
     ahead: BTreeMap<usize, Vec<State>>,
     tests: usize,
-    /// Of each register of the pipe, whether something was stored there that may be wider.
+    /// For each register of the pipe, whether a stored value may be wider.
     cut: Vec<bool>,
 }
 
@@ -55,8 +55,8 @@ impl Reader {
         Ok(Reader { composer, input, widths, state, ahead: BTreeMap::new(), tests: 0, cut })
     }
 
-    /// What the program does, where words of some width go out, or none; and of each register of the pipe, whether it
-    /// may be too narrow.
+    /// The body of the program, if it has an output, of this width; and for each register of the pipe, whether it may
+    /// be too narrow.
     pub fn body(mut self, program: &Program, output: Option<Gauge>) -> Read<(Body, Vec<bool>)> {
         let mut here = true;
         for (at, it) in program.instructions() {
@@ -77,9 +77,9 @@ impl Reader {
         Ok((self.composer.finish(output)?, self.cut))
     }
 
-    /// Takes up those that have gone to this instruction; gives whether anybody comes there.
+    /// Merges the states of jumps to this instruction. Returns whether it is reachable.
     fn arrive(&mut self, at: usize, mut here: bool) -> Read<bool> {
-        // The last one to part is the first to come back: so the two ways of a question meet.
+        // The last path to branch off is merged first, so that the two sides of a condition meet.
         for other in self.ahead.remove(&at).unwrap_or_default().into_iter().rev() {
             self.state = match here {
                 true => other.joined(&self.state, &mut self.composer, self.input)?,
@@ -114,7 +114,7 @@ impl Reader {
         self.composer.constant(Gauge::Bits64, number).map(Held::Number)
     }
 
-    /// Does it; gives whether the next one is done after it.
+    /// Translates an instruction. Returns whether it falls through.
     fn instruction(&mut self, at: usize, it: Instruction) -> Read<bool> {
         match it {
             Instruction::Exit => self.go_on(END),
@@ -128,12 +128,12 @@ impl Reader {
         Ok(false)
     }
 
-    /// From here the way leads to an instruction farther on.
+    /// Jumps forward.
     fn go_on(&mut self, target: usize) {
         self.ahead.entry(target).or_default().push(self.state.clone());
     }
 
-    /// The same if something is so; gives whether it may not be.
+    /// Jumps forward if a condition holds. Returns whether it may not hold.
     fn part(&mut self, target: usize, test: Test) -> Read<bool> {
         let [a, b] = test.values;
         if let (Some(x), Some(y)) = (self.composer.constant_of(a), self.composer.constant_of(b)) {
@@ -347,7 +347,7 @@ impl Reader {
     }
 }
 
-/// Where a jump leads.
+/// The target of a jump.
 fn farther(at: usize, jump: Instruction) -> Read<usize> {
     let target = jump.target(at).and_then(|target| usize::try_from(target).ok());
     let loops = || Refusal::new("a pipe goes on to its end: it has no loops");

@@ -1,6 +1,6 @@
-//! What a program holds where it has come to, and how two ways come together: of all that differs, one of both is
-//! selected by what was asked where they parted. So a program with branches becomes one that goes straight on, and can
-//! be done on many words at once.
+//! The state of a program at an instruction, and how states merge where paths meet: values that differ become a
+//! selection by the condition that separated the paths. So a program with branches becomes straight-line code, which
+//! can be run on many words at once (if-conversion).
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
@@ -9,7 +9,7 @@ use super::super::compose::Composer;
 use super::super::{Gauge, Refusal};
 use crate::bytecode::Register;
 
-/// What a register of the program holds.
+/// The value of a register of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Held {
     Nothing,
@@ -21,7 +21,7 @@ pub(super) enum Held {
     Stack(i64),
 }
 
-/// What was asked of two values, and is so.
+/// A condition that holds: a comparison of two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Test {
     pub comparison: Comparison,
@@ -29,7 +29,7 @@ pub(super) struct Test {
 }
 
 impl Test {
-    /// What is so if this isn't.
+    /// The opposite condition.
     pub fn negated(self) -> Test {
         use Comparison::*;
         let [a, b] = self.values;
@@ -45,13 +45,13 @@ impl Test {
     }
 }
 
-/// See the head of this file.
+/// The state of a program at an instruction.
 #[derive(Clone, Debug)]
 pub(super) struct State {
-    /// All that was asked on the way.
+    /// The conditions of the path.
     pub tests: Vec<Test>,
     pub held: [Held; Register::COUNT],
-    /// What the pipe's registers hold by now.
+    /// The present values of the pipe's registers.
     pub cells: Vec<Value>,
     pub stack: BTreeMap<i64, Value>,
 }
@@ -61,15 +61,15 @@ impl State {
         State { tests: Vec::new(), held: [Held::Nothing; Register::COUNT], cells, stack: BTreeMap::new() }
     }
 
-    /// The state where two ways come together, of which one was gone if not the other. If that is to be told later, it
-    /// is so by a value as wide as the pipe's words.
+    /// Merges the states of two paths that exclude each other. A condition that is needed later becomes a value as wide
+    /// as the pipe's words.
     pub fn joined(self, other: &State, composer: &mut Composer, words: Gauge) -> Result<State, Refusal> {
         let is_same = |(mine, theirs): &(&Test, &Test)| mine == theirs;
         let common = self.tests.iter().zip(&other.tests).take_while(is_same).count();
         let State { mut tests, held, cells, stack } = self;
         let [no, yes] = [composer.constant(words, 0)?, composer.constant(words, 1)?];
         let is = |value| Test { comparison: Comparison::NotEqual, values: [value, no] };
-        // As one question, which is asked again for each value that differs.
+        // One condition, for all values that differ.
         let mut mine = tests.split_off(common);
         let theirs = &other.tests[common..];
         let is_all = matches!((&mine[..], theirs), ([one], [another]) if *one == another.negated());
@@ -82,7 +82,7 @@ impl State {
             *both = match (mine_holds, theirs_holds) {
                 (Held::Number(x), Held::Number(y)) => Held::Number(select(composer, &mine, x, y)?),
                 (x, y) if x == y => x,
-                // Only who looks at it asks for more.
+                // A merged value is only computed if it is read.
                 _ => Held::Nothing,
             };
         }
@@ -103,7 +103,7 @@ impl State {
     }
 }
 
-/// One value if all of that is so, else the other.
+/// Selects one value if all the conditions hold, else the other.
 fn select(composer: &mut Composer, tests: &[Test], then: Value, or: Value) -> Result<Value, Refusal> {
     if then == or {
         return Ok(then);

@@ -1,5 +1,4 @@
-//! Whatever the list, the data and where that lies: what is compiled, what is evaluated and separate passes do the
-//! same.
+//! For all lists, data and alignments: compiled passes, evaluated passes and separate passes agree.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

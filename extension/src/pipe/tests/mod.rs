@@ -1,4 +1,4 @@
-//! Lists of pipes do what the pipes do one after the other.
+//! Tests of pipes: lists do what their pipes do one after the other.
 
 mod generate;
 mod lists;

@@ -1,5 +1,5 @@
-//! Pipes as they are generated, and what they do: one pass each over all of the data, word by word, written down
-//! without any of what is tested.
+//! A naive implementation of generated pipes, independent of the tested code: one pass each over all data, word by
+//! word.
 
 use std::vec::Vec;
 

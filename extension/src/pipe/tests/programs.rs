@@ -1,4 +1,4 @@
-//! Programs as pipes: they become the same steps as if they were written in Rust, and do what the interpreter does.
+//! Programs as pipes: they become the same steps as pipes in Rust, and do what the interpreter does.
 
 use proptest::prelude::*;
 use std::format;

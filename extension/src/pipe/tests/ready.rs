@@ -1,4 +1,4 @@
-//! Pipes that are there, with what others say they give.
+//! Ready-made pipes, compared with known results.
 
 use std::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! What is refused, and what is said about it.
+//! Refused pipes and lists, with their messages.
 
 use std::string::{String, ToString};
 
@@ -107,6 +107,7 @@ fn lists_have_limits() {
     let mut strided = Pipes::new();
     strided.source(Stride { run: 0, gap: 16 });
     assert_eq!(refused(strided), "data with rows of 0 bytes: there is none");
+    // SAFETY: nothing is placed.
     let placed = unsafe {
         let none = |_: &[u8]| -> Result<std::vec::Vec<u8>, String> { Err("there is no memory".into()) };
         Pipes::new().compile_in(Mode::Write, crate::pipe::Features::NONE, none)

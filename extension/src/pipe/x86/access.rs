@@ -1,4 +1,4 @@
-//! Where the bytes of a unit are, and how vectors and words of it are loaded and stored.
+//! Loads and stores of a unit's vectors and words, and where they are.
 
 use super::frame::*;
 use super::plan::{BUFFER, Plan, Stage, Where};
@@ -6,7 +6,7 @@ use super::simd::{Rm, Simd, Vector};
 use crate::engine::jit::x86::*;
 use crate::pipe::Stride;
 
-/// Where a byte of a unit without gaps is.
+/// The place of a byte of a unit without gaps.
 pub(super) fn in_unit(place: Where, at: usize) -> Place {
     match place {
         Where::Source => Place::new(SOURCE, at as i32),
@@ -15,7 +15,7 @@ pub(super) fn in_unit(place: Where, at: usize) -> Place {
     }
 }
 
-/// Where a byte of what is there of a unit is, in a round of several.
+/// The place of a byte of a stage's data, for a unit of a round.
 fn place(plan: &Plan, place: Where, unit: usize, at: usize) -> Place {
     let strided = |stride: Option<Stride>, at: usize| stride.map_or(at, |it| it.place(at));
     match place {
@@ -60,7 +60,7 @@ fn is_halved(plan: &Plan, at: Where, simd: &Simd) -> bool {
     simd.is_wide && stride.is_some_and(|it| it.run == 16)
 }
 
-/// Moves 8 bytes where there are no vectors.
+/// Copies 8 bytes, without vectors.
 pub(super) fn move_word(compiler: &mut Compiler, stage: &Stage, unit: usize, at: usize) {
     if let Some(to) = stage.to {
         let (from, to) = (place(compiler.plan, stage.from, unit, at), place(compiler.plan, to, unit, at));

@@ -1,8 +1,8 @@
-//! The loop over units of data.
+//! Compiles the loop over units of data.
 //!
-//! A stage of vectors reads each one before it writes where it goes, and a stage of words each word; and what a stage
-//! reads of the source it reads before any stage has written to the destination of that unit, or while it does so
-//! itself. So nothing is written over before it is read, as long as the destination doesn't begin within the source.
+//! A stage of vectors reads each vector before it writes it, a stage of words each word. A stage reads its part of the
+//! source before any stage has written to that unit's destination, or it does both itself. So no data is overwritten
+//! before it is read, as long as the destination doesn't begin behind the source's first byte.
 
 use alloc::vec::Vec;
 
@@ -16,18 +16,18 @@ use crate::bytecode::Width;
 use crate::engine::jit::x86::*;
 use crate::pipe::{Gauge, Stride};
 
-/// So many steps of words stand one after the other; what is more goes round.
+/// Stages of words with up to so many steps are unrolled; longer ones are loops.
 const STRAIGHT: usize = 96;
 
 impl Compiler<'_> {
-    /// Gives where it begins.
+    /// Compiles the loop. Returns where it begins.
     pub fn units(&mut self) -> usize {
         let plan = self.plan;
         let has_words = plan.has_words();
         if has_words {
             self.pin_all();
         }
-        // First of all in the frame.
+        // Buffers are at the beginning of the frame.
         self.take(plan.buffers() / 8);
         let simd = Simd { is_wide: plan.vector == 32 };
         let mut stream = Stream::new(self, &simd);
@@ -71,7 +71,7 @@ impl Compiler<'_> {
         begin
     }
 
-    /// Takes so many units, and goes on with as many if there still are.
+    /// Processes so many units, and repeats while the condition holds.
     fn round(&mut self, stream: &mut Stream, units: usize, condition: If) {
         let plan = self.plan;
         self.code.align();
@@ -80,7 +80,7 @@ impl Compiler<'_> {
             match &stage.kind {
                 Kind::Vectors(pipes) => {
                     let steps = |at: &usize| self.pipes[*at].body.steps.len();
-                    // As many at once as leave registers for values.
+                    // As many vectors at once as leave registers for values.
                     let at_once = match pipes.iter().map(steps).max() {
                         None | Some(..=8) => 4,
                         Some(..=16) => 2,
@@ -109,7 +109,7 @@ impl Compiler<'_> {
         self.code.patch(back, again);
     }
 
-    /// A stage of words.
+    /// Compiles a stage of words.
     fn all_words(&mut self, stage: &Stage, pipe: usize, input: Gauge, body: &crate::pipe::body::Body) {
         let it = &self.pipes[pipe];
         let output = if it.changes_length() { it.output } else { input };

@@ -1,8 +1,8 @@
-//! Whether a pipe can be done on many words at once, beside each other in a vector register, and how.
+//! Decides whether a pipe can be vectorised, and how.
 //!
-//! All that is computed must be as wide as the pipe's words, so that each value has as many as there are words. What
-//! registers become must be gathered of what each word gives, by an operation for which the order doesn't matter: then
-//! each place in the vector gathers for itself, and all are gathered in the end, with the same result.
+//! All values must be as wide as the pipe's words, so that a vector holds equally many of each. Registers that change
+//! must be reductions by an operation that can be reordered: each lane of the vector then accumulates for itself, and
+//! the lanes are combined in the end.
 
 use alloc::vec::Vec;
 
@@ -11,47 +11,47 @@ use crate::pipe::features::Vectors;
 use crate::pipe::stage::{gathered, read_by};
 use crate::pipe::{Gauge, Pipe};
 
-/// How a pipe is done on vectors.
+/// How a pipe is vectorised.
 #[derive(Clone, Debug)]
 pub(super) struct Form {
-    /// Of each step, whether it is done for each vector.
+    /// For each step, whether it depends on the vector, and isn't loop-invariant.
     pub is_needed: Vec<bool>,
-    /// Of each value, the last step that needs it; `MAX` if it is needed behind them.
+    /// For each value, the last step that uses it; `MAX` if it is used after all steps.
     pub last: Vec<usize>,
     pub accumulators: Vec<Accumulator>,
     pub output: Output,
 }
 
-/// What goes out.
+/// The output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Output {
     Same,
     Word(Value),
-    /// Words twice as wide, of which these are the halves.
+    /// Words twice as wide, of these halves.
     Joined(Value, Value),
 }
 
-/// A register that gathers.
+/// A register that is a reduction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Accumulator {
     pub register: u8,
     pub kind: Gathers,
-    /// What of each word.
+    /// The value of each word that is reduced.
     pub value: Value,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gathers {
-    /// In places as wide as words.
+    /// Lanes as wide as words.
     Beside(Binary),
-    /// The exact sum, in places of 64 bits, of numbers of some bits; added in the end by this operation.
+    /// The exact sum of numbers of some bits, in lanes of 64 bits. In the end this operation adds it to the register.
     Sums(Gauge, Binary),
-    /// The sum in places of 32 bits, and how often each has carried; added in the end with what they carry.
+    /// The sum in lanes of 32 bits, with a count of carries for each lane. Both are added to the register in the end.
     Carries,
     Adler32,
 }
 
-/// How a pipe is done on vectors, if it can be.
+/// How a pipe is vectorised, if it can be.
 pub(super) fn form(pipe: &Pipe, vectors: Vectors) -> Option<Form> {
     if vectors == Vectors::None {
         return None;
@@ -127,7 +127,7 @@ fn accumulator(body: &Body, gauge: Gauge, register: u8, value: Value) -> Option<
     }
 }
 
-/// Whether there are instructions for it.
+/// Whether there are vector instructions for a step.
 fn is_possible(
     body: &Body,
     operation: Operation,

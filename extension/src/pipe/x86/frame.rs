@@ -1,9 +1,9 @@
-//! What the compiled loop and the compiled rest have in common: where everything is.
+//! The compiler's state, and the register assignment that all code shares.
 //!
-//! Both are called with the cells' address in RDI, the source's in RSI, the destination's in RDX, how many units or
-//! bytes in RCX, and the addresses of constants and frame in R8 and R9, where all of these stay but the count: that is
-//! in R10. RAX, RCX and RBP are for what lasts within a step, R11 says how far a loop over words has come. RBX and R12
-//! to R15 hold values of steps, or registers of pipes.
+//! Code is called with the address of the cells in RDI, of the source in RSI, of the destination in RDX, the number of
+//! units or bytes in RCX, and the addresses of constants and frame in R8 and R9. All stay there but the count, which
+//! moves to R10. RAX, RCX and RBP are scratch within a step; R11 is the index of a loop over words. RBX and R12 to R15
+//! hold values of steps, or registers of pipes.
 
 use alloc::vec::Vec;
 
@@ -22,9 +22,9 @@ pub(super) const CONSTANTS: Reg = R8;
 pub(super) const FRAME: Reg = R9;
 pub(super) const COUNT: Reg = R10;
 pub(super) const INDEX: Reg = R11;
-/// What a function of the machine keeps for its caller.
+/// Registers that a function preserves for its caller.
 const KEPT: [Reg; 6] = [RBX, RBP, R12, R13, R14, R15];
-/// Registers for pipes' registers; the first ones left are for values.
+/// Registers that pipes' registers are pinned to. Those that aren't pinned hold values.
 const PINS: [Reg; 3] = [R15, R14, R13];
 
 pub(super) struct Compiler<'a> {
@@ -34,12 +34,12 @@ pub(super) struct Compiler<'a> {
     pub plan: &'a Plan,
     pub constants: Vec<u64>,
     pub adlers: Vec<Adler>,
-    /// 64-bit words of the frame that are taken, and the most that ever were.
+    /// 64-bit words of the frame that are in use, and the most that ever were.
     pub taken: usize,
     pub most: usize,
-    /// Cells that are in registers, and how wide.
+    /// Cells that are pinned to registers, with their widths.
     pub pins: Vec<(usize, Reg, Gauge)>,
-    /// Constants that stay in vector registers, by their numbers, and registers that are left for others.
+    /// Constants, by number, that stay in vector registers; and the registers that are left for more.
     pub hoisted: Vec<(usize, Vector)>,
     pub spare: Vec<Vector>,
 }
@@ -86,7 +86,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Words of the frame.
+    /// Takes words of the frame.
     pub fn take(&mut self, words: usize) -> Place {
         let place = Place::new(FRAME, 8 * self.taken as i32);
         self.taken += words;
@@ -106,7 +106,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The cells that words change in the loop get registers, as far as there are any.
+    /// Pins the cells of all stages of words, while there are registers.
     pub fn pin_all(&mut self) {
         let plan = self.plan;
         for stage in &plan.stages {
@@ -116,7 +116,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// A pipe's cells get registers, as far as there are any.
+    /// Pins a pipe's cells, while there are registers.
     pub fn pin(&mut self, at: usize) {
         for (index, it) in self.pipes[at].body.registers.iter().enumerate() {
             let Some(&register) = PINS.get(self.pins.len()) else { return };
@@ -124,21 +124,21 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// They are loaded.
+    /// Loads pinned cells.
     pub fn load_pins(&mut self) {
         for (cell, register, width) in self.pins.clone() {
             self.load_word(width, register, cell_at(cell));
         }
     }
 
-    /// They are stored.
+    /// Stores pinned cells, which aren't pinned any more.
     pub fn unpin(&mut self) {
         for (cell, register, _) in core::mem::take(&mut self.pins) {
             self.code.store(cell_at(cell), register);
         }
     }
 
-    /// Loads a word, with zeros above.
+    /// Loads a word, extended with zeros.
     pub fn load_word(&mut self, width: Gauge, to: Reg, place: Place) {
         let code = &mut self.code;
         match width {
@@ -164,7 +164,7 @@ impl<'a> Compiler<'a> {
     }
 }
 
-/// Where a cell is.
+/// The place of a cell.
 pub(super) fn cell_at(cell: usize) -> Place {
     Place::new(CELLS, 8 * cell as i32)
 }
@@ -174,7 +174,7 @@ pub(super) fn width(gauge: Gauge) -> Width {
     if gauge == Gauge::Bits64 { Width::W64 } else { Width::W32 }
 }
 
-/// Where a vector of constants is.
+/// The place of a vector of constants.
 pub(super) fn constant_at(at: usize) -> Place {
     Place::new(CONSTANTS, 32 * at as i32)
 }

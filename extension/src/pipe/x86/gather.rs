@@ -1,4 +1,4 @@
-//! What gathers on vectors: how it begins, what each vector gives, and how a register has it in the end.
+//! Reductions on vectors: their initial values, the step for each vector, and how lanes are combined in the end.
 
 use super::forms::Gathers;
 use super::frame::{Compiler, cell_at, width};
@@ -11,7 +11,7 @@ use crate::pipe::body::{Binary, Value};
 use crate::pipe::code::Adler;
 
 impl Stream<'_> {
-    /// Begins with what changes nothing.
+    /// Starts with the neutral element.
     pub fn clear(&self, compiler: &mut Compiler, kind: Gathers, homes: [At; 3]) {
         for (index, home) in homes.into_iter().enumerate() {
             let to = if let At::Register(it) = home { it } else { SCRATCH[0] };
@@ -33,10 +33,10 @@ impl Stream<'_> {
         }
     }
 
-    /// Takes in what one vector gives.
+    /// Accumulates the value of one vector.
     pub fn gather(&self, compiler: &mut Compiler, lanes: &Lanes, into: Gathering, value: Value) {
         let Gathering { kind, homes, is_third, .. } = into;
-        // By turns, so that one doesn't wait for the other.
+        // Two accumulators by turns, so that one doesn't wait for the other.
         let home = homes[self.turn % 2];
         match kind {
             Gathers::Beside(operation) => {
@@ -56,9 +56,9 @@ impl Stream<'_> {
         }
     }
 
-    /// Adds, and counts what has carried: where the sum is less than it was. Signed comparisons see that, because the
-    /// sums are those with the highest bit the other way round. They are in the first home and in the third by turns,
-    /// so that the former sum needn't be moved out of the way.
+    /// Adds, and counts carries: lanes whose sum became less. Sums are kept with the highest bit inverted, so that
+    /// signed comparisons detect that. They are in the first and the third home by turns, so that the old sum needn't
+    /// be copied.
     fn carries(&self, compiler: &mut Compiler, from: At, to: At, count: At, value: At) {
         let [first, second, third] = SCRATCH;
         let simd = self.simd;
@@ -72,14 +72,14 @@ impl Stream<'_> {
         self.count(compiler, count, third);
     }
 
-    /// `home = home - mask`, which is -1 where there is something to count.
+    /// `home = home - mask`: the mask is -1 in lanes that are counted.
     fn count(&self, compiler: &mut Compiler, home: At, mask: Vector) {
         let old = self.old(compiler, home, SCRATCH[0]);
         self.simd.op(&mut compiler.code, sub(Gauge::Bits32), old, old, mask);
         self.keep(compiler, home, old);
     }
 
-    /// After some vectors at once: what carries is in its first home again.
+    /// After the vectors of a round, brings sums back to their first home.
     pub fn settle(&mut self, compiler: &mut Compiler) {
         for index in 0..self.gathers.len() {
             let Gathering { kind, homes, is_third, .. } = self.gathers[index];
@@ -136,7 +136,7 @@ impl Stream<'_> {
         self.keep(compiler, home, old);
     }
 
-    /// Sums of neighbours, of 64 bits, in the first scratch register.
+    /// Adds neighbours to sums of 64 bits, in the first scratch register.
     fn sums(&self, compiler: &mut Compiler, width: Gauge, value: Vector) {
         let [first, second, _] = SCRATCH;
         let simd = self.simd;
@@ -155,7 +155,7 @@ impl Stream<'_> {
         }
     }
 
-    /// Sums of the two halves of each place.
+    /// Adds the two halves of each lane.
     fn pairs(&self, compiler: &mut Compiler, width: Gauge, value: Vector) {
         let [first, second, _] = SCRATCH;
         let half = width.bits() as u8 / 2;
@@ -166,8 +166,8 @@ impl Stream<'_> {
         simd.op(code, add(width), first, first, second);
     }
 
-    /// Of bytes: their sum, the sum of sums that were there before, and their sum weighted by how many follow and
-    /// themselves.
+    /// Accumulates three sums for Adler-32: of the bytes, of the former sums, and of the bytes weighted by their
+    /// distance from the vector's end.
     fn adler(&self, compiler: &mut Compiler, lanes: &Lanes, homes: [At; 3], value: Value) {
         let first = SCRATCH[0];
         let bytes = compiler.plan.vector as u8;
@@ -195,7 +195,7 @@ impl Stream<'_> {
         self.add(compiler, add(Gauge::Bits32), homes[2], At::Register(first));
     }
 
-    /// After the loop: what was gathered comes into registers.
+    /// Writes the code after the loop, which combines lanes into the pipes' registers.
     pub fn end(&mut self, compiler: &mut Compiler) {
         let words = compiler.plan.vector / 8;
         for index in 0..self.gathers.len() {
@@ -244,8 +244,8 @@ impl Stream<'_> {
 }
 
 impl Stream<'_> {
-    /// All places of sums, and of what they carried, are added as numbers of 64 bits, with what these carry: 2^64 - 1
-    /// is a multiple of 2^32 - 1.
+    /// Adds all lanes of sums and of their carries as numbers of 64 bits, with end-around carry: 2^64 - 1 is a multiple
+    /// of 2^32 - 1.
     fn end_carries(&self, compiler: &mut Compiler, homes: [At; 3], of_register: Gauge, cell: usize) {
         let sums = self.old(compiler, homes[0], SCRATCH[0]);
         let bias = compiler.constant_in_memory(BIAS);
@@ -270,17 +270,17 @@ impl Stream<'_> {
     }
 }
 
-/// With this, signed comparisons of 32 bits are those without signs.
+/// Inverts the highest bit of 32, so that signed comparisons become unsigned.
 const BIAS: [u64; 4] = splat(Gauge::Bits32, Gauge::Bits32.sign());
 
 impl Compiler<'_> {
-    /// Adds what a vector in memory has gathered to a cell.
+    /// Combines the lanes of a vector in memory with a cell.
     fn collect(&mut self, kind: Gathers, of_register: Gauge, place: Place, cell: usize) {
         let words = self.plan.vector / 8;
         match kind {
             Gathers::Sums(_, operation) => {
                 self.code.load(RAX, place);
-                // None of them overflows: the code isn't called for so many units at once.
+                // No sum overflows, because a call takes only so many units.
                 for word in 1..words {
                     self.code.memory(Width::W64, &[0x03], RAX, place.plus(8 * word as i32));
                 }
@@ -303,7 +303,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Adds the halves of RAX until they are as wide as a cell, and adds that to it; with what is carried.
+    /// Folds RAX to the width of a cell, and adds it to that, both with end-around carry.
     fn fold(&mut self, of_register: Gauge, cell: usize) {
         let bits = of_register.bits() as i32;
         let mut half = 32;
@@ -337,7 +337,7 @@ impl Compiler<'_> {
         self.code.put(&[0]);
     }
 
-    /// Adds what is above some bits of RAX, and clears it.
+    /// Adds the bits of RAX above a width to those below, and clears them.
     fn end_around_rax(&mut self, bits: u8) {
         let code = &mut self.code;
         code.mov(Width::W32, RCX, RAX);
@@ -371,7 +371,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Cells have zeros above their width.
+    /// Clears the bits of RAX above a cell's width.
     fn store_cell(&mut self, of_register: Gauge, cell: usize) {
         let code = &mut self.code;
         match of_register {
@@ -383,7 +383,7 @@ impl Compiler<'_> {
         code.store(cell_at(cell), RAX);
     }
 
-    /// A word in all of RAX.
+    /// Repeats a word in all of RAX.
     pub fn spread(&mut self, width: Gauge) {
         if width < Gauge::Bits64 {
             self.code.mov_number(RCX, u64::MAX / width.most());

@@ -1,5 +1,5 @@
-//! The steps of a pipe, as instructions on vectors. Operands may be in memory; the last instruction of each step writes
-//! its result, and none before does.
+//! Instruction sequences for the steps of a pipe, on vectors. Operands may be in memory. Only the last instruction of a
+//! step writes its result.
 
 use super::frame::{Compiler, constant_at};
 use super::simd::*;
@@ -14,7 +14,7 @@ impl Lanes<'_> {
         self.homes[usize::from(value.0)].expect("values are computed before they are needed")
     }
 
-    /// A register that has a value: its own, or this one.
+    /// A register with the value: its own, or else this one, into which it is loaded.
     pub fn fetch(&self, code: &mut Code, value: Value, or: Vector) -> Vector {
         match self.home(value) {
             At::Register(vector) => vector,
@@ -43,7 +43,7 @@ impl Lanes<'_> {
                 self.simd.op(&mut compiler.code, SHUFFLE, to, a, mask);
             }
             Operation::Select(comparison, all) => self.select(compiler, comparison, width, to, all),
-            // Others have no form on vectors, or need no instruction.
+            // Others can't be vectorised, or need no instruction.
             _ => {}
         }
     }
@@ -130,7 +130,7 @@ impl Lanes<'_> {
         simd.op(code, add(width), to, second, third);
     }
 
-    /// The first one's lower 32 bits times the second one's upper.
+    /// Multiplies the first one's lower 32 bits by the second one's upper.
     fn cross(&self, code: &mut Code, to: Vector, a: Vector, b: Vector) {
         self.simd.shift(code, ShiftAll::Right, Gauge::Bits64, to, b, 32);
         self.simd.op(code, MUL_LOW, to, to, a);
@@ -153,7 +153,7 @@ impl Lanes<'_> {
                 self.simd.shift(&mut compiler.code, ShiftAll::RightSigned, width, to, a, count);
             }
             _ => {
-                // The sign, where it is after the shift, is subtracted from what has it, and so spread above.
+                // Extends the sign: inverts its bit, where it is after the shift, and subtracts that bit.
                 self.shift_all(compiler, ShiftAll::Right, width, first, a, count);
                 let sign = compiler.constant(splat(width, width.sign() >> count));
                 self.simd.op(&mut compiler.code, XOR, first, first, sign);
@@ -162,7 +162,7 @@ impl Lanes<'_> {
         }
     }
 
-    /// Bytes are shifted as parts of 16 bits, and what comes from the neighbour is taken away.
+    /// Shifts bytes as halves of 16 bits, and masks out the bits of the neighbour.
     fn shift_all(
         &self,
         compiler: &mut Compiler,
@@ -183,7 +183,7 @@ impl Lanes<'_> {
         simd.op(&mut compiler.code, AND, to, scratch, mask);
     }
 
-    /// Each element by as much as another one says.
+    /// Shifts each element by the number in another one.
     fn shift_each(
         &self,
         compiler: &mut Compiler,
@@ -206,7 +206,7 @@ impl Lanes<'_> {
             Binary::ShiftRight => simd.op(code, shift_each(false, false, width), to, a, second),
             Binary::ShiftRightSigned => simd.op(code, shift_each(false, true, width), to, a, second),
             _ => {
-                // What is shifted by all bits is 0.
+                // A shift by all bits gives 0.
                 simd.load(code, third, all);
                 simd.op(code, sub(width), third, third, second);
                 simd.op(code, shift_each(false, false, width), third, a, third);
@@ -231,7 +231,7 @@ impl Lanes<'_> {
         let y = self.fetch(&mut compiler.code, b, second);
         let simd = self.simd;
         let taken = compiler.taken;
-        // Whether the mask says that it doesn't hold.
+        // Whether the mask is the negation.
         let is_negated = match comparison {
             Equal | NotEqual => {
                 simd.op(&mut compiler.code, equal(width), mask, x, y);
@@ -268,7 +268,7 @@ impl Lanes<'_> {
         simd.blend(code, to, no, yes, mask);
     }
 
-    /// Two values' elements by turns: the first half of them, and the second.
+    /// Interleaves the elements of two values, to a first and a second half.
     pub fn join(&self, compiler: &mut Compiler, low: Value, high: Value, first: Vector, second: Vector) {
         let [x, y, z] = SCRATCH;
         let (simd, code) = (self.simd, &mut compiler.code);
@@ -289,7 +289,7 @@ impl Lanes<'_> {
 }
 
 impl Simd {
-    /// The smaller one, or the larger one, of 64 bits without signs.
+    /// The smaller or the larger one of unsigned 64-bit numbers.
     pub fn extreme64(&self, compiler: &mut Compiler, to: Vector, a: Vector, b: Vector, is_max: bool) {
         let above = SCRATCH[2];
         let frame = self.above64(compiler, above, a, b);
@@ -302,8 +302,8 @@ impl Simd {
         compiler.taken = frame;
     }
 
-    /// Whether a is above b, without signs: that is so if it is with signs, of the numbers with the highest bit the
-    /// other way round. Gives how much of the frame was taken before.
+    /// Whether a is above b, unsigned: by a signed comparison of the numbers with their highest bits inverted. Returns
+    /// how much of the frame was in use before.
     pub fn above64(&self, compiler: &mut Compiler, to: Vector, a: Vector, b: Vector) -> usize {
         let taken = compiler.taken;
         let bias = compiler.constant(splat(Gauge::Bits64, Gauge::Bits64.sign()));
@@ -318,7 +318,7 @@ impl Simd {
         taken
     }
 
-    /// Adds 1 to the sums that carried. The operands may be the first two scratch registers.
+    /// Adds 1 to the sums that have carried. The operands may be the first two scratch registers.
     pub fn end_around_add(&self, compiler: &mut Compiler, width: Gauge, to: Vector, a: Vector, b: Vector) {
         let [_, second, sum] = SCRATCH;
         if width == Gauge::Bits64 {
@@ -349,7 +349,7 @@ impl Simd {
     }
 }
 
-/// What takes the bytes of each word in the other order.
+/// The shuffle mask that reverses the bytes of each word.
 fn reversal(width: Gauge) -> [u64; 4] {
     let mut bytes = [0; 16];
     for (at, byte) in bytes.iter_mut().enumerate() {
@@ -361,7 +361,7 @@ fn reversal(width: Gauge) -> [u64; 4] {
 }
 
 impl Compiler<'_> {
-    /// Where a vector is among the constants: in a register, as long as there are any for it.
+    /// A constant vector: in a register while there are any for it, else among the constants.
     pub fn constant(&mut self, words: [u64; 4]) -> At {
         let at = self.number_of(words);
         if let Some((_, register)) = self.hoisted.iter().find(|(it, _)| *it == at) {
@@ -376,7 +376,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Where a vector is among the constants that are needed once.
+    /// A constant vector in memory, for those that are used once.
     pub fn constant_in_memory(&mut self, words: [u64; 4]) -> Place {
         constant_at(self.number_of(words))
     }

@@ -1,5 +1,5 @@
-//! Compiles lists of pipes to code of x86-64: a loop over units of data ([`blocks`]), another one over the shortest
-//! units for what is left behind, and what takes less than a unit, out of a buffer, pipe by pipe ([`rest`]).
+//! Compiles lists of pipes to x86-64 code: a loop over units of data ([`blocks`]), a second one over the shortest units
+//! for the data behind the last whole unit, and code for less than a unit, in a buffer, pipe by pipe ([`rest`]).
 
 mod access;
 mod blocks;
@@ -19,7 +19,7 @@ use super::code::{Code, FRAME};
 use super::evaluate::Homes;
 use super::{Features, Mode, Pipes};
 
-/// Code for a list, unless it needs what the machine hasn't, or more room on the stack than there is.
+/// Compiles a list, unless it needs missing features, or too much of the stack.
 pub(super) fn compile(list: &Pipes, homes: &[Homes], mode: Mode, features: Features) -> Option<Code> {
     let steps = || list.pipes.iter().flat_map(|it| &it.body.steps);
     if !features.crc32c && steps().any(|it| matches!(it.operation, Operation::Crc32c(..))) {

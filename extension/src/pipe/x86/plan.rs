@@ -1,63 +1,62 @@
-//! Decides in which stages the loop takes a unit of data through a list.
+//! Plans the stages of the loop, through which a unit of data goes.
 //!
-//! Neighbours that can be done on vectors are one stage: each vector goes through all of them without leaving its
-//! register. Each of the others is a stage that takes the words in order from memory that is in the nearest cache,
-//! because the stage before has just left them there.
+//! Neighbouring pipes that can be vectorised are one stage: each vector goes through all of them in its register. Any
+//! other pipe is a stage of its own, which reads words in order from memory; they are in the first-level cache, because
+//! the stage before has just written them.
 
 use alloc::{vec, vec::Vec};
 
 use super::forms::{Form, Output, form};
 use crate::pipe::body::{Body, Operation};
-use crate::pipe::code::SHORTEST;
-use crate::pipe::transfer::MOST_UNIT;
+use crate::pipe::code::{MOST_UNIT, SHORTEST};
 use crate::pipe::{Features, Gauge, Mode, Pipe, Pipes, Stride, Vectors};
 
-/// Where data is, or goes to.
+/// The source or the destination of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
     Source,
     Destination,
-    /// One of two in the frame.
+    /// One of two buffers in the frame.
     Buffer(u8),
 }
 
-/// A part of what the loop does with each unit.
+/// A stage of the loop, for each unit.
 #[derive(Debug)]
 pub(super) struct Stage {
     pub kind: Kind,
     pub from: Where,
     pub to: Option<Where>,
-    /// Bytes that come in.
+    /// Bytes of input.
     pub bytes: usize,
 }
 
 #[derive(Debug)]
 pub(super) enum Kind {
-    /// These pipes. None: a copy.
+    /// These pipes, on vectors. No pipes: a copy.
     Vectors(Vec<usize>),
-    /// One pipe, with words of this gauge; and its body, if that isn't its own.
+    /// One pipe, on words of this gauge; and a body in place of its own.
     Words(usize, Gauge, Option<Body>),
 }
 
-/// What the loop does.
+/// The plan of the loop.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub stages: Vec<Stage>,
-    /// Of each pipe.
+    /// Of each pipe; `None`: it isn't vectorised.
     pub forms: Vec<Option<Form>>,
-    /// Bytes of a vector: 8 where machine registers take their place.
+    /// Bytes of a vector; 8 where general registers take the place of vectors.
     pub vector: usize,
     /// Bytes of the source in a unit.
     pub unit: usize,
-    /// Bytes of what comes out of it.
+    /// Bytes of the output of a unit.
     pub out: usize,
-    /// How many units are taken in a round, if there are so many.
+    /// How many units are processed in a round.
     pub units: usize,
     pub source: Option<Stride>,
     pub destination: Option<Stride>,
 }
 
-/// Bytes of a unit where its words are taken by themselves.
+/// Bytes of a unit with stages of words.
 const UNIT_OF_WORDS: usize = 64;
 /// Bytes of a buffer.
 pub(super) const BUFFER: usize = 256;
@@ -67,8 +66,8 @@ impl Plan {
         Plan::with(list, mode, features.vectors, UNIT_OF_WORDS)
     }
 
-    /// For what is left behind the last whole unit: with the shortest ones, in machine registers. None where data has
-    /// gaps or another length comes out.
+    /// The plan for data behind the last whole unit: with the shortest units, in general registers. `None` if data has
+    /// gaps or its length changes.
     pub fn narrow(list: &Pipes, mode: Mode) -> Option<Plan> {
         let has_gaps = [list.source, list.destination].into_iter().flatten().any(|it| it.gap != 0);
         let is_plain = !has_gaps && !list.pipes.iter().any(Pipe::changes_length);
@@ -139,7 +138,8 @@ impl Plan {
         };
         let mut last = kinds.iter().rposition(modifies);
         if mode == Mode::Write {
-            // What writes to the destination: the last one that changes something, or any that can copy.
+            // The stage that writes to the destination: the last one that modifies words, or one behind it that can
+            // copy.
             let behind = last.map_or(0, |last| last);
             let can = |kind: &Kind| matches!(kind, Kind::Vectors(_)) || modifies(kind);
             last = (behind..kinds.len()).find(|&at| can(&kinds[at]));
@@ -157,7 +157,7 @@ impl Plan {
                 Kind::Words(at, ..) => Some(&pipes[*at]).filter(|it| it.changes_length()),
             };
             let buffer = match from {
-                // It can't be written over while words of another length are read from it.
+                // A buffer can't be overwritten while words of another width are read from it.
                 Where::Buffer(0) if change.is_some() => Where::Buffer(1),
                 Where::Buffer(buffer) => Where::Buffer(buffer),
                 _ => Where::Buffer(0),
@@ -179,7 +179,7 @@ impl Plan {
         }
     }
 
-    /// What has gaps isn't read by words: they come from a copy of it.
+    /// Has stages of words read from a copy, instead of from a destination with gaps.
     fn dont_read_back(&mut self) {
         let Some(at) = self.stages.iter().position(|it| it.to == Some(Where::Destination)) else { return };
         if self.stages[at + 1..].iter().all(|it| it.from != Where::Destination) {
@@ -197,7 +197,7 @@ impl Plan {
         self.stages.push(Stage { kind, from: buffer, to: Some(Where::Destination), bytes });
     }
 
-    /// Bytes of a unit that come to a pipe on vectors.
+    /// Bytes of a unit that a vectorised pipe gets.
     pub fn bytes_at(&self, pipe: usize) -> usize {
         let has = |it: &&Stage| matches!(&it.kind, Kind::Vectors(all) if all.contains(&pipe));
         let Some(stage) = self.stages.iter().find(has) else { return 0 };
@@ -213,7 +213,7 @@ impl Plan {
         self.stages.iter().any(|it| matches!(it.kind, Kind::Words(..)))
     }
 
-    /// Bytes of the frame that are buffers.
+    /// Bytes of buffers in the frame.
     pub fn buffers(&self) -> usize {
         let is_any = self.stages.iter().any(|it| matches!(it.to, Some(Where::Buffer(_))));
         let is_one = self.unit == self.out && self.stages.iter().all(|it| it.to != Some(Where::Buffer(1)));
@@ -225,7 +225,7 @@ impl Plan {
     }
 }
 
-/// Bytes of a unit where code reads and writes around gaps: rows are halves of vectors, or whole ones.
+/// Bytes of a unit if code can read and write around the gaps: rows are vectors, or halves of vectors.
 fn direct(strides: [Option<Stride>; 2], unit: usize, changes: bool, vectors: Vectors) -> Option<usize> {
     let mut unit = unit;
     for stride in strides.into_iter().flatten() {
@@ -238,7 +238,7 @@ fn direct(strides: [Option<Stride>; 2], unit: usize, changes: bool, vectors: Vec
     (unit <= MOST_UNIT).then_some(unit)
 }
 
-/// The same on words of 64 bits, of a pipe that does nothing but take bytes into a CRC32C: that has it for any width.
+/// The body on words of 64 bits of a pipe that only updates a CRC32C, which doesn't depend on the width of words.
 fn wide_crc(pipe: &Pipe) -> Option<Body> {
     let body = &pipe.body;
     let [(register, value)] = body.updates[..] else { return None };

@@ -1,5 +1,5 @@
-//! Takes what is less than a unit out of a buffer: through one pipe after the other, word by word. Behind the bytes
-//! stand zeros that fill up the last word, and each pipe leaves them so.
+//! Compiles the code for what is less than a unit: it is in a buffer, and goes through one pipe after the other, word
+//! by word. Zeros behind the bytes fill up the last word; each pipe keeps them 0.
 
 use super::frame::*;
 use super::scalar::Words;

@@ -1,7 +1,7 @@
-//! A pipe's steps for one word, in registers of the machine. Values have zeros above their width.
+//! Compiles a pipe's steps for one word, in general registers. Values are 0 above their width.
 //!
-//! A value gets a register where one is free, else a word of the frame; it is given up after its last use. Registers of
-//! pipes that have one of the machine's are read where they are.
+//! A value gets a free register, or else a word of the frame, until its last use. Pipes' registers that are pinned to
+//! machine registers are read there.
 
 use alloc::{vec, vec::Vec};
 
@@ -11,7 +11,7 @@ use crate::engine::jit::x86::*;
 use crate::pipe::Gauge;
 use crate::pipe::body::*;
 
-/// One word of a pipe: where it comes from and where it goes.
+/// One word of a pipe: its source and destination.
 pub(super) struct Words<'w> {
     pub pipe: usize,
     pub body: &'w Body,
@@ -24,9 +24,9 @@ pub(super) struct Words<'w> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Home {
     None,
-    /// In a register that is given up with it.
+    /// In a register that is freed after its last use.
     Own(Reg),
-    /// In a pipe's register.
+    /// In the machine register of a pipe's register.
     Pin(Reg),
     Frame(Index),
     Number(u64),
@@ -35,17 +35,17 @@ enum Home {
 /// A word of the frame.
 type Index = u16;
 
-/// Registers for values; those of `PINS` only where no pipe has them.
+/// Registers for values; those of `PINS` only if they aren't pinned.
 const VALUES: [Reg; 5] = [RBX, R12, R13, R14, R15];
-/// The result of a step whose home is in the frame, until it is there.
+/// Holds the result of a step until it is stored in the frame.
 const RESULT: Reg = RBP;
 
-/// What is known while a word's steps are compiled.
+/// The state of compiling a word's steps.
 pub(super) struct Steps<'c, 'a, 'w> {
     pub compiler: &'c mut Compiler<'a>,
     pub words: &'w Words<'w>,
     homes: Vec<Home>,
-    /// Of each value, the last step that needs it.
+    /// For each value, the last step that uses it.
     last: Vec<u16>,
     free: Vec<Reg>,
     free_words: Vec<Index>,
@@ -121,7 +121,7 @@ impl Steps<'_, '_, '_> {
             }
         }
         if self.last[usize::from(value.0)] == 0 && self.now != 0 {
-            // Only what it does beside its value is needed.
+            // Only its side effect is needed.
             self.give_up(value);
         }
     }
@@ -134,8 +134,7 @@ impl Steps<'_, '_, '_> {
         }
     }
 
-    /// Where a step's result is computed: the register of its first operand, if nothing needs that any more, else
-    /// another one.
+    /// The register for a step's result: that of its first operand if this is the last use, else another one.
     fn begin(&mut self, value: Value, operation: Operation) -> Reg {
         let first = match operation {
             Operation::Binary(_, a, _) | Operation::Crc32c(a, _) => Some(a),
@@ -176,7 +175,7 @@ impl Steps<'_, '_, '_> {
     fn register(&mut self, value: Value, register: u8, width: Gauge) {
         let cell = self.compiler.homes[self.words.pipe].registers + usize::from(register);
         let pin = self.compiler.pins.iter().find(|(it, ..)| *it == cell).map(|(_, pin, _)| *pin);
-        // What becomes of registers is stored one after the other, so old values must be elsewhere.
+        // New values are stored one after the other, so old values that are still needed must be elsewhere.
         let is_update = self.words.body.updates.iter().any(|(_, update)| *update == value);
         if let (Some(pin), false) = (pin, is_update) {
             self.homes[usize::from(value.0)] = Home::Pin(pin);
@@ -190,7 +189,7 @@ impl Steps<'_, '_, '_> {
         self.end(value, to);
     }
 
-    /// Brings a value into a register; flags stay as they are.
+    /// Loads a value into a register, without changing flags.
     pub fn bring(&mut self, value: Value, to: Reg) {
         match self.home(value) {
             Home::Own(from) | Home::Pin(from) if from != to => self.code().mov(Width::W64, to, from),
@@ -200,7 +199,7 @@ impl Steps<'_, '_, '_> {
         }
     }
 
-    /// A register that has a value: its own, or this one.
+    /// A register with the value: its own, or else this one, into which it is loaded.
     pub fn fetch(&mut self, value: Value, or: Reg) -> Reg {
         match self.home(value) {
             Home::Own(register) | Home::Pin(register) => register,
@@ -211,7 +210,7 @@ impl Steps<'_, '_, '_> {
         }
     }
 
-    /// Where a table's entry is, whose index is in RAX afterwards.
+    /// The place of a table's entry. Its index is in RAX afterwards.
     pub fn entry(&mut self, table: u8, index: Value) -> Place {
         let body = self.words.body;
         let entries = body.tables[usize::from(table)].entries;
@@ -223,7 +222,7 @@ impl Steps<'_, '_, '_> {
         Place { base: CELLS, index: Some((RAX, 3)), displacement: 8 * cell as i32 }
     }
 
-    /// The word goes out, and registers become what they are for the next one.
+    /// Stores the output word, and updates the pipe's registers.
     fn finish(&mut self) {
         let body = self.words.body;
         if let (Some(output), Some(place)) = (body.output, self.words.to) {

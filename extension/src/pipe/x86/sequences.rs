@@ -1,4 +1,4 @@
-//! The steps of a word, as instructions on registers of the machine.
+//! Instruction sequences for the steps of a word, on general registers.
 
 use super::frame::width;
 use super::scalar::Steps;
@@ -12,7 +12,7 @@ impl Steps<'_, '_, '_> {
         &mut self.compiler.code
     }
 
-    /// Computes a step into a register. The first operand of what has two, or one, is there already.
+    /// Computes a step into a register, where the first operand already is.
     pub fn operation(&mut self, step: Step, to: Reg) {
         let gauge = step.width;
         match step.operation {
@@ -49,7 +49,7 @@ impl Steps<'_, '_, '_> {
                 self.emit().store(place, from);
                 self.bring(value, to);
             }
-            // These have no register of their own.
+            // These have no result register.
             Operation::Constant(_) | Operation::Register(_) => {}
         }
     }
@@ -87,7 +87,7 @@ impl Steps<'_, '_, '_> {
         }
     }
 
-    /// With a number where it fits; else with a register.
+    /// An operation with an immediate operand if it fits; else with a register.
     fn op(&mut self, op: Op, wide: Width, to: Reg, b: Value) {
         let number = self.constant(b).map(|it| if wide == Width::W32 { it as i32 as i64 } else { it as i64 });
         if let Some(number) = number.and_then(|it| i32::try_from(it).ok()) {
@@ -98,7 +98,7 @@ impl Steps<'_, '_, '_> {
         }
     }
 
-    /// Adds what the last addition carried.
+    /// Adds the carry of the last addition.
     fn end_around(&mut self, gauge: Gauge, to: Reg) {
         let code = self.emit();
         if gauge < Gauge::Bits32 {
@@ -111,7 +111,7 @@ impl Steps<'_, '_, '_> {
         }
     }
 
-    /// In as many bits as values have: what is above stays 0.
+    /// Shifts within the width of values: the bits above stay 0.
     fn shift(&mut self, shift: Shift, gauge: Gauge, to: Reg, by: Value) {
         let count = self.constant(by).map(|it| (it % u64::from(gauge.bits())) as u8);
         if count.is_none() {
@@ -174,7 +174,7 @@ impl Steps<'_, '_, '_> {
         self.emit().registers(Width::W64, &[0x0f, 0x40 | condition as u8], to, then);
     }
 
-    /// Zeros above.
+    /// Clears the bits above a width.
     fn cut(&mut self, gauge: Gauge, to: Reg) {
         let code = self.emit();
         match gauge {
@@ -197,7 +197,8 @@ impl Steps<'_, '_, '_> {
         code.registers(width(gauge), &[0x0f, 0x38, opcode], to, word);
     }
 
-    /// The lower half is less than twice the modulus once the byte is added, and the upper one three times.
+    /// After the byte was added, the lower half is less than twice the modulus, and the upper one less than three
+    /// times.
     fn adler32(&mut self, to: Reg, sum: Value, byte: Value) {
         self.bring(sum, to);
         let byte = self.fetch(byte, RCX);
@@ -214,7 +215,7 @@ impl Steps<'_, '_, '_> {
     }
 }
 
-/// Takes away what Adler-32 counts modulo, if that goes.
+/// Subtracts the modulus of Adler-32, unless the number is less.
 fn reduce(code: &mut Code, register: Reg) {
     code.mov(Width::W32, RCX, register);
     code.op_number(Width::W32, Op::Sub, RCX, crate::pipe::evaluate::ADLER as i32);

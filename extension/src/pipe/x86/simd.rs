@@ -1,4 +1,4 @@
-//! Instructions on vector registers as bytes (VEX), beside those of `engine::jit::x86`.
+//! Encodes vector instructions (VEX), in addition to those of `engine::jit::x86`.
 
 use crate::engine::jit::x86::{Code, Place, Reg};
 use crate::pipe::Gauge;
@@ -7,7 +7,7 @@ use crate::pipe::Gauge;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Vector(pub u8);
 
-/// What an instruction takes besides registers.
+/// The last operand of an instruction: a register or memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Rm {
     Vector(Vector),
@@ -26,14 +26,13 @@ impl From<Place> for Rm {
     }
 }
 
-/// An instruction: its opcode, the table in which that stands (1: 0F, 2: 0F 38, 3: 0F 3A), and the prefix (0: none, 1:
-/// 66, 2: F3).
+/// An instruction: its opcode, the opcode map (1: 0F, 2: 0F 38, 3: 0F 3A), and the prefix (0: none, 1: 66, 2: F3).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
     opcode: u8,
     table: u8,
     prefix: u8,
-    /// A bit that says 64 where there are elements of 32 or of 64 bits.
+    /// The W bit: elements have 64 bits, not 32.
     is_64: bool,
 }
 
@@ -47,9 +46,9 @@ pub(super) const XOR: Form = form(1, 0xef);
 pub(super) const SHUFFLE: Form = form(2, 0x00);
 /// Sums of absolute differences of 8 bytes each.
 pub(super) const SUMS: Form = form(1, 0xf6);
-/// Sums of two products of a byte without sign and one with it each.
+/// Sums of two products each, of an unsigned and a signed byte.
 pub(super) const PRODUCTS_OF_BYTES: Form = form(2, 0x04);
-/// Sums of two products of signed 16-bit numbers each.
+/// Sums of two products each, of signed 16-bit numbers.
 pub(super) const PRODUCTS: Form = form(1, 0xf5);
 /// Products of the lower 32 bits of 64.
 pub(super) const MUL_LOW: Form = form(1, 0xf4);
@@ -64,7 +63,7 @@ const EXTRACT: Form = form(3, 0x39);
 const HALVES: Form = form(3, 0x46);
 const LOW_64: Form = form(1, 0x6c);
 
-/// One of four forms, by how wide elements are.
+/// The instruction for a width of elements, if there is one.
 const fn by_width(tables: [u8; 4], opcodes: [u8; 4], width: Gauge) -> Form {
     form(tables[width as usize], opcodes[width as usize])
 }
@@ -81,7 +80,7 @@ pub(super) const fn equal(width: Gauge) -> Form {
     by_width([1, 1, 1, 2], [0x74, 0x75, 0x76, 0x29], width)
 }
 
-/// With signs.
+/// Signed.
 pub(super) const fn greater(width: Gauge) -> Form {
     by_width([1, 1, 1, 2], [0x64, 0x65, 0x66, 0x37], width)
 }
@@ -96,17 +95,17 @@ pub(super) const fn max(width: Gauge) -> Form {
     by_width([1, 2, 2, 2], [0xde, 0x3e, 0x3f, 0x3f], width)
 }
 
-/// The lower halves' elements of two by turns, within 128 bits. Not of 64 bits.
+/// Interleaves the lower halves, within each 128 bits. Not of 64 bits.
 pub(super) const fn interleave_low(width: Gauge) -> Form {
     by_width([1; 4], [0x60, 0x61, 0x62, 0x6c], width)
 }
 
-/// The upper halves' elements of two by turns, within 128 bits. Not of 64 bits.
+/// Interleaves the upper halves, within each 128 bits. Not of 64 bits.
 pub(super) const fn interleave_high(width: Gauge) -> Form {
     by_width([1; 4], [0x68, 0x69, 0x6a, 0x6d], width)
 }
 
-/// Each element by as many bits as another one says: of 32 and 64 bits, and signed of 32 only.
+/// Shifts each element by the number in another one: of 32 and 64 bits; arithmetically of 32 bits only.
 pub(super) const fn shift_each(left: bool, signed: bool, width: Gauge) -> Form {
     let opcode = match (left, signed) {
         (true, _) => 0x47,
@@ -116,7 +115,7 @@ pub(super) const fn shift_each(left: bool, signed: bool, width: Gauge) -> Form {
     Form { is_64: matches!(width, Gauge::Bits64), ..form(2, opcode) }
 }
 
-/// Shifts by a number, by what belongs to the opcode.
+/// Shifts by a constant, by the opcode extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShiftAll {
     Right = 2,
@@ -126,7 +125,7 @@ pub(super) enum ShiftAll {
 
 /// Writes instructions on vectors of one length.
 pub(super) struct Simd {
-    /// 256 bits, and not 128.
+    /// Vectors have 256 bits, not 128.
     pub is_wide: bool,
 }
 
@@ -150,7 +149,7 @@ impl Simd {
         }
     }
 
-    /// Of a register and another one, or memory.
+    /// An instruction with two sources: a register, and a register or memory.
     pub fn op(&self, code: &mut Code, form: Form, to: Vector, a: Vector, b: impl Into<Rm>) {
         self.instruction(code, form, to.0, a.0, b.into());
     }
@@ -163,20 +162,20 @@ impl Simd {
         self.instruction(code, STORE, from.0, 0, to.into());
     }
 
-    /// Elements of at least 16 bits, by a number of bits.
+    /// Shifts elements of at least 16 bits by a constant.
     pub fn shift(&self, code: &mut Code, kind: ShiftAll, width: Gauge, to: Vector, from: Vector, bits: u8) {
         let opcode = [0x71, 0x71, 0x72, 0x73][width as usize];
         self.instruction(code, form(1, opcode), kind as u8, to.0, from.into());
         code.put(&[bits]);
     }
 
-    /// Of the bytes whose mask has its highest bit set, the second's; else the first's.
+    /// Blends bytes: takes the second's where the mask's highest bit is set, else the first's.
     pub fn blend(&self, code: &mut Code, to: Vector, first: Vector, second: Vector, mask: Vector) {
         self.instruction(code, BLEND, to.0, first.0, second.into());
         code.put(&[mask.0 << 4]);
     }
 
-    /// A register of the machine in each 64 bits.
+    /// Copies a general register into each 64 bits.
     pub fn fill(&self, code: &mut Code, to: Vector, from: Reg) {
         let low = Simd { is_wide: false };
         low.instruction(code, FROM_64, to.0, 0, Rm::Vector(Vector(from.0)));
@@ -186,7 +185,7 @@ impl Simd {
         }
     }
 
-    /// The first one's lower 128 bits, and the second one's above.
+    /// Joins the lower 128 bits of the first, and the second above them.
     pub fn insert(&self, code: &mut Code, to: Vector, low: Vector, high: impl Into<Rm>) {
         self.instruction(code, INSERT, to.0, low.0, high.into());
         code.put(&[1]);
@@ -198,13 +197,13 @@ impl Simd {
         code.put(&[1]);
     }
 
-    /// Both lower halves, or both upper ones.
+    /// Joins the lower halves of both, or the upper ones.
     pub fn halves(&self, code: &mut Code, is_upper: bool, to: Vector, a: Vector, b: Vector) {
         self.instruction(code, HALVES, to.0, a.0, b.into());
         code.put(&[if is_upper { 0x31 } else { 0x20 }]);
     }
 
-    /// Must stand before other code runs: older instructions on vectors are slow else.
+    /// VZEROUPPER, needed before other code runs: older vector instructions are slow else.
     pub fn leave(code: &mut Code) {
         code.put(&[0xc5, 0xf8, 0x77]);
     }

@@ -1,8 +1,8 @@
-//! Pipes on vectors: each goes through all pipes of a stage in its register.
+//! Compiles pipes on vectors: each vector goes through all pipes of a stage in its register.
 //!
-//! Vector registers 0 to 2 are for what lasts within a step, the next ones for values of steps. The last ones hold what
-//! gathers and what doesn't change; if there are too few, the rest is in memory. The code that brings it there is
-//! written after the loop, when it is known what that needs.
+//! Vector registers 0 to 2 are scratch within a step; the next ones hold values of steps. The last ones hold
+//! accumulators and loop invariants, of which those that find no register are in memory. The code that sets these up is
+//! written after the loop, when it is known which are needed.
 
 use alloc::{vec, vec::Vec};
 
@@ -16,7 +16,7 @@ use crate::pipe::Gauge;
 use crate::pipe::body::*;
 
 pub(super) const SCRATCH: [Vector; 3] = [Vector(0), Vector(1), Vector(2)];
-/// The first of those that hold what lasts.
+/// The first register for accumulators and invariants.
 const LASTING: u8 = 11;
 
 /// Where something is.
@@ -36,32 +36,32 @@ impl From<At> for Rm {
     }
 }
 
-/// A register of a pipe that gathers.
+/// A pipe's register that is a reduction.
 #[derive(Clone, Copy)]
 pub(super) struct Gathering {
     pub pipe: usize,
     pub register: u8,
     pub kind: Gathers,
     pub homes: [At; 3],
-    /// Whether what carries is in its third home, and not in its first.
+    /// Whether the sum is in its third home, and not in its first.
     pub is_third: bool,
 }
 
-/// What lasts while the loop runs, and which registers are free.
+/// Accumulators and invariants of the loop, and which registers are free.
 pub(super) struct Stream<'s> {
     pub simd: &'s Simd,
     free: Vec<Vector>,
     pub gathers: Vec<Gathering>,
-    /// Registers that pipes only read.
+    /// Pipes' registers that are only read.
     read: Vec<(usize, Value, At)>,
     free_places: Vec<Place>,
-    /// Of values, where they are: to be used again.
+    /// The vector registers of values that can be used again.
     homes: Vec<Option<At>>,
-    /// Which vector it is of those at once.
+    /// The index of the vector in the round.
     pub turn: usize,
 }
 
-/// Values of one pipe while its steps are compiled.
+/// The values of one pipe while its steps are compiled.
 pub(super) struct Lanes<'l> {
     pub simd: &'l Simd,
     pub body: &'l Body,
@@ -69,7 +69,7 @@ pub(super) struct Lanes<'l> {
 }
 
 impl<'s> Stream<'s> {
-    /// Finds a home for all that lasts.
+    /// Finds homes for all accumulators and invariants.
     pub fn new(compiler: &mut Compiler, simd: &'s Simd) -> Stream<'s> {
         let (mut free, mut read, mut gathers) = (Vec::new(), Vec::new(), Vec::new());
         if compiler.plan.vector > 8 {
@@ -105,7 +105,7 @@ impl<'s> Stream<'s> {
         Stream { simd, free, gathers, read, free_places: Vec::new(), homes: Vec::new(), turn: 0 }
     }
 
-    /// Before the loop.
+    /// Writes the code before the loop.
     pub fn begin(&self, compiler: &mut Compiler) {
         for it in &self.gathers {
             self.clear(compiler, it.kind, it.homes);
@@ -133,7 +133,7 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// Takes vectors through the pipes of a stage: by units of a round, and bytes of those. All are read before any is
+    /// Takes the vectors of a round, units of some bytes, through the pipes of a stage. All are read before any is
     /// written.
     pub fn vectors(
         &mut self,
@@ -178,7 +178,7 @@ impl<'s> Stream<'s> {
         }
     }
 
-    /// Does a pipe's steps for a vector, and adds what goes out.
+    /// Compiles a pipe's steps for a vector, and adds its output.
     fn body(
         &mut self,
         compiler: &mut Compiler,
@@ -189,7 +189,7 @@ impl<'s> Stream<'s> {
     ) {
         let body = &compiler.pipes[at].body;
         let taken = compiler.taken;
-        // There are some registers for values here; later, all may be taken.
+        // Registers for values are free here; later, all may be in use.
         let second = if matches!(form.output, Output::Joined(..)) { self.free.pop() } else { None };
         let mut lanes = Lanes { simd: self.simd, body, homes: core::mem::take(&mut self.homes) };
         lanes.homes.resize(body.steps.len(), None);
@@ -291,17 +291,17 @@ impl<'s> Stream<'s> {
     }
 }
 
-/// Whether it is neither what comes in nor lasting.
+/// Whether a value is neither the input nor an invariant.
 fn is_computed(body: &Body, value: Value) -> bool {
     !matches!(body.step(value).operation, Operation::Input | Operation::Constant(_) | Operation::Register(_))
 }
 
-/// A word in each place of 64 bits.
+/// A word, repeated in 64 bits.
 pub(super) const fn splat(width: Gauge, number: u64) -> [u64; 4] {
     [number.wrapping_mul(u64::MAX / width.most()); 4]
 }
 
-/// The pipes that are done on vectors.
+/// The vectorised pipes.
 fn vectors(plan: &Plan) -> impl Iterator<Item = (usize, &Form)> {
     let of = |stage: &'_ Stage| match &stage.kind {
         Kind::Vectors(pipes) => pipes.clone(),
@@ -310,7 +310,7 @@ fn vectors(plan: &Plan) -> impl Iterator<Item = (usize, &Form)> {
     plan.stages.iter().flat_map(of).filter_map(|at| Some((at, plan.forms[at].as_ref()?)))
 }
 
-/// What lasts gets a register while there are any, else a place in the frame.
+/// A home: a register while there are any, else a place in the frame.
 fn lasting_home(compiler: &mut Compiler) -> At {
     match compiler.spare.pop() {
         Some(register) => At::Register(register),

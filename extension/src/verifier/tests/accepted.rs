@@ -1,4 +1,4 @@
-//! Programs that are safe, with the guards that they get.
+//! Safe programs, with the guards that they get.
 
 use super::*;
 

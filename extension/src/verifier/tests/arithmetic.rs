@@ -1,4 +1,4 @@
-//! Arithmetic and comparisons, written down once more, as plainly as possible.
+//! A second, plain implementation of arithmetic and comparisons.
 
 use crate::bytecode::{Alu, Condition, Size, Width};
 

@@ -1,4 +1,4 @@
-//! Programs that are made to keep the verifier busy: it looks at each instruction a bounded number of times.
+//! Programs that try to keep the verifier busy: it looks at each instruction a bounded number of times.
 
 use std::{format, string::String};
 

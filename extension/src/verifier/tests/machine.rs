@@ -1,5 +1,4 @@
-//! A machine that checks everything: what programs do to registers and memory, written down once more, as plainly as
-//! possible.
+//! A second, plain implementation of programs, which checks everything.
 
 use std::{collections::BTreeMap, vec, vec::Vec};
 

@@ -1,4 +1,4 @@
-//! What the verifier accepts, what it says of what it refuses, and that what it says of accepted programs is so.
+//! Tests of the verifier: what it accepts, its rejections, and that its claims about accepted programs hold.
 
 mod accepted;
 mod arithmetic;

@@ -1,4 +1,4 @@
-//! What is said of numbers contains what machines compute.
+//! Abstract arithmetic contains the results of concrete arithmetic.
 
 use alloc::{format, vec};
 

@@ -1,4 +1,4 @@
-//! What is said of programs that are refused: `refused.txt` has each of them with it. `BLESS=1` writes it anew.
+//! Rejections: `refused.txt` has programs, each with its message. `BLESS=1` rewrites the messages.
 
 use std::{fs, path::Path};
 

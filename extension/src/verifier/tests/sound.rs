@@ -1,6 +1,6 @@
-//! What the verifier says of accepted programs is so: programs are made up, and those accepted run on a machine that
-//! checks every access and, before every instruction, everything that is said to be known there. They run twice, with
-//! the host's memory at different addresses; what they tell must be the same.
+//! Soundness: generated programs that the verifier accepts run on a machine that checks every access, and before every
+//! instruction all claims of the verifier. They run twice, with the host's memory at different addresses; what they
+//! output must be the same.
 
 use std::{collections::BTreeMap, format, string::String, vec::Vec};
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::machine::{CODE, Machine, Stopped};
 use super::*;
-use crate::bytecode::{Instruction, disassemble};
+use crate::bytecode::{Instruction, Register, disassemble};
 use crate::verifier::state::State;
 use crate::verifier::value::{Kind, Value, is_near};
 
@@ -17,12 +17,12 @@ pub type Seen = BTreeMap<usize, Vec<State>>;
 /// Verifies, and gives what was known at each instruction.
 pub fn verify_watched(program: &Program, contract: &Contract) -> Result<(Verified, Seen), Rejection> {
     let mut workspace = Workspace::default();
-    let mut verifier = Verifier::new(program, contract, &mut workspace)?;
-    verifier.seen = Some(Seen::new());
-    verifier.start()?;
-    let guards = verifier.guards();
-    let rewrites = core::mem::take(&mut verifier.rewrites);
-    let seen = verifier.seen.take().unwrap_or_default();
+    let mut analysis = Analysis::new(program, contract, &mut workspace)?;
+    analysis.seen = Some(Seen::new());
+    analysis.start()?;
+    let guards = analysis.guards();
+    let rewrites = core::mem::take(&mut analysis.rewrites);
+    let seen = analysis.seen.take().unwrap_or_default();
     Ok((Verified::new(program.clone().rewritten(rewrites), guards), seen))
 }
 

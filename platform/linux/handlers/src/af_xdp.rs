@@ -1,7 +1,7 @@
-//! AF_XDP: frames that an interface's driver leaves in memory of this process, without the kernel's network stack.
+//! AF_XDP devices: an interface's driver puts frames into memory of this process, bypassing the kernel's network stack.
 //!
-//! `unsafe` here: frames in memory are lent. That is sound because a frame is in one queue at a time, and lent only
-//! while it is in none; and because the memory is unmapped when all queues have gone.
+//! `unsafe` here: frames are lent. A frame is in one queue at a time, and lent only while it is in none. The memory is
+//! unmapped after all queues are closed.
 
 use std::io::{Error, Result};
 use std::num::NonZeroU32;
@@ -22,23 +22,23 @@ use crate::interface;
 use crate::mapping::Mapping;
 use crate::xdp::{Attached, Mode, cant};
 
-/// Frames of the memory: half to receive, half to send.
+/// How many frames the memory has: half to receive, half to send.
 const FRAMES: u32 = 4096;
 const FRAME: usize = LONGEST;
 const XSKMAP: u32 = 17;
-/// Whether to wake the kernel is said in the queues.
+/// The queues say whether the kernel has to be woken.
 const NEED_WAKEUP: u16 = 1 << 3;
 
-/// See the head of this file.
+/// An AF_XDP socket with its memory.
 pub struct AfXdp {
     receiving: RingRx,
     sending: RingTx,
     device: DeviceQueue,
     _user: User,
-    /// Frames to send that nobody has.
+    /// Free frames to send.
     free: Vec<u64>,
     interface: u32,
-    /// Frames that wait for the kernel to look.
+    /// Whether frames wait for the kernel to be woken.
     unsent: bool,
     _attached: Attached,
     _sockets: Map,
@@ -49,31 +49,32 @@ pub struct AfXdp {
 struct Memory(Mapping);
 
 impl Memory {
-    /// The frame in which an address lies, and where in it that is.
+    /// The frame that contains an address, and the offset in it.
     ///
     /// # Safety
-    /// The frame is in no queue, and lent once.
+    /// The frame is in no queue, and not lent already.
     unsafe fn frame(&mut self, address: u64) -> (&mut [u8], usize) {
         let (number, offset) = (address as usize / FRAME, address as usize % FRAME);
         assert!(number < FRAMES as usize, "frame {number}");
-        // SAFETY: it lies in the memory, and nobody else has it.
+        // SAFETY: the frame is within the memory, and is accessed by nobody else, being in no queue and lent once.
         unsafe { (slice::from_raw_parts_mut(self.0.begin().add(number * FRAME).as_ptr(), FRAME), offset) }
     }
 }
 
 impl AfXdp {
-    /// Takes all that comes in at a queue of an interface from now on: the kernel's stack sees none of it.
+    /// Takes all frames that come in at a queue of an interface; the kernel's stack gets none.
     ///
     /// # Errors
-    /// What is missing, for people.
+    /// What is missing, in words for people.
     pub fn open(interface: &str, queue: u32, mode: Mode) -> std::result::Result<AfXdp, String> {
         AfXdp::with(interface, queue, mode, None)
     }
 
-    /// Takes what a filter wants of all that comes in at a queue of an interface. All else goes to the kernel's stack.
+    /// Takes the frames that a filter wants, of those that come in at a queue of an interface. The kernel's stack gets
+    /// all others.
     ///
     /// # Errors
-    /// What is missing, or that a program of Linux's can't be such a filter; for people.
+    /// What is missing, or why the filter can't be compiled for the kernel.
     pub fn open_for(
         interface: &str,
         queue: u32,
@@ -83,8 +84,8 @@ impl AfXdp {
         AfXdp::with(interface, queue, mode, Some(wanted))
     }
 
-    /// Takes the datagrams for a port, over IPv4, without options and in one piece. All else goes to the kernel's
-    /// stack.
+    /// Takes the datagrams to a port, over IPv4, without options and unfragmented. The kernel's stack gets all other
+    /// frames.
     ///
     /// # Errors
     /// What is missing, for people.
@@ -117,7 +118,7 @@ impl AfXdp {
             headroom: ROOM as u32,
             flags: 0,
         };
-        // SAFETY: the memory lives as long as the queues, and is used as they say.
+        // SAFETY: the memory outlives the queues. A frame is accessed only while it is in none of them.
         let umem = unsafe { Umem::new(config, memory.0.bytes()) }.map_err(said)?;
         let mut info = IfInfo::invalid();
         info.from_ifindex(number).map_err(said)?;
@@ -151,7 +152,7 @@ impl AfXdp {
         })
     }
 
-    /// Gives back frames that were sent.
+    /// Frees frames that were sent.
     fn complete(&mut self) {
         let mut sent = self.device.complete(MANY as u32);
         while let Some(address) = sent.read() {
@@ -169,7 +170,7 @@ impl AfXdp {
     }
 }
 
-/// The kernel lets go of a queue a moment after its last socket was closed, also if who had it was killed.
+/// Retries while the queue is busy: the kernel frees it a moment after its last socket was closed.
 fn bind(umem: &Umem, user: &User) -> std::result::Result<(), xdpilone::Errno> {
     const TRIES: u32 = 50;
     for _ in 1..TRIES {
@@ -181,7 +182,8 @@ fn bind(umem: &Umem, user: &User) -> std::result::Result<(), xdpilone::Errno> {
     umem.bind(user)
 }
 
-/// There is room for all frames, but the queue may not have looked yet how much: then it takes some only.
+/// Puts frames into a queue, which has room for all; it may take them in several steps, because it reads the kernel's
+/// position only now and then.
 fn fill(device: &mut DeviceQueue, frames: impl Iterator<Item = u64>) {
     let mut frames = frames.peekable();
     while frames.peek().is_some() {
@@ -195,7 +197,7 @@ fn sockets() -> Result<Map> {
     Map::new("sockets", Definition { kind: XSKMAP, key: 4, value: 4, entries: 64, flags: 0, extra: 0 })
 }
 
-/// Has the interface give what comes, or what is wanted of it, to the socket of its queue, if there is one.
+/// The program that redirects frames, or those that are wanted, to the socket of their queue, if there is one.
 fn attach(
     sockets: &Map,
     interface: &str,
@@ -223,7 +225,7 @@ fn attach(
     Attached::new(&program, interface, number, mode)
 }
 
-/// Goes to `pass` with all that isn't wanted.
+/// Jumps to `pass` with frames that aren't wanted.
 fn only(wanted: Filter) -> std::result::Result<String, String> {
     let mut demultiplexer = Demultiplexer::walking(0);
     demultiplexer.insert(wanted, ())?;
@@ -231,7 +233,7 @@ fn only(wanted: Filter) -> std::result::Result<String, String> {
     Ok(format!("{found}\njeq %r7, 0, pass\nmov %r1, %r6"))
 }
 
-/// Datagrams as a service's process reads them.
+/// The test for datagrams of a service.
 fn only_port(port: u16) -> Filter {
     const UDP: u32 = 17;
     const NO_OPTIONS: u32 = 0x45;
@@ -248,7 +250,7 @@ fn only_port(port: u16) -> Filter {
 
 impl AsFd for AfXdp {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: it is open as long as this.
+        // SAFETY: the queue is open as long as this is borrowed.
         unsafe { BorrowedFd::borrow_raw(self.receiving.as_raw_fd()) }
     }
 }
@@ -273,7 +275,7 @@ impl Device for AfXdp {
         drop(reading);
         let mut again = Vec::with_capacity(count);
         for descriptor in come.into_iter().flatten() {
-            // SAFETY: it has come, so it is in no queue.
+            // SAFETY: it was received, so it is in no queue.
             let (buffer, offset) = unsafe { self.memory.frame(descriptor.addr) };
             let mut frame = Frame::new(buffer, offset, offset + descriptor.len as usize);
             let decision = take(&mut frame);

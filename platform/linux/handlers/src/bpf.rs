@@ -1,8 +1,8 @@
-//! Linux's system call for BPF: maps, programs, and where they are attached. No library does it for us because the one
-//! loader of objects is `drystone_extension::bytecode`, which all engines share.
+//! Linux's system call `bpf`: maps, programs, and links. No library is used for it, because all engines share the
+//! loader of objects in `drystone_extension::bytecode`.
 //!
-//! `unsafe` here: the kernel is given addresses. That is sound because what they lead to outlives the call, is as long
-//! as the kernel is told, and is not looked at while the kernel may write it.
+//! `unsafe` here: the kernel is given addresses. What they point to outlives the call, is as long as the kernel is
+//! told, and isn't accessed while the kernel may write it (*valid addresses*).
 
 mod link;
 mod map;
@@ -17,7 +17,7 @@ use drystone_extension::bytecode::Slot;
 pub use link::{attach_xdp, detach, identity, interface_of, program_of, update};
 pub use map::{Map, freeze};
 
-/// Commands, by their numbers.
+/// Numbers of commands.
 #[derive(Clone, Copy)]
 enum Command {
     MapCreate = 0,
@@ -38,17 +38,19 @@ enum Command {
     LinkDetach = 34,
 }
 
-/// What a command takes: plain numbers, without padding.
+/// Arguments of a command: plain numbers, without padding.
 trait Attributes {}
 
+/// Does a command of `bpf`.
+///
 /// # Safety
-/// All addresses in `attributes` must lead to what the command expects there.
+/// The attributes have valid addresses (see the head of this file), of what the command expects.
 unsafe fn bpf<T: Attributes>(command: Command, attributes: &mut T) -> Result<i32> {
-    /// A signal ends the verifier's work, and runs for a test.
+    /// A signal interrupts the verifier, and test runs.
     const TRIES: u32 = 50;
     let mut tries = 0;
     loop {
-        // SAFETY: the attributes are as long as it says; what they lead to is the caller's promise.
+        // SAFETY: the attributes are as long as is said, and have valid addresses.
         let result =
             unsafe { libc::syscall(libc::SYS_bpf, command as i32, attributes as *mut T, size_of::<T>()) };
         if result >= 0 {
@@ -62,14 +64,16 @@ unsafe fn bpf<T: Attributes>(command: Command, attributes: &mut T) -> Result<i32
     }
 }
 
+/// Does a command of `bpf` that opens something.
+///
 /// # Safety
-/// As for [`bpf`]; and the command gives a descriptor.
+/// As for [`bpf`]; and the command returns a new descriptor.
 unsafe fn descriptor<T: Attributes>(command: Command, attributes: &mut T) -> Result<OwnedFd> {
-    // SAFETY: the descriptor is new, so nobody else has it.
+    // SAFETY: the addresses are valid; the descriptor is new, so nobody else owns it.
     unsafe { Ok(OwnedFd::from_raw_fd(bpf(command, attributes)?)) }
 }
 
-/// At most 15 letters, digits and underscores of a name.
+/// A name as the kernel takes it: at most 15 letters, digits and underscores.
 fn short_name(name: &str) -> [u8; 16] {
     let mut short = [0; 16];
     let allowed = |byte: u8| if byte.is_ascii_alphanumeric() { byte } else { b'_' };
@@ -100,8 +104,8 @@ impl Attributes for ProgramLoad {}
 const XDP_PROGRAM: u32 = 6;
 const XDP_ATTACH: u32 = 37;
 
-/// Loads a program for XDP, under its licence. Its constants refer to maps by their descriptors. What the kernel's
-/// verifier says against it is the error, its last lines first.
+/// Loads an XDP program under its licence. Its constants refer to maps by descriptors. The error is what the kernel's
+/// verifier says, its last lines first.
 pub fn load_xdp(name: &str, licence: &str, slots: &[Slot]) -> std::result::Result<OwnedFd, String> {
     let instructions: Vec<u8> = slots.iter().flat_map(|slot| slot.bytes()).collect();
     let licence = CString::new(licence).map_err(|_| "the licence has a 0 in it")?;
@@ -114,7 +118,7 @@ pub fn load_xdp(name: &str, licence: &str, slots: &[Slot]) -> std::result::Resul
         attach_type: XDP_ATTACH,
         ..Default::default()
     };
-    // SAFETY: instructions and licence are there, with the lengths that are said, or an end.
+    // SAFETY: there are as many instructions as is said, and the licence ends with a 0.
     match unsafe { descriptor(Command::ProgramLoad, &mut attributes) } {
         Ok(fd) => return Ok(fd),
         Err(error) if !matches!(error.raw_os_error(), Some(libc::EINVAL | libc::EACCES | libc::E2BIG)) => {
@@ -126,7 +130,7 @@ pub fn load_xdp(name: &str, licence: &str, slots: &[Slot]) -> std::result::Resul
     let mut log = vec![0u8; 1 << 20];
     (attributes.log_level, attributes.log_size, attributes.log) =
         (1, log.len() as u32, log.as_mut_ptr() as u64);
-    // SAFETY: the same, and there is as much room for the log as is said.
+    // SAFETY: the same, and the log is as long as is said.
     match unsafe { descriptor(Command::ProgramLoad, &mut attributes) } {
         Ok(fd) => Ok(fd),
         Err(error) => {
@@ -166,8 +170,7 @@ struct Run {
 }
 impl Attributes for Run {}
 
-/// What a program says of a packet, and the packet afterwards; and how long a run of it took, in nanoseconds, if it is
-/// done `repeat` times.
+/// Runs a program `repeat` times for a packet. Returns its result, the packet afterwards, and the nanoseconds of a run.
 pub fn run(program: &OwnedFd, packet: &[u8], repeat: u32) -> Result<(u32, Vec<u8>, u32)> {
     // A message grows by less than a page.
     let mut out = vec![0u8; packet.len() + 4096];
@@ -180,7 +183,7 @@ pub fn run(program: &OwnedFd, packet: &[u8], repeat: u32) -> Result<(u32, Vec<u8
         repeat,
         ..Default::default()
     };
-    // SAFETY: both packets are as long as it says.
+    // SAFETY: both packets are as long as is said.
     unsafe { bpf(Command::Run, &mut attributes)? };
     out.truncate(attributes.size_out as usize);
     Ok((attributes.result, out, attributes.duration))
@@ -195,19 +198,19 @@ struct Object {
 }
 impl Attributes for Object {}
 
-/// Gives a map, program or link a name in a BPF file system, where it lives on.
+/// Pins a map, program or link in a BPF file system, which keeps it alive.
 pub fn pin(fd: &OwnedFd, path: &Path) -> Result<()> {
     let path = c_path(path)?;
     let mut attributes = Object { path: path.as_ptr() as u64, fd: fd.as_raw_fd() as u32, flags: 0 };
-    // SAFETY: the path has an end.
+    // SAFETY: the path ends with a 0.
     unsafe { bpf(Command::Pin, &mut attributes).map(drop) }
 }
 
-/// What has a name in a BPF file system.
+/// Opens what is pinned in a BPF file system.
 pub fn pinned(path: &Path) -> Result<OwnedFd> {
     let path = c_path(path)?;
     let mut attributes = Object { path: path.as_ptr() as u64, ..Default::default() };
-    // SAFETY: the path has an end.
+    // SAFETY: the path ends with a 0.
     unsafe { descriptor(Command::Get, &mut attributes) }
 }
 
@@ -224,12 +227,12 @@ struct Info {
 }
 impl Attributes for Info {}
 
-/// What the kernel says of a program, link or map: its `struct bpf_..._info`, or as much of it as there is.
+/// The kernel's information on a program, link or map: its `struct bpf_..._info`, or as much of it as there is.
 fn info<const LENGTH: usize>(fd: &OwnedFd) -> Result<[u8; LENGTH]> {
     let mut bytes = [0; LENGTH];
     let mut attributes =
         Info { fd: fd.as_raw_fd() as u32, length: LENGTH as u32, info: bytes.as_mut_ptr() as u64 };
-    // SAFETY: there is as much room as is said.
+    // SAFETY: the information has as many bytes as is said.
     unsafe { bpf(Command::Info, &mut attributes)? };
     Ok(bytes)
 }
@@ -238,14 +241,13 @@ fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> [u8; BYTES] {
     *bytes[at..].first_chunk().expect("all of the structure")
 }
 
-/// How long runs of a program took, and how many there were, while that was counted ([`count_runs`]): nanoseconds,
-/// runs.
+/// The nanoseconds of all runs of a program, and their number, while they were counted ([`count_runs`]).
 pub fn runs(program: &OwnedFd) -> Result<(u64, u64)> {
     let info = info::<208>(program)?;
     Ok((u64::from_ne_bytes(number(&info, 192)), u64::from_ne_bytes(number(&info, 200))))
 }
 
-/// Runs of programs are counted as long as the result is kept.
+/// Counts runs of programs while the result lives.
 pub fn count_runs() -> Result<OwnedFd> {
     #[repr(C)]
     #[derive(Default)]

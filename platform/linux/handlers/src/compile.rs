@@ -1,16 +1,16 @@
-//! Handlers in C, compiled when they are wanted: clang makes an object of them, which all engines take.
+//! Compiles handlers in C to object files, with clang.
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What handlers include as `<drystone/handler.h>`.
+/// The text of `<drystone/handler.h>`.
 pub const HEADER: &str = include_str!("../../../../extension/include/drystone/handler.h");
 
-/// What clang makes of a file, with such macros (`PORT=53`).
+/// Compiles a file to an object, with these macros (`PORT=53`).
 ///
 /// # Errors
-/// There is no clang for it, or it has told why it refuses the file.
+/// No suitable clang is installed, or it refuses the file and has said why.
 pub fn compile(file: &Path, macros: &[String]) -> Result<Vec<u8>, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let (header, object) = (folder.path().join("drystone/handler.h"), folder.path().join("handler.o"));
@@ -31,7 +31,7 @@ pub fn compile(file: &Path, macros: &[String]) -> Result<Vec<u8>, String> {
     Err("there is no clang-19 here, which handlers in C take: install it, or give an object file".into())
 }
 
-/// The same of a text, which a program carries with it; `name` is its file's.
+/// Compiles a text; `name` is its file name.
 ///
 /// # Errors
 /// As for [`compile`].

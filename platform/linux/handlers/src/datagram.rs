@@ -1,13 +1,13 @@
-//! Datagrams in frames (UDP over IPv4 over Ethernet, without options), for processes that answer what a handler has
-//! passed on to them without the kernel's network stack.
+//! Datagrams in frames (UDP over IPv4 over Ethernet, without options), for processes that get them from a handler,
+//! without the kernel's network stack.
 
 use std::ops::Range;
 
 /// Bytes of the headers.
 pub const HEADERS: usize = 14 + 20 + 8;
-/// What a router takes one off.
+/// The time to live, which routers decrement.
 const HOPS: u8 = 64;
-/// The address of whoever is asked for at the end of a wire: one that nobody has by birth.
+/// The MAC address that ARP requests are answered with: a locally administered one.
 const HERE: [u8; 6] = [2, 0, 0, 0, 0, 1];
 
 const ETHERNET_TYPE: Range<usize> = 12..14;
@@ -16,7 +16,7 @@ const IP_CHECKSUM: Range<usize> = 24..26;
 const UDP_TO: Range<usize> = 36..38;
 const UDP_LENGTH: Range<usize> = 38..40;
 
-/// What a frame carries, if it is a datagram to that port.
+/// The data of a frame, if it is a datagram to this port.
 pub fn carried(frame: &[u8], port: u16) -> Option<&[u8]> {
     let is_datagram = frame.get(ETHERNET_TYPE)? == [8, 0]
         && frame.get(14)? == &0x45
@@ -30,10 +30,10 @@ pub fn carried(frame: &[u8], port: u16) -> Option<&[u8]> {
     frame.get(HEADERS..34 + length).filter(|_| is_datagram && is_whole)
 }
 
-/// The frame by which a datagram is answered.
+/// A frame that answers a datagram.
 ///
 /// # Panics
-/// If the frame to be answered is none ([`carried`]), or the answer is longer than a datagram.
+/// If the frame isn't a datagram ([`carried`]), or the answer is longer than a datagram can be.
 pub fn answer(frame: &[u8], carries: &[u8]) -> Vec<u8> {
     let length = u16::try_from(HEADERS - 34 + carries.len()).expect("as long as a datagram may be");
     let mut answer = frame[..HEADERS].to_vec();
@@ -53,7 +53,7 @@ pub fn answer(frame: &[u8], carries: &[u8]) -> Vec<u8> {
     answer
 }
 
-/// If a frame asks where somebody is (ARP): that it is here.
+/// The answer to an ARP request, whichever address it asks for.
 pub fn located(frame: &[u8]) -> Option<Vec<u8>> {
     let asks = frame.get(12..22)? == [8, 6, 0, 1, 8, 0, 6, 4, 0, 1];
     let mut answer = frame.get(..42).filter(|_| asks)?.to_vec();

@@ -1,31 +1,31 @@
-//! What frames come from, and go to.
+//! Devices, which deliver and transmit frames.
 
 use std::io::Result;
 use std::os::fd::AsFd;
 
 use drystone_extension::handler::Frame;
 
-/// What is to be done with a frame that has come.
+/// What is done with a received frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It goes out again, as it is now.
+    /// It is transmitted, as it is now.
     Transmit,
-    /// It is done with.
+    /// It is dropped.
     Done,
 }
 
-/// Something that gives frames and takes them: a network interface, or one end of a wire.
+/// A source and sink of frames: a network interface, or the end of a wire.
 pub trait Device: AsFd {
     /// Its interface's number.
     fn interface(&self) -> u32;
 
-    /// Hands over what has come, frame after frame, some at most; how many. It doesn't wait.
+    /// Passes received frames to `each`, up to a bound, without waiting. Returns how many.
     fn receive(&mut self, take: &mut dyn FnMut(&mut Frame<'_>) -> Decision) -> Result<usize>;
 
-    /// Sends a message, or loses it, as a wire does.
+    /// Sends a message, which may be lost, as on a wire.
     fn send(&mut self, message: &[u8]) -> Result<()>;
 
-    /// Has what was sent go out.
+    /// Flushes sent frames.
     fn flush(&mut self) -> Result<()> {
         Ok(())
     }
@@ -49,11 +49,11 @@ impl<D: Device + ?Sized> Device for Box<D> {
     }
 }
 
-/// Room before and behind a message, in which handlers may make it longer.
+/// Room in front of a message and behind it, for handlers that lengthen it.
 pub(crate) const ROOM: usize = 256;
 
-/// The longest frame.
+/// Bytes of the longest frame.
 pub(crate) const LONGEST: usize = 2048;
 
-/// Frames that are handed over in one go.
+/// The most frames of one batch.
 pub(crate) const MANY: usize = 64;

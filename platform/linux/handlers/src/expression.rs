@@ -1,4 +1,4 @@
-//! Expressions of libpcap, compiled when they are wanted: tcpdump has libpcap make a program of classic BPF of them.
+//! Compiles expressions of libpcap to classic BPF, by running tcpdump.
 
 use std::fmt::Write;
 use std::io::ErrorKind;
@@ -6,10 +6,10 @@ use std::process::Command;
 
 use drystone_extension::demux::Instruction;
 
-/// What libpcap makes of an expression, for frames of Ethernet.
+/// Compiles an expression, for Ethernet frames.
 ///
 /// # Errors
-/// There is no tcpdump, or libpcap has told why it refuses the expression; for people.
+/// tcpdump isn't installed, or libpcap refuses the expression, and why.
 pub(crate) fn compile(expression: &str) -> Result<Vec<Instruction>, String> {
     let mut command = Command::new("tcpdump");
     let output = command.args(["-y", "EN10MB", "-ddd", "--", expression]).output();
@@ -26,14 +26,15 @@ pub(crate) fn compile(expression: &str) -> Result<Vec<Instruction>, String> {
         .ok_or_else(|| format!("tcpdump makes no program of `{expression}`"))
 }
 
-/// What tcpdump complains of: the last line, after its name.
+/// tcpdump's error: the last line, behind its name.
 fn complaint(said: &[u8]) -> String {
     let said = String::from_utf8_lossy(said);
     let last = said.lines().rev().find(|line| !line.is_empty()).unwrap_or("it doesn't say why");
     last.strip_prefix("tcpdump: ").unwrap_or(last).to_string()
 }
 
-/// A program as `tcpdump -ddd` writes it: the number of its instructions, and in a line each, code, jt, jf and k.
+/// The text of a program, as `tcpdump -ddd` writes it: the number of instructions, and in a line each, code, jt, jf and
+/// k.
 pub(crate) fn written(program: &[Instruction]) -> String {
     let mut text = format!("{}\n", program.len());
     for Instruction { code, jt, jf, k } in program {
@@ -43,7 +44,7 @@ pub(crate) fn written(program: &[Instruction]) -> String {
     text
 }
 
-/// What was written so; none if it is something else.
+/// Reads the text of a program; `None` if it is something else.
 pub(crate) fn read(text: &str) -> Option<Vec<Instruction>> {
     let mut lines = text.lines();
     let count: usize = lines.next()?.trim().parse().ok()?;

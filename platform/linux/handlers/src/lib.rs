@@ -1,6 +1,6 @@
-//! Where handlers (`drystone_extension::handler`) run on Linux: in its kernel ([`Xdp`]), or in Drystone's own engine,
-//! at a device whose frames are had without the kernel's network stack ([`AfXdp`]), at the end of a wire, or beside the
-//! stack ([`Line`]).
+//! Runs handlers (`drystone_extension::handler`) on Linux: in its kernel ([`Xdp`]; many behind a [`Gate`]), or in
+//! Drystone's own engine ([`Station`]), at a device that bypasses the kernel's network stack ([`AfXdp`]), at the end of
+//! a wire, or beside the stack ([`Line`]). A [`Service`] is a process with a handler.
 
 mod af_xdp;
 pub mod bpf;

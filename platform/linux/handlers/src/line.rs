@@ -1,7 +1,7 @@
-//! A device whose frames are read and written one by one: one end of a wire (TAP), or what passes at an interface
+//! Devices whose frames are read and written one by one: the end of a wire (TAP), or a copy of an interface's traffic
 //! (AF_PACKET).
 //!
-//! `unsafe` here: calls of the kernel that are given a structure which lives as long as they take.
+//! `unsafe` here: system calls get the address of a structure, which outlives the call.
 
 use std::fs::OpenOptions;
 use std::io::{Error, Result};
@@ -14,7 +14,7 @@ use rustix::io::{Errno, read, write};
 use crate::device::{Decision, Device, LONGEST, MANY, ROOM};
 use crate::interface;
 
-/// See the head of this file.
+/// A TAP device, or a packet socket.
 #[derive(Debug)]
 pub struct Line {
     descriptor: OwnedFd,
@@ -22,38 +22,31 @@ pub struct Line {
 }
 
 impl Line {
-    /// Makes a network interface of this name, or takes hold of one that exists: this program is the wire that it is
-    /// plugged into. It goes when the result is dropped.
+    /// Makes a network interface of this name, or opens one that exists; this program is the wire that it is plugged
+    /// into. The interface is removed when this is dropped.
     ///
     /// # Errors
-    /// There is no `/dev/net/tun`, or no right to.
+    /// There is no `/dev/net/tun`, or permission is missing.
     pub fn tap(name: &str) -> Result<Line> {
         let file =
             OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open("/dev/net/tun")?;
-        // SAFETY: zeros are such a structure.
-        let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-        if name.len() >= request.ifr_name.len() {
-            return Err(Error::other(format!("`{name}` is too long for an interface's name")));
-        }
-        for (to, from) in request.ifr_name.iter_mut().zip(name.bytes()) {
-            *to = from as libc::c_char;
-        }
+        let mut request = interface::request(name)
+            .ok_or_else(|| Error::other(format!("`{name}` is too long for an interface's name")))?;
         request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as i16;
-        // SAFETY: the file is one of the driver's, and the request what it wants.
+        // SAFETY: the request is what the driver reads and writes, and outlives the call.
         done(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
         Ok(Line { descriptor: file.into(), interface: interface::number(name).map_err(Error::other)? })
     }
 
-    /// All frames that come in at an interface, from now on, besides those who get them anyway: for programs that speak
-    /// protocols themselves.
+    /// Gets a copy of all frames that come in at an interface, for programs that implement protocols themselves.
     ///
     /// # Errors
-    /// There is no such interface, or no right to.
+    /// The interface doesn't exist, or permission is missing.
     pub fn beside(interface: &str) -> Result<Line> {
         Line::of_packets(interface, (libc::ETH_P_ALL as u16).to_be())
     }
 
-    /// What is sent goes out at an interface; nothing comes in.
+    /// Sends at an interface, and receives nothing.
     ///
     /// # Errors
     /// As for [`Line::beside`].
@@ -64,13 +57,13 @@ impl Line {
     fn of_packets(interface: &str, protocol: u16) -> Result<Line> {
         let interface = interface::number(interface).map_err(Error::other)?;
         let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: what it gives is new, so nobody else has it.
+        // SAFETY: the descriptor is new, so nobody else owns it.
         let descriptor = unsafe {
             let socket = libc::socket(libc::AF_PACKET, kind, protocol.into());
             done(socket)?;
             OwnedFd::from_raw_fd(socket)
         };
-        // SAFETY: zeros are such an address.
+        // SAFETY: zeros are a valid address.
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
         address.sll_family = libc::AF_PACKET as u16;
         address.sll_protocol = protocol;
@@ -78,7 +71,7 @@ impl Line {
         let (yes, length) = (1i32, size_of_val(&address) as u32);
         let (level, option) = (libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING);
         let socket = descriptor.as_raw_fd();
-        // SAFETY: both are as long as it says.
+        // SAFETY: option and address are as long as is said, and outlive the calls.
         unsafe {
             done(libc::setsockopt(socket, level, option, (&raw const yes).cast(), size_of_val(&yes) as u32))?;
             done(libc::bind(socket, (&raw const address).cast(), length))?;

@@ -1,7 +1,7 @@
-//! Memory of this process that is had from the kernel: of a map, of a socket, or nobody else's.
+//! Mappings: memory of a map or a socket, or private memory.
 //!
-//! `unsafe` here: memory is mapped, and unmapped. That is sound because it is mapped only where nothing is, and
-//! unmapped when the one who has it is dropped; what is done with it until then is said where that is done.
+//! `unsafe` here: memory is mapped where nothing else is, and unmapped when its owner is dropped. Accesses are up to
+//! the owner.
 
 use std::io::Result;
 use std::ops::Deref;
@@ -16,28 +16,28 @@ use crate::bpf::Map;
 
 pub(crate) const PAGE: usize = 4096;
 
-/// Pages that stay mapped as long as this lives.
+/// Pages that are mapped while this lives.
 #[derive(Debug)]
 pub(crate) struct Mapping {
     begin: NonNull<u8>,
     length: usize,
 }
 
-// SAFETY: it only says where they are.
+// SAFETY: it owns the mapping, which belongs to no thread.
 unsafe impl Send for Mapping {}
-// SAFETY: the same.
+// SAFETY: shared, it only tells the address.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Zeros: at an address where nothing is, or anywhere.
+    /// Maps private zeros: at an unused address, or anywhere.
     pub fn new(address: Option<usize>, length: usize) -> Result<Mapping> {
         let flags = MapFlags::PRIVATE | MapFlags::POPULATE | at(address);
-        // SAFETY: nothing that is mapped is replaced.
+        // SAFETY: the flags let no other mapping be replaced.
         let begin = unsafe { mmap_anonymous(place(address), length, Self::BOTH, flags)? };
         Ok(Mapping::of(begin.cast(), length))
     }
 
-    /// A part of what a descriptor stands for, which others have, too.
+    /// Maps a part of a descriptor's memory, shared.
     pub fn shared(
         of: BorrowedFd<'_>,
         address: Option<usize>,
@@ -46,7 +46,7 @@ impl Mapping {
     ) -> Result<Mapping> {
         let protection = if may_write { Self::BOTH } else { ProtFlags::READ };
         let flags = MapFlags::SHARED | at(address);
-        // SAFETY: nothing that is mapped is replaced.
+        // SAFETY: the flags let no other mapping be replaced.
         let begin = unsafe { mmap(place(address), length, protection, flags, of, from as u64)? };
         Ok(Mapping::of(begin.cast(), length))
     }
@@ -57,12 +57,12 @@ impl Mapping {
         Mapping { begin: NonNull::new(begin).expect("nothing is mapped at 0"), length }
     }
 
-    /// Where it begins.
+    /// Its address.
     pub fn begin(&self) -> NonNull<u8> {
         self.begin
     }
 
-    /// All of it.
+    /// Its address and length.
     pub fn bytes(&self) -> NonNull<[u8]> {
         NonNull::slice_from_raw_parts(self.begin, self.length)
     }
@@ -77,17 +77,17 @@ fn at(address: Option<usize>) -> MapFlags {
 }
 
 impl Map {
-    /// The first value of a table that an application can map, as numbers that its handler may change meanwhile. It is
-    /// mapped for good.
+    /// Maps the first value of a mappable table, as numbers that its handler may change meanwhile. It is never
+    /// unmapped.
     ///
     /// # Errors
-    /// It can't be mapped.
+    /// The table can't be mapped.
     pub fn words(&self) -> Result<&'static [AtomicU64]> {
         Ok(Box::leak(Box::new(Words::of(self)?)))
     }
 }
 
-/// The first value of such a table, as long as this lives.
+/// The first value of a mappable table, mapped while this lives.
 #[derive(Debug)]
 pub(crate) struct Words(Mapping);
 
@@ -103,14 +103,14 @@ impl Deref for Words {
 
     fn deref(&self) -> &[AtomicU64] {
         let bytes = self.0.bytes();
-        // SAFETY: it is mapped as long as this, with as many bytes, and begins with a page; all numbers are numbers.
+        // SAFETY: it is mapped as long as this, with so many bytes, aligned to a page, and only accessed atomically.
         unsafe { slice::from_raw_parts(bytes.cast().as_ptr(), bytes.len() / size_of::<AtomicU64>()) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: it was mapped, and nobody has it any more.
+        // SAFETY: it is this one's mapping, and not borrowed any more.
         let _ = unsafe { munmap(self.begin.as_ptr().cast(), self.length) };
     }
 }

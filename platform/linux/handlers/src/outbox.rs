@@ -1,5 +1,5 @@
-//! What a handler sends besides its answer, where it is Linux's kernel that runs it: that can't, so the frames come to
-//! this process by a ring, and it sends them.
+//! Sends the additional frames of a handler in the kernel. XDP can't send them, so they come to this process through a
+//! ring.
 
 use std::io::Result;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -8,10 +8,10 @@ use drystone_extension::handler::tables::kind;
 
 use crate::{Device, Line, Ring, Xdp};
 
-/// The ring's name, as `OUTBOX` in `drystone/handler.h` makes it.
+/// The name of the ring that `OUTBOX` in `drystone/handler.h` makes.
 const NAME: &str = "outbox";
 
-/// See the head of this file.
+/// The outbox of a handler.
 #[derive(Debug)]
 pub struct Outbox {
     ring: Ring,
@@ -19,10 +19,10 @@ pub struct Outbox {
 }
 
 impl Outbox {
-    /// A handler's, whose frames go out at an interface. None if the handler has none.
+    /// The outbox of a handler, for an interface; `None` if the handler has none.
     ///
     /// # Errors
-    /// There is no such interface, or no right to send there.
+    /// The interface doesn't exist, or permission to send is missing.
     pub fn of(xdp: &Xdp, interface: &str) -> Result<Option<Outbox>> {
         if xdp.table(NAME).is_none_or(|map| map.definition().kind != kind::RINGBUF) {
             return Ok(None);
@@ -30,7 +30,7 @@ impl Outbox {
         Ok(Some(Outbox { ring: xdp.ring(NAME)?, line: Line::out_of(interface)? }))
     }
 
-    /// Sends what is there; gives how many frames.
+    /// Sends the frames in the ring. Returns how many there were.
     ///
     /// # Errors
     /// The interface has gone.
@@ -44,7 +44,7 @@ impl Outbox {
     }
 }
 
-/// Ready to be read when there is something to be sent.
+/// Readable when there are frames to send.
 impl AsFd for Outbox {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.ring.as_fd()

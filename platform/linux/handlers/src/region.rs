@@ -1,8 +1,8 @@
-//! Memory that a handler and its application share, at the same addresses for both (paper 003, section III-A).
+//! Regions: memory that a handler and its application share, at the same addresses for both (*ASHs*, section III-A).
 //!
-//! `unsafe` here: memory is lent. That is sound because the region stays mapped as long as anybody has it, the handler
-//! included, and because all that is read and written of it by [`Region`] is copied byte by byte, or in words that are
-//! atomic: whoever else changes it meanwhile, here or in the kernel, is another thread to that.
+//! `unsafe` here: a mapping is lent, and accessed by address. It stays mapped while a [`Region`] or the handler has it.
+//! All accesses are of single bytes or words, and atomic, because the handler may change them at the same time, here or
+//! in the kernel.
 
 use std::hint::black_box;
 use std::io::{Error, ErrorKind, Result};
@@ -16,31 +16,31 @@ use drystone_extension::handler::{Handler, Image, Settings};
 
 use crate::mapping::{Mapping, PAGE};
 
-/// A region as its application has it. Clones are the same region.
+/// The application's handle of a region. Clones are the same region.
 #[derive(Clone, Debug)]
 pub struct Region(Arc<Mapped>);
 
 #[derive(Debug)]
 struct Mapped {
-    /// With what is around it.
+    /// The mapping, with the room around the region.
     pages: Mapping,
-    /// Bytes that are mapped before it and behind it.
+    /// Bytes that are mapped in front of the region and behind it.
     around: usize,
     length: usize,
-    /// A handler has it.
+    /// Whether a handler has it.
     is_taken: AtomicBool,
 }
 
 impl Mapped {
     fn begin(&self) -> NonNull<u8> {
-        // SAFETY: so many bytes are before it.
+        // SAFETY: the mapping has `around` bytes in front of the region.
         unsafe { self.pages.begin().add(self.around) }
     }
 }
 
 impl Region {
-    /// The region of a handler that Linux runs: the map's memory. Its pages are there from now on, because handlers
-    /// can't wait for them.
+    /// The region of a handler in the kernel: the memory of an arena map. All pages are allocated now, because a
+    /// handler can't wait for page faults.
     pub fn of_map(map: &OwnedFd, address: Option<u64>, length: usize) -> Result<Region> {
         let pages = at_or_anywhere(address, length, |address| {
             Mapping::shared(map.as_fd(), Some(address), (0, length), true)
@@ -53,7 +53,7 @@ impl Region {
         Ok(region)
     }
 
-    /// Zeros, for a handler that runs in this process: at an address, or where there is room.
+    /// A region of zeros for a handler in this process, at an address, or anywhere.
     pub fn new(address: Option<u64>, length: usize) -> Result<Region> {
         let pages = at_or_anywhere(address, length, |address| {
             let begin = address.checked_sub(PAGE).ok_or(ErrorKind::InvalidInput)?;
@@ -66,14 +66,15 @@ impl Region {
         Region(Arc::new(Mapped { pages, around, length, is_taken: AtomicBool::new(is_taken) }))
     }
 
-    /// What the handler has of it, if none has it yet.
+    /// The handler's memory, if no handler has it yet.
     fn memory(&self) -> Option<Memory> {
         let is_taken = self.0.is_taken.swap(true, Ordering::Relaxed);
-        // SAFETY: a page before it and behind it is there, as long as the lender is, and nobody else gets this.
+        // SAFETY: `around` bytes, a page at least, are mapped in front of the region and behind it while the lender
+        // lives. Nobody else gets them, and the region itself is only accessed by atomics here.
         (!is_taken).then(|| unsafe { Memory::lent(self.0.begin().cast(), self.0.length, self.0.clone()) })
     }
 
-    /// Where it is, also for the handler.
+    /// Its address, for application and handler.
     pub fn address(&self) -> u64 {
         self.0.begin().as_ptr().expose_provenance() as u64
     }
@@ -85,21 +86,22 @@ impl Region {
 
     fn byte(&self, offset: usize) -> &AtomicU8 {
         assert!(offset < self.0.length, "byte {offset} of a region of {}", self.0.length);
-        // SAFETY: it lies in the region, which lives as long as the result may.
+        // SAFETY: it is within the region, which is mapped as long as this is borrowed, and only accessed atomically.
         unsafe { AtomicU8::from_ptr(self.0.begin().add(offset).as_ptr()) }
     }
 
-    /// A number in it, which others may change.
+    /// A number in it, which the handler may change too.
     ///
     /// # Panics
-    /// If it doesn't lie in the region, or the offset isn't a multiple of 8.
+    /// If it isn't within the region, or the offset isn't a multiple of 8.
     pub fn number(&self, offset: usize) -> &AtomicU64 {
         assert!(
             offset.is_multiple_of(8) && offset < self.0.length,
             "number {offset} of a region of {}",
             self.0.length
         );
-        // SAFETY: it lies in the region, with all its bytes, because the region's length is a multiple of 8, too.
+        // SAFETY: it is within the region, whose length is a multiple of 8, too, and which is mapped as long as this is
+        // borrowed.
         unsafe { AtomicU64::from_ptr(self.0.begin().add(offset).cast().as_ptr()) }
     }
 
@@ -124,7 +126,7 @@ impl Region {
     }
 }
 
-/// Maps a region where it shall be, or at some multiple of its length below 4 GiB where there is room.
+/// Maps a region at an address, or at some free multiple of its length below 4 GiB.
 fn at_or_anywhere(
     wish: Option<u64>,
     length: usize,
@@ -142,7 +144,7 @@ fn at_or_anywhere(
     tried.next().unwrap_or_else(|| Err(Error::other("there is no room below 4 GiB")))
 }
 
-/// A handler that runs in this process, with a region that its application has, too. Only one handler may have it.
+/// Makes a handler for this process, whose region the application shares. Only one handler may have a region.
 ///
 /// # Errors
 /// As for [`Handler::with_region`].
@@ -155,7 +157,7 @@ pub fn handler(image: &Image, region: &Region, settings: Settings) -> std::resul
 mod tests {
     use super::*;
 
-    /// There is room for fewer of them at a time.
+    /// How many of them are mapped at once.
     #[test]
     fn a_region_is_given_back_with_the_last_who_has_it() {
         for round in 0..5000 {

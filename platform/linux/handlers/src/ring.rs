@@ -1,7 +1,7 @@
-//! What a handler in the kernel says to its application: a ring of Linux's kind RINGBUF, as its reader has it.
+//! Reads messages of a handler in the kernel: the reader's side of a map of kind RINGBUF.
 //!
-//! `unsafe` here: the ring's pages are read. That is sound because only what the kernel says is there is read, it is
-//! checked to lie in the ring, and nobody writes there until this says that it has been read.
+//! `unsafe` here: the ring's pages are read. A message is read only after the kernel has published it, within the
+//! bounds of the ring, and the kernel doesn't overwrite it before this has advanced the consumer position.
 
 use std::io::Result;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,24 +10,24 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use crate::mapping::{Mapping, PAGE};
 
-/// What stands before each message: its length, and where it stands.
+/// The bytes in front of each message: its length, and its page.
 const HEAD: usize = 8;
 const IS_BUSY: u32 = 1 << 31;
 const IS_DISCARDED: u32 = 1 << 30;
 
-/// See the head of this file.
+/// The reader of a ring.
 #[derive(Debug)]
 pub struct Ring {
     map: OwnedFd,
-    /// How far it has been read.
+    /// The mapping of the consumer position.
     consumer: Mapping,
-    /// How far it has been written, and the ring twice.
+    /// The mapping of the producer position, and of the ring twice in a row.
     producer: Mapping,
     bytes: usize,
 }
 
 impl Ring {
-    /// The reader of a ring of so many bytes. There may be only one.
+    /// The reader of a ring of so many bytes. A ring may have only one.
     pub fn new(map: &OwnedFd, bytes: usize) -> Result<Ring> {
         let map = map.try_clone()?;
         let consumer = Mapping::shared(map.as_fd(), None, (0, PAGE), true)?;
@@ -38,7 +38,7 @@ impl Ring {
     /// The first message, if there is one.
     pub fn hear(&mut self) -> Option<Vec<u8>> {
         loop {
-            // SAFETY: both pages begin with such a number.
+            // SAFETY: both pages are mapped, and begin with a number that the kernel accesses atomically.
             let (read, written) = unsafe {
                 (
                     AtomicU64::from_ptr(self.consumer.begin().cast().as_ptr()),
@@ -50,7 +50,7 @@ impl Ring {
                 return None;
             }
             let place = PAGE + (begin as usize & (self.bytes - 1));
-            // SAFETY: messages begin at multiples of 8 within the ring.
+            // SAFETY: the place is within the ring, and a multiple of 8, as all messages are.
             let head = unsafe { AtomicU32::from_ptr(self.producer.begin().add(place).cast().as_ptr()) }
                 .load(Ordering::Acquire);
             if head & IS_BUSY != 0 {
@@ -58,7 +58,7 @@ impl Ring {
             }
             let length = (head & !IS_DISCARDED) as usize;
             assert!(length <= self.bytes, "a message of {length} bytes in a ring of {}", self.bytes);
-            // SAFETY: the ring stands there twice, so that no message has a break in it.
+            // SAFETY: the ring is mapped twice in a row, so that a message is contiguous. The kernel has published it.
             let message =
                 unsafe { slice::from_raw_parts(self.producer.begin().add(place + HEAD).as_ptr(), length) }
                     .to_vec();
@@ -70,7 +70,7 @@ impl Ring {
     }
 }
 
-/// Ready to be read when the handler has said something and wakes.
+/// Readable when the handler has sent a message and woken the application.
 impl AsFd for Ring {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.map.as_fd()

@@ -1,5 +1,5 @@
-//! A handler and the process that it belongs to, wherever it runs: the process has the handler's region, and what the
-//! handler passes on.
+//! Services: a handler and its process, wherever the handler runs. The process shares the handler's region, and gets
+//! the messages that the handler passes on.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Result;
@@ -30,22 +30,22 @@ pub enum Engine {
     Tap,
 }
 
-/// Where datagrams for a service come in.
+/// Where datagrams for a service arrive.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The network interface.
     pub interface: String,
     /// Its queue (by AF_XDP).
     pub queue: u32,
-    /// The port of UDP.
+    /// The UDP port.
     pub port: u16,
     /// What runs the handler.
     pub engine: Engine,
-    /// Where in Linux.
+    /// Where in the kernel.
     pub mode: Mode,
 }
 
-/// See the head of this file. The handler has gone when this is dropped.
+/// A service. Its handler is detached when this is dropped.
 pub struct Service {
     region: Region,
     port: u16,
@@ -57,15 +57,16 @@ enum Running {
     Here { station: Box<Station<Box<dyn Device + Send>>>, is_wire: bool, turns: Quiet },
 }
 
-/// By which another thread can change what the handler reads, when that is told not to read it any more.
+/// Lets another thread wait until the handler is quiet: after the handler was told not to read some data, until no run
+/// of it can still be reading them.
 #[derive(Clone, Debug)]
 pub struct Quiet(Option<Arc<Mutex<()>>>);
 
 impl Quiet {
-    /// Waits until no run of the handler is left that began before.
+    /// Waits until all runs of the handler that had begun before have ended.
     ///
     /// # Errors
-    /// This kernel can't tell.
+    /// The kernel doesn't support it.
     pub fn wait(&self) -> Result<()> {
         match &self.0 {
             Some(turns) => drop(turns.lock()),
@@ -77,10 +78,10 @@ impl Quiet {
 }
 
 impl Service {
-    /// Has a handler run at a place; and why not where that was wished more.
+    /// Attaches a handler at a place. Also returns why a preferred engine couldn't be used.
     ///
     /// # Errors
-    /// No engine takes it there, for people.
+    /// No engine accepts it there, and why.
     pub fn open(object: &[u8], place: &Place) -> std::result::Result<(Service, Option<String>), String> {
         let (service, why) = match place.engine {
             Engine::Xdp => (Service::in_linux(object, place)?, None),
@@ -136,12 +137,12 @@ impl Service {
         Ok(Service { region, port: place.port, running })
     }
 
-    /// The memory that the handler shares with this process.
+    /// The region of the handler.
     pub fn region(&self) -> &Region {
         &self.region
     }
 
-    /// What tells other threads when the handler rests.
+    /// Lets other threads wait until the handler is quiet.
     pub fn quiet(&self) -> Quiet {
         match &self.running {
             Running::Here { turns, .. } => turns.clone(),
@@ -149,24 +150,24 @@ impl Service {
         }
     }
 
-    /// Whether Linux runs the handler: then what it passes on comes to this process's sockets, and to [`Service::turn`]
-    /// else.
+    /// Whether the kernel runs the handler: then messages that it passes on come to this process's sockets, else to
+    /// [`Service::turn`].
     pub fn is_in_linux(&self) -> bool {
         matches!(self.running, Running::InLinux { .. })
     }
 
-    /// Handles what comes, as long as the interface is there, as [`Service::turn`] does.
+    /// Calls [`Service::turn`] while the interface exists.
     ///
     /// # Errors
-    /// The interface has gone.
+    /// The interface is gone.
     pub fn serve(&mut self, mut answers: impl FnMut(&[u8]) -> Vec<Vec<u8>>) -> Result<()> {
         loop {
             self.turn(Duration::from_millis(100), &mut answers)?;
         }
     }
 
-    /// Handles what has come, or comes within that time: `answers` says by which datagrams one is answered that the
-    /// handler has passed on.
+    /// Handles messages that have arrived, or arrive within this time. `answers` returns the datagrams that answer one
+    /// which the handler has passed on.
     ///
     /// # Errors
     /// The interface has gone.
@@ -204,7 +205,7 @@ impl Service {
 
 const NO_REGION: &str = "the handler has no REGION";
 
-/// A number that nobody can guess.
+/// An unpredictable number.
 fn seed() -> u64 {
     RandomState::new().hash_one(0)
 }

@@ -1,5 +1,6 @@
-//! The sockets of a service: they bring what its handler leaves to the process, and all where there is none. [`Client`]
-//! is a connection: whoever is slow is let go when others need the place, or the memory.
+//! The sockets of a service, for messages that its handler leaves to the process, and for all if there is no handler.
+//! [`Client`] is a connection. If connections or memory run out, the one that has been idle, or has had memory, for
+//! longest is closed.
 
 use std::collections::HashMap;
 use std::io::{Error, ErrorKind, Result};
@@ -8,18 +9,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Sockets that are open at a port, of both IPv4 and IPv6 where there is that.
+/// Open sockets at a port, of IPv4 and, if available, IPv6.
 pub struct Sockets {
     udp: UdpSocket,
     tcp: TcpListener,
 }
 
-/// What all connections may have together.
+/// Limits for all connections together.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Connections.
     pub connections: usize,
-    /// Bytes that are reserved ([`Client::reserve`]).
+    /// Reserved bytes ([`Client::reserve`]).
     pub bytes: usize,
 }
 
@@ -33,7 +34,7 @@ pub struct Client {
 struct Clients {
     limits: Limits,
     state: Mutex<State>,
-    /// Bytes are free again, or somebody has been let go.
+    /// Signals that bytes were freed, or a connection closed.
     changed: Condvar,
 }
 
@@ -46,9 +47,9 @@ struct State {
 
 struct Connected {
     stream: Arc<TcpStream>,
-    /// When it was last served, or came.
+    /// When it was last served, or accepted.
     served: Instant,
-    /// Bytes, and since when it has some.
+    /// Its reserved bytes, and since when it has some.
     reserved: usize,
     since: Instant,
     is_let_go: bool,
@@ -66,15 +67,14 @@ impl Sockets {
     /// Opens them.
     ///
     /// # Errors
-    /// The port is another one's, or may not be had.
+    /// The port is in use, or permission is missing.
     pub fn open(port: u16) -> Result<Sockets> {
         let any: [SocketAddr; 2] = [(Ipv6Addr::UNSPECIFIED, port).into(), ([0, 0, 0, 0], port).into()];
         Ok(Sockets { udp: UdpSocket::bind(&any[..])?, tcp: TcpListener::bind(&any[..])? })
     }
 
-    /// Serves them in threads of their own: `answers` says by which datagrams one is answered, `converse` serves a
-    /// connection until it ends. If there are too many connections, the one that was served longest ago is let go for
-    /// each that comes.
+    /// Serves the sockets in threads: `answers` returns the datagrams that answer one, `converse` serves a connection
+    /// until it ends. If there are too many connections, each new one closes the one that has been idle for longest.
     pub fn serve(
         self,
         limits: Limits,
@@ -133,30 +133,30 @@ impl Clients {
         Client { stream, number, all: self.clone() }
     }
 
-    /// Nobody leaves it half changed.
+    /// The shared state; it is consistent even if a thread panicked.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Client {
-    /// What it says, and is told.
+    /// Its stream.
     pub fn stream(&self) -> &TcpStream {
         &self.stream
     }
 
-    /// It has been served just now.
+    /// Notes that it was served just now.
     pub fn served(&self) {
         if let Some(client) = self.all.state().connected.get_mut(&self.number) {
             client.served = Instant::now();
         }
     }
 
-    /// Reserves memory for it: so many bytes in all, and those before no longer. If others have too much, the one that
-    /// has had some for longest is let go until there is room.
+    /// Changes its reservation to so many bytes. While there is no room, closes the connection that has had a
+    /// reservation for longest.
     ///
     /// # Errors
-    /// It has been let go itself.
+    /// It was closed itself.
     pub fn reserve(&self, bytes: usize) -> Result<()> {
         let mut state = self.all.state();
         loop {

@@ -1,6 +1,6 @@
-//! Drystone's own engine on a device: what arrives is given to its flow's handler, and what that decides is done. What
-//! is no flow's goes to an upcall, if there is one: a function of this process, which needs no proof, and runs in the
-//! thread that receives (paper 003, section V).
+//! Runs Drystone's own engine on a device: gives messages to the handlers of their flows, and acts on the verdicts.
+//! Messages without a flow go to an upcall, if there is one: a function of this process, which needs no verification,
+//! and runs in the receiving thread (*ASHs*, section V).
 
 use std::collections::VecDeque;
 use std::io::Result;
@@ -14,29 +14,29 @@ use rustix::time::{ClockId, clock_gettime};
 
 use crate::device::{Decision, Device};
 
-/// Messages that were handed on and that nobody has taken, at most: more are lost.
+/// The most messages that wait for the process; further ones are dropped.
 const WAITING: usize = 1024;
 
-/// What an application does with a message when it arrives, in its own address space.
+/// An upcall: what an application does with a message on arrival, in its own address space.
 pub type Upcall = Box<dyn FnMut(&mut Frame<'_>) -> Verdict + Send>;
 
-/// See the head of this file.
+/// A device with its flows.
 pub struct Station<D> {
     device: D,
-    /// Who gets what.
+    /// The flows.
     pub flows: Flows<Pages>,
-    /// What is called with what is no flow's; it may send it back, or consume it.
+    /// The upcall for messages without a flow. It may send them back, or consume them.
     pub upcall: Option<Upcall>,
     passed: VecDeque<Vec<u8>>,
 }
 
 impl<D: Device> Station<D> {
-    /// A device, and whose what comes from it is.
+    /// A station for a device with these flows.
     pub fn new(device: D, flows: Flows<Pages>) -> Station<D> {
         Station { device, flows, upcall: None, passed: VecDeque::new() }
     }
 
-    /// Does what is to be done with all that has arrived; how many messages that was.
+    /// Processes all messages that have arrived. Returns how many there were.
     ///
     /// # Errors
     /// The device is gone.
@@ -72,7 +72,7 @@ impl<D: Device> Station<D> {
         Ok(count)
     }
 
-    /// Waits until something arrives, for so long at most.
+    /// Waits until a message arrives, for so long at most.
     ///
     /// # Errors
     /// There are too many descriptors.
@@ -80,7 +80,7 @@ impl<D: Device> Station<D> {
         wait_for(&self.device, most)
     }
 
-    /// The first message that no handler has consumed: it belongs to the process.
+    /// The next message that no handler has consumed.
     pub fn take_passed(&mut self) -> Option<Vec<u8>> {
         self.passed.pop_front()
     }
@@ -91,7 +91,7 @@ impl<D: Device> Station<D> {
     }
 }
 
-/// Waits until something can be read there, for so long at most.
+/// Waits until descriptors are readable, for so long at most.
 pub(crate) fn wait_for(descriptor: &impl AsFd, most: Duration) -> Result<()> {
     let most = Timespec::try_from(most).map_err(std::io::Error::other)?;
     match poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&most)) {
@@ -100,7 +100,7 @@ pub(crate) fn wait_for(descriptor: &impl AsFd, most: Duration) -> Result<()> {
     }
 }
 
-/// Nanoseconds since the machine's start: what `time_now` tells handlers, in Linux's kernel too.
+/// Nanoseconds since the machine's start, as `time_now` returns to handlers, in the kernel too.
 pub fn time_now() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64

@@ -1,5 +1,4 @@
-//! Which messages a handler is for: as people say it, as a demultiplexer takes it, and as text that outlives the
-//! process which was told.
+//! Which messages a handler is for: from words of users, as a filter, and as text that is stored with a handler.
 
 use std::fmt;
 
@@ -7,18 +6,18 @@ use drystone_extension::demux::{Filter, Instruction};
 
 use crate::expression;
 
-/// See the head of this file.
+/// The messages that a handler is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// Whatever arrives.
+    /// All messages.
     Everything,
     /// Datagrams to a port, over IPv4.
     Port(u16),
-    /// What an expression of libpcap says.
+    /// Messages that match an expression of libpcap.
     Expression {
         /// The expression.
         text: String,
-        /// What libpcap made of it.
+        /// The program that libpcap has compiled it to.
         program: Vec<Instruction>,
     },
 }
@@ -28,10 +27,10 @@ const PORT: &str = "port ";
 const EXPRESSION: &str = "expression ";
 
 impl Wanted {
-    /// What an expression says, if the libpcap that is here understands it.
+    /// Messages that match an expression, which the installed libpcap compiles.
     ///
     /// # Errors
-    /// What libpcap says against it, or what is missing, for people.
+    /// Why libpcap refuses it, or what is missing, in words for people.
     pub fn expression(text: &str) -> Result<Wanted, String> {
         // To libpcap a new line is a space, too.
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -42,7 +41,7 @@ impl Wanted {
     /// A filter for these messages.
     ///
     /// # Errors
-    /// What libpcap made of the expression is no program, for people.
+    /// libpcap's program is invalid.
     pub fn filter(&self) -> Result<Filter, String> {
         match self {
             Wanted::Everything => Ok(Filter::everything()),
@@ -53,7 +52,7 @@ impl Wanted {
         }
     }
 
-    /// Text of which [`Wanted::read`] makes the same.
+    /// Its text form, which [`Wanted::read`] reads.
     pub(crate) fn written(&self) -> String {
         match self {
             Wanted::Everything => EVERYTHING.to_string(),
@@ -64,7 +63,7 @@ impl Wanted {
         }
     }
 
-    /// What was written so; none if it is something else.
+    /// Reads the text form; `None` if it is something else.
     pub(crate) fn read(written: &str) -> Option<Wanted> {
         if written == EVERYTHING {
             return Some(Wanted::Everything);

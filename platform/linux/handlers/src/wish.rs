@@ -1,4 +1,4 @@
-//! What commands of services let people say of where their handler runs.
+//! Command-line options of services: where their handler runs.
 
 use std::fmt::Display;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::{Engine, Mode, Place, Service};
 
-/// Where a handler shall run, if one shall.
+/// Where a handler is to run, if at all.
 #[derive(Args, Clone, Debug)]
 pub struct Wish {
     /// The network interface where a handler answers; without one, the process does all
@@ -24,10 +24,10 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// Has the handler run there for datagrams to a port. Says so if it is elsewhere than was wished most.
+    /// Runs the handler there for datagrams to a port. Reports it if the preferred engine isn't available.
     ///
     /// # Errors
-    /// No engine takes it, or there is no such object.
+    /// No engine accepts it, or the object file doesn't exist.
     pub fn open(
         &self,
         port: u16,
@@ -40,7 +40,7 @@ impl Wish {
         Ok(Some(service))
     }
 
-    /// Where it runs, for people; with what it has.
+    /// Where it runs, in words for people.
     pub fn told(&self, service: Option<&Service>, has: impl Display) -> String {
         match (service, &self.on) {
             (Some(service), Some(on)) if service.is_in_linux() => {

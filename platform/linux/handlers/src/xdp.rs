@@ -1,4 +1,4 @@
-//! Handlers that Linux runs (XDP): in a device's driver, or where the network stack begins.
+//! Handlers in Linux's kernel (XDP): in a device's driver, or at the entrance of the network stack.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,7 +14,7 @@ use crate::interface;
 use crate::region::Region;
 use crate::ring::Ring;
 
-/// Where in Linux a handler runs.
+/// Where in the kernel a handler runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "service", derive(clap::ValueEnum))]
 pub enum Mode {
@@ -37,7 +37,7 @@ impl Mode {
     }
 }
 
-/// A handler that the kernel has taken.
+/// A handler that the kernel has accepted.
 #[derive(Debug)]
 pub struct Xdp {
     program: OwnedFd,
@@ -46,10 +46,10 @@ pub struct Xdp {
 }
 
 impl Xdp {
-    /// Loads a handler. It isn't attached anywhere yet.
+    /// Loads a handler, without attaching it.
     ///
     /// # Errors
-    /// What the kernel says against it, or what this machine lacks, for people.
+    /// Why the kernel refuses it, or what this machine lacks, in words for people.
     pub fn load(image: &Image) -> Result<Xdp, String> {
         let mut maps = Vec::new();
         let mut region = None;
@@ -80,16 +80,15 @@ impl Xdp {
     /// Attaches it to a network interface, until the result is dropped.
     ///
     /// # Errors
-    /// There is no such interface, it has a handler already, or it can't have one in this mode.
+    /// The interface doesn't exist, has a handler already, or can't have one in this mode.
     pub fn attach(&self, interface: &str, mode: Mode) -> Result<Attached, String> {
         Attached::to(&self.program, interface, mode)
     }
 
-    /// What it says of a message, and the message afterwards; and the nanoseconds that a run takes when it is done so
-    /// often.
+    /// Runs it for a message, so many times. Returns its verdict, the message afterwards, and the nanoseconds of a run.
     ///
     /// # Errors
-    /// The kernel can't: messages need 14 bytes at least.
+    /// The kernel refuses: messages need at least 14 bytes.
     pub fn run(&self, message: &[u8], times: u32) -> io::Result<(Verdict, Vec<u8>, u32)> {
         let (verdict, message, took) = bpf::run(&self.program, message, times)?;
         Ok((Verdict::from_number(verdict.into()), message, took))
@@ -105,10 +104,10 @@ impl Xdp {
         self.maps.iter().map(|(name, map)| (name.as_str(), map))
     }
 
-    /// The reader of a ring, by its name in the file. There may be only one.
+    /// The reader of a ring, by its name in the file. A ring may have only one.
     ///
     /// # Errors
-    /// There is no such ring, or no memory to map it.
+    /// The ring doesn't exist, or there is no memory to map it.
     pub fn ring(&self, name: &str) -> io::Result<Ring> {
         let map = self.table(name).filter(|map| map.definition().kind == kind::RINGBUF);
         let map = map.ok_or_else(|| io::Error::other(format!("there is no ring `{name}`")))?;
@@ -126,7 +125,7 @@ impl Xdp {
     }
 }
 
-/// A handler at its place, until this is dropped.
+/// A handler that is attached until this is dropped.
 #[derive(Debug)]
 pub struct Attached {
     link: OwnedFd,
@@ -151,18 +150,17 @@ impl Attached {
         Attached::new(program, interface, number, mode)
     }
 
-    /// Another program is there from the next message on.
+    /// Replaces the program.
     pub(crate) fn replace(&self, program: &OwnedFd) -> io::Result<()> {
         bpf::update(&self.link, program)
     }
 
-    /// What has stayed attached.
+    /// Opens a pinned attachment.
     pub(crate) fn pinned(path: &Path) -> io::Result<Attached> {
         Ok(Attached { link: bpf::pinned(path)?, is_pinned: true })
     }
 
-    /// Lets it stay there, as long as it has this or another name in a BPF file system, also when this process has
-    /// ended.
+    /// Pins it: it stays attached while it has a name in a BPF file system, even when this process has ended.
     pub(crate) fn pin(&mut self, path: &Path) -> io::Result<()> {
         bpf::pin(&self.link, path)?;
         self.is_pinned = true;
@@ -180,7 +178,7 @@ impl Drop for Attached {
     }
 }
 
-/// Constants that name maps by number name them by descriptor then.
+/// Replaces the numbers of maps in constants by descriptors.
 fn with_descriptors(slots: &[Slot], maps: &[(String, Map)]) -> Vec<Slot> {
     let mut slots = slots.to_vec();
     let mut at = 0;

@@ -1,9 +1,7 @@
-//! Executable memory on Unix. What is written to at some address is never executed there, and what is executed never
-//! written.
+//! Executable memory on Unix (W^X): no address is ever both written and executed.
 //!
-//! `unsafe` here and in the modules below: memory is had from the operating system, and lent as bytes. That is sound
-//! because each piece of code has its place alone for as long as it lives, and nobody is told where that could be
-//! written.
+//! `unsafe` here and in the modules below: memory is mapped, and lent as bytes. That is sound because each piece of
+//! code owns its place while it lives, and no address at which it could be written leaves this module.
 
 mod near;
 mod own;
@@ -16,7 +14,7 @@ use alloc::{format, string::String};
 use core::ops::Deref;
 use std::io;
 
-/// Pages with code in them.
+/// Code in executable memory.
 #[derive(Debug)]
 pub struct Pages(Kind);
 
@@ -29,8 +27,7 @@ enum Kind {
 
 /// Puts code into memory where it can be executed.
 ///
-/// A process that is forked from this one can't run it: what `Pages` lead to must be compiled anew there, and using
-/// them panics.
+/// A process that is forked from this one can't run this code: it panics there, and has to compile the program anew.
 pub fn pages(code: &[u8]) -> Result<Pages, String> {
     #[cfg(target_os = "linux")]
     if let Some(piece) = pool::place(code) {

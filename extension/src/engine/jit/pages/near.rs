@@ -1,10 +1,10 @@
-//! Where code is best put.
+//! Addresses for code.
 
 use core::ptr::without_provenance_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// An address for so many bytes of code, multiples of a page, near the code that runs now: processors take longer for
-/// calls that go far, as from where the system would put them by itself. It is a wish, which the system may not grant.
+/// An address for so many bytes of code, a multiple of a page, near the code of this process: processors take longer
+/// for distant calls. It is a hint, which the system may not follow.
 pub fn near<T>(bytes: usize) -> *mut T {
     static TAKEN: AtomicUsize = AtomicUsize::new(0);
     const APART: usize = 1 << 24;

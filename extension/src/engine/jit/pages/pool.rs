@@ -1,15 +1,15 @@
-//! Places for small pieces of code, without a system call for each.
+//! A pool of places for small pieces of code, without a system call for each.
 //!
-//! The memory is mapped twice: at one address it is written, at another executed. No address allows both, at any time;
-//! only this module knows the one for writing; and there is nothing at it but code that was compiled. A program can't
-//! write there: its accesses are proved, or confined. So this gives away nothing to who can't already write to
-//! addresses of his choice in this process, and who finds out which.
+//! The memory is mapped twice: at one address it is written, at another executed. No address allows both at any time,
+//! and only this module knows the one for writing. A program can't write there, because its accesses are proved or
+//! confined. So the second mapping helps only an attacker who can already write to addresses of his choice in this
+//! process, and finds that one.
 //!
-//! What a processor read before others wrote there must not be executed. Processors see to that themselves where they
-//! execute what they wrote long before; and a piece is used again only after a barrier, which makes every one of them
-//! forget what it read ahead. There is one for many pieces.
+//! A processor must not execute stale instructions that it has fetched before a place was rewritten. So a place is
+//! reused only after a barrier (membarrier), which discards prefetched instructions on all processors. One barrier
+//! serves many places.
 //!
-//! A forked process would share the memory, so it gets none of it.
+//! A forked process would share the memory, so the mappings aren't inherited.
 
 extern crate std;
 
@@ -26,17 +26,17 @@ use rustix::io::{Errno, Result};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap, mmap_anonymous};
 use rustix::thread::{MembarrierCommand, membarrier};
 
-/// Bytes that are mapped at once.
+/// Bytes of a mapping.
 const ARENA: usize = 1 << 20;
-/// Bytes that are made places of one size at once.
+/// Bytes that are divided into places of one size at once.
 const SPAN: usize = 1 << 16;
-/// Sizes of places are powers of two, from this one on.
+/// The smallest size of places. All are powers of two.
 const SMALLEST: usize = 1 << 9;
 const SIZES: usize = 6;
-/// As many are given up before there is a barrier for them.
+/// How many places are freed before a barrier makes them usable again.
 const BATCH: usize = 32;
 
-/// What lies where there is no code: `int3`.
+/// Fills unused memory: `int3`.
 const NOTHING: u8 = 0xcc;
 
 static POOL: Mutex<Option<Pool>> = Mutex::new(None);
@@ -47,12 +47,12 @@ pub(super) fn place(code: &[u8]) -> Option<Piece> {
     let mut pool = pool();
     let is_here = pool.as_ref().is_some_and(|pool| pool.is_here.load(Ordering::Relaxed));
     if !is_here {
-        // At the first time, and in a process that was forked.
+        // The first time, and in a forked process.
         *pool = Some(Pool::new().ok()?);
     }
     let pool = pool.as_mut()?;
     let place = pool.take(size).ok()?;
-    // SAFETY: the place is larger than the code, and was given to nobody.
+    // SAFETY: the place is mapped, as large as the code at least, and nobody else's.
     unsafe { place.written.copy_from_nonoverlapping(code.as_ptr(), code.len()) };
     Some(Piece { place, size, code: code.len(), is_here: pool.is_here })
 }
@@ -61,13 +61,13 @@ fn pool() -> MutexGuard<'static, Option<Pool>> {
     POOL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Which size of places is enough.
+/// The index of the smallest sufficient size.
 fn size_for(bytes: usize) -> Option<usize> {
     let size = bytes.max(SMALLEST).next_power_of_two().trailing_zeros() - SMALLEST.trailing_zeros();
     Some(size as usize).filter(|&size| size < SIZES)
 }
 
-/// A piece of code.
+/// A piece of code, which owns its place.
 #[derive(Debug)]
 pub(super) struct Piece {
     place: Place,
@@ -76,16 +76,16 @@ pub(super) struct Piece {
     is_here: &'static AtomicBool,
 }
 
-/// Where it is executed, and where written.
+/// Memory for code: where it is executed, and where it is written.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     executed: *mut u8,
     written: *mut u8,
 }
 
-// SAFETY: it is memory of the process, which is there for ever; who has it is who may use it.
+// SAFETY: the memory is never unmapped, and belongs to no thread.
 unsafe impl Send for Place {}
-// SAFETY: it is changed only by who has it alone.
+// SAFETY: it is written only by its owner, in `place` and `Piece::drop`, or before it has one.
 unsafe impl Sync for Place {}
 
 impl Piece {
@@ -93,7 +93,7 @@ impl Piece {
     pub fn code(&self) -> &[u8] {
         let is_here = self.is_here.load(Ordering::Relaxed);
         assert!(is_here, "this code was compiled before the process was forked; compile it again");
-        // SAFETY: they were written when it was made, and won't be again until this is dropped.
+        // SAFETY: the place has so many bytes, and isn't written before this is dropped.
         unsafe { slice::from_raw_parts(self.place.executed, self.code) }
     }
 }
@@ -104,7 +104,7 @@ impl Drop for Piece {
         if let Some(pool) = pool.as_mut()
             && self.is_here.load(Ordering::Relaxed)
         {
-            // SAFETY: the place is its own until it is given up.
+            // SAFETY: the place is this one's, and nobody borrows it any more.
             unsafe { self.place.written.write_bytes(NOTHING, self.code) };
             pool.given_up[self.size].push(self.place);
         }
@@ -112,25 +112,25 @@ impl Drop for Piece {
 }
 
 struct Pool {
-    /// Of each size, places that nobody has read since the last barrier.
+    /// For each size, places that were free before the last barrier, and new ones.
     ready: [Vec<Place>; SIZES],
     given_up: [Vec<Place>; SIZES],
-    /// What is left of the last arena.
+    /// The rest of the last mapping.
     rest: Option<(Place, usize)>,
-    /// Whether this process is the one that made it.
+    /// True in the process that has made the pool, but not in processes that were forked from it.
     is_here: &'static AtomicBool,
 }
 
 impl Pool {
     fn new() -> Result<Pool> {
         membarrier(MembarrierCommand::RegisterPrivateExpeditedSyncCore)?;
-        // SAFETY: nothing says where it must lie.
+        // SAFETY: no address is demanded, so that no other mapping is replaced.
         let mark = unsafe {
             mmap_anonymous(null_mut(), 1 << 12, readable_and(ProtFlags::WRITE), MapFlags::PRIVATE)?
         };
-        // SAFETY: it is nobody else's, and its bytes become 0 in a forked process: no longer true.
+        // SAFETY: the mapping is new. In a forked process its bytes become 0: false.
         unsafe { madvise(mark, 1 << 12, Advice::LinuxWipeOnFork)? };
-        // SAFETY: it is there for ever.
+        // SAFETY: the mapping is never unmapped, and only accessed as this atomic.
         let is_here = unsafe { AtomicBool::from_ptr(mark.cast()) };
         is_here.store(true, Ordering::Relaxed);
         Ok(Pool { ready: Default::default(), given_up: Default::default(), rest: None, is_here })
@@ -156,7 +156,7 @@ impl Pool {
             Some((rest, left)) if left > 0 => (rest, left),
             _ => (arena()?, ARENA),
         };
-        // SAFETY: nobody has it yet.
+        // SAFETY: the span is mapped, and no place of it has an owner yet.
         unsafe { first.written.write_bytes(NOTHING, SPAN) };
         self.rest = Some((first.plus(SPAN), left - SPAN));
         Ok(first)
@@ -169,7 +169,7 @@ impl Place {
     }
 }
 
-/// Memory that is mapped twice. It is never given back.
+/// Maps memory twice, for ever.
 fn arena() -> Result<Place> {
     let file = file()?;
     ftruncate(&file, ARENA as u64)?;
@@ -182,17 +182,16 @@ fn arena() -> Result<Place> {
 fn file() -> Result<OwnedFd> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     match memfd_create("code", flags | MemfdFlags::EXEC) {
-        // Before Linux 6.3 all could be executed.
+        // Before Linux 6.3 all files of memory are executable.
         Err(Errno::INVAL) => memfd_create("code", flags),
         result => result,
     }
 }
 
 fn map(wish: *mut c_void, allowed: ProtFlags, file: &OwnedFd) -> Result<*mut u8> {
-    // SAFETY: it takes nobody's place, because nothing says that it must lie where it is wished; the file is nobody
-    // else's.
+    // SAFETY: the address is only a hint, so that no other mapping is replaced.
     let begin = unsafe { mmap(wish, ARENA, readable_and(allowed), MapFlags::SHARED, file, 0)? };
-    // SAFETY: it stays as it is in this process.
+    // SAFETY: the mapping is new; in this process nothing changes.
     unsafe { madvise(begin, ARENA, Advice::LinuxDontFork)? };
     Ok(begin.cast())
 }
@@ -210,7 +209,7 @@ mod tests {
         let piece = place(&[0x90; 100]).unwrap();
         let Place { executed, .. } = piece.place;
         drop(piece);
-        // SAFETY: it stays mapped. Another test may have it by now: then it isn't what it was either.
+        // SAFETY: it stays mapped. If another test has the place by now, other code is there.
         let left = unsafe { slice::from_raw_parts(executed, 100) };
         assert_ne!(left, [0x90; 100]);
     }

@@ -1,6 +1,6 @@
-//! What is attached to a network interface.
+//! Links: programs that are attached to network interfaces.
 //!
-//! `unsafe` here is as the module above says: these commands take no addresses.
+//! `unsafe` here: these commands take no addresses.
 
 use std::io::Result;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -17,8 +17,7 @@ struct LinkCreate {
 }
 impl Attributes for LinkCreate {}
 
-/// Attaches a program to a network interface, until what it gives is closed. `flags` are XDP's (`XDP_FLAGS_SKB_MODE`,
-/// ...).
+/// Attaches a program to a network interface, until the link is closed. `flags` are XDP's (`XDP_FLAGS_SKB_MODE`, ...).
 pub fn attach_xdp(program: &OwnedFd, interface: u32, flags: u32) -> Result<OwnedFd> {
     let program = program.as_raw_fd() as u32;
     let mut attributes = LinkCreate { program, target: interface, attach_type: XDP_ATTACH, flags };
@@ -36,7 +35,7 @@ struct LinkUpdate {
 }
 impl Attributes for LinkUpdate {}
 
-/// Another program is attached in place of the one before: each packet meets one of them, and none meets none.
+/// Replaces the attached program atomically.
 pub fn update(link: &OwnedFd, program: &OwnedFd) -> Result<()> {
     let (link, program) = (link.as_raw_fd() as u32, program.as_raw_fd() as u32);
     let mut attributes = LinkUpdate { link, program, ..Default::default() };
@@ -51,13 +50,13 @@ struct LinkDetach {
 }
 impl Attributes for LinkDetach {}
 
-/// Detaches what is attached, also if others have it, too.
+/// Detaches the program, even if others have the link, too.
 pub fn detach(link: &OwnedFd) -> Result<()> {
     // SAFETY: there are no addresses in it.
     unsafe { bpf(Command::LinkDetach, &mut LinkDetach { link: link.as_raw_fd() as u32 }).map(drop) }
 }
 
-/// What no other link has as long as this one lives.
+/// The identity of a link.
 pub fn identity(link: &OwnedFd) -> Result<u32> {
     Ok(u32::from_ne_bytes(number(&info::<32>(link)?, 4)))
 }
@@ -71,14 +70,14 @@ struct ById {
 }
 impl Attributes for ById {}
 
-/// The program that is attached.
+/// The attached program.
 pub fn program_of(link: &OwnedFd) -> Result<OwnedFd> {
     let id = u32::from_ne_bytes(number(&info::<32>(link)?, 8));
     // SAFETY: there are no addresses in it.
     unsafe { descriptor(Command::ProgramById, &mut ById { id, ..ById::default() }) }
 }
 
-/// The network interface that a handler is attached to, by its number; 0 if that has gone.
+/// The number of the link's network interface; 0 if that is gone.
 pub fn interface_of(link: &OwnedFd) -> Result<u32> {
     Ok(u32::from_ne_bytes(number(&info::<32>(link)?, 16)))
 }

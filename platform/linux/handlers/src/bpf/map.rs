@@ -1,6 +1,7 @@
-//! Maps: what programs in the kernel and processes both have.
+//! Maps, which programs in the kernel and processes share.
 //!
-//! `unsafe` here is as the module above says: keys and values are as long as the map's.
+//! `unsafe` here: the kernel is given valid addresses, as the module above says; keys and values are as long as the
+//! map's.
 
 use std::io::{Error, Result};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -37,16 +38,18 @@ struct Element {
 }
 impl Attributes for Element {}
 
+/// Does a command on an element of a map.
+///
 /// # Safety
-/// `key` and `value` are as long as the map's.
+/// `key` and `value` point to as many bytes as the map's keys and values have.
 unsafe fn element(command: Command, map: &OwnedFd, key: *const u8, value: *const u8) -> Result<()> {
     let map = map.as_raw_fd() as u32;
     let mut attributes = Element { map, key: key as u64, value: value as u64, ..Default::default() };
-    // SAFETY: the caller's promise.
+    // SAFETY: key and value are as long as the kernel takes them to be.
     unsafe { bpf(command, &mut attributes).map(drop) }
 }
 
-/// A map, and how long its keys and values are.
+/// A map, with the length of its keys and values.
 #[derive(Debug)]
 pub struct Map {
     fd: OwnedFd,
@@ -54,7 +57,7 @@ pub struct Map {
 }
 
 impl Map {
-    /// Makes one.
+    /// Makes a map.
     pub fn new(name: &str, definition: Definition) -> Result<Map> {
         let Definition { kind, key, value, entries, flags, extra } = definition;
         let name = short_name(name);
@@ -65,7 +68,7 @@ impl Map {
         Ok(Map { fd, definition })
     }
 
-    /// One that has a name in a BPF file system.
+    /// Opens a map that is pinned in a BPF file system.
     pub fn pinned(path: &Path) -> Result<Map> {
         let fd = pinned(path)?;
         let info = info::<24>(&fd)?;
@@ -75,7 +78,7 @@ impl Map {
         Ok(Map { fd, definition })
     }
 
-    /// How it was made.
+    /// Its definition.
     pub fn definition(&self) -> &Definition {
         &self.definition
     }
@@ -85,10 +88,10 @@ impl Map {
         &self.fd
     }
 
-    /// What stands under a key.
+    /// The value under a key.
     ///
     /// # Panics
-    /// If the key hasn't got as many bytes as the map's.
+    /// If the key isn't as long as the map's.
     pub fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         assert_eq!(key.len(), self.definition.key as usize);
         self.has_one_value()?;
@@ -105,7 +108,7 @@ impl Map {
     /// Puts a value under a key.
     ///
     /// # Panics
-    /// If they haven't got as many bytes as the map's.
+    /// If they aren't as long as the map's.
     pub fn set(&self, key: &[u8], value: &[u8]) -> Result<()> {
         assert_eq!((key.len(), value.len()), (self.definition.key as usize, self.definition.value as usize));
         self.has_one_value()?;
@@ -113,7 +116,7 @@ impl Map {
         unsafe { element(Command::Update, &self.fd, key.as_ptr(), value.as_ptr()) }
     }
 
-    /// Else the kernel writes, and reads, as many as there are processors.
+    /// Refuses maps of the kinds that have a value for each processor: the kernel accesses so many values of those.
     fn has_one_value(&self) -> Result<()> {
         const FOR_EACH_PROCESSOR: [u32; 4] = [5, 6, 10, 21];
         if FOR_EACH_PROCESSOR.contains(&self.definition.kind) {
@@ -124,10 +127,10 @@ impl Map {
         Ok(())
     }
 
-    /// Takes a key out. One that isn't there is fine.
+    /// Removes a key, if it is there.
     ///
     /// # Panics
-    /// If it hasn't got as many bytes as the map's.
+    /// If it isn't as long as the map's.
     pub fn remove(&self, key: &[u8]) -> Result<()> {
         assert_eq!(key.len(), self.definition.key as usize);
         // SAFETY: it is as long as the map's.
@@ -138,13 +141,13 @@ impl Map {
         }
     }
 
-    /// All keys, while nobody removes any.
+    /// All keys. Nobody may remove keys meanwhile.
     pub fn keys(&self) -> Result<Vec<Vec<u8>>> {
         let mut keys: Vec<Vec<u8>> = Vec::new();
         loop {
             let mut next = vec![0; self.definition.key as usize];
             let last = keys.last().map_or(std::ptr::null(), |key| key.as_ptr());
-            // SAFETY: both are as long as the map's, or the first is none.
+            // SAFETY: both are as long as the map's; null, for the first key, is allowed.
             match unsafe { element(Command::NextKey, &self.fd, last, next.as_mut_ptr()) } {
                 Ok(()) => keys.push(next),
                 Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(keys),
@@ -154,9 +157,9 @@ impl Map {
     }
 }
 
-/// Lets nobody change a map any more from outside the kernel.
+/// Freezes a map: only programs in the kernel can change it from now on.
 pub fn freeze(map: &OwnedFd) -> Result<()> {
     let mut attributes = Element { map: map.as_raw_fd() as u32, ..Default::default() };
-    // SAFETY: there are no addresses in it that are looked at.
+    // SAFETY: the command reads no addresses.
     unsafe { bpf(Command::Freeze, &mut attributes).map(drop) }
 }

@@ -1,6 +1,6 @@
-//! What the kernel has of a gate. It stays when who made it has ended, if its link and its maps have names in Linux's
-//! file system for BPF, by which others take it up again. Which flows it has they know from there, too
-//! (`crate::pinned`). Of one that stays, each flow is an owner of its own, whose number in the ledger is the flow's.
+//! The kernel's part of a gate. It outlives the process if its link and maps are pinned in a BPF file system, where
+//! other processes find it, and records of its flows (`crate::pinned`). In a pinned gate each flow has an owner of its
+//! own, with the flow's number.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,7 +20,7 @@ const LINK: &str = "link";
 const LEDGER: &str = "ledger";
 const PROGRAMS: &str = "programs";
 
-/// See the head of this file.
+/// A gate's link and maps.
 pub(crate) struct Kept {
     attached: Attached,
     pub(super) ledger: Ledger,
@@ -28,10 +28,10 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Numbers of its flows are below that.
+    /// The bound of its flows' numbers.
     pub const FLOWS: u16 = OWNERS as u16;
 
-    /// One that passes everything on. It stays if it gets a name.
+    /// Makes a gate that passes everything on. It outlives the process if it is pinned.
     pub fn open(interface: &str, mode: Mode) -> Result<Kept, String> {
         let ledger = Ledger::new().map_err(|error| cant("make a map", "ledger", &error))?;
         let programs = Programs::new().map_err(|error| cant("make a map", "programs", &error))?;
@@ -40,7 +40,7 @@ impl Kept {
         Ok(Kept { attached, ledger, programs })
     }
 
-    /// The one that has its names in a folder.
+    /// Opens the gate that is pinned in a folder.
     pub fn pinned(folder: &Path) -> io::Result<Kept> {
         Ok(Kept {
             attached: Attached::pinned(&folder.join(LINK))?,
@@ -49,14 +49,14 @@ impl Kept {
         })
     }
 
-    /// Gives it names in another folder, too.
+    /// Pins it in another folder, too.
     pub fn pin(&mut self, folder: &Path) -> io::Result<()> {
         bpf::pin(self.ledger.map.fd(), &folder.join(LEDGER))?;
         bpf::pin(self.programs.map.fd(), &folder.join(PROGRAMS))?;
         self.attached.pin(&folder.join(LINK))
     }
 
-    /// What its program would be for such filters, which lead to the numbers of flows; the first wins of equal ones.
+    /// Makes its program for filters with the numbers of their flows. Of equal filters the first wins.
     pub fn program(&self, filters: Vec<(Filter, u16)>) -> Result<OwnedFd, String> {
         // All rows are in the program: nobody can make it slow by keys that collide.
         let mut demultiplexer = Demultiplexer::walking(0);
@@ -66,42 +66,42 @@ impl Kept {
         self.load(&demultiplexer.classifier())
     }
 
-    /// The same of filters that were merged.
+    /// Makes its program for filters in a demultiplexer.
     pub(super) fn load(&self, classifier: &Classifier<u16, NoCode>) -> Result<OwnedFd, String> {
         program::load(classifier, &self.ledger, &self.programs)
     }
 
-    /// All that a flow needs is there before a program leads to it.
+    /// Prepares a flow, before a program jumps to its handler.
     pub fn prepare(&self, number: u16, share: Share, handler: &OwnedFd) -> Result<(), String> {
         self.ledger.admit(number.into(), share);
         self.begin(number, number.into(), handler)
     }
 
-    /// The same for an owner who was admitted before.
+    /// Prepares a flow of a known owner.
     pub(super) fn begin(&self, number: u16, owner: usize, handler: &OwnedFd) -> Result<(), String> {
         self.ledger.begin(number, owner);
         self.programs.put(number, handler)
     }
 
-    /// Another program is the gate from the next message on; the one before has ended when this comes back.
+    /// Replaces the gate's program. When this returns, no run of the former one is under way.
     pub fn replace(&self, program: &OwnedFd) -> Result<(), String> {
         self.follow(program)?;
         wait_for_runs();
         Ok(())
     }
 
-    /// The same, but that the one before may still be under way.
+    /// Replaces the gate's program. Runs of the former one may still be under way.
     pub(super) fn follow(&self, program: &OwnedFd) -> Result<(), String> {
         let replaced = self.attached.replace(program);
         replaced.map_err(|error| format!("can't replace a gate's program: {error}"))
     }
 
-    /// No program leads to that flow any more.
+    /// Frees a flow to which no program jumps any more.
     pub fn forget(&self, number: u16) {
         self.programs.clear(number);
     }
 
-    /// What became of a flow's messages so far.
+    /// The statistics of a flow.
     pub fn counts(&self, number: u16) -> Counts {
         self.ledger.counts(number)
     }

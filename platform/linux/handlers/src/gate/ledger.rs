@@ -1,5 +1,5 @@
-//! What a gate's program and its process both have: whose each flow is, what became of its messages, and the owners'
-//! shares. It is one value of a map, which both read and write as numbers.
+//! The ledger that a gate's program shares with its process: the owner of each flow, the statistics of its messages,
+//! and the owners' shares. It is the value of a map, an array of numbers for both.
 
 use std::io::Result;
 use std::ops::{Add, AddAssign};
@@ -11,18 +11,18 @@ use drystone_extension::handler::{Share, tables::kind};
 use crate::bpf::Map;
 use crate::mapping::Words;
 
-/// Flows have numbers below that, from 1 on; a power of two, as those of owners, too.
+/// Numbers of flows are from 1 to below this power of two, and so are those of owners.
 pub(super) const FLOWS: usize = 1 << 12;
 pub(super) const OWNERS: usize = 1 << 10;
 
-/// Bytes of what is said of one, of flows and of owners alike, as a number of bits to shift by.
+/// The binary logarithm of the bytes of an entry, of flows and owners alike.
 pub(super) const SHIFT: u32 = 5;
 const WORDS: usize = (1 << SHIFT) / 8;
 
-/// Where owners begin, in bytes: behind the flows.
+/// The offset of the first owner, behind the flows.
 pub(super) const OWNERS_AT: usize = FLOWS << SHIFT;
 
-/// What is said of a flow, in bytes from its beginning: its owner's number, and [`Counts`].
+/// Offsets in the entry of a flow: its owner's number, and [`Counts`].
 pub(super) mod flow {
     pub const OWNER: usize = 0;
     pub const RUNS: usize = 8;
@@ -30,22 +30,22 @@ pub(super) mod flow {
     pub const MISSED: usize = 24;
 }
 
-/// What is said of an owner: its [`super::Share`], and what it has used of it: in the upper half the window's number,
-/// in the lower half its runs in it, so that both change at once, whichever processors count.
+/// Offsets in the entry of an owner: its [`super::Share`], and how much it has used, with the window's number in the
+/// upper half and the runs in the lower half, so that all processors change both at once.
 pub(super) mod owner {
     pub const RUNS: usize = 0;
     pub const WINDOW: usize = 8;
     pub const USED: usize = 16;
 }
 
-/// What became of the messages of a flow, or of all flows of an owner.
+/// Statistics of a flow, or of all flows of an owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Runs of the handler.
     pub runs: u64,
-    /// Messages for which it didn't run, because its owner's share was used up: they were passed on.
+    /// Messages that were passed on, because the owner's share was used up.
     pub lazily: u64,
-    /// Messages for which the kernel wouldn't run it; they were passed on, too.
+    /// Messages that were passed on, because the kernel wouldn't run the handler.
     pub missed: u64,
 }
 
@@ -67,7 +67,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// See the head of this file.
+/// The process's view of a ledger.
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub map: Map,
@@ -83,7 +83,7 @@ impl Ledger {
         Ledger::of(Map::new("ledger", definition)?)
     }
 
-    /// The one that a map holds, which may be another gate's of before.
+    /// The ledger in a map, which may be of a gate that another process made.
     pub fn of(map: Map) -> Result<Ledger> {
         let words = Words::of(&map)?;
         Ok(Ledger { map, words })
@@ -97,7 +97,7 @@ impl Ledger {
         &self.words[OWNERS_AT / 8 + number * WORDS + at / 8]
     }
 
-    /// A flow that nobody has yet is an owner's.
+    /// Gives a free flow to an owner.
     pub fn begin(&self, number: u16, owner: usize) {
         self.of_flow(number, flow::OWNER).store(owner as u64, Relaxed);
         for count in [flow::RUNS, flow::LAZILY, flow::MISSED] {
@@ -110,7 +110,7 @@ impl Ledger {
         Counts { runs: count(flow::RUNS), lazily: count(flow::LAZILY), missed: count(flow::MISSED) }
     }
 
-    /// Gives an owner another share.
+    /// Sets the share of an owner.
     pub fn share(&self, owner: usize, Share { runs, window }: Share) {
         // Of what is counted in half a number some must be left for those who count at the same time.
         let most = u64::from(u32::MAX / 2);
@@ -119,7 +119,7 @@ impl Ledger {
         self.of_owner(owner, owner::WINDOW).store(window.max(1), Relaxed);
     }
 
-    /// An owner begins, and has used nothing.
+    /// Adds an owner, who has used nothing.
     pub fn admit(&self, owner: usize, share: Share) {
         self.of_owner(owner, owner::USED).store(0, Relaxed);
         self.share(owner, share);

@@ -1,9 +1,9 @@
-//! Many handlers at one interface in Linux's kernel. What [`drystone_extension::handler::Flows`] does in Drystone's own
-//! engine a gate has done there: a program that is made of the filters finds whose a message is, counts a run against
-//! its owner's share, and goes on with the handler. Beyond the share, and what nobody wants, is passed on.
+//! Gates: many handlers at one interface in Linux's kernel. A gate does there what
+//! [`drystone_extension::handler::Flows`] do in Drystone's own engine: a program that is compiled from the filters
+//! finds the flow of a message, counts the run against the owner's share, and jumps to the handler. Messages beyond the
+//! share, and those that no flow wants, are passed on.
 //!
-//! The program is made anew whenever a filter comes or goes, and takes the place of the one before at once: every
-//! message meets one of them.
+//! The program is compiled anew whenever a flow is attached or detached, and replaces the former one atomically.
 
 mod kept;
 mod ledger;
@@ -23,7 +23,7 @@ pub use ledger::Counts;
 use ledger::{FLOWS, OWNERS};
 use runs::wait_for_runs;
 
-/// A flow of a gate: a filter with a handler. Numbers of flows that were detached are used again.
+/// The number of a flow of a gate. Numbers of detached flows are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowId(u16);
 
@@ -35,28 +35,27 @@ struct Flow {
 
 struct Owner {
     number: usize,
-    /// Of its flows that are none any more.
+    /// Statistics of its detached flows.
     before: Counts,
 }
 
-/// See the head of this file. When it is dropped, the interface has no handler any more.
+/// A gate at an interface, from which it is detached when this is dropped.
 pub struct Gate {
     kept: Kept,
     demultiplexer: Demultiplexer<u16, NoCode>,
     flows: BTreeMap<u16, Flow>,
     owners: BTreeMap<OwnerId, Owner>,
     share: Share,
-    /// Numbers that are no flows' any more, but the kernel's program still has them, because it took no other one.
+    /// Numbers of detached flows that the kernel's program still has, because the kernel refused the next program.
     stale: BTreeSet<u16>,
 }
 
 impl Gate {
-    /// A gate at a network interface, which passes everything on as long as it has no flows. Owners have such a share,
-    /// if it isn't said otherwise; of a handler's rounds Linux tells nothing, so each of its runs is one.
+    /// Attaches a gate without flows to a network interface; it passes everything on. `share` is what owners have by
+    /// default. Each run counts once, because Linux doesn't report rounds of loops.
     ///
     /// # Errors
-    /// There is no such interface, it has a handler already, or it can't have one in this mode; or there is no right
-    /// to. For people.
+    /// The interface doesn't exist, has a handler already, or can't have one in this mode; or permission is missing.
     pub fn open(interface: &str, mode: Mode, share: Share) -> Result<Gate, String> {
         let kept = Kept::open(interface, mode)?;
         // All rows are in the program: nobody can make it slow by keys that collide.
@@ -65,7 +64,7 @@ impl Gate {
         Ok(Gate { kept, demultiplexer, flows, owners, share, stale })
     }
 
-    /// Gives an owner another share.
+    /// Sets the share of an owner.
     ///
     /// # Errors
     /// There are too many owners.
@@ -75,12 +74,12 @@ impl Gate {
         Ok(())
     }
 
-    /// From now on the handler runs for what the filter wants, unless another one wins. One handler can be that of
-    /// several flows.
+    /// Attaches a handler: it runs for the messages of this filter, unless a filter of higher rank wants them. Several
+    /// flows can have the same handler.
     ///
     /// # Errors
-    /// The filter can't be, or not in Linux's kernel; there are too many flows, or owners. Then all flows are as
-    /// before. For people.
+    /// The filter is invalid, or can't be compiled for the kernel; or there are too many flows or owners. Nothing has
+    /// changed then.
     pub fn attach(
         &mut self,
         owner: OwnerId,
@@ -100,10 +99,10 @@ impl Gate {
         Ok(FlowId(number))
     }
 
-    /// Another handler runs for this flow from the next message on; gives the one before, which runs no more.
+    /// Replaces the handler of a flow. Returns the former one, of which no run is under way any more.
     ///
     /// # Errors
-    /// There is no such flow, or the kernel refuses. For people.
+    /// The flow doesn't exist, or the kernel refuses.
     pub fn replace(&mut self, flow: FlowId, handler: impl Into<Arc<Xdp>>) -> Result<Arc<Xdp>, String> {
         let FlowId(number) = flow;
         let handler = handler.into();
@@ -114,11 +113,11 @@ impl Gate {
         Ok(before)
     }
 
-    /// The flow is none any more; gives its handler, which runs no more, unless for other flows.
+    /// Detaches a flow. Returns its handler, of which no run for this flow is under way any more.
     ///
     /// # Errors
-    /// There is no such flow, or the kernel refuses the program for the others: then what was this flow's is passed on.
-    /// For people.
+    /// The flow doesn't exist, or the kernel refuses the program for the remaining flows: then the messages of this one
+    /// are passed on.
     pub fn detach(&mut self, flow: FlowId) -> Result<Arc<Xdp>, String> {
         let FlowId(number) = flow;
         let flow = self.flows.get(&number).ok_or(NO_FLOW)?;
@@ -127,7 +126,7 @@ impl Gate {
         Ok(handler)
     }
 
-    /// An owner has gone, and all its flows with it.
+    /// Removes an owner with all its flows.
     ///
     /// # Errors
     /// As for [`Gate::detach`].
@@ -144,12 +143,12 @@ impl Gate {
         self.flows.iter().map(|(number, flow)| (FlowId(*number), flow.owner))
     }
 
-    /// What became of a flow's messages so far.
+    /// The statistics of a flow.
     pub fn counts(&self, FlowId(flow): FlowId) -> Option<Counts> {
         self.flows.contains_key(&flow).then(|| self.kept.counts(flow))
     }
 
-    /// What became of an owner's messages so far, those of its flows that were detached included.
+    /// The statistics of an owner, including detached flows.
     pub fn counts_of(&self, owner: OwnerId) -> Option<Counts> {
         let before = self.owners.get(&owner)?.before;
         let its = self.flows.iter().filter(|(_, flow)| flow.owner == owner);
@@ -161,7 +160,7 @@ impl Gate {
         Some(&self.flows.get(&flow)?.handler)
     }
 
-    /// The number of an owner, who is known from now on.
+    /// The number of an owner, who is added unless known.
     fn owner(&mut self, id: OwnerId) -> Result<usize, String> {
         if let Some(owner) = self.owners.get(&id) {
             return Ok(owner.number);
@@ -180,13 +179,13 @@ impl Gate {
         number.ok_or_else(|| format!("a gate has {} flows at most", FLOWS - 1))
     }
 
-    /// All that the gate's program needs for a flow is there before it leads to it.
+    /// Prepares a flow, before the gate's program jumps to its handler.
     fn prepare(&mut self, number: u16, owner: OwnerId, handler: &Xdp) -> Result<(), String> {
         let owner = self.owner(owner)?;
         self.kept.begin(number, owner, handler.program())
     }
 
-    /// A program for the filters that there are now takes the place of the one before.
+    /// Compiles the program for the present filters, and replaces the former one.
     fn renew(&self) -> Result<(), String> {
         self.kept.follow(&self.kept.load(&self.demultiplexer.classifier())?)
     }

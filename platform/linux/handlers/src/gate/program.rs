@@ -1,5 +1,4 @@
-//! The program that is a gate: it finds whose a message is, counts a run for its owner, and goes on with the handler's
-//! program.
+//! The program of a gate: finds the flow of a message, counts a run for its owner, and jumps to the handler's program.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -10,10 +9,10 @@ use super::ledger::{FLOWS, Ledger, OWNERS, OWNERS_AT, SHIFT, flow, owner};
 use super::programs::Programs;
 use crate::bpf;
 
-/// Loads it, for filters that lead to the numbers of flows.
+/// Loads the program for filters with the numbers of their flows.
 ///
 /// # Errors
-/// The filters can't be said in such a program, or the kernel refuses it; for people.
+/// The filters can't be compiled for the kernel, or the kernel refuses the program.
 pub(super) fn load(
     classifier: &Classifier<u16, NoCode>,
     ledger: &Ledger,
@@ -24,7 +23,7 @@ pub(super) fn load(
     bpf::load_xdp("gate", OWN_LICENCE, &slots)
 }
 
-/// What is done when r7 is the flow's number, and r6 what the handler is called with.
+/// The rest of the program, when r7 is the flow's number, and r6 the context.
 fn admission(ledger: &Ledger, programs: &Programs) -> String {
     let (ledger, programs) = (ledger.map.fd().as_raw_fd(), programs.map.fd().as_raw_fd());
     let (last_flow, last_owner) = (FLOWS - 1, OWNERS - 1);

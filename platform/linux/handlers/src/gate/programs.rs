@@ -1,4 +1,4 @@
-//! The handlers' programs, by the numbers of flows: where a gate's program goes on.
+//! The table of handlers' programs by flow, to which a gate's program jumps (tail calls).
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -9,7 +9,7 @@ use super::ledger::FLOWS;
 use crate::bpf::Map;
 use crate::xdp::cant;
 
-/// See the head of this file.
+/// The table of programs.
 #[derive(Debug)]
 pub(super) struct Programs {
     pub map: Map,

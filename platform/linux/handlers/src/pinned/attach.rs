@@ -1,8 +1,7 @@
-//! Handlers come to stay, and go.
+//! Attaches and detaches pinned handlers.
 //!
-//! Whoever does it may be killed at any time. So what the kernel runs always has a folder: that is there before the
-//! gate's program leads to a handler, and until it leads there no more. What was left half done is completed with the
-//! next change of the gate, or by detaching it.
+//! The process may be killed at any time. So a handler has a folder before the gate's program jumps to it, until after
+//! it no longer does. What was left half done is completed by the next change of the gate, or by detaching the handler.
 
 use std::io::Error;
 use std::os::fd::OwnedFd;
@@ -18,25 +17,24 @@ use crate::gate::Kept;
 use crate::wanted::Wanted;
 use crate::xdp::{Mode, Xdp};
 
-/// Where a handler stays, and for which messages.
+/// Where a handler is attached, and for which messages.
 #[derive(Clone, Debug)]
 pub struct Site {
     /// The network interface.
     pub interface: String,
-    /// Where in Linux, if there is no gate yet.
+    /// Where in the kernel, if there is no gate yet.
     pub mode: Mode,
-    /// If that isn't everything, the handler is behind a gate.
+    /// The messages; unless these are all, the handler is behind a gate.
     pub wanted: Wanted,
     /// How often it may run behind a gate.
     pub share: Share,
 }
 
 impl Pinned {
-    /// Has a handler stay attached, under a name of letters, digits, `-` and `_`.
+    /// Attaches and pins a handler, under a name of letters, digits, `-` and `_`.
     ///
     /// # Errors
-    /// There is no room for it ([`Pinned::room`]); the interface, or the kernel, can't have it; or there is no right
-    /// to. For people.
+    /// Name or interface aren't free ([`Pinned::room`]); the kernel refuses; or permission is missing.
     pub fn attach(name: &str, handler: &Xdp, site: &Site) -> Result<Pinned, String> {
         let changes = Changes::begin(abandon).map_err(|error| cant_stay(name, &error))?;
         Pinned::room(name, site)?;
@@ -47,10 +45,10 @@ impl Pinned {
         Pinned::open(name)
     }
 
-    /// Whether name and interface are free for it.
+    /// Checks that name and interface are free for it.
     ///
     /// # Errors
-    /// They aren't, and what is to be done; for people.
+    /// They aren't, and what to do about it.
     pub fn room(name: &str, site: &Site) -> Result<(), String> {
         let Site { interface, wanted, .. } = site;
         if folder(name).map_err(|error| error.to_string())?.exists() {
@@ -76,10 +74,10 @@ impl Pinned {
         Ok(())
     }
 
-    /// Takes a handler from its interface, or out of its gate; its maps go, unless somebody else has them.
+    /// Detaches a handler from its interface or gate. Its maps are freed, unless somebody else has them.
     ///
     /// # Errors
-    /// There is none of that name, or no right to; for people.
+    /// There is none of that name, or permission is missing.
     pub fn detach(name: &str) -> Result<(), String> {
         let cant = |error: Error| format!("`{name}` can't be detached: {error}");
         let changes = Changes::begin(abandon).map_err(cant)?;
@@ -95,13 +93,13 @@ fn cant_stay(name: &str, error: &Error) -> String {
     format!("`{name}` can't stay attached: {error}")
 }
 
-/// Without its interface it is detached already.
+/// Detaches a link, which may have lost its interface.
 fn detached(link: &OwnedFd) -> Result<(), Error> {
     bpf::detach(link)
         .or_else(|error| if error.raw_os_error() == Some(libc::ENOLINK) { Ok(()) } else { Err(error) })
 }
 
-/// What was left unfinished runs no more, unless it is a gate that others have.
+/// Detaches the handler of an incomplete folder, unless it is a gate that others share.
 fn abandon(folder: &Path) -> Result<(), Error> {
     let Ok(link) = bpf::pinned(&folder.join(LINK)) else { return Ok(()) };
     let its = bpf::identity(&link)?;
@@ -160,7 +158,7 @@ fn leave_gate(changes: &Changes, this: &Pinned, flow: Flow) -> Result<(), String
     Ok(())
 }
 
-/// What a handler has in its folder, but for its link.
+/// Pins what a handler has in its folder, but for its link.
 fn fill(folder: &Path, handler: &Xdp, wanted: &Wanted, flow: Option<Flow>) -> Result<(), Error> {
     bpf::pin(handler.program(), &folder.join(PROGRAM))?;
     for (map, fd) in handler.maps() {

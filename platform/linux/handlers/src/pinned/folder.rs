@@ -1,5 +1,5 @@
-//! Where handlers that stay have their names: in Linux's file system for BPF, each in a folder. A folder comes and goes
-//! as a whole, and whoever changes something there is the only one, whichever processes want to.
+//! Folders of pinned handlers, in Linux's BPF file system. A folder appears and disappears as a whole, and a lock
+//! serialises changes of all processes.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{Error, Result};
@@ -9,17 +9,17 @@ use std::path::{Path, PathBuf};
 const FILE_SYSTEM: &str = "/sys/fs/bpf";
 const ALL: &str = "/sys/fs/bpf/drystone";
 
-/// Ends what a folder is called that isn't whole, because it comes or goes. No name of a handler has it.
+/// The suffix of an incomplete folder, which is being made or removed. No handler's name has it.
 const UNFINISHED: char = '~';
 
-/// Nobody else changes anything as long as this lives.
+/// The lock: no other process changes folders while this lives.
 pub(super) struct Changes {
     _lock: File,
 }
 
 impl Changes {
-    /// Waits for whoever changes something, and takes away what was left unfinished by somebody who was killed.
-    /// `abandon` is called for its folder before.
+    /// Waits for the lock, and removes incomplete folders of processes that were killed. `abandon` is called for each
+    /// before.
     pub fn begin(abandon: impl Fn(&Path) -> Result<()>) -> Result<Changes> {
         mount()?;
         DirBuilder::new().recursive(true).mode(0o700).create(ALL)?;
@@ -33,7 +33,7 @@ impl Changes {
         Ok(Changes { _lock: lock })
     }
 
-    /// There is such a folder, with what is put there, or there is none.
+    /// Makes a folder and fills it, or makes none.
     pub fn make(&self, name: &str, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         let unfinished = unfinished(name);
         fs::create_dir(&unfinished)?;
@@ -41,7 +41,7 @@ impl Changes {
         made.inspect_err(|_| drop(fs::remove_dir_all(&unfinished)))
     }
 
-    /// There is no such folder any more.
+    /// Removes a folder.
     pub fn remove(&self, name: &str) -> Result<()> {
         let unfinished = unfinished(name);
         fs::rename(folder(name)?, &unfinished)?;
@@ -64,7 +64,7 @@ fn unfinished(name: &str) -> PathBuf {
     Path::new(ALL).join(format!("{name}{UNFINISHED}"))
 }
 
-/// The names of all that are whole.
+/// The names of all complete folders.
 pub(super) fn names() -> Result<Vec<String>> {
     let mut names = entries()?;
     names.retain(|name| !name.ends_with(UNFINISHED));
@@ -81,7 +81,7 @@ fn entries() -> Result<Vec<String>> {
     folder.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned())).collect()
 }
 
-/// Mounts the file system, if it isn't.
+/// Mounts the file system, unless it is mounted.
 fn mount() -> Result<()> {
     const MAGIC: i64 = 0xcafe_4a11;
     let is_mounted = || rustix::fs::statfs(FILE_SYSTEM).is_ok_and(|it| it.f_type == MAGIC);

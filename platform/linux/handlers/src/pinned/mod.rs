@@ -1,10 +1,10 @@
-//! Handlers that stay attached when who attached them has ended: each has a folder in Linux's file system for BPF, with
-//! its link, its program, its maps, and a record of what it is for.
+//! Pinned handlers, which stay attached when the process that attached them has ended. Each has a folder in Linux's BPF
+//! file system, with its link, its program, its maps, and a record of what it is for.
 //!
-//! One that is for all that arrives has its interface to itself. Of those that are for some messages there can be many
-//! at an interface, behind a gate ([`crate::Gate`]). That one is no thing of its own here: each of its flows has the
-//! gate's link and maps in its folder, too. So it is there as long as any of them, and whoever adds or takes out one
-//! makes the gate's program anew, of all records.
+//! A handler for all messages has its interface to itself. Handlers for some messages share an interface behind a gate
+//! ([`crate::Gate`]). The gate has no folder of its own: its link and maps are pinned in the folder of each of its
+//! flows, so that it lives as long as any of them. Whoever adds or removes a flow makes the gate's program anew from
+//! all records.
 
 mod attach;
 mod folder;
@@ -27,7 +27,7 @@ use record::{Flow, Record};
 const LINK: &str = "link";
 const PROGRAM: &str = "program";
 
-/// A handler that stays attached.
+/// A pinned handler.
 #[derive(Debug)]
 pub struct Pinned {
     name: String,
@@ -37,10 +37,10 @@ pub struct Pinned {
 }
 
 impl Pinned {
-    /// A handler that has such a name.
+    /// Opens the handler with a name.
     ///
     /// # Errors
-    /// There is none, or no right to look; for people.
+    /// There is none, or permission is missing.
     pub fn open(name: &str) -> std::result::Result<Pinned, String> {
         Pinned::find(name).map_err(|error| match error.kind() {
             ErrorKind::NotFound => match folder(name) {
@@ -59,7 +59,7 @@ impl Pinned {
         Ok(Pinned { name: name.to_string(), program, link, record: Record::pinned(&folder)? })
     }
 
-    /// The names of all.
+    /// The names of all pinned handlers.
     ///
     /// # Errors
     /// There is no right to look.
@@ -77,18 +77,18 @@ impl Pinned {
         &self.record.wanted
     }
 
-    /// The number of the network interface that it is attached to, in that one's namespace; none if that has gone.
+    /// The number of its network interface, in that one's namespace; `None` if the interface is gone.
     pub fn interface(&self) -> Option<u32> {
         bpf::interface_of(&self.link).ok().filter(|number| *number != 0)
     }
 
-    /// What its interface is called, if that is in this network namespace.
+    /// The name of its interface, if that is in this network namespace.
     pub fn interface_here(&self) -> Option<String> {
         let is_here = namespace().is_ok_and(|here| here == self.record.namespace);
         self.interface().filter(|_| is_here).and_then(interface::name)
     }
 
-    /// What became of its messages so far, if it is behind a gate.
+    /// The statistics of its messages, if it is behind a gate.
     ///
     /// # Errors
     /// There is no right to look.
@@ -97,7 +97,7 @@ impl Pinned {
         Ok(Some(Kept::pinned(&folder(&self.name)?)?.counts(flow.number)))
     }
 
-    /// What runs for each message at its interface: itself, or its gate with all that are behind that.
+    /// The program that runs for each message at its interface: its own, or that of its gate.
     ///
     /// # Errors
     /// There is no right to look.
@@ -110,7 +110,7 @@ impl Pinned {
     }
 }
 
-/// What no other network namespace has as long as this one is there.
+/// The identity of this network namespace.
 fn namespace() -> Result<u64> {
     Ok(fs::metadata("/proc/thread-self/ns/net")?.ino())
 }

@@ -1,4 +1,4 @@
-//! Who else is at an interface, and behind a gate.
+//! Finds the other handlers at an interface, and behind a gate.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -11,7 +11,7 @@ use crate::bpf;
 use crate::gate::Kept;
 use crate::interface;
 
-/// All at an interface of this network namespace of which anything is known.
+/// The handlers at an interface of this network namespace, as far as they are known.
 pub(super) fn at(interface: &str) -> Result<Vec<Pinned>, String> {
     let (namespace, number) = here(interface)?;
     let names = names().map_err(|error| format!("what is attached can't be seen: {error}"))?;
@@ -19,21 +19,21 @@ pub(super) fn at(interface: &str) -> Result<Vec<Pinned>, String> {
     Ok(all.filter(|it| it.is_at(namespace, number)).collect())
 }
 
-/// This network namespace, and the number of an interface in it.
+/// An interface: its network namespace and its number.
 fn here(interface: &str) -> Result<(u64, u32), String> {
     let namespace = namespace().map_err(|error| format!("this network namespace can't be seen: {error}"))?;
     Ok((namespace, interface::number(interface)?))
 }
 
-/// The links of all, with their names.
+/// The links of all handlers, with their names.
 pub(super) fn links() -> io::Result<Vec<(String, OwnedFd)>> {
     let link = |name: String| Some((name.clone(), bpf::pinned(&folder(&name).ok()?.join(LINK)).ok()?));
     Ok(names()?.into_iter().filter_map(link).collect())
 }
 
-/// Those behind the gate that has this link, the oldest first.
+/// The handlers behind the gate with this link, the oldest first.
 ///
-/// A gate is made anew of all its flows, so none may be left out because it can't be read.
+/// Fails if one can't be read: a gate is made anew of all its flows, so none may be missing.
 pub(super) fn flows(link: &OwnedFd) -> Result<Vec<(Pinned, Flow)>, String> {
     let cant = |error: io::Error| format!("what is attached can't be seen: {error}");
     let its = bpf::identity(link).map_err(cant)?;
@@ -58,7 +58,7 @@ pub(super) fn gate_of(pinned: &Pinned) -> Result<Kept, String> {
 }
 
 impl Flow {
-    /// One more.
+    /// Adds a flow.
     pub fn beside(others: &[(Pinned, Flow)]) -> Result<Flow, String> {
         let is_free = |number: &u16| !others.iter().any(|(_, other)| other.number == *number);
         let number = (1..Kept::FLOWS).find(is_free);

@@ -1,5 +1,5 @@
-//! What must be known of a handler that stays and the kernel doesn't tell: text, in a map that nobody changes, so that
-//! it goes when the handler does.
+//! Records of pinned handlers: what the kernel doesn't know of them. A record is text in a frozen map, which is removed
+//! with the handler.
 
 use std::io::{Error, Result};
 use std::path::Path;
@@ -10,30 +10,30 @@ use drystone_extension::handler::tables::kind;
 use crate::bpf::{self, Map};
 use crate::wanted::Wanted;
 
-/// How it begins, so that another version's isn't taken for this one's.
+/// The first line, which distinguishes versions.
 const HEAD: &str = "drystone handler 1";
 const RECORD: &str = "record";
 
-/// See the head of this file.
+/// The record of a handler.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
-    /// The network namespace in which it was attached.
+    /// The network namespace of its interface.
     pub namespace: u64,
-    /// What it is of a gate, if it is behind one.
+    /// Its flow, if it is behind a gate.
     pub flow: Option<Flow>,
     pub wanted: Wanted,
 }
 
-/// A flow of a gate that stays.
+/// A flow of a pinned gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flow {
     pub number: u16,
-    /// Who came before has a smaller one.
+    /// Its age: earlier flows have smaller numbers.
     pub age: u64,
 }
 
 impl Record {
-    /// Puts it into a handler's folder.
+    /// Pins it in a handler's folder.
     pub fn pin(&self, folder: &Path) -> Result<()> {
         let text = self.written();
         let value = text.len() as u32;
@@ -46,7 +46,7 @@ impl Record {
         bpf::pin(map.fd(), &folder.join(RECORD))
     }
 
-    /// The one in a handler's folder.
+    /// Reads the record in a handler's folder.
     pub fn pinned(folder: &Path) -> Result<Record> {
         let map = Map::pinned(&folder.join(RECORD))?;
         let is_one = map.definition().key == 4;

@@ -1,4 +1,4 @@
-//! Clients of a counter, with many requests under way; and what must be true of the counter when they have ended.
+//! Clients of a counter, with many requests under way, and the invariants of the counter when they have ended.
 
 use std::collections::HashSet;
 use std::io::ErrorKind;

@@ -1,4 +1,4 @@
-//! Protocols that are put together when they are loaded: IP with UDP, with TCP, and with what applications do.
+//! Protocols that are composed when they are loaded: IP, UDP or TCP, and applications.
 
 use drystone_extension::handler::{Image, Machine, Verdict};
 

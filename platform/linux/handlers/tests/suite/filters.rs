@@ -1,4 +1,4 @@
-//! What a demultiplexer is as a program of Linux's: the kernel finds whose a packet is, as the demultiplexer does here.
+//! Demultiplexers compiled for Linux's kernel agree with those here.
 
 use drystone_extension::bytecode::{OWN_LICENCE, assemble};
 use drystone_extension::demux::{Cell, Condition, Demultiplexer, Filter, Instruction, NoCode, Size, Test};

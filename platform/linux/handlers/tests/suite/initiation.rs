@@ -1,4 +1,4 @@
-//! Handlers that send several messages in one arrival: in all engines as many come, with the answer as one of them.
+//! Handlers that send several messages in one run: all engines send as many, the answer among them.
 
 use std::net::UdpSocket;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! Gates that stay: handlers with filters that are attached for longer than who attached them lives. (That they outlive
-//! a process the command's own tests show, which are several.)
+//! Pinned gates: handlers with filters that stay attached. (That they outlive a process is tested with the command,
+//! which runs several.)
 
 use drystone_extension::handler::Share;
 use drystone_handlers::{Device, Line, Mode, Pinned, Site, Wanted};

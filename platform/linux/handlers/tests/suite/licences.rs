@@ -1,4 +1,4 @@
-//! What a handler says of its licence is what Linux is told.
+//! Linux is told the licence of a handler.
 
 use drystone_extension::bytecode::licence;
 use drystone_extension::handler::{Image, Machine};

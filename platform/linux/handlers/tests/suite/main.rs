@@ -1,5 +1,4 @@
-//! One suite for all engines: the same object, the same messages, and the same must become of them, of the region and
-//! of the tables.
+//! One suite for all engines: the same object and messages must give the same verdicts, regions and tables.
 
 mod behind;
 mod clients;

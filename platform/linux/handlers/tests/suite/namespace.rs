@@ -18,13 +18,13 @@ pub fn in_namespace(name: &str, deed: impl FnOnce() + Send + 'static) {
     });
 }
 
-/// Has this thread be alone in a network namespace; what it is for who wants to move an interface there.
+/// Moves this thread to a new network namespace. Returns the thread's number, to move interfaces there.
 pub fn alone() -> Result<i32, String> {
-    // SAFETY: it concerns this thread alone.
+    // SAFETY: only this thread changes its namespace.
     if unsafe { libc::unshare(libc::CLONE_NEWNET) } < 0 {
         return Err(format!("no network namespace: {}", std::io::Error::last_os_error()));
     }
-    // SAFETY: it only tells a number.
+    // SAFETY: it takes nothing, and returns a number.
     let thread = unsafe { libc::gettid() };
     if ip("link set lo up") { Ok(thread) } else { Err("there is no `ip`".into()) }
 }

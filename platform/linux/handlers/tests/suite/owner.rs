@@ -1,4 +1,4 @@
-//! Who has attached a handler dies, and can't detach it: what becomes of it then.
+//! What becomes of a handler when the process that attached it is killed.
 
 use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;

@@ -1,4 +1,4 @@
-//! The pages of a region: they are there before anybody has touched them, and what isn't the region's does no harm.
+//! The pages of a region are allocated before they are touched, and accesses outside it do no harm.
 
 use drystone_extension::handler::Verdict;
 

@@ -1,4 +1,4 @@
-//! Signals: the kernel doesn't go on with a handler's loading when one comes, and has to be asked again.
+//! Signals interrupt the loading of a handler, which is tried again.
 
 use std::os::unix::thread::JoinHandleExt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +24,7 @@ fn a_handler_is_loaded_whatever_signals_come() {
         return println!("skipped: signals: {why}");
     }
     let handler: extern "C" fn(i32) = nothing;
-    // SAFETY: what is called does nothing.
+    // SAFETY: the signal handler does nothing.
     unsafe { libc::signal(libc::SIGUSR2, handler as libc::sighandler_t) };
     let loads = thread::spawn(move || {
         let all = (0..1000).try_for_each(|_| Xdp::load(&image).map(drop));

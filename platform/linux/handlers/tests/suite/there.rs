@@ -1,4 +1,4 @@
-//! Another network namespace, beyond a pair of virtual interfaces: `near` here, `far` there.
+//! A second network namespace, behind a pair of virtual interfaces: `near` here, `far` there.
 
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
