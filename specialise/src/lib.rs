@@ -21,5 +21,6 @@ pub mod passes;
 pub mod print;
 mod reroll;
 mod tidy;
+pub mod verify;
 pub use context::Context;
 pub use evaluate::{Specialised, specialise};

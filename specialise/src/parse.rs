@@ -8,7 +8,6 @@ mod aliases;
 mod attributes;
 mod body;
 mod calls;
-mod check;
 mod constants;
 mod cursor;
 mod excerpt;

@@ -8,6 +8,8 @@ mod constants;
 mod names;
 mod text;
 
+pub(crate) use names::Names;
+
 use crate::ir::{Const, Function, FunctionId, Global, Module};
 use constants::Typed;
 use names::Spelling;
