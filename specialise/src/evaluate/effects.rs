@@ -2,10 +2,11 @@
 //! held is written out when the residual program needs it.
 
 use super::access::{largest_step, repeated};
-use super::evaluator::{Evaluator, Stop};
+use super::facts::Facts;
+use super::machine::Machine;
 use super::memory::{Cell, Held};
 use super::operands::Leak;
-use super::state::State;
+use super::stop::Stop;
 use super::value::{ObjectId, Value};
 use crate::ir::{Access, Const, Op, Operand, Type};
 use std::rc::Rc;
@@ -15,15 +16,15 @@ const LONGEST_SETTLED: u64 = 128;
 /// The longest copy between real objects that is made by loads and stores.
 const LONGEST_MOVED: u64 = 16;
 
-impl Evaluator<'_> {
+impl Machine<'_> {
     /// Before bytes are written: what was copied from them is saved.
-    pub fn before_write(&mut self, state: &mut State, to: &Value, size: Option<u64>) -> Result<(), Stop> {
+    pub fn before_write(&mut self, facts: &mut Facts, to: &Value, size: Option<u64>) -> Result<(), Stop> {
         let written: Vec<ObjectId> = match self.pointee(to) {
-            Some(object) => std::iter::once(object).chain(self.overlapping(state, object)).collect(),
-            None => self.reachable(state),
+            Some(object) => std::iter::once(object).chain(facts.overlapping(object, self.objects)).collect(),
+            None => facts.reachable(self.objects),
         };
         if self.initialising {
-            self.learnt.initialised.extend(&written);
+            self.initial.changed.extend(&written);
         }
         for object in written {
             let (at, size) = match (to, size) {
@@ -35,124 +36,82 @@ impl Evaluator<'_> {
             if self.pointee(to) == Some(object) {
                 self.check_invariant(object, at, size)?;
             }
-            for (holder, at, size) in state.memory.copies_of(object, at, size) {
-                self.settle(state, holder, at, size)?;
+            for (holder, at, size) in facts.memory.copies_of(object, at, size) {
+                self.settle(facts, holder, at, size)?;
             }
         }
         Ok(())
     }
 
     /// After bytes were written by the residual program: what was known of them is forgotten.
-    pub fn after_write(&mut self, state: &mut State, to: &Value, size: u64) {
+    pub fn after_write(&mut self, facts: &mut Facts, to: &Value, size: u64) {
         let target = self.pointee(to);
-        let may_be_seen = |object| state.memory.get(object).is_none_or(|contents| contents.escaped);
+        let may_be_seen = |object| facts.memory.get(object).is_none_or(|contents| contents.escaped);
         if target.is_none_or(may_be_seen) {
-            state.seen = Rc::default();
+            facts.seen = Rc::default();
         }
         let others = match target {
-            Some(object) => self.overlapping(state, object),
-            None => self.reachable(state),
+            Some(object) => facts.overlapping(object, self.objects),
+            None => facts.reachable(self.objects),
         };
         for object in others {
-            self.forget_all(state, object);
+            facts.forget_all(object, self.objects, self.initial);
         }
         match (to, target) {
             (Value::Pointer(object, offset), _) if *offset >= 0 => {
-                if let Some(contents) = state.memory.get_mut(*object) {
+                if let Some(contents) = facts.memory.get_mut(*object) {
                     contents.forget(*offset as u64, size);
                 }
             }
-            (_, Some(object)) => self.forget_all(state, object),
+            (_, Some(object)) => facts.forget_all(object, self.objects, self.initial),
             _ => {}
         }
     }
 
-    pub(super) fn forget_all(&mut self, state: &mut State, object: ObjectId) {
-        if self.learnt.objects.origin(object).constant {
-            return;
-        }
-        if let Some(contents) = state.memory.get(object)
-            && contents.real
-            && !contents.cells.is_empty()
-            && let Some(contents) = state.memory.get_mut(object)
-        {
-            // What is said to be constant stays, whoever may write elsewhere in the same variable.
-            match self.learnt.initial.get(&object) {
-                Some(initial) => {
-                    contents.cells.edit(|cells| cells.retain(|at, cell| initial.cells.get(at) == Some(cell)));
-                }
-                None => contents.cells.edit(|cells| cells.clear()),
-            }
-        }
-    }
-
-    /// The objects that a write through a pointer of unknown origin may touch.
-    pub(super) fn reachable(&mut self, state: &State) -> Vec<ObjectId> {
-        let objects = state.memory.iter().filter(|(_, contents)| contents.escaped).map(|(object, _)| object);
-        objects.filter(|object| !self.learnt.objects.origin(*object).constant).collect()
-    }
-
-    /// The other objects that a write to this one may touch.
-    pub(super) fn overlapping(&mut self, state: &State, object: ObjectId) -> Vec<ObjectId> {
-        let escaped = state.memory.get(object).is_some_and(|contents| contents.escaped);
-        if !escaped {
-            return Vec::new();
-        }
-        let shared = self.learnt.objects.origin(object).shared;
-        let mut others = self.reachable(state);
-        others.retain(|other| *other != object && (shared || self.learnt.objects.origin(*other).shared));
-        others
-    }
-
-    /// Whether two different objects may share bytes.
-    pub fn may_overlap(&self, a: ObjectId, b: ObjectId) -> bool {
-        self.learnt.objects.origin(a).shared || self.learnt.objects.origin(b).shared
-    }
-
     /// Something that the evaluator doesn't see may have written to every escaped object.
-    pub fn clobber_escaped(&mut self, state: &mut State) -> Result<(), Stop> {
-        state.seen = Rc::default();
-        let reachable = self.reachable(state);
+    pub fn clobber_escaped(&mut self, facts: &mut Facts) -> Result<(), Stop> {
+        facts.seen = Rc::default();
+        let reachable = facts.reachable(self.objects);
         for object in &reachable {
-            for (holder, at, size) in state.memory.copies_of(*object, 0, u64::MAX) {
-                self.settle(state, holder, at, size)?;
+            for (holder, at, size) in facts.memory.copies_of(*object, 0, u64::MAX) {
+                self.settle(facts, holder, at, size)?;
             }
         }
         for object in reachable {
-            self.forget_all(state, object);
+            facts.forget_all(object, self.objects, self.initial);
         }
         Ok(())
     }
 
     /// Something that the evaluator doesn't see may have written to one object.
-    pub fn clobber(&mut self, state: &mut State, object: ObjectId) -> Result<(), Stop> {
-        for (holder, at, size) in state.memory.copies_of(object, 0, u64::MAX) {
-            self.settle(state, holder, at, size)?;
+    pub fn clobber(&mut self, facts: &mut Facts, object: ObjectId) -> Result<(), Stop> {
+        for (holder, at, size) in facts.memory.copies_of(object, 0, u64::MAX) {
+            self.settle(facts, holder, at, size)?;
         }
-        self.forget_all(state, object);
+        facts.forget_all(object, self.objects, self.initial);
         Ok(())
     }
 
     /// Takes an object out of memory at the end of its life.
-    pub fn end_of_life(&mut self, state: &mut State, object: ObjectId) -> Result<(), Stop> {
-        for (holder, at, size) in state.memory.copies_of(object, 0, u64::MAX) {
+    pub fn end_of_life(&mut self, facts: &mut Facts, object: ObjectId) -> Result<(), Stop> {
+        for (holder, at, size) in facts.memory.copies_of(object, 0, u64::MAX) {
             if holder != object {
-                self.settle(state, holder, at, size)?;
+                self.settle(facts, holder, at, size)?;
             }
         }
-        state.memory.remove(object);
+        facts.memory.remove(object);
         Ok(())
     }
 
     /// Turns a cell that holds a copy into one that doesn't, because its origin is about to change.
-    pub fn settle(&mut self, state: &mut State, holder: ObjectId, at: u64, size: u64) -> Result<(), Stop> {
-        let Some(contents) = state.memory.get_mut(holder) else { return Ok(()) };
+    pub fn settle(&mut self, facts: &mut Facts, holder: ObjectId, at: u64, size: u64) -> Result<(), Stop> {
+        let Some(contents) = facts.memory.get_mut(holder) else { return Ok(()) };
         if contents.real {
             contents.forget(at, size);
             return Ok(());
         }
         if size > LONGEST_SETTLED {
-            return self.materialise(state, holder);
+            return self.materialise(facts, holder);
         }
         for (from, piece_size, held) in contents.pieces(at, size) {
             let Some(Held::Copy(origin, origin_at)) = held else { continue };
@@ -161,8 +120,8 @@ impl Evaluator<'_> {
                 let step = largest_step(piece_size - done);
                 let ty = Type::Int(step as u32 * 8);
                 let origin_place = Value::Pointer(origin, (origin_at + done) as i64);
-                let value = self.load(state, &origin_place, &ty, Access::Plain, 1)?;
-                self.put(state, holder, at + from + done, step, Self::held(value));
+                let value = self.load(facts, &origin_place, &ty, Access::Plain, 1)?;
+                self.put(facts, holder, at + from + done, step, Held::Value(value, 0));
                 done += step;
             }
         }
@@ -170,18 +129,18 @@ impl Evaluator<'_> {
     }
 
     /// Makes an object real: all that is held is written to the residual program's memory.
-    pub fn materialise(&mut self, state: &mut State, object: ObjectId) -> Result<(), Stop> {
-        self.ensure(state, object);
-        let Some(contents) = state.memory.get_mut(object) else { return Ok(()) };
+    pub fn materialise(&mut self, facts: &mut Facts, object: ObjectId) -> Result<(), Stop> {
+        self.ensure(facts, object);
+        let Some(contents) = facts.memory.get_mut(object) else { return Ok(()) };
         if contents.real {
             return Ok(());
         }
         contents.real = true;
         let cells: Vec<_> = contents.cells.iter().map(|(at, cell)| (*at, cell.clone())).collect();
         for (at, cell) in &cells {
-            self.write_held(state, &Value::Pointer(object, 0), *at, cell.size, &cell.held)?;
+            self.write_held(facts, &Value::Pointer(object, 0), *at, cell.size, &cell.held)?;
         }
-        if let Some(contents) = state.memory.get_mut(object) {
+        if let Some(contents) = facts.memory.get_mut(object) {
             // What stands in memory is known only as far as it can be read back as it was written.
             let readable = |cell: &Cell| match &cell.held {
                 Held::Value(value, 0) => !value.is_undef(),
@@ -190,16 +149,16 @@ impl Evaluator<'_> {
             };
             contents.cells.edit(|cells| cells.retain(|_, cell| readable(cell)));
         }
-        self.note_materialised(object);
+        self.notes.materialised(object, self.objects);
         Ok(())
     }
 
     /// Gives an object's address away.
-    pub fn escape(&mut self, state: &mut State, object: ObjectId) -> Result<(), Stop> {
-        self.materialise(state, object)?;
-        if let Some(contents) = state.memory.get(object)
+    pub fn escape(&mut self, facts: &mut Facts, object: ObjectId) -> Result<(), Stop> {
+        self.materialise(facts, object)?;
+        if let Some(contents) = facts.memory.get(object)
             && !contents.escaped
-            && let Some(contents) = state.memory.get_mut(object)
+            && let Some(contents) = facts.memory.get_mut(object)
         {
             contents.escaped = true;
         }
@@ -209,7 +168,7 @@ impl Evaluator<'_> {
     /// Makes the residual program write what a cell holds to real memory, some bytes after a pointer.
     pub(super) fn write_held(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         to: &Value,
         offset: u64,
         size: u64,
@@ -220,16 +179,16 @@ impl Evaluator<'_> {
             Held::Value(value, 0) if self.type_of(value).store_size() == size => {
                 let value = value.clone();
                 let ty = self.type_of(&value);
-                let operand = self.operand(state, &value, &ty, Leak::Yes)?;
-                self.emit_store(state, to, offset, operand)?;
+                let operand = self.operand(facts, &value, &ty, Leak::Yes)?;
+                self.emit_store(facts, to, offset, operand)?;
             }
             Held::Value(value, start) => {
                 let (mut done, value) = (0, value.clone());
                 while done < size {
                     let step = largest_step(size - done);
-                    let part = self.part(state, &value, start + done as u32, step)?;
-                    let operand = self.operand(state, &part, &Type::Int(step as u32 * 8), Leak::Yes)?;
-                    self.emit_store(state, to, offset + done, operand)?;
+                    let part = self.part(facts, &value, start + done as u32, step)?;
+                    let operand = self.operand(facts, &part, &Type::Int(step as u32 * 8), Leak::Yes)?;
+                    self.emit_store(facts, to, offset + done, operand)?;
                     done += step;
                 }
             }
@@ -238,15 +197,15 @@ impl Evaluator<'_> {
                 while done < size {
                     let step = largest_step(size - done);
                     let operand = Operand::Const(Const::int(step as u32 * 8, repeated(*byte, step)));
-                    self.emit_store(state, to, offset + done, operand)?;
+                    self.emit_store(facts, to, offset + done, operand)?;
                     done += step;
                 }
             }
             Held::Fill(byte) => {
-                let to = self.place_after(state, to, offset)?;
+                let to = self.place_after(facts, to, offset)?;
                 let byte = Operand::Const(Const::int(8, u128::from(*byte)));
                 let size = Operand::Const(Const::int(64, u128::from(size)));
-                self.emit_memory_call(state, "memset", vec![to, byte, size])?;
+                self.emit_memory_call(facts, "memset", vec![to, byte, size]);
             }
             Held::Copy(origin, from) if size <= LONGEST_MOVED => {
                 let mut done = 0;
@@ -254,22 +213,22 @@ impl Evaluator<'_> {
                 while done < size {
                     let step = largest_step(size - done);
                     let value =
-                        self.load_known_place(state, *origin, from + done, &Type::Int(step as u32 * 8), 1)?;
+                        self.load_known_place(facts, *origin, from + done, &Type::Int(step as u32 * 8), 1)?;
                     loaded.push((done, value));
                     done += step;
                 }
                 for (at, value) in loaded {
                     let ty = self.type_of(&value);
-                    let operand = self.operand(state, &value, &ty, Leak::Yes)?;
-                    self.emit_store(state, to, offset + at, operand)?;
+                    let operand = self.operand(facts, &value, &ty, Leak::Yes)?;
+                    self.emit_store(facts, to, offset + at, operand)?;
                 }
             }
             Held::Copy(origin, from) => {
-                let to = self.place_after(state, to, offset)?;
+                let to = self.place_after(facts, to, offset)?;
                 let from =
-                    self.operand(state, &Value::Pointer(*origin, *from as i64), &Type::Ptr, Leak::No)?;
+                    self.operand(facts, &Value::Pointer(*origin, *from as i64), &Type::Ptr, Leak::No)?;
                 let size = Operand::Const(Const::int(64, u128::from(size)));
-                self.emit_memory_call(state, "memcpy", vec![to, from, size])?;
+                self.emit_memory_call(facts, "memcpy", vec![to, from, size]);
             }
         }
         Ok(())
@@ -277,7 +236,7 @@ impl Evaluator<'_> {
 
     pub(super) fn emit_store(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         to: &Value,
         offset: u64,
         value: Operand,
@@ -286,23 +245,29 @@ impl Evaluator<'_> {
             Value::Pointer(object, at) => self.align_at(*object, at.wrapping_add(offset as i64) as u64),
             _ => 1,
         };
-        let to = self.place_after(state, to, offset)?;
-        self.effect(state, Op::Store { value, to, align, access: Access::Plain });
+        let to = self.place_after(facts, to, offset)?;
+        self.effect(facts, Op::Store { value, to, align, access: Access::Plain });
         Ok(())
     }
 
     /// The address some bytes after a pointer.
     pub(super) fn place_after(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         to: &Value,
         offset: u64,
     ) -> Result<Operand, Stop> {
         if let Value::Pointer(object, at) = to {
             let there = Value::Pointer(*object, at.wrapping_add(offset as i64));
-            return self.operand(state, &there, &Type::Ptr, Leak::No);
+            return self.operand(facts, &there, &Type::Ptr, Leak::No);
         }
-        let base = self.operand(state, to, &Type::Ptr, Leak::No)?;
-        Ok(self.residual.address(state.block, base, offset as i64, self.place))
+        let base = self.operand(facts, to, &Type::Ptr, Leak::No)?;
+        Ok(self.residual.address(facts.block, base, offset as i64))
+    }
+
+    /// Appends a call of `memcpy`, `memmove` or `memset`.
+    pub(super) fn emit_memory_call(&mut self, facts: &Facts, name: &str, args: Vec<Operand>) {
+        let call = self.program.memory_call(name, args);
+        self.effect(facts, call);
     }
 }

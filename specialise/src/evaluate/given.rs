@@ -1,22 +1,24 @@
 //! What the context gives: the values of arguments, and what they point to.
 
 use super::error::Error;
-use super::evaluator::{Evaluator, Stop};
-use super::memory::{Contents, Held, Origin};
-use super::objects::Identity;
-use super::state::State;
+use super::facts::Facts;
+use super::machine::Machine;
+use super::memory::{Contents, Held};
+use super::objects::{Identity, Origin};
+use super::stop::Stop;
 use super::value::Value;
 use crate::context::{Content, ContentType};
 use crate::extract;
 use crate::ir::{Const, Module, Operand, Type, ValueId};
 use std::rc::Rc;
 
-impl Evaluator<'_> {
+impl Machine<'_> {
     /// What an argument of the entry is known to be.
-    pub(super) fn argument(&mut self, state: &mut State, at: u32, value: ValueId) -> Result<Value, Stop> {
-        let param = self.params[at as usize].clone();
+    pub(super) fn argument(&mut self, facts: &mut Facts, at: u32, value: ValueId) -> Result<Value, Stop> {
+        let param = self.task.params[at as usize].clone();
         let name = param.name.as_deref().unwrap_or("").to_owned();
-        let known = self.context.argument.get(&name).or_else(|| self.context.argument.get(&at.to_string()));
+        let known =
+            self.task.context.argument.get(&name).or_else(|| self.task.context.argument.get(&at.to_string()));
         if param.ty != Type::Ptr {
             return Ok(match (known.and_then(|known| known.value), &param.ty) {
                 (Some(known), Type::Int(bits)) => Value::int(*bits, known as u128),
@@ -31,7 +33,7 @@ impl Evaluator<'_> {
         }
         let said = known.cloned().unwrap_or_default();
         let unaliased = said.unaliased || param.attributes.noalias || param.attributes.byval.is_some();
-        let object = self.learnt.objects.intern(Identity::Argument(at), || Origin {
+        let object = self.objects.intern(Identity::Argument(at), || Origin {
             name: if name.is_empty() { format!("argument {at}") } else { name }.into(),
             size: said.size,
             align: said.align.or(param.attributes.align).unwrap_or(1).max(1),
@@ -47,7 +49,7 @@ impl Evaluator<'_> {
             contents.put(content.at, content.bytes(), Held::Value(self.content(content)?, 0));
         }
         self.bases.insert(object, Operand::Value(value));
-        state.memory.insert(object, contents);
+        facts.memory.insert(object, contents);
         Ok(Value::Pointer(object, 0))
     }
 
@@ -62,11 +64,11 @@ impl Evaluator<'_> {
     }
 
     pub(super) fn symbol(&mut self, name: &str, offset: i64) -> Result<Value, Stop> {
-        if let Some(function) = self.module.function(name) {
+        if let Some(function) = self.task.module.function(name) {
             return Ok(Value::Const(Const::Function(function)));
         }
-        match self.module.global(name) {
-            Some(global) => Ok(Value::Pointer(self.global(global), offset)),
+        match self.task.module.global(name) {
+            Some(global) => Ok(Value::Pointer(self.objects.global_of(global, self.task.module), offset)),
             None => Err(Stop::Fail(format!("the context names {name}, which the program hasn't got"))),
         }
     }
@@ -74,11 +76,11 @@ impl Evaluator<'_> {
     /// A variable that only its module sees can't be reached from the residual program. It may have a copy if the
     /// context allows that; else what the one does with it the other wouldn't see.
     pub(super) fn check_copies(&self, residual: &Module) -> Result<(), Error> {
-        let said = |name: &str| self.context.global.get(name);
+        let said = |name: &str| self.task.context.global.get(name);
         let allowed = |name: &str| said(name).is_some_and(|said| said.owned || said.temporary);
         let written = |name: &str| {
-            let object = self.module.global(name).and_then(|global| self.learnt.objects.global(global));
-            object.is_some_and(|object| self.learnt.initialised.contains(&object))
+            let object = self.task.module.global(name).and_then(|global| self.objects.global(global));
+            object.is_some_and(|object| self.initial.changed.contains(&object))
         };
         let changing = extract::changing_copies(residual);
         let begun = changing.iter().find(|name| said(name).is_some_and(|said| said.owned) && written(name));

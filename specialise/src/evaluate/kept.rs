@@ -1,20 +1,40 @@
 //! What is known of loops that stay loops, and of functions whose recursion does.
 
-use super::state::{Frame, PathId, State};
+use super::objects::PathId;
+use super::slots::Slot;
+use super::state::{Frame, State};
+use super::stop::Stop;
 use super::value::{ObjectId, Value};
-use crate::ir::{BlockId, Type, ValueId};
-use std::collections::BTreeSet;
+use crate::ir::{BlockId, Type};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-/// A place that holds a value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) enum Slot {
-    /// A value of the nth frame.
-    Local(u32, ValueId),
-    /// Bytes of an object that is held.
-    Cell(ObjectId, u64, u64),
-    /// The address of an allocated object.
-    Base(ObjectId),
+/// What was found out about loops and recursion.
+#[derive(Default)]
+pub(super) struct Loops {
+    /// Loops that stay loops, by their headers.
+    pub directives: HashMap<(PathId, BlockId), Directive>,
+    /// Calls within their own callee that are followed by more than giving back what they gave.
+    pub followed: HashSet<PathId>,
+}
+
+impl Loops {
+    /// Whether a loop stays a loop.
+    pub fn stays(&self, path: PathId, header: BlockId) -> bool {
+        self.directives.contains_key(&(path, header))
+    }
+
+    /// A loop stays one: the attempt is at its end.
+    pub fn keep(&mut self, path: PathId, header: BlockId) -> Result<(), Stop> {
+        self.directives.entry((path, header)).or_default();
+        Err(Stop::Again)
+    }
+
+    /// Something more must be unknown at the header of a loop: the attempt is at its end.
+    pub fn forget(&mut self, path: PathId, header: BlockId, missing: Directive) -> Result<(), Stop> {
+        self.directives.entry((path, header)).or_default().add(missing);
+        Err(Stop::Again)
+    }
 }
 
 /// What is known of a loop that stays a loop: in what its rounds differ.
@@ -29,6 +49,42 @@ pub(super) struct Directive {
     pub(super) forgotten: BTreeSet<(ObjectId, u64, u64)>,
     /// Objects of which it isn't known at the header whether they are null.
     pub(super) may_be_null: BTreeSet<ObjectId>,
+}
+
+impl Directive {
+    /// By how much the rounds differ.
+    pub fn weight(&self) -> usize {
+        self.slots.len()
+            + self.anywhere.len()
+            + self.real.len()
+            + self.escaped.len()
+            + self.forgotten.len()
+            + self.may_be_null.len()
+    }
+
+    fn add(&mut self, other: Directive) {
+        for slot in other.slots {
+            let Slot::Cell(object, at, size) = slot else {
+                self.slots.insert(slot);
+                continue;
+            };
+            let clashes = self.slots.iter().any(|known| {
+                matches!(known, Slot::Cell(o, from, bytes)
+                    if *o == object && *from < at + size && at < from + bytes && (*from, *bytes) != (at, size))
+            });
+            // Cells that overlap can't both be phis.
+            if clashes {
+                self.real.insert(object);
+            } else {
+                self.slots.insert(slot);
+            }
+        }
+        self.anywhere.extend(other.anywhere);
+        self.real.extend(other.real);
+        self.escaped.extend(other.escaped);
+        self.forgotten.extend(other.forgotten);
+        self.may_be_null.extend(other.may_be_null);
+    }
 }
 
 /// A version of a loop in the residual program.

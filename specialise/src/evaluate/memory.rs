@@ -232,20 +232,3 @@ impl Memory {
         found
     }
 }
-
-/// Where an object comes from, which never changes.
-#[derive(Clone, Debug)]
-pub(super) struct Origin {
-    /// For readers.
-    pub name: Rc<str>,
-    /// Bytes, if they are known.
-    pub size: Option<u64>,
-    /// What its address is a multiple of.
-    pub align: u64,
-    /// Whether it is never written.
-    pub constant: bool,
-    /// Whether other arguments and escaped objects may overlap it.
-    pub shared: bool,
-    /// Whether it was allocated and may be null.
-    pub allocated: bool,
-}

@@ -16,15 +16,21 @@ mod copies;
 mod effects;
 mod error;
 mod evaluator;
+mod exits;
+mod facts;
 mod flow;
 mod given;
+mod initial;
 mod initialisers;
 mod instructions;
+mod invariants;
 mod joins;
 mod kept;
+mod learnt;
 mod library;
 mod limits;
 mod loops;
+mod machine;
 mod memory;
 mod notes;
 mod objects;
@@ -32,22 +38,32 @@ mod operands;
 mod operations;
 mod outcome;
 mod places;
+mod pointers;
 mod program;
 mod recursion;
+mod refine;
 mod report;
 mod residual;
 mod sense;
 mod slots;
 mod spent;
 mod state;
+mod stop;
+mod task;
+mod unseen;
 mod value;
+mod waiting;
+mod wanted;
 
 pub use error::Error;
 pub use report::{Buffer, Copied, Outcome, Report, Specialised};
 
 use crate::context::Context;
 use crate::ir::Module;
-use evaluator::{Evaluator, Learnt, Stop, Task};
+use evaluator::Evaluator;
+use learnt::Learnt;
+use stop::Stop;
+use task::Task;
 
 /// Specialises a program to a context.
 pub fn specialise(module: &Module, context: &Context) -> Result<Specialised, Error> {
@@ -68,6 +84,6 @@ pub fn specialise(module: &Module, context: &Context) -> Result<Specialised, Err
         }
     };
     let mut evaluator = Evaluator::new(&task, &mut learnt);
-    evaluator.keep_generic(&reason);
+    evaluator.machine.keep_generic(&reason);
     evaluator.finish(attempts)
 }

@@ -1,17 +1,18 @@
 //! Arithmetic, comparisons and conversions of values of which something is known.
 
 use super::arithmetic;
-use super::evaluator::{Evaluator, Stop};
+use super::facts::Facts;
+use super::machine::Machine;
 use super::operands::Leak;
-use super::state::State;
+use super::stop::Stop;
 use super::value::{ObjectId, Value};
 use crate::ir::{Binary, Cast, Compare, Const, Op, Operand, Type, ValueId};
 
-impl Evaluator<'_> {
+impl Machine<'_> {
     /// Arithmetic; the type is that of both operands and of the result.
     pub fn binary(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         op: Binary,
         a: Value,
         b: Value,
@@ -40,13 +41,13 @@ impl Evaluator<'_> {
                 return Ok(if offset == 0 {
                     Value::Dynamic(base)
                 } else {
-                    Value::Dynamic(self.emit(state, ty.clone(), op))
+                    Value::Dynamic(self.emit(facts, ty.clone(), op))
                 });
             }
         }
-        let a = self.operand(state, &a, ty, Leak::Yes)?;
-        let b = self.operand(state, &b, ty, Leak::Yes)?;
-        Ok(Value::Dynamic(self.emit(state, ty.clone(), Op::Binary(op, a, b))))
+        let a = self.operand(facts, &a, ty, Leak::Yes)?;
+        let b = self.operand(facts, &b, ty, Leak::Yes)?;
+        Ok(Value::Dynamic(self.emit(facts, ty.clone(), Op::Binary(op, a, b))))
     }
 
     /// What follows from one operand alone.
@@ -85,7 +86,7 @@ impl Evaluator<'_> {
             }
             (Binary::And, Value::Address(object, offset), other) => {
                 let mask = other.known_int()? as u64;
-                let align = self.learnt.objects.origin(*object).align;
+                let align = self.objects.origin(*object).align;
                 let low = *offset as u64 & (align - 1);
                 if mask < align {
                     return Some(Value::int(64, u128::from(low & mask)));
@@ -123,7 +124,7 @@ impl Evaluator<'_> {
     /// A comparison of integers or pointers of a type.
     pub fn compare(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         op: Compare,
         a: Value,
         b: Value,
@@ -131,12 +132,12 @@ impl Evaluator<'_> {
     ) -> Result<Value, Stop> {
         // What is known stands on the right, where `refine` looks for it.
         if a.is_static() && !b.is_static() {
-            return self.compare(state, op.swapped(), b, a, ty);
+            return self.compare(facts, op.swapped(), b, a, ty);
         }
         if let (Some(x), Some(y), Type::Int(bits)) = (a.known_int(), b.known_int(), ty) {
             return Ok(Value::bool(op.holds(*bits, x, y)));
         }
-        if let Some(ordering) = self.compare_addresses(state, &a, &b) {
+        if let Some(ordering) = self.compare_addresses(facts, &a, &b) {
             let holds = match op {
                 Compare::Eq => ordering.is_eq(),
                 Compare::Ne => ordering.is_ne(),
@@ -152,7 +153,7 @@ impl Evaluator<'_> {
         }
         if let (Value::Dynamic(value), Compare::Eq | Compare::Ne) = (&a, op)
             && b.is_zero()
-            && state.not_zero.contains(value)
+            && facts.not_zero.contains(value)
         {
             return Ok(Value::bool(op == Compare::Ne));
         }
@@ -163,16 +164,16 @@ impl Evaluator<'_> {
         }
         let mut operands = Vec::new();
         for value in [&a, &b] {
-            operands.push(self.operand(state, value, ty, Leak::No)?);
+            operands.push(self.operand(facts, value, ty, Leak::No)?);
         }
         let [x, y] = [operands[0].clone(), operands[1].clone()];
-        Ok(Value::Dynamic(self.emit(state, Type::Int(1), Op::Compare(op, x, y))))
+        Ok(Value::Dynamic(self.emit(facts, Type::Int(1), Op::Compare(op, x, y))))
     }
 
     /// How two addresses stand to each other; where that isn't known but they differ, any order that isn't equality.
     pub(super) fn compare_addresses(
         &mut self,
-        state: &State,
+        facts: &Facts,
         a: &Value,
         b: &Value,
     ) -> Option<std::cmp::Ordering> {
@@ -186,19 +187,19 @@ impl Evaluator<'_> {
                     return Some(i.cmp(j));
                 }
                 // Arguments that nothing aliases may still be equal to other pointers, as long as nobody writes there.
-                let apart = |object| !self.is_argument(object) && !self.may_be_null(state, object);
-                (!self.may_overlap(*x, *y) && apart(*x) && apart(*y)).then_some(Ordering::Less)
+                let apart = |object| !self.objects.is_argument(object) && !self.may_be_null(facts, object);
+                (!self.objects.may_overlap(*x, *y) && apart(*x) && apart(*y)).then_some(Ordering::Less)
             }
-            (Value::Pointer(x, _) | Value::Address(x, _), other) => self.differs(state, *x, other),
-            (other, Value::Pointer(x, _) | Value::Address(x, _)) => self.differs(state, *x, other),
+            (Value::Pointer(x, _) | Value::Address(x, _), other) => self.differs(facts, *x, other),
+            (other, Value::Pointer(x, _) | Value::Address(x, _)) => self.differs(facts, *x, other),
             // What replaces a function may be another name for the other one.
             (Value::Const(Const::Function(f)), Value::Const(Const::Function(g)))
-                if f != g && !self.is_replaceable(*f) && !self.is_replaceable(*g) =>
+                if f != g && !self.program.is_replaceable(*f) && !self.program.is_replaceable(*g) =>
             {
                 Some(Ordering::Less)
             }
             (Value::Const(Const::Function(f)), other) | (other, Value::Const(Const::Function(f)))
-                if other.is_zero() && !self.may_be_missing(*f) =>
+                if other.is_zero() && !self.program.may_be_missing(*f) =>
             {
                 Some(Ordering::Less)
             }
@@ -208,18 +209,21 @@ impl Evaluator<'_> {
 
     pub(super) fn differs(
         &mut self,
-        state: &State,
+        facts: &Facts,
         object: ObjectId,
         other: &Value,
     ) -> Option<std::cmp::Ordering> {
         let apart = match other {
-            _ if other.is_zero() => !self.may_be_null(state, object),
-            Value::Const(Const::Function(_)) => !self.may_be_null(state, object),
+            _ if other.is_zero() => !self.may_be_null(facts, object),
+            Value::Const(Const::Function(_)) => !self.may_be_null(facts, object),
             // A pointer that came from elsewhere can't point to what nobody else knows.
             Value::Dynamic(_) => {
                 let known = self.pointee(other);
-                let private = state.memory.get(object).is_some_and(|contents| !contents.escaped);
-                private && known != Some(object) && !self.may_be_null(state, object) && self.is_local(object)
+                let private = facts.memory.get(object).is_some_and(|contents| !contents.escaped);
+                private
+                    && known != Some(object)
+                    && !self.may_be_null(facts, object)
+                    && self.objects.is_local(object)
             }
             _ => false,
         };
@@ -227,7 +231,7 @@ impl Evaluator<'_> {
     }
 
     /// A conversion.
-    pub fn cast(&mut self, state: &mut State, op: Cast, value: Value, ty: &Type) -> Result<Value, Stop> {
+    pub fn cast(&mut self, facts: &mut Facts, op: Cast, value: Value, ty: &Type) -> Result<Value, Stop> {
         if value.is_undef() {
             return Ok(Value::undef(ty));
         }
@@ -259,10 +263,10 @@ impl Evaluator<'_> {
             && op == Cast::PtrToInt
             && let Some(object) = self.pointee(&value)
         {
-            self.escape(state, object)?;
+            self.escape(facts, object)?;
         }
-        let operand = self.operand(state, &value, &from, Leak::Yes)?;
-        Ok(Value::Dynamic(self.emit(state, ty.clone(), Op::Cast(op, operand))))
+        let operand = self.operand(facts, &value, &from, Leak::Yes)?;
+        Ok(Value::Dynamic(self.emit(facts, ty.clone(), Op::Cast(op, operand))))
     }
 }
 

@@ -7,12 +7,14 @@
 //! same value, and leaves no code and no other memory behind, is it the same however many activations there were. Where
 //! that does not hold the call is noted down as one that something follows, and everything begins anew.
 
-use super::evaluator::{Evaluator, Stop};
+use super::evaluator::Evaluator;
 use super::flow::ENTRY;
 use super::kept::{Call, Return};
+use super::machine::Machine;
 use super::memory::{Contents, Held, Memory};
-use super::objects::Identity;
-use super::state::{Arrival, Frame, PathId, Round, State};
+use super::objects::PathId;
+use super::state::{Arrival, Frame, Round, State};
+use super::stop::Stop;
 use super::value::{ObjectId, Value};
 use crate::ir::{CallAttributes, FunctionId, Terminator, ValueId};
 use std::collections::{BTreeSet, HashMap};
@@ -30,35 +32,31 @@ impl Evaluator<'_> {
         attributes: &CallAttributes,
     ) -> bool {
         let by_value = |at: usize| {
-            let declared = &self.function(function).params[at].attributes;
+            let declared = &self.machine.program.function(function).params[at].attributes;
             declared.byval.is_some() || attributes.params.get(at).is_some_and(|p| p.byval.is_some())
         };
-        if (0..self.function(function).params.len()).any(by_value) {
+        if (0..self.machine.program.function(function).params.len()).any(by_value) {
             return false;
         }
         let site = self.site(state, function);
-        if self.learnt.followed.contains(&site) {
+        if self.loops.followed.contains(&site) {
             return false;
         }
         let given_up = locals(&state.frames[depth..]);
-        let escaped = |local: &ObjectId| state.memory.get(*local).is_some_and(|contents| contents.escaped);
-        let held = state.memory.iter().filter(|(object, _)| !given_up.contains(object));
+        let escaped =
+            |local: &ObjectId| state.facts.memory.get(*local).is_some_and(|contents| contents.escaped);
+        let held = state.facts.memory.iter().filter(|(object, _)| !given_up.contains(object));
         let mut cells = held.flat_map(|(_, contents)| contents.cells.values());
         !given_up.iter().any(escaped)
-            && !args.iter().any(|arg| self.refers(arg, &given_up))
-            && !cells.any(|cell| matches!(&cell.held, Held::Value(value, _) if self.refers(value, &given_up)))
+            && !args.iter().any(|arg| refers(arg, &given_up, &self.machine))
+            && !cells.any(
+                |cell| matches!(&cell.held, Held::Value(value, _) if refers(value, &given_up, &self.machine)),
+            )
     }
 
     fn site(&mut self, state: &State, function: FunctionId) -> PathId {
         let caller = state.frames.last().expect("a call has a caller");
-        self.learnt.objects.path(caller.path, caller.block, caller.index, function)
-    }
-
-    fn refers(&self, value: &Value, to: &BTreeSet<ObjectId>) -> bool {
-        match value {
-            Value::Aggregate(fields) => fields.iter().any(|field| self.refers(field, to)),
-            _ => value.object().or(self.pointee(value)).is_some_and(|object| to.contains(&object)),
-        }
+        self.machine.objects.path(caller.site(), function)
     }
 
     /// Goes back to the beginning of an activation with other arguments.
@@ -71,15 +69,15 @@ impl Evaluator<'_> {
         attributes: &Rc<CallAttributes>,
     ) -> Result<(), Stop> {
         let path = state.frames[depth].path;
-        if !self.learnt.directives.contains_key(&(path, ENTRY)) {
-            return self.keep_loop(path, ENTRY);
+        if !self.loops.stays(path, ENTRY) {
+            return self.loops.keep(path, ENTRY);
         }
         let site = self.site(state, function);
         let frames = state.frames.edit(|frames| frames.split_off(depth));
         for local in locals(&frames) {
-            self.end_of_life(state, local)?;
+            self.machine.end_of_life(&mut state.facts, local)?;
         }
-        let allocated = self.allocations(state);
+        let allocated = state.facts.allocations(self.machine.objects);
         let living = self.recursions.get(&path).and_then(|recursion| recursion.living.as_ref());
         if living.is_some_and(|living| !allocated.is_subset(living)) {
             // The next activation would take its own for what this one has allocated.
@@ -98,27 +96,20 @@ impl Evaluator<'_> {
     pub(super) fn begin_recursion(&mut self, state: &mut State) {
         let branches = state.branches;
         let path = state.top().path;
-        if !self.learnt.directives.contains_key(&(path, ENTRY)) {
+        if !self.loops.stays(path, ENTRY) {
             return;
         }
-        let allocated = self.allocations(state);
+        let allocated = state.facts.allocations(self.machine.objects);
         let living = &mut self.recursions.entry(path).or_default().living;
         *living = Some(living.take().map_or(allocated.clone(), |living| &living & &allocated));
         state.top().loops.edit(|loops| loops.push(Round::first(ENTRY, branches)));
         state.arrival = Arrival::Header;
     }
 
-    fn allocations(&self, state: &State) -> BTreeSet<ObjectId> {
-        let objects = state.memory.iter().map(|(object, _)| object);
-        objects
-            .filter(|object| matches!(self.learnt.objects.identity(*object), Identity::Allocated(..)))
-            .collect()
-    }
-
     /// A function has ended; its activation is gone. If calls went back to its beginning, the same value must be what
     /// they give.
     pub(super) fn end_recursion(&mut self, state: &State, path: PathId, value: &Value) -> Result<(), Stop> {
-        if self.trying || !self.learnt.directives.contains_key(&(path, ENTRY)) {
+        if self.trying || !self.loops.stays(path, ENTRY) {
             return Ok(());
         }
         let end = Rc::new(Return { state: state.clone(), values: self.choices(value) });
@@ -131,8 +122,8 @@ impl Evaluator<'_> {
     /// The known values of which a value is one; only itself, if they aren't known.
     fn choices(&mut self, value: &Value) -> Vec<Value> {
         let Value::Dynamic(residual) = value else { return vec![value.clone()] };
-        match self.residual.choices(*residual) {
-            Some(choices) => choices.iter().map(|choice| self.constant(choice)).collect(),
+        match self.machine.residual.choices(*residual) {
+            Some(choices) => choices.iter().map(|choice| self.machine.constant(choice)).collect(),
             None => vec![value.clone()],
         }
     }
@@ -152,8 +143,8 @@ impl Evaluator<'_> {
 
     /// Something follows a call. The function is the body of a loop only if another call still wants it.
     fn stay_a_call(&mut self, path: PathId, site: PathId) -> Result<(), Stop> {
-        self.learnt.followed.insert(site);
-        self.learnt.directives.remove(&(path, ENTRY));
+        self.loops.followed.insert(site);
+        self.loops.directives.remove(&(path, ENTRY));
         Err(Stop::Again)
     }
 
@@ -163,14 +154,14 @@ impl Evaluator<'_> {
         let depth = end.frames.len();
         let given_up = locals(&call.frames);
         let mut state = end.clone();
-        state.block = self.residual.block(String::new());
-        let frames = self.strangers(&call.frames);
+        state.facts.block = self.machine.residual.block(String::new());
+        let frames = strangers(&call.frames, &mut self.machine);
         state.frames.edit(|all| all.extend(frames));
         for local in &given_up {
             // Whatever is there, it is not known, and to read it leaves code behind.
-            state.memory.insert(*local, Contents { real: true, ..Contents::default() });
+            state.facts.memory.insert(*local, Contents { real: true, ..Contents::default() });
         }
-        let size = self.residual.size;
+        let size = self.machine.residual.size;
         let frame = state.top();
         let body = frame.body.clone();
         let instruction = &body.blocks[frame.block.0 as usize].instructions[frame.index];
@@ -188,51 +179,59 @@ impl Evaluator<'_> {
                 },
                 (None, Terminator::Return(given)) if outermost => {
                     let same = given.as_ref().is_none_or(|given| self.value(&state, given) == *value);
-                    return Ok(same && same_memory(&state.memory, &end.memory, &given_up));
+                    return Ok(same && same_memory(&state.facts.memory, &end.facts.memory, &given_up));
                 }
                 (None, terminator) => match self.terminate(state, terminator)? {
                     Some(next) => state = next,
                     None => return Ok(false),
                 },
             }
-            if self.residual.size != size || state.arrival != Arrival::Plain {
+            if self.machine.residual.size != size || state.arrival != Arrival::Plain {
                 return Ok(false);
             }
         }
     }
+}
 
-    /// The same activations with values of which nothing is known. What the residual program calls the values of one
-    /// round it calls those of all others too, but they are others: what is known of those of the last round, or is
-    /// equal to them, says nothing of a round before.
-    fn strangers(&mut self, frames: &[Frame]) -> Vec<Frame> {
-        let mut strangers = HashMap::new();
-        let mut frames = frames.to_vec();
-        for value in frames.iter_mut().flat_map(|frame| Rc::make_mut(&mut frame.values).elements()) {
-            self.make_strange(value, &mut strangers);
-        }
-        frames
+/// Whether a value leads to one of some objects.
+fn refers(value: &Value, to: &BTreeSet<ObjectId>, machine: &Machine) -> bool {
+    match value {
+        Value::Aggregate(fields) => fields.iter().any(|field| refers(field, to, machine)),
+        _ => value.object().or(machine.pointee(value)).is_some_and(|object| to.contains(&object)),
     }
+}
 
-    fn make_strange(&mut self, value: &mut Value, strangers: &mut HashMap<ValueId, ValueId>) {
-        match value {
-            Value::Dynamic(known) => {
-                let known = *known;
-                let stranger = *strangers.entry(known).or_insert_with(|| {
-                    let ty = self.residual.type_of(known).clone();
-                    self.residual.value(ty, "")
-                });
-                if let Some(object) = self.pointees.get(&known) {
-                    self.pointees.insert(stranger, *object);
-                }
-                *value = Value::Dynamic(stranger);
+/// The same activations with values of which nothing is known. What the residual program calls the values of one
+/// round it calls those of all others too, but they are others: what is known of those of the last round, or is
+/// equal to them, says nothing of a round before.
+fn strangers(frames: &[Frame], machine: &mut Machine) -> Vec<Frame> {
+    let mut strangers = HashMap::new();
+    let mut frames = frames.to_vec();
+    for value in frames.iter_mut().flat_map(|frame| Rc::make_mut(&mut frame.values).elements()) {
+        make_strange(value, &mut strangers, machine);
+    }
+    frames
+}
+
+fn make_strange(value: &mut Value, strangers: &mut HashMap<ValueId, ValueId>, machine: &mut Machine) {
+    match value {
+        Value::Dynamic(known) => {
+            let known = *known;
+            let stranger = *strangers.entry(known).or_insert_with(|| {
+                let ty = machine.residual.type_of(known).clone();
+                machine.residual.value(ty, "")
+            });
+            if let Some(object) = machine.pointees.get(&known) {
+                machine.pointees.insert(stranger, *object);
             }
-            Value::Aggregate(fields) => {
-                let mut fields_now = fields.to_vec();
-                fields_now.iter_mut().for_each(|field| self.make_strange(field, strangers));
-                *fields = fields_now.into();
-            }
-            _ => {}
+            *value = Value::Dynamic(stranger);
         }
+        Value::Aggregate(fields) => {
+            let mut fields_now = fields.to_vec();
+            fields_now.iter_mut().for_each(|field| make_strange(field, strangers, machine));
+            *fields = fields_now.into();
+        }
+        _ => {}
     }
 }
 

@@ -1,16 +1,13 @@
 //! One path through the program that is being evaluated: where it stands, what its values are, and its memory.
 
+use super::facts::Facts;
 use super::flow::Flow;
 use super::memory::Memory;
+use super::objects::{PathId, Site};
 use super::value::{ObjectId, Value};
 use crate::account::Counted;
 use crate::ir::{BlockId, Body, Const, FunctionId, ValueId};
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-
-/// A chain of call sites from the entry.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) struct PathId(pub u32);
 
 /// A loop that a frame is in.
 #[derive(Clone, Debug)]
@@ -64,6 +61,11 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// Where it stands.
+    pub fn site(&self) -> Site {
+        Site { path: self.path, block: self.block, index: self.index }
+    }
+
     pub fn set(&mut self, value: ValueId, to: Value) {
         Rc::make_mut(&mut self.values).elements()[value.0 as usize] = to;
     }
@@ -74,17 +76,9 @@ impl Frame {
 pub(super) struct State {
     /// The calls that it is in, the entry first.
     pub frames: Counted<Vec<Frame>>,
-    pub memory: Memory,
-    /// The open residual block that its code goes to.
-    pub block: BlockId,
+    pub facts: Facts,
     /// How many unknown branches it has passed.
     pub branches: u32,
-    /// Allocated objects that are known not to be null.
-    pub not_null: BTreeSet<ObjectId>,
-    /// What was loaded by pointers of unknown origin, and still stands there.
-    pub seen: Rc<Counted<BTreeMap<ValueId, Value>>>,
-    /// Values of the residual program that are known not to be zero or null.
-    pub not_zero: Rc<Counted<BTreeSet<ValueId>>>,
     /// How it has come to its place.
     pub arrival: Arrival,
 }
@@ -105,12 +99,8 @@ impl State {
     pub fn new(memory: Memory, block: BlockId) -> State {
         State {
             frames: Counted::default(),
-            memory,
-            block,
+            facts: Facts::new(memory, block),
             branches: 0,
-            not_null: BTreeSet::new(),
-            seen: Rc::default(),
-            not_zero: Rc::default(),
             arrival: Arrival::Plain,
         }
     }
@@ -130,5 +120,16 @@ impl State {
             key.extend([frame.flow.order[frame.block.0 as usize], frame.index as u32]);
         }
         key
+    }
+
+    /// Forgets what another path at the same place doesn't know.
+    pub fn forget_differences(&mut self, other: &State) {
+        self.facts.forget_differences(&other.facts);
+        self.branches = self.branches.max(other.branches);
+        for (mine, theirs) in self.frames.elements().iter_mut().zip(other.frames.iter()) {
+            for (mine, theirs) in mine.loops.elements().iter_mut().zip(theirs.loops.iter()) {
+                mine.dynamic_exit |= theirs.dynamic_exit;
+            }
+        }
     }
 }

@@ -69,4 +69,16 @@ impl Value {
             _ => None,
         }
     }
+
+    /// One byte of it as it lies in memory, if it is known.
+    pub fn known_byte(&self, byte: u32) -> Option<u8> {
+        let bits = match self {
+            Value::Const(Const::Int { value, .. }) => *value,
+            Value::Const(Const::Float(bits)) => u128::from(*bits),
+            Value::Const(Const::Double(bits)) => u128::from(*bits),
+            Value::Const(Const::Null | Const::Undef(_) | Const::Zero(_)) => 0,
+            _ => return None,
+        };
+        Some(if byte < 16 { (bits >> (byte * 8)) as u8 } else { 0 })
+    }
 }

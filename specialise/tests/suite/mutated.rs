@@ -2,7 +2,8 @@
 
 use drystone_golden as golden;
 use drystone_specialise::ir::{
-    BlockId, Body, Const, Function, FunctionId, Instruction, Module, Op, Operand, Terminator, Type, ValueId,
+    BlockId, Body, Code, Const, Function, FunctionId, Instruction, Module, Op, Operand, Terminator, Type,
+    ValueId,
 };
 use drystone_specialise::{parse, passes, verify};
 use drystone_tests::random::Random;
@@ -64,6 +65,22 @@ fn each_mutation_is_found() {
     for ((name, _), applied) in MUTATIONS.iter().zip(applied) {
         assert!(applied > 0, "nothing could be broken so that {name}");
     }
+}
+
+#[test]
+fn passes_refuse_what_is_broken() {
+    let text = "define void @f(i1 %c) {\n  br i1 %c, label %1, label %1\n1:\n  ret void\n}";
+    let mut module = parse::read(text, "broken.ll").expect("a module");
+    let mut body = Body::clone(&module.body(FunctionId(0)).expect("a body").expect("a body"));
+    *body.blocks[0].terminator.operand_mut().expect("a condition") = stranger();
+    module.functions[0].code = Code::Body(body.into());
+    let polish = std::panic::AssertUnwindSafe(|| passes::polish(&mut module));
+    let panic = std::panic::catch_unwind(polish).expect_err("bodies are verified between passes here");
+    let said = panic.downcast_ref::<String>().expect("a message");
+    assert!(
+        said.starts_with("before any pass, the function `f` is not well-formed: the end of block %0"),
+        "{said}"
+    );
 }
 
 /// Modules as they are read, and as passes leave them.

@@ -1,0 +1,31 @@
+//! The paths that wait for their turn. Of two the one goes on first from which control may still come to the other, so
+//! that all paths that meet at a place are there when it is their turn.
+
+use super::state::State;
+use std::collections::BTreeMap;
+
+/// The paths that wait, by where they stand ([`State::key`]).
+#[derive(Default)]
+pub(super) struct Waiting(BTreeMap<Vec<u32>, Vec<State>>);
+
+impl Waiting {
+    /// A path waits where it stands.
+    pub fn suspend(&mut self, state: State) {
+        self.suspend_at(state.key(), state);
+    }
+
+    /// A path waits as if it stood elsewhere.
+    pub fn suspend_at(&mut self, key: Vec<u32>, state: State) {
+        self.0.entry(key).or_default().push(state);
+    }
+
+    /// Whether another path must go on before this one.
+    pub fn comes_before(&self, state: &State) -> bool {
+        self.0.first_key_value().is_some_and(|(first, _)| *first <= state.key())
+    }
+
+    /// The paths whose turn it is: all that wait at one place.
+    pub fn next(&mut self) -> Option<(Vec<u32>, Vec<State>)> {
+        self.0.pop_first()
+    }
+}
