@@ -1,5 +1,5 @@
-//! A module of some functions and all that they need: what other modules define is declared, what only its own module
-//! sees is copied.
+//! Extracts some functions and all that they need to a module of their own: what other modules define is declared, what
+//! is internal to its module is copied.
 
 use crate::ir::{Body, Code, Const, Function, FunctionId, Global, GlobalId, Module, Operand};
 use std::collections::{HashMap, HashSet};

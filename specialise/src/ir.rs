@@ -1,9 +1,9 @@
-//! The code that the specialiser reads and writes: LLVM's, as far as C needs it, with opaque pointers and with every
-//! address already computed to bytes. The residual program is made of the same types, so that what comes out can be
-//! printed as LLVM IR, as C, or handed to Cranelift, and specialised again.
+//! The IR that the specialiser reads and writes: the part of LLVM's that C needs, with opaque pointers, and with
+//! addresses computed to bytes. The residual program is IR too: it can be printed as LLVM IR or as C, compiled by
+//! Cranelift, and specialised again.
 //!
-//! It refuses to know names of types, metadata other than places, and the flags that only an optimiser reads (`nsw`,
-//! `nuw`, `exact`, `inbounds`, fast-math): leaving them out never changes what a defined program computes.
+//! It leaves out names of types, metadata other than source places, and the flags that only an optimiser reads (`nsw`,
+//! `nuw`, `exact`, `inbounds`, fast-math). Without them a defined program computes the same.
 
 mod attributes;
 mod body;

@@ -1,8 +1,8 @@
-//! The passes over a residual program, in their order: what is left for a C compiler, and what is done beyond that for
-//! machine code. This is the only place that runs passes: after each one, tests and debug builds verify the body that it
-//! leaves, so that a pass that breaks the IR is named.
+//! The passes over a residual program, in their order: those for a C compiler, and those for machine code. All passes
+//! run here. In tests and debug builds each body is verified after each pass, so that the message names the pass that
+//! broke it.
 //!
-//! It knows what each pass is for, not how it does it (`tidy`, `reroll`).
+//! How a pass works stands in `tidy` and `reroll`.
 
 use crate::ir::{Body, Code, FunctionId, Module};
 use crate::reroll;

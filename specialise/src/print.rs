@@ -1,7 +1,7 @@
-//! [`crate::ir`] to LLVM IR text that clang 16 to 19 read.
+//! Writes [`crate::ir`] as LLVM IR text that clang 16 to 19 read.
 //!
-//! Comments become lines that begin with `;`. Places are not printed, and neither is what [`crate::ir`] leaves out. A
-//! function whose body cannot be read is declared only, with the reason before it.
+//! Comments become lines that begin with `;`. Source places are not printed. A function whose body can't be read is
+//! printed as a declaration, with the reason before it.
 
 mod body;
 mod constants;

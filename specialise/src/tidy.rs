@@ -1,9 +1,8 @@
-//! The passes that take out of a residual function what does nothing, and writes what is left in the simplest form: addresses as one
-//! sum, blocks without detours, values without gaps. What it does is correct for any function; re-rolling relies on
-//! addresses being folded.
+//! Passes that remove dead code from a residual function and normalise the rest: each address is one sum, blocks have
+//! no detours, values are numbered without gaps. They are correct for any function; re-rolling relies on folded
+//! addresses.
 //!
-//! It refuses to do what the compiler of the residual program does as well or better: of arithmetic only tests are
-//! touched, where several become one.
+//! They leave out what the compiler of the residual program does as well. Of arithmetic they only join tests.
 
 pub(crate) mod ahead;
 mod calls;

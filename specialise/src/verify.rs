@@ -1,16 +1,16 @@
-//! Whether a body is well-formed, so that all that reads, rewrites and prints bodies may rely on it.
+//! The verifier: whether a body is well-formed. Everything that reads, rewrites or prints bodies relies on it.
 //!
 //! * `shape`: blocks and values exist, each value has one definition of its type, phis stand first and have one input
 //!   for each predecessor, nothing jumps to the entry.
 //! * `operands`: operations and terminators get operands of the types that they are for.
 //! * `calls`: a call of an intrinsic agrees with its declaration.
-//! * `dominance`: on every path, a value is computed before it is used.
+//! * `dominance`: each definition dominates its uses.
 //!
-//! The reader refuses bodies that are not well-formed; after each pass, tests and debug builds verify what it left
-//! ([`crate::passes`]). In blocks that control never comes to, values may be used that nothing computes, as in LLVM.
+//! The reader refuses bodies that are not well-formed. Tests and debug builds verify bodies after each pass
+//! ([`crate::passes`]).
 //!
-//! Calls of functions other than intrinsics are not compared with their declarations: pointers have no types, and a
-//! call that takes a function for another one than it is goes wrong only when it runs.
+//! As in LLVM, unreachable blocks may use values that nothing defines, and calls of functions other than intrinsics
+//! needn't agree with their declarations: pointers have no types, so that such a call is wrong only when it is run.
 
 mod calls;
 mod dominance;

@@ -1,4 +1,4 @@
-//! The memory of loaded code, and with it all that is unsafe about machine code of this process on our side.
+//! The memory of loaded code. All unsafe code for running it is here.
 
 use cranelift_jit::JITModule;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A module that has been loaded: what its functions and variables are found by.
+//! A loaded module: finds functions and variables by name.
 
 use crate::memory::Loaded;
 use std::collections::HashMap;

@@ -1,4 +1,4 @@
-//! One module on its way into memory: which of its items Cranelift knows, and how foreign names are found.
+//! The state of loading a module: its functions and variables in Cranelift, and the addresses of foreign names.
 
 use crate::abi;
 use crate::error::{Attempt, NativeError, Refusal, refuse};

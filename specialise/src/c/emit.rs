@@ -1,4 +1,5 @@
-//! Instructions as statements, and what happens on the edges between blocks: phis are assigned there, all at once.
+//! Instructions as statements, and phis as assignments on the edges between blocks. All phis of an edge are assigned at
+//! once.
 
 use super::calls::returns_through_parameter;
 use super::expression::{Expr, Want, Writer};

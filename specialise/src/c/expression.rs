@@ -1,7 +1,7 @@
 //! Values as C expressions.
 //!
-//! Integers live in unsigned types, zero-extended, so that arithmetic wraps as in the IR; signed operations cast their
-//! operands. What an expression's C type promises is told by [`CType`]; [`Want`] says what its reader needs.
+//! Integers have unsigned types and are zero-extended, so that arithmetic wraps as in the IR; signed operations cast
+//! their operands. [`CType`] is the C type that an expression has, [`Want`] the one that its context needs.
 
 mod arithmetic;
 mod choice;

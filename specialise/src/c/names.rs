@@ -1,4 +1,4 @@
-//! Identifiers: each name once, none that C or the text around it uses.
+//! C identifiers: unique, and different from the names that C and the surrounding text use.
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -1,4 +1,4 @@
-//! One attempt at the residual function: its paths, and whose turn it is.
+//! Runs one attempt: follows paths in turn until all have ended.
 
 use super::evaluator::Evaluator;
 use super::memory::Memory;

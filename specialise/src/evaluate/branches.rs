@@ -1,7 +1,7 @@
 //! How a block ends: known branches are taken, unknown ones split the path.
 
 use super::evaluator::Evaluator;
-use super::operands::Leak;
+use super::machine::operands::Leak;
 use super::state::{Arrival, Round, State};
 use super::stop::Stop;
 use super::value::Value;

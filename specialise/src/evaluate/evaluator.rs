@@ -1,15 +1,13 @@
-//! One attempt at the residual function, or to run an initialiser: the paths of the program, the loops and calls that
-//! they are in, and whose turn it is. What instructions do to values and memory is left to the `Machine`.
+//! One attempt, at the residual function or at running an initialiser: the paths of the program, their loops and calls,
+//! and the order in which they are evaluated. What instructions do to values and memory is the `Machine`'s.
 
 use super::kept::{Loops, Recursion, Variant};
 use super::learnt::Learnt;
 use super::limits::Meter;
 use super::machine::Machine;
 use super::memory::Memory;
-use super::notes::Notes;
 use super::objects::PathId;
 use super::program::Program;
-use super::residual::Residual;
 use super::state::State;
 use super::stop::Stop;
 use super::task::Task;
@@ -38,17 +36,8 @@ pub(super) struct Evaluator<'m> {
 impl<'m> Evaluator<'m> {
     pub fn new(task: &'m Task<'m>, learnt: &'m mut Learnt) -> Evaluator<'m> {
         let budget = &task.context.budget;
-        let machine = Machine {
-            task,
-            program: Program { module: task.module, found: &mut learnt.program, memory: budget.memory },
-            objects: &mut learnt.objects,
-            initial: &mut learnt.initial,
-            initialising: false,
-            residual: Residual::default(),
-            pointees: HashMap::new(),
-            bases: HashMap::new(),
-            notes: Notes::default(),
-        };
+        let program = Program { module: task.module, found: &mut learnt.program, memory: budget.memory };
+        let machine = Machine::new(task, program, &mut learnt.objects, &mut learnt.initial);
         Evaluator {
             machine,
             meter: Meter { budget, spent: &mut learnt.spent, evaluated: 0, steps: 0 },

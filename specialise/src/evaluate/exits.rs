@@ -1,4 +1,4 @@
-//! What decided to stay in a loop, or to leave it.
+//! Records why a path stayed in a loop or left it.
 
 use super::state::State;
 use super::value::Value;

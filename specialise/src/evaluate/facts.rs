@@ -1,5 +1,4 @@
-//! What is known where a path stands, but for the values of its frames. Memory is part of it; what instructions do to
-//! it, `Machine` says, which sees no more of a path than this.
+//! What is known on a path, but for the values of its frames. This is all that the `Machine` sees of a path.
 
 use super::initial::Initial;
 use super::memory::Memory;

@@ -1,4 +1,4 @@
-//! What is known of memory when the entry is called.
+//! The memory when the entry is called.
 
 use super::memory::Contents;
 use super::value::ObjectId;

@@ -1,7 +1,7 @@
-//! Runs the initialisers that the context names: what they leave in memory is known when the entry is called.
+//! Runs the initialisers that the context names. The entry is evaluated with the memory that they leave.
 //!
-//! Memory that an initialiser allocated is found again through the variable that points to it; it is taken for granted
-//! that the allocator had some.
+//! Memory that an initialiser allocated is found through the variable that points to it. The allocator is assumed to
+//! have succeeded.
 
 use super::error::Error;
 use super::evaluator::Evaluator;
@@ -22,7 +22,7 @@ pub(super) fn run(task: &Task, learnt: &mut Learnt) -> Result<(), Error> {
     if task.context.initialisers.is_empty() {
         return Ok(());
     }
-    let mut memory = Evaluator::new(task, learnt).machine.before_initialisers();
+    let mut memory = before_initialisers(&mut Evaluator::new(task, learnt).machine);
     for name in &task.context.initialisers {
         memory = loop {
             match Evaluator::new(task, learnt).initialise(name, memory.clone()) {
@@ -33,57 +33,55 @@ pub(super) fn run(task: &Task, learnt: &mut Learnt) -> Result<(), Error> {
         };
     }
     learnt.loops.directives.clear();
-    Evaluator::new(task, learnt).machine.remember(&memory);
+    remember(&memory, &mut Evaluator::new(task, learnt).machine);
     Ok(())
 }
 
-impl Machine<'_> {
-    /// Memory when the first initialiser is called.
-    fn before_initialisers(&mut self) -> Memory {
-        let mut memory = Memory::default();
-        for at in 0..self.task.module.globals.len() {
-            let object = self.objects.global_of(GlobalId(at as u32), self.task.module);
-            let variable = &self.task.module.globals[at];
-            if let Some(initial) = &variable.initial {
-                let known = self.task.is_settled(variable);
-                // Calls that are left may change it, unless only this module sees it and no address of it gets out.
-                let seen = !variable.internal || variable.constant || !known;
-                let mut contents = Contents { real: seen, escaped: seen, ..Contents::default() };
-                if known {
-                    self.fill_in(&mut contents, 0, initial);
-                }
-                memory.insert(object, contents);
+/// Memory when the first initialiser is called.
+fn before_initialisers(machine: &mut Machine) -> Memory {
+    let mut memory = Memory::default();
+    for at in 0..machine.task.module.globals.len() {
+        let object = machine.objects.global_of(GlobalId(at as u32), machine.task.module);
+        let variable = &machine.task.module.globals[at];
+        if let Some(initial) = &variable.initial {
+            let known = machine.task.is_settled(variable);
+            // Calls that are left may change it, unless only this module sees it and no address of it gets out.
+            let seen = !variable.internal || variable.constant || !known;
+            let mut contents = Contents { real: seen, escaped: seen, ..Contents::default() };
+            if known {
+                machine.fill_in(&mut contents, 0, initial);
             }
+            memory.insert(object, contents);
         }
-        memory
     }
+    memory
+}
 
-    /// Takes over what the initialisers left in variables that the context calls constant, and in the allocated memory
-    /// that these lead to.
-    fn remember(&mut self, memory: &Memory) {
-        let globals = memory.iter().map(|(object, _)| object).filter(|object| self.is_invariant(*object));
-        let mut to_do: VecDeque<ObjectId> = globals.collect();
-        let mut seen: BTreeSet<ObjectId> = to_do.iter().copied().collect();
-        while let Some(object) = to_do.pop_front() {
-            let Some(contents) = memory.get(object) else { continue };
-            let mut known = Contents { real: true, escaped: true, ..Contents::default() };
-            for (at, cell) in contents.cells.iter().filter(|(_, cell)| is_known(&cell.held)) {
-                if let Held::Value(Value::Pointer(target, offset), _) = cell.held
-                    && matches!(self.objects.identity(target), Identity::Allocated(..))
-                    && !seen.contains(&target)
-                {
-                    if offset != 0 {
-                        continue;
-                    }
-                    seen.insert(target);
-                    self.objects.found_at.insert(target, (object, *at));
-                    self.objects.origin_mut(target).allocated = false;
-                    to_do.push_back(target);
+/// Takes over what the initialisers left in variables that the context calls constant, and in the allocated memory
+/// that these lead to.
+fn remember(memory: &Memory, machine: &mut Machine) {
+    let globals = memory.iter().map(|(object, _)| object).filter(|object| machine.is_invariant(*object));
+    let mut to_do: VecDeque<ObjectId> = globals.collect();
+    let mut seen: BTreeSet<ObjectId> = to_do.iter().copied().collect();
+    while let Some(object) = to_do.pop_front() {
+        let Some(contents) = memory.get(object) else { continue };
+        let mut known = Contents { real: true, escaped: true, ..Contents::default() };
+        for (at, cell) in contents.cells.iter().filter(|(_, cell)| is_known(&cell.held)) {
+            if let Held::Value(Value::Pointer(target, offset), _) = cell.held
+                && matches!(machine.objects.identity(target), Identity::Allocated(..))
+                && !seen.contains(&target)
+            {
+                if offset != 0 {
+                    continue;
                 }
-                known.cells.edit(|cells| cells.insert(*at, cell.clone()));
+                seen.insert(target);
+                machine.objects.found_at.insert(target, (object, *at));
+                machine.objects.origin_mut(target).allocated = false;
+                to_do.push_back(target);
             }
-            self.initial.contents.insert(object, known);
+            known.cells.edit(|cells| cells.insert(*at, cell.clone()));
         }
+        machine.initial.contents.insert(object, known);
     }
 }
 

@@ -1,9 +1,9 @@
-//! One instruction after the other: what is known is computed, the rest becomes an instruction of the residual program.
+//! Evaluates one instruction of a path: fetches its operands from the frame, and lets the `Machine` do it.
 
 use super::arithmetic;
 use super::evaluator::Evaluator;
+use super::machine::operands::{Leak, field_type};
 use super::objects::Identity;
-use super::operands::{Leak, field_type};
 use super::state::State;
 use super::stop::Stop;
 use super::value::Value;

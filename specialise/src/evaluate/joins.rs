@@ -1,4 +1,4 @@
-//! Where paths meet: those that know the same go on as one.
+//! Where paths meet: which of them are merged, and how.
 
 use super::evaluator::Evaluator;
 use super::facts::{Facts, LONGEST_CELL};
@@ -165,7 +165,7 @@ fn merge(mut states: Vec<State>, machine: &mut Machine, wanted: &mut Wanted) -> 
             machine.residual.phi_input(block, at, inputs[at].clone(), *from);
         }
         if let Some(object) = object {
-            machine.pointees.insert(phi, object);
+            machine.points_into(phi, object);
         }
         if let Slot::Local(depth, value) = slot {
             let name = merged.frames[depth as usize].body.names.get(value.0 as usize).cloned();

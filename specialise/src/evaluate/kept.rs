@@ -1,4 +1,4 @@
-//! What is known of loops that stay loops, and of functions whose recursion does.
+//! Loops that stay loops, and recursive functions that become loops.
 
 use super::objects::PathId;
 use super::slots::Slot;

@@ -1,4 +1,4 @@
-//! What attempts find out for those that come after them.
+//! What one attempt finds out for all later ones.
 
 use super::initial::Initial;
 use super::kept::Loops;

@@ -1,4 +1,4 @@
-//! What an evaluation may take, and where it went: instructions, code, memory and time.
+//! The budget of an evaluation, and what has been spent of it: instructions, residual code, memory and time.
 
 use super::program::Program;
 use super::residual::Residual;

@@ -1,5 +1,5 @@
-//! Loops: unrolled as long as what is known decides over their rounds, else kept, with the variables in which the
-//! rounds differ as phis of the residual header.
+//! Loops: unrolled as long as known values decide over their rounds, else kept. A kept loop has a residual header, with
+//! a phi for each variable that changes from round to round.
 
 use super::evaluator::Evaluator;
 use super::facts::LONGEST_CELL;
@@ -97,7 +97,7 @@ impl Evaluator<'_> {
             self.machine.residual.phi_input(block, at, input, from);
             self.name_slot(&state, *slot, phi);
             if let Some(object) = object {
-                self.machine.pointees.insert(phi, *object);
+                self.machine.points_into(phi, *object);
             }
             slot.set(&mut state, phi);
         }

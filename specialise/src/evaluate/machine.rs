@@ -1,8 +1,23 @@
-//! The machine that instructions run on: values, memory, and the residual code that comes of what isn't known.
+//! The abstract machine: values, memory, and the residual code for what isn't known.
 //!
-//! It sees no path, only the `Facts` of one, and no control flow: where a path goes is `Evaluator`'s. `operands` and
-//! `operations` say what becomes of values, `access`, `copies` and `effects` what becomes of memory, `places` where
-//! objects come from and `library` which functions are done here.
+//! Its methods take the `Facts` of a path. They see neither its frames nor its control flow, which belong to
+//! `Evaluator`.
+//! * `operands`, `operations` and `pointers` compute values.
+//! * `access`, `copies` and `effects` read and write memory.
+//! * `places`, `given` and `invariants` say where objects come from, and what they hold at first.
+//! * `library` evaluates known functions, `unseen` leaves calls of others to the residual program.
+
+mod access;
+mod copies;
+mod effects;
+mod given;
+mod invariants;
+mod library;
+pub(super) mod operands;
+mod operations;
+mod places;
+mod pointers;
+mod unseen;
 
 use super::initial::Initial;
 use super::notes::Notes;
@@ -24,8 +39,30 @@ pub(super) struct Machine<'m> {
     pub initialising: bool,
     pub residual: Residual,
     /// The object that a residual pointer points into.
-    pub pointees: HashMap<ValueId, ObjectId>,
+    pointees: HashMap<ValueId, ObjectId>,
     /// The address of each object that has the same one on all paths.
-    pub bases: HashMap<ObjectId, Operand>,
+    bases: HashMap<ObjectId, Operand>,
     pub notes: Notes,
+}
+
+impl<'m> Machine<'m> {
+    /// A machine that has done nothing yet.
+    pub fn new(
+        task: &'m Task<'m>,
+        program: Program<'m>,
+        objects: &'m mut Objects,
+        initial: &'m mut Initial,
+    ) -> Machine<'m> {
+        Machine {
+            task,
+            program,
+            objects,
+            initial,
+            initialising: false,
+            residual: Residual::default(),
+            pointees: HashMap::new(),
+            bases: HashMap::new(),
+            notes: Notes::default(),
+        }
+    }
 }

@@ -1,9 +1,9 @@
-//! What is known of memory: for each object its bytes, as cells that hold values of the source program.
+//! The abstract memory: for each object, cells that hold values of the source program.
 //!
-//! An object is *held* while nobody but the evaluator needs it: its stores are not made, and a byte without a cell is
-//! undefined. An object is *real* once it lies in the memory of the residual program: every store is made, and a cell
-//! is what is known to stand there. A cell that holds a copy is the eager history of section 3.1 of the paper: it says
-//! which bytes of which real object it is equal to, and never points to another copy.
+//! An object is *held* while only the evaluator needs it: its stores are not made, and a byte without a cell is
+//! undefined. An object is *real* once it lies in the residual program's memory: every store is made, and a cell says
+//! what is known to stand there. A cell with a copy is the eager history of *copy elimination* (section 3.1): it names
+//! the bytes of a real object that it is equal to, and never another copy.
 
 use super::value::{ObjectId, Value};
 use crate::account::Counted;

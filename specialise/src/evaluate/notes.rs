@@ -1,4 +1,4 @@
-//! What is noted for the report while the program is evaluated.
+//! Records for the report, while the program is evaluated, what becomes of its instructions and buffers.
 
 use super::objects::Objects;
 use super::report::{Buffer, Copied, Report};

@@ -1,4 +1,4 @@
-//! The objects of a program, which keep their identity from one attempt to the next, and the paths of calls.
+//! The objects of a program, and chains of calls. Both keep their identity from one attempt to the next.
 
 use super::value::ObjectId;
 use crate::ir::{BlockId, FunctionId, GlobalId, Module, ValueId};

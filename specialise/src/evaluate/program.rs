@@ -1,4 +1,4 @@
-//! The functions of the program, and those that the residual program adds to them.
+//! The functions of the program, and those that the residual program adds.
 
 use super::flow::Flow;
 use crate::account::Room;

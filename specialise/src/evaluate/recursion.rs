@@ -1,11 +1,10 @@
-//! Recursion whose depth is unknown becomes a loop where it can: if all that is done after a call is to give back what
-//! it gave, then the call may as well go back to the beginning of the function that is active already, whose
-//! activation nobody needs any more.
+//! Turns recursion of unknown depth into a loop, where nothing follows the recursive call but returning its result: the
+//! call then goes back to the beginning of the active function, whose activation nothing needs any more.
 //!
-//! Such a function is the body of a loop whose header is its entry; `loops` finds in what the activations differ. What
-//! is done after the call is evaluated once more for each value that the function may return: only if it gives back the
-//! same value, and leaves no code and no other memory behind, is it the same however many activations there were. Where
-//! that does not hold the call is noted down as one that something follows, and everything begins anew.
+//! Such a function is a loop whose header is its entry; `loops` finds in what its activations differ. The code after
+//! the call is evaluated once more for each value that the function may return. If it returns the same value and leaves
+//! neither code nor changed memory behind, it does the same for any number of activations. Otherwise the call is
+//! recorded as followed by something, and the evaluation starts again.
 
 use super::evaluator::Evaluator;
 use super::flow::ENTRY;
@@ -221,8 +220,8 @@ fn make_strange(value: &mut Value, strangers: &mut HashMap<ValueId, ValueId>, ma
                 let ty = machine.residual.type_of(known).clone();
                 machine.residual.value(ty, "")
             });
-            if let Some(object) = machine.pointees.get(&known) {
-                machine.pointees.insert(stranger, *object);
+            if let Some(object) = machine.pointee(&Value::Dynamic(known)) {
+                machine.points_into(stranger, object);
             }
             *value = Value::Dynamic(stranger);
         }

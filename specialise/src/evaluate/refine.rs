@@ -1,4 +1,4 @@
-//! What a condition that holds, or doesn't, says about other values of a path.
+//! Refinement: what a condition that holds, or doesn't, tells about other values of a path.
 
 use super::machine::Machine;
 use super::state::State;
@@ -70,11 +70,7 @@ impl State {
     fn allocated_at(&self, value: ValueId, machine: &Machine) -> Option<ObjectId> {
         let mut objects = self.facts.memory.iter();
         let by_state = objects.find(|(_, contents)| contents.base == Some(value)).map(|(object, _)| object);
-        by_state.or_else(|| {
-            let operand = Operand::Value(value);
-            let by_name = machine.bases.iter().find(|(_, base)| **base == operand).map(|(object, _)| *object);
-            by_name.filter(|object| machine.objects.origin(*object).allocated)
-        })
+        by_state.or_else(|| machine.allocated_at(value))
     }
 
     /// Puts a value in the place of another, wherever the path knows it.

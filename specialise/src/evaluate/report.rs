@@ -1,4 +1,4 @@
-//! What became of the source: for each place of it whether it was computed, left out or kept, what was copied where,
+//! The report: for each place of the source whether it was computed, eliminated or kept, which bytes were copied where,
 //! and which calls stayed generic.
 
 use crate::ir::{Module, PlaceId};

@@ -1,5 +1,5 @@
-//! The residual function while it grows: blocks that are open until it is known where they lead, phis whose inputs come
-//! one by one. Instructions that are plainly trivial are not made at all; the rest is left to `tidy`.
+//! The residual function under construction: open blocks, whose successors aren't known yet, and phis that get their
+//! inputs one by one. Trivial instructions are not made; the rest is left to `tidy`.
 
 use crate::ir::{
     Binary, Block, BlockId, Body, Cast, Const, Instruction, Op, Operand, PlaceId, Terminator, Type, ValueId,

@@ -1,8 +1,8 @@
-//! The places of a path in which two paths at the same place of the program can differ.
+//! Slots: the parts of a path in which two paths at the same place of the program can differ.
 
 use super::machine::Machine;
+use super::machine::operands::Leak;
 use super::memory::Held;
-use super::operands::Leak;
 use super::state::State;
 use super::stop::Stop;
 use super::value::{ObjectId, Value};

@@ -1,4 +1,4 @@
-//! One path through the program that is being evaluated: where it stands, what its values are, and its memory.
+//! The state of a path: the frames of its calls, its facts, and how it came to its place.
 
 use super::facts::Facts;
 use super::flow::Flow;

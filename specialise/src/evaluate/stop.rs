@@ -1,4 +1,4 @@
-//! Why an attempt ends before the residual function is there.
+//! Why an attempt ends before the residual function is complete.
 
 /// Why an attempt ended early.
 #[derive(Debug)]

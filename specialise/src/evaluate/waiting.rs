@@ -1,4 +1,4 @@
-//! The paths that wait for their turn. Of two the one goes on first from which control may still come to the other, so
+//! The work list: paths that wait for their turn. A path comes before those that control can still reach from it, so
 //! that all paths that meet at a place are there when it is their turn.
 
 use super::state::State;

@@ -1,4 +1,4 @@
-//! Which values of a path are still wanted: only in these may paths that meet differ.
+//! Live values of a path. Paths that meet may differ in others.
 
 use super::state::State;
 use crate::ir::{BlockId, FunctionId, ValueId};

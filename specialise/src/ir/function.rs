@@ -1,5 +1,5 @@
-//! Functions: their signatures, and their code, which is only read when it is first asked for, because most of a program
-//! is never specialised.
+//! Functions: signatures, and code. Code is read when it is first asked for, because most of a program is never
+//! specialised.
 
 use std::cell::OnceCell;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Why modules do not make a program.
+//! Why modules can't be linked.
 
 use std::fmt;
 use std::rc::Rc;

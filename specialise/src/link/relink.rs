@@ -1,4 +1,4 @@
-//! The code of a module as that of the one that it has become a part of.
+//! Rewrites the code of a module for the module that it has been joined to.
 
 use super::error::LinkError;
 use super::names::{Item, Targets, moved};

@@ -1,4 +1,4 @@
-//! What stands before the type of a variable or the body of a function.
+//! Linkage and calling convention: the words before the type of a variable or the body of a function.
 
 use super::attributes::{self, Found, Groups, Said};
 use super::cursor::{Cursor, Fail, Kind, Parsed};

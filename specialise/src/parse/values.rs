@@ -1,4 +1,4 @@
-//! The values and the blocks of a function while it is read: both may be mentioned before they are there.
+//! The values and blocks of a function that is being read. Both may be mentioned before they are defined.
 
 use super::lexer::plain;
 use crate::ir::{BlockId, Body, Op, Operand, Type, ValueId};

@@ -1,4 +1,4 @@
-//! What values and blocks are called: by their names if they have any, else by LLVM's running numbers.
+//! Names of values and blocks: their own, or LLVM's running numbers.
 
 use crate::ir::{Body, Function, ValueId};
 use std::collections::{HashMap, HashSet};

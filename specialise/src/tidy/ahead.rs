@@ -1,6 +1,5 @@
-//! A loop that counts its rounds and asks in each of them whether there is room for one more asks once, before it
-//! begins, for all of them; where there isn't, it stays as it was. So decoders of arrays become loops that a compiler
-//! can make vectors of.
+//! Hoists tests for room out of counted loops: instead of a test in each round, one test before the loop asks for all
+//! rounds. If it fails, the loop runs as it was. Decoders of arrays become loops that a compiler can vectorise.
 
 use crate::graph::{Graph, successors};
 use crate::ir::{Binary, Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type, ValueId};

@@ -1,4 +1,4 @@
-//! What calls do, as far as the module says it or their names do.
+//! The effects of calls, as far as declarations or the names of functions tell.
 
 use crate::ir::{CallAttributes, Const, Effects, Function, Module, Op, Operand};
 

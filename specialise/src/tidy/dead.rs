@@ -1,4 +1,4 @@
-//! What nobody looks at: values, and objects that are only written.
+//! Removes dead values, and objects that are written and never read.
 
 use super::calls::{Known, known_call};
 use super::roots::{Root, Roots};

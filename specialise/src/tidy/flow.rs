@@ -1,5 +1,5 @@
-//! Blocks without detours: branches that are decided, blocks that nothing reaches, jumps to jumps, blocks that only
-//! follow one other, and phis that have no choice.
+//! Simplifies control flow: known branches, unreachable blocks, jumps to jumps, blocks with a single predecessor that
+//! jumps to them, phis with one input.
 
 use super::forward::Replaced;
 use crate::ir::{Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type};

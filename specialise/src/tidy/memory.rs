@@ -1,5 +1,5 @@
-//! What is known about bytes of memory at a point of a block, and what an access takes from that knowledge. Every
-//! entry is taken out at most once, so a block costs no more than it has accesses.
+//! What is known about the bytes of memory at a point of a block. Each entry is removed at most once, so that the cost
+//! of a block is in proportion to its accesses.
 
 use super::hash::Table;
 use super::roots::{Root, Roots};

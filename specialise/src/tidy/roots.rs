@@ -1,5 +1,5 @@
-//! Which object each pointer of a function points into, and which objects only this function can reach: all that the
-//! passes know about aliasing.
+//! Alias analysis: which object each pointer of a function points into, and which objects nothing outside of the
+//! function can reach.
 
 use super::calls::{Known, known_call};
 use super::surroundings::Surroundings;

@@ -1,7 +1,7 @@
-//! Stores of constants, and loads that are stored at once, become wider ones where they lie side by side.
+//! Joins adjacent stores of constants, and adjacent copies (a load whose value goes into a store), to wider accesses.
 //!
-//! All accesses of a group move down, to where its last one stands. On the way through a block every access is held
-//! against the groups that are open; a group that it clashes with is settled, and nothing of it moves past the access.
+//! The accesses of a group move down to its last one. While a block is scanned, every access is compared with the open
+//! groups; a group that it conflicts with is closed, and nothing of the group moves past that access.
 
 mod copies;
 mod fills;

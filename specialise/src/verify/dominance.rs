@@ -1,5 +1,4 @@
-//! Whether each value is computed, on every path from the entry, before it is used. A phi uses its inputs at the ends of
-//! the blocks that they come from.
+//! Whether each definition dominates its uses. A phi uses its inputs at the ends of the blocks that they come from.
 
 use super::fault::{Fault, Place, Subject};
 use crate::graph::{Graph, successors};

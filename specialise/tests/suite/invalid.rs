@@ -1,5 +1,5 @@
-//! Modules with one mistake each: every `tests/invalid/*.ll` must be refused with the words behind `; refused: ` in its
-//! first line. `BLESS=1 cargo test` rewrites them.
+//! Modules with one mistake each: every `tests/invalid/*.ll` must be refused with the message in its first line, after
+//! `; refused: `. `BLESS=1 cargo test` rewrites it.
 
 use drystone_golden as golden;
 use drystone_specialise::ir::FunctionId;

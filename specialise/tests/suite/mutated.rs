@@ -1,4 +1,4 @@
-//! Well-formed bodies that are broken at one point: the verifier must find each mutation, wherever it is applied.
+//! Well-formed bodies, broken in one place: the verifier must find each mutation.
 
 use drystone_golden as golden;
 use drystone_specialise::ir::{

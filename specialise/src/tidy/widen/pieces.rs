@@ -1,4 +1,4 @@
-//! The accesses of one group, side by side: where there are gaps, and what is joined to one access.
+//! The accesses of a group by their offsets: which of them can become one access.
 
 use crate::tidy::memory::Place;
 use std::collections::BTreeMap;

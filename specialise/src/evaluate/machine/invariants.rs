@@ -1,13 +1,13 @@
 //! Initial values of variables, and how long they hold.
 //!
-//! What stands in a variable that the context calls constant is known as long as the entry itself doesn't change it: that
-//! is checked, and what it changes is taken to be unknown from the beginning.
+//! The bytes of a variable that the context calls constant are known as long as the entry doesn't write to them. If it
+//! does, they are unknown from the beginning of the next attempt.
 
-use super::machine::Machine;
-use super::memory::{Cell, Contents, Held};
-use super::objects::Identity;
-use super::stop::Stop;
-use super::value::{ObjectId, Value};
+use super::Machine;
+use crate::evaluate::memory::{Cell, Contents, Held};
+use crate::evaluate::objects::Identity;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Const, GlobalId, Type};
 
 impl Machine<'_> {
@@ -19,7 +19,7 @@ impl Machine<'_> {
     }
 
     /// The entry writes to memory: if something was known to stand there always, it is not known any more.
-    pub fn check_invariant(&mut self, object: ObjectId, at: u64, size: u64) -> Result<(), Stop> {
+    pub(super) fn check_invariant(&mut self, object: ObjectId, at: u64, size: u64) -> Result<(), Stop> {
         if self.initialising || self.objects.origin(object).constant {
             return Ok(());
         }
@@ -45,7 +45,7 @@ impl Machine<'_> {
     }
 
     /// What is known of a global variable when no initialiser has run.
-    pub fn initial_contents(&mut self, global: GlobalId) -> Contents {
+    pub(super) fn initial_contents(&mut self, global: GlobalId) -> Contents {
         let object = self.objects.global_of(global, self.task.module);
         let module = self.task.module;
         let variable = &module.globals[global.0 as usize];

@@ -1,18 +1,18 @@
-//! Where objects come from: global variables when they are first met, local ones, allocated memory; and what they are
-//! called in the residual program.
+//! Creates objects: global variables when they are first met, local variables, allocated memory. And their addresses in
+//! the residual program.
 
-use super::facts::Facts;
-use super::machine::Machine;
-use super::memory::{Contents, Held};
-use super::objects::{Identity, Origin, Site};
-use super::residual::PROLOGUE;
-use super::value::ObjectId;
+use super::Machine;
+use crate::evaluate::facts::Facts;
+use crate::evaluate::memory::{Contents, Held};
+use crate::evaluate::objects::{Identity, Origin, Site};
+use crate::evaluate::residual::PROLOGUE;
+use crate::evaluate::value::ObjectId;
 use crate::ir::{Access, Const, Op, Operand, Type, ValueId};
 use std::rc::Rc;
 
 impl Machine<'_> {
     /// Puts a global variable into a path's memory when it is first met.
-    pub(super) fn ensure(&mut self, facts: &mut Facts, object: ObjectId) {
+    pub fn ensure(&mut self, facts: &mut Facts, object: ObjectId) {
         if facts.memory.get(object).is_some() {
             return;
         }
@@ -28,7 +28,7 @@ impl Machine<'_> {
     }
 
     /// A local variable that is followed: of known size, and none yet where it stands.
-    pub(super) fn local(
+    pub fn local(
         &mut self,
         facts: &mut Facts,
         identity: Identity,
@@ -52,7 +52,7 @@ impl Machine<'_> {
     }
 
     /// The copy of an argument that a function gets by value.
-    pub(super) fn argument_copy(
+    pub fn argument_copy(
         &mut self,
         facts: &mut Facts,
         identity: Identity,

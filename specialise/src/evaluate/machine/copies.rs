@@ -1,15 +1,21 @@
-//! Copies and fills of a known number of bytes: the four cases of section 3.2.2 of the paper.
+//! Copies and fills of a known number of bytes: the four cases of section 3.2.2 of *copy elimination*.
 
-use super::facts::Facts;
-use super::machine::Machine;
-use super::memory::Held;
-use super::stop::Stop;
-use super::value::{ObjectId, Value};
+use super::Machine;
+use crate::evaluate::facts::Facts;
+use crate::evaluate::memory::Held;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::Type;
 
 impl Machine<'_> {
     /// Copies a known number of bytes between known places.
-    pub fn copy(&mut self, facts: &mut Facts, to: &Value, from: &Value, size: u64) -> Result<bool, Stop> {
+    pub(super) fn copy(
+        &mut self,
+        facts: &mut Facts,
+        to: &Value,
+        from: &Value,
+        size: u64,
+    ) -> Result<bool, Stop> {
         let (Value::Pointer(target, to_offset), Value::Pointer(source, from_offset)) = (to, from) else {
             return Ok(false);
         };
@@ -73,7 +79,13 @@ impl Machine<'_> {
 
     /// Copies a known number of bytes from an object that is only held to where it isn't known ("dynamic destination,
     /// static source", section 3.2.2): one copy from each origin, and the object itself is not needed.
-    pub fn copy_out(&mut self, facts: &mut Facts, to: &Value, from: &Value, size: u64) -> Result<bool, Stop> {
+    pub(super) fn copy_out(
+        &mut self,
+        facts: &mut Facts,
+        to: &Value,
+        from: &Value,
+        size: u64,
+    ) -> Result<bool, Stop> {
         let (Value::Dynamic(_), Value::Pointer(source, offset)) = (to, from) else { return Ok(false) };
         let (source, offset) = (*source, *offset);
         self.ensure(facts, source);
@@ -98,7 +110,7 @@ impl Machine<'_> {
     }
 
     /// Sets a known number of bytes at a known place to a known byte.
-    pub fn fill(&mut self, facts: &mut Facts, to: &Value, byte: u8, size: u64) -> Result<bool, Stop> {
+    pub(super) fn fill(&mut self, facts: &mut Facts, to: &Value, byte: u8, size: u64) -> Result<bool, Stop> {
         let Value::Pointer(object, offset) = *to else { return Ok(false) };
         if offset < 0 {
             return Ok(false);

@@ -1,20 +1,17 @@
-//! What the context gives: the values of arguments, and what they point to.
+//! What the context gives: the values of arguments, and the memory that they point to.
 
-use super::error::Error;
-use super::facts::Facts;
-use super::machine::Machine;
-use super::memory::{Contents, Held};
-use super::objects::{Identity, Origin};
-use super::stop::Stop;
-use super::value::Value;
+use super::Machine;
 use crate::context::{Content, ContentType};
-use crate::extract;
-use crate::ir::{Const, Module, Operand, Type, ValueId};
-use std::rc::Rc;
+use crate::evaluate::facts::Facts;
+use crate::evaluate::memory::{Contents, Held};
+use crate::evaluate::objects::{Identity, Origin};
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::Value;
+use crate::ir::{Const, Operand, Type, ValueId};
 
 impl Machine<'_> {
     /// What an argument of the entry is known to be.
-    pub(super) fn argument(&mut self, facts: &mut Facts, at: u32, value: ValueId) -> Result<Value, Stop> {
+    pub fn argument(&mut self, facts: &mut Facts, at: u32, value: ValueId) -> Result<Value, Stop> {
         let param = self.task.params[at as usize].clone();
         let name = param.name.as_deref().unwrap_or("").to_owned();
         let known =
@@ -63,7 +60,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn symbol(&mut self, name: &str, offset: i64) -> Result<Value, Stop> {
+    fn symbol(&mut self, name: &str, offset: i64) -> Result<Value, Stop> {
         if let Some(function) = self.task.module.function(name) {
             return Ok(Value::Const(Const::Function(function)));
         }
@@ -71,34 +68,5 @@ impl Machine<'_> {
             Some(global) => Ok(Value::Pointer(self.objects.global_of(global, self.task.module), offset)),
             None => Err(Stop::Fail(format!("the context names {name}, which the program hasn't got"))),
         }
-    }
-
-    /// A variable that only its module sees can't be reached from the residual program. It may have a copy if the
-    /// context allows that; else what the one does with it the other wouldn't see.
-    pub(super) fn check_copies(&self, residual: &Module) -> Result<(), Error> {
-        let said = |name: &str| self.task.context.global.get(name);
-        let allowed = |name: &str| said(name).is_some_and(|said| said.owned || said.temporary);
-        let written = |name: &str| {
-            let object = self.task.module.global(name).and_then(|global| self.objects.global(global));
-            object.is_some_and(|object| self.initial.changed.contains(&object))
-        };
-        let changing = extract::changing_copies(residual);
-        let begun = changing.iter().find(|name| said(name).is_some_and(|said| said.owned) && written(name));
-        if let Some(name) = begun {
-            return Err(Error(format!(
-                "{name} can't be `owned`: an initialiser writes to it, and the residual program's own would begin \
-                 without that; make it visible to the residual program, or say that it is `constant`"
-            )));
-        }
-        let copies: Vec<Rc<str>> = changing.into_iter().filter(|name| !allowed(name)).collect();
-        if copies.is_empty() {
-            return Ok(());
-        }
-        Err(Error(format!(
-            "the residual program needs {}, which the original program declares `static`: make it visible \
-             there; or say in the context that it is `temporary`, or that the residual program may have its \
-             own (`owned = true`)",
-            copies.join(", ")
-        )))
     }
 }

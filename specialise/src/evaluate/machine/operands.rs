@@ -1,15 +1,15 @@
-//! From what is known of a value to an operand of the residual program, and the other way.
+//! Converts known values to operands of residual code, and back.
 
-use super::facts::Facts;
-use super::machine::Machine;
-use super::stop::Stop;
-use super::value::{ObjectId, Value};
+use super::Machine;
+use crate::evaluate::facts::Facts;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Binary, Cast, Const, Op, Operand, Type, ValueId};
 use std::rc::Rc;
 
 /// Whether an operand gives an address away to code that the evaluator doesn't see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Leak {
+pub enum Leak {
     /// It is used at once, for an access or a comparison.
     No,
     /// It is stored, passed or returned.
@@ -156,7 +156,13 @@ impl Machine<'_> {
     }
 
     /// Some bytes of a value as an integer of that size.
-    pub fn part(&mut self, facts: &mut Facts, value: &Value, start: u32, size: u64) -> Result<Value, Stop> {
+    pub(super) fn part(
+        &mut self,
+        facts: &mut Facts,
+        value: &Value,
+        start: u32,
+        size: u64,
+    ) -> Result<Value, Stop> {
         let width = size as u32 * 8;
         let known: Option<u128> = (0..size as u32)
             .map(|byte| value.known_byte(start + byte).map(|b| u128::from(b) << (byte * 8)))
@@ -263,7 +269,7 @@ impl Machine<'_> {
 }
 
 /// The type of a field of a structure or array.
-pub(super) fn field_type(ty: &Type, at: u32) -> Type {
+pub fn field_type(ty: &Type, at: u32) -> Type {
     match ty {
         Type::Struct { fields, .. } => fields[at as usize].clone(),
         Type::Array(_, element) => (**element).clone(),

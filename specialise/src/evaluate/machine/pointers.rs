@@ -1,13 +1,25 @@
-//! Pointers, as far as it is known which object they point into.
+//! Pointers whose object is known, though their value isn't.
 
-use super::facts::Facts;
-use super::machine::Machine;
+use super::Machine;
 use super::operands::Leak;
-use super::stop::Stop;
-use super::value::{ObjectId, Value};
-use crate::ir::{Const, Op, Operand, Type};
+use crate::evaluate::facts::Facts;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::{ObjectId, Value};
+use crate::ir::{Const, Op, Operand, Type, ValueId};
 
 impl Machine<'_> {
+    /// A residual pointer points into an object.
+    pub fn points_into(&mut self, pointer: ValueId, object: ObjectId) {
+        self.pointees.insert(pointer, object);
+    }
+
+    /// The object that may be null whose address, the same on all paths, is a residual value.
+    pub fn allocated_at(&self, value: ValueId) -> Option<ObjectId> {
+        let operand = Operand::Value(value);
+        let found = self.bases.iter().find(|(_, base)| **base == operand).map(|(object, _)| *object);
+        found.filter(|object| self.objects.origin(*object).allocated)
+    }
+
     /// The object that a residual pointer is known to point into.
     pub fn pointee(&self, value: &Value) -> Option<ObjectId> {
         match value {
@@ -18,7 +30,7 @@ impl Machine<'_> {
     }
 
     /// A residual pointer with the object that it points into, if that is known.
-    pub fn pointing(&mut self, operand: Operand, object: Option<ObjectId>) -> Value {
+    fn pointing(&mut self, operand: Operand, object: Option<ObjectId>) -> Value {
         if let (Operand::Value(value), Some(object)) = (&operand, object) {
             self.pointees.insert(*value, object);
         }

@@ -1,11 +1,11 @@
-//! Loads and stores: what is done to memory that is only held, and what is left to the residual program.
+//! Loads and stores: those of held memory are done here, the others become residual code.
 
-use super::facts::Facts;
-use super::machine::Machine;
-use super::memory::Held;
+use super::Machine;
 use super::operands::Leak;
-use super::stop::Stop;
-use super::value::{ObjectId, Value};
+use crate::evaluate::facts::Facts;
+use crate::evaluate::memory::Held;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Access, Binary, Cast, Op, Operand, Type, ValueId};
 use std::rc::Rc;
 
@@ -337,7 +337,7 @@ impl Machine<'_> {
     }
 
     /// What the address of a byte of an object is a multiple of.
-    pub fn align_at(&self, object: ObjectId, offset: u64) -> u64 {
+    pub(super) fn align_at(&self, object: ObjectId, offset: u64) -> u64 {
         let align = self.objects.origin(object).align.max(1);
         if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
     }

@@ -1,13 +1,13 @@
-//! What a write does to what is known: copies of the bytes are saved, knowledge of them is forgotten; and what is only
-//! held is written out when the residual program needs it.
+//! The effects of writes: copies of the overwritten bytes are saved, and facts about them forgotten. And
+//! materialisation: held objects are written to residual memory when the residual program needs them.
 
+use super::Machine;
 use super::access::{largest_step, repeated};
-use super::facts::Facts;
-use super::machine::Machine;
-use super::memory::{Cell, Held};
 use super::operands::Leak;
-use super::stop::Stop;
-use super::value::{ObjectId, Value};
+use crate::evaluate::facts::Facts;
+use crate::evaluate::memory::{Cell, Held};
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Access, Const, Op, Operand, Type};
 use std::rc::Rc;
 
@@ -18,7 +18,12 @@ const LONGEST_MOVED: u64 = 16;
 
 impl Machine<'_> {
     /// Before bytes are written: what was copied from them is saved.
-    pub fn before_write(&mut self, facts: &mut Facts, to: &Value, size: Option<u64>) -> Result<(), Stop> {
+    pub(super) fn before_write(
+        &mut self,
+        facts: &mut Facts,
+        to: &Value,
+        size: Option<u64>,
+    ) -> Result<(), Stop> {
         let written: Vec<ObjectId> = match self.pointee(to) {
             Some(object) => std::iter::once(object).chain(facts.overlapping(object, self.objects)).collect(),
             None => facts.reachable(self.objects),
@@ -44,7 +49,7 @@ impl Machine<'_> {
     }
 
     /// After bytes were written by the residual program: what was known of them is forgotten.
-    pub fn after_write(&mut self, facts: &mut Facts, to: &Value, size: u64) {
+    pub(super) fn after_write(&mut self, facts: &mut Facts, to: &Value, size: u64) {
         let target = self.pointee(to);
         let may_be_seen = |object| facts.memory.get(object).is_none_or(|contents| contents.escaped);
         if target.is_none_or(may_be_seen) {
@@ -84,7 +89,7 @@ impl Machine<'_> {
     }
 
     /// Something that the evaluator doesn't see may have written to one object.
-    pub fn clobber(&mut self, facts: &mut Facts, object: ObjectId) -> Result<(), Stop> {
+    pub(super) fn clobber(&mut self, facts: &mut Facts, object: ObjectId) -> Result<(), Stop> {
         for (holder, at, size) in facts.memory.copies_of(object, 0, u64::MAX) {
             self.settle(facts, holder, at, size)?;
         }
@@ -104,7 +109,13 @@ impl Machine<'_> {
     }
 
     /// Turns a cell that holds a copy into one that doesn't, because its origin is about to change.
-    pub fn settle(&mut self, facts: &mut Facts, holder: ObjectId, at: u64, size: u64) -> Result<(), Stop> {
+    pub(super) fn settle(
+        &mut self,
+        facts: &mut Facts,
+        holder: ObjectId,
+        at: u64,
+        size: u64,
+    ) -> Result<(), Stop> {
         let Some(contents) = facts.memory.get_mut(holder) else { return Ok(()) };
         if contents.real {
             contents.forget(at, size);
@@ -234,13 +245,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    pub(super) fn emit_store(
-        &mut self,
-        facts: &mut Facts,
-        to: &Value,
-        offset: u64,
-        value: Operand,
-    ) -> Result<(), Stop> {
+    fn emit_store(&mut self, facts: &mut Facts, to: &Value, offset: u64, value: Operand) -> Result<(), Stop> {
         let align = match to {
             Value::Pointer(object, at) => self.align_at(*object, at.wrapping_add(offset as i64) as u64),
             _ => 1,
@@ -251,12 +256,7 @@ impl Machine<'_> {
     }
 
     /// The address some bytes after a pointer.
-    pub(super) fn place_after(
-        &mut self,
-        facts: &mut Facts,
-        to: &Value,
-        offset: u64,
-    ) -> Result<Operand, Stop> {
+    fn place_after(&mut self, facts: &mut Facts, to: &Value, offset: u64) -> Result<Operand, Stop> {
         if let Value::Pointer(object, at) = to {
             let there = Value::Pointer(*object, at.wrapping_add(offset as i64));
             return self.operand(facts, &there, &Type::Ptr, Leak::No);

@@ -1,12 +1,13 @@
-//! Functions of the C library and intrinsics of LLVM that are done here, because their meaning is fixed.
+//! Functions of the C library and intrinsics of LLVM that are evaluated here, because their meaning is fixed.
 
-use super::facts::Facts;
-use super::machine::Machine;
-use super::memory::Held;
-use super::objects::Site;
+use super::Machine;
 use super::operands::Leak;
-use super::stop::Stop;
-use super::value::Value;
+use crate::evaluate::arithmetic::binary;
+use crate::evaluate::facts::Facts;
+use crate::evaluate::memory::Held;
+use crate::evaluate::objects::Site;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::Value;
 use crate::ir::{Binary, Cast, Compare, Const, Instruction, Op, Operand, Type, signed};
 
 /// The functions of the C library that are done here.
@@ -17,7 +18,7 @@ const LIBRARY: [&str; 12] = [
 
 impl Machine<'_> {
     /// Library functions and intrinsics; none if the call is not one of them, or not one that can be done here.
-    pub(super) fn library(
+    pub fn library(
         &mut self,
         facts: &mut Facts,
         site: Site,
@@ -112,7 +113,7 @@ impl Machine<'_> {
     }
 
     /// Copies bytes, here if their number and places are known.
-    pub(super) fn copy_bytes(
+    pub fn copy_bytes(
         &mut self,
         facts: &mut Facts,
         to: &Value,
@@ -331,7 +332,6 @@ fn comparison(intrinsic: &str) -> Option<Compare> {
 
 /// An intrinsic on known integers of so many bits.
 fn known_intrinsic(name: &str, base: &str, bits: u32, args: &[u128], ty: &Type) -> Option<Value> {
-    use super::arithmetic::binary;
     let reversed = |value: u128| value.swap_bytes() >> (128 - bits);
     let value = match (base, args) {
         ("bswap", [a]) => reversed(*a),

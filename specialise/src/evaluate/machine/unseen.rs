@@ -1,10 +1,10 @@
-//! Calls that are left to the residual program: what they may see of memory, and what they may have changed.
+//! Calls that stay calls: the memory that they may read, and that they may have changed.
 
-use super::facts::Facts;
-use super::machine::Machine;
+use super::Machine;
 use super::operands::Leak;
-use super::stop::Stop;
-use super::value::Value;
+use crate::evaluate::facts::Facts;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::Value;
 use crate::ir::{CallAttributes, Const, Effects, Op, ParamAttributes, Type};
 use std::rc::Rc;
 

@@ -1,11 +1,13 @@
-//! Arithmetic, comparisons and conversions of values of which something is known.
+//! Arithmetic, comparisons and conversions of partly known values.
 
-use super::arithmetic;
-use super::facts::Facts;
-use super::machine::Machine;
+use super::Machine;
 use super::operands::Leak;
-use super::stop::Stop;
-use super::value::{ObjectId, Value};
+use crate::evaluate::arithmetic;
+use crate::evaluate::facts::Facts;
+use crate::evaluate::objects::Objects;
+use crate::evaluate::residual::Residual;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Binary, Cast, Compare, Const, Op, Operand, Type, ValueId};
 
 impl Machine<'_> {
@@ -29,13 +31,13 @@ impl Machine<'_> {
                 return Ok(arithmetic::binary(op, bits, x, y)
                     .map_or_else(|| Value::undef(ty), |v| Value::int(bits, v)));
             }
-            if let Some(result) = self.identity(op, bits, &a, &b) {
+            if let Some(result) = identity(op, bits, &a, &b) {
                 return Ok(result);
             }
-            if let Some(result) = self.address_arithmetic(op, &a, &b) {
+            if let Some(result) = address_arithmetic(op, &a, &b, self.objects) {
                 return Ok(result);
             }
-            if let Some((base, offset)) = self.sum(op, bits, &a, &b) {
+            if let Some((base, offset)) = sum(op, bits, &a, &b, &self.residual) {
                 let operand = Operand::Const(Const::int(bits, offset));
                 let op = Op::Binary(Binary::Add, Operand::Value(base), operand);
                 return Ok(if offset == 0 {
@@ -48,77 +50,6 @@ impl Machine<'_> {
         let a = self.operand(facts, &a, ty, Leak::Yes)?;
         let b = self.operand(facts, &b, ty, Leak::Yes)?;
         Ok(Value::Dynamic(self.emit(facts, ty.clone(), Op::Binary(op, a, b))))
-    }
-
-    /// What follows from one operand alone.
-    pub(super) fn identity(&self, op: Binary, bits: u32, a: &Value, b: &Value) -> Option<Value> {
-        let ones = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
-        let zero = Value::int(bits, 0);
-        match (op, a.known_int(), b.known_int()) {
-            (Binary::Add | Binary::Or | Binary::Xor, Some(0), _) => Some(b.clone()),
-            (Binary::Add | Binary::Or | Binary::Xor | Binary::Sub, _, Some(0)) => Some(a.clone()),
-            (Binary::Shl | Binary::LShr | Binary::AShr, _, Some(0)) => Some(a.clone()),
-            (Binary::Mul | Binary::UDiv | Binary::SDiv, _, Some(1)) => Some(a.clone()),
-            (Binary::Mul, Some(1), _) => Some(b.clone()),
-            (Binary::And, Some(x), _) if x == ones => Some(b.clone()),
-            (Binary::And, _, Some(y)) if y == ones => Some(a.clone()),
-            (Binary::And | Binary::Mul, Some(0), _) | (Binary::And | Binary::Mul, _, Some(0)) => Some(zero),
-            (Binary::Or, Some(x), _) if x == ones => Some(a.clone()),
-            (Binary::Or, _, Some(y)) if y == ones => Some(b.clone()),
-            _ if a == b && matches!(op, Binary::Sub | Binary::Xor) => Some(zero),
-            _ if a == b && matches!(op, Binary::And | Binary::Or) => Some(a.clone()),
-            _ => None,
-        }
-    }
-
-    /// Arithmetic on known addresses, as far as it gives something known.
-    pub(super) fn address_arithmetic(&self, op: Binary, a: &Value, b: &Value) -> Option<Value> {
-        match (op, a, b) {
-            (Binary::Add, Value::Address(object, offset), other)
-            | (Binary::Add, other, Value::Address(object, offset)) => {
-                Some(Value::Address(*object, offset.wrapping_add(other.known_int()? as i64)))
-            }
-            (Binary::Sub, Value::Address(a, x), Value::Address(b, y)) if a == b => {
-                Some(Value::int(64, x.wrapping_sub(*y) as u128))
-            }
-            (Binary::Sub, Value::Address(object, offset), other) => {
-                Some(Value::Address(*object, offset.wrapping_sub(other.known_int()? as i64)))
-            }
-            (Binary::And, Value::Address(object, offset), other) => {
-                let mask = other.known_int()? as u64;
-                let align = self.objects.origin(*object).align;
-                let low = *offset as u64 & (align - 1);
-                if mask < align {
-                    return Some(Value::int(64, u128::from(low & mask)));
-                }
-                // Rounding down to an alignment.
-                let kept = mask | (mask.wrapping_neg() & mask).wrapping_sub(1);
-                (kept == u64::MAX && mask.wrapping_neg() <= align)
-                    .then(|| Value::Address(*object, offset & mask as i64))
-            }
-            _ => None,
-        }
-    }
-
-    /// `base + constant`, if that is what a sum or difference comes to through a sum before it.
-    pub(super) fn sum(&self, op: Binary, bits: u32, a: &Value, b: &Value) -> Option<(ValueId, u128)> {
-        let (value, constant) = match (op, a, b) {
-            (Binary::Add, Value::Dynamic(value), other) | (Binary::Add, other, Value::Dynamic(value)) => {
-                (*value, other.known_int()?)
-            }
-            (Binary::Sub, Value::Dynamic(value), other) => (*value, other.known_int()?.wrapping_neg()),
-            _ => return None,
-        };
-        let cut = |value: u128| match Const::int(bits, value) {
-            Const::Int { value, .. } => value,
-            _ => value,
-        };
-        match self.residual.definition(value) {
-            Some(Op::Binary(Binary::Add, Operand::Value(base), Operand::Const(Const::Int { value, .. }))) => {
-                Some((*base, cut(value.wrapping_add(constant))))
-            }
-            _ => Some((value, cut(constant))),
-        }
     }
 
     /// A comparison of integers or pointers of a type.
@@ -171,12 +102,7 @@ impl Machine<'_> {
     }
 
     /// How two addresses stand to each other; where that isn't known but they differ, any order that isn't equality.
-    pub(super) fn compare_addresses(
-        &mut self,
-        facts: &Facts,
-        a: &Value,
-        b: &Value,
-    ) -> Option<std::cmp::Ordering> {
+    fn compare_addresses(&mut self, facts: &Facts, a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
         use std::cmp::Ordering;
         if a == b && !a.is_undef() {
             return Some(Ordering::Equal);
@@ -207,12 +133,7 @@ impl Machine<'_> {
         }
     }
 
-    pub(super) fn differs(
-        &mut self,
-        facts: &Facts,
-        object: ObjectId,
-        other: &Value,
-    ) -> Option<std::cmp::Ordering> {
+    fn differs(&mut self, facts: &Facts, object: ObjectId, other: &Value) -> Option<std::cmp::Ordering> {
         let apart = match other {
             _ if other.is_zero() => !self.may_be_null(facts, object),
             Value::Const(Const::Function(_)) => !self.may_be_null(facts, object),
@@ -267,6 +188,77 @@ impl Machine<'_> {
         }
         let operand = self.operand(facts, &value, &from, Leak::Yes)?;
         Ok(Value::Dynamic(self.emit(facts, ty.clone(), Op::Cast(op, operand))))
+    }
+}
+
+/// What follows from one operand alone.
+fn identity(op: Binary, bits: u32, a: &Value, b: &Value) -> Option<Value> {
+    let ones = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
+    let zero = Value::int(bits, 0);
+    match (op, a.known_int(), b.known_int()) {
+        (Binary::Add | Binary::Or | Binary::Xor, Some(0), _) => Some(b.clone()),
+        (Binary::Add | Binary::Or | Binary::Xor | Binary::Sub, _, Some(0)) => Some(a.clone()),
+        (Binary::Shl | Binary::LShr | Binary::AShr, _, Some(0)) => Some(a.clone()),
+        (Binary::Mul | Binary::UDiv | Binary::SDiv, _, Some(1)) => Some(a.clone()),
+        (Binary::Mul, Some(1), _) => Some(b.clone()),
+        (Binary::And, Some(x), _) if x == ones => Some(b.clone()),
+        (Binary::And, _, Some(y)) if y == ones => Some(a.clone()),
+        (Binary::And | Binary::Mul, Some(0), _) | (Binary::And | Binary::Mul, _, Some(0)) => Some(zero),
+        (Binary::Or, Some(x), _) if x == ones => Some(a.clone()),
+        (Binary::Or, _, Some(y)) if y == ones => Some(b.clone()),
+        _ if a == b && matches!(op, Binary::Sub | Binary::Xor) => Some(zero),
+        _ if a == b && matches!(op, Binary::And | Binary::Or) => Some(a.clone()),
+        _ => None,
+    }
+}
+
+/// Arithmetic on known addresses, as far as it gives something known.
+fn address_arithmetic(op: Binary, a: &Value, b: &Value, objects: &Objects) -> Option<Value> {
+    match (op, a, b) {
+        (Binary::Add, Value::Address(object, offset), other)
+        | (Binary::Add, other, Value::Address(object, offset)) => {
+            Some(Value::Address(*object, offset.wrapping_add(other.known_int()? as i64)))
+        }
+        (Binary::Sub, Value::Address(a, x), Value::Address(b, y)) if a == b => {
+            Some(Value::int(64, x.wrapping_sub(*y) as u128))
+        }
+        (Binary::Sub, Value::Address(object, offset), other) => {
+            Some(Value::Address(*object, offset.wrapping_sub(other.known_int()? as i64)))
+        }
+        (Binary::And, Value::Address(object, offset), other) => {
+            let mask = other.known_int()? as u64;
+            let align = objects.origin(*object).align;
+            let low = *offset as u64 & (align - 1);
+            if mask < align {
+                return Some(Value::int(64, u128::from(low & mask)));
+            }
+            // Rounding down to an alignment.
+            let kept = mask | (mask.wrapping_neg() & mask).wrapping_sub(1);
+            (kept == u64::MAX && mask.wrapping_neg() <= align)
+                .then(|| Value::Address(*object, offset & mask as i64))
+        }
+        _ => None,
+    }
+}
+
+/// `base + constant`, if that is what a sum or difference comes to through a sum before it.
+fn sum(op: Binary, bits: u32, a: &Value, b: &Value, residual: &Residual) -> Option<(ValueId, u128)> {
+    let (value, constant) = match (op, a, b) {
+        (Binary::Add, Value::Dynamic(value), other) | (Binary::Add, other, Value::Dynamic(value)) => {
+            (*value, other.known_int()?)
+        }
+        (Binary::Sub, Value::Dynamic(value), other) => (*value, other.known_int()?.wrapping_neg()),
+        _ => return None,
+    };
+    let cut = |value: u128| match Const::int(bits, value) {
+        Const::Int { value, .. } => value,
+        _ => value,
+    };
+    match residual.definition(value) {
+        Some(Op::Binary(Binary::Add, Operand::Value(base), Operand::Const(Const::Int { value, .. }))) => {
+            Some((*base, cut(value.wrapping_add(constant))))
+        }
+        _ => Some((value, cut(constant))),
     }
 }
 
