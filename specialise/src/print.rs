@@ -43,7 +43,7 @@ pub fn print(module: &Module) -> String {
     text
 }
 
-/// The word for a definition that gives way to others.
+/// The linkage of a definition that other modules may override.
 fn weakness(module: &Module, name: &str) -> &'static str {
     match (module.weak.contains(name), module.replaceable.contains(name)) {
         (false, _) => "",

@@ -9,7 +9,7 @@ use super::statement::Stmt;
 use super::types::{CType, container, signed};
 use crate::ir::{Access, Const, Extension, Instruction, Op, Operand, Terminator, Type, ValueId};
 
-/// An assignment that waits for others on the same edge.
+/// An assignment of a phi that has to come after others on the same edge.
 struct Move {
     variable: usize,
     value: Expr,

@@ -234,7 +234,7 @@ pub(super) fn logical(left: &Expr, sign: &str, right: &Expr) -> Expr {
         .reading(&[left, right])
 }
 
-/// The members that a path names, as C, and the type that is there.
+/// The members that a path names, as C, and the type of the last one.
 pub(super) fn member_path(ty: &Type, path: &[u32]) -> Result<(String, Type), String> {
     let mut text = String::new();
     let mut ty = ty.clone();

@@ -27,7 +27,7 @@ impl Names {
         Names { used, counts: HashMap::new() }
     }
 
-    /// Takes a name that nobody else has, as close to the wanted one as may be.
+    /// Takes an unused name, as close to the wanted one as possible.
     pub fn take(&mut self, wanted: &str) -> String {
         let wanted = identifier(wanted);
         if self.used.insert(wanted.clone()) {

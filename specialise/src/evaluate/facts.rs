@@ -12,7 +12,7 @@ use std::rc::Rc;
 /// The longest difference between what two paths hold that becomes phis; a longer one makes the object real.
 pub(super) const LONGEST_CELL: u64 = 64;
 
-/// What is known where a path stands, and where its code goes.
+/// The facts of a path, and where its code goes.
 #[derive(Clone)]
 pub(super) struct Facts {
     pub memory: Memory,
@@ -27,7 +27,7 @@ pub(super) struct Facts {
 }
 
 impl Facts {
-    /// What is known where a path begins.
+    /// The facts at the beginning of a path.
     pub fn new(memory: Memory, block: BlockId) -> Facts {
         Facts { memory, block, not_null: BTreeSet::new(), seen: Rc::default(), not_zero: Rc::default() }
     }
@@ -69,7 +69,7 @@ impl Facts {
         others
     }
 
-    /// The allocated objects that are there.
+    /// The allocated objects that are alive.
     pub fn allocations(&self, objects: &Objects) -> BTreeSet<ObjectId> {
         let all = self.memory.iter().map(|(object, _)| object);
         all.filter(|object| matches!(objects.identity(*object), Identity::Allocated(..))).collect()
@@ -112,7 +112,7 @@ impl Facts {
             .collect()
     }
 
-    /// Forgets what another path doesn't know.
+    /// Keeps only what another path knows too.
     pub fn forget_differences(&mut self, other: &Facts) {
         self.not_null = self.not_null.intersection(&other.not_null).copied().collect();
         if !Rc::ptr_eq(&self.not_zero, &other.not_zero) {

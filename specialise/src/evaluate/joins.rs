@@ -13,7 +13,7 @@ use crate::ir::{Operand, Terminator, Type};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// How much two paths know that they would forget by going on as one; the first counts more.
+/// How many facts two paths would lose by being merged. The first number counts more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Distance {
     /// Values that both know, and that differ.
@@ -28,7 +28,7 @@ const GENEROUS: usize = 3000;
 const FEWEST: usize = 2;
 
 impl Evaluator<'_> {
-    /// What goes on from a place when all paths that come there are there.
+    /// The paths that go on from a place when all that lead there have arrived.
     pub fn join(&mut self, key: &[u32], arrivals: Vec<State>) -> Result<Vec<State>, Stop> {
         let mut on = Vec::new();
         for group in same_place(arrivals) {
@@ -46,8 +46,7 @@ impl Evaluator<'_> {
         Ok(on)
     }
 
-    /// Divides paths at one place by what they know. If that makes too many classes, those that differ least become
-    /// one.
+    /// Divides paths at one place into classes that know the same. If these are too many, the nearest are joined.
     fn classes(&mut self, states: Vec<State>) -> Result<Vec<Vec<State>>, Stop> {
         let mut classes: Vec<Vec<State>> = Vec::new();
         for state in states {
@@ -84,14 +83,14 @@ impl Evaluator<'_> {
         Ok(classes)
     }
 
-    /// How many versions of a place there may be: the fewer, the more code there is already.
+    /// How many versions of a place there may be: the more residual code, the fewer.
     fn most_versions(&self) -> usize {
         let variants = self.meter.budget.variants;
         (GENEROUS / self.machine.residual.size.max(1)).clamp(FEWEST.min(variants), variants)
     }
 }
 
-/// How much two paths know that going on as one would forget.
+/// How much two paths would lose by being merged.
 fn distance(a: &State, b: &State, wanted: &mut Wanted) -> Distance {
     let mut distance = Distance::default();
     for depth in 0..a.frames.len() {
@@ -115,7 +114,7 @@ fn distance(a: &State, b: &State, wanted: &mut Wanted) -> Distance {
     distance
 }
 
-/// In how many cells that both hold they differ, where one of them is known.
+/// The number of held cells in which two paths differ, and of which one knows the value.
 fn differing_knowledge(a: &Facts, b: &Facts) -> usize {
     let held = a.memory.iter().filter(|(_, contents)| !contents.real).map(|(object, _)| object);
     let differing = held.map(|object| {
@@ -133,7 +132,7 @@ fn differing_knowledge(a: &Facts, b: &Facts) -> usize {
     differing.sum()
 }
 
-/// Makes one path of several at the same place.
+/// Merges paths at the same place.
 fn merge(mut states: Vec<State>, machine: &mut Machine, wanted: &mut Wanted) -> Result<State, Stop> {
     if states.len() == 1 {
         return Ok(states.remove(0));
@@ -310,7 +309,7 @@ fn modes(state: &State) -> Vec<(ObjectId, bool, bool)> {
     state.facts.memory.iter().map(|(object, contents)| (object, contents.real, contents.escaped)).collect()
 }
 
-/// Divides paths by the calls that they are in.
+/// Divides paths by the chains of calls that they are in.
 fn same_place(states: Vec<State>) -> Vec<Vec<State>> {
     let mut groups: Vec<Vec<State>> = Vec::new();
     for state in states {

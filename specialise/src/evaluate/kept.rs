@@ -37,7 +37,7 @@ impl Loops {
     }
 }
 
-/// What is known of a loop that stays a loop: in what its rounds differ.
+/// A directive: in what the rounds of a kept loop differ.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(super) struct Directive {
     pub(super) slots: BTreeSet<Slot>,
@@ -94,23 +94,23 @@ pub(super) struct Variant {
     pub(super) slots: Vec<(Slot, Type, Option<ObjectId>)>,
 }
 
-/// A function that is the body of a loop: what would have to be done after the calls that go back to its beginning, and
-/// how it ends.
+/// A recursive function that became a loop: its recursive calls, after each of which something might have to be done,
+/// and its returns.
 #[derive(Default)]
 pub(super) struct Recursion {
-    /// The allocated objects that are there, however the function is entered.
+    /// The allocated objects that are alive at every entry of the function.
     pub(super) living: Option<BTreeSet<ObjectId>>,
     pub(super) calls: Vec<Rc<Call>>,
     pub(super) returns: Vec<Rc<Return>>,
 }
 
-/// A call that went back: the activations from the function's own to the one that calls.
+/// A recursive call that became a jump to the entry: the activations from the function's own to the caller's.
 pub(super) struct Call {
     pub(super) site: PathId,
     pub(super) frames: Vec<Frame>,
 }
 
-/// An end of the function: what was left behind, and the values of which it gives one.
+/// A return of the function: the state it leaves, and the values of which it returns one.
 pub(super) struct Return {
     pub(super) state: State,
     pub(super) values: Vec<Value>,

@@ -211,7 +211,7 @@ impl Memory {
         self.copied.insert(of);
     }
 
-    /// The cells that hold copies of some bytes of an object: whose, where, how many bytes.
+    /// The cells that hold copies of some bytes of an object: the holder, the offset there, the number of bytes.
     pub fn copies_of(&self, object: ObjectId, offset: u64, size: u64) -> Vec<(ObjectId, u64, u64)> {
         if !self.copied.contains(&object) {
             return Vec::new();

@@ -9,7 +9,7 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct PathId(pub u32);
 
-/// What makes an object the one that it is.
+/// The identity of an object, the same in all attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Identity {
     Global(GlobalId),
@@ -47,7 +47,7 @@ pub(super) struct Site {
     pub index: usize,
 }
 
-/// All objects and paths that have been seen.
+/// All objects and chains of calls that have been seen.
 #[derive(Default)]
 pub(super) struct Objects {
     origins: Vec<Origin>,
@@ -107,7 +107,7 @@ impl Objects {
         matches!(self.identity(object), Identity::Argument(_))
     }
 
-    /// Whether nobody outside of this run can have known an object from before.
+    /// Whether an object was created by the evaluated code, so that nothing else can have kept its address.
     pub fn is_local(&self, object: ObjectId) -> bool {
         match self.identity(object) {
             Identity::Local(..) | Identity::Copy(..) => true,
@@ -121,7 +121,7 @@ impl Objects {
         self.origin(a).shared || self.origin(b).shared
     }
 
-    /// The path that calls a function from a place of another path.
+    /// The chain that calls a function from a place of another path.
     pub fn path(&mut self, from: Site, callee: FunctionId) -> PathId {
         let next = PathId(self.paths.len() as u32 + 1);
         *self.paths.entry((from.path, from.block, from.index as u32, callee)).or_insert(next)

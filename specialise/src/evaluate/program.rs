@@ -62,7 +62,7 @@ impl Program<'_> {
         self.module.replaceable.contains(&self.function(function).name)
     }
 
-    /// Whether nobody may define a function, so that its address is null.
+    /// Whether a function may be defined nowhere, so that its address is null.
     pub fn may_be_missing(&self, function: FunctionId) -> bool {
         let function = self.function(function);
         matches!(function.code, Code::Declared) && self.module.weak.contains(&function.name)

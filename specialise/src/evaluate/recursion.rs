@@ -200,9 +200,8 @@ fn refers(value: &Value, to: &BTreeSet<ObjectId>, machine: &Machine) -> bool {
     }
 }
 
-/// The same activations with values of which nothing is known. What the residual program calls the values of one
-/// round it calls those of all others too, but they are others: what is known of those of the last round, or is
-/// equal to them, says nothing of a round before.
+/// The same activations, with fresh unknown values. The residual program has one name for a value in all rounds, but
+/// the values differ: what is known of those of the last round, or equal to them, says nothing about an earlier round.
 fn strangers(frames: &[Frame], machine: &mut Machine) -> Vec<Frame> {
     let mut strangers = HashMap::new();
     let mut frames = frames.to_vec();

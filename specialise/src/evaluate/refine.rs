@@ -66,7 +66,7 @@ impl State {
         }
     }
 
-    /// The object that may be null whose address a value is.
+    /// The allocated object whose address is this value; it may be null.
     fn allocated_at(&self, value: ValueId, machine: &Machine) -> Option<ObjectId> {
         let mut objects = self.facts.memory.iter();
         let by_state = objects.find(|(_, contents)| contents.base == Some(value)).map(|(object, _)| object);

@@ -79,16 +79,16 @@ pub(super) struct State {
     pub facts: Facts,
     /// How many unknown branches it has passed.
     pub branches: u32,
-    /// How it has come to its place.
+    /// How it came to where it stands.
     pub arrival: Arrival,
 }
 
-/// How a path has come to its place.
+/// How a path came to where it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arrival {
-    /// It is in the midst of something.
+    /// In the middle of a function.
     Plain,
-    /// At the header of a loop that stays a loop, from outside.
+    /// At the header of a kept loop, from outside.
     Header,
     /// At such a header, from inside.
     Back,
@@ -109,8 +109,8 @@ impl State {
         self.frames.elements().last_mut().expect("a path ends with its last frame")
     }
 
-    /// Where it stands among all paths: one that has the smaller key must go on first, so that all paths that meet at a
-    /// place are there when it is their turn.
+    /// Its position in the order of evaluation: the path with the smallest key goes on first, so that all paths that
+    /// meet at a place have arrived there when it is their turn.
     pub fn key(&self) -> Vec<u32> {
         let mut key = Vec::new();
         for frame in self.frames.iter() {
@@ -122,7 +122,7 @@ impl State {
         key
     }
 
-    /// Forgets what another path at the same place doesn't know.
+    /// Keeps only what another path at the same place knows too.
     pub fn forget_differences(&mut self, other: &State) {
         self.facts.forget_differences(&other.facts);
         self.branches = self.branches.max(other.branches);

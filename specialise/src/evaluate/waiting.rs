@@ -14,7 +14,7 @@ impl Waiting {
         self.suspend_at(state.key(), state);
     }
 
-    /// A path waits as if it stood elsewhere.
+    /// A path waits for the turn of another place.
     pub fn suspend_at(&mut self, key: Vec<u32>, state: State) {
         self.0.entry(key).or_default().push(state);
     }
@@ -24,7 +24,7 @@ impl Waiting {
         self.0.first_key_value().is_some_and(|(first, _)| *first <= state.key())
     }
 
-    /// The paths whose turn it is: all that wait at one place.
+    /// Takes the next paths out: all that wait at the place that comes first.
     pub fn next(&mut self) -> Option<(Vec<u32>, Vec<State>)> {
         self.0.pop_first()
     }

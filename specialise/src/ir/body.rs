@@ -41,7 +41,7 @@ pub struct Block {
     pub terminator: Terminator,
     /// Where its terminator stands in the source.
     pub place: Option<PlaceId>,
-    /// Why it is there, for a reader of the residual program; empty if there is nothing to say.
+    /// A comment for readers of the residual program; may be empty.
     pub comment: String,
 }
 

@@ -39,7 +39,7 @@ pub struct Function {
     pub noreturn: bool,
     /// Its code.
     pub code: Code,
-    /// What it is, for a reader of the residual program; empty if there is nothing to say.
+    /// A comment for readers of the residual program; may be empty.
     pub comment: String,
 }
 
@@ -74,27 +74,27 @@ impl Function {
     }
 }
 
-/// The code of a function, as far as it is there.
+/// The code of a function.
 #[derive(Debug)]
 pub enum Code {
     /// It is only declared.
     Declared,
     /// Its text, read when it is first asked for (by `Module::body`).
     Unread(Unread),
-    /// It is there.
+    /// It has been read or made.
     Body(Rc<Body>),
 }
 
 /// Where the body of a function comes from.
 pub trait Source: fmt::Debug {
-    /// The body of a function that has got this for its code.
+    /// Reads the body of the function whose code this is.
     fn read(&self, function: &Function) -> Result<Body, Unsupported>;
 
     /// Names of the function's parameters in the source, by position, as far as they are known here.
     fn parameter_names(&self) -> Vec<(usize, String)>;
 }
 
-/// A body that nobody has asked for yet, or what it came to.
+/// A body that is read on demand, or the result of reading it.
 #[derive(Debug)]
 pub struct Unread {
     source: Box<dyn Source>,
@@ -112,7 +112,7 @@ impl Unread {
         self.source
     }
 
-    /// The body, read now if nobody has asked for it yet.
+    /// The body; read now, if it has not been read yet.
     pub(super) fn get(&self, function: &Function) -> Result<Rc<Body>, Unsupported> {
         self.result.get_or_init(|| self.source.read(function).map(Rc::new)).clone()
     }

@@ -46,11 +46,11 @@ pub struct Module {
     pub globals: Vec<Global>,
     /// Further names, for other modules; the code of this one refers to what they name.
     pub aliases: Vec<Alias>,
-    /// Names whose definition here gives way to another module's when they are linked, or whose address may be null if
-    /// they are only declared here (`weak`, `linkonce`, `common`, `available_externally`, `extern_weak`).
+    /// Weak names (`weak`, `linkonce`, `common`, `available_externally`, `extern_weak`): another module's definition
+    /// overrides the one that is here, and the address of a name that is only declared here may be null.
     pub weak: HashSet<Rc<str>>,
-    /// Names whose definition here says nothing, because a program may run with another one that is different. Aliases
-    /// of which this is so have a declaration beside them, and that is what the code refers to.
+    /// Names whose definition here can't be relied on, because the program may run with a different one. An alias of
+    /// this kind has a declaration of the same name, which the code refers to.
     pub replaceable: HashSet<Rc<str>>,
     /// Places that instructions refer to.
     pub places: Rc<Places>,
@@ -80,7 +80,7 @@ impl Module {
         self.globals.iter().position(|g| &*g.name == name).map(|at| GlobalId(at as u32))
     }
 
-    /// The code of a function, read now if nobody has asked for it yet; none if it is only declared.
+    /// The code of a function, read now if it has not been read yet; none if it is only declared.
     pub fn body(&self, id: FunctionId) -> Result<Option<Rc<Body>>, Unsupported> {
         let function = &self.functions[id.0 as usize];
         match &function.code {

@@ -1,4 +1,4 @@
-//! Code that has no words in the IR.
+//! The error for code that the IR can't express.
 
 use std::fmt;
 use std::rc::Rc;

@@ -2,7 +2,7 @@
 
 use crate::ir::{CallAttributes, Const, Effects, Function, Module, Op, Operand};
 
-/// A call whose meaning is known by the name of what it calls.
+/// A call whose meaning follows from the name of its callee.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Known {
     /// `llvm.memcpy`, or `llvm.memmove`, which may also be used in its place: to, from, length.

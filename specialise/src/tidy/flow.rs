@@ -22,8 +22,7 @@ pub(crate) fn straighten(body: &mut Body) {
     drop_unreachable(body);
 }
 
-/// Branches on what is known, and those that lead to one block only, become jumps; cases that go where all others go
-/// are none.
+/// Branches on known values, or to one block only, become jumps; cases that go to the default block are removed.
 fn decide(body: &mut Body) {
     let chooses: Vec<bool> = body.blocks.iter().map(has_phis).collect();
     for block in &mut body.blocks {

@@ -99,7 +99,7 @@ struct Forward<'a> {
     around: &'a Surroundings<'a>,
     /// What pointers point into.
     roots: Roots,
-    /// Values that others stand for.
+    /// Values that are replaced by others.
     replaced: Replaced,
     /// All addresses so far.
     addresses: Addresses,

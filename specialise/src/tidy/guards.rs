@@ -44,7 +44,7 @@ impl Range {
         }
     }
 
-    /// All others.
+    /// The complement.
     fn others(self) -> Option<Range> {
         Range::new(self.start + self.count, (1 << self.bits) - self.count, self.bits)
     }

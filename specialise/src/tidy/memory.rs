@@ -100,7 +100,7 @@ type Groups<T> = Table<Anchor, Group<T>>;
 pub(crate) struct Memory<T> {
     /// By private object.
     private: Table<ValueId, Groups<T>>,
-    /// By object of this function's whose address has gone somewhere.
+    /// By local object whose address has escaped.
     local: Table<Root, Groups<T>>,
     /// By parameter.
     params: Table<ValueId, Groups<T>>,
@@ -171,7 +171,7 @@ impl<T> Memory<T> {
         }
     }
 
-    /// Forgets all that may be changed by somebody else.
+    /// Forgets all that code outside of this function may change.
     pub(crate) fn forget_public(&mut self) {
         *self = Memory { private: std::mem::take(&mut self.private), ..Memory::default() };
     }

@@ -310,7 +310,7 @@ impl Machine<'_> {
                     let size = element.layout().size;
                     (0..fields.len() as u64).map(|at| (at * size, (**element).clone())).collect()
                 }
-                _ => return Err(Stop::Fail(format!("a store of a value of type {ty:?}"))),
+                _ => return Err(Stop::Fail(format!("a value of type {ty} is stored"))),
             };
             for ((at, ty), field) in parts.into_iter().zip(fields.iter()) {
                 self.hold(facts, object, offset + at, field.clone(), &ty)?;

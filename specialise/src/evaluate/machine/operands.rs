@@ -105,7 +105,7 @@ impl Machine<'_> {
             Value::Dynamic(value) => Operand::Value(*value),
             Value::Aggregate(fields) => {
                 let Type::Struct { fields: types, .. } = self.aggregate_type(ty, fields.len()) else {
-                    return Err(Stop::Fail(format!("a value of type {ty:?} is made of fields")));
+                    return Err(Stop::Fail(format!("a value of type {ty} is made of fields")));
                 };
                 let mut whole = Operand::Const(Const::Undef(ty.clone()));
                 for (at, (field, field_ty)) in fields.iter().zip(types.iter()).enumerate() {
@@ -150,7 +150,7 @@ impl Machine<'_> {
             Type::Float | Type::Double => {
                 Operand::Value(self.emit(facts, wide, Op::Cast(Cast::BitCast, operand)))
             }
-            _ => return Err(Stop::Fail(format!("part of a value of type {ty:?} is needed"))),
+            _ => return Err(Stop::Fail(format!("a part of a value of type {ty} is needed"))),
         };
         Ok((operand, bits))
     }
@@ -216,7 +216,7 @@ impl Machine<'_> {
                     Type::Int(_) => Op::Cast(Cast::ZExt, operand),
                     Type::Ptr => Op::Cast(Cast::IntToPtr, operand),
                     Type::Float | Type::Double => Op::Cast(Cast::BitCast, operand),
-                    _ => return Err(Stop::Fail(format!("bytes of type {from:?} are read as {ty:?}"))),
+                    _ => return Err(Stop::Fail(format!("bytes of type {from} are read as {ty}"))),
                 };
                 Value::Dynamic(self.emit(facts, ty.clone(), op))
             }
@@ -239,7 +239,7 @@ impl Machine<'_> {
         let types: Vec<Type> = match ty {
             Type::Struct { fields, .. } => fields.to_vec(),
             Type::Array(count, element) => vec![(**element).clone(); *count as usize],
-            _ => return Err(Stop::Fail(format!("a field of a value of type {ty:?}"))),
+            _ => return Err(Stop::Fail(format!("a field of a value of type {ty} is needed"))),
         };
         if value.is_undef() {
             return Ok(types.iter().map(Value::undef).collect());

@@ -13,7 +13,7 @@ impl Machine<'_> {
         self.pointees.insert(pointer, object);
     }
 
-    /// The object that may be null whose address, the same on all paths, is a residual value.
+    /// The allocated object whose address, the same on all paths, is this value; it may be null.
     pub fn allocated_at(&self, value: ValueId) -> Option<ObjectId> {
         let operand = Operand::Value(value);
         let found = self.bases.iter().find(|(_, base)| **base == operand).map(|(object, _)| *object);

@@ -62,7 +62,7 @@ impl Machine<'_> {
         Ok(Value::Dynamic(self.emit(facts, ty.clone(), op)))
     }
 
-    /// What a function touches in memory, by its declaration and the call.
+    /// The memory that a function touches, by its declaration and by the call.
     fn effects_of(&self, callee: &Value, attributes: &CallAttributes) -> Effects {
         let declared = match callee {
             Value::Const(Const::Function(function)) => self.program.function(*function).memory,
