@@ -138,7 +138,7 @@ impl Evaluator<'_> {
     /// Goes to another block of the same function.
     pub(super) fn go(&mut self, state: &mut State, to: BlockId) -> Result<(), Stop> {
         let frame = state.top();
-        let (body, flow, from, path) = (frame.body.clone(), frame.flow.clone(), frame.block, frame.path);
+        let (body, flow, from, chain) = (frame.body.clone(), frame.flow.clone(), frame.block, frame.chain);
         let mut values = Vec::new();
         for instruction in &body.blocks[to.0 as usize].instructions {
             let Op::Phi(inputs) = &instruction.op else { break };
@@ -159,7 +159,7 @@ impl Evaluator<'_> {
             }
         }
         let branches = state.branches;
-        let stays = self.loops.stays(path, to);
+        let stays = self.loops.stays(chain, to);
         let frame = state.top();
         frame.block = to;
         frame.index = phis;
@@ -189,7 +189,7 @@ impl Evaluator<'_> {
     /// Returns from a function.
     fn leave(&mut self, mut state: State, value: Option<&Operand>) -> Result<Option<State>, Stop> {
         let frame = state.top();
-        let path = frame.path;
+        let chain = frame.chain;
         let ty = value.map(|value| frame.body.type_of(value));
         let value = value.map(|value| self.value(&state, value));
         let nothing = Value::undef(&Type::Int(1));
@@ -200,7 +200,7 @@ impl Evaluator<'_> {
                 }
                 _ => None,
             };
-            self.end_recursion(&state, path, value.as_ref().unwrap_or(&nothing))?;
+            self.end_recursion(&state, chain, value.as_ref().unwrap_or(&nothing))?;
             self.returned(&state);
             self.machine.residual.end(state.facts.block, Terminator::Return(operand));
             return Ok(None);
@@ -211,7 +211,7 @@ impl Evaluator<'_> {
         }
         state.frames.edit(Vec::pop);
         let value = value.unwrap_or(nothing);
-        self.end_recursion(&state, path, &value)?;
+        self.end_recursion(&state, chain, &value)?;
         let frame = state.top();
         let body = frame.body.clone();
         let instruction = &body.blocks[frame.block.0 as usize].instructions[frame.index];

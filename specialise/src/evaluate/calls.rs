@@ -3,7 +3,7 @@
 
 use super::evaluator::Evaluator;
 use super::flow::ENTRY;
-use super::objects::{Identity, PathId};
+use super::objects::{CallString, Identity};
 use super::state::{Frame, State};
 use super::stop::Stop;
 use super::value::Value;
@@ -75,9 +75,9 @@ impl Evaluator<'_> {
                 self.machine.program.function(function).name
             )));
         };
-        let path = match state.frames.last() {
-            Some(caller) => self.machine.objects.path(caller.site(), function),
-            None => PathId(0),
+        let chain = match state.frames.last() {
+            Some(caller) => self.machine.objects.chain(caller.site(), function),
+            None => CallString(0),
         };
         let mut values: Vec<Value> = body.types.iter().map(Value::undef).collect();
         let mut locals = Vec::new();
@@ -88,7 +88,7 @@ impl Evaluator<'_> {
             values[at] = match byval {
                 Some((size, align)) if !state.frames.is_empty() => {
                     let name = format!("copy of argument {at}").into();
-                    let identity = Identity::Copy(path, at as u32);
+                    let identity = Identity::Copy(chain, at as u32);
                     let copy = self.machine.argument_copy(&mut state.facts, identity, name, size, align);
                     locals.push(copy);
                     let to = Value::Pointer(copy, 0);
@@ -107,7 +107,7 @@ impl Evaluator<'_> {
             function,
             body,
             flow,
-            path,
+            chain,
             block: ENTRY,
             index: 0,
             values: Rc::new(Counted::new(values)),

@@ -6,7 +6,7 @@ use super::learnt::Learnt;
 use super::limits::Meter;
 use super::machine::Machine;
 use super::memory::Memory;
-use super::objects::PathId;
+use super::objects::CallString;
 use super::program::Program;
 use super::state::State;
 use super::stop::Stop;
@@ -26,7 +26,7 @@ pub(super) struct Evaluator<'m> {
     pub waiting: Waiting,
     /// The versions of each loop that stays one, by where it stands.
     pub variants: HashMap<Vec<u32>, Vec<Variant>>,
-    pub recursions: HashMap<PathId, Recursion>,
+    pub recursions: HashMap<CallString, Recursion>,
     /// Whether what follows a call is only tried.
     pub trying: bool,
     /// The memory after an initialiser.
@@ -77,13 +77,13 @@ impl<'m> Evaluator<'m> {
         let rounds =
             state.frames.iter().flat_map(|frame| frame.loops.iter().map(move |round| (frame, round)));
         let longest = rounds
-            .filter(|(frame, round)| !self.loops.stays(frame.path, round.header))
+            .filter(|(frame, round)| !self.loops.stays(frame.chain, round.header))
             .max_by_key(|(_, round)| round.number);
         match longest {
             Some((frame, round)) if round.number > 0 => {
                 let place = self.machine.program.describe(frame.function, round.header);
                 self.meter.spent.given_up.push(format!("the loop in {place}: {spent} was not enough"));
-                self.loops.keep(frame.path, round.header)
+                self.loops.keep(frame.chain, round.header)
             }
             _ => Err(Stop::Fail(self.not_enough(&spent))),
         }

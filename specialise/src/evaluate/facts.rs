@@ -42,7 +42,7 @@ impl Facts {
             && !contents.cells.is_empty()
             && let Some(contents) = self.memory.get_mut(object)
         {
-            // What is said to be constant stays, whoever may write elsewhere in the same variable.
+            // What the context calls constant stays, even if other bytes of the variable are written.
             match initial.contents.get(&object) {
                 Some(initial) => {
                     contents.cells.edit(|cells| cells.retain(|at, cell| initial.cells.get(at) == Some(cell)));

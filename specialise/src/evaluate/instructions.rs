@@ -181,7 +181,7 @@ impl Evaluator<'_> {
         let frame = frames.elements().last_mut().expect("a path ends with its last frame");
         if let Some(known) = count.known_int() {
             let name = frame.body.names.get(result.0 as usize).cloned().unwrap_or_else(|| "local".into());
-            let identity = Identity::Local(frame.path, result);
+            let identity = Identity::Local(frame.chain, result);
             if let Some(object) = self.machine.local(facts, identity, &name, known as u64 * size, align) {
                 frame.locals.push(object);
                 return Ok(Value::Pointer(object, 0));

@@ -1,6 +1,6 @@
 //! Loops that stay loops, and recursive functions that become loops.
 
-use super::objects::PathId;
+use super::objects::CallString;
 use super::slots::Slot;
 use super::state::{Frame, State};
 use super::stop::Stop;
@@ -13,26 +13,26 @@ use std::rc::Rc;
 #[derive(Default)]
 pub(super) struct Loops {
     /// Loops that stay loops, by their headers.
-    pub directives: HashMap<(PathId, BlockId), Directive>,
+    pub directives: HashMap<(CallString, BlockId), Directive>,
     /// Calls within their own callee that are followed by more than giving back what they gave.
-    pub followed: HashSet<PathId>,
+    pub followed: HashSet<CallString>,
 }
 
 impl Loops {
     /// Whether a loop stays a loop.
-    pub fn stays(&self, path: PathId, header: BlockId) -> bool {
-        self.directives.contains_key(&(path, header))
+    pub fn stays(&self, chain: CallString, header: BlockId) -> bool {
+        self.directives.contains_key(&(chain, header))
     }
 
     /// A loop stays one: the attempt is at its end.
-    pub fn keep(&mut self, path: PathId, header: BlockId) -> Result<(), Stop> {
-        self.directives.entry((path, header)).or_default();
+    pub fn keep(&mut self, chain: CallString, header: BlockId) -> Result<(), Stop> {
+        self.directives.entry((chain, header)).or_default();
         Err(Stop::Again)
     }
 
     /// Something more must be unknown at the header of a loop: the attempt is at its end.
-    pub fn forget(&mut self, path: PathId, header: BlockId, missing: Directive) -> Result<(), Stop> {
-        self.directives.entry((path, header)).or_default().add(missing);
+    pub fn forget(&mut self, chain: CallString, header: BlockId, missing: Directive) -> Result<(), Stop> {
+        self.directives.entry((chain, header)).or_default().add(missing);
         Err(Stop::Again)
     }
 }
@@ -106,7 +106,7 @@ pub(super) struct Recursion {
 
 /// A recursive call that became a jump to the entry: the activations from the function's own to the caller's.
 pub(super) struct Call {
-    pub(super) site: PathId,
+    pub(super) site: CallString,
     pub(super) frames: Vec<Frame>,
 }
 

@@ -20,7 +20,7 @@ impl Evaluator<'_> {
         let limit = self.meter.budget.rounds;
         let branches = state.branches;
         let frame = state.top();
-        let path = frame.path;
+        let chain = frame.chain;
         let phis = &frame.body.blocks[frame.block.0 as usize].instructions[..frame.index];
         let values = phis.iter().filter_map(|phi| Some(frame.values[phi.result?.0 as usize].clone()));
         let variables: Vec<Value> = values.filter(Value::is_static).collect();
@@ -30,7 +30,7 @@ impl Evaluator<'_> {
             let progress = !round.reasons.is_empty() && moved;
             if !progress || (round.dynamic_exit && round.number >= limit) {
                 let header = round.header;
-                return self.loops.keep(path, header);
+                return self.loops.keep(chain, header);
             }
         }
         round.number += 1;
@@ -44,7 +44,7 @@ impl Evaluator<'_> {
     /// Begins a loop that stays one: what its rounds differ in becomes unknown.
     pub fn begin_loop(&mut self, key: &[u32], mut state: State) -> Result<State, Stop> {
         let frame = state.top();
-        let place = (frame.path, frame.block);
+        let place = (frame.chain, frame.block);
         let directive = self.loops.directives.get(&place).cloned().unwrap_or_default();
         for object in &directive.real {
             self.machine.materialise(&mut state.facts, *object)?;
@@ -133,7 +133,7 @@ impl Evaluator<'_> {
             (Some(at), _) => self.go_back(&variants[at], state),
             (None, Some(missing)) => {
                 let frame = state.top();
-                self.loops.forget(frame.path, frame.block, missing)
+                self.loops.forget(frame.chain, frame.block, missing)
             }
             (None, None) => Err(Stop::Fail("a loop without versions".into())),
         };
@@ -152,7 +152,7 @@ impl Evaluator<'_> {
         fit_modes(&variant.state, &mut state, &mut self.machine, &mut missing)?;
         if missing != Directive::default() {
             let frame = state.top();
-            return self.loops.forget(frame.path, frame.block, missing);
+            return self.loops.forget(frame.chain, frame.block, missing);
         }
         for (at, input) in inputs.into_iter().enumerate() {
             self.machine.residual.phi_input(variant.block, at, input, state.facts.block);
@@ -186,7 +186,11 @@ fn fit(
     let mut missing = Directive::default();
     let header = &variant.state;
     let same = header.frames.len() == state.frames.len()
-        && header.frames.iter().zip(state.frames.iter()).all(|(a, b)| (a.path, a.block) == (b.path, b.block));
+        && header
+            .frames
+            .iter()
+            .zip(state.frames.iter())
+            .all(|(a, b)| (a.chain, a.block) == (b.chain, b.block));
     if !same {
         return Err(Stop::Fail("a loop that ends in another place than it began".into()));
     }

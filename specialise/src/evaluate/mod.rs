@@ -34,6 +34,7 @@ mod limits;
 mod loops;
 mod machine;
 mod memory;
+mod merge;
 mod notes;
 mod objects;
 mod outcome;

@@ -5,9 +5,9 @@ use crate::ir::{BlockId, FunctionId, GlobalId, Module, ValueId};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// A chain of call sites from the entry.
+/// A chain of call sites from the entry: the context in which a function is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) struct PathId(pub u32);
+pub(super) struct CallString(pub u32);
 
 /// The identity of an object, the same in all attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -15,11 +15,11 @@ pub(super) enum Identity {
     Global(GlobalId),
     Argument(u32),
     /// A local variable of a call.
-    Local(PathId, ValueId),
+    Local(CallString, ValueId),
     /// The copy of an argument that a call gets by value.
-    Copy(PathId, u32),
+    Copy(CallString, u32),
     /// The nth living object allocated at a place.
-    Allocated(PathId, BlockId, u32, u32),
+    Allocated(CallString, BlockId, u32, u32),
 }
 
 /// Where an object comes from, which never changes.
@@ -42,7 +42,7 @@ pub(super) struct Origin {
 /// A place of the program, in a chain of calls.
 #[derive(Clone, Copy)]
 pub(super) struct Site {
-    pub path: PathId,
+    pub chain: CallString,
     pub block: BlockId,
     pub index: usize,
 }
@@ -53,7 +53,7 @@ pub(super) struct Objects {
     origins: Vec<Origin>,
     ids: HashMap<Identity, ObjectId>,
     identities: Vec<Identity>,
-    paths: HashMap<(PathId, BlockId, u32, FunctionId), PathId>,
+    chains: HashMap<(CallString, BlockId, u32, FunctionId), CallString>,
     /// Where the address of memory that an initialiser allocated is found.
     pub found_at: HashMap<ObjectId, (ObjectId, u64)>,
 }
@@ -121,9 +121,9 @@ impl Objects {
         self.origin(a).shared || self.origin(b).shared
     }
 
-    /// The chain that calls a function from a place of another path.
-    pub fn path(&mut self, from: Site, callee: FunctionId) -> PathId {
-        let next = PathId(self.paths.len() as u32 + 1);
-        *self.paths.entry((from.path, from.block, from.index as u32, callee)).or_insert(next)
+    /// The chain that calls a function from a place of another chain.
+    pub fn chain(&mut self, from: Site, callee: FunctionId) -> CallString {
+        let next = CallString(self.chains.len() as u32 + 1);
+        *self.chains.entry((from.chain, from.block, from.index as u32, callee)).or_insert(next)
     }
 }

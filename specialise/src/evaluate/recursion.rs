@@ -11,7 +11,7 @@ use super::flow::ENTRY;
 use super::kept::{Call, Return};
 use super::machine::Machine;
 use super::memory::{Contents, Held, Memory};
-use super::objects::PathId;
+use super::objects::CallString;
 use super::state::{Arrival, Frame, Round, State};
 use super::stop::Stop;
 use super::value::{ObjectId, Value};
@@ -53,9 +53,9 @@ impl Evaluator<'_> {
             )
     }
 
-    fn site(&mut self, state: &State, function: FunctionId) -> PathId {
+    fn site(&mut self, state: &State, function: FunctionId) -> CallString {
         let caller = state.frames.last().expect("a call has a caller");
-        self.machine.objects.path(caller.site(), function)
+        self.machine.objects.chain(caller.site(), function)
     }
 
     /// Goes back to the beginning of an activation with other arguments.
@@ -67,9 +67,9 @@ impl Evaluator<'_> {
         args: Vec<Value>,
         attributes: &Rc<CallAttributes>,
     ) -> Result<(), Stop> {
-        let path = state.frames[depth].path;
-        if !self.loops.stays(path, ENTRY) {
-            return self.loops.keep(path, ENTRY);
+        let chain = state.frames[depth].chain;
+        if !self.loops.stays(chain, ENTRY) {
+            return self.loops.keep(chain, ENTRY);
         }
         let site = self.site(state, function);
         let frames = state.frames.edit(|frames| frames.split_off(depth));
@@ -77,15 +77,15 @@ impl Evaluator<'_> {
             self.machine.end_of_life(&mut state.facts, local)?;
         }
         let allocated = state.facts.allocations(self.machine.objects);
-        let living = self.recursions.get(&path).and_then(|recursion| recursion.living.as_ref());
+        let living = self.recursions.get(&chain).and_then(|recursion| recursion.living.as_ref());
         if living.is_some_and(|living| !allocated.is_subset(living)) {
             // The next activation would take its own for what this one has allocated.
-            return self.stay_a_call(path, site);
+            return self.stay_a_call(chain, site);
         }
         self.enter(state, function, args, attributes)?;
         state.arrival = Arrival::Back;
         let call = Rc::new(Call { site, frames });
-        let recursion = self.recursions.entry(path).or_default();
+        let recursion = self.recursions.entry(chain).or_default();
         recursion.calls.push(call.clone());
         let returns = recursion.returns.clone();
         returns.iter().try_for_each(|end| self.check(&call, end))
@@ -94,12 +94,12 @@ impl Evaluator<'_> {
     /// Begins a function that is the body of a loop.
     pub(super) fn begin_recursion(&mut self, state: &mut State) {
         let branches = state.branches;
-        let path = state.top().path;
-        if !self.loops.stays(path, ENTRY) {
+        let chain = state.top().chain;
+        if !self.loops.stays(chain, ENTRY) {
             return;
         }
         let allocated = state.facts.allocations(self.machine.objects);
-        let living = &mut self.recursions.entry(path).or_default().living;
+        let living = &mut self.recursions.entry(chain).or_default().living;
         *living = Some(living.take().map_or(allocated.clone(), |living| &living & &allocated));
         state.top().loops.edit(|loops| loops.push(Round::first(ENTRY, branches)));
         state.arrival = Arrival::Header;
@@ -107,12 +107,17 @@ impl Evaluator<'_> {
 
     /// A function has ended; its activation is gone. If calls went back to its beginning, the same value must be what
     /// they give.
-    pub(super) fn end_recursion(&mut self, state: &State, path: PathId, value: &Value) -> Result<(), Stop> {
-        if self.trying || !self.loops.stays(path, ENTRY) {
+    pub(super) fn end_recursion(
+        &mut self,
+        state: &State,
+        chain: CallString,
+        value: &Value,
+    ) -> Result<(), Stop> {
+        if self.trying || !self.loops.stays(chain, ENTRY) {
             return Ok(());
         }
         let end = Rc::new(Return { state: state.clone(), values: self.choices(value) });
-        let recursion = self.recursions.entry(path).or_default();
+        let recursion = self.recursions.entry(chain).or_default();
         recursion.returns.push(end.clone());
         let calls = recursion.calls.clone();
         calls.iter().try_for_each(|call| self.check(call, &end))
@@ -134,16 +139,16 @@ impl Evaluator<'_> {
             let given_back = self.gives_back(call, &end.state, value);
             self.trying = false;
             if !given_back? {
-                return self.stay_a_call(call.frames[0].path, call.site);
+                return self.stay_a_call(call.frames[0].chain, call.site);
             }
         }
         Ok(())
     }
 
     /// Something follows a call. The function is the body of a loop only if another call still wants it.
-    fn stay_a_call(&mut self, path: PathId, site: PathId) -> Result<(), Stop> {
+    fn stay_a_call(&mut self, chain: CallString, site: CallString) -> Result<(), Stop> {
         self.loops.followed.insert(site);
-        self.loops.directives.remove(&(path, ENTRY));
+        self.loops.directives.remove(&(chain, ENTRY));
         Err(Stop::Again)
     }
 

@@ -1,9 +1,13 @@
 //! The state of a path: the frames of its calls, its facts, and how it came to its place.
+//!
+//! Code is evaluated once in each *context*: the chain of call sites from the entry (a call string), and the rounds of
+//! the unrolled loops that each frame is in. Within a context, paths that meet are merged if they know the same, and
+//! otherwise, in a few versions, kept apart. [`State::key`] orders paths by context and position.
 
 use super::facts::Facts;
 use super::flow::Flow;
 use super::memory::Memory;
-use super::objects::{PathId, Site};
+use super::objects::{CallString, Site};
 use super::value::{ObjectId, Value};
 use crate::account::Counted;
 use crate::ir::{BlockId, Body, Const, FunctionId, ValueId};
@@ -47,7 +51,7 @@ pub(super) struct Frame {
     pub function: FunctionId,
     pub body: Rc<Body>,
     pub flow: Rc<Flow>,
-    pub path: PathId,
+    pub chain: CallString,
     /// Where it stands: the next instruction.
     pub block: BlockId,
     pub index: usize,
@@ -63,9 +67,10 @@ pub(super) struct Frame {
 impl Frame {
     /// Where it stands.
     pub fn site(&self) -> Site {
-        Site { path: self.path, block: self.block, index: self.index }
+        Site { chain: self.chain, block: self.block, index: self.index }
     }
 
+    /// Sets a value of the function.
     pub fn set(&mut self, value: ValueId, to: Value) {
         Rc::make_mut(&mut self.values).elements()[value.0 as usize] = to;
     }
@@ -105,6 +110,7 @@ impl State {
         }
     }
 
+    /// The frame of the function that is being evaluated.
     pub fn top(&mut self) -> &mut Frame {
         self.frames.elements().last_mut().expect("a path ends with its last frame")
     }

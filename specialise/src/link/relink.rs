@@ -47,7 +47,7 @@ impl Relink {
             return *known;
         }
         let mut copy = self.from.get(place);
-        // A chain of inlined calls is short: whoever read it has seen to that.
+        // A chain of inlined calls is short: the reader has seen to that.
         copy.inlined_at = copy.inlined_at.map(|outer| self.place(outer));
         let new = self.to.add(copy);
         self.known.borrow_mut().insert(place, new);

@@ -165,7 +165,7 @@ impl<'a> Finder<'a> {
         !allocates && blocks().map(|block| block.instructions.len()).sum::<usize>() <= LONGEST
     }
 
-    /// Whether nobody outside uses what the loop computes but phis that say from where they have it.
+    /// Whether the values of the loop are used outside of it only by phis, as inputs from its own blocks.
     fn is_private(&self) -> bool {
         let outside = self.body.blocks.iter().enumerate().filter(|(at, _)| !self.members.contains(at));
         let foreign = |operand: &Operand| self.made_by(operand).is_none();

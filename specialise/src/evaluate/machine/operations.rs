@@ -112,7 +112,7 @@ impl Machine<'_> {
                 if x == y {
                     return Some(i.cmp(j));
                 }
-                // Arguments that nothing aliases may still be equal to other pointers, as long as nobody writes there.
+                // Unaliased arguments may still be equal to other pointers, as long as nothing is written there.
                 let apart = |object| !self.objects.is_argument(object) && !self.may_be_null(facts, object);
                 (!self.objects.may_overlap(*x, *y) && apart(*x) && apart(*y)).then_some(Ordering::Less)
             }
@@ -137,7 +137,7 @@ impl Machine<'_> {
         let apart = match other {
             _ if other.is_zero() => !self.may_be_null(facts, object),
             Value::Const(Const::Function(_)) => !self.may_be_null(facts, object),
-            // A pointer that came from elsewhere can't point to what nobody else knows.
+            // A pointer that came from elsewhere can't point to an object whose address never escaped.
             Value::Dynamic(_) => {
                 let known = self.pointee(other);
                 let private = facts.memory.get(object).is_some_and(|contents| !contents.escaped);

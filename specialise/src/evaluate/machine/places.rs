@@ -83,7 +83,7 @@ impl Machine<'_> {
     ) -> ObjectId {
         let mut number = 0;
         let object = loop {
-            let identity = Identity::Allocated(site.path, site.block, site.index as u32, number);
+            let identity = Identity::Allocated(site.chain, site.block, site.index as u32, number);
             let object = self.objects.intern(identity, || Origin {
                 name: "allocated".into(),
                 size: Some(size),
