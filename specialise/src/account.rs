@@ -1,6 +1,5 @@
-//! How much memory a specialisation takes: its program as it is read, and the paths of its evaluation. What there is
-//! the more of the larger the program is, the more paths there are, and the more they know, is counted as it grows,
-//! shrinks, is copied and dropped; the rest is small beside it.
+//! Accounts for the memory that a specialisation takes. It counts what grows with the size of the program, the number
+//! of paths and what they know; the rest is small beside it.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -138,7 +138,7 @@ pub struct GlobalVariable {
     /// for variables that only their module sees (`static`), and that nothing but the entry uses.
     #[serde(default)]
     pub owned: bool,
-    /// Whether it is only there while the entry runs: it holds nothing before, and nobody reads it afterwards.
+    /// Whether it is used only while the entry runs: it holds nothing before, and is not read afterwards.
     #[serde(default)]
     pub temporary: bool,
 }

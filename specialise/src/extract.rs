@@ -1,5 +1,5 @@
-//! A module of some functions and all that they need: what other modules define is declared, what only its own module
-//! sees is copied.
+//! Extracts some functions and all that they need to a module of their own: what other modules define is declared, what
+//! is internal to its module is copied.
 
 use crate::ir::{Body, Code, Const, Function, FunctionId, Global, GlobalId, Module, Operand};
 use std::collections::{HashMap, HashSet};
@@ -11,7 +11,7 @@ struct Extraction<'m> {
     extra: Vec<Option<Function>>,
     functions: HashMap<FunctionId, FunctionId>,
     globals: HashMap<GlobalId, GlobalId>,
-    /// Functions and variables whose contents are still to be gone through.
+    /// The work list: functions and variables whose contents have not been extracted yet.
     to_do: Vec<(FunctionId, Rc<Body>)>,
     variables_to_do: Vec<(GlobalId, Const)>,
     into: Module,
@@ -97,7 +97,7 @@ impl Extraction<'_> {
         new
     }
 
-    /// What nobody may define is declared as such, or its address would be taken not to be null.
+    /// A weak declaration stays weak: its address may be null.
     fn keep_weak(&mut self, name: &Rc<str>) {
         if self.from.weak.contains(name) {
             self.into.weak.insert(name.clone());

@@ -1,4 +1,4 @@
-//! The control flow of a function as a graph: order, dominators, loops. It knows nothing of instructions.
+//! A function's control flow as a graph: reverse postorder, dominators, loops. It knows nothing of instructions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,11 @@
-//! The specialiser (paper 001, Tempo): layered C code, as LLVM IR text, becomes residual code in which everything that
-//! follows from a known context has been evaluated away, and the buffers between the layers with it.
+//! The specialiser, after *copy elimination* (Volanschi): a partial evaluator for layered C code, given as LLVM IR
+//! text. The residual code does without everything that follows from a known context, and without the buffers between
+//! the layers.
 //!
-//! The way through it: [`parse`] reads IR files, [`link`] makes one [`ir::Module`] of them, `context` says what is
-//! known, `evaluate` makes the residual module, [`passes`] clean it up (`tidy`) and turn long runs of equal copies into
-//! loops (`reroll`), and [`print`](mod@print) and [`c`] write it as LLVM IR or as C. What makes machine code of it is a
-//! package of its own, `native/`, so that only those link Cranelift who need it.
+//! The stages: [`parse`] reads IR files, [`link`] makes one [`ir::Module`] of them, `context` says what is known,
+//! `evaluate` makes the residual module, [`passes`] tidy it (`tidy`) and make loops of long runs of equal copies
+//! (`reroll`), and [`print`](mod@print) and [`c`] write it as LLVM IR or as C. [`verify`] checks bodies between the
+//! stages. `native/`, which makes machine code, is a package of its own: only its users link Cranelift.
 
 mod account;
 pub mod c;
@@ -21,5 +22,6 @@ pub mod passes;
 pub mod print;
 mod reroll;
 mod tidy;
+pub mod verify;
 pub use context::Context;
 pub use evaluate::{Specialised, specialise};

@@ -1,7 +1,7 @@
-//! Several modules to one, as a linker does it with object files: a name that modules export is one thing in all of
-//! them, and what a module keeps to itself stays apart, under another name if need be.
+//! Joins modules to one, as a linker joins object files. An exported name is one thing in all modules; a name that is
+//! internal to its module stays apart, renamed if need be.
 //!
-//! Bodies that nobody has asked for stay unread; they find what their names stand for in the new module.
+//! Unread bodies stay unread. When they are read, their names are looked up in the joined module.
 
 mod error;
 mod join;

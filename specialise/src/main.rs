@@ -1,6 +1,6 @@
-//! `drystone specialise`, a tool by itself: layered C code, as LLVM IR, to code without the layers.
+//! The program behind `drystone specialise`: from layered C code, as LLVM IR, to code without the layers.
 //!
-//! Exit statuses: 2 for what is wrong with the command line, the context or the program, 1 for what goes wrong later.
+//! Exit status 2: the command line, the context or the program is wrong; 1: a later error.
 
 use std::fs;
 use std::io::{self, ErrorKind, Write};

@@ -1,5 +1,5 @@
-//! What instructions and terminators refer to, in the order in which it is written: operands, and the blocks that
-//! control goes on in. Those who read it and those who rewrite it walk along the same list.
+//! The operands of instructions and terminators, and the successors of terminators, in the order of the text. Readers
+//! and rewriters walk along the same lists.
 
 use crate::ir::{BlockId, Op, Operand, Terminator};
 

@@ -1,14 +1,13 @@
-//! LLVM IR text, as clang 16 to 19 print it, to [`crate::ir`]. The bodies of functions are only found here and are read
-//! when they are first asked for, because most of a program is never specialised.
+//! Reads LLVM IR text, as clang 16 to 19 print it, to [`crate::ir`]. Bodies are only located here; each is read when it
+//! is first asked for, because most of a program is never specialised.
 //!
-//! It refuses to know machines other than x86-64. What [`crate::ir`] has no words for (inline assembly, `long double`,
-//! exceptions, computed jumps, `va_arg`) makes only the function unusable in which it stands.
+//! It reads x86-64 only. A function with something that [`crate::ir`] can't express (inline assembly, `long double`,
+//! exceptions, computed jumps, `va_arg`) is unusable; the rest of the file can be used.
 
 mod aliases;
 mod attributes;
 mod body;
 mod calls;
-mod check;
 mod constants;
 mod cursor;
 mod excerpt;

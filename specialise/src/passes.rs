@@ -1,35 +1,42 @@
-//! The passes over a residual program, in their order: what is left for a C compiler, and what is done beyond that for
-//! machine code.
+//! The passes over a residual program, in their order: those for a C compiler, and those for machine code. All passes
+//! run here. In tests and debug builds each body is verified after each pass, so that the message names the pass that
+//! broke it.
+//!
+//! How a pass works stands in `tidy` and `reroll`.
 
 use crate::ir::{Body, Code, FunctionId, Module};
 use crate::reroll;
 use crate::tidy::widen::{self, Reader, Swaps};
-use crate::tidy::{Surroundings, ahead, guards, tidy, unroll};
+use crate::tidy::{Surroundings, ahead, dead, flow, forward, guards, number, unroll};
+use crate::verify;
 use std::rc::Rc;
 
-/// How often joining tests and tidying may make work for each other before that is enough.
+/// How often passes may make work for each other before that is enough.
 const ROUNDS: usize = 4;
 
-/// All that can be done for the bodies of a module: [`tidy`], tests joined or made ahead, [`reroll`](reroll::reroll),
-/// accesses that lie side by side joined, for a C compiler. Functions and globals that nothing uses stay; what prints
-/// the module leaves them out.
+/// Whether bodies are verified between passes.
+const VERIFIED: bool = cfg!(any(debug_assertions, feature = "verify"));
+
+/// All that can be done for the bodies of a module: tidied, tests joined or made ahead, long runs made loops, accesses
+/// that lie side by side joined, for a C compiler. Functions and globals that nothing uses stay; what prints the module
+/// leaves them out.
 pub fn polish(module: &mut Module) {
     let bulk = reroll::Bulk::declare(module);
-    each_body(module, |body, around| {
-        tidy(body, around);
+    each_body(module, |work| {
+        work.tidy();
         for _ in 0..ROUNDS {
-            if !guards::join(body, around) {
+            if !work.pass("guards", guards::join) {
                 break;
             }
-            tidy(body, around);
+            work.tidy();
         }
-        if ahead::ask(body) {
-            tidy(body, around);
+        if work.pass("ahead", |body, _| ahead::ask(body)) {
+            work.tidy();
         }
-        reroll::reroll(body, around, &bulk);
+        work.pass("reroll", |body, around| reroll::reroll(body, around, &bulk));
         // Only now, for re-rolling finds the pattern of elements while they are apart.
-        widen::widen(body, around, Reader::Compiler);
-        tidy(body, around);
+        work.pass("widen", |body, around| widen::widen(body, around, Reader::Compiler));
+        work.tidy();
     });
 }
 
@@ -37,21 +44,66 @@ pub fn polish(module: &mut Module) {
 /// accesses joined.
 pub fn polish_for_machine(module: &mut Module) {
     let swaps = Swaps::declare(module);
-    each_body(module, |body, around| {
-        unroll::unroll(body, around.module);
-        tidy(body, around);
-        widen::widen(body, around, Reader::Machine(swaps));
-        tidy(body, around);
+    each_body(module, |work| {
+        work.pass("unroll", |body, around| unroll::unroll(body, around.module));
+        work.tidy();
+        work.pass("widen", |body, around| widen::widen(body, around, Reader::Machine(swaps)));
+        work.tidy();
     });
 }
 
-fn each_body(module: &mut Module, change: impl Fn(&mut Body, &Surroundings)) {
+/// A body that passes go over, one after the other.
+struct Work<'a> {
+    body: Body,
+    function: FunctionId,
+    around: Surroundings<'a>,
+}
+
+impl Work<'_> {
+    /// Runs one pass, and verifies what it leaves. A pass that breaks the IR is a mistake in it, and the end.
+    fn pass<T>(&mut self, name: &str, pass: impl FnOnce(&mut Body, &Surroundings) -> T) -> T {
+        let result = pass(&mut self.body, &self.around);
+        self.verify(&format!("after the pass `{name}`"));
+        result
+    }
+
+    fn verify(&self, when: &str) {
+        if VERIFIED && let Err(malformed) = verify::function(self.around.module, self.function, &self.body) {
+            panic!("{when}, {malformed}");
+        }
+    }
+
+    /// Takes out what does nothing. Time grows with the size of the function, not faster.
+    fn tidy(&mut self) {
+        for _ in 0..ROUNDS {
+            let before = size(&self.body);
+            self.pass("flow", |body, _| flow::straighten(body));
+            self.pass("forward", forward::forward);
+            self.pass("dead", dead::remove);
+            if size(&self.body) == before {
+                break;
+            }
+        }
+        self.pass("flow", |body, _| flow::straighten(body));
+        self.pass("number", |body, around| number::number(body, around.params.len()));
+    }
+}
+
+/// Blocks and instructions, by which passes that make work for each other see whether they are done.
+fn size(body: &Body) -> (usize, usize) {
+    (body.blocks.len(), body.blocks.iter().map(|block| block.instructions.len()).sum())
+}
+
+fn each_body(module: &mut Module, change: impl Fn(&mut Work)) {
     for at in 0..module.functions.len() {
-        let id = FunctionId(at as u32);
-        let Ok(Some(body)) = module.body(id) else { continue };
+        let function = FunctionId(at as u32);
+        let Ok(Some(body)) = module.body(function) else { continue };
         module.functions[at].code = Code::Declared; // so that the body is ours alone, and not copied
-        let mut body = Rc::unwrap_or_clone(body);
-        change(&mut body, &Surroundings::of(module, id));
+        let around = Surroundings::of(module, function);
+        let mut work = Work { body: Rc::unwrap_or_clone(body), function, around };
+        work.verify("before any pass");
+        change(&mut work);
+        let body = work.body;
         module.functions[at].code = Code::Body(Rc::new(body));
     }
 }

@@ -1,12 +1,14 @@
-//! [`crate::ir`] to LLVM IR text that clang 16 to 19 read.
+//! Writes [`crate::ir`] as LLVM IR text that clang 16 to 19 read.
 //!
-//! Comments become lines that begin with `;`. Places are not printed, and neither is what [`crate::ir`] leaves out. A
-//! function whose body cannot be read is declared only, with the reason before it.
+//! Comments become lines that begin with `;`. Source places are not printed. A function whose body can't be read is
+//! printed as a declaration, with the reason before it.
 
 mod body;
 mod constants;
 mod names;
 mod text;
+
+pub(crate) use names::Names;
 
 use crate::ir::{Const, Function, FunctionId, Global, Module};
 use constants::Typed;
@@ -41,7 +43,7 @@ pub fn print(module: &Module) -> String {
     text
 }
 
-/// The word for a definition that gives way to others.
+/// The linkage of a definition that other modules may override.
 fn weakness(module: &Module, name: &str) -> &'static str {
     match (module.weak.contains(name), module.replaceable.contains(name)) {
         (false, _) => "",

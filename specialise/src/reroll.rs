@@ -1,12 +1,12 @@
-//! Long runs of equal groups of instructions become counted loops again: the evaluator unrolls every loop whose bounds
-//! are known, and what is left of a copy of a thousand elements is a thousand copies.
+//! Re-rolls long runs of equal groups of instructions into counted loops. The evaluator unrolls every loop with known
+//! bounds, so that a copy of a thousand elements arrives here as a thousand copies.
 //!
-//! A run keeps the order of everything it does. What each operand is in one repetition follows from its number: the
-//! same as ever, a result of the same repetition or of the one before, or a number that advances by the same step
-//! (constants, offsets of addresses). Fills and copies without gaps become one call of `memset` or `memcpy`, the latter
-//! only if source and destination are known to be apart.
+//! A run keeps the order of its effects. Each operand of a repetition must follow from the number of the repetition: it
+//! is the same each time, a result of the same or of the previous repetition, or a number that grows by a constant
+//! step. Fills and copies without gaps become one `memset` or `memcpy`; for `memcpy`, source and destination must be
+//! known not to overlap.
 //!
-//! It refuses to find runs inside of runs.
+//! Runs inside of runs are not looked for.
 
 mod alike;
 mod bulk;

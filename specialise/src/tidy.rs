@@ -1,19 +1,18 @@
-//! Takes out of a residual function what does nothing, and writes what is left in the simplest form: addresses as one
-//! sum, blocks without detours, values without gaps. What it does is correct for any function; re-rolling relies on
-//! addresses being folded.
+//! Passes that remove dead code from a residual function and normalise the rest: each address is one sum, blocks have
+//! no detours, values are numbered without gaps. They are correct for any function; re-rolling relies on folded
+//! addresses.
 //!
-//! It refuses to do what the compiler of the residual program does as well or better: of arithmetic only tests are
-//! touched, where several become one.
+//! They leave out what the compiler of the residual program does as well. Of arithmetic they only join tests.
 
 pub(crate) mod ahead;
 mod calls;
-mod dead;
-mod flow;
-mod forward;
+pub(crate) mod dead;
+pub(crate) mod flow;
+pub(crate) mod forward;
 pub(crate) mod guards;
 mod hash;
 mod memory;
-mod number;
+pub(crate) mod number;
 mod roots;
 mod surroundings;
 pub(crate) mod unroll;
@@ -25,28 +24,3 @@ pub(crate) use memory::{Addresses, Place};
 pub(crate) use roots::{Root, Roots};
 
 pub use surroundings::Surroundings;
-
-use crate::ir::Body;
-
-/// How often the passes may make work for each other before that is enough.
-const ROUNDS: usize = 4;
-
-/// Takes out what does nothing. Time grows with the size of the function, not faster.
-pub fn tidy(body: &mut Body, around: &Surroundings) {
-    for _ in 0..ROUNDS {
-        let before = size(body);
-        flow::straighten(body);
-        forward::forward(body, around);
-        dead::remove(body, around);
-        if size(body) == before {
-            break;
-        }
-    }
-    flow::straighten(body);
-    number::number(body, around.params.len());
-}
-
-/// Blocks and instructions, by which the passes see whether they are done.
-fn size(body: &Body) -> (usize, usize) {
-    (body.blocks.len(), body.blocks.iter().map(|block| block.instructions.len()).sum())
-}

@@ -1,4 +1,4 @@
-//! How fast machine code by Cranelift is, against clang's scalar code, and how long it takes to make it.
+//! Measures machine code by Cranelift against clang's scalar code, and how long compiling takes.
 //!
 //! `cargo run --release -p drystone-specialise-native --example timing [clang]`
 

@@ -1,4 +1,4 @@
-//! How functions are called (System V on x86-64): which scalar goes where, and how narrow ones are widened.
+//! The calling convention (System V on x86-64): which register each scalar goes in, and how narrow ones are extended.
 
 use crate::error::{Attempt, refuse};
 use crate::shape;

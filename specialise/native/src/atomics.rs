@@ -26,14 +26,14 @@ impl Translation<'_, '_, '_> {
         }
     }
 
-    /// A value from memory that others may change at the same time.
+    /// Loads a value from memory that other threads may change.
     pub fn atomic_load(&mut self, ty: &Type, from: &Operand) -> Attempt<Value> {
         let at = self.scalar(from)?;
         let value = self.builder.ins().atomic_load(atomic(ty)?, MemFlagsData::new(), at);
         Ok(self.as_register(shape::register(ty)?, value))
     }
 
-    /// A value into memory that others may look at, at the same time.
+    /// Stores a value to memory that other threads may read.
     pub fn atomic_store(&mut self, value: &Operand, to: &Operand) -> Attempt<()> {
         let register = atomic(&self.body.type_of(value))?;
         let at = self.scalar(to)?;

@@ -1,4 +1,4 @@
-//! Blocks of memory copied and filled: short ones of a known size by loads and stores, the others by the C library.
+//! Copies and fills of memory: short ones of known size by loads and stores, others by the C library.
 
 use crate::abi;
 use crate::error::{Attempt, refuse};

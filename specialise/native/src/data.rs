@@ -1,4 +1,4 @@
-//! Global variables: what they hold at first, as bytes and as addresses to be filled in.
+//! Initial contents of global variables: bytes, and relocations.
 
 use crate::error::{Attempt, refuse};
 use crate::unit::Unit;

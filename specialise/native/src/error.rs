@@ -1,4 +1,4 @@
-//! Why a module can't become machine code, for people.
+//! Why a module can't be compiled to machine code.
 
 use drystone_specialise::ir::{Module, PlaceId};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The way from block to block: which blocks there are, what each hands to the next, and where loops are.
+//! Control flow in Cranelift's form: blocks, their parameters, and loops.
 
 use crate::error::{Attempt, refuse};
 use crate::translation::Translation;

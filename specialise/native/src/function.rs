@@ -1,4 +1,4 @@
-//! The body of a function, block by block, into Cranelift's form.
+//! Translates the body of a function to Cranelift's IR, block by block.
 
 use crate::error::{Attempt, NativeError, refuse};
 use crate::shape;

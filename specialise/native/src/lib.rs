@@ -1,8 +1,8 @@
-//! [`drystone_specialise::ir`] to machine code of this process, by Cranelift: what a residual program is run as when no
-//! C compiler shall be asked.
+//! Compiles [`drystone_specialise::ir`] by Cranelift to machine code in this process: runs a residual program without a
+//! C compiler.
 //!
-//! It refuses to know vectors, room on the stack of a size that isn't known, variables of threads and functions that
-//! walk their variable arguments: each is an error that names the function and the instruction.
+//! It refuses vectors, stack allocations of unknown size, thread-local variables, and functions that read their
+//! variable arguments. The error names the function and the instruction.
 
 mod abi;
 mod arithmetic;

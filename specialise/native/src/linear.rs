@@ -1,5 +1,5 @@
-//! Words that are another word and a constant: the constant is left to the loads and stores that the word is an index
-//! for, which add it for nothing.
+//! Words that are a sum of another word and a constant: loads and stores that use the word as an index add the constant
+//! in their addressing mode, at no cost.
 
 use crate::error::Attempt;
 use crate::translation::{Held, Translation};

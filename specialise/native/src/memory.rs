@@ -1,4 +1,4 @@
-//! The memory of loaded code, and with it all that is unsafe about machine code of this process on our side.
+//! The memory of loaded code. All unsafe code for running it is here.
 
 use cranelift_jit::JITModule;
 use std::fmt;
@@ -16,11 +16,10 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
-        // SAFETY: the value is taken out once, here, and never looked at again: this is its drop.
+        // SAFETY: the value is taken only here, when `self` is dropped, and not used again.
         let module = unsafe { ManuallyDrop::take(&mut self.0) };
-        // SAFETY: the memory must not be executed or read from now on. Safe code can't do either: all that it gets
-        // out of a `Native` are raw pointers, and it takes `unsafe` to call or to read through one; whoever does so
-        // has to see to it that the `Native` lives (its documentation says so).
+        // SAFETY: nothing executes or reads the memory from now on: a `Native` gives out raw pointers only, and its
+        // documentation forbids their use after it is dropped.
         unsafe { module.free_memory() };
     }
 }

@@ -1,10 +1,10 @@
-//! A module that has been loaded: what its functions and variables are found by.
+//! A loaded module: finds functions and variables by name.
 
 use crate::memory::Loaded;
 use std::collections::HashMap;
 
-/// A module as machine code. The code and its variables are there until this value is dropped: whoever keeps one of
-/// the addresses for longer, or calls what he got after that, calls into nothing.
+/// A module as machine code. Dropping it frees its code and variables: addresses got from it must not be used after
+/// that.
 #[derive(Debug)]
 pub struct Native {
     pub(crate) functions: HashMap<String, *const u8>,

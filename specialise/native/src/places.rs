@@ -34,7 +34,7 @@ impl Translation<'_, '_, '_> {
         Ok(self.builder.ins().band(past, mask))
     }
 
-    /// An address computed from others. What is constant in it is left to the loads and stores.
+    /// An address computed from a base and indices. Its constant part is left to the loads and stores.
     pub fn address_of(&mut self, base: &Operand, offset: i64, terms: &[(Operand, i64)]) -> Attempt<Held> {
         let (mut at, before) = self.place(base)?;
         let mut offset = offset.wrapping_add(i64::from(before));
@@ -116,7 +116,7 @@ impl Translation<'_, '_, '_> {
         Ok(())
     }
 
-    /// Cranelift must not join a volatile access with others. This costs no instruction.
+    /// Keeps Cranelift from joining a volatile access with another one. This costs no instruction.
     fn fence_off(&mut self, access: Access) {
         if access == Access::Volatile {
             self.builder.ins().sequence_point();
@@ -185,7 +185,7 @@ fn pieces(bytes: u32) -> impl Iterator<Item = (u32, Register)> {
         })
 }
 
-/// What Cranelift may make of an access. A plain one may go if nobody needs it.
+/// What Cranelift may assume of an access. A plain load may be removed if its value is not used.
 fn flags(align: u64, access: Access) -> MemFlagsData {
     let flags = MemFlagsData::new();
     let flags = if align >= 16 { flags.with_aligned() } else { flags };

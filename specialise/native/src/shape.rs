@@ -1,5 +1,5 @@
-//! How values of [`drystone_specialise::ir`] are held in machine registers: a scalar in one, an aggregate in as many as
-//! it has scalars. An integer of an odd width lies zero-extended in the next width that the machine has.
+//! How values of [`drystone_specialise::ir`] are held in registers: a scalar in one, an aggregate in one for each of
+//! its scalars. An integer of odd width is zero-extended to the next width of the machine.
 
 use crate::error::{Attempt, refuse};
 use cranelift_codegen::ir::{Type as Register, types};

@@ -1,4 +1,4 @@
-//! Modules built by hand: what C compilers don't write, and what is refused.
+//! Modules built by hand: shapes that C compilers don't produce, and refusals.
 
 use crate::{NativeError, load};
 use drystone_specialise::ir::*;

@@ -1,4 +1,4 @@
-//! A function on its way into Cranelift's form: what is known of it so far, and what it refers to.
+//! The state of translating a function to Cranelift's IR.
 
 use crate::error::{Attempt, place, refuse};
 use crate::unit::Unit;

@@ -1,4 +1,4 @@
-//! One module on its way into memory: which of its items Cranelift knows, and how foreign names are found.
+//! The state of loading a module: its functions and variables in Cranelift, and the addresses of foreign names.
 
 use crate::abi;
 use crate::error::{Attempt, NativeError, Refusal, refuse};
@@ -45,7 +45,7 @@ pub(crate) struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// A module of which nothing is there yet.
+    /// An empty module.
     pub fn new(
         module: &'a Module,
         symbols: &dyn Fn(&str) -> Option<*const u8>,
@@ -183,7 +183,7 @@ impl<'a> Unit<'a> {
         Ok(Native { functions, globals, _loaded: Loaded::new(self.jit) })
     }
 
-    /// Cranelift would leave a name that nobody defines at address zero.
+    /// Cranelift would leave an undefined name at address zero.
     fn find_foreign_names(&self) -> Attempt<()> {
         let declarations = self.jit.declarations();
         let functions = declarations

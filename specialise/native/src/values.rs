@@ -1,4 +1,4 @@
-//! Operands: where a value of the function is held, and how constants come to be.
+//! Operands: the registers of values, and how constants are made.
 
 use crate::error::{Attempt, refuse};
 use crate::shape;

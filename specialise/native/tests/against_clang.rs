@@ -1,4 +1,5 @@
-//! C code through clang's IR and Cranelift, as it stands and polished, against the same C code as clang compiles it.
+//! Compares C code that goes through clang's IR and Cranelift, as it stands and polished, with the same code compiled
+//! by clang.
 
 use drystone_specialise::ir::Module;
 use drystone_specialise::{parse, passes};

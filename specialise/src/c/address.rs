@@ -1,4 +1,4 @@
-//! Addresses, and what lies at them if it has a name of its own.
+//! Addresses in C, and variables that are accessed by their names instead.
 
 use std::borrow::Cow;
 

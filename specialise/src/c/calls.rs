@@ -1,4 +1,4 @@
-//! Calls, and how functions are declared so that they are called as the IR's are.
+//! Calls in C, and declarations of functions that make C pass arguments as the IR does.
 
 use super::expression::{Expr, Want, Writer};
 use super::library::known;

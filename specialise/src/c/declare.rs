@@ -1,5 +1,5 @@
-//! Where variables are declared: at their first assignment if that stands before everything else that mentions them,
-//! else at the beginning of the smallest block around all that does.
+//! Where variables are declared: at their first assignment if it comes before every other mention, else at the
+//! beginning of the innermost block that contains all mentions.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,5 @@
-//! Instructions as statements, and what happens on the edges between blocks: phis are assigned there, all at once.
+//! Instructions as statements, and phis as assignments on the edges between blocks. All phis of an edge are assigned at
+//! once.
 
 use super::calls::returns_through_parameter;
 use super::expression::{Expr, Want, Writer};
@@ -8,7 +9,7 @@ use super::statement::Stmt;
 use super::types::{CType, container, signed};
 use crate::ir::{Access, Const, Extension, Instruction, Op, Operand, Terminator, Type, ValueId};
 
-/// An assignment that waits for others on the same edge.
+/// An assignment of a phi that has to come after others on the same edge.
 struct Move {
     variable: usize,
     value: Expr,

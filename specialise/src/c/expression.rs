@@ -1,7 +1,7 @@
 //! Values as C expressions.
 //!
-//! Integers live in unsigned types, zero-extended, so that arithmetic wraps as in the IR; signed operations cast their
-//! operands. What an expression's C type promises is told by [`CType`]; [`Want`] says what its reader needs.
+//! Integers have unsigned types and are zero-extended, so that arithmetic wraps as in the IR; signed operations cast
+//! their operands. [`CType`] is the C type that an expression has, [`Want`] the one that its context needs.
 
 mod arithmetic;
 mod choice;
@@ -234,7 +234,7 @@ pub(super) fn logical(left: &Expr, sign: &str, right: &Expr) -> Expr {
         .reading(&[left, right])
 }
 
-/// The members that a path names, as C, and the type that is there.
+/// The members that a path names, as C, and the type of the last one.
 pub(super) fn member_path(ty: &Type, path: &[u32]) -> Result<(String, Type), String> {
     let mut text = String::new();
     let mut ty = ty.clone();

@@ -19,7 +19,7 @@ pub(super) enum Kind {
     Pure,
     /// It reads.
     Read,
-    /// It must happen once, where it stands among the others.
+    /// It must happen once, in its order.
     Effect,
 }
 

@@ -4,7 +4,7 @@ use super::symbols::{Symbols, is_renamed_to};
 use super::types::{Prelude, number};
 use crate::ir::{Const, Global, GlobalId, Module, Type};
 
-/// All global variables that the functions need: first what others may refer to, then the contents.
+/// All global variables that the functions need: declarations first, then contents.
 pub(super) fn globals(
     module: &Module,
     symbols: &Symbols,

@@ -1,4 +1,5 @@
-//! The functions of C's library that compilers know by name: declared as C has them, or else they would warn.
+//! Functions of the C library that compilers know by name. They are declared as in C's headers; other declarations
+//! would cause warnings.
 
 use super::types::CType;
 use crate::ir::{Function, Type};

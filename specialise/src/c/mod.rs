@@ -1,12 +1,12 @@
-//! [`crate::ir`] to readable C: C11 with the extensions that gcc and clang share (arithmetic of `void *` in bytes,
+//! Writes [`crate::ir`] as readable C: C11 with extensions that gcc and clang share (byte arithmetic on `void *`,
 //! `__builtin_` functions, `__int128`).
 //!
-//! Memory is read and written by small inline functions around `memcpy`, which both compilers see through (and
-//! vectorise): no access depends on types or alignment. Integers are unsigned, so arithmetic wraps as in the IR.
+//! Memory is accessed by small inline functions around `memcpy`, which both compilers see through and vectorise: no
+//! access depends on types or alignment. Integers are unsigned, so that arithmetic wraps as in the IR.
 //!
-//! It refuses vectors, and whatever it doesn't know it names in a [`Refusal`]. What it can't keep: floats inside
-//! structures that the IR passes as vectors; the order of structures of 16 bytes and less that the IR passes by
-//! address (`byval`) among other arguments when registers run out; how `long double` is passed.
+//! Vectors are refused, as is everything unknown; a [`Refusal`] names it. Three things are not preserved: floats in
+//! structures that the IR passes as vectors; where structures of at most 16 bytes that the IR passes by address
+//! (`byval`) are passed when registers run out; how `long double` is passed.
 
 mod address;
 mod calls;

@@ -1,4 +1,4 @@
-//! Identifiers: each name once, none that C or the text around it uses.
+//! C identifiers: unique, and different from the names that C and the surrounding text use.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -27,7 +27,7 @@ impl Names {
         Names { used, counts: HashMap::new() }
     }
 
-    /// Takes a name that nobody else has, as close to the wanted one as may be.
+    /// Takes an unused name, as close to the wanted one as possible.
     pub fn take(&mut self, wanted: &str) -> String {
         let wanted = identifier(wanted);
         if self.used.insert(wanted.clone()) {

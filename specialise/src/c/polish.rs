@@ -1,5 +1,5 @@
-//! Makes statements read as people write them: `while`, `do` and `for` instead of endless loops with `break`, `if`
-//! instead of jumps over code, nothing that is never reached.
+//! Rewrites statements as people write them: `while`, `do` and `for` instead of endless loops with `break`, `if`
+//! instead of jumps over code, no unreachable code.
 
 mod choices;
 mod labels;

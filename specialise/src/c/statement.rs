@@ -76,7 +76,7 @@ pub(super) enum Stmt {
     Comment(String),
 }
 
-/// A part of a `switch`: the numbers it is for, or all others.
+/// An arm of a `switch`: its cases, or `default`.
 pub(super) struct Arm {
     pub values: Vec<String>,
     pub is_default: bool,

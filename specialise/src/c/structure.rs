@@ -1,6 +1,6 @@
-//! The blocks of a function as C's structured statements, along the tree of dominators: what is entered from one place
-//! is written there; what several ways lead to comes behind the statement that dominates it; loops are loops. What then
-//! remains of jumps is `break`, `continue`, or `goto` if neither reaches.
+//! Structures the blocks of a function as C statements, along the dominator tree. A block with one predecessor is
+//! written where control enters it; one with several follows the statement of its immediate dominator; loops become
+//! loops. The remaining jumps are `break`, `continue`, or, where neither reaches, `goto`.
 
 mod switch;
 

@@ -1,4 +1,4 @@
-//! What functions and global variables are called in C, and which of them the text needs.
+//! C names of functions and global variables, and which of these the text needs.
 
 use std::collections::BTreeSet;
 

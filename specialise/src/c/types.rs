@@ -1,4 +1,4 @@
-//! How types, constants of numbers and helpers of memory are written in C.
+//! How C spells types, numeric constants and the helpers that access memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -1,4 +1,4 @@
-//! Which values share a variable: a phi and what flows into it, wherever their lives don't overlap.
+//! Coalescing: a phi and its inputs share a variable if their live ranges don't overlap.
 
 use std::collections::{BTreeMap, BTreeSet};
 

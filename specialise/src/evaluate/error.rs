@@ -1,4 +1,4 @@
-//! Why there is no residual program.
+//! Why a program can't be specialised.
 
 use std::fmt;
 

@@ -1,135 +1,96 @@
-//! What an evaluation is made of: what it is to do, what was found out for all attempts, and one attempt.
+//! One attempt, at the residual function or at running an initialiser: the paths of the program, their loops and calls,
+//! and the order in which they are evaluated. What instructions do to values and memory is the `Machine`'s.
 
-use super::error::Error;
-use super::flow::Flow;
-use super::kept::{Directive, Recursion, Variant};
-use super::memory::{self, Contents};
-use super::objects::Objects;
-use super::report::Report;
-use super::residual::Residual;
-use super::sense;
-use super::spent::Spent;
-use super::state::{PathId, State};
-use super::value::ObjectId;
-use crate::context::{Budget, Context};
-use crate::ir::{BlockId, Body, Function, FunctionId, Module, Operand, Param, PlaceId, ValueId};
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::rc::Rc;
+use super::kept::{Loops, Recursion, Variant};
+use super::learnt::Learnt;
+use super::limits::Meter;
+use super::machine::Machine;
+use super::memory::Memory;
+use super::objects::CallString;
+use super::program::Program;
+use super::state::State;
+use super::stop::Stop;
+use super::task::Task;
+use super::value::Value;
+use super::waiting::Waiting;
+use super::wanted::Wanted;
+use crate::ir::{Operand, ValueId};
+use std::collections::HashMap;
 
-/// Why an attempt ended early.
-#[derive(Debug)]
-pub(super) enum Stop {
-    /// Something was learnt that the next attempt must begin with.
-    Again,
-    /// It can't be done; why.
-    Fail(String),
-    /// The path became two at an instruction; both wait.
-    Parted,
-}
-
-/// What is to be specialised, and to what.
-pub(super) struct Task<'m> {
-    pub(super) module: &'m Module,
-    pub(super) context: &'m Context,
-    pub(super) entry: FunctionId,
-    /// The parameters of the entry, with the names of the source.
-    pub(super) params: Vec<Param>,
-}
-
-impl<'m> Task<'m> {
-    pub fn new(module: &'m Module, context: &'m Context) -> Result<Task<'m>, Error> {
-        let entry = module
-            .function(&context.entry)
-            .ok_or_else(|| Error(format!("there is no function {} in the program", context.entry)))?;
-        let names = module.parameter_names(entry);
-        let params = module.functions[entry.0 as usize].params.iter().zip(names);
-        let params: Vec<Param> = params.map(|(param, name)| Param { name, ..param.clone() }).collect();
-        sense::check(module, context, &params)?;
-        Ok(Task { module, context, entry, params })
-    }
-}
-
-/// A function's code and its control flow.
-pub(super) type Analysed = (Rc<Body>, Rc<Flow>);
-
-/// What one attempt finds out for all that come after it.
-#[derive(Default)]
-pub(super) struct Learnt {
-    pub(super) objects: Objects,
-    pub(super) flows: HashMap<FunctionId, Analysed>,
-    pub(super) wanted: HashMap<(FunctionId, BlockId, usize, bool), Rc<[ValueId]>>,
-    /// Functions that the residual program needs and the program hasn't got.
-    pub(super) extra: Vec<Function>,
-    /// Calls within their own callee that are followed by more than giving back what they gave.
-    pub(super) followed: HashSet<PathId>,
-    /// Loops that stay loops.
-    pub(super) directives: HashMap<(PathId, BlockId), Directive>,
-    /// Variables that initialisers write to.
-    pub(super) initialised: BTreeSet<ObjectId>,
-    /// What is known of memory when the entry is called.
-    pub(super) initial: BTreeMap<ObjectId, Contents>,
-    /// Where the address of memory that an initialiser allocated is found.
-    pub(super) found_at: HashMap<ObjectId, (ObjectId, u64)>,
-    pub(super) spent: Spent,
-}
-
-/// One attempt: at the residual function, or to run an initialiser.
+/// One attempt.
 pub(super) struct Evaluator<'m> {
-    pub(super) module: &'m Module,
-    pub(super) context: &'m Context,
-    pub(super) entry: FunctionId,
-    pub(super) params: &'m [Param],
-    pub(super) learnt: &'m mut Learnt,
-    /// Whether it is an initialiser that is run, and the memory after it.
-    pub(super) initialising: bool,
-    pub(super) finished: Option<memory::Memory>,
-    pub(super) report: Report,
-    pub(super) residual: Residual,
-    pub(super) place: Option<PlaceId>,
-    pub(super) waiting: BTreeMap<Vec<u32>, Vec<State>>,
-    pub(super) variants: HashMap<Vec<u32>, Vec<Variant>>,
-    pub(super) recursions: HashMap<PathId, Recursion>,
+    pub machine: Machine<'m>,
+    pub meter: Meter<'m>,
+    pub loops: &'m mut Loops,
+    pub wanted: &'m mut Wanted,
+    pub waiting: Waiting,
+    /// The versions of each loop that stays one, by where it stands.
+    pub variants: HashMap<Vec<u32>, Vec<Variant>>,
+    pub recursions: HashMap<CallString, Recursion>,
     /// Whether what follows a call is only tried.
-    pub(super) trying: bool,
-    /// The object that a residual pointer points into.
-    pub(super) pointees: HashMap<ValueId, ObjectId>,
-    pub(super) bases: HashMap<ObjectId, Operand>,
-    /// The bytes that a residual value was loaded from.
-    pub(super) loaded: HashMap<ValueId, (ObjectId, u64)>,
-    /// Instructions that were evaluated, and with the ends of blocks.
-    pub(super) evaluated: u64,
-    pub(super) steps: u64,
+    pub trying: bool,
+    /// The memory after an initialiser.
+    pub finished: Option<Memory>,
 }
-
-/// The block of the residual function that allocates its local variables.
-pub(super) const PROLOGUE: BlockId = BlockId(0);
 
 impl<'m> Evaluator<'m> {
     pub fn new(task: &'m Task<'m>, learnt: &'m mut Learnt) -> Evaluator<'m> {
+        let budget = &task.context.budget;
+        let program = Program { module: task.module, found: &mut learnt.program, memory: budget.memory };
+        let machine = Machine::new(task, program, &mut learnt.objects, &mut learnt.initial);
         Evaluator {
-            module: task.module,
-            context: task.context,
-            entry: task.entry,
-            params: &task.params,
-            learnt,
-            initialising: false,
-            finished: None,
-            report: Report::default(),
-            residual: Residual::default(),
-            place: None,
-            waiting: BTreeMap::new(),
+            machine,
+            meter: Meter { budget, spent: &mut learnt.spent, evaluated: 0, steps: 0 },
+            loops: &mut learnt.loops,
+            wanted: &mut learnt.wanted,
+            waiting: Waiting::default(),
             variants: HashMap::new(),
             recursions: HashMap::new(),
             trying: false,
-            pointees: HashMap::new(),
-            bases: HashMap::new(),
-            loaded: HashMap::new(),
-            evaluated: 0,
-            steps: 0,
+            finished: None,
         }
     }
 
-    pub fn budget(&self) -> &'m Budget {
-        &self.context.budget
+    /// What an operand of the instruction that a path stands at is known to be.
+    pub fn value(&mut self, state: &State, operand: &Operand) -> Value {
+        match operand {
+            Operand::Value(value) => state.frames[state.frames.len() - 1].values[value.0 as usize].clone(),
+            Operand::Const(constant) => self.machine.constant(constant),
+        }
+    }
+
+    /// Gives names of the source to values of the residual program.
+    pub fn name_like(&mut self, state: &State, source: ValueId, residual: ValueId) {
+        if let Some(frame) = state.frames.last()
+            && let Some(name) = frame.body.names.get(source.0 as usize)
+        {
+            self.machine.residual.name(residual, name);
+        }
+    }
+
+    /// A path takes a step. If something is spent with it, the innermost of the loops that were unrolled most stays a
+    /// loop, and the attempt is at its end.
+    pub fn spend(&mut self, state: &State) -> Result<(), Stop> {
+        let Some(spent) = self.meter.step(&self.machine.residual, &self.machine.program)? else {
+            return Ok(());
+        };
+        let rounds =
+            state.frames.iter().flat_map(|frame| frame.loops.iter().map(move |round| (frame, round)));
+        let longest = rounds
+            .filter(|(frame, round)| !self.loops.stays(frame.chain, round.header))
+            .max_by_key(|(_, round)| round.number);
+        match longest {
+            Some((frame, round)) if round.number > 0 => {
+                let place = self.machine.program.describe(frame.function, round.header);
+                self.meter.spent.given_up.push(format!("the loop in {place}: {spent} was not enough"));
+                self.loops.keep(frame.chain, round.header)
+            }
+            _ => Err(Stop::Fail(self.not_enough(&spent))),
+        }
+    }
+
+    /// Says what was spent, where nothing can be given up for it, and where.
+    pub fn not_enough(&self, spent: &str) -> String {
+        self.meter.not_enough(spent, &self.machine.program)
     }
 }

@@ -1,5 +1,4 @@
-//! What the evaluator needs to know of a function's control flow: an order of its blocks in which a block comes after
-//! those that lead to it, its loops, and which values are still wanted where.
+//! The control flow of a function as the evaluator needs it: reverse postorder, loops, and liveness.
 
 use crate::account::Room;
 use crate::graph::{Graph, successors};

@@ -1,11 +1,13 @@
-//! One instruction after the other: what is known is computed, the rest becomes an instruction of the residual program.
+//! Evaluates one instruction of a path: fetches its operands from the frame, and lets the `Machine` do it.
 
 use super::arithmetic;
-use super::evaluator::{Evaluator, Stop};
-use super::operands::Leak;
+use super::evaluator::Evaluator;
+use super::machine::operands::{Leak, field_type};
+use super::objects::Identity;
 use super::state::State;
-use super::value::{ObjectId, Value};
-use crate::ir::{Access, Const, Instruction, Op, Operand, Type, ValueId, signed};
+use super::stop::Stop;
+use super::value::Value;
+use crate::ir::{Const, Instruction, Op, Operand, Type, ValueId, signed};
 
 /// A path that has parted so often does not part at a choice any more.
 const MOST_PARTED: u32 = 10_000;
@@ -20,12 +22,12 @@ impl Evaluator<'_> {
             }
             Op::Binary(op, a, b) => {
                 let (a, b) = (self.value(state, a), self.value(state, b));
-                self.binary(state, *op, a, b, ty)?
+                self.machine.binary(&mut state.facts, *op, a, b, ty)?
             }
             Op::Compare(op, a, b) => {
                 let operands = (self.value(state, a), self.value(state, b));
                 let operand_ty = state.top().body.clone().type_of(a);
-                self.compare(state, *op, operands.0, operands.1, &operand_ty)?
+                self.machine.compare(&mut state.facts, *op, operands.0, operands.1, &operand_ty)?
             }
             Op::FloatCompare(op, a, b) => match (self.value(state, a), self.value(state, b)) {
                 (Value::Const(a), Value::Const(b)) if arithmetic::float_compare(*op, &a, &b).is_some() => {
@@ -40,10 +42,10 @@ impl Evaluator<'_> {
             },
             Op::Cast(op, a) => {
                 let value = self.value(state, a);
-                self.cast(state, *op, value, ty)?
+                self.machine.cast(&mut state.facts, *op, value, ty)?
             }
             Op::Freeze(a) => match self.value(state, a) {
-                Value::Const(Const::Undef(ty)) => self.constant(&Const::Zero(ty)),
+                Value::Const(Const::Undef(ty)) => self.machine.constant(&Const::Zero(ty)),
                 value if value.is_static() => value,
                 _ => self.residual_instruction(state, instruction)?,
             },
@@ -55,16 +57,16 @@ impl Evaluator<'_> {
                 {
                     return Err(self.part_here(state, unknown));
                 }
-                self.select(state, condition, yes, no, ty)?
+                self.machine.select(&mut state.facts, condition, yes, no, ty)?
             }
             Op::Load { from, align, access } => {
                 let from = self.value(state, from);
-                self.load(state, &from, ty, *access, *align)?
+                self.machine.load(&mut state.facts, &from, ty, *access, *align)?
             }
             Op::Store { value, to, align, access } => {
                 let stored = state.top().body.clone().type_of(value);
                 let (value, to) = (self.value(state, value), self.value(state, to));
-                self.store(state, &to, value, &stored, *access, *align)?;
+                self.machine.store(&mut state.facts, &to, value, &stored, *access, *align)?;
                 state.top().index += 1;
                 return Ok(());
             }
@@ -78,7 +80,7 @@ impl Evaluator<'_> {
                 let mut ty = state.top().body.clone().type_of(aggregate);
                 let mut value = self.value(state, aggregate);
                 for at in path {
-                    let fields = self.fields(state, &value, &ty)?;
+                    let fields = self.machine.fields(&mut state.facts, &value, &ty)?;
                     value = fields[*at as usize].clone();
                     ty = field_type(&ty, *at);
                 }
@@ -86,13 +88,13 @@ impl Evaluator<'_> {
             }
             Op::InsertValue(aggregate, field, path) => {
                 let (whole, field) = (self.value(state, aggregate), self.value(state, field));
-                self.insert(state, &whole, field, path, ty)?
+                self.machine.insert(&mut state.facts, &whole, field, path, ty)?
             }
             Op::Phi(_) => return Err(Stop::Fail("a phi after other instructions".into())),
             Op::AtomicUpdate(..) | Op::CompareExchange(..) | Op::Fence => {
-                self.clobber_escaped(state)?;
+                self.machine.clobber_escaped(&mut state.facts)?;
                 let value = self.residual_instruction(state, instruction)?;
-                self.clobber_escaped(state)?;
+                self.machine.clobber_escaped(&mut state.facts)?;
                 value
             }
             Op::ExtractElement(..) | Op::InsertElement(..) | Op::Shuffle(..) => {
@@ -109,25 +111,6 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// The same instruction in the residual program.
-    fn residual_instruction(&mut self, state: &mut State, instruction: &Instruction) -> Result<Value, Stop> {
-        let body = state.top().body.clone();
-        let mut op = instruction.op.clone();
-        for operand in op.operands_mut() {
-            let ty = body.type_of(operand);
-            let value = self.value(state, operand);
-            if let Some(object) = self.pointee(&value) {
-                self.escape(state, object)?;
-            }
-            *operand = self.operand(state, &value, &ty, Leak::Yes)?;
-        }
-        if instruction.result.is_none() {
-            self.effect(state, op);
-            return Ok(Value::undef(&Type::Int(1)));
-        }
-        Ok(Value::Dynamic(self.emit(state, instruction.ty.clone(), op)))
-    }
-
     /// Whether it pays to know which of two known values is chosen, because an address or a branch follows from it.
     fn leads_on(&mut self, state: &mut State, instruction: &Instruction, yes: &Value, no: &Value) -> bool {
         let known = yes.is_static() && no.is_static() && yes != no && !yes.is_undef() && !no.is_undef();
@@ -139,65 +122,23 @@ impl Evaluator<'_> {
         instruction.result.is_some_and(|result| frame.flow.steers(&body, result))
     }
 
-    /// One of two values.
-    pub fn select(
-        &mut self,
-        state: &mut State,
-        condition: Value,
-        yes: Value,
-        no: Value,
-        ty: &Type,
-    ) -> Result<Value, Stop> {
-        if let Some(known) = condition.known_int() {
-            return Ok(if known != 0 { yes } else { no });
-        }
-        if yes == no {
-            return Ok(yes);
-        }
-        if yes == Value::bool(true) && no == Value::bool(false) {
-            return Ok(condition);
-        }
-        let together = self.one_object(&[yes.clone(), no.clone()]);
-        let leak = if let Some(object) = together {
-            self.materialise(state, object)?;
-            Leak::No
-        } else {
-            Leak::Yes
-        };
-        if together.is_none() {
-            for value in [&yes, &no] {
-                if let Some(object) = self.pointee(value) {
-                    self.escape(state, object)?;
-                }
+    /// The same instruction in the residual program.
+    fn residual_instruction(&mut self, state: &mut State, instruction: &Instruction) -> Result<Value, Stop> {
+        let body = state.top().body.clone();
+        let mut op = instruction.op.clone();
+        for operand in op.operands_mut() {
+            let ty = body.type_of(operand);
+            let value = self.value(state, operand);
+            if let Some(object) = self.machine.pointee(&value) {
+                self.machine.escape(&mut state.facts, object)?;
             }
+            *operand = self.machine.operand(&mut state.facts, &value, &ty, Leak::Yes)?;
         }
-        let condition = self.operand(state, &condition, &Type::Int(1), Leak::No)?;
-        let yes = self.operand(state, &yes, ty, leak)?;
-        let no = self.operand(state, &no, ty, leak)?;
-        let value = self.emit(state, ty.clone(), Op::Select(condition, yes, no));
-        if let Some(object) = together {
-            self.pointees.insert(value, object);
+        if instruction.result.is_none() {
+            self.machine.effect(&state.facts, op);
+            return Ok(Value::undef(&Type::Int(1)));
         }
-        Ok(Value::Dynamic(value))
-    }
-
-    /// The object that all of some pointers point into, null aside; none if there are several.
-    pub fn one_object(&self, values: &[Value]) -> Option<ObjectId> {
-        let mut found = None;
-        for value in values {
-            if matches!(value, Value::Const(Const::Null | Const::Undef(_))) {
-                continue;
-            }
-            let object = match value {
-                Value::Address(..) => return None,
-                _ => self.pointee(value)?,
-            };
-            if found.is_some_and(|other| other != object) {
-                return None;
-            }
-            found = Some(object);
-        }
-        found
+        Ok(Value::Dynamic(self.machine.emit(&state.facts, instruction.ty.clone(), op)))
     }
 
     fn address(
@@ -224,65 +165,30 @@ impl Evaluator<'_> {
                 None => left.push((value, body.type_of(index), *scale)),
             }
         }
-        if left.is_empty() {
-            return Ok(match base {
-                Value::Pointer(object, at) => Value::Pointer(object, at.wrapping_add(offset)),
-                Value::Const(Const::Null) if offset == 0 => base,
-                Value::Const(Const::Undef(_)) => base,
-                _ => {
-                    let pointee = self.pointee(&base);
-                    let operand = self.operand(state, &base, &Type::Ptr, Leak::No)?;
-                    let operand = self.residual.address(state.block, operand, offset, self.place);
-                    self.pointing(operand, pointee)
-                }
-            });
-        }
-        let pointee = self.pointee(&base);
-        if let Some(object) = pointee {
-            self.materialise(state, object)?;
-        }
-        let base = self.operand(state, &base, &Type::Ptr, Leak::No)?;
-        let mut terms = Vec::new();
-        for (value, ty, scale) in left {
-            terms.push((self.operand(state, &value, &ty, Leak::Yes)?, scale));
-        }
-        let value = self.emit(state, Type::Ptr, Op::Address { base, offset, terms });
-        Ok(self.pointing(Operand::Value(value), pointee))
+        self.machine.address(&mut state.facts, base, offset, left)
     }
 
-    /// A residual pointer with the object that it points into, if that is known.
-    pub fn pointing(&mut self, operand: Operand, object: Option<ObjectId>) -> Value {
-        if let (Operand::Value(value), Some(object)) = (&operand, object) {
-            self.pointees.insert(*value, object);
-        }
-        self.known_or_dynamic(operand)
-    }
-
-    fn insert(
+    /// A local variable: one that is followed if its size is known.
+    fn alloca(
         &mut self,
         state: &mut State,
-        whole: &Value,
-        field: Value,
-        path: &[u32],
-        ty: &Type,
+        result: ValueId,
+        size: u64,
+        count: &Value,
+        align: u64,
     ) -> Result<Value, Stop> {
-        let Some((at, rest)) = path.split_first() else { return Ok(field) };
-        let mut fields = self.fields(state, whole, ty)?.to_vec();
-        let inner = fields[*at as usize].clone();
-        fields[*at as usize] = self.insert(state, &inner, field, rest, &field_type(ty, *at))?;
-        Ok(Value::Aggregate(fields.into()))
+        let State { frames, facts, .. } = state;
+        let frame = frames.elements().last_mut().expect("a path ends with its last frame");
+        if let Some(known) = count.known_int() {
+            let name = frame.body.names.get(result.0 as usize).cloned().unwrap_or_else(|| "local".into());
+            let identity = Identity::Local(frame.chain, result);
+            if let Some(object) = self.machine.local(facts, identity, &name, known as u64 * size, align) {
+                frame.locals.push(object);
+                return Ok(Value::Pointer(object, 0));
+            }
+        }
+        let ty = self.machine.type_of(count);
+        let count = self.machine.operand(facts, count, &ty, Leak::No)?;
+        Ok(Value::Dynamic(self.machine.emit(facts, Type::Ptr, Op::Alloca { size, count, align })))
     }
-}
-
-fn field_type(ty: &Type, at: u32) -> Type {
-    match ty {
-        Type::Struct { fields, .. } => fields[at as usize].clone(),
-        Type::Array(_, element) => (**element).clone(),
-        _ => Type::Void,
-    }
-}
-
-/// Whether an instruction touches memory, so that it is "eliminated" rather than computed when nothing is left of it.
-pub(super) fn touches_memory(op: &Op) -> bool {
-    matches!(op, Op::Load { access: Access::Plain, .. } | Op::Store { .. } | Op::Alloca { .. })
 }

@@ -1,17 +1,16 @@
-//! Where paths meet: those that know the same go on as one.
+//! Where paths meet: which of them are merged, by how much they know in common.
 
-use super::evaluator::{Evaluator, Stop};
-use super::kept::Slot;
+use super::evaluator::Evaluator;
+use super::facts::{Facts, LONGEST_CELL};
 use super::memory::Held;
-use super::slots::LONGEST_CELL;
+use super::merge::merge;
 use super::state::{Arrival, State};
-use super::value::ObjectId;
-use crate::account::Counted;
-use crate::ir::{Operand, Terminator, Type};
-use std::collections::{BTreeMap, BTreeSet};
+use super::stop::Stop;
+use super::wanted::Wanted;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How much two paths know that they would forget by going on as one; the first counts more.
+/// How many facts two paths would lose by being merged. The first number counts more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Distance {
     /// Values that both know, and that differ.
@@ -26,7 +25,7 @@ const GENEROUS: usize = 3000;
 const FEWEST: usize = 2;
 
 impl Evaluator<'_> {
-    /// What goes on from a place when all paths that come there are there.
+    /// The paths that go on from a place when all that lead there have arrived.
     pub fn join(&mut self, key: &[u32], arrivals: Vec<State>) -> Result<Vec<State>, Stop> {
         let mut on = Vec::new();
         for group in same_place(arrivals) {
@@ -34,7 +33,7 @@ impl Evaluator<'_> {
                 group.into_iter().partition(|state| state.arrival == Arrival::Back);
             let header = rest.iter().any(|state| state.arrival == Arrival::Header);
             for class in self.classes(rest)? {
-                let state = self.merge(class)?;
+                let state = merge(class, &mut self.machine, self.wanted)?;
                 on.push(if header { self.begin_loop(key, state)? } else { state });
             }
             for state in back {
@@ -44,13 +43,12 @@ impl Evaluator<'_> {
         Ok(on)
     }
 
-    /// Divides paths at one place by what they know. If that makes too many classes, those that differ least become
-    /// one.
+    /// Divides paths at one place into classes that know the same. If these are too many, the nearest are joined.
     fn classes(&mut self, states: Vec<State>) -> Result<Vec<Vec<State>>, Stop> {
         let mut classes: Vec<Vec<State>> = Vec::new();
         for state in states {
-            self.look_at_the_clock()?;
-            let same = |class: &Vec<State>| self.distance(&class[0], &state) == Distance::default();
+            self.meter.look_at_the_clock(&self.machine.program)?;
+            let same = |class: &Vec<State>| distance(&class[0], &state, self.wanted) == Distance::default();
             match classes.iter().position(same) {
                 Some(class) => classes[class].push(state),
                 None => classes.push(vec![state]),
@@ -62,9 +60,9 @@ impl Evaluator<'_> {
         }
         let mut distances: BTreeMap<(usize, usize), Distance> = BTreeMap::new();
         for b in 1..classes.len() {
-            self.look_at_the_clock()?;
+            self.meter.look_at_the_clock(&self.machine.program)?;
             for a in 0..b {
-                distances.insert((a, b), self.distance(&classes[a][0], &classes[b][0]));
+                distances.insert((a, b), distance(&classes[a][0], &classes[b][0], self.wanted));
             }
         }
         let mut left = classes.len();
@@ -72,7 +70,7 @@ impl Evaluator<'_> {
             && let Some((a, b)) =
                 distances.iter().min_by_key(|(_, distance)| **distance).map(|(pair, _)| *pair)
         {
-            self.look_at_the_clock()?;
+            self.meter.look_at_the_clock(&self.machine.program)?;
             let joined = std::mem::take(&mut classes[b]);
             classes[a].extend(joined);
             distances.retain(|(x, y), _| *x != b && *y != b);
@@ -82,247 +80,53 @@ impl Evaluator<'_> {
         Ok(classes)
     }
 
-    /// How many versions of a place there may be: the fewer, the more code there is already.
+    /// How many versions of a place there may be: the more residual code, the fewer.
     fn most_versions(&self) -> usize {
-        let variants = self.budget().variants;
-        (GENEROUS / self.residual.size.max(1)).clamp(FEWEST.min(variants), variants)
+        let variants = self.meter.budget.variants;
+        (GENEROUS / self.machine.residual.size.max(1)).clamp(FEWEST.min(variants), variants)
     }
+}
 
-    /// How much two paths know that going on as one would forget.
-    fn distance(&mut self, a: &State, b: &State) -> Distance {
-        let mut distance = Distance::default();
-        for depth in 0..a.frames.len() {
-            let (x, y) = (&a.frames[depth].values, &b.frames[depth].values);
-            if Rc::ptr_eq(x, y) {
+/// How much two paths would lose by being merged.
+fn distance(a: &State, b: &State, wanted: &mut Wanted) -> Distance {
+    let mut distance = Distance::default();
+    for depth in 0..a.frames.len() {
+        let (x, y) = (&a.frames[depth].values, &b.frames[depth].values);
+        if Rc::ptr_eq(x, y) {
+            continue;
+        }
+        for value in wanted.of(a, depth).iter() {
+            let (x, y) = (&x[value.0 as usize], &y[value.0 as usize]);
+            if x == y || x.is_undef() || y.is_undef() {
                 continue;
             }
-            for value in self.wanted(a, depth).iter() {
-                let (x, y) = (&x[value.0 as usize], &y[value.0 as usize]);
-                if x == y || x.is_undef() || y.is_undef() {
-                    continue;
-                }
-                match (x.is_static(), y.is_static()) {
-                    (true, true) => distance.values += 1,
-                    (false, false) => {}
-                    _ => distance.other += 1,
-                }
+            match (x.is_static(), y.is_static()) {
+                (true, true) => distance.values += 1,
+                (false, false) => {}
+                _ => distance.other += 1,
             }
         }
-        distance.other += self.differing_knowledge(a, b);
-        distance
     }
+    distance.other += differing_knowledge(&a.facts, &b.facts);
+    distance
+}
 
-    /// In how many cells that both hold they differ, where one of them is known.
-    fn differing_knowledge(&self, a: &State, b: &State) -> usize {
-        let held = a.memory.iter().filter(|(_, contents)| !contents.real).map(|(object, _)| object);
-        let differing = held.map(|object| {
-            let (Some(x), Some(y)) = (a.memory.get(object), b.memory.get(object)) else { return 0 };
-            if y.real {
-                return 0;
-            }
-            let cells = self.differing_cells(a, b, object).into_iter().filter(|(at, size)| {
-                let (x, y) = (x.pieces(*at, *size), y.pieces(*at, *size));
-                let there = |pieces: &[Piece]| pieces.iter().all(|(_, _, held)| held.is_some());
-                *size <= LONGEST_CELL && there(&x) && there(&y) && (is_known(&x) || is_known(&y))
-            });
-            cells.count()
+/// The number of held cells in which two paths differ, and of which one knows the value.
+fn differing_knowledge(a: &Facts, b: &Facts) -> usize {
+    let held = a.memory.iter().filter(|(_, contents)| !contents.real).map(|(object, _)| object);
+    let differing = held.map(|object| {
+        let (Some(x), Some(y)) = (a.memory.get(object), b.memory.get(object)) else { return 0 };
+        if y.real {
+            return 0;
+        }
+        let cells = a.differing_cells(b, object).into_iter().filter(|(at, size)| {
+            let (x, y) = (x.pieces(*at, *size), y.pieces(*at, *size));
+            let there = |pieces: &[Piece]| pieces.iter().all(|(_, _, held)| held.is_some());
+            *size <= LONGEST_CELL && there(&x) && there(&y) && (is_known(&x) || is_known(&y))
         });
-        differing.sum()
-    }
-
-    /// Makes one path of several at the same place.
-    fn merge(&mut self, mut states: Vec<State>) -> Result<State, Stop> {
-        if states.len() == 1 {
-            return Ok(states.remove(0));
-        }
-        let slots = self.even_out(&mut states)?;
-        let block = self.residual.block(String::new());
-        let mut inputs: Vec<Vec<Operand>> = vec![Vec::new(); states.len()];
-        let mut phis = Vec::new();
-        for slot in &slots {
-            let ty = self.common_type(&states, *slot);
-            let object = self.common_object(&mut states, *slot, &ty)?;
-            for (state, inputs) in states.iter_mut().zip(&mut inputs) {
-                inputs.push(self.slot_operand(state, *slot, &ty, object)?);
-            }
-            phis.push((*slot, ty, object));
-        }
-        let froms: Vec<_> = states.iter().map(|state| state.block).collect();
-        let mut merged = states.swap_remove(0);
-        for other in &states {
-            self.forget_differences(&mut merged, other);
-        }
-        for from in &froms {
-            self.residual.end(*from, Terminator::Jump(block));
-        }
-        merged.block = block;
-        for (at, (slot, ty, object)) in phis.into_iter().enumerate() {
-            let phi = self.residual.phi(block, ty);
-            for (inputs, from) in inputs.iter().zip(&froms) {
-                self.residual.phi_input(block, at, inputs[at].clone(), *from);
-            }
-            if let Some(object) = object {
-                self.pointees.insert(phi, object);
-            }
-            if let Slot::Local(depth, value) = slot {
-                let name = merged.frames[depth as usize].body.names.get(value.0 as usize).cloned();
-                self.residual.name(phi, name.as_deref().unwrap_or(""));
-            }
-            self.set_slot(&mut merged, slot, phi);
-        }
-        Ok(merged)
-    }
-
-    /// Brings the memories of paths to the same form, and finds the slots in which they differ.
-    fn even_out(&mut self, states: &mut [State]) -> Result<Vec<Slot>, Stop> {
-        loop {
-            self.even_out_modes(states)?;
-            let slots = self.differing(states)?;
-            let before: Vec<_> = states.iter().map(modes).collect();
-            for slot in &slots {
-                let ty = self.common_type(states, *slot);
-                let object = self.common_object(states, *slot, &ty)?;
-                for state in states.iter_mut() {
-                    let value = self.slot(state, *slot, &ty)?;
-                    if let Some(pointee) = self.pointee(&value).or(value.object()) {
-                        match object {
-                            Some(object) => self.materialise(state, object)?,
-                            None => self.escape(state, pointee)?,
-                        }
-                    }
-                }
-            }
-            if before == states.iter().map(modes).collect::<Vec<_>>() {
-                return Ok(slots);
-            }
-        }
-    }
-
-    fn even_out_modes(&mut self, states: &mut [State]) -> Result<(), Stop> {
-        loop {
-            let before: Vec<_> = states.iter().map(modes).collect();
-            let objects: BTreeSet<ObjectId> =
-                states.iter().flat_map(|s| s.memory.iter().map(|(o, _)| o)).collect();
-            for object in objects {
-                states.iter_mut().for_each(|state| self.ensure(state, object));
-                let is = |what: fn(&super::memory::Contents) -> bool, states: &[State]| {
-                    states.iter().any(|state| state.memory.get(object).is_some_and(what))
-                };
-                let (real, escaped) = (is(|c| c.real, states), is(|c| c.escaped, states));
-                for state in states.iter_mut().filter(|_| real) {
-                    self.materialise(state, object)?;
-                    if escaped {
-                        self.escape(state, object)?;
-                    }
-                }
-            }
-            if before == states.iter().map(modes).collect::<Vec<_>>() {
-                return Ok(());
-            }
-        }
-    }
-
-    /// The slots in which paths differ. An object that differs in too much becomes real in all.
-    fn differing(&mut self, states: &mut [State]) -> Result<Vec<Slot>, Stop> {
-        let mut slots = BTreeSet::new();
-        for depth in 0..states[0].frames.len() {
-            for value in self.wanted(&states[0], depth).iter() {
-                let of = |state: &State| state.frames[depth].values[value.0 as usize].clone();
-                let first = of(&states[0]);
-                if states[1..].iter().any(|state| of(state) != first) {
-                    slots.insert(Slot::Local(depth as u32, *value));
-                }
-            }
-        }
-        let objects: Vec<ObjectId> = states[0].memory.iter().map(|(object, _)| object).collect();
-        for object in objects {
-            if states.iter().any(|state| state.memory.get(object).is_none()) {
-                continue;
-            }
-            let base = |state: &State| state.memory.get(object).and_then(|contents| contents.base);
-            let first = base(&states[0]);
-            if states[1..].iter().any(|state| base(state) != first) {
-                slots.insert(Slot::Base(object));
-            }
-            if states[0].memory.get(object).is_some_and(|contents| contents.real) {
-                continue;
-            }
-            let mut cells = BTreeSet::new();
-            for other in &states[1..] {
-                cells.extend(self.differing_cells(&states[0], other, object));
-            }
-            let overlapping = cells.iter().zip(cells.iter().skip(1)).any(|(a, b)| a.0 + a.1 > b.0);
-            if overlapping || cells.iter().any(|(_, size)| *size > LONGEST_CELL) {
-                for state in states.iter_mut() {
-                    self.materialise(state, object)?;
-                }
-                continue;
-            }
-            slots.extend(cells.into_iter().map(|(at, size)| Slot::Cell(object, at, size)));
-        }
-        Ok(slots.into_iter().collect())
-    }
-
-    /// The type of a slot in all of some paths.
-    fn common_type(&mut self, states: &[State], slot: Slot) -> Type {
-        let mut types = states.iter().map(|state| self.slot_type(state, slot)).collect::<Vec<_>>();
-        types.dedup();
-        match (types.len(), slot) {
-            (1, _) => types.remove(0),
-            (_, Slot::Cell(_, _, size)) => Type::Int(size as u32 * 8),
-            _ => types.remove(0),
-        }
-    }
-
-    fn common_object(
-        &mut self,
-        states: &mut [State],
-        slot: Slot,
-        ty: &Type,
-    ) -> Result<Option<ObjectId>, Stop> {
-        if *ty != Type::Ptr || matches!(slot, Slot::Base(_)) {
-            return Ok(None);
-        }
-        let mut values = Vec::new();
-        for state in states.iter_mut() {
-            values.push(self.slot(state, slot, ty)?);
-        }
-        Ok(self.one_object(&values))
-    }
-
-    /// Forgets what one path knows of real memory and another doesn't.
-    pub fn forget_differences(&mut self, state: &mut State, other: &State) {
-        state.not_null = state.not_null.intersection(&other.not_null).copied().collect();
-        if !Rc::ptr_eq(&state.not_zero, &other.not_zero) {
-            let common = state.not_zero.intersection(&other.not_zero).copied().collect();
-            state.not_zero = Rc::new(Counted::new(common));
-        }
-        if !Rc::ptr_eq(&state.seen, &other.seen) {
-            let seen = Rc::make_mut(&mut state.seen);
-            seen.edit(|seen| seen.retain(|pointer, value| other.seen.get(pointer) == Some(value)));
-        }
-        state.branches = state.branches.max(other.branches);
-        for (mine, theirs) in state.frames.elements().iter_mut().zip(other.frames.iter()) {
-            for (mine, theirs) in mine.loops.elements().iter_mut().zip(theirs.loops.iter()) {
-                mine.dynamic_exit |= theirs.dynamic_exit;
-            }
-        }
-        let objects: Vec<ObjectId> = state.memory.iter().map(|(object, _)| object).collect();
-        for object in objects {
-            let Some(theirs) = other.memory.get(object) else {
-                state.memory.remove(object);
-                continue;
-            };
-            let Some(mine) = state.memory.get(object) else { continue };
-            if !mine.real || mine.cells == theirs.cells {
-                continue;
-            }
-            let cells = theirs.cells.clone();
-            if let Some(mine) = state.memory.get_mut(object) {
-                mine.cells.edit(|mine| mine.retain(|at, cell| cells.get(at) == Some(cell)));
-            }
-        }
-    }
+        cells.count()
+    });
+    differing.sum()
 }
 
 /// Bytes of an object: from where, how many, and what is held there.
@@ -335,19 +139,14 @@ fn is_known(pieces: &[Piece]) -> bool {
     )
 }
 
-/// Which objects a path has made real or given away.
-fn modes(state: &State) -> Vec<(ObjectId, bool, bool)> {
-    state.memory.iter().map(|(object, contents)| (object, contents.real, contents.escaped)).collect()
-}
-
-/// Divides paths by the calls that they are in.
+/// Divides paths by the chains of calls that they are in.
 fn same_place(states: Vec<State>) -> Vec<Vec<State>> {
     let mut groups: Vec<Vec<State>> = Vec::new();
     for state in states {
         let same = |other: &State| {
             other.frames.len() == state.frames.len()
                 && other.frames.iter().zip(state.frames.iter()).all(|(a, b)| {
-                    (a.path, a.function, a.block, a.index) == (b.path, b.function, b.block, b.index)
+                    (a.chain, a.function, a.block, a.index) == (b.chain, b.function, b.block, b.index)
                 })
         };
         match groups.iter().position(|group| same(&group[0])) {

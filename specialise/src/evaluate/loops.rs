@@ -1,22 +1,26 @@
-//! Loops: unrolled as long as what is known decides over their rounds, else kept, with the variables in which the
-//! rounds differ as phis of the residual header.
+//! Loops: unrolled as long as known values decide over their rounds, else kept. A kept loop has a residual header, with
+//! a phi for each variable that changes from round to round.
 
-use super::evaluator::{Evaluator, Stop};
-use super::kept::{Directive, Slot, Variant};
+use super::evaluator::Evaluator;
+use super::facts::LONGEST_CELL;
+use super::kept::{Directive, Variant};
+use super::machine::Machine;
 use super::memory::Held;
-use super::slots::LONGEST_CELL;
-use super::state::{PathId, State};
+use super::slots::Slot;
+use super::state::State;
+use super::stop::Stop;
 use super::value::{ObjectId, Value};
-use crate::ir::{BlockId, Terminator, Type, ValueId};
+use super::wanted::Wanted;
+use crate::ir::{Terminator, Type, ValueId};
 use std::rc::Rc;
 
 impl Evaluator<'_> {
     /// Begins another round of a loop that is being unrolled, or finds that it must stay a loop.
     pub fn next_round(&mut self, state: &mut State) -> Result<(), Stop> {
-        let limit = self.budget().rounds;
+        let limit = self.meter.budget.rounds;
         let branches = state.branches;
         let frame = state.top();
-        let path = frame.path;
+        let chain = frame.chain;
         let phis = &frame.body.blocks[frame.block.0 as usize].instructions[..frame.index];
         let values = phis.iter().filter_map(|phi| Some(frame.values[phi.result?.0 as usize].clone()));
         let variables: Vec<Value> = values.filter(Value::is_static).collect();
@@ -26,7 +30,7 @@ impl Evaluator<'_> {
             let progress = !round.reasons.is_empty() && moved;
             if !progress || (round.dynamic_exit && round.number >= limit) {
                 let header = round.header;
-                return self.keep_loop(path, header);
+                return self.loops.keep(chain, header);
             }
         }
         round.number += 1;
@@ -37,70 +41,65 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    pub(super) fn keep_loop(&mut self, path: PathId, header: BlockId) -> Result<(), Stop> {
-        self.learnt.directives.entry((path, header)).or_default();
-        Err(Stop::Again)
-    }
-
     /// Begins a loop that stays one: what its rounds differ in becomes unknown.
     pub fn begin_loop(&mut self, key: &[u32], mut state: State) -> Result<State, Stop> {
         let frame = state.top();
-        let place = (frame.path, frame.block);
-        let directive = self.learnt.directives.get(&place).cloned().unwrap_or_default();
+        let place = (frame.chain, frame.block);
+        let directive = self.loops.directives.get(&place).cloned().unwrap_or_default();
         for object in &directive.real {
-            self.materialise(&mut state, *object)?;
+            self.machine.materialise(&mut state.facts, *object)?;
         }
         for object in &directive.escaped {
-            self.escape(&mut state, *object)?;
+            self.machine.escape(&mut state.facts, *object)?;
         }
-        let slots: Vec<Slot> = directive.slots.iter().copied().filter(|slot| exists(&state, *slot)).collect();
+        let slots: Vec<Slot> = directive.slots.iter().copied().filter(|slot| slot.exists(&state)).collect();
         // Pointers first, because they may make objects real whose cells are among the slots.
         for slot in &slots {
-            let ty = self.slot_type(&state, *slot);
-            let value = self.slot(&mut state, *slot, &ty)?;
-            let Some(object) = self.pointee(&value).or(value.object()) else { continue };
+            let ty = slot.type_in(&state, &self.machine);
+            let value = slot.get(&mut state, &ty, &mut self.machine)?;
+            let Some(object) = self.machine.pointee(&value).or(value.object()) else { continue };
             if directive.anywhere.contains(slot) || ty != Type::Ptr {
-                self.escape(&mut state, object)?;
+                self.machine.escape(&mut state.facts, object)?;
             } else {
-                self.materialise(&mut state, object)?;
+                self.machine.materialise(&mut state.facts, object)?;
             }
         }
-        let slots: Vec<Slot> = slots.into_iter().filter(|slot| exists(&state, *slot)).collect();
+        let slots: Vec<Slot> = slots.into_iter().filter(|slot| slot.exists(&state)).collect();
         for (object, at, size) in &directive.forgotten {
-            if let Some(contents) = state.memory.get_mut(*object)
+            if let Some(contents) = state.facts.memory.get_mut(*object)
                 && contents.real
             {
                 contents.forget(*at, *size);
             }
         }
-        state.seen = Rc::default();
-        state.not_null.retain(|object| !directive.may_be_null.contains(object));
-        let block = self.residual.header();
+        state.facts.seen = Rc::default();
+        state.facts.not_null.retain(|object| !directive.may_be_null.contains(object));
+        let block = self.machine.residual.header();
         let mut typed = Vec::new();
         let mut inputs = Vec::new();
         for slot in slots {
-            let ty = self.slot_type(&state, slot);
-            let value = self.slot(&mut state, slot, &ty)?;
+            let ty = slot.type_in(&state, &self.machine);
+            let value = slot.get(&mut state, &ty, &mut self.machine)?;
             let object =
                 if ty == Type::Ptr && !directive.anywhere.contains(&slot) && !matches!(slot, Slot::Base(_)) {
-                    self.pointee(&value)
+                    self.machine.pointee(&value)
                 } else {
                     None
                 };
-            inputs.push(self.slot_operand(&mut state, slot, &ty, object)?);
+            inputs.push(slot.operand(&mut state, &ty, object, &mut self.machine)?);
             typed.push((slot, ty, object));
         }
-        let from = state.block;
-        self.residual.end(from, Terminator::Jump(block));
-        state.block = block;
+        let from = state.facts.block;
+        self.machine.residual.end(from, Terminator::Jump(block));
+        state.facts.block = block;
         for (at, ((slot, ty, object), input)) in typed.iter().zip(inputs).enumerate() {
-            let phi = self.residual.phi(block, ty.clone());
-            self.residual.phi_input(block, at, input, from);
+            let phi = self.machine.residual.phi(block, ty.clone());
+            self.machine.residual.phi_input(block, at, input, from);
             self.name_slot(&state, *slot, phi);
             if let Some(object) = object {
-                self.pointees.insert(phi, *object);
+                self.machine.points_into(phi, *object);
             }
-            self.set_slot(&mut state, *slot, phi);
+            slot.set(&mut state, phi);
         }
         // A round begins with branches behind it, so that a loop around this one knows that it is not decided.
         state.branches += 1;
@@ -113,20 +112,6 @@ impl Evaluator<'_> {
         Ok(state)
     }
 
-    fn name_slot(&mut self, state: &State, slot: Slot, phi: ValueId) {
-        match slot {
-            Slot::Local(depth, value) => {
-                let name = state.frames[depth as usize].body.names.get(value.0 as usize).cloned();
-                self.residual.name(phi, name.as_deref().unwrap_or(""));
-            }
-            Slot::Cell(object, at, _) => {
-                let name = format!("{}_{at}", self.learnt.objects.origin(object).name);
-                self.residual.name(phi, &name);
-            }
-            Slot::Base(_) => {}
-        }
-    }
-
     /// Ends a round of a loop that stays one: the path goes back to the header of the version that fits it.
     pub fn close_loop(&mut self, key: &[u32], mut state: State) -> Result<(), Stop> {
         let Some(variants) = self.variants.remove(key) else {
@@ -135,7 +120,7 @@ impl Evaluator<'_> {
         let mut best: Option<Directive> = None;
         let mut fitting = None;
         for (at, variant) in variants.iter().enumerate() {
-            let missing = self.fit(variant, &mut state)?;
+            let missing = fit(variant, &mut state, &mut self.machine, self.wanted)?;
             if missing == Directive::default() {
                 fitting = Some(at);
                 break;
@@ -148,10 +133,7 @@ impl Evaluator<'_> {
             (Some(at), _) => self.go_back(&variants[at], state),
             (None, Some(missing)) => {
                 let frame = state.top();
-                let place = (frame.path, frame.block);
-                let directive = self.learnt.directives.entry(place).or_default();
-                directive.add(missing);
-                Err(Stop::Again)
+                self.loops.forget(frame.chain, frame.block, missing)
             }
             (None, None) => Err(Stop::Fail("a loop without versions".into())),
         };
@@ -159,171 +141,152 @@ impl Evaluator<'_> {
         result
     }
 
-    /// What would have to be unknown at the header for a path to fit it. Brings the path's memory to the header's form.
-    fn fit(&mut self, variant: &Variant, state: &mut State) -> Result<Directive, Stop> {
-        let mut missing = Directive::default();
-        let header = &variant.state;
-        let same = header.frames.len() == state.frames.len()
-            && header
-                .frames
-                .iter()
-                .zip(state.frames.iter())
-                .all(|(a, b)| (a.path, a.block) == (b.path, b.block));
-        if !same {
-            return Err(Stop::Fail("a loop that ends in another place than it began".into()));
-        }
-        self.fit_modes(header, state, &mut missing)?;
-        if missing != Directive::default() {
-            return Ok(missing);
-        }
-        for (slot, ty, object) in &variant.slots {
-            let Some(object) = object else { continue };
-            let value = self.slot(state, *slot, ty)?;
-            if self.one_object(&[value.clone(), Value::Pointer(*object, 0)]) != Some(*object) {
-                missing.anywhere.insert(*slot);
-            }
-        }
-        let is_slot = |slot: &Slot| variant.slots.iter().any(|(other, ..)| other == slot);
-        for depth in 0..header.frames.len() {
-            for value in self.wanted(header, depth).iter() {
-                let slot = Slot::Local(depth as u32, *value);
-                let of = |state: &State| state.frames[depth].values[value.0 as usize].clone();
-                if !is_slot(&slot) && of(header) != of(state) {
-                    missing.slots.insert(slot);
-                }
-            }
-        }
-        missing.may_be_null.extend(header.not_null.difference(&state.not_null));
-        let objects: Vec<ObjectId> = header.memory.iter().map(|(object, _)| object).collect();
-        for object in objects {
-            let (Some(there), Some(here)) = (header.memory.get(object), state.memory.get(object)) else {
-                continue;
-            };
-            if there.base != here.base && !is_slot(&Slot::Base(object)) {
-                missing.slots.insert(Slot::Base(object));
-            }
-            if there.real {
-                for (at, cell) in there.cells.iter() {
-                    if here.cells.get(at) != Some(cell)
-                        && here.pieces(*at, cell.size) != there.pieces(*at, cell.size)
-                    {
-                        missing.forgotten.insert((object, *at, cell.size));
-                    }
-                }
-                continue;
-            }
-            let differing: Vec<(u64, u64)> = self.differing_cells(header, state, object);
-            for (at, size) in differing {
-                let covered = variant.slots.iter().any(|(slot, ..)| match slot {
-                    Slot::Cell(other, from, bytes) => {
-                        *other == object && *from <= at && at + size <= from + bytes
-                    }
-                    _ => false,
-                });
-                if covered {
-                    continue;
-                }
-                if size > LONGEST_CELL
-                    || there.cells.get(&at).is_some_and(|cell| matches!(cell.held, Held::Copy(..)))
-                {
-                    missing.real.insert(object);
-                } else {
-                    missing.slots.insert(Slot::Cell(object, at, size));
-                }
-            }
-        }
-        Ok(missing)
-    }
-
-    fn fit_modes(&mut self, header: &State, state: &mut State, missing: &mut Directive) -> Result<(), Stop> {
-        let objects: Vec<ObjectId> = header.memory.iter().map(|(object, _)| object).collect();
-        for object in &objects {
-            self.ensure(state, *object);
-            let Some(there) = header.memory.get(*object) else { continue };
-            if there.real {
-                self.materialise(state, *object)?;
-            }
-            if there.escaped {
-                self.escape(state, *object)?;
-            }
-        }
-        for object in objects {
-            let (Some(there), Some(here)) = (header.memory.get(object), state.memory.get(object)) else {
-                continue;
-            };
-            if here.real && !there.real {
-                missing.real.insert(object);
-            }
-            if here.escaped && !there.escaped {
-                missing.escaped.insert(object);
-            }
-        }
-        Ok(())
-    }
-
     fn go_back(&mut self, variant: &Variant, mut state: State) -> Result<(), Stop> {
         let mut inputs = Vec::new();
         for (slot, ty, object) in &variant.slots {
-            let input = self.slot_operand(&mut state, *slot, ty, *object)?;
+            let input = slot.operand(&mut state, ty, *object, &mut self.machine)?;
             inputs.push(input);
         }
         // What was given away for an input must be given away at the header too.
         let mut missing = Directive::default();
-        self.fit_modes(&variant.state, &mut state, &mut missing)?;
+        fit_modes(&variant.state, &mut state, &mut self.machine, &mut missing)?;
         if missing != Directive::default() {
             let frame = state.top();
-            let place = (frame.path, frame.block);
-            self.learnt.directives.entry(place).or_default().add(missing);
-            return Err(Stop::Again);
+            return self.loops.forget(frame.chain, frame.block, missing);
         }
         for (at, input) in inputs.into_iter().enumerate() {
-            self.residual.phi_input(variant.block, at, input, state.block);
+            self.machine.residual.phi_input(variant.block, at, input, state.facts.block);
         }
-        self.residual.end(state.block, Terminator::Jump(variant.block));
+        self.machine.residual.end(state.facts.block, Terminator::Jump(variant.block));
         Ok(())
     }
+
+    fn name_slot(&mut self, state: &State, slot: Slot, phi: ValueId) {
+        match slot {
+            Slot::Local(depth, value) => {
+                let name = state.frames[depth as usize].body.names.get(value.0 as usize).cloned();
+                self.machine.residual.name(phi, name.as_deref().unwrap_or(""));
+            }
+            Slot::Cell(object, at, _) => {
+                let name = format!("{}_{at}", self.machine.objects.origin(object).name);
+                self.machine.residual.name(phi, &name);
+            }
+            Slot::Base(_) => {}
+        }
+    }
 }
 
-impl Directive {
-    fn weight(&self) -> usize {
-        self.slots.len()
-            + self.anywhere.len()
-            + self.real.len()
-            + self.escaped.len()
-            + self.forgotten.len()
-            + self.may_be_null.len()
+/// What would have to be unknown at the header for a path to fit it. Brings the path's memory to the header's form.
+fn fit(
+    variant: &Variant,
+    state: &mut State,
+    machine: &mut Machine,
+    wanted: &mut Wanted,
+) -> Result<Directive, Stop> {
+    let mut missing = Directive::default();
+    let header = &variant.state;
+    let same = header.frames.len() == state.frames.len()
+        && header
+            .frames
+            .iter()
+            .zip(state.frames.iter())
+            .all(|(a, b)| (a.chain, a.block) == (b.chain, b.block));
+    if !same {
+        return Err(Stop::Fail("a loop that ends in another place than it began".into()));
     }
-
-    fn add(&mut self, other: Directive) {
-        for slot in other.slots {
-            let Slot::Cell(object, at, size) = slot else {
-                self.slots.insert(slot);
-                continue;
-            };
-            let clashes = self.slots.iter().any(|known| {
-                matches!(known, Slot::Cell(o, from, bytes)
-                    if *o == object && *from < at + size && at < from + bytes && (*from, *bytes) != (at, size))
-            });
-            // Cells that overlap can't both be phis.
-            if clashes {
-                self.real.insert(object);
-            } else {
-                self.slots.insert(slot);
+    fit_modes(header, state, machine, &mut missing)?;
+    if missing != Directive::default() {
+        return Ok(missing);
+    }
+    for (slot, ty, object) in &variant.slots {
+        let Some(object) = object else { continue };
+        let value = slot.get(state, ty, machine)?;
+        if machine.one_object(&[value.clone(), Value::Pointer(*object, 0)]) != Some(*object) {
+            missing.anywhere.insert(*slot);
+        }
+    }
+    let is_slot = |slot: &Slot| variant.slots.iter().any(|(other, ..)| other == slot);
+    for depth in 0..header.frames.len() {
+        for value in wanted.of(header, depth).iter() {
+            let slot = Slot::Local(depth as u32, *value);
+            let of = |state: &State| state.frames[depth].values[value.0 as usize].clone();
+            if !is_slot(&slot) && of(header) != of(state) {
+                missing.slots.insert(slot);
             }
         }
-        self.anywhere.extend(other.anywhere);
-        self.real.extend(other.real);
-        self.escaped.extend(other.escaped);
-        self.forgotten.extend(other.forgotten);
-        self.may_be_null.extend(other.may_be_null);
     }
+    missing.may_be_null.extend(header.facts.not_null.difference(&state.facts.not_null));
+    let objects: Vec<ObjectId> = header.facts.memory.iter().map(|(object, _)| object).collect();
+    for object in objects {
+        let (Some(there), Some(here)) = (header.facts.memory.get(object), state.facts.memory.get(object))
+        else {
+            continue;
+        };
+        if there.base != here.base && !is_slot(&Slot::Base(object)) {
+            missing.slots.insert(Slot::Base(object));
+        }
+        if there.real {
+            for (at, cell) in there.cells.iter() {
+                if here.cells.get(at) != Some(cell)
+                    && here.pieces(*at, cell.size) != there.pieces(*at, cell.size)
+                {
+                    missing.forgotten.insert((object, *at, cell.size));
+                }
+            }
+            continue;
+        }
+        let differing: Vec<(u64, u64)> = header.facts.differing_cells(&state.facts, object);
+        for (at, size) in differing {
+            let covered = variant.slots.iter().any(|(slot, ..)| match slot {
+                Slot::Cell(other, from, bytes) => {
+                    *other == object && *from <= at && at + size <= from + bytes
+                }
+                _ => false,
+            });
+            if covered {
+                continue;
+            }
+            if size > LONGEST_CELL
+                || there.cells.get(&at).is_some_and(|cell| matches!(cell.held, Held::Copy(..)))
+            {
+                missing.real.insert(object);
+            } else {
+                missing.slots.insert(Slot::Cell(object, at, size));
+            }
+        }
+    }
+    Ok(missing)
 }
 
-/// Whether a path has a slot at all.
-fn exists(state: &State, slot: Slot) -> bool {
-    match slot {
-        Slot::Local(..) => true,
-        Slot::Base(object) => state.memory.get(object).is_some(),
-        Slot::Cell(object, ..) => state.memory.get(object).is_some_and(|contents| !contents.real),
+/// What the memory of a path is at the header, real and given away, it becomes; the rest is missing.
+fn fit_modes(
+    header: &State,
+    state: &mut State,
+    machine: &mut Machine,
+    missing: &mut Directive,
+) -> Result<(), Stop> {
+    let objects: Vec<ObjectId> = header.facts.memory.iter().map(|(object, _)| object).collect();
+    for object in &objects {
+        machine.ensure(&mut state.facts, *object);
+        let Some(there) = header.facts.memory.get(*object) else { continue };
+        if there.real {
+            machine.materialise(&mut state.facts, *object)?;
+        }
+        if there.escaped {
+            machine.escape(&mut state.facts, *object)?;
+        }
     }
+    for object in objects {
+        let (Some(there), Some(here)) = (header.facts.memory.get(object), state.facts.memory.get(object))
+        else {
+            continue;
+        };
+        if here.real && !there.real {
+            missing.real.insert(object);
+        }
+        if here.escaped && !there.escaped {
+            missing.escaped.insert(object);
+        }
+    }
+    Ok(())
 }

@@ -1,9 +1,9 @@
-//! What is known of memory: for each object its bytes, as cells that hold values of the source program.
+//! The abstract memory: for each object, cells that hold values of the source program.
 //!
-//! An object is *held* while nobody but the evaluator needs it: its stores are not made, and a byte without a cell is
-//! undefined. An object is *real* once it lies in the memory of the residual program: every store is made, and a cell
-//! is what is known to stand there. A cell that holds a copy is the eager history of section 3.1 of the paper: it says
-//! which bytes of which real object it is equal to, and never points to another copy.
+//! An object is *held* while only the evaluator needs it: its stores are not made, and a byte without a cell is
+//! undefined. An object is *real* once it lies in the residual program's memory: every store is made, and a cell says
+//! what is known to stand there. A cell with a copy is the eager history of *copy elimination* (section 3.1): it names
+//! the bytes of a real object that it is equal to, and never another copy.
 
 use super::value::{ObjectId, Value};
 use crate::account::Counted;
@@ -211,7 +211,7 @@ impl Memory {
         self.copied.insert(of);
     }
 
-    /// The cells that hold copies of some bytes of an object: whose, where, how many bytes.
+    /// The cells that hold copies of some bytes of an object: the holder, the offset there, the number of bytes.
     pub fn copies_of(&self, object: ObjectId, offset: u64, size: u64) -> Vec<(ObjectId, u64, u64)> {
         if !self.copied.contains(&object) {
             return Vec::new();
@@ -231,21 +231,4 @@ impl Memory {
         }
         found
     }
-}
-
-/// Where an object comes from, which never changes.
-#[derive(Clone, Debug)]
-pub(super) struct Origin {
-    /// For readers.
-    pub name: Rc<str>,
-    /// Bytes, if they are known.
-    pub size: Option<u64>,
-    /// What its address is a multiple of.
-    pub align: u64,
-    /// Whether it is never written.
-    pub constant: bool,
-    /// Whether other arguments and escaped objects may overlap it.
-    pub shared: bool,
-    /// Whether it was allocated and may be null.
-    pub allocated: bool,
 }

@@ -1,53 +1,67 @@
-//! The evaluator: it runs the entry with what is known, and what it can't compute becomes the residual program.
+//! The partial evaluator: runs the entry with what is known. What it can't compute becomes the residual program.
 //!
-//! It evaluates one *path* (`State`) at a time. A branch on an unknown value splits the path in two, and paths that
-//! come to the same place wait for one another there: those that know the same go on as one, with phis for what
-//! differs; a few versions that know different things go on apart (polyvariance). A loop whose rounds an unknown value
-//! decides is found when control comes back to its header; then the attempt is given up, the loop is noted down as one
-//! that stays, with the variables in which its rounds differ, and everything begins anew (`loops`). This ends, since
-//! each attempt forgets more, and budgets end it sooner; what can't be had is a call of the generic code.
+//! One *path* (`State`) is evaluated at a time. A branch on an unknown value splits it in two. Paths that meet wait for
+//! one another: those that know the same are merged, with phis for what differs; a few that know different things go on
+//! as separate versions (polyvariance). A loop that an unknown value decides is found when control comes back to its
+//! header: the attempt is given up, a *directive* records that this loop stays and which variables change in it, and
+//! the evaluation starts again (`loops`). This terminates, because each attempt knows less than the one before; budgets
+//! end it sooner. Where it fails, the residual program calls the generic code.
+//!
+//! * `Task`: the program, its entry, and the context.
+//! * `Learnt`: what attempts find out for those after them.
+//! * `Evaluator`: one attempt; its paths, loops and calls, in `attempt`, `branches`, `calls`, `joins`, `loops`,
+//!   `recursion`.
+//! * `State`: a path; its frames, and its `Facts`, which are all that the machine sees of it.
+//! * `Machine`: what instructions do to values and memory.
+//! * `Residual`: the residual function under construction.
 
-mod access;
 mod arithmetic;
 mod attempt;
 mod branches;
 mod calls;
-mod copies;
-mod effects;
 mod error;
 mod evaluator;
+mod exits;
+mod facts;
 mod flow;
-mod given;
+mod initial;
 mod initialisers;
 mod instructions;
 mod joins;
 mod kept;
-mod library;
+mod learnt;
 mod limits;
 mod loops;
+mod machine;
 mod memory;
+mod merge;
 mod notes;
 mod objects;
-mod operands;
-mod operations;
 mod outcome;
-mod places;
 mod program;
 mod recursion;
+mod refine;
 mod report;
 mod residual;
 mod sense;
 mod slots;
 mod spent;
 mod state;
+mod stop;
+mod task;
 mod value;
+mod waiting;
+mod wanted;
 
 pub use error::Error;
 pub use report::{Buffer, Copied, Outcome, Report, Specialised};
 
 use crate::context::Context;
 use crate::ir::Module;
-use evaluator::{Evaluator, Learnt, Stop, Task};
+use evaluator::Evaluator;
+use learnt::Learnt;
+use stop::Stop;
+use task::Task;
 
 /// Specialises a program to a context.
 pub fn specialise(module: &Module, context: &Context) -> Result<Specialised, Error> {

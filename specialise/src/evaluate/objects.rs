@@ -1,31 +1,61 @@
-//! The objects of a program, which keep their identity from one attempt to the next, and the paths of calls.
+//! The objects of a program, and chains of calls. Both keep their identity from one attempt to the next.
 
-use super::memory::Origin;
-use super::state::PathId;
 use super::value::ObjectId;
-use crate::ir::{BlockId, FunctionId, GlobalId, ValueId};
+use crate::ir::{BlockId, FunctionId, GlobalId, Module, ValueId};
 use std::collections::HashMap;
+use std::rc::Rc;
 
-/// What makes an object the one that it is.
+/// A chain of call sites from the entry: the context in which a function is evaluated.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(super) struct CallString(pub u32);
+
+/// The identity of an object, the same in all attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Identity {
     Global(GlobalId),
     Argument(u32),
     /// A local variable of a call.
-    Local(PathId, ValueId),
+    Local(CallString, ValueId),
     /// The copy of an argument that a call gets by value.
-    Copy(PathId, u32),
+    Copy(CallString, u32),
     /// The nth living object allocated at a place.
-    Allocated(PathId, BlockId, u32, u32),
+    Allocated(CallString, BlockId, u32, u32),
 }
 
-/// All objects and paths that have been seen.
+/// Where an object comes from, which never changes.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    /// For readers.
+    pub name: Rc<str>,
+    /// Bytes, if they are known.
+    pub size: Option<u64>,
+    /// What its address is a multiple of.
+    pub align: u64,
+    /// Whether it is never written.
+    pub constant: bool,
+    /// Whether other arguments and escaped objects may overlap it.
+    pub shared: bool,
+    /// Whether it was allocated and may be null.
+    pub allocated: bool,
+}
+
+/// A place of the program, in a chain of calls.
+#[derive(Clone, Copy)]
+pub(super) struct Site {
+    pub chain: CallString,
+    pub block: BlockId,
+    pub index: usize,
+}
+
+/// All objects and chains of calls that have been seen.
 #[derive(Default)]
 pub(super) struct Objects {
     origins: Vec<Origin>,
     ids: HashMap<Identity, ObjectId>,
     identities: Vec<Identity>,
-    paths: HashMap<(PathId, BlockId, u32, FunctionId), PathId>,
+    chains: HashMap<(CallString, BlockId, u32, FunctionId), CallString>,
+    /// Where the address of memory that an initialiser allocated is found.
+    pub found_at: HashMap<ObjectId, (ObjectId, u64)>,
 }
 
 impl Objects {
@@ -50,13 +80,50 @@ impl Objects {
         self.identities[object.0 as usize]
     }
 
+    /// The object that a global variable is, if it has been met.
     pub fn global(&self, global: GlobalId) -> Option<ObjectId> {
         self.ids.get(&Identity::Global(global)).copied()
     }
 
-    /// The path that calls a function from a place of another path.
-    pub fn path(&mut self, from: PathId, block: BlockId, index: usize, callee: FunctionId) -> PathId {
-        let next = PathId(self.paths.len() as u32 + 1);
-        *self.paths.entry((from, block, index as u32, callee)).or_insert(next)
+    /// The object that a global variable of the program is.
+    pub fn global_of(&mut self, global: GlobalId, module: &Module) -> ObjectId {
+        let variable = &module.globals[global.0 as usize];
+        let replaceable = module.replaceable.contains(&variable.name);
+        let is_this = variable.initial.is_some() && !replaceable;
+        self.intern(Identity::Global(global), || Origin {
+            name: variable.name.clone(),
+            size: is_this.then(|| variable.ty.layout().size),
+            align: variable.align.max(1),
+            constant: variable.constant,
+            // What replaces it may be another name for something else.
+            shared: replaceable,
+            // The address of a weak variable that nobody defines is null.
+            allocated: variable.initial.is_none() && module.weak.contains(&variable.name),
+        })
+    }
+
+    /// Whether an object is what an argument of the entry points to.
+    pub fn is_argument(&self, object: ObjectId) -> bool {
+        matches!(self.identity(object), Identity::Argument(_))
+    }
+
+    /// Whether an object was created by the evaluated code, so that nothing else can have kept its address.
+    pub fn is_local(&self, object: ObjectId) -> bool {
+        match self.identity(object) {
+            Identity::Local(..) | Identity::Copy(..) => true,
+            Identity::Allocated(..) => !self.found_at.contains_key(&object),
+            Identity::Global(_) | Identity::Argument(_) => false,
+        }
+    }
+
+    /// Whether two different objects may share bytes.
+    pub fn may_overlap(&self, a: ObjectId, b: ObjectId) -> bool {
+        self.origin(a).shared || self.origin(b).shared
+    }
+
+    /// The chain that calls a function from a place of another chain.
+    pub fn chain(&mut self, from: Site, callee: FunctionId) -> CallString {
+        let next = CallString(self.chains.len() as u32 + 1);
+        *self.chains.entry((from.chain, from.block, from.index as u32, callee)).or_insert(next)
     }
 }

@@ -1,81 +1,121 @@
-//! What comes out: the residual module, or one that calls the generic code and says why.
+//! Puts the residual module together; or one that only calls the generic code, with the reason.
 
 use super::error::Error;
 use super::evaluator::Evaluator;
+use super::initial::Initial;
+use super::machine::Machine;
+use super::objects::Objects;
+use super::program::Program;
 use super::report::Specialised;
-use crate::ir::{CallAttributes, Code, Const, Effects, Function, Module, Op, Operand, Terminator, Type};
+use super::task::Task;
+use crate::ir::{
+    Body, CallAttributes, Code, Const, Effects, Function, Module, Op, Operand, Terminator, Type,
+};
 use crate::{extract, passes};
 use std::rc::Rc;
 
 impl Evaluator<'_> {
-    /// The residual function that only calls the generic one.
+    /// What the evaluation comes to.
+    pub(super) fn finish(self, attempts: u32) -> Result<Specialised, Error> {
+        let Machine { task, mut program, objects, initial, residual, notes, .. } = self.machine;
+        let mut report = notes.report;
+        report.attempts = attempts;
+        report.spent = std::mem::take(&mut self.meter.spent.given_up);
+        report.evaluated = self.meter.evaluated;
+        report.residual = residual.size;
+        let mut module = module(residual.finish(), task, &mut program)?;
+        passes::polish(&mut module);
+        fill_constant_copies(&mut module, task, objects, initial);
+        check_copies(&module, task, objects, initial)?;
+        Ok(Specialised { module, report })
+    }
+
+    /// Makes the residual function one that only calls the generic one.
     pub(super) fn keep_generic(&mut self, reason: &str) {
-        let name = self.function(self.entry).name.clone();
-        self.report.keep(&name, reason);
-        let params = self.params;
+        let Machine { task, program, residual, notes, .. } = &mut self.machine;
+        let generic = program.function(task.entry);
+        notes.kept(&generic.name, reason);
         let mut args = Vec::new();
-        for param in params {
-            args.push(Operand::Value(
-                self.residual.value(param.ty.clone(), param.name.as_deref().unwrap_or("")),
-            ));
+        for param in &task.params {
+            let name = param.name.as_deref().unwrap_or("");
+            args.push(Operand::Value(residual.value(param.ty.clone(), name)));
         }
-        let block = self.residual.block(format!("generic, because {reason}"));
+        let block = residual.block(format!("generic, because {reason}"));
         let attributes = CallAttributes {
-            params: params.iter().map(|param| param.attributes.clone()).collect(),
+            params: task.params.iter().map(|param| param.attributes.clone()).collect(),
             ..CallAttributes::default()
         };
-        let callee = Operand::Const(Const::Function(self.entry));
+        let callee = Operand::Const(Const::Function(task.entry));
         let op = Op::Call { callee, args, variadic: None, attributes: Rc::new(attributes) };
-        let result = self.function(self.entry).result.clone();
-        let value = if result == Type::Void {
-            self.residual.effect(block, op, None);
+        let value = if generic.result == Type::Void {
+            residual.effect(block, op);
             None
         } else {
-            Some(Operand::Value(self.residual.emit(block, result, op, None)))
+            Some(Operand::Value(residual.emit(block, generic.result.clone(), op)))
         };
-        self.residual.end(block, Terminator::Return(value));
+        residual.end(block, Terminator::Return(value));
     }
+}
 
-    /// Puts the residual module together.
-    pub(super) fn finish(mut self, attempts: u32) -> Result<Specialised, Error> {
-        self.report.attempts = attempts;
-        self.report.spent = std::mem::take(&mut self.learnt.spent.given_up);
-        self.report.evaluated = self.evaluated;
-        self.report.residual = self.residual.size;
-        let body = std::mem::take(&mut self.residual).finish();
-        let entry = self.function(self.entry);
-        let residual = Function {
-            name: self.context.residual_name().into(),
-            params: self.params.to_vec(),
-            result: entry.result.clone(),
-            result_extension: entry.result_extension,
-            variadic: false,
-            internal: false,
-            memory: Effects::Any,
-            noreturn: entry.noreturn,
-            code: Code::Body(Rc::new(body)),
-            comment: format!("{}, specialised", entry.name),
-        };
-        let extra = std::mem::take(&mut self.learnt.extra);
-        let mut module = extract::extract(self.module, extra, vec![residual]).map_err(Error)?;
-        passes::polish(&mut module);
-        self.fill_constant_copies(&mut module);
-        self.check_copies(&module)?;
-        Ok(Specialised { module, report: self.report })
-    }
+/// The residual function, in a module with what it needs.
+fn module(body: Body, task: &Task, program: &mut Program) -> Result<Module, Error> {
+    let entry = program.function(task.entry);
+    let residual = Function {
+        name: task.context.residual_name().into(),
+        params: task.params.clone(),
+        result: entry.result.clone(),
+        result_extension: entry.result_extension,
+        variadic: false,
+        internal: false,
+        memory: Effects::Any,
+        noreturn: entry.noreturn,
+        code: Code::Body(Rc::new(body)),
+        comment: format!("{}, specialised", entry.name),
+    };
+    let extra = std::mem::take(&mut program.found.extra);
+    extract::extract(task.module, extra, vec![residual]).map_err(Error)
+}
 
-    /// Copies of variables that are constant since the initialisers have run hold what these left, as far as it is
-    /// numbers.
-    fn fill_constant_copies(&self, module: &mut Module) {
-        for copy in module.globals.iter_mut().filter(|copy| copy.internal && !copy.constant) {
-            let object = self.module.global(&copy.name).and_then(|global| self.learnt.objects.global(global));
-            let size = copy.ty.store_size();
-            let bytes = object.and_then(|object| self.learnt.initial.get(&object)?.bytes(size));
-            if let Some(bytes) = bytes {
-                copy.ty = Type::Array(size, Rc::new(Type::Int(8)));
-                copy.initial = Some(Const::Bytes(bytes.into()));
-                copy.constant = true;
-            }
+/// Copies of variables that are constant since the initialisers have run hold what these left, as far as it is
+/// numbers.
+fn fill_constant_copies(residual: &mut Module, task: &Task, objects: &Objects, initial: &Initial) {
+    for copy in residual.globals.iter_mut().filter(|copy| copy.internal && !copy.constant) {
+        let object = task.module.global(&copy.name).and_then(|global| objects.global(global));
+        let size = copy.ty.store_size();
+        let bytes = object.and_then(|object| initial.contents.get(&object)?.bytes(size));
+        if let Some(bytes) = bytes {
+            copy.ty = Type::Array(size, Rc::new(Type::Int(8)));
+            copy.initial = Some(Const::Bytes(bytes.into()));
+            copy.constant = true;
         }
     }
+}
+
+/// A variable that only its module sees can't be reached from the residual program. It may have a copy if the
+/// context allows that; else what the one does with it the other wouldn't see.
+fn check_copies(residual: &Module, task: &Task, objects: &Objects, initial: &Initial) -> Result<(), Error> {
+    let said = |name: &str| task.context.global.get(name);
+    let allowed = |name: &str| said(name).is_some_and(|said| said.owned || said.temporary);
+    let written = |name: &str| {
+        let object = task.module.global(name).and_then(|global| objects.global(global));
+        object.is_some_and(|object| initial.changed.contains(&object))
+    };
+    let changing = extract::changing_copies(residual);
+    let begun = changing.iter().find(|name| said(name).is_some_and(|said| said.owned) && written(name));
+    if let Some(name) = begun {
+        return Err(Error(format!(
+            "{name} can't be `owned`: an initialiser writes to it, and the residual program's own would begin \
+             without that; make it visible to the residual program, or say that it is `constant`"
+        )));
+    }
+    let copies: Vec<Rc<str>> = changing.into_iter().filter(|name| !allowed(name)).collect();
+    if copies.is_empty() {
+        return Ok(());
+    }
+    Err(Error(format!(
+        "the residual program needs {}, which the original program declares `static`: make it visible \
+         there; or say in the context that it is `temporary`, or that the residual program may have its \
+         own (`owned = true`)",
+        copies.join(", ")
+    )))
 }

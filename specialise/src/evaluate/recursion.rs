@@ -1,18 +1,19 @@
-//! Recursion whose depth is unknown becomes a loop where it can: if all that is done after a call is to give back what
-//! it gave, then the call may as well go back to the beginning of the function that is active already, whose
-//! activation nobody needs any more.
+//! Turns recursion of unknown depth into a loop, where nothing follows the recursive call but returning its result: the
+//! call then goes back to the beginning of the active function, whose activation nothing needs any more.
 //!
-//! Such a function is the body of a loop whose header is its entry; `loops` finds in what the activations differ. What
-//! is done after the call is evaluated once more for each value that the function may return: only if it gives back the
-//! same value, and leaves no code and no other memory behind, is it the same however many activations there were. Where
-//! that does not hold the call is noted down as one that something follows, and everything begins anew.
+//! Such a function is a loop whose header is its entry; `loops` finds in what its activations differ. The code after
+//! the call is evaluated once more for each value that the function may return. If it returns the same value and leaves
+//! neither code nor changed memory behind, it does the same for any number of activations. Otherwise the call is
+//! recorded as followed by something, and the evaluation starts again.
 
-use super::evaluator::{Evaluator, Stop};
+use super::evaluator::Evaluator;
 use super::flow::ENTRY;
 use super::kept::{Call, Return};
+use super::machine::Machine;
 use super::memory::{Contents, Held, Memory};
-use super::objects::Identity;
-use super::state::{Arrival, Frame, PathId, Round, State};
+use super::objects::CallString;
+use super::state::{Arrival, Frame, Round, State};
+use super::stop::Stop;
 use super::value::{ObjectId, Value};
 use crate::ir::{CallAttributes, FunctionId, Terminator, ValueId};
 use std::collections::{BTreeSet, HashMap};
@@ -30,35 +31,31 @@ impl Evaluator<'_> {
         attributes: &CallAttributes,
     ) -> bool {
         let by_value = |at: usize| {
-            let declared = &self.function(function).params[at].attributes;
+            let declared = &self.machine.program.function(function).params[at].attributes;
             declared.byval.is_some() || attributes.params.get(at).is_some_and(|p| p.byval.is_some())
         };
-        if (0..self.function(function).params.len()).any(by_value) {
+        if (0..self.machine.program.function(function).params.len()).any(by_value) {
             return false;
         }
         let site = self.site(state, function);
-        if self.learnt.followed.contains(&site) {
+        if self.loops.followed.contains(&site) {
             return false;
         }
         let given_up = locals(&state.frames[depth..]);
-        let escaped = |local: &ObjectId| state.memory.get(*local).is_some_and(|contents| contents.escaped);
-        let held = state.memory.iter().filter(|(object, _)| !given_up.contains(object));
+        let escaped =
+            |local: &ObjectId| state.facts.memory.get(*local).is_some_and(|contents| contents.escaped);
+        let held = state.facts.memory.iter().filter(|(object, _)| !given_up.contains(object));
         let mut cells = held.flat_map(|(_, contents)| contents.cells.values());
         !given_up.iter().any(escaped)
-            && !args.iter().any(|arg| self.refers(arg, &given_up))
-            && !cells.any(|cell| matches!(&cell.held, Held::Value(value, _) if self.refers(value, &given_up)))
+            && !args.iter().any(|arg| refers(arg, &given_up, &self.machine))
+            && !cells.any(
+                |cell| matches!(&cell.held, Held::Value(value, _) if refers(value, &given_up, &self.machine)),
+            )
     }
 
-    fn site(&mut self, state: &State, function: FunctionId) -> PathId {
+    fn site(&mut self, state: &State, function: FunctionId) -> CallString {
         let caller = state.frames.last().expect("a call has a caller");
-        self.learnt.objects.path(caller.path, caller.block, caller.index, function)
-    }
-
-    fn refers(&self, value: &Value, to: &BTreeSet<ObjectId>) -> bool {
-        match value {
-            Value::Aggregate(fields) => fields.iter().any(|field| self.refers(field, to)),
-            _ => value.object().or(self.pointee(value)).is_some_and(|object| to.contains(&object)),
-        }
+        self.machine.objects.chain(caller.site(), function)
     }
 
     /// Goes back to the beginning of an activation with other arguments.
@@ -70,25 +67,25 @@ impl Evaluator<'_> {
         args: Vec<Value>,
         attributes: &Rc<CallAttributes>,
     ) -> Result<(), Stop> {
-        let path = state.frames[depth].path;
-        if !self.learnt.directives.contains_key(&(path, ENTRY)) {
-            return self.keep_loop(path, ENTRY);
+        let chain = state.frames[depth].chain;
+        if !self.loops.stays(chain, ENTRY) {
+            return self.loops.keep(chain, ENTRY);
         }
         let site = self.site(state, function);
         let frames = state.frames.edit(|frames| frames.split_off(depth));
         for local in locals(&frames) {
-            self.end_of_life(state, local)?;
+            self.machine.end_of_life(&mut state.facts, local)?;
         }
-        let allocated = self.allocations(state);
-        let living = self.recursions.get(&path).and_then(|recursion| recursion.living.as_ref());
+        let allocated = state.facts.allocations(self.machine.objects);
+        let living = self.recursions.get(&chain).and_then(|recursion| recursion.living.as_ref());
         if living.is_some_and(|living| !allocated.is_subset(living)) {
             // The next activation would take its own for what this one has allocated.
-            return self.stay_a_call(path, site);
+            return self.stay_a_call(chain, site);
         }
         self.enter(state, function, args, attributes)?;
         state.arrival = Arrival::Back;
         let call = Rc::new(Call { site, frames });
-        let recursion = self.recursions.entry(path).or_default();
+        let recursion = self.recursions.entry(chain).or_default();
         recursion.calls.push(call.clone());
         let returns = recursion.returns.clone();
         returns.iter().try_for_each(|end| self.check(&call, end))
@@ -97,32 +94,30 @@ impl Evaluator<'_> {
     /// Begins a function that is the body of a loop.
     pub(super) fn begin_recursion(&mut self, state: &mut State) {
         let branches = state.branches;
-        let path = state.top().path;
-        if !self.learnt.directives.contains_key(&(path, ENTRY)) {
+        let chain = state.top().chain;
+        if !self.loops.stays(chain, ENTRY) {
             return;
         }
-        let allocated = self.allocations(state);
-        let living = &mut self.recursions.entry(path).or_default().living;
+        let allocated = state.facts.allocations(self.machine.objects);
+        let living = &mut self.recursions.entry(chain).or_default().living;
         *living = Some(living.take().map_or(allocated.clone(), |living| &living & &allocated));
         state.top().loops.edit(|loops| loops.push(Round::first(ENTRY, branches)));
         state.arrival = Arrival::Header;
     }
 
-    fn allocations(&self, state: &State) -> BTreeSet<ObjectId> {
-        let objects = state.memory.iter().map(|(object, _)| object);
-        objects
-            .filter(|object| matches!(self.learnt.objects.identity(*object), Identity::Allocated(..)))
-            .collect()
-    }
-
     /// A function has ended; its activation is gone. If calls went back to its beginning, the same value must be what
     /// they give.
-    pub(super) fn end_recursion(&mut self, state: &State, path: PathId, value: &Value) -> Result<(), Stop> {
-        if self.trying || !self.learnt.directives.contains_key(&(path, ENTRY)) {
+    pub(super) fn end_recursion(
+        &mut self,
+        state: &State,
+        chain: CallString,
+        value: &Value,
+    ) -> Result<(), Stop> {
+        if self.trying || !self.loops.stays(chain, ENTRY) {
             return Ok(());
         }
         let end = Rc::new(Return { state: state.clone(), values: self.choices(value) });
-        let recursion = self.recursions.entry(path).or_default();
+        let recursion = self.recursions.entry(chain).or_default();
         recursion.returns.push(end.clone());
         let calls = recursion.calls.clone();
         calls.iter().try_for_each(|call| self.check(call, &end))
@@ -131,8 +126,8 @@ impl Evaluator<'_> {
     /// The known values of which a value is one; only itself, if they aren't known.
     fn choices(&mut self, value: &Value) -> Vec<Value> {
         let Value::Dynamic(residual) = value else { return vec![value.clone()] };
-        match self.residual.choices(*residual) {
-            Some(choices) => choices.iter().map(|choice| self.constant(choice)).collect(),
+        match self.machine.residual.choices(*residual) {
+            Some(choices) => choices.iter().map(|choice| self.machine.constant(choice)).collect(),
             None => vec![value.clone()],
         }
     }
@@ -144,16 +139,16 @@ impl Evaluator<'_> {
             let given_back = self.gives_back(call, &end.state, value);
             self.trying = false;
             if !given_back? {
-                return self.stay_a_call(call.frames[0].path, call.site);
+                return self.stay_a_call(call.frames[0].chain, call.site);
             }
         }
         Ok(())
     }
 
     /// Something follows a call. The function is the body of a loop only if another call still wants it.
-    fn stay_a_call(&mut self, path: PathId, site: PathId) -> Result<(), Stop> {
-        self.learnt.followed.insert(site);
-        self.learnt.directives.remove(&(path, ENTRY));
+    fn stay_a_call(&mut self, chain: CallString, site: CallString) -> Result<(), Stop> {
+        self.loops.followed.insert(site);
+        self.loops.directives.remove(&(chain, ENTRY));
         Err(Stop::Again)
     }
 
@@ -163,14 +158,14 @@ impl Evaluator<'_> {
         let depth = end.frames.len();
         let given_up = locals(&call.frames);
         let mut state = end.clone();
-        state.block = self.residual.block(String::new());
-        let frames = self.strangers(&call.frames);
+        state.facts.block = self.machine.residual.block(String::new());
+        let frames = strangers(&call.frames, &mut self.machine);
         state.frames.edit(|all| all.extend(frames));
         for local in &given_up {
             // Whatever is there, it is not known, and to read it leaves code behind.
-            state.memory.insert(*local, Contents { real: true, ..Contents::default() });
+            state.facts.memory.insert(*local, Contents { real: true, ..Contents::default() });
         }
-        let size = self.residual.size;
+        let size = self.machine.residual.size;
         let frame = state.top();
         let body = frame.body.clone();
         let instruction = &body.blocks[frame.block.0 as usize].instructions[frame.index];
@@ -188,51 +183,58 @@ impl Evaluator<'_> {
                 },
                 (None, Terminator::Return(given)) if outermost => {
                     let same = given.as_ref().is_none_or(|given| self.value(&state, given) == *value);
-                    return Ok(same && same_memory(&state.memory, &end.memory, &given_up));
+                    return Ok(same && same_memory(&state.facts.memory, &end.facts.memory, &given_up));
                 }
                 (None, terminator) => match self.terminate(state, terminator)? {
                     Some(next) => state = next,
                     None => return Ok(false),
                 },
             }
-            if self.residual.size != size || state.arrival != Arrival::Plain {
+            if self.machine.residual.size != size || state.arrival != Arrival::Plain {
                 return Ok(false);
             }
         }
     }
+}
 
-    /// The same activations with values of which nothing is known. What the residual program calls the values of one
-    /// round it calls those of all others too, but they are others: what is known of those of the last round, or is
-    /// equal to them, says nothing of a round before.
-    fn strangers(&mut self, frames: &[Frame]) -> Vec<Frame> {
-        let mut strangers = HashMap::new();
-        let mut frames = frames.to_vec();
-        for value in frames.iter_mut().flat_map(|frame| Rc::make_mut(&mut frame.values).elements()) {
-            self.make_strange(value, &mut strangers);
-        }
-        frames
+/// Whether a value leads to one of some objects.
+fn refers(value: &Value, to: &BTreeSet<ObjectId>, machine: &Machine) -> bool {
+    match value {
+        Value::Aggregate(fields) => fields.iter().any(|field| refers(field, to, machine)),
+        _ => value.object().or(machine.pointee(value)).is_some_and(|object| to.contains(&object)),
     }
+}
 
-    fn make_strange(&mut self, value: &mut Value, strangers: &mut HashMap<ValueId, ValueId>) {
-        match value {
-            Value::Dynamic(known) => {
-                let known = *known;
-                let stranger = *strangers.entry(known).or_insert_with(|| {
-                    let ty = self.residual.type_of(known).clone();
-                    self.residual.value(ty, "")
-                });
-                if let Some(object) = self.pointees.get(&known) {
-                    self.pointees.insert(stranger, *object);
-                }
-                *value = Value::Dynamic(stranger);
+/// The same activations, with fresh unknown values. The residual program has one name for a value in all rounds, but
+/// the values differ: what is known of those of the last round, or equal to them, says nothing about an earlier round.
+fn strangers(frames: &[Frame], machine: &mut Machine) -> Vec<Frame> {
+    let mut strangers = HashMap::new();
+    let mut frames = frames.to_vec();
+    for value in frames.iter_mut().flat_map(|frame| Rc::make_mut(&mut frame.values).elements()) {
+        make_strange(value, &mut strangers, machine);
+    }
+    frames
+}
+
+fn make_strange(value: &mut Value, strangers: &mut HashMap<ValueId, ValueId>, machine: &mut Machine) {
+    match value {
+        Value::Dynamic(known) => {
+            let known = *known;
+            let stranger = *strangers.entry(known).or_insert_with(|| {
+                let ty = machine.residual.type_of(known).clone();
+                machine.residual.value(ty, "")
+            });
+            if let Some(object) = machine.pointee(&Value::Dynamic(known)) {
+                machine.points_into(stranger, object);
             }
-            Value::Aggregate(fields) => {
-                let mut fields_now = fields.to_vec();
-                fields_now.iter_mut().for_each(|field| self.make_strange(field, strangers));
-                *fields = fields_now.into();
-            }
-            _ => {}
+            *value = Value::Dynamic(stranger);
         }
+        Value::Aggregate(fields) => {
+            let mut fields_now = fields.to_vec();
+            fields_now.iter_mut().for_each(|field| make_strange(field, strangers, machine));
+            *fields = fields_now.into();
+        }
+        _ => {}
     }
 }
 

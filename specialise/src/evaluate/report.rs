@@ -1,7 +1,6 @@
-//! What became of the source: for each place of it whether it was computed, left out or kept, what was copied where,
+//! The report: for each place of the source whether it was computed, eliminated or kept, which bytes were copied where,
 //! and which calls stayed generic.
 
-use super::value::ObjectId;
 use crate::ir::{Module, PlaceId};
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -72,12 +71,4 @@ pub struct Report {
     pub residual: usize,
     /// How often the evaluation was begun.
     pub attempts: u32,
-    /// Which buffer each object is.
-    pub(super) known: BTreeMap<ObjectId, usize>,
-}
-
-impl Report {
-    pub(super) fn keep(&mut self, name: &str, reason: &str) {
-        self.kept.entry(name.to_owned()).or_insert_with(|| reason.to_owned());
-    }
 }

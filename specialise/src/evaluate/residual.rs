@@ -1,10 +1,13 @@
-//! The residual function while it grows: blocks that are open until it is known where they lead, phis whose inputs come
-//! one by one. Instructions that are plainly trivial are not made at all; the rest is left to `tidy`.
+//! The residual function under construction: open blocks, whose successors aren't known yet, and phis that get their
+//! inputs one by one. Trivial instructions are not made; the rest is left to `tidy`.
 
 use crate::ir::{
     Binary, Block, BlockId, Body, Cast, Const, Instruction, Op, Operand, PlaceId, Terminator, Type, ValueId,
 };
 use std::rc::Rc;
+
+/// The block of the residual function that allocates its local variables.
+pub(super) const PROLOGUE: BlockId = BlockId(0);
 
 /// A residual function.
 #[derive(Default)]
@@ -16,6 +19,8 @@ pub(super) struct Residual {
     defined: Vec<Option<(u32, u32)>>,
     /// How many instructions there are.
     pub size: usize,
+    /// The place of the source that instructions are made for.
+    pub place: Option<PlaceId>,
 }
 
 #[derive(Default)]
@@ -91,19 +96,19 @@ impl Residual {
     }
 
     /// Appends an instruction without a result.
-    pub fn effect(&mut self, block: BlockId, op: Op, place: Option<PlaceId>) {
+    pub fn effect(&mut self, block: BlockId, op: Op) {
         self.size += 1;
         let instructions = &mut self.blocks[block.0 as usize].instructions;
-        instructions.push(Instruction { result: None, ty: Type::Void, op, place });
+        instructions.push(Instruction { result: None, ty: Type::Void, op, place: self.place });
     }
 
     /// Appends an instruction and gives its result.
-    pub fn emit(&mut self, block: BlockId, ty: Type, op: Op, place: Option<PlaceId>) -> ValueId {
+    pub fn emit(&mut self, block: BlockId, ty: Type, op: Op) -> ValueId {
         let result = self.value(ty.clone(), "");
         self.size += 1;
         let instructions = &mut self.blocks[block.0 as usize].instructions;
         self.defined[result.0 as usize] = Some((block.0, instructions.len() as u32));
-        instructions.push(Instruction { result: Some(result), ty, op, place });
+        instructions.push(Instruction { result: Some(result), ty, op, place: self.place });
         result
     }
 
@@ -135,7 +140,7 @@ impl Residual {
     }
 
     /// An address some bytes from another; sums of constants are made here.
-    pub fn address(&mut self, block: BlockId, base: Operand, offset: i64, place: Option<PlaceId>) -> Operand {
+    pub fn address(&mut self, block: BlockId, base: Operand, offset: i64) -> Operand {
         match &base {
             _ if offset == 0 => base,
             Operand::Const(Const::Global(global, at)) => {
@@ -152,11 +157,11 @@ impl Residual {
                     }
                     _ => Op::Address { base, offset, terms: Vec::new() },
                 };
-                Operand::Value(self.emit(block, Type::Ptr, op, place))
+                Operand::Value(self.emit(block, Type::Ptr, op))
             }
             _ => {
                 let op = Op::Address { base, offset, terms: Vec::new() };
-                Operand::Value(self.emit(block, Type::Ptr, op, place))
+                Operand::Value(self.emit(block, Type::Ptr, op))
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What was spent on an evaluation.
+//! What has been spent on an evaluation, in all attempts.
 
 use crate::ir::{BlockId, FunctionId};
 use rustix::time::{ClockId, clock_gettime};

@@ -1,16 +1,17 @@
-//! One path through the program that is being evaluated: where it stands, what its values are, and its memory.
+//! The state of a path: the frames of its calls, its facts, and how it came to its place.
+//!
+//! Code is evaluated once in each *context*: the chain of call sites from the entry (a call string), and the rounds of
+//! the unrolled loops that each frame is in. Within a context, paths that meet are merged if they know the same, and
+//! otherwise, in a few versions, kept apart. [`State::key`] orders paths by context and position.
 
+use super::facts::Facts;
 use super::flow::Flow;
 use super::memory::Memory;
+use super::objects::{CallString, Site};
 use super::value::{ObjectId, Value};
 use crate::account::Counted;
 use crate::ir::{BlockId, Body, Const, FunctionId, ValueId};
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
-
-/// A chain of call sites from the entry.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(super) struct PathId(pub u32);
 
 /// A loop that a frame is in.
 #[derive(Clone, Debug)]
@@ -50,7 +51,7 @@ pub(super) struct Frame {
     pub function: FunctionId,
     pub body: Rc<Body>,
     pub flow: Rc<Flow>,
-    pub path: PathId,
+    pub chain: CallString,
     /// Where it stands: the next instruction.
     pub block: BlockId,
     pub index: usize,
@@ -64,6 +65,12 @@ pub(super) struct Frame {
 }
 
 impl Frame {
+    /// Where it stands.
+    pub fn site(&self) -> Site {
+        Site { chain: self.chain, block: self.block, index: self.index }
+    }
+
+    /// Sets a value of the function.
     pub fn set(&mut self, value: ValueId, to: Value) {
         Rc::make_mut(&mut self.values).elements()[value.0 as usize] = to;
     }
@@ -74,27 +81,19 @@ impl Frame {
 pub(super) struct State {
     /// The calls that it is in, the entry first.
     pub frames: Counted<Vec<Frame>>,
-    pub memory: Memory,
-    /// The open residual block that its code goes to.
-    pub block: BlockId,
+    pub facts: Facts,
     /// How many unknown branches it has passed.
     pub branches: u32,
-    /// Allocated objects that are known not to be null.
-    pub not_null: BTreeSet<ObjectId>,
-    /// What was loaded by pointers of unknown origin, and still stands there.
-    pub seen: Rc<Counted<BTreeMap<ValueId, Value>>>,
-    /// Values of the residual program that are known not to be zero or null.
-    pub not_zero: Rc<Counted<BTreeSet<ValueId>>>,
-    /// How it has come to its place.
+    /// How it came to where it stands.
     pub arrival: Arrival,
 }
 
-/// How a path has come to its place.
+/// How a path came to where it stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arrival {
-    /// It is in the midst of something.
+    /// In the middle of a function.
     Plain,
-    /// At the header of a loop that stays a loop, from outside.
+    /// At the header of a kept loop, from outside.
     Header,
     /// At such a header, from inside.
     Back,
@@ -105,22 +104,19 @@ impl State {
     pub fn new(memory: Memory, block: BlockId) -> State {
         State {
             frames: Counted::default(),
-            memory,
-            block,
+            facts: Facts::new(memory, block),
             branches: 0,
-            not_null: BTreeSet::new(),
-            seen: Rc::default(),
-            not_zero: Rc::default(),
             arrival: Arrival::Plain,
         }
     }
 
+    /// The frame of the function that is being evaluated.
     pub fn top(&mut self) -> &mut Frame {
         self.frames.elements().last_mut().expect("a path ends with its last frame")
     }
 
-    /// Where it stands among all paths: one that has the smaller key must go on first, so that all paths that meet at a
-    /// place are there when it is their turn.
+    /// Its position in the order of evaluation: the path with the smallest key goes on first, so that all paths that
+    /// meet at a place have arrived there when it is their turn.
     pub fn key(&self) -> Vec<u32> {
         let mut key = Vec::new();
         for frame in self.frames.iter() {
@@ -130,5 +126,16 @@ impl State {
             key.extend([frame.flow.order[frame.block.0 as usize], frame.index as u32]);
         }
         key
+    }
+
+    /// Keeps only what another path at the same place knows too.
+    pub fn forget_differences(&mut self, other: &State) {
+        self.facts.forget_differences(&other.facts);
+        self.branches = self.branches.max(other.branches);
+        for (mine, theirs) in self.frames.elements().iter_mut().zip(other.frames.iter()) {
+            for (mine, theirs) in mine.loops.elements().iter_mut().zip(theirs.loops.iter()) {
+                mine.dynamic_exit |= theirs.dynamic_exit;
+            }
+        }
     }
 }

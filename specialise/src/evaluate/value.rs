@@ -1,4 +1,12 @@
-//! What the evaluator knows of a value.
+//! Abstract values, from the most to the least that may be known of a value:
+//!
+//! * undefined: any value will do;
+//! * known: a constant, or an address, which is an object and a distance from its start;
+//! * an aggregate of such values;
+//! * dynamic: a value of the residual program.
+//!
+//! Where paths are merged, a value that they agree on stays what it is; others become dynamic, that is, a phi. Binding
+//! times follow: what depends on known values only is known (static).
 
 use crate::ir::{Const, Type, ValueId};
 use std::rc::Rc;
@@ -7,16 +15,16 @@ use std::rc::Rc;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct ObjectId(pub u32);
 
-/// What is known of a value.
+/// An abstract value.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Value {
-    /// All of it.
+    /// It is this constant; undefined, if that is `Undef`.
     Const(Const),
-    /// So many bytes into an object.
+    /// A pointer so many bytes behind the start of an object.
     Pointer(ObjectId, i64),
     /// Such a pointer as a 64-bit integer.
     Address(ObjectId, i64),
-    /// Nothing: it is a value of the residual program.
+    /// It is this value of the residual program.
     Dynamic(ValueId),
     /// A structure held as a value.
     Aggregate(Rc<[Value]>),
@@ -68,5 +76,17 @@ impl Value {
             Value::Pointer(object, _) | Value::Address(object, _) => Some(*object),
             _ => None,
         }
+    }
+
+    /// One byte of it as it lies in memory, if it is known.
+    pub fn known_byte(&self, byte: u32) -> Option<u8> {
+        let bits = match self {
+            Value::Const(Const::Int { value, .. }) => *value,
+            Value::Const(Const::Float(bits)) => u128::from(*bits),
+            Value::Const(Const::Double(bits)) => u128::from(*bits),
+            Value::Const(Const::Null | Const::Undef(_) | Const::Zero(_)) => 0,
+            _ => return None,
+        };
+        Some(if byte < 16 { (bits >> (byte * 8)) as u8 } else { 0 })
     }
 }

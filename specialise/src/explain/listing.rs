@@ -1,5 +1,5 @@
-//! The source with a mark on each line: computed when the program was specialised, an access to memory that is no
-//! longer there, or code of the residual program.
+//! The source with the binding time of each line: eliminated when the program was specialised, or dynamic, that is,
+//! code of the residual program.
 
 use crate::evaluate::{Outcome, Report};
 use crate::ir::Module;

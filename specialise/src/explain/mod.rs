@@ -1,5 +1,5 @@
-//! What became of a program, for people: a listing of its source with binding times (Figure 7 of the paper), and a
-//! picture of what was copied where (its Figures 1 and 4).
+//! Explains a specialisation to people: a listing of the source with binding times (Figure 7 of *copy elimination*),
+//! and a picture of the copies between buffers (its Figures 1 and 4).
 
 mod listing;
 mod picture;

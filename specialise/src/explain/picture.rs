@@ -1,5 +1,5 @@
-//! The copy history as a picture: a box for each buffer, with arrows from the bytes that were copied to where they
-//! went. Buffers that are no longer there are dashed.
+//! The copy history as a picture: a box for each buffer, and an arrow from the bytes that were copied to where they
+//! went. Eliminated buffers are dashed.
 
 use crate::evaluate::{Buffer, Copied, Report};
 use std::fmt::Write;

@@ -154,7 +154,7 @@ pub enum Cast {
     BitCast,
 }
 
-/// How a memory access is bound to others.
+/// Which reorderings a memory access allows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Access {
     /// It may be moved, merged or left out.

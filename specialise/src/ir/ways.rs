@@ -1,9 +1,9 @@
-//! Where control comes from and where values are defined, in a body as it stands.
+//! Predecessors and definitions of a body.
 
 use super::{BlockId, Body};
 
 impl Body {
-    /// The blocks that control comes from, by block; one that may come in two ways is there twice.
+    /// The predecessors of each block, once for each edge.
     pub fn predecessors(&self) -> Vec<Vec<BlockId>> {
         let mut predecessors = vec![Vec::new(); self.blocks.len()];
         for (at, block) in self.blocks.iter().enumerate() {
@@ -13,7 +13,7 @@ impl Body {
         predecessors
     }
 
-    /// Where each value is defined: its block and its place among the instructions; parameters have no place.
+    /// Where each value is defined: block and position there. Parameters have none.
     pub fn definitions(&self) -> Vec<Option<(usize, usize)>> {
         let mut places = vec![None; self.types.len()];
         for (block, code) in self.blocks.iter().enumerate() {

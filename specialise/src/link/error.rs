@@ -1,4 +1,4 @@
-//! Why modules do not make a program.
+//! Why modules can't be linked.
 
 use std::fmt;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ pub enum LinkError {
         /// The other.
         second: Rc<str>,
     },
-    /// An alias names, through others, itself.
+    /// An alias that is, through other aliases, its own target.
     Circle {
         /// The name.
         name: Rc<str>,

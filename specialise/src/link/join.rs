@@ -1,4 +1,4 @@
-//! Puts what stays of the modules into one.
+//! Assembles the joined module from the definitions that stay.
 
 use super::error::LinkError;
 use super::names::{Item, Targets, Winners, is_list};

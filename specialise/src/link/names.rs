@@ -1,4 +1,5 @@
-//! Which module a name belongs to, and what each function and variable of each module becomes.
+//! Symbol resolution: which module defines each exported name, and what each function and variable becomes in the
+//! joined module.
 
 use super::error::LinkError;
 use crate::ir::{Code, Const, FunctionId, GlobalId, Module};

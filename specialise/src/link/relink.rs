@@ -1,4 +1,4 @@
-//! The code of a module as that of the one that it has become a part of.
+//! Rewrites the code of a module for the module that it has been joined to.
 
 use super::error::LinkError;
 use super::names::{Item, Targets, moved};
@@ -47,7 +47,7 @@ impl Relink {
             return *known;
         }
         let mut copy = self.from.get(place);
-        // A chain of inlined calls is short: whoever read it has seen to that.
+        // A chain of inlined calls is short: the reader has seen to that.
         copy.inlined_at = copy.inlined_at.map(|outer| self.place(outer));
         let new = self.to.add(copy);
         self.known.borrow_mut().insert(place, new);

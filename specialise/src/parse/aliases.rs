@@ -1,4 +1,4 @@
-//! Aliases. What one names is what the code that mentions it refers to, unless it may turn out to name something else.
+//! Aliases. A mention of an alias refers to its target, unless another module may replace the alias.
 
 use super::constants::{Symbol, Symbols};
 use super::cursor::{Cursor, Fail, Kind, Parsed};

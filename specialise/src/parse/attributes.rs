@@ -1,4 +1,4 @@
-//! What is said about functions, parameters and results, as far as [`crate::ir`] has words for it.
+//! Attributes of functions, parameters and results, as far as [`crate::ir`] has them.
 
 use super::cursor::{Cursor, Parsed};
 use super::lexer::Token;

@@ -1,7 +1,6 @@
 //! The body of a function: blocks of instructions.
 
 use super::calls;
-use super::check;
 use super::constants::{Constants, Mention};
 use super::cursor::{Cursor, Fail, Parsed};
 use super::instructions;
@@ -10,6 +9,7 @@ use super::reader::{Line, Reader};
 use super::scope::Scope;
 use super::values::Values;
 use crate::ir::{Block, Body, Function, Instruction, Type};
+use crate::verify;
 
 /// What an instruction takes, with its result's name and type, in lists that grow.
 const INSTRUCTION_BYTES: u64 = 320;
@@ -42,9 +42,9 @@ pub(super) fn read(function: &Function, scope: &Scope, start: usize) -> Parsed<B
     }
     reader.blocks()?;
     let Reader { values, mut body, cursor, .. } = reader;
-    let whole = |what| Fail { at: start, ..cursor.wrong(what) };
-    values.settle(&mut body).map_err(whole)?;
-    check::body(&body).map_err(whole)?;
+    let whole = |what: &str| Fail { at: start, ..cursor.wrong(what) };
+    values.settle(&mut body).map_err(|what| whole(&what))?;
+    verify::body(function, &body).map_err(|fault| whole(&fault.to_string()))?;
     Ok(body)
 }
 

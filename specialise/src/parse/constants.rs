@@ -1,4 +1,4 @@
-//! Constants, and the constant expressions that come to one.
+//! Constants, and constant expressions that can be folded to one.
 
 use super::cursor::{Cursor, Parsed};
 use super::fold;

@@ -1,4 +1,4 @@
-//! A place in the text and what is expected there.
+//! A position in the text, and the tokens that are expected there.
 
 use super::lexer::{Lexer, Token};
 

@@ -1,4 +1,4 @@
-//! Where in a text something stands, for messages.
+//! Line numbers and excerpts of the text, for messages.
 
 /// The line that a place is in, from 1.
 pub(super) fn line(text: &str, at: usize) -> u32 {

@@ -1,5 +1,5 @@
-//! Constant expressions that come to no constant, such as comparisons of addresses that the linker chooses: they become
-//! instructions before the one that mentions them.
+//! Constant expressions that can't be folded, such as comparisons of addresses that the linker chooses. They become
+//! instructions before the instruction that mentions them.
 
 use super::constants::{DEPTH, binary, cast};
 use super::cursor::{Cursor, Kind, Parsed};

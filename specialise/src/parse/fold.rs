@@ -1,4 +1,4 @@
-//! Arithmetic on constants, as far as the result is a constant that [`crate::ir`] has words for.
+//! Arithmetic on constants, where [`crate::ir`] can express the result as a constant.
 
 use crate::ir::{self, Binary, Cast, Const, Type};
 use std::rc::Rc;

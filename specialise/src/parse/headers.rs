@@ -1,4 +1,4 @@
-//! What stands before the type of a variable or the body of a function.
+//! Linkage and calling convention: the words before the type of a variable or the body of a function.
 
 use super::attributes::{self, Found, Groups, Said};
 use super::cursor::{Cursor, Fail, Kind, Parsed};
@@ -11,7 +11,7 @@ use std::rc::Rc;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     pub(super) internal: bool,
-    /// Whether a definition gives way to others, and whether these may be different.
+    /// Whether other modules may override a definition, and whether by a different one.
     pub(super) weak: bool,
     replaced: bool,
     /// Whether the definition is that of the same executable or shared object.

@@ -59,7 +59,7 @@ fn arithmetic(reader: &mut Reader, word: &str, at: Cursor) -> Parsed<Line> {
     })
 }
 
-/// How an access is bound to others, by the words before its type.
+/// The kind of an access, by the words before its type.
 fn access(reader: &mut Reader) -> Access {
     let atomic = reader.cursor.take_word("atomic");
     match (atomic, reader.cursor.take_word("volatile")) {

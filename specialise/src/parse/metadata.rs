@@ -1,4 +1,4 @@
-//! Places in the source text, out of the few kinds of metadata that tell them. All others are gone over.
+//! Source places, from the few kinds of metadata that hold them. All other metadata is skipped.
 
 use super::cursor::Cursor;
 use super::lexer::{Token, plain};

@@ -1,4 +1,4 @@
-//! Where the numbered metadata of a file stands.
+//! Where each numbered metadata node stands in the file.
 
 /// Where the numbered metadata of a file stands, in the order of the numbers.
 #[derive(Debug, Default)]

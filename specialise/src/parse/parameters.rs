@@ -1,4 +1,4 @@
-//! What the parameters of a function are called in the source, when the IR has dropped their names but has its places.
+//! Parameter names from debug information, for IR that has dropped its own names.
 
 /// Positions and names of the parameters of the source, for a function whose body begins at a place of the text. A
 /// structure that is passed in several registers has several parameters in the IR; then the positions don't fit, and

@@ -1,4 +1,4 @@
-//! What is read of a body so far, and what its lines are made of: types, values, labels, what stands behind them.
+//! The state of reading a body, and the parts of its lines: types, values, labels, attachments at the end.
 
 use super::constants::Constants;
 use super::cursor::{Cursor, Parsed};

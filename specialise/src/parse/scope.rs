@@ -1,4 +1,4 @@
-//! What is kept of a file for as long as bodies of it may be read.
+//! What reading a body later needs of its file.
 
 use super::attributes::Groups;
 use super::constants::Symbols;

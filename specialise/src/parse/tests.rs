@@ -180,28 +180,6 @@ fn addresses_are_printed_as_they_were() {
     }
 }
 
-#[test]
-fn bodies_that_are_not_in_order_are_refused() {
-    for (body, what) in [
-        ("ret i32 %x", "nowhere defined"),
-        ("%x = add i32 1, %x2\n %x2 = fadd float 1.0, 2.0\n ret i32 %x", "another type"),
-        ("%x = add ptr null, null\n ret i32 1", "not for"),
-        ("br label %1\n1:\n br label %1", ""),
-        ("br label %1\n1:\n %x = phi i32 [ 1, %1 ]\n ret i32 %x", "each way"),
-        ("%x = trunc i32 1 to i64\n ret i32 1", "not for"),
-        ("ret i64 1", "something else"),
-        ("switch i32 7, label %1 [ i33 7, label %1 ]\n1:\n ret i32 1", "the switched type"),
-        ("br label %9", "not there"),
-        ("unreachable\n\"a\":", "no end"),
-    ] {
-        let module = module(&format!("define i32 @f() {{\n{body}\n}}"));
-        match module.body(FunctionId(0)) {
-            Ok(_) => assert_eq!(what, "", "{body}"),
-            Err(unsupported) => assert!(unsupported.what.contains(what), "{body}: {unsupported}"),
-        }
-    }
-}
-
 /// What the fuzzer does at length, here in short: parts of a text that is read are replaced by other parts of it.
 #[test]
 fn torn_text_is_refused_or_read_but_never_panics() {

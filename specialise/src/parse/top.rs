@@ -1,4 +1,4 @@
-//! The top level of a file: what there is, under which names, and where its text stands.
+//! The top level of a file: its definitions and declarations, and where the text of each stands.
 
 use super::attributes;
 use super::constants::{Constants, Mention, Symbol, Symbols};

@@ -1,4 +1,4 @@
-//! Types. Named ones are read when they are first met, wherever they stand in the file.
+//! Types. A named type is read at its first mention, wherever it is defined in the file.
 
 use super::cursor::{Cursor, Fail, Parsed};
 use super::lexer::{Token, plain};

@@ -1,4 +1,4 @@
-//! A body that is only found, so that it can be read when it is first asked for.
+//! A body that has been located and is read when it is first asked for.
 
 use super::excerpt::{excerpt, line};
 use super::scope::Scope;

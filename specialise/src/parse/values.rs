@@ -1,4 +1,4 @@
-//! The values and the blocks of a function while it is read: both may be mentioned before they are there.
+//! The values and blocks of a function that is being read. Both may be mentioned before they are defined.
 
 use super::lexer::plain;
 use crate::ir::{BlockId, Body, Op, Operand, Type, ValueId};
@@ -56,7 +56,7 @@ pub(super) struct Values<'t> {
     /// Whether every value was defined in the order in which they were first mentioned.
     in_order: bool,
     blocks: Named<'t>,
-    /// The position of each block; none until it is there.
+    /// The position of each block; none until it is defined.
     placed: Vec<Option<u32>>,
     count: u32,
     /// The next number of an unnamed value or block.
@@ -181,7 +181,7 @@ impl<'t> Values<'t> {
         Ok(())
     }
 
-    /// Settles a body: every value and block is there, and they are numbered in their order.
+    /// Finishes a body: checks that all mentioned values and blocks are defined, and numbers them in their order.
     pub(super) fn settle(self, body: &mut Body) -> Result<(), String> {
         let values: Option<Vec<u32>> = self.known.iter().map(|value| value.defined).collect();
         let values = values.ok_or("a value is used that is nowhere defined")?;

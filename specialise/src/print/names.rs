@@ -1,4 +1,4 @@
-//! What values and blocks are called: by their names if they have any, else by LLVM's running numbers.
+//! Names of values and blocks: their own, or LLVM's running numbers.
 
 use crate::ir::{Body, Function, ValueId};
 use std::collections::{HashMap, HashSet};
@@ -38,14 +38,14 @@ impl Display for Escaped<'_> {
 }
 
 /// The names of the values and blocks of a function, with the sign before them.
-pub(super) struct Names {
-    pub(super) values: Vec<String>,
+pub(crate) struct Names {
+    pub(crate) values: Vec<String>,
     /// Without the sign.
-    pub(super) blocks: Vec<String>,
+    pub(crate) blocks: Vec<String>,
 }
 
 impl Names {
-    pub(super) fn of(function: &Function, body: &Body) -> Names {
+    pub(crate) fn of(function: &Function, body: &Body) -> Names {
         let mut given = Given { taken: HashSet::new(), copies: HashMap::new(), next: 0 };
         let mut values = vec![String::new(); body.types.len()];
         for (position, value) in values.iter_mut().take(function.params.len()).enumerate() {

@@ -1,4 +1,4 @@
-//! What declarations and bodies have in common as text.
+//! Pieces of text that declarations and bodies share.
 
 use std::fmt::Write;
 

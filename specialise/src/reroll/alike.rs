@@ -1,4 +1,4 @@
-//! What two instructions share when their operands are left out of account.
+//! Compares two instructions without their operands.
 
 use crate::ir::{CallAttributes, Op, ParamAttributes};
 use std::mem::discriminant;

@@ -1,4 +1,4 @@
-//! What becomes of a run: one call of `memset` or `memcpy` if it fills or copies bytes without a gap, else a loop.
+//! Decides what a run becomes: one call of `memset` or `memcpy` if it fills or copies bytes without a gap, else a loop.
 
 use super::counted::counted;
 use super::draft::{Draft, Fresh};

@@ -1,4 +1,4 @@
-//! Instructions in the making.
+//! Instructions of the loops that are being made.
 
 use super::fit::operand;
 use super::steps::{Seen, What};

@@ -1,4 +1,4 @@
-//! Proves that steps are repetitions of a group: what each operand is follows from the number of the repetition.
+//! Proves that steps repeat a group: each operand follows from the number of the repetition.
 
 use super::alike::alike;
 use super::periods::Run;

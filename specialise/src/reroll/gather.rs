@@ -1,10 +1,9 @@
-//! Puts what belongs together beside each other. Of a large copy through buffers that are gone, all loads come first,
-//! then all that is computed from them, then all stores; but a run is found only where the steps of each repetition
-//! follow each other.
+//! Reorders a block so that runs can be found in it. A large copy through eliminated buffers comes as all loads, then
+//! all computations, then all stores; a run needs the steps of each repetition next to each other.
 //!
-//! What is loaded or computed goes down to where it is first needed, and a store up to where its value is made.
-//! Accesses to what may be the same bytes, one of them a store, keep their order, and nothing passes what is neither a
-//! plain load, a plain store, nor pure.
+//! Loads and computations move down to their first use, stores up to the definition of their value. Two accesses that
+//! may overlap, one of them a store, keep their order. Nothing moves past an instruction other than plain loads, plain
+//! stores and pure computations.
 
 use super::steps::NOWHERE;
 use crate::ir::{Access, Body, Instruction, Op, Operand};

@@ -1,6 +1,6 @@
-//! Finds where the steps of a block repeat. Each step is made a symbol, its numbers taken relative to those of the last
-//! step that does the same; windows of symbols are hashed, and the distance to the last equal window is a period that
-//! is looked at if three repetitions of it hash alike. What is found here is a guess; [`super::fit`] proves it.
+//! Guesses where the steps of a block repeat; [`super::fit`] proves it. Each step is made a symbol, its numbers
+//! relative to those of the last step of the same kind. Windows of symbols are hashed. The distance to the last equal
+//! window is a candidate period if three repetitions of it have equal hashes.
 
 use super::steps::{Steps, What};
 use crate::tidy::{Mixer, Table};

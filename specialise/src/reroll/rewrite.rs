@@ -1,4 +1,4 @@
-//! Puts loops and bulk calls in the place of runs.
+//! Replaces runs by loops and bulk calls.
 
 use super::draft::Fresh;
 use super::fit::Fit;

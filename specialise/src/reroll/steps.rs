@@ -1,5 +1,5 @@
-//! A block as a row of steps: every instruction but phis and the computation of addresses, which is made part of what
-//! uses the address. So it plays no part where an address is computed, or whether it is used twice.
+//! A block as a list of steps: all instructions but phis and address computations. An address is part of the step that
+//! uses it, so that it doesn't matter where it is computed, or how often it is used.
 
 use crate::ir::{Body, Const, GlobalId, Instruction, Op, Operand, Type, ValueId};
 use crate::tidy::{Known, Surroundings, known_call};

@@ -1,6 +1,5 @@
-//! A loop that counts its rounds and asks in each of them whether there is room for one more asks once, before it
-//! begins, for all of them; where there isn't, it stays as it was. So decoders of arrays become loops that a compiler
-//! can make vectors of.
+//! Hoists tests for room out of counted loops: instead of a test in each round, one test before the loop asks for all
+//! rounds. If it fails, the loop runs as it was. Decoders of arrays become loops that a compiler can vectorise.
 
 use crate::graph::{Graph, successors};
 use crate::ir::{Binary, Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type, ValueId};
@@ -166,7 +165,7 @@ impl<'a> Finder<'a> {
         !allocates && blocks().map(|block| block.instructions.len()).sum::<usize>() <= LONGEST
     }
 
-    /// Whether nobody outside uses what the loop computes but phis that say from where they have it.
+    /// Whether the values of the loop are used outside of it only by phis, as inputs from its own blocks.
     fn is_private(&self) -> bool {
         let outside = self.body.blocks.iter().enumerate().filter(|(at, _)| !self.members.contains(at));
         let foreign = |operand: &Operand| self.made_by(operand).is_none();

@@ -1,8 +1,8 @@
-//! What calls do, as far as the module says it or their names do.
+//! The effects of calls, as far as declarations or the names of functions tell.
 
 use crate::ir::{CallAttributes, Const, Effects, Function, Module, Op, Operand};
 
-/// A call whose meaning is known by the name of what it calls.
+/// A call whose meaning follows from the name of its callee.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Known {
     /// `llvm.memcpy`, or `llvm.memmove`, which may also be used in its place: to, from, length.

@@ -1,4 +1,4 @@
-//! What nobody looks at: values, and objects that are only written.
+//! Removes dead values, and objects that are written and never read.
 
 use super::calls::{Known, known_call};
 use super::roots::{Root, Roots};
@@ -41,7 +41,7 @@ fn usage<'a>(instruction: &'a Instruction, around: &Surroundings) -> Use<'a> {
 /// Local objects that nothing reads go, with all that writes to them.
 fn remove_objects(body: &mut Body, around: &Surroundings) {
     let roots = Roots::new(body, around);
-    // Parameters have roots like local objects, but somebody else may look at what they point to.
+    // Parameters have roots like local objects, but other functions may read what they point to.
     let dying = |operand: &Operand| match roots.of(operand) {
         Root::Private(object) if object.0 as usize >= around.params.len() => Some(object),
         _ => None,

@@ -1,5 +1,5 @@
-//! Blocks without detours: branches that are decided, blocks that nothing reaches, jumps to jumps, blocks that only
-//! follow one other, and phis that have no choice.
+//! Simplifies control flow: known branches, unreachable blocks, jumps to jumps, blocks with a single predecessor that
+//! jumps to them, phis with one input.
 
 use super::forward::Replaced;
 use crate::ir::{Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type};
@@ -22,8 +22,7 @@ pub(crate) fn straighten(body: &mut Body) {
     drop_unreachable(body);
 }
 
-/// Branches on what is known, and those that lead to one block only, become jumps; cases that go where all others go
-/// are none.
+/// Branches on known values, or to one block only, become jumps; cases that go to the default block are removed.
 fn decide(body: &mut Body) {
     let chooses: Vec<bool> = body.blocks.iter().map(has_phis).collect();
     for block in &mut body.blocks {

@@ -1,5 +1,5 @@
-//! Block by block from the top: addresses of addresses become one address, what has been computed or loaded before is
-//! taken from there, and what was stored needs no load.
+//! Forwards values, block by block from the top: address computations are folded, repeated computations and loads are
+//! replaced by their first result, and a load from stored bytes by the stored value.
 
 use super::calls::{Known, effects, known_call};
 use super::hash::{Mixer, Table};
@@ -99,7 +99,7 @@ struct Forward<'a> {
     around: &'a Surroundings<'a>,
     /// What pointers point into.
     roots: Roots,
-    /// Values that others stand for.
+    /// Values that are replaced by others.
     replaced: Replaced,
     /// All addresses so far.
     addresses: Addresses,

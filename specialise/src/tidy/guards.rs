@@ -1,7 +1,7 @@
-//! Tests of one number that lead to the same way out become one test, if nothing happens between them: layer after
-//! layer asks whether there is room for its few bytes, and one question is enough for all.
+//! Joins tests of one number that lead to the same exit, if nothing between them has effects: each layer asks whether
+//! there is room for its few bytes, and one test is enough for all.
 //!
-//! What comes between the tests only computes and loads, so nobody sees that the way out is taken earlier.
+//! Between the tests there are only computations and loads, so that nobody can see that the exit is taken earlier.
 
 use super::flow::bring_the_same;
 use super::{Known, Surroundings, known_call};
@@ -44,7 +44,7 @@ impl Range {
         }
     }
 
-    /// All others.
+    /// The complement.
     fn others(self) -> Option<Range> {
         Range::new(self.start + self.count, (1 << self.bits) - self.count, self.bits)
     }

@@ -1,5 +1,5 @@
-//! Tables of what the passes know, hashed fast. Keys are small, and come from a program that its own author
-//! specialises: whoever makes them collide slows down nobody else.
+//! Hash tables for passes, with a fast hash. Keys are small and come from the user's own program: an adversary could
+//! only slow down itself.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

@@ -1,5 +1,5 @@
-//! What is known about bytes of memory at a point of a block, and what an access takes from that knowledge. Every
-//! entry is taken out at most once, so a block costs no more than it has accesses.
+//! What is known about the bytes of memory at a point of a block. Each entry is removed at most once, so that the cost
+//! of a block is in proportion to its accesses.
 
 use super::hash::Table;
 use super::roots::{Root, Roots};
@@ -100,7 +100,7 @@ type Groups<T> = Table<Anchor, Group<T>>;
 pub(crate) struct Memory<T> {
     /// By private object.
     private: Table<ValueId, Groups<T>>,
-    /// By object of this function's whose address has gone somewhere.
+    /// By local object whose address has escaped.
     local: Table<Root, Groups<T>>,
     /// By parameter.
     params: Table<ValueId, Groups<T>>,
@@ -171,7 +171,7 @@ impl<T> Memory<T> {
         }
     }
 
-    /// Forgets all that may be changed by somebody else.
+    /// Forgets all that code outside of this function may change.
     pub(crate) fn forget_public(&mut self) {
         *self = Memory { private: std::mem::take(&mut self.private), ..Memory::default() };
     }

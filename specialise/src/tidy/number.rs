@@ -1,4 +1,4 @@
-//! Numbers the values of a function without gaps, in the order in which they are written.
+//! Renumbers the values of a function without gaps, in the order of their definitions.
 
 use crate::ir::{Body, Operand, Type, ValueId};
 use std::rc::Rc;

@@ -1,5 +1,5 @@
-//! Which object each pointer of a function points into, and which objects only this function can reach: all that the
-//! passes know about aliasing.
+//! Alias analysis: which object each pointer of a function points into, and which objects nothing outside of the
+//! function can reach.
 
 use super::calls::{Known, known_call};
 use super::surroundings::Surroundings;
@@ -11,7 +11,7 @@ pub(crate) enum Root {
     /// An object that nothing but pointers derived from this value reaches: a local one (`alloca`, `malloc`) or one
     /// that is passed as `noalias`, whose address stays in sight.
     Private(ValueId),
-    /// A local object whose address has gone somewhere.
+    /// A local object whose address has escaped.
     Local(ValueId),
     /// What is passed as `noalias` when its address has gone somewhere.
     Exclusive(ValueId),
@@ -82,7 +82,7 @@ impl Roots {
         }
     }
 
-    /// Private objects whose address goes anywhere but into accesses are not private.
+    /// Objects whose address is used otherwise than in accesses are not private.
     fn note_escapes(&mut self, body: &Body, around: &Surroundings) {
         let mut escaped = vec![false; self.of.len()];
         let mut escape = |operand: &Operand| {

@@ -1,4 +1,4 @@
-//! What passes know beside a body.
+//! The context of a body that passes need.
 
 use crate::ir::{FunctionId, Module, Param};
 

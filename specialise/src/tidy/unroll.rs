@@ -1,8 +1,8 @@
-//! Counted loops of one short block, as re-rolling makes them, get a second form that does several rounds between two
-//! tests, or no test at all: Cranelift unrolls nothing itself. The loop as it was does the last rounds, at least one,
-//! so that whatever follows it finds its values where they were.
+//! Unrolls counted loops of one short block, as re-rolling makes them, because Cranelift doesn't. The unrolled loop
+//! does several rounds for one test, or all rounds without a test. The original loop does the last rounds, at least
+//! one, so that code after it finds its values where they were.
 //!
-//! It refuses to know loops of more than one block, steps other than one, and loops that call functions.
+//! Loops of several blocks, with steps other than one, or with calls stay as they are.
 
 use crate::ir::{
     Binary, Block, BlockId, Body, Compare, Const, Instruction, Module, Op, Operand, Terminator, Type, ValueId,

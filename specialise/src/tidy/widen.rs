@@ -1,23 +1,28 @@
-//! Stores of constants, and loads that are stored at once, become wider ones where they lie side by side.
+//! Joins adjacent stores of constants, and adjacent copies (a load whose value goes into a store), to wider accesses.
 //!
-//! All accesses of a group move down, to where its last one stands. On the way through a block every access is held
-//! against the groups that are open; a group that it clashes with is settled, and nothing of it moves past the access.
+//! The accesses of a group move down to its last one. While a block is scanned, every access is compared with the open
+//! groups; a group that it conflicts with is closed, and nothing of the group moves past that access.
 
 mod copies;
+mod fills;
+mod pieces;
+mod room;
+
+pub(crate) use room::Swaps;
 
 use super::calls::{Known, known_call};
 use super::memory::{Addresses, Place};
 use super::roots::Roots;
 use super::surroundings::Surroundings;
-use crate::ir::{Access, Body, Const, Effects, FunctionId, Instruction, Module, Op, Operand, Type, ValueId};
+use crate::ir::{Access, Body, Const, Instruction, Op, Operand, ValueId};
 use copies::Copies;
+use fills::{Constant, Fill, bits};
+use pieces::{WIDTHS, range};
+use room::Room;
 use std::collections::BTreeMap;
 
 /// Groups of stores that are open at a time; more would make a long block slow.
 const OPEN: usize = 8;
-
-/// The widths in bytes that accesses are joined to.
-const WIDTHS: [i64; 3] = [8, 4, 2];
 
 /// Who reads what comes out.
 #[derive(Clone, Copy)]
@@ -27,36 +32,6 @@ pub(crate) enum Reader {
     Compiler,
     /// The processor.
     Machine(Swaps),
-}
-
-/// What swaps the bytes of a value.
-#[derive(Clone, Copy)]
-pub(crate) struct Swaps {
-    /// `llvm.bswap.i32`.
-    four: FunctionId,
-    /// `llvm.bswap.i64`.
-    eight: FunctionId,
-}
-
-impl Swaps {
-    /// Finds the functions in a module, or declares them there.
-    pub(crate) fn declare(module: &mut Module) -> Swaps {
-        let mut swap = |bits: u32| {
-            let ty = Type::Int(bits);
-            module.declare(
-                &format!("llvm.bswap.i{bits}"),
-                std::slice::from_ref(&ty),
-                ty.clone(),
-                Effects::None,
-            )
-        };
-        Swaps { four: swap(32), eight: swap(64) }
-    }
-
-    /// The one for so many bits.
-    fn of(self, bits: u32) -> FunctionId {
-        if bits == 32 { self.four } else { self.eight }
-    }
 }
 
 impl Reader {
@@ -117,139 +92,6 @@ pub(crate) fn widen(body: &mut Body, around: &Surroundings, reader: Reader) {
 fn count(operand: &Operand, uses: &mut [u32]) {
     if let Operand::Value(value) = operand {
         uses[value.0 as usize] += 1;
-    }
-}
-
-/// The instructions of the block, with gaps where one has gone, and where new values get their types.
-struct Room<'a> {
-    /// The instructions.
-    old: Vec<Option<Instruction>>,
-    /// New ones, by the position of what they stand before.
-    before: BTreeMap<usize, Vec<Instruction>>,
-    /// What swaps bytes, if elements whose bytes are swapped are joined.
-    swaps: Option<Swaps>,
-    /// The function, without this block's instructions.
-    body: &'a mut Body,
-}
-
-impl Room<'_> {
-    /// A new value.
-    fn value(&mut self, ty: Type) -> ValueId {
-        self.body.new_value(ty)
-    }
-
-    /// Computes something before the instruction at a position.
-    fn compute(&mut self, position: usize, ty: &Type, op: Op) -> Operand {
-        let place = self.old[position].as_ref().and_then(|instruction| instruction.place);
-        let (instruction, result) = self.body.computing(ty.clone(), op, place);
-        self.before.entry(position).or_default().push(instruction);
-        result
-    }
-
-    /// What is in the block now.
-    fn written(mut self) -> Vec<Instruction> {
-        let mut written = Vec::with_capacity(self.old.len());
-        for (at, old) in self.old.into_iter().enumerate() {
-            written.extend(self.before.remove(&at).into_iter().flatten());
-            written.extend(old);
-        }
-        written
-    }
-}
-
-/// The accesses of a group, by offset: where the bytes end, and the access.
-type Pieces<T> = BTreeMap<i64, (i64, T)>;
-
-/// Whether one of the pieces overlaps these bytes.
-fn overlaps<T>(pieces: &Pieces<T>, from: i64, to: i64) -> bool {
-    pieces.range(..to).next_back().is_some_and(|(_, (end, _))| *end > from)
-}
-
-/// Cuts what lies without a gap into parts that are as wide as an access can be; only parts of several pieces are
-/// given.
-fn parts<T: Copy>(pieces: &Pieces<T>, widths: &[i64]) -> Vec<(i64, Vec<(i64, T)>)> {
-    let all: Vec<(i64, i64, T)> = pieces.iter().map(|(start, (end, piece))| (*start, *end, *piece)).collect();
-    let mut parts = Vec::new();
-    let mut at = 0;
-    while at < all.len() {
-        let start = all[at].0;
-        let joined = widths.iter().find_map(|width| {
-            let mut end = start;
-            let mut next = at;
-            while next < all.len() && all[next].0 == end && end < start + width {
-                end = all[next].1;
-                next += 1;
-            }
-            (end == start + width && next > at + 1).then_some((*width, next))
-        });
-        match joined {
-            Some((width, next)) => {
-                parts.push((width, all[at..next].iter().map(|(start, _, piece)| (*start, *piece)).collect()));
-                at = next;
-            }
-            None => at += 1,
-        }
-    }
-    parts
-}
-
-/// A store of a constant.
-#[derive(Clone, Copy)]
-struct Constant {
-    /// Where it stands in the block.
-    position: usize,
-    /// What it stores.
-    bits: u64,
-}
-
-/// Stores of constants at one anchor.
-struct Fill {
-    /// Where the first one goes.
-    place: Place,
-    /// The stores.
-    pieces: Pieces<Constant>,
-}
-
-impl Fill {
-    /// Whether an access touches what is stored.
-    fn clashes(&self, place: &Place) -> bool {
-        match (place.anchor == self.place.anchor, range(place)) {
-            (true, Some((from, to))) => overlaps(&self.pieces, from, to),
-            _ => self.place.root.may_alias(place.root),
-        }
-    }
-
-    /// Makes wider stores of them.
-    fn settle(self, widths: &[i64], room: &mut Room) {
-        for (width, part) in parts(&self.pieces, widths) {
-            let start = part[0].0;
-            let bits = part.iter().fold(0, |bits, (at, piece)| bits | piece.bits << ((at - start) * 8));
-            let last = part.iter().map(|(_, piece)| piece.position).max().unwrap_or_default();
-            let first = room.old[part[0].1.position].clone();
-            part.iter().for_each(|(_, piece)| room.old[piece.position] = None);
-            room.old[last] = first.map(|mut store| {
-                if let Op::Store { value, .. } = &mut store.op {
-                    *value = Operand::Const(Const::int(width as u32 * 8, u128::from(bits)));
-                }
-                store
-            });
-        }
-    }
-}
-
-/// The bytes of a place, from its anchor on.
-fn range(place: &Place) -> Option<(i64, i64)> {
-    let size = i64::try_from(place.size?).ok()?;
-    Some((place.offset, place.offset.checked_add(size)?))
-}
-
-/// The little-endian bits of a constant of at most eight bytes.
-fn bits(value: &Operand) -> Option<u64> {
-    match value {
-        Operand::Const(Const::Int { bits: 8 | 16 | 32 | 64, value }) => Some(*value as u64),
-        Operand::Const(Const::Float(bits)) => Some(u64::from(*bits)),
-        Operand::Const(Const::Zero(Type::Int(8 | 16 | 32 | 64))) => Some(0),
-        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Contexts that make no sense are refused, and the message says what is wrong.
+//! Senseless contexts are refused, with a message that says what is wrong.
 
 use drystone_specialise::{Context, parse, specialise};
 

@@ -1,6 +1,6 @@
-//! Interpreters (one of addresses of functions, regular expressions, a tape), each with a program that is
-//! known, one that is and loops as often as nobody knows, and any program. Of a known program the interpreter must be
-//! gone; whatever the program, the end must come in time, with code that does the same.
+//! Interpreters (threaded code, regular expressions, a tape), each with a known program, a known program with a loop of
+//! unknown length, and an unknown program. For a known program the interpreter must be gone. In every case
+//! specialisation must end in time, and the code must do the same.
 
 use crate::toolchain::Compiler;
 use crate::{residual, toolchain};

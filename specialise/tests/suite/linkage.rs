@@ -1,5 +1,5 @@
-//! What a module defines is used only where the program can't run with another definition of the name: each linkage of
-//! LLVM, of variables, functions and aliases, in one module and in several.
+//! A definition is used only where the program can't run with another definition of the same name: each linkage of
+//! LLVM, for variables, functions and aliases, in one module and in several.
 
 use crate::toolchain::Compiler;
 use crate::{residual, toolchain};

@@ -1,5 +1,5 @@
-//! The programs of the paper (its Figures 3 to 11, and the opportunities of its section 2) and one of recursion, of
-//! which it says nothing, each with a context: NAME.c and NAME.toml in the folder `paper`. Of each,
+//! The programs of *copy elimination* (its Figures 3 to 11, and the opportunities of its section 2) and one with
+//! recursion, which it doesn't treat, each with a context: NAME.c and NAME.toml in the folder `paper`. Of each,
 //! - NAME.main.c runs the original and the specialised function and compares what they do;
 //! - NAME.gone says which words the residual C must not have (`- word`), and which it must (`+ word`);
 //! - NAME.expected.c is the residual C itself, from clang-16's IR. `BLESS=1` writes these files.

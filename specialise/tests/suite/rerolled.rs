@@ -1,5 +1,5 @@
-//! What tidying and re-rolling make of code computes what the code did: unrolled code as clang makes it of C, polished,
-//! printed, and compiled again, does the same to overlapping memory as the C that it was.
+//! Tidying and re-rolling keep the meaning of code: unrolled code, as clang makes it of C, is polished, printed and
+//! compiled again, and does the same to overlapping memory as the C.
 
 use drystone_specialise::{parse, passes, print};
 use std::fmt::Write;

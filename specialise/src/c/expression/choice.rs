@@ -1,4 +1,4 @@
-//! Comparisons, and what is decided by a truth value.
+//! Comparisons, and selections by a truth value.
 
 use super::{Expr, Text, Want, Writer, join_at, logical};
 use crate::c::types::{CType, container};

@@ -1,4 +1,4 @@
-//! Choices without empty sides, without what both sides do, and without jumps over code.
+//! Simplifies `if`: no empty sides, no code that both sides repeat, no jumps over code.
 
 use crate::c::expression::Expr;
 use crate::c::statement::{Condition, Stmt, set_number};

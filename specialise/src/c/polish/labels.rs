@@ -1,4 +1,4 @@
-//! Labels that nothing jumps to, and what is never reached without them.
+//! Removes unused labels, and code that is unreachable without them.
 
 use std::collections::BTreeSet;
 

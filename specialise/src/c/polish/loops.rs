@@ -1,4 +1,4 @@
-//! Loops with the conditions and the steps that people write at their heads.
+//! Moves conditions and steps of loops into their heads.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! A `switch`, with arms that go on into one another.
+//! `switch` statements, with arms that fall through.
 
 use super::{Structure, Ways, Written};
 use crate::c::expression::Want;

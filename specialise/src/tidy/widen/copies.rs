@@ -1,7 +1,8 @@
-//! Loads whose value goes into one store and nowhere else, as it is or with its bytes swapped. One group is open at a
-//! time: code that copies several objects in turn does so rarely enough.
+//! Loads whose value goes only into one store, as it is or byte-swapped. One group is open at a time: code that copies
+//! several objects in turn is rare.
 
-use super::{Pieces, Room, Swaps, WIDTHS, overlaps, parts, range};
+use super::pieces::{Pieces, WIDTHS, overlaps, parts, range};
+use super::room::{Room, Swaps};
 use crate::ir::{Binary, Const, Instruction, Op, Operand, Type, ValueId};
 use crate::tidy::memory::Place;
 use std::collections::{BTreeMap, HashMap};

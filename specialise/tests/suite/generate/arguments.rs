@@ -1,4 +1,4 @@
-//! What the entry function is given, and what the context says of it.
+//! The arguments of the entry function, and what the context says of them.
 
 use drystone_tests::random::Random;
 

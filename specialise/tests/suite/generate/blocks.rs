@@ -1,4 +1,4 @@
-//! Statements with blocks in them: branches and loops, with known and unknown conditions and bounds.
+//! Compound statements: branches and loops, with known and unknown conditions and bounds.
 
 use super::Generator;
 use super::scope::Scope;

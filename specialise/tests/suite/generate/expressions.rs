@@ -1,4 +1,4 @@
-//! Random expressions: words of 32 bits, defined whatever the values are, without side effects.
+//! Random expressions of 32-bit words, without side effects, and defined for all values.
 
 use super::Generator;
 use super::scope::Scope;

@@ -1,5 +1,5 @@
-//! Functions and types that all functions of a program share: structures by value, recursion that something follows
-//! and recursion that is the last thing done, digests.
+//! Functions and types that all functions of a program share: structures by value, recursion with and without something
+//! after the call, digests.
 
 use super::Generator;
 use super::scope::Scope;

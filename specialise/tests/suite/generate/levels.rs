@@ -1,4 +1,4 @@
-//! The functions that a program consists of: levels of them, each calling the levels below, and the entry function.
+//! The functions of a program: levels, each calling those below, and the entry function.
 
 use drystone_tests::random::Random;
 

@@ -1,4 +1,4 @@
-//! Statements that go by pointers, unions and bit fields.
+//! Statements with pointers, unions and bit fields.
 
 use super::Generator;
 use super::scope::{Buffer, Object, Scope};

@@ -1,4 +1,4 @@
-//! What a statement can name: variables, buffers, and what it may do.
+//! The scope of a statement: variables and buffers that it can name, and what it may do.
 
 /// Bytes that a statement can read and perhaps write.
 #[derive(Clone, Debug)]

@@ -1,5 +1,5 @@
-//! What a program works on besides its arguments: the configuration that its entry function is pointed to, and its
-//! global variables. Of each it says how it is declared, what of it is known, and how the harness sets and observes it.
+//! The state of a program besides its arguments: the configuration that its entry function is pointed to, and its
+//! global variables. For each: its declaration, what is known of it, and how the harness sets and observes it.
 
 use drystone_tests::random::Random;
 

@@ -1,5 +1,5 @@
-//! Random statements that compute and store; those with blocks in them are in `blocks`, those that copy in `copies`,
-//! those that go by pointers in `pointers`, those that call functions outside in `outside`.
+//! Random statements that compute and store. `blocks` has compound statements, `copies` copies, `pointers` those with
+//! pointers, and `outside` calls of functions that only the harness defines.
 
 use super::Generator;
 use super::scope::{Buffer, Object, Scope};

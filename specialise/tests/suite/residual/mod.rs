@@ -1,4 +1,4 @@
-//! The way from C sources and a context to files with the specialised function in them.
+//! From IR files and a context to files with the specialised function.
 
 use drystone_specialise::{Context, c, link, parse, passes, print, specialise};
 use std::path::{Path, PathBuf};

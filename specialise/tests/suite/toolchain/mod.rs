@@ -1,4 +1,4 @@
-//! The compilers that tests drive, and programs run with a limit of time. Tests that find no clang say so and pass.
+//! Runs compilers, and programs with a time limit. Tests that find no clang say so and pass.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

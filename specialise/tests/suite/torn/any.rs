@@ -1,4 +1,4 @@
-//! What must hold for any text that is given as LLVM IR; the fuzzer `ir` asks the same.
+//! What must hold for any text that is read as LLVM IR; the fuzzer `ir` checks the same.
 
 use drystone_specialise::{ir::FunctionId, link, parse, print};
 

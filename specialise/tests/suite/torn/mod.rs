@@ -1,4 +1,4 @@
-//! Modules that are torn: words of theirs go missing, or stand where others stood.
+//! Torn modules: some words are missing, or replaced by words from elsewhere in the module.
 
 mod any;
 

@@ -1,34 +1,41 @@
-//! Copies and fills of a known number of bytes: the four cases of section 3.2.2 of the paper.
+//! Copies and fills of a known number of bytes: the four cases of section 3.2.2 of *copy elimination*.
 
-use super::evaluator::{Evaluator, Stop};
-use super::memory::Held;
-use super::state::State;
-use super::value::{ObjectId, Value};
+use super::Machine;
+use crate::evaluate::facts::Facts;
+use crate::evaluate::memory::Held;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::Type;
 
-impl Evaluator<'_> {
+impl Machine<'_> {
     /// Copies a known number of bytes between known places.
-    pub fn copy(&mut self, state: &mut State, to: &Value, from: &Value, size: u64) -> Result<bool, Stop> {
+    pub(super) fn copy(
+        &mut self,
+        facts: &mut Facts,
+        to: &Value,
+        from: &Value,
+        size: u64,
+    ) -> Result<bool, Stop> {
         let (Value::Pointer(target, to_offset), Value::Pointer(source, from_offset)) = (to, from) else {
             return Ok(false);
         };
         let (target, source) = (*target, *source);
-        self.ensure(state, target);
-        self.ensure(state, source);
+        self.ensure(facts, target);
+        self.ensure(facts, source);
         if *to_offset < 0 || *from_offset < 0 {
             return Ok(false);
         }
         let (to_offset, from_offset) = (*to_offset as u64, *from_offset as u64);
         let (Some(target_contents), Some(source_contents)) =
-            (state.memory.get(target), state.memory.get(source))
+            (facts.memory.get(target), facts.memory.get(source))
         else {
             return Ok(true);
         };
-        let clash = target == source || self.may_overlap(target, source);
+        let clash = target == source || self.objects.may_overlap(target, source);
         if target_contents.real && source_contents.real && clash {
             return Ok(false);
         }
-        self.note_copy(target, to_offset, source, from_offset, size);
+        self.notes.copy((target, to_offset), (source, from_offset), size, self.objects);
         if !target_contents.real {
             let source_real = source_contents.real;
             for (at, size, held) in source_contents.pieces(from_offset, size) {
@@ -38,15 +45,15 @@ impl Evaluator<'_> {
                     None => Held::Value(Value::undef(&Type::Int(8)), 0),
                 };
                 if let Held::Copy(origin, _) = held {
-                    state.memory.note_copy(origin);
+                    facts.memory.note_copy(origin);
                 }
-                self.put(state, target, to_offset + at, size, held);
+                self.put(facts, target, to_offset + at, size, held);
             }
             return Ok(true);
         }
         // What the source holds may be copies of the very bytes that are written; these are saved first.
-        self.before_write(state, to, Some(size))?;
-        let Some(source_contents) = state.memory.get(source) else { return Ok(true) };
+        self.before_write(facts, to, Some(size))?;
+        let Some(source_contents) = facts.memory.get(source) else { return Ok(true) };
         let source_real = source_contents.real;
         if source_real && clash {
             return Ok(false);
@@ -55,16 +62,16 @@ impl Evaluator<'_> {
         let mut known = Vec::new();
         for (at, size, held) in joined(pieces, source_real.then_some((source, from_offset))) {
             let place = to_offset + at;
-            self.write_held(state, &Value::Pointer(target, 0), place, size, &held)?;
+            self.write_held(facts, &Value::Pointer(target, 0), place, size, &held)?;
             known.push((place, size, held));
         }
-        self.after_write(state, to, size);
+        self.after_write(facts, to, size);
         for (place, size, held) in known {
             if let Held::Value(value, 0) = &held
                 && !value.is_undef()
                 && self.type_of(value).store_size() == size
             {
-                self.put(state, target, place, size, held);
+                self.put(facts, target, place, size, held);
             }
         }
         Ok(true)
@@ -72,44 +79,50 @@ impl Evaluator<'_> {
 
     /// Copies a known number of bytes from an object that is only held to where it isn't known ("dynamic destination,
     /// static source", section 3.2.2): one copy from each origin, and the object itself is not needed.
-    pub fn copy_out(&mut self, state: &mut State, to: &Value, from: &Value, size: u64) -> Result<bool, Stop> {
+    pub(super) fn copy_out(
+        &mut self,
+        facts: &mut Facts,
+        to: &Value,
+        from: &Value,
+        size: u64,
+    ) -> Result<bool, Stop> {
         let (Value::Dynamic(_), Value::Pointer(source, offset)) = (to, from) else { return Ok(false) };
         let (source, offset) = (*source, *offset);
-        self.ensure(state, source);
-        let held = |state: &State| state.memory.get(source).is_some_and(|contents| !contents.real);
-        if offset < 0 || !held(state) {
+        self.ensure(facts, source);
+        let held = |facts: &Facts| facts.memory.get(source).is_some_and(|contents| !contents.real);
+        if offset < 0 || !held(facts) {
             return Ok(false);
         }
         if let Some(object) = self.pointee(to) {
-            self.materialise(state, object)?;
+            self.materialise(facts, object)?;
         }
         // Origins that may be overwritten are saved; what is left can be copied piece by piece.
-        self.before_write(state, to, Some(size))?;
-        if !held(state) {
+        self.before_write(facts, to, Some(size))?;
+        if !held(facts) {
             return Ok(false);
         }
-        let pieces = state.memory.get(source).map(|c| c.pieces(offset as u64, size)).unwrap_or_default();
+        let pieces = facts.memory.get(source).map(|c| c.pieces(offset as u64, size)).unwrap_or_default();
         for (at, size, held) in joined(pieces, None) {
-            self.write_held(state, to, at, size, &held)?;
+            self.write_held(facts, to, at, size, &held)?;
         }
-        self.after_write(state, to, size);
+        self.after_write(facts, to, size);
         Ok(true)
     }
 
     /// Sets a known number of bytes at a known place to a known byte.
-    pub fn fill(&mut self, state: &mut State, to: &Value, byte: u8, size: u64) -> Result<bool, Stop> {
+    pub(super) fn fill(&mut self, facts: &mut Facts, to: &Value, byte: u8, size: u64) -> Result<bool, Stop> {
         let Value::Pointer(object, offset) = *to else { return Ok(false) };
         if offset < 0 {
             return Ok(false);
         }
-        self.ensure(state, object);
-        let Some(contents) = state.memory.get(object) else { return Ok(true) };
+        self.ensure(facts, object);
+        let Some(contents) = facts.memory.get(object) else { return Ok(true) };
         if contents.real {
-            self.before_write(state, to, Some(size))?;
-            self.write_held(state, to, 0, size, &Held::Fill(byte))?;
-            self.after_write(state, to, size);
+            self.before_write(facts, to, Some(size))?;
+            self.write_held(facts, to, 0, size, &Held::Fill(byte))?;
+            self.after_write(facts, to, size);
         }
-        self.put(state, object, offset as u64, size, Held::Fill(byte));
+        self.put(facts, object, offset as u64, size, Held::Fill(byte));
         Ok(true)
     }
 }

@@ -1,26 +1,28 @@
-//! From what is known of a value to an operand of the residual program, and the other way.
+//! Converts known values to operands of residual code, and back.
 
-use super::evaluator::{Evaluator, Stop};
-use super::memory::Held;
-use super::state::State;
-use super::value::{ObjectId, Value};
+use super::Machine;
+use crate::evaluate::facts::Facts;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Binary, Cast, Const, Op, Operand, Type, ValueId};
 use std::rc::Rc;
 
 /// Whether an operand gives an address away to code that the evaluator doesn't see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Leak {
+pub enum Leak {
     /// It is used at once, for an access or a comparison.
     No,
     /// It is stored, passed or returned.
     Yes,
 }
 
-impl Evaluator<'_> {
+impl Machine<'_> {
     /// A constant of the program as a value: addresses of global variables become pointers to objects.
     pub fn constant(&mut self, constant: &Const) -> Value {
         match constant {
-            Const::Global(global, offset) => Value::Pointer(self.global(*global), *offset),
+            Const::Global(global, offset) => {
+                Value::Pointer(self.objects.global_of(*global, self.task.module), *offset)
+            }
             Const::Address(64, inner) => match self.constant(inner) {
                 Value::Pointer(object, offset) => Value::Address(object, offset),
                 _ => Value::Const(constant.clone()),
@@ -55,14 +57,6 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What an operand of the instruction that a path stands at is known to be.
-    pub fn value(&mut self, state: &State, operand: &Operand) -> Value {
-        match operand {
-            Operand::Value(value) => state.frames[state.frames.len() - 1].values[value.0 as usize].clone(),
-            Operand::Const(constant) => self.constant(constant),
-        }
-    }
-
     /// The type of a value.
     pub fn type_of(&self, value: &Value) -> Type {
         match value {
@@ -78,8 +72,8 @@ impl Evaluator<'_> {
     }
 
     /// The residual address of an object's first byte.
-    pub fn base(&mut self, state: &State, object: ObjectId) -> Operand {
-        if let Some(base) = state.memory.get(object).and_then(|contents| contents.base) {
+    pub fn base(&mut self, facts: &Facts, object: ObjectId) -> Operand {
+        if let Some(base) = facts.memory.get(object).and_then(|contents| contents.base) {
             return Operand::Value(base);
         }
         self.fixed_base(object)
@@ -88,36 +82,36 @@ impl Evaluator<'_> {
     /// A value as an operand of the type that the program gives it.
     pub fn operand(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         value: &Value,
         ty: &Type,
         leak: Leak,
     ) -> Result<Operand, Stop> {
         if let (Leak::Yes, Some(object)) = (leak, value.object()) {
-            self.escape(state, object)?;
+            self.escape(facts, object)?;
         }
         Ok(match value {
             Value::Const(constant) => Operand::Const(constant.clone()),
             Value::Pointer(object, offset) => {
-                let base = self.base(state, *object);
-                self.residual.address(state.block, base, *offset, self.place)
+                let base = self.base(facts, *object);
+                self.residual.address(facts.block, base, *offset)
             }
             Value::Address(object, offset) => {
-                self.escape(state, *object)?;
+                self.escape(facts, *object)?;
                 let pointer =
-                    self.operand(state, &Value::Pointer(*object, *offset), &Type::Ptr, Leak::Yes)?;
-                Operand::Value(self.emit(state, Type::WORD, Op::Cast(Cast::PtrToInt, pointer)))
+                    self.operand(facts, &Value::Pointer(*object, *offset), &Type::Ptr, Leak::Yes)?;
+                Operand::Value(self.emit(facts, Type::WORD, Op::Cast(Cast::PtrToInt, pointer)))
             }
             Value::Dynamic(value) => Operand::Value(*value),
             Value::Aggregate(fields) => {
                 let Type::Struct { fields: types, .. } = self.aggregate_type(ty, fields.len()) else {
-                    return Err(Stop::Fail(format!("a value of type {ty:?} is made of fields")));
+                    return Err(Stop::Fail(format!("a value of type {ty} is made of fields")));
                 };
                 let mut whole = Operand::Const(Const::Undef(ty.clone()));
                 for (at, (field, field_ty)) in fields.iter().zip(types.iter()).enumerate() {
-                    let field = self.operand(state, field, field_ty, leak)?;
+                    let field = self.operand(facts, field, field_ty, leak)?;
                     let op = Op::InsertValue(whole, field, vec![at as u32]);
-                    whole = Operand::Value(self.emit(state, ty.clone(), op));
+                    whole = Operand::Value(self.emit(facts, ty.clone(), op));
                 }
                 whole
             }
@@ -134,62 +128,56 @@ impl Evaluator<'_> {
     }
 
     /// Appends an instruction of the residual program to a path.
-    pub fn emit(&mut self, state: &State, ty: Type, op: Op) -> ValueId {
-        self.residual.emit(state.block, ty, op, self.place)
+    pub fn emit(&mut self, facts: &Facts, ty: Type, op: Op) -> ValueId {
+        self.residual.emit(facts.block, ty, op)
     }
 
     /// Appends an instruction without a result.
-    pub fn effect(&mut self, state: &State, op: Op) {
-        self.residual.effect(state.block, op, self.place);
-    }
-
-    /// One byte of a value as it lies in memory, if it is known.
-    pub fn known_byte(value: &Value, byte: u32) -> Option<u8> {
-        let bits = match value {
-            Value::Const(Const::Int { value, .. }) => *value,
-            Value::Const(Const::Float(bits)) => u128::from(*bits),
-            Value::Const(Const::Double(bits)) => u128::from(*bits),
-            Value::Const(Const::Null | Const::Undef(_) | Const::Zero(_)) => 0,
-            _ => return None,
-        };
-        Some(if byte < 16 { (bits >> (byte * 8)) as u8 } else { 0 })
+    pub fn effect(&mut self, facts: &Facts, op: Op) {
+        self.residual.effect(facts.block, op);
     }
 
     /// A value as an integer of its size in the residual program.
-    fn as_bits(&mut self, state: &mut State, value: &Value) -> Result<(Operand, u32), Stop> {
+    fn as_bits(&mut self, facts: &mut Facts, value: &Value) -> Result<(Operand, u32), Stop> {
         let ty = self.type_of(value);
         let bits = ty.store_size() as u32 * 8;
-        let operand = self.operand(state, value, &ty, Leak::Yes)?;
+        let operand = self.operand(facts, value, &ty, Leak::Yes)?;
         let wide = Type::Int(bits);
         let operand = match ty {
             Type::Int(width) if width == bits => operand,
-            Type::Int(_) => Operand::Value(self.emit(state, wide, Op::Cast(Cast::ZExt, operand))),
-            Type::Ptr => Operand::Value(self.emit(state, wide, Op::Cast(Cast::PtrToInt, operand))),
+            Type::Int(_) => Operand::Value(self.emit(facts, wide, Op::Cast(Cast::ZExt, operand))),
+            Type::Ptr => Operand::Value(self.emit(facts, wide, Op::Cast(Cast::PtrToInt, operand))),
             Type::Float | Type::Double => {
-                Operand::Value(self.emit(state, wide, Op::Cast(Cast::BitCast, operand)))
+                Operand::Value(self.emit(facts, wide, Op::Cast(Cast::BitCast, operand)))
             }
-            _ => return Err(Stop::Fail(format!("part of a value of type {ty:?} is needed"))),
+            _ => return Err(Stop::Fail(format!("a part of a value of type {ty} is needed"))),
         };
         Ok((operand, bits))
     }
 
     /// Some bytes of a value as an integer of that size.
-    pub fn part(&mut self, state: &mut State, value: &Value, start: u32, size: u64) -> Result<Value, Stop> {
+    pub(super) fn part(
+        &mut self,
+        facts: &mut Facts,
+        value: &Value,
+        start: u32,
+        size: u64,
+    ) -> Result<Value, Stop> {
         let width = size as u32 * 8;
         let known: Option<u128> = (0..size as u32)
-            .map(|byte| Self::known_byte(value, start + byte).map(|b| u128::from(b) << (byte * 8)))
+            .map(|byte| value.known_byte(start + byte).map(|b| u128::from(b) << (byte * 8)))
             .sum();
         if let Some(known) = known {
             return Ok(Value::int(width, known));
         }
-        let (mut operand, bits) = self.as_bits(state, value)?;
+        let (mut operand, bits) = self.as_bits(facts, value)?;
         if start > 0 {
             let by = Operand::Const(Const::int(bits, u128::from(start) * 8));
             operand =
-                Operand::Value(self.emit(state, Type::Int(bits), Op::Binary(Binary::LShr, operand, by)));
+                Operand::Value(self.emit(facts, Type::Int(bits), Op::Binary(Binary::LShr, operand, by)));
         }
         if width < bits {
-            operand = Operand::Value(self.emit(state, Type::Int(width), Op::Cast(Cast::Trunc, operand)));
+            operand = Operand::Value(self.emit(facts, Type::Int(width), Op::Cast(Cast::Trunc, operand)));
         }
         Ok(match operand {
             Operand::Value(value) => Value::Dynamic(value),
@@ -198,7 +186,7 @@ impl Evaluator<'_> {
     }
 
     /// A value as another type of the same size, as memory would do it.
-    pub fn reinterpret(&mut self, state: &mut State, value: Value, ty: &Type) -> Result<Value, Stop> {
+    pub fn reinterpret(&mut self, facts: &mut Facts, value: Value, ty: &Type) -> Result<Value, Stop> {
         let from = self.type_of(&value);
         if from == *ty {
             return Ok(value);
@@ -221,16 +209,16 @@ impl Evaluator<'_> {
             (Value::Const(Const::Double(value)), Type::Int(bits)) => Value::int(*bits, u128::from(*value)),
             (Value::Const(Const::Float(value)), Type::Int(bits)) => Value::int(*bits, u128::from(*value)),
             _ => {
-                let (operand, bits) = self.as_bits(state, &value)?;
+                let (operand, bits) = self.as_bits(facts, &value)?;
                 let op = match ty {
                     Type::Int(width) if *width == bits => return Ok(self.known_or_dynamic(operand)),
                     Type::Int(width) if *width < bits => Op::Cast(Cast::Trunc, operand),
                     Type::Int(_) => Op::Cast(Cast::ZExt, operand),
                     Type::Ptr => Op::Cast(Cast::IntToPtr, operand),
                     Type::Float | Type::Double => Op::Cast(Cast::BitCast, operand),
-                    _ => return Err(Stop::Fail(format!("bytes of type {from:?} are read as {ty:?}"))),
+                    _ => return Err(Stop::Fail(format!("bytes of type {from} are read as {ty}"))),
                 };
-                Value::Dynamic(self.emit(state, ty.clone(), op))
+                Value::Dynamic(self.emit(facts, ty.clone(), op))
             }
         })
     }
@@ -243,37 +231,48 @@ impl Evaluator<'_> {
         }
     }
 
-    /// What a value looks like as the contents of a cell.
-    pub fn held(value: Value) -> Held {
-        Held::Value(value, 0)
-    }
-
-    /// The object that a residual pointer is known to point into.
-    pub fn pointee(&self, value: &Value) -> Option<ObjectId> {
-        match value {
-            Value::Pointer(object, _) => Some(*object),
-            Value::Dynamic(value) => self.pointees.get(value).copied(),
-            _ => None,
-        }
-    }
-
     /// The fields of a structure held as a value.
-    pub fn fields(&mut self, state: &mut State, value: &Value, ty: &Type) -> Result<Rc<[Value]>, Stop> {
+    pub fn fields(&mut self, facts: &mut Facts, value: &Value, ty: &Type) -> Result<Rc<[Value]>, Stop> {
         if let Value::Aggregate(fields) = value {
             return Ok(fields.clone());
         }
         let types: Vec<Type> = match ty {
             Type::Struct { fields, .. } => fields.to_vec(),
             Type::Array(count, element) => vec![(**element).clone(); *count as usize],
-            _ => return Err(Stop::Fail(format!("a field of a value of type {ty:?}"))),
+            _ => return Err(Stop::Fail(format!("a field of a value of type {ty} is needed"))),
         };
         if value.is_undef() {
             return Ok(types.iter().map(Value::undef).collect());
         }
-        let whole = self.operand(state, value, ty, Leak::Yes)?;
+        let whole = self.operand(facts, value, ty, Leak::Yes)?;
         let fields = types.into_iter().enumerate().map(|(at, ty)| {
-            Value::Dynamic(self.emit(state, ty, Op::ExtractValue(whole.clone(), vec![at as u32])))
+            Value::Dynamic(self.emit(facts, ty, Op::ExtractValue(whole.clone(), vec![at as u32])))
         });
         Ok(fields.collect())
+    }
+
+    /// A structure or array with one field changed.
+    pub fn insert(
+        &mut self,
+        facts: &mut Facts,
+        whole: &Value,
+        field: Value,
+        path: &[u32],
+        ty: &Type,
+    ) -> Result<Value, Stop> {
+        let Some((at, rest)) = path.split_first() else { return Ok(field) };
+        let mut fields = self.fields(facts, whole, ty)?.to_vec();
+        let inner = fields[*at as usize].clone();
+        fields[*at as usize] = self.insert(facts, &inner, field, rest, &field_type(ty, *at))?;
+        Ok(Value::Aggregate(fields.into()))
+    }
+}
+
+/// The type of a field of a structure or array.
+pub fn field_type(ty: &Type, at: u32) -> Type {
+    match ty {
+        Type::Struct { fields, .. } => fields[at as usize].clone(),
+        Type::Array(_, element) => (**element).clone(),
+        _ => Type::Void,
     }
 }

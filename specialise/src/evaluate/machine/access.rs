@@ -1,44 +1,45 @@
-//! Loads and stores: what is done to memory that is only held, and what is left to the residual program.
+//! Loads and stores: those of held memory are done here, the others become residual code.
 
-use super::evaluator::{Evaluator, Stop};
-use super::memory::Held;
+use super::Machine;
 use super::operands::Leak;
-use super::state::State;
-use super::value::{ObjectId, Value};
+use crate::evaluate::facts::Facts;
+use crate::evaluate::memory::Held;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Access, Binary, Cast, Op, Operand, Type, ValueId};
 use std::rc::Rc;
 
-impl Evaluator<'_> {
+impl Machine<'_> {
     /// Reads a value of a type.
     pub fn load(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         from: &Value,
         ty: &Type,
         access: Access,
         align: u64,
     ) -> Result<Value, Stop> {
         if access != Access::Plain {
-            return self.load_as_it_stands(state, from, ty, access, align);
+            return self.load_as_it_stands(facts, from, ty, access, align);
         }
-        let Value::Pointer(object, offset) = *from else { return self.load_anywhere(state, from, ty, align) };
-        self.ensure(state, object);
+        let Value::Pointer(object, offset) = *from else { return self.load_anywhere(facts, from, ty, align) };
+        self.ensure(facts, object);
         if !ty.is_scalar() {
-            return self.load_parts(state, object, offset, ty);
+            return self.load_parts(facts, object, offset, ty);
         }
         if offset < 0 {
-            self.materialise(state, object)?;
-            return self.load_anywhere(state, from, ty, align);
+            self.materialise(facts, object)?;
+            return self.load_anywhere(facts, from, ty, align);
         }
         let (offset, size) = (offset as u64, ty.store_size());
-        let Some(contents) = state.memory.get(object) else { return Ok(Value::undef(ty)) };
+        let Some(contents) = facts.memory.get(object) else { return Ok(Value::undef(ty)) };
         // The common case first: the value is there as it was stored.
         if let Some(cell) = contents.cells.get(&offset)
             && cell.size == size
             && let Held::Value(value, 0) = &cell.held
         {
             let value = value.clone();
-            return self.reinterpret(state, value, ty);
+            return self.reinterpret(facts, value, ty);
         }
         let real = contents.real;
         let pieces = contents.pieces(offset, size);
@@ -46,19 +47,19 @@ impl Evaluator<'_> {
             return Ok(Value::undef(ty));
         }
         if let [(_, _, Some(Held::Copy(origin, at)))] = pieces[..] {
-            let value = self.load(state, &Value::Pointer(origin, at as i64), ty, Access::Plain, 1)?;
-            self.put(state, object, offset, size, Self::held(value.clone()));
+            let value = self.load(facts, &Value::Pointer(origin, at as i64), ty, Access::Plain, 1)?;
+            self.put(facts, object, offset, size, Held::Value(value.clone(), 0));
             return Ok(value);
         }
         if real && pieces.iter().any(|(_, _, held)| !matches!(held, Some(Held::Value(..) | Held::Fill(_)))) {
-            return self.load_known_place(state, object, offset, ty, align);
+            return self.load_known_place(facts, object, offset, ty, align);
         }
-        self.assemble(state, object, offset, &pieces, ty)
+        self.assemble(facts, object, offset, &pieces, ty)
     }
 
     fn load_parts(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         object: ObjectId,
         offset: i64,
         ty: &Type,
@@ -70,14 +71,14 @@ impl Evaluator<'_> {
                 (0..*count).map(|at| (at * size, (**element).clone())).collect()
             }
             _ => {
-                self.materialise(state, object)?;
-                return self.load_anywhere(state, &Value::Pointer(object, offset), ty, 1);
+                self.materialise(facts, object)?;
+                return self.load_anywhere(facts, &Value::Pointer(object, offset), ty, 1);
             }
         };
         let mut values = Vec::new();
         for (at, ty) in parts {
             values.push(self.load(
-                state,
+                facts,
                 &Value::Pointer(object, offset + at as i64),
                 &ty,
                 Access::Plain,
@@ -90,21 +91,21 @@ impl Evaluator<'_> {
     /// A load from real memory of which nothing is known; what it gives is known from then on.
     pub(super) fn load_known_place(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         object: ObjectId,
         offset: u64,
         ty: &Type,
         align: u64,
     ) -> Result<Value, Stop> {
         let align = self.align_at(object, offset).max(align);
-        let from = self.operand(state, &Value::Pointer(object, offset as i64), &Type::Ptr, Leak::No)?;
+        let from = self.operand(facts, &Value::Pointer(object, offset as i64), &Type::Ptr, Leak::No)?;
         let op = Op::Load { from, align, access: Access::Plain };
-        let value = Value::Dynamic(self.emit(state, ty.clone(), op));
+        let value = Value::Dynamic(self.emit(facts, ty.clone(), op));
         if let Value::Dynamic(value) = value {
-            self.loaded.insert(value, (object, offset));
+            self.notes.loaded.insert(value, (object, offset));
         }
         if ty.bits() == ty.store_size() * 8 {
-            self.put(state, object, offset, ty.store_size(), Self::held(value.clone()));
+            self.put(facts, object, offset, ty.store_size(), Held::Value(value.clone(), 0));
         }
         Ok(value)
     }
@@ -112,51 +113,51 @@ impl Evaluator<'_> {
     /// A load through a pointer that is a value of the residual program.
     fn load_anywhere(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         from: &Value,
         ty: &Type,
         align: u64,
     ) -> Result<Value, Stop> {
         let pointee = self.pointee(from);
         if let Some(object) = pointee {
-            self.materialise(state, object)?;
+            self.materialise(facts, object)?;
         }
-        let from = self.operand(state, from, &Type::Ptr, Leak::No)?;
+        let from = self.operand(facts, from, &Type::Ptr, Leak::No)?;
         let Operand::Value(pointer) = from else {
-            return Ok(Value::Dynamic(self.emit_load(state, from, ty, align)));
+            return Ok(Value::Dynamic(self.emit_load(facts, from, ty, align)));
         };
-        if let Some(value) = state.seen.get(&pointer)
+        if let Some(value) = facts.seen.get(&pointer)
             && self.type_of(value) == *ty
         {
             return Ok(value.clone());
         }
-        let value = Value::Dynamic(self.emit_load(state, from, ty, align));
+        let value = Value::Dynamic(self.emit_load(facts, from, ty, align));
         // Of what an object holds its cells know more.
         if pointee.is_none() {
-            Rc::make_mut(&mut state.seen).edit(|seen| seen.insert(pointer, value.clone()));
+            Rc::make_mut(&mut facts.seen).edit(|seen| seen.insert(pointer, value.clone()));
         }
         Ok(value)
     }
 
-    fn emit_load(&mut self, state: &mut State, from: Operand, ty: &Type, align: u64) -> ValueId {
-        self.emit(state, ty.clone(), Op::Load { from, align, access: Access::Plain })
+    fn emit_load(&mut self, facts: &mut Facts, from: Operand, ty: &Type, align: u64) -> ValueId {
+        self.emit(facts, ty.clone(), Op::Load { from, align, access: Access::Plain })
     }
 
     fn load_as_it_stands(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         from: &Value,
         ty: &Type,
         access: Access,
         align: u64,
     ) -> Result<Value, Stop> {
         if let Some(object) = self.pointee(from) {
-            self.materialise(state, object)?;
+            self.materialise(facts, object)?;
         }
-        let from = self.operand(state, from, &Type::Ptr, Leak::No)?;
-        let value = Value::Dynamic(self.emit(state, ty.clone(), Op::Load { from, align, access }));
+        let from = self.operand(facts, from, &Type::Ptr, Leak::No)?;
+        let value = Value::Dynamic(self.emit(facts, ty.clone(), Op::Load { from, align, access }));
         if access == Access::Atomic {
-            self.clobber_escaped(state)?;
+            self.clobber_escaped(facts)?;
         }
         Ok(value)
     }
@@ -164,7 +165,7 @@ impl Evaluator<'_> {
     /// A value made of the bytes of several cells.
     fn assemble(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         object: ObjectId,
         offset: u64,
         pieces: &[(u64, u64, Option<Held>)],
@@ -172,48 +173,48 @@ impl Evaluator<'_> {
     ) -> Result<Value, Stop> {
         let size = ty.store_size();
         if size > 16 {
-            self.materialise(state, object)?;
-            return self.load_known_place(state, object, offset, ty, 1);
+            self.materialise(facts, object)?;
+            return self.load_known_place(facts, object, offset, ty, 1);
         }
         if let Some(known) = known_bytes(pieces) {
-            return self.reinterpret(state, Value::int(size as u32 * 8, known), ty);
+            return self.reinterpret(facts, Value::int(size as u32 * 8, known), ty);
         }
         if pieces.iter().any(|(_, _, held)| matches!(held, Some(Held::Copy(..)))) {
             for (at, size, held) in pieces {
                 if let Some(Held::Copy(..)) = held {
-                    self.settle(state, object, offset + at, *size)?;
+                    self.settle(facts, object, offset + at, *size)?;
                 }
             }
-            let pieces = state.memory.get(object).map(|c| c.pieces(offset, size)).unwrap_or_default();
-            return self.assemble(state, object, offset, &pieces, ty);
+            let pieces = facts.memory.get(object).map(|c| c.pieces(offset, size)).unwrap_or_default();
+            return self.assemble(facts, object, offset, &pieces, ty);
         }
-        if let Some(whole) = self.whole_origin(state, pieces, size) {
-            return self.reinterpret(state, whole, ty);
+        if let Some(whole) = self.whole_origin(facts, pieces, size) {
+            return self.reinterpret(facts, whole, ty);
         }
         let width = Type::Int(size as u32 * 8);
         let mut sum: Option<Value> = None;
         for (at, piece_size, held) in pieces {
             let part = match held {
-                Some(Held::Value(value, start)) => self.part(state, value, *start, *piece_size)?,
+                Some(Held::Value(value, start)) => self.part(facts, value, *start, *piece_size)?,
                 Some(Held::Fill(byte)) => Value::int(*piece_size as u32 * 8, repeated(*byte, *piece_size)),
                 _ => continue,
             };
-            let part = self.cast(state, Cast::ZExt, part, &width)?;
+            let part = self.cast(facts, Cast::ZExt, part, &width)?;
             let by = Value::int(size as u32 * 8, u128::from(at * 8));
-            let part = self.binary(state, Binary::Shl, part, by, &width)?;
+            let part = self.binary(facts, Binary::Shl, part, by, &width)?;
             sum = Some(match sum {
                 None => part,
-                Some(sum) => self.binary(state, Binary::Or, sum, part, &width)?,
+                Some(sum) => self.binary(facts, Binary::Or, sum, part, &width)?,
             });
         }
         let whole = sum.unwrap_or_else(|| Value::undef(&width));
-        self.reinterpret(state, whole, ty)
+        self.reinterpret(facts, whole, ty)
     }
 
     /// If the bytes are all those of one value in their order, or in the opposite one: that value, or its swap.
     fn whole_origin(
         &mut self,
-        state: &State,
+        facts: &Facts,
         pieces: &[(u64, u64, Option<Held>)],
         size: u64,
     ) -> Option<Value> {
@@ -237,14 +238,15 @@ impl Evaluator<'_> {
             return None;
         }
         let name = format!("llvm.bswap.i{}", size * 8);
-        let swap = self.intrinsic(&name, std::slice::from_ref(&whole), &whole, vec![Operand::Value(root)]);
-        Some(Value::Dynamic(self.emit(state, whole, swap)))
+        let swap =
+            self.program.intrinsic(&name, std::slice::from_ref(&whole), &whole, vec![Operand::Value(root)]);
+        Some(Value::Dynamic(self.emit(facts, whole, swap)))
     }
 
     /// Writes a value of a type.
     pub fn store(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         to: &Value,
         value: Value,
         ty: &Type,
@@ -255,34 +257,35 @@ impl Evaluator<'_> {
             && let Value::Pointer(object, offset) = *to
             && offset >= 0
         {
-            self.note_store(object, offset as u64, &value, ty.store_size());
-            self.ensure(state, object);
-            let Some(contents) = state.memory.get(object) else { return Ok(()) };
+            let place = (object, offset as u64);
+            self.notes.store(place, &value, ty.store_size(), &self.residual, self.objects);
+            self.ensure(facts, object);
+            let Some(contents) = facts.memory.get(object) else { return Ok(()) };
             if !contents.real {
-                return self.hold(state, object, offset as u64, value, ty);
+                return self.hold(facts, object, offset as u64, value, ty);
             }
         }
         let size = ty.store_size();
-        self.before_write(state, to, Some(size))?;
-        let operand = self.operand(state, &value, ty, Leak::Yes)?;
+        self.before_write(facts, to, Some(size))?;
+        let operand = self.operand(facts, &value, ty, Leak::Yes)?;
         if let Some(object) = self.pointee(to) {
-            self.materialise(state, object)?;
+            self.materialise(facts, object)?;
         }
-        let address = self.operand(state, to, &Type::Ptr, Leak::No)?;
+        let address = self.operand(facts, to, &Type::Ptr, Leak::No)?;
         let align = match to {
             Value::Pointer(object, offset) => self.align_at(*object, *offset as u64).max(align),
             _ => align,
         };
-        self.effect(state, Op::Store { value: operand, to: address, align, access });
-        self.after_write(state, to, size);
+        self.effect(facts, Op::Store { value: operand, to: address, align, access });
+        self.after_write(facts, to, size);
         if access == Access::Atomic {
-            self.clobber_escaped(state)?;
+            self.clobber_escaped(facts)?;
         }
         if let (Value::Pointer(object, offset), true, Access::Plain) = (to, ty.is_scalar(), access)
             && *offset >= 0
             && ty.bits() == size * 8
         {
-            self.put(state, *object, *offset as u64, size, Self::held(value));
+            self.put(facts, *object, *offset as u64, size, Held::Value(value, 0));
         }
         Ok(())
     }
@@ -290,7 +293,7 @@ impl Evaluator<'_> {
     /// A store to an object that is only held.
     fn hold(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         object: ObjectId,
         offset: u64,
         value: Value,
@@ -300,17 +303,17 @@ impl Evaluator<'_> {
             if value.is_undef() {
                 return Ok(());
             }
-            let fields = self.fields(state, &value, ty)?;
+            let fields = self.fields(facts, &value, ty)?;
             let parts: Vec<(u64, Type)> = match ty {
                 Type::Struct { fields, .. } => ty.offsets().into_iter().zip(fields.iter().cloned()).collect(),
                 Type::Array(_, element) => {
                     let size = element.layout().size;
                     (0..fields.len() as u64).map(|at| (at * size, (**element).clone())).collect()
                 }
-                _ => return Err(Stop::Fail(format!("a store of a value of type {ty:?}"))),
+                _ => return Err(Stop::Fail(format!("a value of type {ty} is stored"))),
             };
             for ((at, ty), field) in parts.into_iter().zip(fields.iter()) {
-                self.hold(state, object, offset + at, field.clone(), &ty)?;
+                self.hold(facts, object, offset + at, field.clone(), &ty)?;
             }
             return Ok(());
         }
@@ -318,24 +321,24 @@ impl Evaluator<'_> {
         let value = if ty.bits() == size * 8 {
             value
         } else {
-            self.cast(state, Cast::ZExt, value, &Type::Int(size as u32 * 8))?
+            self.cast(facts, Cast::ZExt, value, &Type::Int(size as u32 * 8))?
         };
-        self.put(state, object, offset, size, Self::held(value));
+        self.put(facts, object, offset, size, Held::Value(value, 0));
         Ok(())
     }
 
-    pub(super) fn put(&mut self, state: &mut State, object: ObjectId, offset: u64, size: u64, held: Held) {
+    pub(super) fn put(&mut self, facts: &mut Facts, object: ObjectId, offset: u64, size: u64, held: Held) {
         if self.initialising {
-            self.learnt.initialised.insert(object);
+            self.initial.changed.insert(object);
         }
-        if let Some(contents) = state.memory.get_mut(object) {
+        if let Some(contents) = facts.memory.get_mut(object) {
             contents.put(offset, size, held);
         }
     }
 
     /// What the address of a byte of an object is a multiple of.
-    pub fn align_at(&self, object: ObjectId, offset: u64) -> u64 {
-        let align = self.learnt.objects.origin(object).align.max(1);
+    pub(super) fn align_at(&self, object: ObjectId, offset: u64) -> u64 {
+        let align = self.objects.origin(object).align.max(1);
         if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
     }
 }
@@ -363,7 +366,7 @@ fn known_bytes(pieces: &[(u64, u64, Option<Held>)]) -> Option<u128> {
             let value = match held {
                 None => 0,
                 Some(Held::Fill(value)) => *value,
-                Some(Held::Value(value, start)) => Evaluator::known_byte(value, start + byte as u32)?,
+                Some(Held::Value(value, start)) => value.known_byte(start + byte as u32)?,
                 Some(Held::Copy(..)) => return None,
             };
             sum |= u128::from(value) << ((at + byte) * 8);

@@ -1,10 +1,13 @@
-//! Functions of the C library and intrinsics of LLVM that are done here, because their meaning is fixed.
+//! Functions of the C library and intrinsics of LLVM that are evaluated here, because their meaning is fixed.
 
-use super::evaluator::{Evaluator, Stop};
-use super::memory::Held;
+use super::Machine;
 use super::operands::Leak;
-use super::state::State;
-use super::value::Value;
+use crate::evaluate::arithmetic::binary;
+use crate::evaluate::facts::Facts;
+use crate::evaluate::memory::Held;
+use crate::evaluate::objects::Site;
+use crate::evaluate::stop::Stop;
+use crate::evaluate::value::Value;
 use crate::ir::{Binary, Cast, Compare, Const, Instruction, Op, Operand, Type, signed};
 
 /// The functions of the C library that are done here.
@@ -13,82 +16,83 @@ const LIBRARY: [&str; 12] = [
     "calloc", "free",
 ];
 
-impl Evaluator<'_> {
+impl Machine<'_> {
     /// Library functions and intrinsics; none if the call is not one of them, or not one that can be done here.
-    pub(super) fn library(
+    pub fn library(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
+        site: Site,
         instruction: &Instruction,
         name: &str,
         args: &[Value],
     ) -> Result<Option<Value>, Stop> {
         let nothing = Value::undef(&Type::Int(1));
         if let Some(intrinsic) = name.strip_prefix("llvm.") {
-            return self.llvm(state, instruction, intrinsic, args);
+            return self.llvm(facts, instruction, intrinsic, args);
         }
-        if !LIBRARY.contains(&name) || self.is_defined(name) {
+        if !LIBRARY.contains(&name) || self.program.is_defined(name) {
             return Ok(None);
         }
         let size = |at: usize| args.get(at).and_then(Value::known_int).map(|n| n as u64);
         match (name, args) {
             ("memcpy" | "memmove", [to, from, size]) => {
-                self.copy_bytes(state, to, from, size)?;
+                self.copy_bytes(facts, to, from, size)?;
                 Ok(Some(to.clone()))
             }
             ("bcopy", [from, to, size]) => {
-                self.copy_bytes(state, to, from, size)?;
+                self.copy_bytes(facts, to, from, size)?;
                 Ok(Some(nothing))
             }
             ("memset", [to, byte, size]) => {
-                let byte = self.cast(state, Cast::Trunc, byte.clone(), &Type::Int(8))?;
-                self.set_bytes(state, to, &byte, size)?;
+                let byte = self.cast(facts, Cast::Trunc, byte.clone(), &Type::Int(8))?;
+                self.set_bytes(facts, to, &byte, size)?;
                 Ok(Some(to.clone()))
             }
             ("bzero", [to, size]) => {
-                self.set_bytes(state, to, &Value::int(8, 0), size)?;
+                self.set_bytes(facts, to, &Value::int(8, 0), size)?;
                 Ok(Some(nothing))
             }
             ("strlen", [text]) => {
-                Ok(self.known_string(state, text).map(|text| Value::int(64, text.len() as u128)))
+                Ok(self.known_string(facts, text).map(|text| Value::int(64, text.len() as u128)))
             }
             ("memcmp" | "bcmp", [a, b, _]) => {
                 let Some(size) = size(2).filter(|size| *size <= 256) else { return Ok(None) };
                 if size == 0 {
                     return Ok(Some(Value::int(32, 0)));
                 }
-                let (Some(a), Some(b)) = (self.known_text(state, a, size), self.known_text(state, b, size))
+                let (Some(a), Some(b)) = (self.known_text(facts, a, size), self.known_text(facts, b, size))
                 else {
                     return Ok(None);
                 };
                 Ok(Some(Value::int(32, a.cmp(&b) as i32 as u128)))
             }
             ("strcmp", [a, b]) => {
-                let (Some(a), Some(b)) = (self.known_string(state, a), self.known_string(state, b)) else {
+                let (Some(a), Some(b)) = (self.known_string(facts, a), self.known_string(facts, b)) else {
                     return Ok(None);
                 };
                 Ok(Some(Value::int(32, a.cmp(&b) as i32 as u128)))
             }
-            ("malloc", [_]) => self.allocate(state, instruction, args, size(0), None),
+            ("malloc", [_]) => self.allocate(facts, site, instruction, args, size(0), None),
             ("calloc", [_, _]) => {
                 let bytes = size(0).zip(size(1)).and_then(|(count, size)| count.checked_mul(size));
-                self.allocate(state, instruction, args, bytes, Some(0))
+                self.allocate(facts, site, instruction, args, bytes, Some(0))
             }
-            ("free", [pointer]) => self.free(state, instruction, pointer),
+            ("free", [pointer]) => self.free(facts, instruction, pointer),
             _ => Ok(None),
         }
     }
 
     /// The bytes at a place, if all of them are known.
-    pub(super) fn known_text(&mut self, state: &mut State, at: &Value, size: u64) -> Option<Vec<u8>> {
+    fn known_text(&mut self, facts: &mut Facts, at: &Value, size: u64) -> Option<Vec<u8>> {
         let Value::Pointer(object, offset) = at else { return None };
-        self.ensure(state, *object);
-        let contents = state.memory.get(*object)?;
+        self.ensure(facts, *object);
+        let contents = facts.memory.get(*object)?;
         let mut bytes = Vec::new();
         for (_, size, held) in contents.pieces(u64::try_from(*offset).ok()?, size) {
             for byte in 0..size {
                 bytes.push(match held.as_ref()? {
                     Held::Fill(byte) => *byte,
-                    Held::Value(value, start) => Self::known_byte(value, start + byte as u32)?,
+                    Held::Value(value, start) => value.known_byte(start + byte as u32)?,
                     Held::Copy(..) => return None,
                 });
             }
@@ -96,11 +100,11 @@ impl Evaluator<'_> {
         Some(bytes)
     }
 
-    pub(super) fn known_string(&mut self, state: &mut State, at: &Value) -> Option<Vec<u8>> {
+    fn known_string(&mut self, facts: &mut Facts, at: &Value) -> Option<Vec<u8>> {
         let Value::Pointer(object, offset) = *at else { return None };
         let mut text = Vec::new();
         loop {
-            let byte = self.known_text(state, &Value::Pointer(object, offset + text.len() as i64), 1)?[0];
+            let byte = self.known_text(facts, &Value::Pointer(object, offset + text.len() as i64), 1)?[0];
             if byte == 0 {
                 return Some(text);
             }
@@ -109,70 +113,65 @@ impl Evaluator<'_> {
     }
 
     /// Copies bytes, here if their number and places are known.
-    pub(super) fn copy_bytes(
+    pub fn copy_bytes(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         to: &Value,
         from: &Value,
         size: &Value,
     ) -> Result<(), Stop> {
         if let Some(size) = size.known_int() {
             let known = size as u64;
-            if size == 0 || self.copy(state, to, from, known)? || self.copy_out(state, to, from, known)? {
+            if size == 0 || self.copy(facts, to, from, known)? || self.copy_out(facts, to, from, known)? {
                 return Ok(());
             }
         }
-        self.before_write(state, to, size.known_int().map(|n| n as u64))?;
+        self.before_write(facts, to, size.known_int().map(|n| n as u64))?;
         for pointer in [to, from] {
             if let Some(object) = self.pointee(pointer) {
-                self.materialise(state, object)?;
+                self.materialise(facts, object)?;
             }
         }
         let name = match (self.pointee(to), self.pointee(from)) {
-            (Some(a), Some(b)) if a != b && !self.may_overlap(a, b) => "memcpy",
+            (Some(a), Some(b)) if a != b && !self.objects.may_overlap(a, b) => "memcpy",
             _ => "memmove",
         };
         let operands = vec![
-            self.operand(state, to, &Type::Ptr, Leak::No)?,
-            self.operand(state, from, &Type::Ptr, Leak::No)?,
-            self.operand(state, size, &Type::WORD, Leak::No)?,
+            self.operand(facts, to, &Type::Ptr, Leak::No)?,
+            self.operand(facts, from, &Type::Ptr, Leak::No)?,
+            self.operand(facts, size, &Type::WORD, Leak::No)?,
         ];
-        self.emit_memory_call(state, name, operands)?;
-        self.after_write(state, to, size.known_int().map_or(u64::MAX, |n| n as u64));
+        self.emit_memory_call(facts, name, operands);
+        self.after_write(facts, to, size.known_int().map_or(u64::MAX, |n| n as u64));
         Ok(())
     }
 
     /// Sets bytes, here if their number, place and value are known.
-    pub(super) fn set_bytes(
-        &mut self,
-        state: &mut State,
-        to: &Value,
-        byte: &Value,
-        size: &Value,
-    ) -> Result<(), Stop> {
+    fn set_bytes(&mut self, facts: &mut Facts, to: &Value, byte: &Value, size: &Value) -> Result<(), Stop> {
         if let (Some(byte), Some(size)) = (byte.known_int(), size.known_int())
-            && (size == 0 || self.fill(state, to, byte as u8, size as u64)?)
+            && (size == 0 || self.fill(facts, to, byte as u8, size as u64)?)
         {
             return Ok(());
         }
-        self.before_write(state, to, size.known_int().map(|n| n as u64))?;
+        self.before_write(facts, to, size.known_int().map(|n| n as u64))?;
         if let Some(object) = self.pointee(to) {
-            self.materialise(state, object)?;
+            self.materialise(facts, object)?;
         }
         let operands = vec![
-            self.operand(state, to, &Type::Ptr, Leak::No)?,
-            self.operand(state, byte, &Type::Int(8), Leak::No)?,
-            self.operand(state, size, &Type::WORD, Leak::No)?,
+            self.operand(facts, to, &Type::Ptr, Leak::No)?,
+            self.operand(facts, byte, &Type::Int(8), Leak::No)?,
+            self.operand(facts, size, &Type::WORD, Leak::No)?,
         ];
-        self.emit_memory_call(state, "memset", operands)?;
-        self.after_write(state, to, size.known_int().map_or(u64::MAX, |n| n as u64));
+        self.emit_memory_call(facts, "memset", operands);
+        self.after_write(facts, to, size.known_int().map_or(u64::MAX, |n| n as u64));
         Ok(())
     }
 
     /// Memory of known size from the allocator: followed like a local variable until its address is given away.
-    pub(super) fn allocate(
+    fn allocate(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
+        site: Site,
         instruction: &Instruction,
         args: &[Value],
         size: Option<u64>,
@@ -183,7 +182,7 @@ impl Evaluator<'_> {
         let Operand::Const(callee) = callee else { return Ok(None) };
         let mut operands = Vec::new();
         for arg in args {
-            operands.push(self.operand(state, arg, &Type::WORD, Leak::No)?);
+            operands.push(self.operand(facts, arg, &Type::WORD, Leak::No)?);
         }
         let op = Op::Call {
             callee: Operand::Const(callee.clone()),
@@ -191,39 +190,39 @@ impl Evaluator<'_> {
             variadic: None,
             attributes: attributes.clone(),
         };
-        let base = self.emit(state, Type::Ptr, op);
-        let object = self.allocated(state, size, filled, base);
+        let base = self.emit(facts, Type::Ptr, op);
+        let object = self.allocated(facts, site, size, filled, base);
         Ok(Some(Value::Pointer(object, 0)))
     }
 
-    pub(super) fn free(
+    fn free(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         instruction: &Instruction,
         pointer: &Value,
     ) -> Result<Option<Value>, Stop> {
         let Value::Pointer(object, 0) = *pointer else { return Ok(None) };
-        if !self.learnt.objects.origin(object).allocated || state.memory.get(object).is_none() {
+        if !self.objects.origin(object).allocated || facts.memory.get(object).is_none() {
             return Ok(None);
         }
         let Op::Call { callee: Operand::Const(callee), attributes, .. } = &instruction.op else {
             return Ok(None);
         };
-        let base = self.base(state, object);
-        self.end_of_life(state, object)?;
+        let base = self.base(facts, object);
+        self.end_of_life(facts, object)?;
         let op = Op::Call {
             callee: Operand::Const(callee.clone()),
             args: vec![base],
             variadic: None,
             attributes: attributes.clone(),
         };
-        self.effect(state, op);
+        self.effect(facts, op);
         Ok(Some(Value::undef(&Type::Int(1))))
     }
 
-    pub(super) fn llvm(
+    fn llvm(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         instruction: &Instruction,
         name: &str,
         args: &[Value],
@@ -233,18 +232,18 @@ impl Evaluator<'_> {
         let base = name.split('.').next().unwrap_or(name);
         match (base, args) {
             ("memcpy" | "memmove", [to, from, size, volatile]) if volatile.known_int() == Some(0) => {
-                self.copy_bytes(state, to, from, size)?;
+                self.copy_bytes(facts, to, from, size)?;
                 return Ok(nothing);
             }
             ("memset", [to, byte, size, volatile]) if volatile.known_int() == Some(0) => {
-                self.set_bytes(state, to, byte, size)?;
+                self.set_bytes(facts, to, byte, size)?;
                 return Ok(nothing);
             }
             ("lifetime", _) => {
                 let Some(Value::Pointer(object, 0)) = args.last() else { return Ok(nothing) };
-                if state.memory.get(*object).is_some_and(|contents| !contents.real) {
+                if facts.memory.get(*object).is_some_and(|contents| !contents.real) {
                     let object = *object;
-                    if let Some(contents) = state.memory.get_mut(object) {
+                    if let Some(contents) = facts.memory.get_mut(object) {
                         contents.cells.edit(|cells| cells.clear());
                     }
                 }
@@ -261,14 +260,13 @@ impl Evaluator<'_> {
             ("stacksave" | "stackrestore", _) => return Ok(Some(Value::Const(Const::Null))),
             _ => {}
         }
-        self.pure_intrinsic(state, name, base, args, ty)
+        self.pure_intrinsic(facts, name, base, args, ty)
     }
 
-    pub(super) fn object_size(&self, pointer: &Value, least: &Value, ty: &Type) -> Value {
+    fn object_size(&self, pointer: &Value, least: &Value, ty: &Type) -> Value {
         let Type::Int(bits) = *ty else { return Value::undef(ty) };
         let known = match pointer {
             Value::Pointer(object, offset) => self
-                .learnt
                 .objects
                 .origin(*object)
                 .size
@@ -283,9 +281,9 @@ impl Evaluator<'_> {
     }
 
     /// Intrinsics that compute a value of their arguments alone.
-    pub(super) fn pure_intrinsic(
+    fn pure_intrinsic(
         &mut self,
-        state: &mut State,
+        facts: &mut Facts,
         name: &str,
         base: &str,
         args: &[Value],
@@ -308,8 +306,8 @@ impl Evaluator<'_> {
                 }
                 // Known addresses and the like fall out of a comparison.
                 if a.is_static() && b.is_static() {
-                    let holds = self.compare(state, compare, a.clone(), b.clone(), &first_ty)?;
-                    return Ok(Some(self.select(state, holds, a.clone(), b.clone(), &first_ty)?));
+                    let holds = self.compare(facts, compare, a.clone(), b.clone(), &first_ty)?;
+                    return Ok(Some(self.select(facts, holds, a.clone(), b.clone(), &first_ty)?));
                 }
             }
         }
@@ -334,7 +332,6 @@ fn comparison(intrinsic: &str) -> Option<Compare> {
 
 /// An intrinsic on known integers of so many bits.
 fn known_intrinsic(name: &str, base: &str, bits: u32, args: &[u128], ty: &Type) -> Option<Value> {
-    use super::arithmetic::binary;
     let reversed = |value: u128| value.swap_bytes() >> (128 - bits);
     let value = match (base, args) {
         ("bswap", [a]) => reversed(*a),

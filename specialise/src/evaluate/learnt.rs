@@ -1,0 +1,19 @@
+//! What one attempt finds out for all later ones.
+
+use super::initial::Initial;
+use super::kept::Loops;
+use super::objects::Objects;
+use super::program::Found;
+use super::spent::Spent;
+use super::wanted::Wanted;
+
+/// What is kept from one attempt to the next.
+#[derive(Default)]
+pub(super) struct Learnt {
+    pub program: Found,
+    pub objects: Objects,
+    pub initial: Initial,
+    pub loops: Loops,
+    pub wanted: Wanted,
+    pub spent: Spent,
+}

@@ -1,0 +1,146 @@
+//! What is wrong with a body, and where.
+
+use crate::ir::{BlockId, Body, Function, Instruction, Op, Operand, ValueId};
+use crate::print::Names;
+use std::cell::OnceCell;
+use std::fmt;
+use std::rc::Rc;
+
+/// A function whose body is not well-formed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Malformed {
+    /// Its name at link time.
+    pub function: Rc<str>,
+    /// What is wrong.
+    pub fault: Fault,
+}
+
+/// What is wrong with a body, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fault {
+    /// The place, in words: a block is called as it is printed.
+    pub place: String,
+    /// What is wrong there.
+    pub what: String,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "the function `{}` is not well-formed: {}", self.function, self.fault)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "{}: {}", self.place, self.what)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// A place in a body.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    /// An instruction of a block, by its position.
+    Instruction(BlockId, usize),
+    /// What ends a block.
+    Terminator(BlockId),
+}
+
+/// The body that is verified.
+pub(super) struct Subject<'a> {
+    pub(super) function: &'a Function,
+    pub(super) body: &'a Body,
+    /// What its values and blocks are called, once something is to be said.
+    names: OnceCell<Names>,
+}
+
+impl<'a> Subject<'a> {
+    pub(super) fn new(function: &'a Function, body: &'a Body) -> Subject<'a> {
+        Subject { function, body, names: OnceCell::new() }
+    }
+
+    /// All instructions, with where they stand.
+    pub(super) fn instructions(&self) -> impl Iterator<Item = (Place, &'a Instruction)> {
+        self.body.blocks.iter().enumerate().flat_map(|(block, code)| {
+            let place = move |index| Place::Instruction(BlockId(block as u32), index);
+            code.instructions.iter().enumerate().map(move |(index, instruction)| (place(index), instruction))
+        })
+    }
+
+    /// What a value is called. All results must be known to be values of the body.
+    pub(super) fn value(&self, value: ValueId) -> &str {
+        &self.names().values[value.0 as usize]
+    }
+
+    /// What an operand is called; a constant is only called one.
+    pub(super) fn operand(&self, operand: &Operand) -> &str {
+        match operand {
+            Operand::Value(value) => self.value(*value),
+            Operand::Const(_) => "a constant",
+        }
+    }
+
+    /// What a block is called.
+    pub(super) fn block(&self, block: BlockId) -> String {
+        self.names()
+            .blocks
+            .get(block.0 as usize)
+            .map_or_else(|| format!("#{}", block.0), |name| format!("%{name}"))
+    }
+
+    fn names(&self) -> &Names {
+        self.names.get_or_init(|| Names::of(self.function, self.body))
+    }
+
+    /// Something is wrong with the body as a whole.
+    pub(super) fn fault_of_body(&self, what: impl Into<String>) -> Fault {
+        Fault { place: "the body".into(), what: what.into() }
+    }
+
+    /// Something is wrong at a place.
+    pub(super) fn fault(&self, place: Place, what: impl Into<String>) -> Fault {
+        let place = match place {
+            Place::Instruction(block, index) => {
+                let instruction = &self.body.blocks[block.0 as usize].instructions[index];
+                let name = instruction.result.map(|value| format!("{} = ", self.value(value)));
+                let kind = kind(&instruction.op);
+                format!(
+                    "block {}, instruction {index}, `{}{kind}`",
+                    self.block(block),
+                    name.unwrap_or_default()
+                )
+            }
+            Place::Terminator(block) => format!("the end of block {}", self.block(block)),
+        };
+        Fault { place, what: what.into() }
+    }
+}
+
+/// LLVM's word for an operation.
+fn kind(op: &Op) -> String {
+    let word = match op {
+        Op::Binary(binary, ..) => return format!("{binary:?}").to_lowercase(),
+        Op::Cast(cast, _) => return format!("{cast:?}").to_lowercase(),
+        Op::FNeg(_) => "fneg",
+        Op::Compare(..) => "icmp",
+        Op::FloatCompare(..) => "fcmp",
+        Op::Select(..) => "select",
+        Op::Freeze(_) => "freeze",
+        Op::Load { .. } => "load",
+        Op::Store { .. } => "store",
+        Op::Alloca { .. } => "alloca",
+        Op::Address { .. } => "getelementptr",
+        Op::Call { .. } => "call",
+        Op::Phi(_) => "phi",
+        Op::ExtractValue(..) => "extractvalue",
+        Op::InsertValue(..) => "insertvalue",
+        Op::ExtractElement(..) => "extractelement",
+        Op::InsertElement(..) => "insertelement",
+        Op::Shuffle(..) => "shufflevector",
+        Op::AtomicUpdate(..) => "atomicrmw",
+        Op::CompareExchange(..) => "cmpxchg",
+        Op::Fence => "fence",
+    };
+    word.into()
+}

@@ -1,0 +1,4 @@
+; refused: a function has at least one block
+
+define void @f() {
+}

@@ -1,0 +1,6 @@
+; refused: `%g` has another type
+
+define void @f(i64 %g) {
+  call void %g()
+  ret void
+}

@@ -1,0 +1,5 @@
+; refused: a value is used that is nowhere defined
+
+define i32 @f() {
+  ret i32 %x
+}
