@@ -31,8 +31,8 @@ pub use self::unit::Unit;
 use crate::classify::{BodyKey, MOST_WEIGHT};
 use crate::entries;
 use crate::mir::{
-    Address, Base, Block, BlockId, Code, EntryPoint, Inst, LocationId, Loop, Machine, Op, OwnedSlot, Reg,
-    RegType, Shape, SuspensionOp, SuspensionPoint, Symbol, Terminator, Variant,
+    Address, Base, Block, BlockId, Code, EntryPoint, Inst, LocationId, Loop, Machine, Op, Reg, RegType,
+    SuspensionOp, SuspensionPoint, Symbol, Terminator, Variant,
 };
 
 /// Who runs the code that is being lowered.
@@ -177,35 +177,6 @@ fn is_byte(ty: &Type) -> bool {
     matches!(ty, Type::Boolean | Type::Character)
 }
 
-impl Code {
-    fn new(name: String, native: bool, frame_size: u32, owned: Vec<OwnedSlot>, shape: Shape) -> Code {
-        let entry = Block {
-            suspension: None,
-            instructions: Vec::new(),
-            end: Terminator::Unreachable,
-            in_loop: None,
-            header_of: None,
-            entry: true,
-            looks: false,
-        };
-        Code {
-            name,
-            native,
-            blocks: vec![entry],
-            registers: Vec::new(),
-            loops: Vec::new(),
-            parameters: Vec::new(),
-            parameter_slots: Vec::new(),
-            result: None,
-            frame_size,
-            owned,
-            shape,
-            procedure: None,
-            finally: None,
-        }
-    }
-}
-
 impl<'u, 'a> Lower<'u, 'a> {
     fn new(
         unit: &'u mut Unit<'a>,
@@ -316,15 +287,7 @@ impl<'u, 'a> Lower<'u, 'a> {
 
     fn new_block(&mut self) -> BlockId {
         self.since_cut += 1;
-        self.code.blocks.push(Block {
-            suspension: None,
-            instructions: Vec::new(),
-            end: Terminator::Unreachable,
-            in_loop: self.in_loop,
-            header_of: None,
-            entry: false,
-            looks: false,
-        });
+        self.code.blocks.push(Block { in_loop: self.in_loop, ..Block::new() });
         BlockId(self.code.blocks.len() as u32 - 1)
     }
 

@@ -280,7 +280,9 @@ impl Lower<'_, '_> {
         self.watch(*variable, *collection, keys);
         let to = self.reg(RegType::Int);
         let (variable, collection, keys) = (*variable, *collection, keys.registers.clone());
-        self.inst(Inst::Find { to, variable, collection, keys, absent });
+        let declared = self.unit.variable(variable).collection.as_ref().expect("it has elements");
+        let by_text = declared.indices.contains(&Type::Text);
+        self.inst(Inst::Find { to, variable, collection, keys, by_text, absent });
         to
     }
 

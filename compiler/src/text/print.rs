@@ -1,130 +1,141 @@
-//! The mid-level form as text, as it stands before emission: for people, and for tests of what becomes of a program.
-//!
-//! A body or procedure has its number behind its name, as in the symbols of its functions. Under it stand the blocks
-//! that can be reached; where a segment begins, what the process has saved for it.
+//! Writes MIR.
 
 mod instructions;
 
 use std::fmt::Write;
 
 use drystone_component::Kind;
-use drystone_language::source::SourceFile;
 
-use crate::generate::Lowered;
-use crate::mir::{Block, BlockId, Code, LocationId, Reg, RegType};
-use crate::segments::{Cut, Segment};
+use super::{Head, Heads, Names};
+use crate::mir::{Block, BlockId, Code, LocationId, Loop, OwnedSlot, Reg, RegType};
 
-/// Everything that a program can run.
-pub fn print(lowered: &Lowered, files: &[SourceFile]) -> String {
-    let printer = Printer { lowered, files };
-    let codes: Vec<String> = (0..lowered.cuts.len()).map(|number| printer.code(number)).collect();
-    codes.join("\n")
-}
-
-struct Printer<'p> {
-    lowered: &'p Lowered<'p>,
-    files: &'p [SourceFile],
+pub(super) struct Printer<'n> {
+    pub(super) names: &'n Names,
 }
 
 impl Printer<'_> {
-    fn code(&self, number: usize) -> String {
-        let cut = &self.lowered.cuts[number];
-        let mut text = self.header(number) + "\n";
-        for line in [registers(&cut.code), owned(&cut.code)].into_iter().filter(|line| !line.is_empty()) {
-            line_in(&mut text, 2, &line);
+    /// A body or procedure, by its number.
+    pub(super) fn piece(&self, number: usize, code: &Code, heads: &Heads) -> String {
+        let mut text = self.signature(number, code) + "\n";
+        let mut line = |indentation: usize, line: &str| {
+            writeln!(text, "{:indentation$}{line}", "").expect("a string takes everything");
+        };
+        for declared in [registers(code), frames(code), self.owned(code)] {
+            if !declared.is_empty() {
+                line(2, &declared);
+            }
         }
-        for (id, block) in cut.code.reachable() {
-            if cut.code.finally == Some(id) {
-                line_in(&mut text, 2, "FINALLY");
+        code.loops.iter().enumerate().for_each(|(number, it)| line(2, &declared_loop(number, it)));
+        for (id, block) in code.reachable() {
+            if code.finally == Some(id) {
+                line(2, "FINALLY");
             }
-            line_in(&mut text, 2, &block_header(cut, id, block));
+            line(2, &block_header(id, block, heads.get(&id)));
             if let Some(point) = &block.suspension {
-                line_in(
-                    &mut text,
-                    4,
-                    &format!("{} at {}", self.suspension(&point.op), self.location(point.location)),
-                );
+                let (operation, location) = (self.suspension(&point.op), self.location(point.location));
+                line(4, &format!("{operation} at {location}"));
             }
-            for instruction in &block.instructions {
-                line_in(&mut text, 4, &self.instruction(instruction));
-            }
-            line_in(&mut text, 4, &self.end(&block.end));
+            block.instructions.iter().for_each(|instruction| line(4, &self.instruction(instruction)));
+            line(4, &self.end(&block.end));
         }
         text
     }
 
-    fn header(&self, number: usize) -> String {
-        let code = &self.lowered.cuts[number].code;
-        let size = code.frame_size;
+    fn signature(&self, number: usize, code: &Code) -> String {
+        let (name, size) = (&self.names.pieces[number], code.frame_size);
         if code.procedure.is_none() {
-            return format!("body {} in {size} bytes", self.name(number));
+            return format!("body {name} in {size} bytes");
         }
-        let result = match code.result {
-            Some(ty) => format!(": {}", type_name(ty)),
-            None => String::new(),
+        let parameters: Vec<String> = code.parameters.iter().map(|&reg| parameter(code, reg)).collect();
+        let result = code.result.map(|ty| format!(": {}", type_name(ty))).unwrap_or_default();
+        let how = if code.native { "on the stack in" } else { "in" };
+        format!("procedure {name}({}){result} {how} {size} bytes", parameters.join(", "))
+    }
+
+    fn variant(&self, variant: usize) -> &str {
+        &self.names.pieces[self.names.bodies + variant]
+    }
+
+    fn location(&self, location: LocationId) -> &str {
+        &self.names.locations[location as usize]
+    }
+
+    /// What the frame owns.
+    fn owned(&self, code: &Code) -> String {
+        let slot = |slot: &OwnedSlot| {
+            let variable = slot.variable.map(|id| format!(" of {}", self.names.variables[id.index()]));
+            format!("{}{} in [frame+{}]", kind_name(slot.kind), variable.unwrap_or_default(), slot.offset)
         };
-        let how = if code.native { "on the stack in " } else { "in " };
-        format!("procedure {}({}){result} {how}{size} bytes", self.name(number), list(&code.parameters))
-    }
-
-    /// The name of a piece of code, which its functions have too.
-    fn name(&self, number: usize) -> String {
-        format!("{}${number}", self.lowered.cuts[number].code.name)
-    }
-
-    fn variant(&self, variant: usize) -> String {
-        self.name(self.lowered.keys.len() + variant)
-    }
-
-    fn location(&self, location: LocationId) -> String {
-        let location = &self.lowered.unit.locations.table[location as usize];
-        let at = format!("{}:{}", location.line, location.column);
-        match self.files.get(location.file as usize) {
-            Some(file) if location.file > 0 => format!("{}:{at}", file.path),
-            _ => at,
-        }
+        let owned: Vec<String> = code.owned.iter().map(slot).collect();
+        if owned.is_empty() { String::new() } else { format!("owns {}", owned.join(", ")) }
     }
 }
 
-fn line_in(text: &mut String, indentation: usize, line: &str) {
-    writeln!(text, "{:indentation$}{line}", "").expect("a string takes everything");
+fn parameter(code: &Code, reg: Reg) -> String {
+    match code.parameter_slots.iter().find(|(other, _)| *other == reg) {
+        Some((_, slot)) => format!("{reg} in [frame+{slot}]"),
+        None => reg.to_string(),
+    }
+}
+
+/// Where procedures find frames and conditions in the process.
+fn frames(code: &Code) -> String {
+    let offsets = [("frames", code.shape.frame), ("conditions", code.shape.condition)];
+    let present = offsets.iter().filter(|(_, offset)| *offset != 0);
+    present.map(|(what, offset)| format!("{what} at [process+{offset}]")).collect::<Vec<_>>().join(", ")
+}
+
+fn declared_loop(number: usize, it: &Loop) -> String {
+    let mut text = format!("loop {number}");
+    let mut add = |part: String| text += &part;
+    if let Some(outer) = it.outer {
+        add(format!(" in loop {outer}"));
+    }
+    add(format!(", header {}", it.header));
+    if let Some(counter) = &it.counter {
+        let (variable, first, last) = (counter.variable, counter.first, counter.last);
+        add(format!(", counts {variable} from {first} to {last} by {}", counter.step));
+        add(format!(", before {}, next {}", counter.before, counter.next));
+    }
+    if it.writes {
+        add(", writes".to_string());
+    }
+    text
 }
 
 /// What a block is besides its instructions.
-fn block_header(cut: &Cut, id: BlockId, block: &Block) -> String {
-    let mut header = format!("{id}:");
-    match (block.header_of, block.in_loop) {
-        (Some(number), _) => write!(header, " begins loop {number}, may end the time slice"),
-        (None, Some(number)) => write!(header, " in loop {number}"),
-        (None, None) => Ok(()),
+fn block_header(id: BlockId, block: &Block, head: Option<&Head>) -> String {
+    let mut parts = Vec::new();
+    if let Some(number) = block.in_loop.filter(|_| block.header_of != block.in_loop) {
+        parts.push(format!("in loop {number}"));
     }
-    .expect("a string takes everything");
+    if let Some(number) = block.header_of {
+        parts.push(format!("header of loop {number}"));
+    }
+    if block.entry {
+        parts.push("entry".to_string());
+    }
     if block.looks {
-        header += " may end the time slice";
+        parts.push("looks at the time slice".to_string());
     }
-    if let Some(segment) = cut.segment_at(id) {
-        header += &segment_header(cut, segment);
-    }
-    header
+    parts.extend(head.map(segment));
+    if parts.is_empty() { format!("{id}:") } else { format!("{id}: {}", parts.join("; ")) }
 }
 
-fn segment_header(cut: &Cut, segment: &Segment) -> String {
-    let kind = if segment.is_condition { "condition" } else { "segment" };
-    let saved = cut.live[&segment.entry].iter().map(|reg| match cut.slots.get(reg) {
+fn segment(head: &Head) -> String {
+    let mut text = if head.is_condition { "condition" } else { "segment" }.to_string();
+    let mut add = |what: &str, of: Vec<String>| {
+        if !of.is_empty() {
+            text += &format!(" {what} {}", of.join(", "));
+        }
+    };
+    let saved = head.saved.iter().map(|(reg, slot)| match slot {
         Some(slot) => format!("{reg} in [frame+{slot}]"),
         None => format!("{reg} nowhere"),
     });
-    let mut header = format!(" {kind}");
-    let mut add = |what: &str, of: Vec<String>| {
-        if !of.is_empty() {
-            header += &format!(" {what} {}", of.join(", "));
-        }
-    };
     add("with", saved.collect());
-    let mut tried: Vec<BlockId> = segment.inlined.iter().copied().collect();
-    tried.sort();
-    add("trying", tried.iter().map(BlockId::to_string).collect());
-    header
+    add("trying", head.trying.iter().map(BlockId::to_string).collect());
+    text
 }
 
 /// The types of the registers, neighbours together.
@@ -140,22 +151,14 @@ fn registers(code: &Code) -> String {
     groups.join(", ")
 }
 
-/// What the frame owns.
-fn owned(code: &Code) -> String {
-    let owned: Vec<String> = code
-        .owned
-        .iter()
-        .map(|slot| {
-            let kind = match slot.kind {
-                Kind::Text => "text",
-                Kind::Component => "component",
-                Kind::Collection => "collection",
-                Kind::Word | Kind::Byte => "word",
-            };
-            format!("{kind} in [frame+{}]", slot.offset)
-        })
-        .collect();
-    if owned.is_empty() { String::new() } else { format!("owns {}", owned.join(", ")) }
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Word => "word",
+        Kind::Byte => "byte",
+        Kind::Text => "text",
+        Kind::Component => "component",
+        Kind::Collection => "collection",
+    }
 }
 
 fn type_name(ty: RegType) -> &'static str {
