@@ -1,12 +1,12 @@
-//! What the conditions of AWAIT depend on, and what may have changed when a lock is released: a release tests only
-//! the conditions that it may have fulfilled.
+//! Which releases of a lock must test which conditions of AWAIT.
 //!
-//! Every variable of a component that its conditions read has a bit (the last ones share one). A condition knows the
-//! bits of what it reads, a release those of what its block may write, procedures included. What can change without
-//! a write (time, components that end) has the bit of every release.
+//! Every variable that a component's conditions read has a bit (the last ones share one). A condition has the bits of
+//! the variables that it reads; a release has the bits of those that its block may write, procedures included. A
+//! release tests the conditions with which it shares a bit. What changes without a write (time, components that end)
+//! has the bit of every release.
 //!
-//! Elements are told apart at run time: a condition that itself reads a few elements says which when it is tested
-//! ([`Inst::Watch`]), and a block which ones it writes ([`Inst::Wrote`]).
+//! Elements are told apart at run time: a condition that reads a few elements names them when it is tested
+//! ([`Inst::Watch`]), and a block names those that it writes ([`Inst::Wrote`]).
 //!
 //! [`Inst::Watch`]: crate::mir::Inst::Watch
 //! [`Inst::Wrote`]: crate::mir::Inst::Wrote
@@ -23,7 +23,7 @@ use crate::walk::{self, Visitor};
 const ALWAYS: u64 = 1 << 63;
 /// The last bit that a variable can have.
 const LAST: u32 = 62;
-/// A release of which it isn't known what has been written.
+/// The bits of a release when it is unknown what has been written.
 pub const EVERYTHING: u64 = u64::MAX;
 
 /// What a condition depends on.
@@ -37,19 +37,19 @@ pub struct Dependence {
     pub common: bool,
 }
 
-/// What stands for a variable in the bits of releases and conditions.
+/// The bits of a variable.
 #[derive(Clone, Copy, Default)]
 struct Bits {
-    /// It is written.
+    /// For any write of it.
     any: u64,
-    /// It is written in a way that doesn't say which elements.
+    /// For a write that does not name its elements.
     unseen: u64,
 }
 
-/// For a whole program: what its conditions read.
+/// What the conditions of a program read.
 pub struct Awaited {
     bits: HashMap<VariableId, Bits>,
-    /// Components with a condition that changes what it, or another condition, may read; none stands for all.
+    /// Components with a condition that changes variables which conditions may read; `None` stands for all components.
     changing: HashSet<Option<ComponentId>>,
     /// What a call of each procedure may write.
     written: Vec<u64>,
@@ -197,9 +197,9 @@ struct Reads {
     elements: BTreeSet<VariableId>,
     /// It uses something of the process's own.
     own: bool,
-    /// It may become true, or be seen to be tested, without a write.
+    /// It may become true without a write, or a program can see that it is tested.
     always: bool,
-    /// It changes something besides its own results.
+    /// Testing it changes something.
     changes: bool,
 }
 

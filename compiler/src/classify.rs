@@ -1,5 +1,5 @@
-//! What can be known about bodies and procedures before they are lowered: which variables must lie in memory,
-//! which procedures run on the processor's stack, and what a process that runs a body must keep for them.
+//! Facts about a program that lowering needs: which variables must lie in memory, which procedures run on the
+//! processor's stack, and what the process block must hold for the procedures that a body calls.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -17,13 +17,13 @@ pub struct Facts {
     /// Variables of bodies and procedures that cannot be kept in registers: used by inner procedures, passed by
     /// reference, or not scalar.
     pub in_memory: HashSet<VariableId>,
-    /// Arrays that have one size for each dimension whenever they are there.
+    /// The sizes of arrays that are made with the same constants everywhere.
     pub sizes: HashMap<VariableId, Vec<i64>>,
     /// Offered interfaces (by template and index) that some required interface may be connected to.
     pub connected: HashSet<(ComponentId, usize)>,
-    /// What is passed by name.
+    /// Which arguments are passed by name.
     pub naming: Naming,
-    /// What procedures may do to variables.
+    /// Which variables procedures use.
     pub reaching: Reaching,
     bodies: HashMap<BodyKey, CodeFacts>,
 }
@@ -31,21 +31,20 @@ pub struct Facts {
 /// Facts about a procedure.
 #[derive(Clone, Debug, Default)]
 pub struct ProcedureFacts {
-    /// It has no loop, no recursion, nothing that may wait, nothing that must be freed, and is not very long; nor does
-    /// it take long, with all that it calls.
+    /// It runs on the processor's stack: it has no loop and no recursion, waits nowhere and owns nothing, and neither
+    /// its code nor a call of it is long.
     pub native: bool,
-    /// How long it takes at most if it is native, in parts of its program, those of the procedures that it calls
-    /// included.
+    /// If it is native: statements and expressions that a call executes at most, callees included.
     pub weight: u64,
-    /// It, or one that it calls, contains an AWAIT.
+    /// It or a callee contains an AWAIT.
     pub awaits: bool,
-    /// It, or one that it calls, does something that may take long at once, with texts or collections.
+    /// It or a callee does something with texts or collections that may take long at once.
     pub lingers: bool,
-    /// It, or one that it calls, writes to standard output.
+    /// It or a callee writes to standard output.
     pub writes: bool,
 }
 
-/// Names a body.
+/// Identifies a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum BodyKey {
     /// BEGIN and ACTIVITY.
@@ -56,7 +55,7 @@ pub enum BodyKey {
     Finally(ComponentId),
 }
 
-/// What one piece of code contains itself.
+/// What a body or procedure contains itself, without its callees.
 #[derive(Clone, Debug, Default)]
 struct CodeFacts {
     waits: bool,
@@ -67,12 +66,12 @@ struct CodeFacts {
     writes: bool,
     /// Its statements and expressions.
     size: usize,
-    /// The same, but elements of collections are looked up, which takes longer.
+    /// The same, weighted: looking up an element takes longer.
     weight: u64,
     calls: Vec<ProcedureId>,
     /// Arrays that are made, with their sizes as far as they are constant.
     arrays: Vec<(VariableId, Option<Vec<i64>>)>,
-    /// What others are connected to: an interface of a component of that type.
+    /// Offered interfaces that are connected to: the type of the component, and the interface.
     servers: Vec<(Type, InterfaceId)>,
 }
 
@@ -85,7 +84,7 @@ pub fn is_owned(variable: &Variable) -> bool {
 }
 
 impl Facts {
-    /// Gathers them.
+    /// Gathers the facts.
     pub fn of(program: &Program) -> Facts {
         let mut in_memory = HashSet::new();
         let mut codes = Vec::new();
@@ -194,10 +193,11 @@ fn constant_sizes<'a>(codes: impl Iterator<Item = &'a CodeFacts>) -> HashMap<Var
 /// Statements and expressions up to which a procedure runs on the processor's stack, where its code cannot be cut.
 const MOST_NATIVE: usize = 2000;
 
-/// What it takes at most there, since nobody else runs meanwhile (paper 004, section 3.2): some ten microseconds.
+/// The weight up to which it does so, since no other process runs meanwhile (*structured concurrent programs*, section
+/// 3.2): some ten microseconds.
 pub const MOST_WEIGHT: u64 = 10_000;
 
-/// What looking an element of a collection up counts for.
+/// The weight of looking up an element.
 const ELEMENT: u64 = 20;
 
 /// Variables of one body or procedure that are kept in registers; more of them would be live in each of its segments.
@@ -238,7 +238,7 @@ fn calls_of(codes: &[CodeFacts]) -> Vec<Vec<ProcedureId>> {
     codes.iter().map(|code| code.calls.clone()).collect()
 }
 
-/// For each procedure, who names it in a list of its own.
+/// Inverts lists of callees: for each procedure, its callers.
 fn turned_round(lists: &[Vec<ProcedureId>]) -> Vec<Vec<usize>> {
     let mut round = vec![Vec::new(); lists.len()];
     for (index, list) in lists.iter().enumerate() {
@@ -249,7 +249,7 @@ fn turned_round(lists: &[Vec<ProcedureId>]) -> Vec<Vec<usize>> {
     round
 }
 
-/// Which procedures are `good` with all that they need, directly or not; none that needs itself.
+/// Which procedures are `good`, and so are all that they need, directly or not. A procedure that needs itself is not.
 fn from_the_leaves(needs: &[Vec<ProcedureId>], good: impl Fn(usize) -> bool) -> Vec<bool> {
     let needed_by = turned_round(needs);
     let mut missing: Vec<usize> = needs.iter().map(Vec::len).collect();
@@ -270,7 +270,7 @@ fn from_the_leaves(needs: &[Vec<ProcedureId>], good: impl Fn(usize) -> bool) -> 
     found
 }
 
-/// Which procedures, or any that they call, directly or not, are `such`.
+/// Which procedures are `such`, or call one that is, directly or not.
 fn some_callee(codes: &[CodeFacts], such: impl Fn(&CodeFacts) -> bool) -> Vec<bool> {
     let callers = turned_round(&calls_of(codes));
     let mut found: Vec<bool> = codes.iter().map(such).collect();

@@ -1,6 +1,7 @@
-//! Blocks that may be shipped (`{COMPOSITE}`; paper 000): for each, its component requires an interface more, whose
-//! messages carry what goes with the block and comes back, and there is a program that does what the block does
-//! (`shipped`).
+//! Blocks that may be shipped to a server (`{COMPOSITE}`; *composite calls*).
+//!
+//! For each such block, its component requires one more interface, whose messages carry the block's variables there and
+//! back. `shipped` encodes the block itself.
 
 mod shipped;
 

@@ -1,4 +1,5 @@
-//! The read-only descriptions that the runtime reads: `drystone_component`'s structures as data objects.
+//! Emits the read-only descriptions of a program that the runtime reads: the structures of `drystone_component`, as
+//! data objects.
 
 mod blob;
 mod interfaces;
@@ -26,18 +27,18 @@ use crate::mir::{BlockId, OwnedSlot, Symbol};
 /// Indices that an array may have; the checker allows no more.
 const MOST_INDICES: usize = 64;
 
-/// Makes data objects, each once.
+/// The data objects of a program, each defined once.
 #[derive(Default)]
 pub(crate) struct Descriptors {
     symbols: HashMap<String, DataId>,
     strings: HashMap<Vec<u8>, DataId>,
     count: usize,
-    /// What each cut owns by declaration and by temporaries, and the size of its frame.
+    /// The frame of each cut.
     frames: Vec<FrameDescription>,
     marshalling: Marshalling,
 }
 
-/// What the descriptors need to know of a piece of code.
+/// The frame of a body or procedure.
 pub(crate) struct FrameDescription {
     /// The procedure or body.
     pub name: String,
@@ -62,7 +63,7 @@ pub(crate) struct BodyCode {
 }
 
 impl Descriptors {
-    /// None yet, for these pieces of code.
+    /// No data objects yet.
     pub(crate) fn new(frames: Vec<FrameDescription>, marshalling: Marshalling) -> Self {
         Descriptors { frames, marshalling, ..Descriptors::default() }
     }

@@ -1,4 +1,4 @@
-//! From one process to the next, in generated code: what segments and the shims around them have in common.
+//! Switching to the next ready process in generated code: shared by segments and shims.
 
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value, types};
 use cranelift_frontend::FunctionBuilder;
@@ -6,7 +6,7 @@ use cranelift_frontend::FunctionBuilder;
 use crate::offset;
 use crate::signatures::resume_signature;
 
-/// Memory that generated code reads and writes is always there and aligned.
+/// Flags of an access to memory that is always there and aligned.
 pub(crate) fn trusted() -> MemFlagsData {
     MemFlagsData::trusted()
 }
@@ -38,7 +38,7 @@ pub(crate) fn count(builder: &mut FunctionBuilder, worker: Value, counter: i32, 
     builder.ins().store(trusted(), value, worker, counter);
 }
 
-/// Other threads write it: the load must not be merged with another one.
+/// Loads what other threads write: the load must not be merged with another one.
 pub(crate) fn attention(builder: &mut FunctionBuilder, worker: Value) -> Value {
     let address = builder.ins().iadd_imm_s(worker, offset::ATTENTION as i64);
     builder.ins().atomic_load(types::I32, MemFlagsData::trusted(), address)

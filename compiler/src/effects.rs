@@ -1,4 +1,4 @@
-//! Which expressions do something besides giving a value.
+//! Which expressions have side effects.
 
 use drystone_language::program::{Expression, ExpressionKind};
 

@@ -1,4 +1,4 @@
-//! The runtime's entry points as generated code calls them: `runtime/ENTRY_POINTS.md` says what they do.
+//! The runtime's entry points that generated code calls (`runtime/ENTRY_POINTS.md`).
 
 pub use drystone_runtime::entry_points::table::*;
 

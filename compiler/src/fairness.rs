@@ -1,13 +1,13 @@
-//! Which loops need no look at the end of the time slice (paper 004, section 3.2), because a process in them gives way
-//! by itself.
+//! Loops that need no check of the time slice, because a process in them waits again and again (*structured concurrent
+//! programs*, section 3.2).
 //!
-//! A communication has room for one message, whichever way it goes. What a process has sent is gone when another one
-//! has taken it, and what it receives another one has sent. So of three operations of a process on one communication,
-//! it has waited before one; and a loop that sends or receives in every iteration, over communications of which there
-//! are finitely many, is left to others after finitely many iterations. What is sent to a peer that has closed is
-//! dropped at once: there the runtime looks at the time slice (`ds_send`). Tests, locks and conditions don't count,
-//! since they may succeed for ever. A loop that writes is looked at anyway: while nobody reads what is written, it
-//! waits there.
+//! # Why this is sound
+//! A communication buffers one message, in either direction. A sent message is gone when the peer has received it, and
+//! a received one was sent by the peer. So among three operations of a process on one communication there is one before
+//! which it has waited. A loop that sends or receives in every iteration, over finitely many communications, therefore
+//! waits after finitely many iterations. A message to a peer that has closed is dropped without waiting: there the
+//! runtime checks the time slice (`ds_send`). Tests, locks and conditions don't count, since they may succeed for ever.
+//! A loop that writes to standard output is checked all the same: while nobody reads the output, it is to wait there.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,7 +16,7 @@ use crate::liveness::{self, Access};
 use crate::mir::*;
 use crate::ranges::Ranges;
 
-/// For each loop, whether every iteration gives way in the end.
+/// For each loop, whether it waits after finitely many iterations.
 pub fn loops_that_give_way(code: &Code, ranges: &Ranges) -> Vec<bool> {
     (0..code.loops.len())
         .map(|number| {
@@ -35,7 +35,7 @@ struct Body<'c> {
     number: usize,
     /// Nothing in it connects, makes, moves or deletes components.
     is_calm: bool,
-    /// Registers that are written in it, and whether they always are what lies at a fixed place.
+    /// Registers that are written in it, and whether each is always loaded from a fixed place.
     fixed: HashMap<Reg, bool>,
 }
 
@@ -90,8 +90,8 @@ impl<'c> Body<'c> {
         }
     }
 
-    /// Whether the loop's header can be reached again without passing such a block. What the last branch has told of
-    /// its register is remembered.
+    /// Whether the loop's header can be reached again without passing such a block. The outcome of the last branch is
+    /// remembered for its register.
     fn comes_round(&self, is_passed: impl Fn(BlockId) -> bool) -> bool {
         let header = self.code.loops[self.number].header;
         let mut seen = HashSet::new();

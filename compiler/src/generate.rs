@@ -1,4 +1,5 @@
-//! Puts a whole program together in a Cranelift module: lowers, cuts and translates everything that can run.
+//! The compiler's pipeline: lowers, improves, cuts and emits everything of a program that can run, and its
+//! descriptions, into a Cranelift module.
 
 use std::collections::HashMap;
 
@@ -21,9 +22,9 @@ use crate::signatures::{condition_signature, entry_signature, native_signature, 
 use crate::verify;
 use crate::workbench::Workbench;
 
-/// Everything of a program that can run, lowered and cut.
+/// The code of a program, lowered and cut.
 pub(crate) struct Lowered<'a> {
-    /// What lowering it found out.
+    /// Tables that lowering has filled.
     pub unit: Unit<'a>,
     /// The bodies, in the order of their cuts.
     pub keys: Vec<BodyKey>,
@@ -37,7 +38,7 @@ impl<'a> Lowered<'a> {
         let mut unit = Unit::new(program, files);
         let keys = body_keys(program);
         let mut codes = codes(&mut unit, &keys);
-        codes.iter_mut().for_each(|code| lookups::reuse(code, program));
+        codes.iter_mut().for_each(lookups::reuse);
         codes.iter_mut().for_each(invariants::hoist);
         verify::codes(&codes, keys.len()).unwrap_or_else(|broken| panic!("{broken}"));
         let cuts: Vec<Cut> = codes.into_iter().map(segments::cut).collect();
@@ -187,7 +188,7 @@ fn declare_entries<M: Module>(module: &mut M) -> HashMap<&'static str, FuncId> {
         .collect()
 }
 
-/// For each point where a process may be found waiting, where that is in the source.
+/// For each function at which a process may wait, the location of its suspension point.
 fn suspension_points(functions: &Functions) -> Vec<(FuncId, u32)> {
     let mut points = Vec::new();
     for (number, cut) in functions.cuts.iter().enumerate() {

@@ -1,11 +1,12 @@
-//! Texts that stay the same in a loop: pointer, length and the place of the bytes are loaded before it.
+//! Hoists loads of texts out of loops in which the text stays the same: its pointer, its length and the place of its
+//! bytes.
 //!
 //! # Why this is sound
-//! A text changes only through the variable that holds it alone. So it stays the same in a loop in which nothing
-//! writes that variable: no instruction of the loop does, none of this code takes its address, and nobody else can.
-//! A procedure's frame can be reached by others through an address only. A body's variables, and its component's, can
-//! be reached by procedures, so none is called in the loop; other processes write there only where the body waits, or
-//! what it does not use. Loops that wait are left alone: what they hold in registers would have to be saved.
+//! A text changes only through the one variable that holds it. So it stays the same in a loop if nothing writes the
+//! variable there: no instruction of the loop, nothing through an address (this code takes none), and no other code. A
+//! procedure's frame is out of reach for other code unless its address is taken. Procedures can reach the variables of
+//! a body and of its component, so such a loop must call none; other processes write those variables only while the
+//! body waits. Loops that wait are left alone: the hoisted values would have to be saved.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,4 +1,4 @@
-//! Where everything lies: slots and variables in instances, variables in frames.
+//! Memory layout: slots and variables in instances, variables in frames.
 
 use std::collections::HashMap;
 
@@ -10,33 +10,33 @@ use drystone_runtime::layout::{FrameHead, Instance, Kept, OfferedSlot, PAYLOAD, 
 use crate::classify::{BodyKey, Facts};
 use crate::mir::{OwnedSlot, Shape};
 
-/// Where the parts of an instance lie, in bytes from its start.
+/// Layout of an instance: offsets in bytes from its start.
 #[derive(Clone, Debug)]
 pub struct InstanceLayout {
-    /// Of the whole.
+    /// Its size.
     pub size: u32,
     /// The pointer to the main process; 0 if there is none.
     pub main_process: u32,
-    /// One for each offered interface.
+    /// The slot of each offered interface.
     pub offered: Vec<u32>,
     /// For each offered interface, whether anything in the program is connected there.
     pub connectable: Vec<bool>,
     /// For each offered interface without an implementation: the slot that leads inward.
     pub inward: Vec<Option<u32>>,
-    /// One for each required interface.
+    /// The slot of each required interface.
     pub required: Vec<u32>,
-    /// What handlers have of it: where `Kept` begins, and how many words theirs are.
+    /// The variables that handlers use: where `Kept` begins, and how many words they take.
     pub kept: Option<(u32, u32)>,
 }
 
-/// Where the variables of a body or procedure lie that are kept in memory.
+/// Layout of the frame of a body or procedure.
 #[derive(Clone, Debug)]
 pub struct FrameLayout {
-    /// Header and these variables.
+    /// Size of its head and of the variables in memory.
     pub size: u32,
     /// What must be freed, in order of declaration.
     pub owned: Vec<OwnedSlot>,
-    /// Offsets of what procedures must know.
+    /// Offsets in the process block that procedures must know.
     pub shape: Shape,
 }
 
@@ -73,7 +73,7 @@ pub fn payload_words(interface: &Interface) -> usize {
 }
 
 impl Layouts {
-    /// Lays a program out.
+    /// Computes the layouts of a program.
     pub fn of(program: &Program, facts: &Facts) -> Layouts {
         let mut layouts = Layouts {
             instances: Vec::new(),

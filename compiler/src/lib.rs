@@ -1,8 +1,11 @@
 //! From a checked program to native code.
 //!
-//! Bodies and procedures are lowered to graphs of blocks (`lower`, `mir`), cut into one function for each point
-//! where a process may be resumed (`liveness`, `segments`), verified (`verify`), and translated by Cranelift (`emit`),
-//! either into memory or into an object file. This room knows what the runtime looks like in memory, not how it works.
+//! `lower` turns each body and procedure into MIR (`mir`): a graph of blocks over virtual registers. `lookups` and
+//! `invariants` improve it, `segments` cuts it into one function for each point where a process may be resumed,
+//! `verify` checks it, `text` prints it, and `emit` has Cranelift translate it, into memory or into an object file.
+//!
+//! The compiler knows how the runtime lays out memory, and its entry points; it does not know how the runtime works. A
+//! checked program always compiles: there are no errors for the user here.
 
 mod awaited;
 mod classify;
@@ -13,6 +16,8 @@ mod effects;
 mod emit;
 mod entries;
 mod fairness;
+#[cfg(test)]
+mod filetests;
 mod generate;
 mod invariants;
 mod layout;
@@ -23,7 +28,6 @@ mod marshalling;
 mod mir;
 mod naming;
 mod offset;
-mod print;
 mod processor;
 mod ranges;
 mod reaching;
@@ -31,6 +35,7 @@ mod regions;
 mod segments;
 mod shims;
 mod signatures;
+mod text;
 mod verify;
 mod walk;
 mod workbench;
@@ -65,7 +70,7 @@ pub fn compile(
     let (address, _) = module.get_finalized_data(data);
     // The code must outlive every process that runs it: it is never freed.
     std::mem::forget(module);
-    // SAFETY: the data object was laid out as a `Program`, aligned to 8, and lives for ever.
+    // SAFETY: `generate` laid the data object out as a `Program`, aligned to 8, and the module is never freed.
     unsafe { &*address.cast::<drystone_component::Program>() }
 }
 
@@ -116,7 +121,7 @@ pub fn handlers(program: &Program) -> Vec<Handler> {
 /// The form of a program between its text and machine code, as text for people.
 pub fn mir(program: &Program, files: &[SourceFile]) -> String {
     let program = composites::with_interfaces(program);
-    print::print(&generate::Lowered::of(&program, files), files)
+    text::print(&generate::Lowered::of(&program, files), files)
 }
 
 fn define_processor(module: &mut ObjectModule) {

@@ -1,4 +1,4 @@
-//! Which registers are still needed at the beginning of each block.
+//! Liveness: which registers are still needed at the beginning of each block.
 
 use crate::mir::*;
 

@@ -1,13 +1,13 @@
-//! Elements that have just been found are not looked up again: `IF EXISTS(a[k]) THEN INC(a[k]) END` looks once.
+//! Common lookups: an element that has just been found is not looked up again. `IF EXISTS(a[k]) THEN INC(a[k]) END`
+//! looks it up once.
 //!
 //! # Why this is sound
-//! From one look to the other there is one way only, and nothing on it can make, delete or move elements, or change
-//! what the keys are read from: it writes other registers and variables, and calls only what handles texts. An element
-//! that was looked for without need was there if the way leads through the branch that has asked for that.
+//! Only one way leads from the first lookup to the second, and nothing on it makes, deletes or moves elements, or
+//! changes the variables that the keys are read from: instructions on it write other registers and variables, and call
+//! nothing but operations on texts. If the first lookup allowed the element to be absent, then a branch on the way has
+//! tested that it is there.
 
 use std::collections::{HashMap, HashSet};
-
-use drystone_language::program::Program;
 
 use crate::entries;
 use crate::liveness::{self, Access};
@@ -20,7 +20,7 @@ const LOOKED_AT: usize = 64;
 type Slot = (Base, i32);
 
 /// Takes what was found before instead of looking it up again.
-pub fn reuse(code: &mut Code, program: &Program) {
+pub fn reuse(code: &mut Code) {
     let finds: Vec<(BlockId, usize)> = finds(code).collect();
     if finds.len() < 2 {
         return;
@@ -28,7 +28,7 @@ pub fn reuse(code: &mut Code, program: &Program) {
     let facts = Facts::of(code);
     let known: Vec<_> = finds
         .iter()
-        .filter_map(|&(id, number)| Some((id, number, facts.found_before(code, program, id, number)?)))
+        .filter_map(|&(id, number)| Some((id, number, facts.found_before(code, id, number)?)))
         .collect();
     for (id, number, from) in known {
         let instruction = &mut code.blocks[id.0 as usize].instructions[number];
@@ -102,13 +102,7 @@ impl Facts {
     }
 
     /// The register with the address of the element that an instruction looks up, if it is known on every way there.
-    fn found_before(
-        &self,
-        code: &Code,
-        program: &Program,
-        mut id: BlockId,
-        mut number: usize,
-    ) -> Option<Reg> {
+    fn found_before(&self, code: &Code, mut id: BlockId, mut number: usize) -> Option<Reg> {
         let Inst::Find { absent, .. } = &code.block(id).instructions[number] else { return None };
         let (wanted, may_be_absent) = ((id, number), *absent == IfAbsent::Null);
         let mut way = Way::default();
@@ -129,7 +123,7 @@ impl Facts {
                 let stays = self.definitions.contains_key(&to);
                 return (is_there && stays).then_some(to);
             }
-            if instruction.lets_others_run(program) || !way.pass(instruction) {
+            if instruction.lets_others_run() || !way.pass(instruction) {
                 return None;
             }
         }
@@ -145,7 +139,7 @@ impl Facts {
         way: &Way,
     ) -> Option<(Reg, IfAbsent)> {
         let [one, other] = [first, second].map(|(id, number)| &code.block(id).instructions[number]);
-        let Inst::Find { to, variable, collection, keys, absent } = one else { return None };
+        let Inst::Find { to, variable, collection, keys, absent, .. } = one else { return None };
         let Inst::Find { variable: v, collection: c, keys: k, .. } = other else { return None };
         let stays = match collection.base {
             Base::Reg(reg) => self.definitions.contains_key(&reg) && !way.registers.contains(&reg),

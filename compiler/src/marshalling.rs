@@ -1,6 +1,6 @@
-//! Code that moves the values of a message between its words and XDR (RFC 4506), for each message that may leave the
-//! program: straight lines of loads, byte swaps and stores, and a call for each text. `drystone_component::wire` does
-//! the same for any message, by looking at its types.
+//! Marshalling code: moves the values of a message between its words and XDR (RFC 4506), for each message that may
+//! leave the program. It is straight-line code with a call for each text. `drystone_component::wire` does the same for
+//! any message, driven by its description.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -48,7 +48,7 @@ pub(crate) fn define<M: Module>(
     all
 }
 
-/// How a value stands among the bytes.
+/// The XDR form of a value.
 #[derive(Clone, Copy, PartialEq)]
 enum Form {
     /// A word, of 8 bytes.
@@ -60,7 +60,7 @@ enum Form {
 }
 
 impl Form {
-    /// Bytes, where that is always the same.
+    /// Its size in bytes, if that is constant.
     fn size(self) -> Option<i32> {
         match self {
             Form::Hyper => Some(8),
@@ -70,7 +70,7 @@ impl Form {
     }
 }
 
-/// `None`: it can't leave the program.
+/// `None` if it cannot leave the program.
 fn forms(message: &Message) -> Option<Vec<Form>> {
     let of = |(_, ty): &(String, Type)| match ty {
         Type::Integer | Type::Real => Some(Form::Hyper),
@@ -112,10 +112,10 @@ struct Body<'a, 'b, M> {
     entries: &'a HashMap<&'static str, FuncId>,
 }
 
-/// For the words of a message.
+/// Flags of an access to the words of a message.
 const WORDS: MemFlagsData = MemFlagsData::trusted();
 
-/// For bytes, which may stand anywhere.
+/// Flags of an access to bytes, which need not be aligned.
 const BYTES: MemFlagsData = MemFlagsData::new().with_notrap();
 
 impl<M: Module> Body<'_, '_, M> {
@@ -184,7 +184,7 @@ impl<M: Module> Body<'_, '_, M> {
         self.builder.ins().return_(&[no]);
     }
 
-    /// Reads numbers that stand one behind the other; where the next value begins.
+    /// Reads consecutive numbers; gives the address of the next value.
     fn numbers(
         &mut self,
         forms: &[Form],
@@ -215,7 +215,7 @@ impl<M: Module> Body<'_, '_, M> {
         self.builder.ins().iadd_imm_s(from, i64::from(size))
     }
 
-    /// Goes elsewhere if something is so.
+    /// Branches to a block if a condition holds.
     fn unless(&mut self, elsewhere: Block, is_so: impl FnOnce(&mut FunctionBuilder) -> Value) {
         let is_so = is_so(self.builder);
         let on = self.builder.create_block();

@@ -1,9 +1,9 @@
-//! Which `VARIABLE` arguments are passed by name (see `lower::references`), because what they are may move or go while
+//! Which `VARIABLE` arguments are passed by name (see `lower::references`), because they may move or be deleted while
 //! the procedure runs.
 //!
-//! A variable never does. An element stays where it is if the procedure cannot be interrupted and does nothing to the
-//! collection, and always in an array that nobody deletes. Components are named always: who holds one follows from
-//! where its container lies, and an element goes with its component.
+//! A variable never moves. An element of an array that is never deleted stays where it is; an element of another
+//! collection does so if the procedure cannot be interrupted and does nothing to the collection. Containers are always
+//! named: the holder of a component follows from where its container lies, and a component takes its element with it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ use drystone_language::program::*;
 use crate::effects::has_effects;
 use crate::walk::{self, Visitor};
 
-/// What is passed how, in a whole program.
+/// How elements are passed, in a whole program.
 pub struct Naming {
     /// `VARIABLE` parameters that may be given a name.
     pub named: HashSet<VariableId>,
@@ -23,7 +23,7 @@ pub struct Naming {
 }
 
 impl Naming {
-    /// Looks at all calls; `interruptible` says of a procedure whether others may run meanwhile.
+    /// Looks at all calls; `interruptible` says of a procedure whether other processes may run meanwhile.
     pub fn of(program: &Program, interruptible: impl Fn(ProcedureId) -> bool) -> Naming {
         let mut uses = Vec::new();
         for procedure in &program.procedures {

@@ -1,4 +1,4 @@
-//! Offsets of what generated code touches itself; `drystone_runtime::layout` checks them.
+//! Offsets of the fields that generated code reads and writes itself; `drystone_runtime::layout` asserts them.
 
 use std::mem::{offset_of, size_of};
 

@@ -1,4 +1,4 @@
-//! For which processors code is made.
+//! The processors that code is made for.
 
 use cranelift_codegen::isa::{self, TargetIsa};
 use cranelift_codegen::settings::Configurable;

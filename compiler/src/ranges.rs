@@ -1,14 +1,14 @@
-//! Between which bounds integers lie, as far as constants and FOR loops tell: what they cannot exceed need not be
-//! checked, and a loop that is known to be short needs no preemption checks (paper 004, section 3.2: checks are
-//! inserted so that a time slice holds, not for their own sake).
+//! Range analysis: between which bounds integers lie, as far as constants and FOR loops tell. What cannot overflow is
+//! not checked, and a loop that is known to be short needs no check of the time slice (*structured concurrent
+//! programs*, section 3.2).
 //!
 //! # Why this is sound
-//! Tests of indices and overflow are left out by what is said here, so memory safety rests on it. A register that one
-//! instruction writes has what that instruction gives, computed from operands that lay within their ranges then. A
-//! counter that is written inside its loop by the loop's own step alone lies between the loop's bounds in every block
-//! of the loop, also when a process is resumed there; the bounds are registers of that kind, evaluated before the loop.
-//! What comes from memory lies where everything of its kind does. Nothing else has a range. The code must not change
-//! after [`Ranges::new`], which remembers where it writes.
+//! Memory safety rests on it, since tests of indices are left out. A register that is written by one instruction has
+//! the range of that instruction's result, computed from the ranges of its operands. A counter that is written inside
+//! its loop only by the loop's own step lies between the loop's bounds in every block of the loop, also where a process
+//! is resumed; the bounds are registers of the first kind, evaluated before the loop. A value from memory has the range
+//! of its type. Nothing else has a range. The code must not change after [`Ranges::new`], which remembers where it
+//! writes.
 
 mod limits;
 
@@ -21,13 +21,13 @@ use crate::mir::*;
 /// The least and the greatest value.
 pub type Range = (i64, i64);
 
-/// Instructions after which a time slice should be looked at, at the latest: some microseconds.
+/// Instructions that may run without a check of the time slice: some microseconds.
 const SHORT: u64 = 4096;
 
 /// No text has more bytes: an address has 47 bits.
 const LONGEST_TEXT: i64 = 1 << 47;
 
-/// What a call of the runtime counts for.
+/// The weight of a call of the runtime, in instructions.
 const CALL: u64 = 100;
 
 /// On which side of 0 a value lies.
@@ -38,11 +38,11 @@ pub enum Sign {
     NotNegative,
 }
 
-/// See the head of this file.
+/// The ranges of a piece of code; see the head of this file.
 pub struct Ranges {
     /// Every place that writes a register.
     writes: HashMap<Reg, Vec<Write>>,
-    /// Found out already; `None` while it is being found out.
+    /// Computed ranges; `None` while one is being computed.
     known: RefCell<HashMap<Reg, Option<Range>>>,
 }
 
@@ -77,7 +77,7 @@ impl Ranges {
         Ranges { writes, known: RefCell::new(HashMap::new()) }
     }
 
-    /// Where a register's value lies whenever it is used in a block.
+    /// The range of a register wherever it is used in a block.
     pub fn of(&self, code: &Code, reg: Reg, block: BlockId) -> Option<Range> {
         if let Some((number, counter)) = counter(code, reg, block) {
             return self.of_counter(code, number, counter);
@@ -103,7 +103,7 @@ impl Ranges {
         }
     }
 
-    /// A counter is as the loop says if nothing in the loop assigns it but the loop itself.
+    /// Whether only the loop's own step assigns its counter inside the loop.
     fn counts_alone(&self, code: &Code, number: usize, counter: &Counter) -> bool {
         let writes = self.writes[&counter.variable].iter();
         writes.filter(|write| code.is_inside(code.block(write.block).in_loop, number)).count() == 1
@@ -133,7 +133,7 @@ impl Ranges {
         }
     }
 
-    /// Of a register's value whenever it is used in a block.
+    /// The sign of a register wherever it is used in a block.
     pub fn sign(&self, code: &Code, reg: Reg, block: BlockId) -> Option<Sign> {
         match self.of(code, reg, block)? {
             (0.., _) => Some(Sign::NotNegative),
@@ -142,7 +142,7 @@ impl Ranges {
         }
     }
 
-    /// Whether a counter with its step added is an integer, also in the last iteration.
+    /// Whether adding the step to a counter cannot overflow, even in the last iteration.
     pub fn can_step(&self, code: &Code, counter: &Counter) -> bool {
         let range = self.of(code, counter.variable, counter.next);
         exact(Checked::Add, range, Some((counter.step, counter.step))).is_some()
@@ -153,7 +153,7 @@ impl Ranges {
         exact(operator, self.of(code, a, block), self.of(code, b, block)).is_some()
     }
 
-    /// The loops that are over before a time slice matters: all their iterations count less than a few thousand
+    /// The loops that end before a time slice matters: all their iterations together take fewer than [`SHORT`]
     /// instructions.
     pub fn short_loops(&self, code: &Code) -> Vec<bool> {
         let mut weights: Vec<u64> = vec![0; code.loops.len()];
@@ -174,7 +174,7 @@ impl Ranges {
         short
     }
 
-    /// At most.
+    /// The greatest number of iterations.
     fn iterations(&self, code: &Code, number: usize) -> u64 {
         let range =
             code.loops[number].counter.as_ref().and_then(|counter| self.of_counter(code, number, counter));
@@ -204,14 +204,14 @@ fn weight(block: &Block) -> u64 {
     }
     let instructions = block.instructions.iter().map(|instruction| match instruction {
         Inst::Call { .. } => CALL,
-        // It may call others, those again others.
+        // It may call further procedures.
         Inst::CallNative { .. } => SHORT,
         _ => 1,
     });
     instructions.sum::<u64>() + 1
 }
 
-/// Of two values, of which one may lie anywhere.
+/// The range of the minimum of two values; the range of one may be unknown.
 fn least(a: Option<Range>, b: Option<Range>) -> Option<Range> {
     match (a, b) {
         (Some((a, b)), Some((c, d))) => Some((a.min(c), b.min(d))),
@@ -219,7 +219,7 @@ fn least(a: Option<Range>, b: Option<Range>) -> Option<Range> {
     }
 }
 
-/// The same.
+/// The same for the maximum.
 fn greatest(a: Option<Range>, b: Option<Range>) -> Option<Range> {
     match (a, b) {
         (Some((a, b)), Some((c, d))) => Some((a.max(c), b.max(d))),
@@ -227,7 +227,7 @@ fn greatest(a: Option<Range>, b: Option<Range>) -> Option<Range> {
     }
 }
 
-/// What a checked operation gives, if it does not fault.
+/// The range of a checked operation's result, if it does not fault.
 fn arithmetic(operator: Checked, a: Option<Range>, b: Option<Range>) -> Option<Range> {
     match (operator, b) {
         (Checked::Mod, Some((low, high))) if low > 0 => Some((0, high - 1)),

@@ -1,11 +1,11 @@
-//! Whether a variable may be read or changed while expressions are evaluated, by the procedures that they call, or by
-//! others who run meanwhile.
+//! Which variables stay unread and unchanged, from outside, while expressions are evaluated: no procedure that they
+//! call and no other process touches them.
 //!
-//! # Why this is right
-//! A variable is reached by its name, which its own procedure and those inside it use, or by a name that it was passed
-//! under. What belongs to the code that evaluates, and is passed to nobody there, only procedures inside it can reach:
-//! its own code uses another one when it is called again. A variable of a component may have been passed before, by
-//! anybody; and others may change it where its lock is given up, which an AWAIT does.
+//! # Why this is sound
+//! A variable is reached by its name, in its own procedure and those nested in it, or by a `VARIABLE` parameter. A
+//! variable of the evaluating procedure that is not passed there can only be reached by nested procedures: a recursive
+//! call of the procedure has a variable of its own. A variable of a component may have been passed earlier by any code;
+//! and other processes may change it where the component's lock is released, which AWAIT does.
 
 use std::collections::HashSet;
 

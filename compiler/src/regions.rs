@@ -1,18 +1,18 @@
-//! Which blocks a segment holds that begins at a block: all that are reached from there without passing another
-//! beginning.
+//! Regions: the blocks of the segment that begins at a block. They are reached from there without passing the beginning
+//! of another segment.
 
 use crate::mir::*;
 
-/// Instructions up to which a region is repeated in each segment that reaches it.
+/// A region of so many instructions may be repeated in each segment that reaches it.
 const REPEATED: usize = 24;
 
-/// Beginnings that are many.
+/// So many segments are many.
 const MANY: usize = 100;
 
 /// Where segments begin, and what each holds.
 pub struct Regions<'c> {
     code: &'c Code,
-    /// Blocks that begin a segment.
+    /// For each block, whether a segment begins there.
     starts: Vec<bool>,
     /// For each loop, whether something in it may wait.
     waiting: Vec<bool>,
@@ -23,7 +23,7 @@ pub struct Regions<'c> {
 }
 
 impl<'c> Regions<'c> {
-    /// Segments begin where they must, and where too much would be repeated in several.
+    /// Begins segments where they must begin, and where several would repeat too much.
     pub fn of(code: &'c Code) -> Regions<'c> {
         let mut starts: Vec<bool> = code.blocks.iter().map(begins).collect();
         for condition in code.blocks.iter().filter_map(Block::condition) {
@@ -41,7 +41,7 @@ impl<'c> Regions<'c> {
         regions
     }
 
-    /// Blocks that begin a segment, and loops that may wait.
+    /// For each block, whether a segment begins there; for each loop, whether it may wait.
     pub fn into_borders(self) -> (Vec<bool>, Vec<bool>) {
         (self.starts, self.waiting)
     }
@@ -51,7 +51,7 @@ impl<'c> Regions<'c> {
         self.starts[id.0 as usize]
     }
 
-    /// Whether there are many.
+    /// Whether there are many segments.
     pub fn are_many(&self) -> bool {
         self.many
     }
@@ -87,8 +87,7 @@ impl<'c> Regions<'c> {
         std::mem::replace(&mut self.seen[to.0 as usize], self.searches) != self.searches
     }
 
-    /// The blocks in groups of which no segment has blocks of two. Whether something is repeated too often is found
-    /// out in each group alone.
+    /// Partitions the blocks so that each segment lies within one part: repetition is counted in each part alone.
     fn parts(&mut self) -> Vec<Vec<BlockId>> {
         let mut neighbours = vec![Vec::new(); self.code.blocks.len()];
         for id in all_blocks(self.code) {
@@ -122,8 +121,8 @@ impl<'c> Regions<'c> {
         parts
     }
 
-    /// A block after which too much is repeated in too many segments: it should begin a segment of its own. Blocks
-    /// of loops that never wait are spared, their registers would go through memory.
+    /// The block at which most instructions are repeated, if they are too many: it is to begin a segment of its own.
+    /// Blocks of loops that never wait are spared, because their registers would go through memory.
     fn worst_repetition(&mut self, part: &[BlockId]) -> Option<BlockId> {
         let mut held = vec![0usize; part.len()];
         let index_of = |id: &BlockId| part.binary_search(id).expect("a region stays in its part");
@@ -178,7 +177,7 @@ fn begins(block: &Block) -> bool {
 }
 
 /// For each loop, whether something in it may wait.
-fn loops_that_wait(code: &Code) -> Vec<bool> {
+pub fn loops_that_wait(code: &Code) -> Vec<bool> {
     let mut waiting = vec![false; code.loops.len()];
     for block in &code.blocks {
         let waits = block.suspension.is_some() || matches!(block.end, Terminator::CallProcedure { .. });

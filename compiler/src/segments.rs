@@ -1,11 +1,11 @@
-//! Cuts a body or procedure into segments: one function for each point where a process may be resumed (paper 004,
-//! section 3.2: a switch saves only what is needed).
+//! Cuts a body or procedure into segments: one function for each point where a process may be resumed, so that a switch
+//! saves only live registers (*structured concurrent programs*, section 3.2).
 //!
-//! A segment begins at a suspension point, at the entry, after a call of a procedure that may wait, or at a loop where
-//! a time slice may end, and holds every block that is reached from there without passing another such point. Loops
-//! that never wait are inside the segment that enters them, so that their variables stay in registers; the segment that
-//! begins at their header is used only after a preemption. What is live at the beginning of a segment has a slot in the
-//! frame.
+//! A segment begins at the entry, at a suspension point, after a call of a procedure that may wait, and at the header
+//! of a loop where a time slice may end. It holds every block that is reached from there without passing another such
+//! point. Loops that never wait lie inside the segment that enters them, so that their variables stay in registers; the
+//! segment that begins at their header is used only after a preemption. Registers that are live at the beginning of a
+//! segment have slots in the frame.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,6 +14,7 @@ use crate::liveness::{self, Access};
 use crate::mir::*;
 use crate::ranges::Ranges;
 use crate::regions::{self, Regions};
+use crate::text::{Head, Heads};
 
 /// One function.
 pub struct Segment {
@@ -27,7 +28,7 @@ pub struct Segment {
     pub touched: HashSet<Reg>,
     /// Suspension points on the way that are tried here as well: only if one has to wait, its own segment takes over.
     pub inlined: HashSet<BlockId>,
-    /// It runs on the stack of whoever tests the condition.
+    /// It runs on the stack of the process that tests the condition.
     pub is_condition: bool,
 }
 
@@ -63,6 +64,56 @@ impl Cut {
     pub fn segment_at(&self, entry: BlockId) -> Option<&Segment> {
         self.by_entry.get(&entry).map(|&index| &self.segments[index])
     }
+
+    /// Where segments begin, as that is printed.
+    pub fn heads(&self) -> Heads {
+        let head = |segment: &Segment| {
+            let live = &self.live[&segment.entry];
+            let mut trying: Vec<BlockId> = segment.inlined.iter().copied().collect();
+            trying.sort();
+            Head {
+                is_condition: segment.is_condition,
+                saved: live.iter().map(|reg| (*reg, self.slots.get(reg).copied())).collect(),
+                trying,
+            }
+        };
+        self.segments.iter().map(|segment| (segment.entry, head(segment))).collect()
+    }
+
+    /// Code that was cut already, as it was printed.
+    #[cfg(test)]
+    pub fn of_heads(code: Code, heads: &Heads) -> Cut {
+        let mut starts = vec![false; code.blocks.len()];
+        heads.keys().for_each(|entry| starts[entry.0 as usize] = true);
+        let waiting = regions::loops_that_wait(&code);
+        let mut regions = Regions::of(&code);
+        let segments: Vec<Segment> = heads
+            .iter()
+            .map(|(&entry, head)| {
+                let inlined: HashSet<BlockId> = head.trying.iter().copied().collect();
+                let leaves = |to| regions::leaves(&code, &starts, &waiting, entry, to);
+                let mut blocks = vec![entry];
+                let mut next = 0;
+                while next < blocks.len() {
+                    let ahead = code.block(blocks[next]).goes_to();
+                    for to in ahead.filter(|to| !leaves(*to) || inlined.contains(to)) {
+                        if !blocks.contains(&to) {
+                            blocks.push(to);
+                        }
+                    }
+                    next += 1;
+                }
+                segment(&code, &mut regions, entry, blocks, inlined)
+            })
+            .collect();
+        let by_entry = segments.iter().enumerate().map(|(index, segment)| (segment.entry, index)).collect();
+        let saved = |head: &Head| head.saved.iter().map(|(reg, _)| *reg).collect();
+        let live = heads.iter().map(|(entry, head)| (*entry, saved(head))).collect();
+        let slots = heads.values().flat_map(|head| &head.saved).filter_map(|&(reg, slot)| Some((reg, slot?)));
+        let (slots, predecessors) = (slots.collect(), liveness::predecessors(&code));
+        let ranges = Ranges::new(&code);
+        Cut { code, segments, by_entry, live, slots, predecessors, ranges, starts, waiting }
+    }
 }
 
 /// Suspension points that a segment tries on its way (fewer in long bodies, for each is repeated so often), and the
@@ -97,7 +148,10 @@ pub fn cut(mut code: Code) -> Cut {
     let segments: Vec<Segment> = all
         .into_iter()
         .filter(|(entry, _)| reachable.contains(entry))
-        .map(|(entry, blocks)| segment(&code, &mut regions, entry, blocks))
+        .map(|(entry, blocks)| {
+            let (blocks, inlined) = extend(&code, &regions, entry, blocks);
+            segment(&code, &mut regions, entry, blocks, inlined)
+        })
         .collect();
     let (starts, waiting) = regions.into_borders();
     let mut live = live;
@@ -219,8 +273,13 @@ fn reachable_starts(code: &Code, regions: &[(BlockId, Vec<BlockId>)]) -> HashSet
     reached
 }
 
-fn segment(code: &Code, regions: &mut Regions, entry: BlockId, blocks: Vec<BlockId>) -> Segment {
-    let (blocks, inlined) = extend(code, regions, entry, blocks);
+fn segment(
+    code: &Code,
+    regions: &mut Regions,
+    entry: BlockId,
+    blocks: Vec<BlockId>,
+    inlined: HashSet<BlockId>,
+) -> Segment {
     let conditions: Vec<BlockId> = blocks.iter().filter_map(|&block| code.block(block).condition()).collect();
     // Conditions are tested in place too.
     let tested: Vec<BlockId> = conditions.into_iter().flat_map(|entry| regions.region(entry)).collect();
@@ -238,7 +297,7 @@ fn segment(code: &Code, regions: &mut Regions, entry: BlockId, blocks: Vec<Block
     Segment { entry, blocks, written, touched, inlined, is_condition }
 }
 
-/// Registers that are live at the same beginning need different slots; others may share one.
+/// Registers that are live at the beginning of the same segment need different slots; any two others may share one.
 fn assign_slots(code: &mut Code, live: &HashMap<BlockId, Vec<Reg>>) -> HashMap<Reg, u32> {
     let mut slots: HashMap<Reg, u32> = code.parameter_slots.iter().copied().collect();
     let sets: Vec<&Vec<Reg>> = live.values().chain([&code.parameters]).collect();

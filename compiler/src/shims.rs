@@ -1,4 +1,4 @@
-//! Small functions that stand between segments and the runtime, where the conventions of their callers differ.
+//! Small functions between segments and the runtime, where their calling conventions differ.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ fn plain_signature() -> Signature {
     signature
 }
 
-/// Builds a function out of its parameters.
+/// Defines a function with one block; `build` gets its parameters.
 pub(crate) fn shim<M: Module>(
     module: &mut M,
     workbench: &mut Workbench,
@@ -64,7 +64,7 @@ pub(crate) fn native<M: Module>(
     })
 }
 
-/// What calls the unusual entry points, and keeps all registers; the answer is left in the worker.
+/// Shims for the unusual entry points: they keep all registers, and leave the answer in the worker.
 pub(crate) fn unusual<M: Module>(
     module: &mut M,
     workbench: &mut Workbench,
@@ -88,7 +88,7 @@ pub(crate) fn unusual<M: Module>(
     entries::UNUSUAL.iter().map(|entry| (entry.name, make(entry))).collect()
 }
 
-/// What calls an entry point after which the process does not go on, and goes on with the next.
+/// A shim for an entry point after which the process stops for now: it switches to the next process.
 pub(crate) fn last<M: Module>(
     module: &mut M,
     workbench: &mut Workbench,

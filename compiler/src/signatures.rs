@@ -1,4 +1,4 @@
-//! How functions are called: generated ones, and the entry points of the runtime.
+//! Calling conventions: signatures of generated functions and of the runtime's entry points.
 
 use cranelift_codegen::ir::{AbiParam, Signature, Type, types};
 use cranelift_codegen::isa::CallConv;
@@ -32,12 +32,12 @@ pub(crate) fn native_signature(code: &Code) -> Signature {
     signature
 }
 
-/// Signature of what calls an unusual entry point: no register is changed, the answer is left in the worker.
+/// Signature of a shim for an unusual entry point: it keeps all registers, and leaves the answer in the worker.
 pub(crate) fn unusual_signature(entry: &EntryPoint) -> Signature {
     Signature { call_conv: CallConv::PreserveAll, returns: Vec::new(), ..entry_signature(entry) }
 }
 
-/// Signature of what calls an entry point that is a process's last, for now, and goes on with the next one.
+/// Signature of a shim for an entry point after which the process stops for now: it switches to the next process.
 pub(crate) fn last_signature(entry: &EntryPoint) -> Signature {
     Signature { call_conv: CallConv::Tail, returns: Vec::new(), ..entry_signature(entry) }
 }

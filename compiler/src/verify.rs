@@ -1,15 +1,12 @@
-//! Whether the mid-level form makes sense: what is wrong with it is a mistake of this compiler, and is told before it
-//! becomes wrong code.
+//! The MIR verifier: a mistake of this compiler is reported before it becomes wrong code.
 //!
-//! `shape` looks at blocks and where they lead, `operands` at what each of them takes and gives, and, once the form is
-//! cut, `saved` at what is in registers where a process goes on.
+//! `shape` checks blocks and where they lead, `operands` what each instruction takes and gives, and, once the code is
+//! cut, `saved` that every register is written or saved before it is read.
 
 mod operands;
 mod saved;
 mod shape;
 mod spot;
-#[cfg(test)]
-mod tests;
 
 use crate::mir::Code;
 use crate::segments::Cut;

@@ -1,4 +1,4 @@
-//! Visits every statement, expression and place of a checked block.
+//! A visitor of all statements, expressions and places of a checked block.
 
 use drystone_language::program::*;
 

@@ -1,4 +1,4 @@
-//! Where Cranelift builds functions, one after the other.
+//! Cranelift's contexts, reused from one function to the next.
 
 use cranelift_codegen::Context;
 use cranelift_codegen::ir::{Function, Signature, UserFuncName};

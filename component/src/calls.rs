@@ -1,8 +1,8 @@
 //! The request/reply form of an interface: which of its messages are calls, and by which messages each is answered.
 //!
-//! Calls are what other systems know: a procedure of ONC RPC, a request of HTTP. An interface has this form if whenever
-//! nothing is unanswered the client may make the same calls, or none any more in this communication, and each is
-//! answered by exactly one message, or by none at all. Then a call means the same wherever it is made.
+//! Other systems know only calls: procedures of ONC RPC, requests of HTTP. An interface has this form if, whenever
+//! nothing is unanswered, the client may make the same calls, or none any more in this communication, and each call is
+//! answered by exactly one message, or by none. Then a call means the same whenever it is made.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -20,12 +20,12 @@ pub struct Calls {
     pub lasting: bool,
 }
 
-/// A message of the client's with its answers.
+/// A client's message, with its answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The client's message.
     pub message: usize,
-    /// The messages of the server's of which exactly one follows, ascending; none: the call isn't answered.
+    /// The server's messages of which exactly one follows, ascending; empty if the call is not answered.
     pub answers: Vec<usize>,
 }
 
@@ -42,13 +42,13 @@ enum Reason {
     Nothing,
     /// The server begins, with this message.
     ServerBegins(usize),
-    /// This message of the client's may be answered or not.
+    /// This client's message may be answered or not.
     MayStayUnanswered(usize),
-    /// This message of the client's may be answered by this one, and then one more.
+    /// This client's message may be answered by this server's message, and then by one more.
     AnsweredTwice(usize, usize),
-    /// Behind this message the communication can't end: more has to follow.
+    /// After this message the communication cannot end.
     MustGoOn(usize),
-    /// Behind this message the client may send other messages than at the beginning, such as this one.
+    /// After this message the client may send other messages than at the beginning, such as this one.
     Differs(usize, usize),
 }
 
@@ -60,18 +60,18 @@ impl Calls {
             .map_err(|reason| NoCalls { interface, reason })
     }
 
-    /// The call that a message of the client's is.
+    /// The call that begins with a client's message.
     pub fn with(&self, message: usize) -> Option<&Call> {
         self.calls.iter().find(|call| call.message == message)
     }
 }
 
-/// What is known on the way.
+/// The state of the analysis.
 struct Analysis {
     interface: &'static Interface,
     /// States where nothing is unanswered.
     idle: BTreeSet<u16>,
-    /// Of them those that are to be looked at, and the message that led there.
+    /// Those that are still to be analysed, each with the message that led there.
     waiting: Vec<(u16, usize)>,
 }
 
@@ -133,7 +133,7 @@ impl Analysis {
     }
 }
 
-/// The message of the first call that isn't the same here and there.
+/// The message of the first call in which two lists differ.
 fn first_difference(here: &[Call], there: &[Call]) -> Option<usize> {
     let only_here = here.iter().find(|call| !there.contains(call));
     only_here.or_else(|| there.iter().find(|call| !here.contains(call))).map(|call| call.message)

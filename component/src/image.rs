@@ -1,4 +1,5 @@
-//! The image of a program: templates, bodies and what they own, as the compiler lays them out for the runtime.
+//! The image of a program: its templates, bodies and what their frames own, as the compiler lays them out for the
+//! runtime.
 
 use crate::interface::Interface;
 use crate::table::{Str, Table};
@@ -37,11 +38,11 @@ pub struct Owned {
 pub struct Collection {
     /// One for each index: Word, Byte or Text. INTEGER orders as signed, Byte as unsigned, TEXT by bytes.
     pub keys: Table<Kind>,
-    /// Of the elements; never Collection.
+    /// The kind of its elements; never Collection.
     pub element: Kind,
     /// `{ARRAY}`: fixed bounds.
     pub array: bool,
-    /// For the component path: a key of kind Byte is a BOOLEAN (else a CHARACTER).
+    /// A key of kind Byte is a BOOLEAN, not a CHARACTER: for component paths.
     pub boolean_keys: bool,
 }
 
@@ -60,16 +61,16 @@ pub struct Offered {
     pub limit: u32,
     /// Whether anything can be connected here: if not, only the holder can be a client, and the slot is shorter.
     pub connectable: bool,
-    /// The implementation as a handler: its instructions. Empty: it is none.
+    /// The instructions of the implementation if it is a handler; empty otherwise.
     pub handler: Table<u8>,
-    /// If it is one: offset, in the instance, of what handlers have of it.
+    /// If it is a handler: the offset in the instance of the variables that handlers use.
     pub kept: u32,
-    /// How many words that has, as the handlers know it.
+    /// How many words these variables take for the handlers.
     pub kept_words: u32,
 }
 
 impl Offered {
-    /// One that a body implements, no handler, for as many clients as want to connect.
+    /// An interface that a body implements, without a handler, for any number of clients.
     pub const fn plain(interface: *const Interface, offset: u32, body: u32) -> Offered {
         let (inward, limit, connectable) = (0, u32::MAX, true);
         let (handler, kept, kept_words) = (Table::new(&[]), 0, 0);
@@ -79,7 +80,7 @@ impl Offered {
     /// There is no implementation: the interface is connected inward.
     pub const INWARD: u32 = u32::MAX;
 
-    /// [`Offered::limit`]: as many clients as want, and the component, which nobody holds, goes with the last of them.
+    /// [`Offered::limit`]: any number of clients. The component has no holder, and ends with its last client.
     pub const BINDING: u32 = u32::MAX - 1;
 }
 
@@ -121,11 +122,11 @@ pub struct Condition {
     /// `extern "C" fn(worker, process) -> u32`: 0 false, 1 true, 2 failed. Null: testing it may take long, so each
     /// process does that itself when it is its turn.
     pub test: *const u8,
-    /// What may make it true: bits that the releases of a component's lock and its conditions agree on.
+    /// It is tested by releases of the component's lock with which it shares a bit.
     pub depends: u64,
     /// The answer is the same for all processes of the component.
     pub common: bool,
-    /// Testing it says which elements of collections it reads; when one of these is written, it has to be tested too.
+    /// Testing it notes which elements of collections it reads. A write of one of these has it tested, too.
     pub watches: bool,
 }
 
@@ -175,28 +176,28 @@ pub struct Template {
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// What the program says, or the native component.
+    /// A component of the program, or a native one.
     Own = 0,
-    /// Serves near clients of what is elsewhere.
+    /// Serves local clients of a remote server.
     Proxy,
-    /// Is a client from elsewhere.
+    /// Stands for a remote client.
     Client,
-    /// Waits for clients from elsewhere.
+    /// Waits for remote clients.
     Listener,
     /// Stands for a component of another domain.
     Remote,
 }
 
 impl Template {
-    /// There is no such body.
+    /// The number of a body that the template has not got.
     pub const NO_BODY: u32 = u32::MAX;
 
-    /// What it requires by its declaration, with its number in [`Template::required`].
+    /// The interfaces that its declaration requires, with their numbers in [`Template::required`].
     ///
     /// # Safety
-    /// Its interfaces are there.
+    /// The pointers `interface` in [`Template::required`] lead to interfaces that live as long as `self`.
     pub unsafe fn declared(&self) -> impl Iterator<Item = (usize, &Required)> {
-        // SAFETY: as the caller promises.
+        // SAFETY: `interface` leads to an interface that lives as long as `self`.
         let is_declared = |required: &Required| !unsafe { &*required.interface }.is_for_block();
         self.required.get().iter().enumerate().filter(move |(_, required)| is_declared(required))
     }
@@ -223,11 +224,11 @@ pub struct Location {
     pub line: u32,
     /// From 1.
     pub column: u32,
-    /// What stands there: index into [`Program::names`], 0 if there is nothing to tell.
+    /// The name that stands there: index into [`Program::names`], 0 if there is none.
     pub name: u32,
 }
 
-/// Where a process that waits at a suspension point stands, for messages about deadlocks.
+/// The location of a suspension point, for messages about deadlocks.
 #[repr(C)]
 pub struct SuspensionPoint {
     /// The resume function.
@@ -254,12 +255,12 @@ pub struct Program {
     pub enter: *const u8,
     /// Resume function of native processes.
     pub native_shim: *const u8,
-    /// Every interface of the program, those of the system among them: native components find by its fingerprint what
-    /// they offer.
+    /// Every interface of the program, including the system's: native components find those that they offer by
+    /// fingerprint.
     pub interfaces: Table<*const Interface>,
 }
 
-// SAFETY: never written after they are made; what they point to is read-only data or code.
+// SAFETY: a program's image is never written, and its pointers lead to other parts of the image, or to code.
 unsafe impl Sync for Owned {}
 unsafe impl Sync for Collection {}
 unsafe impl Sync for Offered {}

@@ -1,13 +1,14 @@
-//! The interface model: what two components agree on when they are connected, whoever wrote them and in whatever
-//! program. Within a program a description is its interface: there is one of each. Across programs, and for components
-//! that are written in Rust, the [`Fingerprint`] tells which interfaces are the same.
+//! Interfaces: what two components agree on when they are connected, in one program or in two.
+//!
+//! Within a program an interface is its description: there is one of each. Across programs, and for components written
+//! in Rust, interfaces are the same if their [`Fingerprint`]s are.
 
 use alloc::vec::Vec;
 use core::fmt;
 
 use crate::table::{Str, Table};
 
-/// Which end of a communication.
+/// An end of a communication.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
@@ -17,7 +18,7 @@ pub enum Side {
     Server = 1,
 }
 
-/// What a parameter of a message is.
+/// The type of a message's parameter.
 #[repr(u8)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
@@ -31,7 +32,7 @@ pub enum Type {
     Real = 3,
     /// `TEXT`: a byte string.
     Text = 4,
-    /// A component; which may come is the sender's compiler's to check, and part of the fingerprint.
+    /// A component. The sender's compiler checks its type, which is part of the fingerprint.
     Component = 5,
 }
 
@@ -54,7 +55,7 @@ impl fmt::Display for Type {
 pub struct Parameter {
     /// As declared; not part of the interface's identity.
     pub name: Str,
-    /// What it is.
+    /// Its type.
     pub ty: Type,
 }
 
@@ -67,7 +68,7 @@ pub struct Message {
     pub sender: Side,
     /// In order; each takes one 8-byte word in the buffer.
     pub parameters: Table<Parameter>,
-    /// The code for it, if the compiler has seen that it may leave the program.
+    /// Its marshalling code, if the message may leave the program.
     pub marshalling: Option<&'static Marshalling>,
 }
 
@@ -79,7 +80,7 @@ impl Parameter {
 }
 
 impl Message {
-    /// One that no compiler has seen.
+    /// A message without marshalling code, as components written in Rust have it.
     pub const fn new(name: &'static str, sender: Side, parameters: &'static [Parameter]) -> Message {
         Message { name: Str::new(name), sender, parameters: Table::new(parameters), marshalling: None }
     }
@@ -94,24 +95,26 @@ impl Message {
 /// [`encode`](crate::wire::encode) and [`decode`](crate::wire::decode) do for all messages.
 #[repr(C)]
 pub struct Marshalling {
-    /// How many bytes the values in these words take.
+    /// How many bytes the values take. `words` has as many words as the message has parameters, with values of their
+    /// types.
     pub length: unsafe extern "C" fn(words: *const u64) -> u64,
-    /// Writes so many bytes.
+    /// Writes the values. `words` is as for `length`, and `to` has room for as many bytes as that says.
     pub encode: unsafe extern "C" fn(words: *const u64, to: *mut u8),
-    /// Makes words of the bytes from `from` to `end`, on a worker; 0: they are wrong, or there is no memory. Then some
-    /// of the texts may have been made; the words of the others are as they were.
+    /// Reads values from the bytes between `from` and `end` into `words`, which has as many words as the message has
+    /// parameters, and makes texts on `worker`. Gives 0 if the bytes are wrong or memory is short: then some texts may
+    /// have been made, and the words of the others are unchanged.
     pub decode:
         unsafe extern "C" fn(worker: *mut (), from: *const u8, end: *const u8, words: *mut u64) -> u64,
 }
 
-/// What two descriptions of one interface have in common, and no others: name, messages (name, direction, types of the
-/// parameters, in order) and automaton.
+/// Identifies an interface across programs: a hash of its name, its messages (name, direction, types of the parameters,
+/// in order) and its state machine. Two descriptions have the same fingerprint if they describe the same interface.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub [u64; 2]);
 
 impl Fingerprint {
-    /// Of a text that says all that makes an interface what it is, as `language/` writes it: 128 bits of FNV-1a.
+    /// The fingerprint of an interface whose identity `language/` has written as text: 128 bits of FNV-1a.
     pub const fn of(identity: &str) -> Fingerprint {
         let mut hash: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
         let bytes = identity.as_bytes();
@@ -128,12 +131,12 @@ impl Fingerprint {
         ((self.0[1] as u128) << 64 | self.0[0] as u128).to_be_bytes()
     }
 
-    /// The highest 32 bits: they tell interfaces apart where there is room for no more.
+    /// The highest 32 bits, for places with room for no more.
     pub const fn head(self) -> u32 {
         (self.0[1] >> 32) as u32
     }
 
-    /// Of what [`Fingerprint::to_bytes`] gives.
+    /// The inverse of [`Fingerprint::to_bytes`].
     pub const fn from_bytes(bytes: [u8; 16]) -> Fingerprint {
         let hash = u128::from_be_bytes(bytes);
         Fingerprint([hash as u64, (hash >> 64) as u64])
@@ -147,14 +150,14 @@ impl fmt::Display for Fingerprint {
     }
 }
 
-/// An interface with the state machine that watches its protocol (paper 004, section 3.1).
+/// An interface with the state machine that watches its protocol (*structured concurrent programs*, section 3.1).
 ///
 /// Messages and states have the numbers that the checker gave them.
 #[repr(C)]
 pub struct Interface {
     /// Its name.
     pub name: Str,
-    /// Which it is, in every program.
+    /// Identifies it across programs.
     pub fingerprint: Fingerprint,
     /// Its messages.
     pub messages: Table<Message>,
@@ -177,16 +180,17 @@ impl Interface {
     /// Bit of [`Interface::states`].
     pub const SERVER_SENDS: u8 = 4;
 
-    /// The name of those that a compiler adds for blocks of calls that may be shipped: no other can have it.
+    /// The name of the interfaces that the compiler adds for blocks that may be shipped. It is a keyword, so no other
+    /// interface has it.
     pub const FOR_BLOCK: &str = "COMPOSITE";
 
-    /// Whether it is one of these: no part of what a component is known by.
+    /// Whether it is one of these, which do not belong to a component's declared interfaces.
     pub fn is_for_block(&self) -> bool {
         self.name.get() == Self::FOR_BLOCK
     }
 
-    /// A state machine as [`Interface::next`] and [`Interface::states`] have it: of whether each state may end, and
-    /// where its messages lead.
+    /// The tables [`Interface::next`] and [`Interface::states`], from a list of states: whether the communication may
+    /// end there, and where each message leads.
     pub fn automaton<T: IntoIterator<Item = (usize, u16)>>(
         messages: &[Message],
         states: impl IntoIterator<Item = (bool, T)>,
@@ -226,7 +230,7 @@ impl fmt::Debug for Interface {
     }
 }
 
-// SAFETY: never written after they are made; what they point to is read-only data.
+// SAFETY: a description is never written, and its pointers lead to read-only data or code.
 unsafe impl Sync for Interface {}
 unsafe impl Sync for Message {}
 

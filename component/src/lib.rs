@@ -1,13 +1,16 @@
-//! The model: what an interface, a message and a component template are once a program runs.
+//! The model: what an interface, a message and a component template are while a program runs.
 //!
-//! These are descriptions, fixed when a program is compiled (or, for a component written in Rust, when its
-//! platform is built): plain `repr(C)` data that generated code, the runtime and native components read. This
-//! room knows nothing of processes, scheduling or operating systems.
+//! These are descriptions, fixed when a program is compiled (or, for a component written in Rust, when its platform is
+//! built): plain `repr(C)` data that generated code, the runtime and native components read. The crate knows nothing of
+//! processes, scheduling or operating systems.
 //!
-//! `interface` is what components agree on, and is told to other programs; `name` what it is called; `protocol` is what
-//! can be asked of one wherever it comes from, `subtype` which of them serve which, `calls` which of them consist of
-//! requests and replies, `wire` how two programs talk about them, `number` how people read and write numbers. `image`
-//! is one program, and is the business of its compiler and its runtime alone.
+//! * `interface`: what two components agree on, and can tell other programs; `name`: the name of one.
+//! * `protocol`: questions about an interface, of this program or another one.
+//! * `subtype`: which interfaces serve which clients.
+//! * `calls`: which messages are requests, and which their replies.
+//! * `wire`: the protocol between programs.
+//! * `number`: numbers as text.
+//! * `image`: a whole program, for its compiler and its runtime only.
 
 #![no_std]
 

@@ -1,30 +1,30 @@
-//! Names (paper 002, section 3.1).
+//! Names of interfaces, and the contexts that resolve them (*THINK*, section 3.1).
 
 use alloc::format;
 use alloc::string::String;
 use core::fmt;
 
-/// What an interface is called, in a *naming context*: a path in the graph of contexts, of which the part behind is
-/// what the context calls it, and the part before is what the context itself is called. All of it is a URL, from the
-/// program's own context: `tcp://host:7000/files` is `//host:7000/files` in the context `tcp`.
+/// The name of an interface in a *naming context*. The whole name is a URL, as seen from the program. It is split into
+/// the context's own name and the interface's name in that context: `tcp://host:7000/files` is `//host:7000/files` in
+/// the context `tcp`.
 ///
 /// Its byte form is itself: [`Name::decode`] and [`Name::bytes`] are the paper's `byteToName` and `toByte`, and
 /// [`Name::context`] is its `getNC`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name<'a> {
     whole: &'a str,
-    /// Where what the context calls it begins: behind a colon or a slash.
+    /// Where the name in the context begins: after a colon or a slash.
     own: usize,
 }
 
-/// Names are looked at as a whole, by everyone whom they pass.
+/// Bytes of a name at most: whoever resolves a name reads all of it.
 const LONGEST: usize = 64 << 10;
 
 impl<'a> Name<'a> {
     /// Reads a name as programs write it, in the context of its scheme.
     ///
     /// # Errors
-    /// It is none; says so.
+    /// A sentence that says why the bytes are no name.
     pub fn decode(bytes: &'a [u8]) -> Result<Name<'a>, String> {
         if bytes.len() > LONGEST {
             return Err(format!("a name has {LONGEST} bytes at most, this one {}", bytes.len()));
@@ -42,7 +42,7 @@ impl<'a> Name<'a> {
         }
     }
 
-    /// All of it, from which [`Name::decode`] makes it again.
+    /// The whole name, as [`Name::decode`] reads it.
     pub fn bytes(self) -> &'a [u8] {
         self.whole.as_bytes()
     }
@@ -52,21 +52,21 @@ impl<'a> Name<'a> {
         self.whole
     }
 
-    /// What its context is called.
+    /// The name of its context.
     pub fn context(self) -> &'a str {
         &self.whole[..self.own - 1]
     }
 
-    /// What its context calls it.
+    /// Its name in its context.
     pub fn rest(self) -> &'a str {
         &self.whole[self.own..]
     }
 
-    /// The same in the context that stands in its context under so many bytes of [`Name::rest`], of which the last one
-    /// separates them.
+    /// The same interface, named in an inner context: the first `bytes` bytes of [`Name::rest`], which end with the
+    /// separator, name that context in the present one.
     ///
     /// # Panics
-    /// The last one is no colon or slash.
+    /// The last of these bytes is neither a colon nor a slash.
     pub fn within(self, bytes: usize) -> Name<'a> {
         let own = self.own + bytes;
         assert!(
@@ -76,18 +76,18 @@ impl<'a> Name<'a> {
         Name { own, ..self }
     }
 
-    /// The same in each context that its slashes allow, the innermost first.
+    /// The same interface in each context that its slashes allow, the innermost first.
     pub fn contexts(self) -> impl Iterator<Item = Name<'a>> {
         self.rest().rmatch_indices('/').map(move |(at, _)| self.within(at + 1))
     }
 
-    /// Whether it is a name of this program's own.
+    /// Whether the name stays inside this program.
     pub fn is_local(self) -> bool {
         self.whole.starts_with("local:")
     }
 }
 
-/// As much as fits into a line, for people.
+/// A text shortened to a line, for messages.
 impl fmt::Display for Name<'_> {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(&shown(self.whole))

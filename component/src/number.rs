@@ -1,9 +1,9 @@
-//! Numbers as text, and text as numbers: what WRITE, WRITEHEX, TEXT and NUMBER mean. Knows nothing of texts in
-//! memory: it writes to a small buffer and reads bytes.
+//! Numbers as text, and text as numbers: what WRITE, WRITEHEX, TEXT and NUMBER mean. Knows nothing of texts in memory:
+//! it writes to a small buffer and reads bytes.
 //!
-//! A REAL is written with the fewest digits that read back as the same REAL: plainly (`0.001`, `3.0`, `1500000.0`)
-//! if its first digit stands between the fourth place after the point and the sixteenth before it, else with an
-//! exponent (`1.0E20`, `1.5E-7`). There is always a digit on both sides of the point.
+//! A REAL is written with the fewest digits that read back as the same REAL: plainly (`0.001`, `3.0`, `1500000.0`) if
+//! its first digit stands between the fourth place after the point and the sixteenth before it, else with an exponent
+//! (`1.0E20`, `1.5E-7`). There is always a digit on both sides of the point.
 
 use core::fmt::Write;
 

@@ -1,13 +1,13 @@
-//! What can be asked of an interface, be it a description in this program's read-only data or one that another program
-//! has sent: its messages, and the state machine that says when each may come.
+//! Questions about an interface, whether this program has its description or another program has sent it: its messages,
+//! and the state machine that says when each may come.
 
 use crate::interface::{Fingerprint, Interface, Side, Type};
 
-/// An interface, wherever it stands.
+/// An interface, of this program or another one.
 pub trait Protocol {
     /// Its name.
     fn name(&self) -> &str;
-    /// Which it is, in every program.
+    /// Identifies it across programs.
     fn fingerprint(&self) -> Fingerprint;
     /// How many messages it has.
     fn messages(&self) -> usize;

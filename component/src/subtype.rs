@@ -1,9 +1,9 @@
 //! Which interfaces serve which: a client's end and a server's end may be bound if their interfaces are the same, or if
-//! the server's is a subtype of the client's (paper 002, section 3.1: a binding is made only between compatible ends).
+//! the server's is a subtype of the client's (*THINK*, section 3.1: a binding is made only between compatible ends).
 //!
-//! The server may take more messages than its clients send, and send fewer than they expect. Where a client may end,
-//! the server may too; where the server may end, so may the client, unless it is the one to send: then the server
-//! begins anew.
+//! A subtype may take more messages than its clients send, and send fewer than they expect. Where a client may end, the
+//! server may too. Where the server may end, the client may too, unless it is the client's turn to send: then the
+//! server begins anew.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::string::String;
@@ -13,27 +13,27 @@ use core::fmt::{self, Write};
 use crate::interface::{Side, Type};
 use crate::protocol::Protocol;
 
-/// Why a server's interface does not serve a client's: after the fewest messages, what may come then. Printed, it is
-/// the sentence for people.
+/// Why a server's interface does not serve a client's: the shortest sequence of messages after which they differ, and
+/// how. Displays as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// The client's messages that lead there, in order; their numbers are the client's.
+    /// The messages that lead to the difference, by the client's numbers.
     pub after: Vec<u32>,
-    /// What may come there.
+    /// The difference.
     pub what: What,
     sentence: String,
 }
 
-/// What a server's interface lacks, or has too much.
+/// A difference between two interfaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// They have different names.
     Name,
-    /// The server does not know a message of the client's.
+    /// The server does not know a client's message.
     Unknown(u32),
-    /// The parameters of a message of the client's differ from those of the server's.
+    /// A message has other parameters at the client than at the server.
     Parameters(u32, u32),
-    /// A message of the client's carries a component, of which nothing is known here but that the interfaces differ.
+    /// A client's message carries a component, whose type is not known here; so the interfaces may differ in it.
     Carries(u32),
     /// The client may send a message that the server does not take there.
     ServerRefuses(u32),
@@ -45,7 +45,7 @@ pub enum What {
     ServerEnds,
 }
 
-/// Whether a server's interface serves a client's; if not, the first difference, by the number of messages before it.
+/// Whether a server's interface serves a client's; if not, the difference that fewest messages lead to.
 pub fn serves(server: &impl Protocol, client: &impl Protocol) -> Result<(), Difference> {
     if server.fingerprint() == client.fingerprint() {
         return Ok(());
@@ -72,17 +72,17 @@ pub fn serves(server: &impl Protocol, client: &impl Protocol) -> Result<(), Diff
     Ok(())
 }
 
-/// Which numbers the messages of two interfaces have that both know, whatever their parameters.
+/// The numbers, in either interface, of the messages that two interfaces have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Counterparts {
-    /// For each message of the client's its number at the server.
+    /// For each of the client's messages, its number at the server.
     pub at_server: Vec<Option<u32>>,
-    /// For each message of the server's its number at the client.
+    /// For each of the server's messages, its number at the client.
     pub at_client: Vec<Option<u32>>,
 }
 
 impl Counterparts {
-    /// Messages are the same by name and direction.
+    /// Matches messages by name and direction.
     pub fn new(server: &impl Protocol, client: &impl Protocol) -> Counterparts {
         Counterparts { at_server: numbers(client, server), at_client: numbers(server, client) }
     }
@@ -115,7 +115,7 @@ struct Both<'a, S, C> {
 }
 
 impl<S: Protocol, C: Protocol> Both<'_, S, C> {
-    /// Looks at all that may come while client and server are in these states, and adds where it leads.
+    /// Checks all messages that may come in these states of client and server, and adds the states that follow.
     fn compare(&self, (c, s): Pair, follows: &mut Vec<(Option<u32>, Pair)>) -> Result<(), What> {
         let (client, server) = (self.client, self.server);
         let mut waits = false;
@@ -148,7 +148,7 @@ impl<S: Protocol, C: Protocol> Both<'_, S, C> {
         }
     }
 
-    /// The server's number of a message of the client's, if both mean the same by it.
+    /// The server's number of a client's message, if its parameters are the same.
     fn counterpart(&self, number: u32) -> Result<u32, What> {
         let found = self.counterparts.at_server[number as usize].ok_or(What::Unknown(number))?;
         if !self.client.types(number as usize).eq(self.server.types(found as usize)) {

@@ -1,4 +1,4 @@
-//! Strings and tables in read-only data: what descriptions are made of.
+//! Strings and tables in read-only data, of which descriptions consist.
 
 use core::slice;
 
@@ -29,7 +29,7 @@ impl<T> Clone for Table<T> {
 
 impl<T> Copy for Table<T> {}
 
-// SAFETY: descriptions are never written after they are made.
+// SAFETY: the data that they point to is never written, and lives for ever.
 unsafe impl Sync for Str {}
 unsafe impl Send for Str {}
 unsafe impl<T: Sync> Sync for Table<T> {}
@@ -46,7 +46,8 @@ impl Str {
         if self.length == 0 {
             return "";
         }
-        // SAFETY: made by `new`, or by the compiler from UTF-8 source text; read-only data lives for ever.
+        // SAFETY: `bytes` and `length` come from a `&'static str` (`new`), or from the compiler, which puts UTF-8
+        // source text into read-only data.
         unsafe { core::str::from_utf8_unchecked(slice::from_raw_parts(self.bytes, self.length)) }
     }
 }
@@ -62,7 +63,8 @@ impl<T> Table<T> {
         if self.length == 0 {
             return &[];
         }
-        // SAFETY: made by `new` or by the compiler; read-only data lives for ever.
+        // SAFETY: `first` and `length` come from a `&'static [T]` (`new`), or from the compiler, which puts as many
+        // entries into read-only data.
         unsafe { slice::from_raw_parts(self.first, self.length) }
     }
 }

@@ -1,13 +1,16 @@
-//! Drystone's own protocol between programs, without any input or output: `xdr` is the values of messages as bytes,
-//! `description` an interface as bytes, `frame` what a connection consists of, and [`Connection`] one end of it: many
-//! communications, each with a flow control of its own.
+//! Drystone's protocol between programs, without input and output.
 //!
-//! Whoever has a pair of byte streams (a socket, a ring in shared memory) feeds what comes to a [`Connection`], does
-//! what its events say, and sends what it puts out. Nothing here waits, and nothing that a peer sends can make it
-//! panic, compute without end, or take more memory than was granted: it ends the connection with a sentence that says
-//! what was wrong.
+//! * [`Connection`]: one end of a connection; many communications with a flow control of their own.
+//! * `frame`: what is sent over a connection.
+//! * `xdr`: the values of messages as bytes.
+//! * `description`: an interface as bytes.
 //!
-//! The format is written in `docs/src/wire.md`; what is said there and what is done here must be the same.
+//! The owner of two byte streams (a socket, a ring in shared memory) feeds received bytes to a [`Connection`], handles
+//! its events, and sends the bytes that it puts out. Nothing here waits. No input of a peer can make it panic, compute
+//! without end, or take more memory than was granted: wrong input ends the connection with a sentence that says what
+//! was wrong.
+//!
+//! `docs/src/wire.md` specifies the format.
 
 mod channel;
 mod connection;

@@ -1,8 +1,8 @@
-//! Tests of the whole: a slow interpreter that serves as an independent oracle for what programs mean, a
-//! generator of programs whose output cannot depend on the schedule, and (in `tests/`) the conformance suite of
-//! the language reference and the comparison of interpreter and compiled system.
+//! Tests of the whole system: an interpreter that is the oracle for what programs mean, and a generator of programs
+//! whose output cannot depend on the schedule. `tests/` has the conformance suite of the language reference, and
+//! compares the interpreter with the compiled system.
 //!
-//! Nothing in here knows how the compiler or the runtime work.
+//! Nothing here knows how the compiler or the runtime works.
 
 pub mod expected;
 pub mod generate;

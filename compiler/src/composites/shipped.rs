@@ -1,5 +1,5 @@
-//! What a block does, as a program that is shipped (`extension::composite`). The language's checker has made sure that
-//! there is nothing in it that can't be.
+//! A block as the program that is shipped to the server (`extension::composite`). The checker has refused blocks that
+//! cannot be written so.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Data objects while they are put together.
+//! A data object under construction: bytes, and the addresses that are to stand in them.
 
 use cranelift_module::{DataId, FuncId};
 

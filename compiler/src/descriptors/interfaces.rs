@@ -1,4 +1,4 @@
-//! Interfaces: messages and protocols.
+//! Descriptions of interfaces: their messages and protocols.
 
 use std::mem::{offset_of, size_of};
 

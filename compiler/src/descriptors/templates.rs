@@ -1,4 +1,4 @@
-//! Templates: what the runtime knows of components.
+//! Descriptions of component templates.
 
 use std::mem::{offset_of, size_of};
 

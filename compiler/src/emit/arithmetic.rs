@@ -1,4 +1,5 @@
-//! Arithmetic: checked where the language says so, floored where the processor truncates.
+//! Arithmetic: overflow checks where the language wants them; DIV and MOD round towards minus infinity, where the
+//! processor truncates.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};

@@ -1,4 +1,4 @@
-//! The blocks of a segment or of a procedure, one after the other.
+//! Translates the blocks of a segment or procedure in order.
 
 use std::collections::HashMap;
 
@@ -55,7 +55,7 @@ impl<M: Module> Build<'_, '_, M> {
             }
             self.builder.switch_to_block(self.blocks[&id]);
             if self.looks_at_time_slice(id) {
-                // Whoever comes from the function's beginning has looked already.
+                // Control that comes from the function's beginning has checked already.
                 let go_on = if id == blocks[0] { first } else { self.builder.create_block() };
                 self.check_time_slice(id, go_on);
             }

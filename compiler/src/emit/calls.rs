@@ -1,4 +1,4 @@
-//! Calls of the runtime's entry points, and what is known of their results.
+//! Calls of the runtime's entry points, and what follows from their results.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{FuncRef, InstBuilder, Value, types};
@@ -26,7 +26,7 @@ impl<M: Module> Build<'_, '_, M> {
         })
     }
 
-    /// Calls an entry point where something unusual has happened; the result is widened.
+    /// Calls an entry point in an unusual case, through its shim; the result is widened.
     pub(super) fn call_unusual(&mut self, entry: &'static EntryPoint, arguments: &[Value]) -> Option<Value> {
         let id = self.functions.unusual[entry.name];
         let function = self.import(id);
@@ -51,7 +51,7 @@ impl<M: Module> Build<'_, '_, M> {
         values
     }
 
-    /// Not 0 if the result of an entry point means failure; none if it cannot fail.
+    /// A value that is not 0 if an entry point's result means failure; none if it cannot fail.
     pub(super) fn is_failure(&mut self, failure: Failure, result: Value) -> Option<Value> {
         let failed = match failure {
             Failure::Never => return None,
@@ -64,7 +64,7 @@ impl<M: Module> Build<'_, '_, M> {
         Some(self.builder.ins().icmp_imm_s(IntCC::Equal, result, failed))
     }
 
-    /// Leaves if the result says so.
+    /// Leaves the function if the result means failure.
     pub(super) fn check_failure(&mut self, failure: Failure, result: Option<Value>) {
         let Some(failed) = result.and_then(|result| self.is_failure(failure, result)) else { return };
         let leave = self.leave_block();

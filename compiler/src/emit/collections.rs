@@ -1,4 +1,5 @@
-//! Elements of collections: arrays and dense parts are looked up in generated code.
+//! Elements of collections: generated code looks up arrays and the dense parts of other collections; the runtime does
+//! the rest.
 
 use std::collections::HashSet;
 
@@ -118,7 +119,7 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Says which element a condition reads, where it is tested because the process waits, and not before it does.
+    /// Notes which element a condition reads, when a waiting process's condition is tested.
     pub(super) fn watch(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) {
         match self.form {
             Form::Condition => self.say_read(variable, collection, keys),
@@ -141,7 +142,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.call_entry(&entries::WATCH, &arguments);
     }
 
-    /// Says which element is changed, if anybody can be awaiting that.
+    /// Notes which element is changed, if a process may await that.
     pub(super) fn wrote(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) {
         let instance = self.instance();
         let lock = self.builder.ins().load(types::I32, trusted(), instance, offset::LOCK);
@@ -163,7 +164,7 @@ impl<M: Module> Build<'_, '_, M> {
         [cell, self.symbol(&Symbol::Collection(variable)), self.words(keys)]
     }
 
-    /// Leaves, since an element that must be there is not. Its key is told where that costs no memory.
+    /// Reports a missing element, with its key where that costs no memory.
     fn missing(&mut self, variable: VariableId, keys: &[Reg], fault: Fault, location: LocationId) {
         let (first, second) = match *keys {
             [key] => (self.get(key), self.builder.ins().iconst(types::I64, 0)),
@@ -233,7 +234,7 @@ impl<M: Module> Build<'_, '_, M> {
         start.map_or(key, |start| self.builder.ins().iadd(start, key))
     }
 
-    /// The value of an index that has the same one always.
+    /// The value of a constant index.
     fn known_index(&mut self, reg: Reg) -> Option<i64> {
         let (least, greatest) = self.the_cut().ranges.of(self.code(), reg, self.at)?;
         (least == greatest).then_some(least)
@@ -357,16 +358,16 @@ impl<M: Module> Build<'_, '_, M> {
         used
     }
 
-    /// Whether others may have changed the component's arrays since the beginning when a lock is taken on the way.
+    /// Whether other processes may have changed the component's arrays by the time this segment takes a lock on its
+    /// way.
     fn others_may_run_before_a_lock(&self, blocks: &[BlockId]) -> bool {
         let code = self.code();
         let takes_lock = self.segment.is_some_and(|segment| {
             let mut on_the_way = segment.inlined.iter().filter_map(|&id| code.block(id).suspension.as_ref());
             on_the_way.any(|point| matches!(point.op, SuspensionOp::Lock(_)))
         });
-        let program = self.functions.program;
-        let lets_run = |instruction: &Inst| instruction.lets_others_run(program);
-        takes_lock && blocks.iter().any(|&id| code.block(id).instructions.iter().any(lets_run))
+        let lets_run = |id: &BlockId| code.block(*id).instructions.iter().any(Inst::lets_others_run);
+        takes_lock && blocks.iter().any(lets_run)
     }
 
     pub(super) fn find_in_dense_part(

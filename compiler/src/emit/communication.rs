@@ -1,5 +1,5 @@
-//! Communication: the usual case is decided here, by one comparison with the communication's word; the runtime is
-//! called for the rest. What operations have in common, and sending; see `reach` and `receiving` for the others.
+//! Sending, and what all communication has in common: one comparison with the communication's word decides whether the
+//! usual case applies; otherwise the runtime is called. `reach` finds the communication, `receiving` takes messages.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
@@ -14,7 +14,7 @@ use crate::entries;
 use crate::mir::{BlockId, Failure, LocationId, Payload, Reach, Symbol};
 use crate::offset;
 
-/// Parts of a [`word_of`].
+/// The parts of a communication's word, as bits of it.
 pub(super) const STATE: u64 = 0xffff;
 pub(super) const TAG: u64 = 0xffff << 32;
 pub(super) const FLAGS: u64 = 0xffff << 48;
@@ -22,25 +22,27 @@ pub(super) const FLAGS: u64 = 0xffff << 48;
 /// Where in a segment an operation stands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Where {
-    /// It is the segment's own suspension point: what is live is in the frame.
+    /// At the segment's own suspension point: live registers are in the frame.
     Entry,
-    /// It is another suspension point that is tried on the way: what is live must be saved if the process waits there.
+    /// At another suspension point that the segment tries on its way: if the process waits there, live registers must
+    /// be saved.
     OnTheWay(BlockId),
-    /// It is none: it never waits.
+    /// Not at a suspension point: it never waits.
     Behind,
 }
 
-/// A communication's word in these bits.
+/// Some bits of a communication's word, and the value that they are compared with.
 #[derive(Clone, Copy)]
 pub(super) struct Alike {
     pub(super) bits: u64,
     pub(super) value: i64,
 }
 
-/// A message that may be sent in more states than this is left to the runtime in the others.
+/// Generated code compares the state with so many at most; a message that may be sent in more states is left to the
+/// runtime in the rest of them.
 pub(super) const MOST_COMPARED: usize = 3;
 
-/// Flags with which the buffer stands as it does without them; but the runtime has to be told what was done with it.
+/// Flags that do not change what the buffer allows; but the runtime must be told of each operation.
 pub(super) const MARKS: u16 = CALLS | STREAMS;
 
 /// A `CommunicationWord` as generated code compares it.
@@ -77,8 +79,8 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Goes on if the value is not 0. Else waits, if the communication is in a state in which the operation does
-    /// nothing else, or goes to `slow`.
+    /// Goes on if the value is not 0. Else waits if the communication is in a state in which the operation can only
+    /// wait, and goes to `slow` in all others.
     pub(super) fn go_on_or_wait(
         &mut self,
         value: Value,
@@ -113,7 +115,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(usual);
     }
 
-    /// The process shall be resumed there.
+    /// Sets where the process is resumed.
     pub(super) fn resume_at(&mut self, point: Where) {
         match point {
             Where::Entry => self.set_resume(self.entry),
@@ -125,7 +127,8 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Room for a message, if there is: the word once it counts as sent. Waits while the buffer is full.
+    /// Makes room for a message; gives the communication's word once the message counts as sent. Waits while the buffer
+    /// is full.
     pub(super) fn try_send(
         &mut self,
         point: Where,
@@ -174,7 +177,7 @@ impl<M: Module> Build<'_, '_, M> {
         );
     }
 
-    /// Room for a service's answer: it never has to wait for that.
+    /// Makes room for a service's answer, which never has to wait.
     pub(super) fn room(
         &mut self,
         interface: InterfaceId,
@@ -219,8 +222,8 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(payload.word, sent);
     }
 
-    /// A native service that answers at once, and a pump in a stream, need no other look at the buffer; the runtime
-    /// hands the message on when it is there.
+    /// Whether a native service will answer at once, or a pump streams: then the runtime hands the message on as soon
+    /// as it is complete.
     fn send_if_marked(&mut self, communication: Value, interface: InterfaceId, message: usize, done: Block) {
         let [(from, _)] = self.transitions(interface, message)[..] else { return };
         let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
@@ -230,7 +233,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.unless(is_empty, by_runtime, done);
     }
 
-    /// Goes to `done` with a value if that holds, else on in another cold block.
+    /// Goes to `done` with a value if the condition holds, else on in another cold block.
     pub(super) fn unless(&mut self, holds: Value, value: Value, done: Block) {
         let other = self.builder.create_block();
         self.builder.set_cold_block(other);
@@ -238,7 +241,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(other);
     }
 
-    /// A cold block for what the runtime must do, and one with a parameter for what follows.
+    /// A cold block for a call of the runtime, and the block that follows, with one parameter.
     pub(super) fn slow_and_done(&mut self) -> (Block, Block) {
         let (slow, done) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(slow);

@@ -1,4 +1,4 @@
-//! From one function to another: to the next segment, to the next process, and out after a fault.
+//! Leaving a function: to the next segment, to another process, or after a fault.
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
@@ -28,7 +28,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().return_call(function, &[self.worker, self.process]);
     }
 
-    /// Saves what the segment that begins there needs, as far as this one has changed it.
+    /// Saves the registers that another segment needs and this one has changed.
     pub(super) fn save_for(&mut self, to: BlockId) {
         let cut = self.the_cut();
         let Some(segment) = self.segment else { return };
@@ -48,7 +48,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().store(trusted(), address, self.process, offset::RESUME);
     }
 
-    /// In a loop: goes on with the segment that begins there, which lets others run, if the time slice is over.
+    /// In a loop: if the time slice is over, goes to the segment that begins there, which gives way to other processes.
     pub(super) fn check_time_slice(&mut self, at: BlockId, go_on: Block) {
         let over = self.look_for_attention(go_on);
         if let Some(over) = over {
@@ -59,7 +59,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(go_on);
     }
 
-    /// At the beginning of the segment of a loop or procedure: lets others run if the time slice is over.
+    /// At the beginning of the segment of a loop or procedure: gives way to other processes if the time slice is over.
     pub(super) fn give_way(&mut self) {
         let go_on = self.builder.create_block();
         if let Some(over) = self.look_for_attention(go_on) {
@@ -72,7 +72,8 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(go_on);
     }
 
-    /// Gives the block for when somebody wants the process to stop, if it ever has to.
+    /// Goes to `go_on`; where the worker wants attention, to the block that this gives. None if time slices are left
+    /// out.
     fn look_for_attention(&mut self, go_on: Block) -> Option<Block> {
         if self.functions.time_slices == TimeSlices::LeftOut {
             self.builder.ins().jump(go_on, &[]);
@@ -97,7 +98,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().return_call_indirect(signature, resume, &[self.worker, process]);
     }
 
-    /// Where to go when the process cannot go on here: a fault has been recorded, or it waits.
+    /// The block that leaves the function: a fault has been recorded, or the process waits.
     pub(super) fn leave_block(&mut self) -> Block {
         if let Some(block) = self.leave {
             return block;
@@ -107,7 +108,7 @@ impl<M: Module> Build<'_, '_, M> {
         block
     }
 
-    /// Where a fault is reported; takes its number and its location.
+    /// The block that reports a fault; its parameters are the fault and its location.
     pub(super) fn fail_block(&mut self) -> Block {
         if let Some(block) = self.fail {
             return block;

@@ -1,4 +1,4 @@
-//! Instructions and the ends of blocks.
+//! Instructions and terminators.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
@@ -101,7 +101,7 @@ impl<M: Module> Build<'_, '_, M> {
                 let value = self.builder.ins().load(ty, trusted(), self.worker, offset::RESULT);
                 self.set(*to, value);
             }
-            Inst::Find { to, variable, collection, keys, absent } => {
+            Inst::Find { to, variable, collection, keys, absent, .. } => {
                 self.find(*to, *variable, collection, keys, *absent)
             }
             Inst::Watch { variable, collection, keys } => self.watch(*variable, collection, keys),
@@ -150,7 +150,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.go_on_beside_fault(fails, go_on, fault, location);
     }
 
-    /// What is told about the fault is computed in a block of its own, out of the usual way.
+    /// Computes the arguments of the report in a cold block of its own.
     fn go_on_beside_fault(&mut self, fails: Block, go_on: Block, fault: Fault, location: LocationId) {
         self.builder.set_cold_block(fails);
         self.builder.switch_to_block(fails);

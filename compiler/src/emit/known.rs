@@ -1,4 +1,4 @@
-//! What a function knows of elements that it has looked up, and of arrays.
+//! What a function need not load again: addresses of elements, and heads of arrays.
 
 use std::collections::HashMap;
 

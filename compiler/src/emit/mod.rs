@@ -1,4 +1,4 @@
-//! Segments to Cranelift's form.
+//! MIR to Cranelift's IR: one function for each segment, and one for each procedure on the processor's stack.
 
 mod arithmetic;
 mod blocks;
@@ -32,7 +32,7 @@ use crate::segments::{Cut, Segment};
 use crate::signatures::ir_type;
 use known::{ArrayValues, KnownElements};
 
-/// What all functions of a program share while they are translated.
+/// Tables that all functions of a program share while they are translated.
 pub(crate) struct Functions<'a> {
     /// The checked program.
     pub program: &'a drystone_language::program::Program,
@@ -44,17 +44,17 @@ pub(crate) struct Functions<'a> {
     pub ids: HashMap<(usize, BlockId), FuncId>,
     /// Entry points of the runtime.
     pub entries: HashMap<&'static str, FuncId>,
-    /// What calls the unusual ones of them and keeps all registers.
+    /// Shims that call the unusual entry points and keep all registers.
     pub unusual: HashMap<&'static str, FuncId>,
-    /// What ends a process and goes on with the next.
+    /// The shim that ends a process and switches to the next.
     pub finish: FuncId,
-    /// What makes a process await a condition and goes on with the next.
+    /// The shim that makes a process await a condition and switches to the next.
     pub wait_for_condition: FuncId,
-    /// What makes a process wait for its component's lock and goes on with the next.
+    /// The shim that makes a process wait for its component's lock and switches to the next.
     pub wait_for_lock: FuncId,
     /// Read-only data.
     pub descriptors: Descriptors,
-    /// Arrays that have one size for each dimension whenever they are there.
+    /// The sizes of arrays that are made with the same sizes everywhere.
     pub sizes: &'a HashMap<VariableId, Vec<i64>>,
     /// Whether any procedure on the processor's stack makes an array; none deletes one.
     pub natives_make_arrays: bool,
@@ -62,7 +62,7 @@ pub(crate) struct Functions<'a> {
     pub time_slices: TimeSlices,
 }
 
-/// Whether code looks at the end of its time slice (paper 004, section 3.2).
+/// Whether code looks at the end of its time slice (*structured concurrent programs*, section 3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeSlices {
     /// At loops and procedure entries, as it must.
@@ -80,7 +80,7 @@ const FUNCTION_ENTRY: BlockId = BlockId(u32::MAX);
 enum Form {
     /// By dispatch; ends by dispatching.
     Resume,
-    /// By whoever tests the condition: 0, 1, or 2 for a fault.
+    /// By the process that tests the condition; gives 0, 1, or 2 for a fault.
     Condition,
     /// As a plain call.
     Native,
@@ -97,7 +97,7 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     entry: BlockId,
     /// The block that is being translated.
     at: BlockId,
-    /// Where the answer of a condition goes that is tested on the way.
+    /// Where the answer of a condition goes that this segment tests in place.
     answer_to: Option<IrBlock>,
     /// Which segment; none for a native procedure.
     segment: Option<&'b Segment>,
@@ -109,9 +109,9 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     elements: KnownElements,
     /// The same at the end of each block that has been translated.
     elements_after: HashMap<BlockId, KnownElements>,
-    /// Where a text's bytes are, found with its length in this block.
+    /// The text whose length was loaded last in this block, and the address of its bytes.
     bytes: Option<(Reg, Value)>,
-    /// The block goes on to ask for the bytes of the text whose length is asked.
+    /// The block also uses the bytes of the text whose length is loaded.
     wants_bytes: bool,
     variables: HashMap<Reg, Variable>,
     blocks: HashMap<BlockId, IrBlock>,

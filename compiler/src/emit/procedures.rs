@@ -1,4 +1,4 @@
-//! Calls of procedures, on the processor's stack and in frames of the process.
+//! Calls of procedures: on the processor's stack, or with a frame in the process.
 
 use cranelift_codegen::ir::{InstBuilder, Value, types};
 use cranelift_module::Module;

@@ -1,4 +1,4 @@
-//! Finding the communication over which an operation goes.
+//! Finds the communication that an operation uses.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
@@ -12,7 +12,7 @@ use crate::mir::{EntryPoint, Failure, LocationId, Reach, Reg, Symbol};
 use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
-    /// The communication; waits here if there is none yet.
+    /// The communication of an operation; waits if there is none yet.
     pub(super) fn communication(
         &mut self,
         reach: &Reach,
@@ -116,7 +116,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.reach_or_make((slot, offset::HOLDER), made, (interface, location), there, absent);
     }
 
-    /// The communication at an offset of a slot; where there is none, what an entry point makes of what it is given.
+    /// The communication at an offset of a slot; if there is none, an entry point makes it.
     fn reach_or_make(
         &mut self,
         (slot, offset): (Value, i32),

@@ -1,4 +1,4 @@
-//! Receiving messages, and asking what can be received.
+//! Receiving messages, and tests of what can be received.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
@@ -15,7 +15,7 @@ use crate::mir::{Failure, LocationId, Payload, Reach, Reg, Symbol};
 use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
-    /// A message, if it is there: the word once it is taken. Waits while none is there.
+    /// Takes a message; gives the communication's word once it counts as taken. Waits while there is none.
     pub(super) fn try_receive(
         &mut self,
         point: Where,
@@ -80,7 +80,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(payload.word, taken);
     }
 
-    /// The same from a native service that answers at once, which stays so.
+    /// The same from a native service that answers at once.
     fn receive_if_called(&mut self, communication: Value, message: usize, done: Block) {
         let there = self.has_come(communication, message, FOR_CLIENT | CALLS);
         let state = self.builder.ins().uload16(types::I64, trusted(), communication, offset::WORD);
@@ -89,7 +89,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.unless(there, taken, done);
     }
 
-    /// The same from a pump in a stream: the runtime then puts the next one in its place.
+    /// The same from a pump that streams: the runtime then puts the next message in its place.
     fn receive_if_streaming(&mut self, communication: Value, message: usize, flags: u16, done: Block) {
         let there = self.has_come(communication, message, flags | STREAMS);
         let by_runtime = self.builder.ins().iconst(types::I64, -1);
@@ -121,7 +121,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().store(trusted(), word, communication, offset::WORD);
         let waiter = self.builder.ins().load(types::I64, trusted(), communication, offset::WAITER);
         self.branch_unless(waiter, done);
-        // Whoever waits for an answer goes on waiting; a sender that waits for room goes on.
+        // A peer that waits for an answer goes on waiting; a sender that waits for room is woken.
         let status = self.builder.ins().load(types::I8, trusted(), waiter, offset::STATUS);
         let wants_room = self.builder.ins().icmp_imm_s(IntCC::Equal, status, ROOM as i64);
         self.builder.ins().brif(wants_room, woken, &[], done, &[]);
@@ -131,8 +131,8 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(done);
     }
 
-    /// What a test answers, if a message for this side is there and nobody has closed: the tag says it all. Waits
-    /// while nothing has happened.
+    /// The answer of a receive test, if a message for this side is there and neither side has closed: the tag is enough
+    /// to tell. Waits while nothing has happened.
     pub(super) fn try_test(
         &mut self,
         point: Where,
@@ -154,15 +154,15 @@ impl<M: Module> Build<'_, '_, M> {
         self.matches(index, pattern)
     }
 
-    /// Of a tag with its flags: which message for this side is there, and whether there is one and nothing else is
-    /// said.
+    /// From a tag with its flags: the message that is there for this side, and whether there is one and no flag is
+    /// set.
     fn message_of(&mut self, tag: Value, side: Direction) -> (Value, Value) {
         let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
         let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
         (index, self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff))
     }
 
-    /// Whether the message that is there is what is asked for: 0 or 1.
+    /// Whether the message that is there matches the pattern: 0 or 1.
     fn matches(&mut self, index: Value, pattern: Pattern) -> Value {
         match pattern {
             Pattern::Message(message) => {
@@ -203,7 +203,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(to, answer);
     }
 
-    /// Answers if a native service has answered at once, or a pump has put the next message of a stream there.
+    /// The answer if a native service has answered at once, or a pump has put the next message of a stream there.
     fn test_if_marked(&mut self, communication: Value, side: Direction, pattern: Pattern, done: Block) {
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let unmarked = self.builder.ins().band_imm_s(tag, !((MARKS as i64) << 16));
@@ -212,7 +212,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.unless(is_there, answer, done);
     }
 
-    /// Answers if nothing is there and nothing will come, because the other side has closed.
+    /// The answer if no message is there and none will come, because the other side has closed.
     fn answer_if_over(&mut self, communication: Value, side: Direction, pattern: Pattern, done: Block) {
         let closed = if side == Direction::In { SERVICE_ENDED } else { CLIENT_CLOSED };
         let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
@@ -225,7 +225,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(open);
     }
 
-    /// Asks without waiting, also where there is no communication yet.
+    /// A receive test that does not wait; there may be no communication yet.
     pub(super) fn input(
         &mut self,
         reach: &Reach,

@@ -1,4 +1,4 @@
-//! Operations that may wait, at the beginning of a segment: nothing has to be saved if they do.
+//! Suspension points. They begin their segment, so nothing has to be saved if the process waits.
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
@@ -60,7 +60,7 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Another suspension point on the way: if it cannot be done here and now, its own segment takes over.
+    /// Another suspension point on the way: if the operation would wait, its own segment takes over.
     pub(super) fn try_suspension(&mut self, id: BlockId) {
         let point = self.code().block(id).suspension.as_ref().expect("only suspension points are tried");
         let slow = self.builder.create_block();
@@ -99,7 +99,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(done);
     }
 
-    /// Tries to do something here; else calls the runtime.
+    /// Tries an operation inline; if that fails, calls the runtime.
     fn or_else(&mut self, fast: impl FnOnce(&mut Self, Block), slow: impl FnOnce(&mut Self)) {
         let (slowly, done) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(slowly);
@@ -111,7 +111,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(done);
     }
 
-    /// Takes the lock alone: if somebody else has it, it is handed over later.
+    /// Takes the lock exclusively: if another process has it, it is handed over later.
     fn lock_alone(&mut self, point: Where) {
         self.or_else(
             |build, slow| build.try_lock(LockMode::Exclusive, slow),
@@ -129,7 +129,7 @@ impl<M: Module> Build<'_, '_, M> {
         );
     }
 
-    /// Takes the lock if nobody has it (or, to share it, nobody has it alone and nobody is queued).
+    /// Takes the lock if it is free; to share it, if no process has it exclusively and none is queued.
     fn try_lock(&mut self, mode: LockMode, slow: Block) {
         let instance = self.instance();
         let lock = self.builder.ins().load(types::I32, trusted(), instance, offset::LOCK);
@@ -145,7 +145,7 @@ impl<M: Module> Build<'_, '_, M> {
         };
         let mut busy = self.builder.ins().band_imm_s(lock, busy as i32 as i64);
         if mode == LockMode::Shared {
-            // After a wait it has been handed over already, and others may share it too.
+            // After a wait the lock has been handed over already, and other processes may share it.
             let held = self.builder.ins().uload8(types::I32, trusted(), self.process, offset::LOCK_HELD);
             busy = self.builder.ins().bor(busy, held);
         }
@@ -168,7 +168,7 @@ impl<M: Module> Build<'_, '_, M> {
         );
     }
 
-    /// Releases the lock if nobody is queued.
+    /// Releases the lock if no process is queued.
     fn try_unlock(&mut self, mode: LockMode, slow: Block) {
         let instance = self.instance();
         let lock = self.builder.ins().load(types::I32, trusted(), instance, offset::LOCK);
@@ -247,7 +247,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().band_imm_s(held, i64::from(LOCK_TESTS))
     }
 
-    /// Gives the lock up, until the condition holds or is to be tested.
+    /// Gives the lock up until the condition holds, or is to be tested again.
     fn release_and_wait(&mut self, condition: BlockId, dependence: Dependence, written: u64) {
         let description = self.condition(condition, dependence);
         let slot = self.code().shape.condition as i32;
@@ -257,7 +257,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().return_call(wait, &[self.worker, self.process, written]);
     }
 
-    /// What the runtime has to know of a condition.
+    /// The description of a condition for the runtime.
     fn condition(&mut self, condition: BlockId, dependence: Dependence) -> Value {
         let at = (self.cut, condition);
         let tests = self.the_cut().segment_at(condition).is_some_and(|segment| segment.is_condition);
@@ -266,7 +266,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.address_of_data(data)
     }
 
-    /// Whether a condition holds, tested here.
+    /// Tests a condition in place.
     fn answer(&mut self, condition: BlockId) -> Value {
         let segment = self.the_cut().segment_at(condition).expect("it has been cut");
         let answer = self.builder.create_block();

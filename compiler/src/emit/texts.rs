@@ -1,5 +1,5 @@
-//! What is read of texts without a call. A null pointer is the empty text; one whose length is 0 is a slice, which says
-//! how long it is and where its bytes are.
+//! Reads of texts without a call. The null pointer is the empty text. A text whose length field is 0 is a slice, which
+//! holds its length and the place of its bytes.
 
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_module::Module;
@@ -9,17 +9,17 @@ use crate::dispatch::trusted;
 use crate::mir::{Inst, Reg};
 use crate::offset;
 
-/// Instructions behind a length that are looked at for what is asked of the same text.
+/// So many instructions after a length are searched for a use of the same text's bytes.
 const LOOKED_AT: usize = 8;
 
-/// Whether the first instruction asks for a text's length, and one soon behind it for its bytes.
+/// Whether the first instruction loads a text's length, and one soon after it the place of its bytes.
 pub(super) fn asks_for_bytes(instructions: &[Inst]) -> bool {
     let Some((Inst::Length { text: of, .. }, rest)) = instructions.split_first() else { return false };
     rest.iter().take(LOOKED_AT).any(|next| matches!(next, Inst::Bytes { text, .. } if text == of))
 }
 
 impl<M: Module> Build<'_, '_, M> {
-    /// The number of bytes; also where they are, if that is asked next.
+    /// The number of bytes; loads their place, too, if that is used next.
     pub(super) fn text_length(&mut self, to: Reg, of: Reg) {
         let text = self.get(of);
         let found = self.look_at_text(text, true, self.wants_bytes);

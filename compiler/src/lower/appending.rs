@@ -1,4 +1,4 @@
-//! `t := t + x`: the text grows in its place.
+//! `t := t + x` appends to the text in place.
 
 use drystone_language::program::*;
 use drystone_language::source::Span;
@@ -10,14 +10,14 @@ use crate::entries;
 use crate::mir::*;
 use crate::walk::{self, Visitor};
 
-/// Where the variable is that holds the text.
+/// The variable that holds the text.
 enum Cell {
     Known(Address),
     Found(Reg),
 }
 
 impl Lower<'_, '_> {
-    /// Lowers an assignment that puts something behind the text that is there; tells whether it is one.
+    /// Lowers an assignment that appends to the variable's own text; gives whether the assignment is one.
     pub(super) fn append(&mut self, place: &Place, value: &Expression) -> bool {
         let Some((read, parts)) = appended(place, value) else { return false };
         if !parts.iter().all(|part| is_quiet(part)) && !self.stays(place, &parts) {
@@ -40,26 +40,26 @@ impl Lower<'_, '_> {
         let (joined, alone) = parts.split_at(parts.len() - constants.count());
         self.append_joined(&cell, joined, value);
         alone.iter().for_each(|part| self.append_joined(&cell, &[part], value));
-        self.drop_target(&target);
+        self.code.drop_target(&target);
         true
     }
 
-    /// Whether a text stays as it is while what is put behind it is evaluated.
+    /// Whether a text stays the same while the parts that are appended are evaluated.
     fn stays(&self, place: &Place, parts: &[&Expression]) -> bool {
         let PlaceKind::Variable(variable) = place.kind else { return false };
         let facts = &self.unit.facts;
         let awaits = |id: ProcedureId| facts.procedures[id.index()].awaits;
-        facts.reaching.is_out_of_reach(self.unit.program, variable, self.code.procedure, parts, awaits)
+        facts.reaching.is_out_of_reach(self.unit.program, variable, self.code.procedure(), parts, awaits)
     }
 
-    /// Puts parts, if there are any, behind the text in a cell.
+    /// Appends parts, if there are any, to the text in a cell.
     fn append_joined(&mut self, cell: &Cell, parts: &[&Expression], value: &Expression) {
         if parts.is_empty() {
             return;
         }
         if let Some(character) = self.character_of(parts) {
             let (cell, at) = (self.cell(cell), self.location_register(value.span));
-            self.call(&entries::TEXT_APPEND_CHARACTER, vec![cell, character, at]);
+            self.code.call(&entries::TEXT_APPEND_CHARACTER, vec![cell, character, at]);
             return;
         }
         let more = match parts {
@@ -67,29 +67,29 @@ impl Lower<'_, '_> {
             _ => self.concatenated(parts, value),
         };
         let (cell, at) = (self.cell(cell), self.location_register(value.span));
-        self.call(&entries::TEXT_APPEND, vec![cell, more.reg, at]);
-        self.drop_text(more);
+        self.code.call(&entries::TEXT_APPEND, vec![cell, more.reg, at]);
+        self.code.drop_text(more);
     }
 
     fn cell(&mut self, cell: &Cell) -> Reg {
         match *cell {
-            Cell::Known(address) => self.address(address),
+            Cell::Known(address) => self.code.address(address),
             Cell::Found(register) => register,
         }
     }
 
-    /// The character that is all these parts are, if it is one.
+    /// The character that is appended, if the parts are a single one.
     fn character_of(&mut self, parts: &[&Expression]) -> Option<Reg> {
         let [Expression { kind, .. }] = parts else { return None };
         match kind {
             ExpressionKind::Builtin(Builtin::CharacterToText, character) => Some(self.value(&character[0])),
-            ExpressionKind::Text(bytes) if bytes.len() == 1 => Some(self.int(i64::from(bytes[0]))),
+            ExpressionKind::Text(bytes) if bytes.len() == 1 => Some(self.code.int(i64::from(bytes[0]))),
             _ => None,
         }
     }
 }
 
-/// Where `value` reads the text in `place`, and what it puts behind it, if that is all it does.
+/// If `value` is the text in `place` with parts appended: where it reads that text, and the parts.
 fn appended<'e>(place: &Place, value: &'e Expression) -> Option<(Span, Vec<&'e Expression>)> {
     let mut parts = parts_of(value);
     let ExpressionKind::Read(read) = &parts.remove(0).kind else { return None };
@@ -97,7 +97,7 @@ fn appended<'e>(place: &Place, value: &'e Expression) -> Option<(Span, Vec<&'e E
     grows.then_some((read.span, parts))
 }
 
-/// Whether two places are surely one, and looking them up does nothing else.
+/// Whether two places are certainly the same, and evaluating them has no effects.
 fn is_same(a: &Place, b: &Place) -> bool {
     match (&a.kind, &b.kind) {
         (PlaceKind::Variable(a), PlaceKind::Variable(b)) => a == b,
@@ -120,7 +120,7 @@ fn is_same_key(a: &Expression, b: &Expression) -> bool {
     }
 }
 
-/// Whether evaluating this changes nothing and never waits.
+/// Whether evaluating an expression changes nothing and never waits.
 fn is_quiet(expression: &Expression) -> bool {
     struct Quiet(bool);
     impl Visitor for Quiet {

@@ -1,4 +1,4 @@
-//! Sending, receiving and asking.
+//! Sending, receiving, and tests of what can be received.
 
 use drystone_component::Kind;
 use drystone_language::ast::Direction;
@@ -6,12 +6,13 @@ use drystone_language::program::*;
 use drystone_language::source::Span;
 use drystone_runtime::layout::PAYLOAD;
 
-use super::{Lower, reg_type};
+use super::Lower;
+use super::types::reg_type;
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, Inst, Payload, Reach, Reg, RegType, SuspensionOp};
+use crate::mir::{Address, Base, Inst, Reach, Reg, RegType, SuspensionOp};
 
-/// An argument of a message before there is room for it.
+/// An argument of a message, before there is room for the message.
 enum Prepared<'a> {
     /// A constant or variable, read when the buffer is free: nobody can change it meanwhile.
     Late(&'a Expression),
@@ -26,13 +27,13 @@ impl Lower<'_, '_> {
         match &channel.kind {
             ChannelKind::Service => Reach::Service,
             ChannelKind::Required(index, k) => {
-                let offset = self.unit.layouts.instances[self.component().index()].required[*index];
+                let offset = self.unit.layouts.instances[self.scope.component().index()].required[*index];
                 if self.facet(*index).cardinality.is_none() {
                     return Reach::Required(offset);
                 }
                 let k = match k {
                     Some(k) => self.value(k),
-                    None => self.int(1),
+                    None => self.code.int(1),
                 };
                 Reach::Indexed { offset, k }
             }
@@ -50,34 +51,31 @@ impl Lower<'_, '_> {
     }
 
     fn facet(&self, index: usize) -> &Facet {
-        &self.unit.program.components[self.component().index()].requires[index]
+        &self.unit.program.components[self.scope.component().index()].requires[index]
     }
 
     pub(super) fn send(&mut self, channel: &Channel, message: usize, arguments: &[Argument], span: Span) {
         let prepared: Vec<Prepared> =
             arguments.iter().map(|argument| self.prepare_argument(argument)).collect();
         let reach = self.reach(channel, span);
-        let payload = self.payload();
+        let payload = self.code.payload();
         let location = self.location(span);
-        self.suspend(SuspensionOp::Send { reach, interface: channel.interface, message, payload }, location);
+        self.code
+            .suspend(SuspensionOp::Send { reach, interface: channel.interface, message, payload }, location);
         for (index, argument) in prepared.into_iter().enumerate() {
             let value = match argument {
                 Prepared::Late(expression) if expression.ty == Type::Text => {
                     let text = self.text(expression);
-                    self.call(&entries::TEXT_COPY, vec![text.reg])
+                    self.code.call(&entries::TEXT_COPY, vec![text.reg])
                 }
                 Prepared::Late(expression) => self.value(expression),
                 Prepared::Scalar(register) => register,
-                Prepared::Slot(slot, kind) => self.take_from_slot(slot, kind),
+                Prepared::Slot(slot, kind) => self.code.take_from_slot(slot, kind),
             };
             let word = payload_word(payload.communication, index);
-            self.store(word, value);
+            self.code.store(word, value);
         }
-        self.inst(Inst::Sent { payload, interface: channel.interface, message });
-    }
-
-    pub(super) fn payload(&mut self) -> Payload {
-        Payload { communication: self.reg(RegType::Int), word: self.reg(RegType::Int) }
+        self.code.inst(Inst::Sent { payload, interface: channel.interface, message });
     }
 
     fn prepare_argument<'e>(&mut self, argument: &'e Argument) -> Prepared<'e> {
@@ -91,7 +89,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Reading it cannot fail and needs nothing but the frame and the instance.
+    /// Whether a value can be read once there is room: that cannot fail, and reads only the frame and the instance.
     fn is_late(&self, value: &Expression) -> bool {
         use ExpressionKind::*;
         match &value.kind {
@@ -106,9 +104,9 @@ impl Lower<'_, '_> {
 
     pub(super) fn receive(&mut self, channel: &Channel, message: usize, targets: &[Place], span: Span) {
         let reach = self.reach(channel, span);
-        let payload = self.payload();
+        let payload = self.code.payload();
         let location = self.location(span);
-        self.suspend(
+        self.code.suspend(
             SuspensionOp::Receive { reach, interface: channel.interface, message, payload },
             location,
         );
@@ -117,17 +115,17 @@ impl Lower<'_, '_> {
         let mut arrived = Vec::new();
         for (index, (_, ty)) in parameters.iter().enumerate() {
             let word = payload_word(payload.communication, index);
-            let value = self.load(word, reg_type(ty));
+            let value = self.code.load(word, reg_type(ty));
             let kind = kind_of(ty);
             let slot = matches!(kind, Kind::Text | Kind::Component).then(|| {
-                let slot = self.take_slot(kind);
-                let address = self.slot(slot);
-                self.store(address, value);
+                let slot = self.code.take_slot(kind);
+                let address = self.code.slot(slot);
+                self.code.store(address, value);
                 slot
             });
             arrived.push((value, slot));
         }
-        self.inst(Inst::Received(payload));
+        self.code.inst(Inst::Received(payload));
         for (target, (value, slot)) in targets.iter().zip(arrived) {
             let prepared = self.prepare(target);
             match (kind_of(&target.ty), slot) {
@@ -135,25 +133,26 @@ impl Lower<'_, '_> {
                 (Kind::Component, Some(slot)) => self.arrive(&prepared, target, slot),
                 _ => self.store_target(&prepared, &target.ty, value, target.span),
             }
-            self.drop_target(&prepared);
+            self.code.drop_target(&prepared);
         }
     }
 
     pub(super) fn test(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
         let reach = self.reach(channel, span);
-        let to = self.reg(RegType::Int);
+        let to = self.code.reg(RegType::Int);
         let location = self.location(span);
         let side = side_of(channel);
-        self.suspend(SuspensionOp::Test { reach, interface: channel.interface, side, pattern, to }, location);
+        self.code
+            .suspend(SuspensionOp::Test { reach, interface: channel.interface, side, pattern, to }, location);
         to
     }
 
     pub(super) fn input(&mut self, channel: &Channel, pattern: Pattern, span: Span) -> Reg {
         let reach = self.reach(channel, span);
-        let to = self.reg(RegType::Int);
+        let to = self.code.reg(RegType::Int);
         let location = self.location(span);
         let side = side_of(channel);
-        self.suspend(
+        self.code.suspend(
             SuspensionOp::Input { reach, interface: channel.interface, side, pattern, to },
             location,
         );
@@ -166,7 +165,7 @@ pub(super) fn payload_word(communication: Reg, index: usize) -> Address {
     Address { base: Base::Reg(communication), offset: (PAYLOAD + 8 * index) as i32, byte: false }
 }
 
-/// Which end of a channel the code is.
+/// The end of a channel at which the code is.
 fn side_of(channel: &Channel) -> Direction {
     if matches!(channel.kind, ChannelKind::Service) { Direction::Out } else { Direction::In }
 }

@@ -1,4 +1,4 @@
-//! Containers and components.
+//! Containers, and the components in them: made, deleted, moved, sent and received.
 
 use drystone_component::Kind;
 use drystone_language::program::*;
@@ -11,12 +11,6 @@ use crate::entries;
 use crate::mir::{Address, Base, Inst, Op, Reg, RegType, Symbol, Terminator};
 
 impl Lower<'_, '_> {
-    pub(super) fn own_instance(&mut self) -> Reg {
-        let to = self.reg(RegType::Int);
-        self.inst(Inst::Base(to, Base::Instance));
-        to
-    }
-
     /// The component in a container, which must not be empty.
     pub(super) fn instance_in(&mut self, place: &Place) -> Reg {
         let target = self.prepare(place);
@@ -26,12 +20,12 @@ impl Lower<'_, '_> {
     /// The same, for a place that has been prepared.
     pub(super) fn instance_at(&mut self, place: &Place, target: Target) -> Reg {
         let instance = self.load_target(&target, &place.ty, place.span);
-        self.drop_target(&target);
+        self.code.drop_target(&target);
         let at = self.location(place.span);
-        self.inst(Inst::Require(instance, Fault::EmptyContainer, at));
+        self.code.inst(Inst::Require(instance, Fault::EmptyContainer, at));
         if let PlaceKind::Guarded(_) = place.kind {
             let fits = self.has_type(instance, &place.ty, place.span);
-            self.inst(Inst::Require(fits, Fault::WrongType, at));
+            self.code.inst(Inst::Require(fits, Fault::WrongType, at));
         }
         instance
     }
@@ -40,12 +34,12 @@ impl Lower<'_, '_> {
         let at = self.location_register(span);
         match ty {
             Type::Component(template) => {
-                let template = self.symbol(Symbol::Template(*template));
-                self.call(&entries::IS, vec![instance, template, at])
+                let template = self.code.symbol(Symbol::Template(*template));
+                self.code.call(&entries::IS, vec![instance, template, at])
             }
             Type::Any(any) => {
-                let any = self.symbol(Symbol::Any(any.clone()));
-                self.call(&entries::CONFORMS, vec![instance, any, at])
+                let any = self.code.symbol(Symbol::Any(any.clone()));
+                self.code.call(&entries::CONFORMS, vec![instance, any, at])
             }
             _ => unreachable!("a guard names a component type"),
         }
@@ -59,83 +53,79 @@ impl Lower<'_, '_> {
     pub(super) fn requires(&mut self, place: &Place, facets: &[Facet]) -> Reg {
         let instance = self.instance_in(place);
         let any = AnyType { offers: Vec::new(), requires: Some(facets.to_vec()) };
-        let any = self.symbol(Symbol::Any(any));
+        let any = self.code.symbol(Symbol::Any(any));
         let at = self.location_register(place.span);
-        self.call(&entries::REQUIRES, vec![instance, any, at])
+        self.code.call(&entries::REQUIRES, vec![instance, any, at])
     }
 
     pub(super) fn exists(&mut self, place: &Place) -> Reg {
         let target = self.prepare(place);
         if !matches!(target, Target::Element { .. } | Target::Named(_)) {
             let instance = self.load_target(&target, &place.ty, place.span);
-            return self.call(&entries::EXISTS, vec![instance]);
+            return self.code.call(&entries::EXISTS, vec![instance]);
         }
         let cell = self.find(&target);
-        self.drop_target(&target);
-        let zero = self.int(0);
-        let there = self.op(Op::NotEqual, cell, zero);
+        self.code.drop_target(&target);
+        let zero = self.code.int(0);
+        let there = self.code.op(Op::NotEqual, cell, zero);
         if !place.ty.is_component() {
             return there;
         }
-        let (load, done) = (self.new_block(), self.new_block());
-        self.end(Terminator::Branch { condition: there, yes: load, no: done });
-        self.start(load);
-        let instance = self.load(Address { base: Base::Reg(cell), offset: 0, byte: false }, RegType::Int);
-        let exists = self.call(&entries::EXISTS, vec![instance]);
-        self.inst(Inst::Copy { to: there, from: exists });
-        self.go(done);
-        self.start(done);
+        let (load, done) = (self.code.new_block(), self.code.new_block());
+        self.code.end(Terminator::Branch { condition: there, yes: load, no: done });
+        self.code.start(load);
+        let instance =
+            self.code.load(Address { base: Base::Reg(cell), offset: 0, byte: false }, RegType::Int);
+        let exists = self.code.call(&entries::EXISTS, vec![instance]);
+        self.code.inst(Inst::Copy { to: there, from: exists });
+        self.code.go(done);
+        self.code.start(done);
         there
     }
 
-    /// The address of the container; an element is made if it is wanted.
+    /// The address of the container; `make` makes an absent element.
     pub(super) fn container(&mut self, target: &Target, span: Span, make: bool) -> Reg {
         match target {
-            Target::Memory(address) => {
-                let to = self.reg(RegType::Int);
-                self.inst(Inst::Address { to, of: *address });
-                to
-            }
+            Target::Memory(address) => self.code.address(*address),
             Target::Element { .. } | Target::Named(_) if make => self.find_or_make(target, span),
             Target::Element { .. } | Target::Named(_) => self.find_present(target, span),
             Target::Register(_) | Target::Character(..) => unreachable!("a component lies in memory"),
         }
     }
 
-    /// Who holds what is put into a container: the instance, or this process.
+    /// The holder of components in a container: the instance, or this process.
     pub(super) fn holder(&mut self, place: &Place, target: &Target) -> Reg {
         let variable = match &place.kind {
             PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
             PlaceKind::Guarded(inner) => return self.holder(inner, target),
         };
         let variable = self.unit.variable(variable);
-        let instance = self.own_instance();
+        let instance = self.code.own_instance();
         if matches!(variable.owner, Owner::Component(_)) {
             return instance;
         }
-        let process = self.reg(RegType::Int);
-        self.inst(Inst::Base(process, Base::Process));
-        let one = self.int(1);
-        let holder = self.op(Op::Or, process, one);
+        let process = self.code.base(Base::Process);
+        let one = self.code.int(1);
+        let holder = self.code.op(Op::Or, process, one);
         if variable.parameter != Some(Passing::Reference) {
             return holder;
         }
         let variable = match target {
-            Target::Named(word) => self.variable_behind(*word),
+            Target::Named(word) => self.code.variable_behind(*word),
             _ => self.container(target, place.span, false),
         };
-        let size = match self.template {
-            Some(template) => self.int(self.unit.layouts.instances[template.index()].size as i64),
-            None => self.call(&entries::INSTANCE_SIZE, vec![instance]),
+        let size = match self.scope.template {
+            Some(template) => self.code.int(self.unit.layouts.instances[template.index()].size as i64),
+            None => self.code.call(&entries::INSTANCE_SIZE, vec![instance]),
         };
-        let distance = self.op(Op::Subtract, variable, instance);
-        let inside = self.op(Op::LessUnsigned, distance, size);
-        let (replace, done) = (self.new_block(), self.new_block());
-        self.end(Terminator::Branch { condition: inside, yes: replace, no: done });
-        self.start(replace);
-        self.inst(Inst::Copy { to: holder, from: instance });
-        self.go(done);
-        self.start(done);
+        let distance = self.code.op(Op::Subtract, variable, instance);
+        let inside = self.code.op(Op::LessUnsigned, distance, size);
+        let (replace, done) = (self.code.new_block(), self.code.new_block());
+        self.code.end(Terminator::Branch { condition: inside, yes: replace, no: done });
+        self.code.start(replace);
+        self.code.inst(Inst::Copy { to: holder, from: instance });
+        self.code.go(done);
+        self.code.start(done);
         holder
     }
 
@@ -143,11 +133,11 @@ impl Lower<'_, '_> {
         let target = self.prepare(place);
         let container = self.container(&target, place.span, true);
         let holder = self.holder(place, &target);
-        let template = self.symbol(Symbol::Template(template));
+        let template = self.code.symbol(Symbol::Template(template));
         let at = self.location(place.span);
-        let number = self.int(at as i64);
-        self.suspending_call(&entries::NEW, vec![container, template, holder, number], at);
-        self.drop_target(&target);
+        let number = self.code.int(at as i64);
+        self.code.suspending_call(&entries::NEW, vec![container, template, holder, number], at);
+        self.code.drop_target(&target);
     }
 
     pub(super) fn delete_component(&mut self, place: &Place, span: Span) {
@@ -156,39 +146,39 @@ impl Lower<'_, '_> {
         let instance = self.load_target(&target, &place.ty, place.span);
         self.require_component(instance, place.span);
         let at = self.location(span);
-        let number = self.int(at as i64);
-        self.suspending_call(&entries::DELETE, vec![instance, number], at);
+        let number = self.code.int(at as i64);
+        self.code.suspending_call(&entries::DELETE, vec![instance, number], at);
         self.empty(&target);
-        self.drop_target(&target);
+        self.code.drop_target(&target);
     }
 
-    /// Faults if there is no component, or one that was ended by a fault.
+    /// Faults if there is no component, or if a fault has ended it.
     fn require_component(&mut self, instance: Reg, span: Span) {
-        let exists = self.call(&entries::EXISTS, vec![instance]);
+        let exists = self.code.call(&entries::EXISTS, vec![instance]);
         let at = self.location(span);
-        self.inst(Inst::Require(exists, Fault::EmptyContainer, at));
+        self.code.inst(Inst::Require(exists, Fault::EmptyContainer, at));
     }
 
-    /// A container has lost its component: a dynamic element goes, anything else becomes null.
+    /// Empties a container whose component is gone: a dynamic element is removed, any other container becomes null.
     fn empty(&mut self, target: &Target) {
         match target {
             Target::Element { variable, collection, keys } if !self.is_array(*variable) => {
                 self.remove(*variable, *collection, keys);
             }
-            Target::Named(word) => self.empty_named(*word),
+            Target::Named(word) => self.code.empty_named(*word),
             Target::Element { .. } => {
                 let cell = self.find(target);
-                let (clear, done) = (self.new_block(), self.new_block());
-                self.end(Terminator::Branch { condition: cell, yes: clear, no: done });
-                self.start(clear);
-                let zero = self.int(0);
-                self.store(Address { base: Base::Reg(cell), offset: 0, byte: false }, zero);
-                self.go(done);
-                self.start(done);
+                let (clear, done) = (self.code.new_block(), self.code.new_block());
+                self.code.end(Terminator::Branch { condition: cell, yes: clear, no: done });
+                self.code.start(clear);
+                let zero = self.code.int(0);
+                self.code.store(Address { base: Base::Reg(cell), offset: 0, byte: false }, zero);
+                self.code.go(done);
+                self.code.start(done);
             }
             Target::Memory(address) => {
-                let zero = self.int(0);
-                self.store(*address, zero);
+                let zero = self.code.int(0);
+                self.code.store(*address, zero);
             }
             Target::Register(_) | Target::Character(..) => unreachable!("a component lies in memory"),
         }
@@ -202,19 +192,20 @@ impl Lower<'_, '_> {
             self.instance_in(from);
         }
         let present = self.container(&source, from.span, false);
-        let instance = self.load(Address { base: Base::Reg(present), offset: 0, byte: false }, RegType::Int);
+        let instance =
+            self.code.load(Address { base: Base::Reg(present), offset: 0, byte: false }, RegType::Int);
         self.require_component(instance, from.span);
         let at = self.location(to.span);
         let to_container = self.container(&target, to.span, true);
         let from_container = self.container(&source, from.span, false);
         let holder = self.holder(to, &target);
-        let number = self.int(at as i64);
-        self.suspending_call(&entries::MOVE, vec![from_container, to_container, holder, number], at);
+        let number = self.code.int(at as i64);
+        self.code.suspending_call(&entries::MOVE, vec![from_container, to_container, holder, number], at);
         if matches!(source, Target::Element { .. } | Target::Named(_)) {
             self.empty(&source);
         }
-        self.drop_target(&source);
-        self.drop_target(&target);
+        self.code.drop_target(&source);
+        self.code.drop_target(&target);
     }
 
     /// Takes a component out of its container, to be sent; it is owned by a temporary then.
@@ -225,15 +216,15 @@ impl Lower<'_, '_> {
         let target = self.prepare(place);
         let container = self.container(&target, place.span, false);
         let at = self.location(place.span);
-        let number = self.int(at as i64);
-        let instance = self.suspending_call(&entries::DEPART, vec![container, number], at);
-        let slot = self.take_slot(Kind::Component);
-        let address = self.slot(slot);
-        self.store(address, instance);
+        let number = self.code.int(at as i64);
+        let instance = self.code.suspending_call(&entries::DEPART, vec![container, number], at);
+        let slot = self.code.take_slot(Kind::Component);
+        let address = self.code.slot(slot);
+        self.code.store(address, instance);
         if matches!(target, Target::Element { .. } | Target::Named(_)) {
             self.empty(&target);
         }
-        self.drop_target(&target);
+        self.code.drop_target(&target);
         slot
     }
 
@@ -241,12 +232,12 @@ impl Lower<'_, '_> {
     pub(super) fn arrive(&mut self, target: &Target, place: &Place, slot: u32) {
         let container = self.container(target, place.span, true);
         let holder = self.holder(place, target);
-        let address = self.slot(slot);
-        let instance = self.load(address, RegType::Int);
+        let address = self.code.slot(slot);
+        let instance = self.code.load(address, RegType::Int);
         let at = self.location(place.span);
-        let number = self.int(at as i64);
-        self.suspending_call(&entries::ARRIVE, vec![instance, container, holder, number], at);
-        self.take_from_slot(slot, Kind::Component);
+        let number = self.code.int(at as i64);
+        self.code.suspending_call(&entries::ARRIVE, vec![instance, container, holder, number], at);
+        self.code.take_from_slot(slot, Kind::Component);
     }
 
     /// Offset of an offered slot, if the static type is a template.
@@ -268,24 +259,15 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn find_offered(&mut self, instance: Reg, interface: InterfaceId, span: Span) -> Reg {
-        let interface = self.symbol(Symbol::Interface(interface));
+        let interface = self.code.symbol(Symbol::Interface(interface));
         let at = self.location_register(span);
-        self.call(&entries::FIND_OFFERED, vec![instance, interface, at])
+        self.code.call(&entries::FIND_OFFERED, vec![instance, interface, at])
     }
 
     pub(super) fn find_required(&mut self, instance: Reg, interface: InterfaceId, k: Reg, span: Span) -> Reg {
-        let interface = self.symbol(Symbol::Interface(interface));
+        let interface = self.code.symbol(Symbol::Interface(interface));
         let location = self.location(span);
-        let at = self.int(location as i64);
-        self.suspending_call(&entries::FIND_REQUIRED, vec![instance, interface, k, at], location)
-    }
-
-    pub(super) fn add(&mut self, base: Reg, offset: u32) -> Reg {
-        let to = self.reg(RegType::Int);
-        self.inst(Inst::Address {
-            to,
-            of: Address { base: Base::Reg(base), offset: offset as i32, byte: false },
-        });
-        to
+        let at = self.code.int(location as i64);
+        self.code.suspending_call(&entries::FIND_REQUIRED, vec![instance, interface, k, at], location)
     }
 }

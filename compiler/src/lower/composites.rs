@@ -1,4 +1,5 @@
-//! Blocks that may be shipped: one message and its answer where they are, ordinary blocks where not.
+//! Blocks that may be shipped (`{COMPOSITE}`): lowered twice, as one message with its answer and as an ordinary block.
+//! At the block, generated code asks the runtime which of the two to run.
 
 use drystone_language::program::*;
 use drystone_language::source::Span;
@@ -16,40 +17,39 @@ impl Lower<'_, '_> {
         let composite = &program.composites[id.index()];
         let kind = ChannelKind::Required(required_by(program, id), None);
         let own = Channel { kind, interface: interface_of(program, id) };
-        let [shipped, ordinary, done] = [self.new_block(), self.new_block(), self.new_block()];
+        let [shipped, ordinary, done] = [self.code.new_block(), self.code.new_block(), self.code.new_block()];
         let ships = self.ships(composite, &own, block, span);
-        self.end(Terminator::Branch { condition: ships, yes: shipped, no: ordinary });
-        self.start(shipped);
+        self.code.end(Terminator::Branch { condition: ships, yes: shipped, no: ordinary });
+        self.code.start(shipped);
         self.ship(composite, &own, ordinary, span);
-        self.go(done);
+        self.code.go(done);
         // Where it is refused.
-        self.start(ordinary);
+        self.code.start(ordinary);
         self.block_of_statements(block);
         self.leave(&composite.channels, span);
-        self.go(done);
-        self.start(done);
+        self.code.go(done);
+        self.code.start(done);
     }
 
-    /// Whether the block is to be shipped now.
+    /// Asks the runtime whether to ship the block.
     fn ships(&mut self, composite: &Composite, own: &Channel, block: &Block_, span: Span) -> Reg {
         let code = encoded(self.unit.program, composite, block, span, &mut |span| self.location(span) + 1);
         let code = Expression { kind: ExpressionKind::Text(code), ty: Type::Text, span };
         let interface = self.leaving_interface(own.interface);
         let location = self.location(span);
         // Connections are the home's, and what is found here holds until the message is sent.
-        self.suspend(SuspensionOp::Home, location);
+        self.code.suspend(SuspensionOp::Home, location);
         let slots: Vec<Reg> = composite.channels.iter().map(|channel| self.slot_of(channel, span)).collect();
         let own = self.slot_of(own, span);
-        let count = self.int(slots.len() as i64);
-        let words = self.reg(RegType::Int);
-        self.inst(Inst::Words(words, slots));
+        let count = self.code.int(slots.len() as i64);
+        let words = self.code.words(&slots);
         let code = self.text(&code);
-        let ships = self.call(&entries::SHIPS, vec![own, interface, words, count, code.reg]);
-        self.drop_text(code);
+        let ships = self.code.call(&entries::SHIPS, vec![own, interface, words, count, code.reg]);
+        self.code.drop_text(code);
         ships
     }
 
-    /// Sends it, and takes what comes back; goes on at `ordinary` where it is refused.
+    /// Ships the block and receives the answer; goes on at `ordinary` if the server refuses it.
     fn ship(&mut self, composite: &Composite, own: &Channel, ordinary: BlockId, span: Span) {
         let variables = &self.unit.program.variables;
         let place = |id: VariableId| Place {
@@ -69,53 +69,53 @@ impl Lower<'_, '_> {
         let places: Vec<_> = given(composite).map(place).collect();
         self.send(own, RUN, &values, span);
         let [ended, other, refused, unrefused, failed, lost, done] =
-            std::array::from_fn(|_| self.new_block());
+            std::array::from_fn(|_| self.code.new_block());
         self.condition(&test(ENDED), ended, other);
-        self.start(other);
+        self.code.start(other);
         self.condition(&test(REFUSED), refused, unrefused);
-        self.start(refused);
+        self.code.start(refused);
         self.receive(own, REFUSED, &[], span);
-        self.go(ordinary);
-        self.start(unrefused);
+        self.code.go(ordinary);
+        self.code.start(unrefused);
         self.condition(&test(FAILED), failed, lost);
-        self.start(failed);
+        self.code.start(failed);
         self.fail_as_there(own, span);
-        self.go(done);
-        self.start(lost);
+        self.code.go(done);
+        self.code.start(lost);
         let slot = self.slot_of(own, span);
         let location = self.location(span);
-        let at = self.int(location as i64);
-        self.suspending_call(&entries::SHIPPED_LOST, vec![slot, at], location);
-        self.go(done);
-        self.start(ended);
+        let at = self.code.int(location as i64);
+        self.code.suspending_call(&entries::SHIPPED_LOST, vec![slot, at], location);
+        self.code.go(done);
+        self.code.start(ended);
         self.receive(own, ENDED, &places, span);
-        self.go(done);
-        self.start(done);
+        self.code.go(done);
+        self.code.start(done);
     }
 
-    /// What has failed there fails here.
+    /// A run-time error at the server is a run-time error here.
     fn fail_as_there(&mut self, own: &Channel, span: Span) {
         let reach = self.reach(own, span);
-        let payload = self.payload();
+        let payload = self.code.payload();
         let location = self.location(span);
         let interface = own.interface;
-        self.suspend(SuspensionOp::Receive { reach, interface, message: FAILED, payload }, location);
+        self.code.suspend(SuspensionOp::Receive { reach, interface, message: FAILED, payload }, location);
         let [fault, place, why] =
-            [0, 1, 2].map(|index| self.load(payload_word(payload.communication, index), RegType::Int));
-        let why = self.keep(why);
-        self.inst(Inst::Received(payload));
-        let at = self.int(location as i64);
-        self.suspending_call(&entries::SHIPPED_FAILED, vec![fault, place, why.reg, at], location);
-        self.drop_text(why);
+            [0, 1, 2].map(|index| self.code.load(payload_word(payload.communication, index), RegType::Int));
+        let why = self.code.keep(why);
+        self.code.inst(Inst::Received(payload));
+        let at = self.code.int(location as i64);
+        self.code.suspending_call(&entries::SHIPPED_FAILED, vec![fault, place, why.reg, at], location);
+        self.code.drop_text(why);
     }
 
-    /// The end of the block, with which its communications end.
+    /// The block ends, and its communications with it.
     fn leave(&mut self, channels: &[Channel], span: Span) {
         for channel in channels {
             let slot = self.slot_of(channel, span);
             let location = self.location(span);
-            let at = self.int(location as i64);
-            self.suspending_call(&entries::LEAVE, vec![slot, at], location);
+            let at = self.code.int(location as i64);
+            self.code.suspending_call(&entries::LEAVE, vec![slot, at], location);
         }
     }
 

@@ -1,4 +1,4 @@
-//! The locations in the source that code mentions, for run-time errors.
+//! The table of source locations that code refers to, for run-time errors.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use drystone_language::source::{Lines, SourceFile, Span};
 
 use crate::mir::LocationId;
 
-/// Collects the locations in the source that code mentions.
+/// The locations that code refers to, each once.
 pub struct Locations<'a> {
     lines: Vec<Lines<'a>>,
     numbers: HashMap<(u32, u32), LocationId>,
     pub table: Vec<model::Location>,
-    /// Names that stand at locations, by their number; the first is none.
+    /// Names that stand at locations, by their numbers; the first is empty.
     pub names: Vec<String>,
     names_numbers: HashMap<String, u32>,
 }
@@ -28,7 +28,7 @@ impl<'a> Locations<'a> {
         }
     }
 
-    /// Notes what stands at a location, for messages.
+    /// Notes the name that stands at a location, for error messages.
     pub fn name(&mut self, span: Span, name: &str) {
         let location = self.number(span) as usize;
         let number = match self.names_numbers.get(name) {

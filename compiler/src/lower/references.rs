@@ -1,9 +1,9 @@
-//! `VARIABLE` parameters: what they are given, and how the elements are found that they name.
+//! `VARIABLE` parameters: what is passed for them, and how the procedure finds the variable.
 //!
-//! The word of such a parameter is the address of the variable that was passed. An element of a collection may move, go
-//! and come again while the procedure runs: its word is the address of an [`ElementName`] in the caller's frame, marked
-//! with [`IS_NAME`], and every use looks the element up. Which parameters may be given names, and which elements stay
-//! where they are for as long as a call takes, is for `naming` to say.
+//! The parameter's word is the address of the variable that was passed. An element of a collection may move, be deleted
+//! and be made again while the procedure runs: then the word is the address of an [`ElementName`] in the caller's
+//! frame, marked with [`IS_NAME`], and every use looks the element up. `naming` decides which parameters may be given
+//! names, and which elements stay where they are during a call.
 
 use std::mem::{offset_of, size_of};
 
@@ -11,6 +11,7 @@ use drystone_language::program::*;
 use drystone_runtime::layout::{ElementName, IS_NAME};
 
 use super::Lower;
+use super::builder::Builder;
 use super::places::Target;
 use crate::entries;
 use crate::mir::*;
@@ -21,7 +22,7 @@ impl Lower<'_, '_> {
         let mut target = self.prepare(place);
         match &target {
             Target::Named(word) => return (*word, None),
-            Target::Memory(address) => return (self.address(*address), None),
+            Target::Memory(address) => return (self.code.address(*address), None),
             Target::Register(_) | Target::Character(..) => unreachable!("what is passed lies in memory"),
             Target::Element { .. } => {}
         }
@@ -29,7 +30,7 @@ impl Lower<'_, '_> {
             if place.ty.is_component() { None } else { Some(self.find_present(&target, place.span)) };
         match present {
             Some(cell) if !needs_name => {
-                self.drop_target(&target);
+                self.code.drop_target(&target);
                 (cell, None)
             }
             _ => {
@@ -45,51 +46,47 @@ impl Lower<'_, '_> {
             unreachable!("only elements have names");
         };
         let head = size_of::<ElementName>() as u32;
-        let name = self.take_words(head / 8 + keys.registers.len() as u32);
-        let cell = self.address(*collection);
-        let description = self.symbol(Symbol::Collection(*variable));
-        self.store(self.slot(name + offset_of!(ElementName, cell) as u32), cell);
-        self.store(self.slot(name + offset_of!(ElementName, collection) as u32), description);
+        let name = self.code.take_words(head / 8 + keys.registers.len() as u32);
+        let cell = self.code.address(*collection);
+        let description = self.code.symbol(Symbol::Collection(*variable));
+        self.code.store(self.code.slot(name + offset_of!(ElementName, cell) as u32), cell);
+        self.code.store(self.code.slot(name + offset_of!(ElementName, collection) as u32), description);
         for (index, &key) in keys.registers.iter().enumerate() {
-            self.store(self.slot(name + head + 8 * index as u32), key);
+            self.code.store(self.code.slot(name + head + 8 * index as u32), key);
         }
-        let address = self.address(self.slot(name));
-        let mark = self.int(IS_NAME as i64);
-        self.op(Op::Or, address, mark)
+        let address = self.code.address(self.code.slot(name));
+        let mark = self.code.int(IS_NAME as i64);
+        self.code.op(Op::Or, address, mark)
     }
+}
 
-    pub(super) fn address(&mut self, of: Address) -> Reg {
-        let to = self.reg(RegType::Int);
-        self.inst(Inst::Address { to, of });
-        to
-    }
-
+impl Builder {
     /// The address that a parameter's word stands for.
     pub(super) fn find_named(&mut self, word: Reg, absent: IfAbsent) -> Reg {
-        self.unless_address(word, |lower| match absent {
-            IfAbsent::Null => lower.call(&entries::NAMED_FIND, vec![word]),
+        self.unless_address(word, |code| match absent {
+            IfAbsent::Null => code.call(&entries::NAMED_FIND, vec![word]),
             IfAbsent::Fault(_, location) => {
-                let at = lower.int(location as i64);
-                lower.call(&entries::NAMED_PRESENT, vec![word, at])
+                let at = code.int(location as i64);
+                code.call(&entries::NAMED_PRESENT, vec![word, at])
             }
             IfAbsent::Make(location) => {
-                let at = lower.int(location as i64);
-                lower.call(&entries::NAMED_MAKE, vec![word, at])
+                let at = code.int(location as i64);
+                code.call(&entries::NAMED_MAKE, vec![word, at])
             }
         })
     }
 
     /// The address of the variable that a parameter's word leads to: for an element, of its collection.
     pub(super) fn variable_behind(&mut self, word: Reg) -> Reg {
-        self.unless_address(word, |lower| {
-            let mark = lower.int(IS_NAME as i64);
-            let name = lower.op(Op::Xor, word, mark);
+        self.unless_address(word, |code| {
+            let mark = code.int(IS_NAME as i64);
+            let name = code.op(Op::Xor, word, mark);
             let offset = offset_of!(ElementName, cell) as i32;
-            lower.load(Address { base: Base::Reg(name), offset, byte: false }, RegType::Int)
+            code.load(Address { base: Base::Reg(name), offset, byte: false }, RegType::Int)
         })
     }
 
-    /// The word itself if it is an address, else what is made of the name.
+    /// The word itself if it is an address; else what `made` gives for the name.
     fn unless_address(&mut self, word: Reg, made: impl FnOnce(&mut Self) -> Reg) -> Reg {
         let to = self.reg(RegType::Int);
         self.inst(Inst::Copy { to, from: word });
@@ -105,7 +102,7 @@ impl Lower<'_, '_> {
         to
     }
 
-    /// What a parameter names has lost its component: a dynamic element goes, anything else becomes null.
+    /// Empties the container that a parameter names, see `empty`.
     pub(super) fn empty_named(&mut self, word: Reg) {
         self.perform(&entries::NAMED_EMPTY, vec![word]);
     }

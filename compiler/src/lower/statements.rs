@@ -6,50 +6,36 @@ use drystone_language::source::Span;
 use drystone_runtime::layout::Fault;
 
 use super::places::Target;
-use super::{Block_, Lower, Runs};
-use crate::awaited::EVERYTHING;
+use super::scope::Runs;
+use super::{Block_, Lower};
 use crate::effects::has_effects;
 use crate::entries;
-use crate::mir::{Address, Base, Checked, Inst, Op, Reg, RegType, SuspensionOp, Symbol, Terminator};
+use crate::mir::{Checked, Inst, Op, Reg, SuspensionOp, Symbol, Terminator};
 
 impl Lower<'_, '_> {
     /// A block, under its lock unless one is held.
     pub(super) fn block_of_statements(&mut self, block: &Block_) {
-        let take = match block.lock {
-            Some(mode) if self.lock.is_none() && !self.in_condition => Some(mode),
-            _ => None,
-        };
+        let taken = block.lock.filter(|_| self.may_take_lock());
         let span = block.statements.first().map_or(Span::default(), |statement| statement.span);
-        if let Some(mode) = take {
-            let location = self.location(span);
-            self.suspend(SuspensionOp::Lock(mode), location);
-            (self.lock, self.ours) = (Some(mode), Some(self.unit.awaited.written_by(block)));
-            self.keep_handlers_away(true);
+        if let Some(mode) = taken {
+            let written = self.unit.awaited.written_by(block);
+            self.take_lock(mode, written, span);
         }
         for statement in &block.statements {
             self.statement(statement);
         }
-        if let Some(mode) = take {
-            self.unlock(mode, span);
+        if taken.is_some() {
+            self.release_lock(span);
         }
     }
 
-    /// Releases the lock that was taken here.
-    pub(super) fn unlock(&mut self, mode: LockMode, span: Span) {
-        let location = self.location(span);
-        let written = self.ours.take().expect("it was taken here");
-        self.keep_handlers_away(false);
-        self.lock = None;
-        self.suspend(SuspensionOp::Unlock { mode, written }, location);
-    }
-
     fn statement(&mut self, statement: &Statement) {
-        self.cut_if_long();
-        let cuts = self.cuts;
+        self.code.cut_if_long();
+        let cuts = self.code.cuts();
         self.statement_alone(statement);
-        if self.cuts != cuts {
+        if self.code.cuts() != cuts {
             // Each of the segments inside would repeat what follows.
-            self.begin_segment();
+            self.code.begin_segment();
         }
     }
 
@@ -90,32 +76,32 @@ impl Lower<'_, '_> {
             Assert(condition, _) => {
                 let holds = self.value(condition);
                 let location = self.location(span);
-                self.inst(Inst::Require(holds, Fault::AssertionFailed, location));
+                self.code.inst(Inst::Require(holds, Fault::AssertionFailed, location));
             }
             Halt(status) => {
                 let status = self.value(status);
                 let location = self.location(span);
-                self.suspend(
+                self.code.suspend(
                     SuspensionOp::Call { to: None, entry: &entries::HALT, arguments: vec![status] },
                     location,
                 );
-                self.unreachable(Terminator::Unreachable);
+                self.code.unreachable(Terminator::Unreachable);
             }
             Write(value) => self.write(value),
             WriteHex(value) => {
-                self.note_writing();
+                self.code.note_writing();
                 let value = self.value(value);
-                self.perform(&entries::WRITE_HEX, vec![value]);
+                self.code.perform(&entries::WRITE_HEX, vec![value]);
             }
             WriteLine => {
-                self.note_writing();
-                self.perform(&entries::WRITE_LINE, Vec::new());
+                self.code.note_writing();
+                self.code.perform(&entries::WRITE_LINE, Vec::new());
             }
             Passivate(time) => {
                 let time = self.value(time);
                 let location = self.location(span);
-                let at = self.int(location as i64);
-                self.suspending_call(&entries::PASSIVATE, vec![time, at], location);
+                let at = self.code.int(location as i64);
+                self.code.suspending_call(&entries::PASSIVATE, vec![time, at], location);
             }
         }
     }
@@ -135,7 +121,7 @@ impl Lower<'_, '_> {
             let value = self.value(value);
             self.store_target(&target, &place.ty, value, place.span);
         }
-        self.drop_target(&target);
+        self.code.drop_target(&target);
     }
 
     fn change(&mut self, place: &Place, by: &Expression, operator: Checked, span: Span) {
@@ -147,18 +133,18 @@ impl Lower<'_, '_> {
         let old = self.load_target(changed, &place.ty, place.span);
         let new = self.checked(operator, old, by, span);
         self.store_target(changed, &place.ty, new, place.span);
-        self.drop_target(&target);
+        self.code.drop_target(&target);
     }
 
     fn call_and_drop(&mut self, procedure: ProcedureId, arguments: &[Argument], span: Span) {
         let result = self.call_procedure(procedure, arguments, span);
         if self.unit.program.procedures[procedure.index()].result == Some(Type::Text) {
-            self.perform(&entries::TEXT_DROP, vec![result.expect("a function has a result")]);
+            self.code.perform(&entries::TEXT_DROP, vec![result.expect("a function has a result")]);
         }
     }
 
-    /// `IF a < b THEN INC(n) END` adds what the comparison gives, without a jump that no processor could foresee; tells
-    /// whether the statement is such a one.
+    /// `IF a < b THEN INC(n) END` adds the result of the comparison, without a jump that would be hard to predict;
+    /// gives whether the statement has that form.
     fn count_if(&mut self, arms: &[(Expression, Block_)], rest: Option<&Block_>) -> bool {
         let ([(condition, Block_ { lock: None, statements })], None) = (arms, rest) else { return false };
         let [Statement { kind, span }] = &statements[..] else { return false };
@@ -170,13 +156,13 @@ impl Lower<'_, '_> {
         let is_one = matches!(by.kind, ExpressionKind::Integer(1));
         let PlaceKind::Variable(id) = place.kind else { return false };
         let ExpressionKind::Binary(Binary::Compare(_), a, _) = &condition.kind else { return false };
-        if !is_one || !self.is_in_register(id) || a.ty == Type::Text {
+        if !is_one || !self.scope.is_in_register(self.unit, id) || a.ty == Type::Text {
             return false;
         }
         let flag = self.value(condition);
-        let counter = self.register_of(id);
+        let counter = self.scope.register_of(self.unit, &mut self.code, id);
         let counted = self.checked(operator, counter, flag, *span);
-        self.inst(Inst::Copy { to: counter, from: counted });
+        self.code.inst(Inst::Copy { to: counter, from: counted });
         true
     }
 
@@ -184,21 +170,21 @@ impl Lower<'_, '_> {
         if self.count_if(arms, rest) {
             return;
         }
-        let done = self.new_block();
+        let done = self.code.new_block();
         for (condition, block) in arms {
-            let (yes, no) = (self.new_block(), self.new_block());
+            let (yes, no) = (self.code.new_block(), self.code.new_block());
             self.condition(condition, yes, no);
-            self.start(yes);
+            self.code.start(yes);
             self.block_of_statements(block);
-            self.go(done);
-            self.start(no);
-            self.cut_if_long();
+            self.code.go(done);
+            self.code.start(no);
+            self.code.cut_if_long();
         }
         if let Some(block) = rest {
             self.block_of_statements(block);
         }
-        self.go(done);
-        self.start(done);
+        self.code.go(done);
+        self.code.start(done);
     }
 
     fn return_statement(&mut self, value: Option<&Expression>, span: Span) {
@@ -208,77 +194,39 @@ impl Lower<'_, '_> {
             Some(value) if value.ty == Type::Text => text = Some(self.returned_text(value)),
             Some(value) => {
                 let value = self.value(value);
-                let copy = self.reg(self.code.registers[value.0 as usize]);
-                self.inst(Inst::Copy { to: copy, from: value });
-                result = Some(copy);
+                result = Some(self.code.snapshot(value));
             }
             None => {}
         }
-        let (lock, ours) = (self.lock, self.ours);
-        if let (Some(mode), Some(_)) = (lock, ours) {
-            self.unlock(mode, span);
+        let lock = self.lock;
+        if lock.written().is_some() {
+            self.release_lock(span);
         }
         let location = self.location(span);
-        match self.runs {
+        match self.scope.runs {
             Runs::Body(_) => {
-                self.drop_temporaries(None);
+                self.code.drop_temporaries(None);
                 let finish = self.finish.expect("a body has an end");
-                self.unreachable(Terminator::Goto(finish));
+                self.code.unreachable(Terminator::Goto(finish));
             }
             Runs::Procedure(_) => {
-                self.drop_temporaries(text);
-                self.drop_frame(location);
+                self.code.drop_temporaries(text);
+                self.code.drop_frame(location);
                 if let Some(slot) = text {
-                    result = Some(self.take_from_slot(slot, Kind::Text));
+                    result = Some(self.code.take_from_slot(slot, Kind::Text));
                 }
-                self.unreachable(Terminator::Return(result));
+                self.code.unreachable(Terminator::Return(result));
             }
         }
-        (self.lock, self.ours) = (lock, ours);
-    }
-
-    /// Waits until what `test` computes holds: the condition, or something that only this process knows. Whoever
-    /// releases the lock tests it, unless that may take long.
-    pub(super) fn await_condition(
-        &mut self,
-        condition: &Expression,
-        is_own: bool,
-        span: Span,
-        test: impl FnOnce(&mut Self) -> Reg,
-    ) {
-        let location = self.location(span);
-        let mut dependence = self.unit.awaited.dependence(self.unit.program, self.template, condition);
-        dependence.common &= !is_own;
-        // Under a caller's lock nobody here knows what the caller has written.
-        let written = self.ours.unwrap_or(EVERYTHING);
-        if self.unit.facts.takes_long(self.unit.program, condition) {
-            self.begin_segment();
-            let again = self.current;
-            self.watches = dependence.watches;
-            let holds = test(self);
-            self.watches = false;
-            self.suspend(SuspensionOp::AwaitTested { holds, again, dependence, written }, location);
-            return;
-        }
-        let entry = self.new_block();
-        self.suspend(SuspensionOp::Await { condition: entry, dependence, written }, location);
-        let after = self.current;
-        let in_condition = std::mem::replace(&mut self.in_condition, true);
-        self.watches = dependence.watches;
-        self.start(entry);
-        let answer = test(self);
-        self.end(Terminator::Answer(answer));
-        self.watches = false;
-        self.in_condition = in_condition;
-        self.start(after);
+        self.lock = lock;
     }
 
     fn write(&mut self, value: &Expression) {
-        self.note_writing();
+        self.code.note_writing();
         if value.ty == Type::Text {
             let text = self.text(value);
-            self.perform(&entries::WRITE_TEXT, vec![text.reg]);
-            self.drop_text(text);
+            self.code.perform(&entries::WRITE_TEXT, vec![text.reg]);
+            self.code.drop_text(text);
             return;
         }
         let entry = match value.ty {
@@ -288,18 +236,18 @@ impl Lower<'_, '_> {
             _ => &entries::WRITE_INTEGER,
         };
         let value = self.value(value);
-        self.perform(entry, vec![value]);
+        self.code.perform(entry, vec![value]);
     }
 
     fn new_element(&mut self, place: &Place) {
         let target = self.prepare(place);
         let there = self.find(&target);
-        let zero = self.int(0);
-        let absent = self.op(Op::Equal, there, zero);
+        let zero = self.code.int(0);
+        let absent = self.code.op(Op::Equal, there, zero);
         let at = self.location(place.span);
-        self.inst(Inst::Require(absent, Fault::FullContainer, at));
+        self.code.inst(Inst::Require(absent, Fault::FullContainer, at));
         self.find_or_make(&target, place.span);
-        self.drop_target(&target);
+        self.code.drop_target(&target);
     }
 
     fn delete_element(&mut self, place: &Place) {
@@ -309,44 +257,41 @@ impl Lower<'_, '_> {
         };
         let at = self.location(place.span);
         let removed = self.remove(variable, collection, keys);
-        self.inst(Inst::Require(removed, Fault::MissingElement, at));
-        self.drop_target(&target);
+        self.code.inst(Inst::Require(removed, Fault::MissingElement, at));
+        self.code.drop_target(&target);
     }
 
     fn new_text(&mut self, place: &Place, length: &Expression, span: Span) {
         let length = self.value(length);
         let at = self.location_register(span);
-        let made = self.call(&entries::TEXT_NEW, vec![length, at]);
-        let slot = self.keep(made).slot.expect("a new text is owned");
+        let made = self.code.call(&entries::TEXT_NEW, vec![length, at]);
+        let slot = self.code.keep(made).slot.expect("a new text is owned");
         let target = self.prepare(place);
         self.store_text(&target, slot, place.span);
-        self.drop_target(&target);
+        self.code.drop_target(&target);
     }
 
     fn new_array(&mut self, variable: VariableId, sizes: &[Expression], span: Span) {
         let sizes: Vec<Reg> = sizes.iter().map(|size| self.value(size)).collect();
         let (cell, description) = self.collection_and_description(variable);
-        let words = self.reg(RegType::Int);
-        self.inst(Inst::Words(words, sizes));
+        let words = self.code.words(&sizes);
         let at = self.location_register(span);
-        self.call(&entries::ARRAY_NEW, vec![cell, description, words, at]);
+        self.code.call(&entries::ARRAY_NEW, vec![cell, description, words, at]);
         // The array stays where it is in what follows.
-        self.begin_segment();
+        self.code.begin_segment();
     }
 
     fn delete_collection(&mut self, variable: VariableId, span: Span) {
         let (cell, description) = self.collection_and_description(variable);
         let location = self.location(span);
-        let at = self.int(location as i64);
-        self.suspending_call(&entries::DELETE_COLLECTION, vec![cell, description, at], location);
+        let at = self.code.int(location as i64);
+        self.code.suspending_call(&entries::DELETE_COLLECTION, vec![cell, description, at], location);
     }
 
     fn collection_and_description(&mut self, variable: VariableId) -> (Reg, Reg) {
-        let address: Address = self.address_of(variable);
-        debug_assert!(address.base != Base::Reg(Reg(u32::MAX)));
-        let cell = self.reg(RegType::Int);
-        self.inst(Inst::Address { to: cell, of: address });
-        let description = self.symbol(Symbol::Collection(variable));
+        let address = self.scope.address_of(self.unit, &mut self.code, variable);
+        let cell = self.code.address(address);
+        let description = self.code.symbol(Symbol::Collection(variable));
         (cell, description)
     }
 }

@@ -1,4 +1,4 @@
-//! What lowering a program's pieces of code shares.
+//! The tables of a program that lowering reads, and those that it fills.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -11,7 +11,7 @@ use crate::classify::Facts;
 use crate::layout::Layouts;
 use crate::mir::Variant;
 
-/// Everything that lowering a program's code shares.
+/// What lowering the pieces of a program shares.
 pub struct Unit<'a> {
     /// The program.
     pub program: &'a Program,
@@ -25,8 +25,8 @@ pub struct Unit<'a> {
     pub locations: Locations<'a>,
     /// Procedure variants that some code calls; index is the number in [`Terminator::CallProcedure`].
     pub variants: Vec<Variant>,
-    /// Interfaces that are bound to names or bound by others than the plain binding, and those of components that are
-    /// made elsewhere: their messages may leave the program.
+    /// Interfaces whose messages may leave the program: bound to names, bound by a binding factory, or of components
+    /// that are made AT another place.
     pub leaving: BTreeSet<InterfaceId>,
     numbers: HashMap<Variant, usize>,
 }

@@ -1,5 +1,5 @@
-//! Short innermost loops with constant bounds are written out, once for each value of their variable: indices become
-//! constants, and there is no counter and no jump left.
+//! Unrolls short innermost FOR loops with constant bounds: indices become constants, and no counter and no jump is
+//! left.
 
 use drystone_language::program::{Block as Block_, *};
 
@@ -8,14 +8,14 @@ use crate::effects::acts;
 use crate::mir::{Inst, RegType};
 use crate::walk::{self, Visitor};
 
-/// A loop of more iterations stays one.
+/// A loop with more iterations is not unrolled.
 const ITERATIONS: usize = 8;
 
 /// Statements, expressions and places of all iterations, at most.
 const LONGEST: usize = 512;
 
 impl Lower<'_, '_> {
-    /// Writes a FOR loop out; tells whether it has done so. What runs once is not worth its length.
+    /// Unrolls a FOR loop; gives whether it has done so. A loop that is in no other one is not worth it.
     pub(super) fn unroll(
         &mut self,
         variable: &Place,
@@ -23,22 +23,22 @@ impl Lower<'_, '_> {
         body: &Block_,
     ) -> bool {
         let PlaceKind::Variable(id) = variable.kind else { return false };
-        if self.in_loop.is_none() || !self.is_in_register(id) {
+        if !self.code.is_in_loop() || !self.scope.is_in_register(self.unit, id) {
             return false;
         }
         let Some(values) = values(from, to, by) else { return false };
         if !Straight::is(body, id, LONGEST / values.len()) {
             return false;
         }
-        let counter = self.register_of(id);
+        let counter = self.scope.register_of(self.unit, &mut self.code, id);
         for &value in &values {
-            let constant = self.reg(RegType::Int);
-            self.inst(Inst::Int(constant, value));
-            self.registers.insert(id, constant);
+            let constant = self.code.reg(RegType::Int);
+            self.code.inst(Inst::Int(constant, value));
+            self.scope.registers.insert(id, constant);
             self.block_of_statements(body);
         }
-        self.registers.insert(id, counter);
-        self.inst(Inst::Int(counter, values[values.len() - 1]));
+        self.scope.registers.insert(id, counter);
+        self.code.inst(Inst::Int(counter, values[values.len() - 1]));
         true
     }
 }
@@ -63,7 +63,7 @@ fn constant(expression: &Expression) -> Option<i64> {
     if let ExpressionKind::Integer(value) = expression.kind { Some(value) } else { None }
 }
 
-/// Code without loops, waiting and procedures that leaves a variable as it is.
+/// Checks that code has no loops, waits and calls, and does not assign the loop's variable.
 struct Straight {
     variable: VariableId,
     nodes: usize,
@@ -71,7 +71,7 @@ struct Straight {
 }
 
 impl Straight {
-    /// Whether a body is such code, and no longer than that.
+    /// Whether a body is such code and has so many nodes at most.
     fn is(body: &Block_, variable: VariableId, longest: usize) -> bool {
         let mut straight = Straight { variable, nodes: 0, is_straight: true };
         walk::block(&mut straight, body);

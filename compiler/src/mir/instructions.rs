@@ -1,6 +1,6 @@
-//! What a block does between its beginning and its end.
+//! Instructions: what a block does between its suspension point and its terminator.
 
-use drystone_language::program::{AnyType, ComponentId, InterfaceId, Program, Type, VariableId};
+use drystone_language::program::{AnyType, ComponentId, InterfaceId, VariableId};
 use drystone_runtime::layout::Fault;
 
 use super::{Address, Base, EntryPoint, LocationId, Reg, RegType};
@@ -50,7 +50,7 @@ impl Op {
         }
     }
 
-    /// What it takes, and what it gives.
+    /// The types of its operands and of its result.
     pub fn types(self) -> (RegType, RegType) {
         use Op::*;
         match self {
@@ -75,9 +75,9 @@ pub enum Checked {
     Add,
     Subtract,
     Multiply,
-    /// Floors.
+    /// Rounds towards minus infinity.
     Div,
-    /// Floors.
+    /// Has the sign of the divisor.
     Mod,
 }
 
@@ -94,7 +94,7 @@ pub enum Unary {
 }
 
 impl Unary {
-    /// What it takes, and what it gives.
+    /// The types of its operand and of its result.
     pub fn types(self) -> (RegType, RegType) {
         match self {
             Unary::NegateReal | Unary::SquareRoot | Unary::Floor => (RegType::Real, RegType::Real),
@@ -115,11 +115,11 @@ pub enum Symbol {
     Collection(VariableId),
     /// `component::AnyType`
     Any(AnyType),
-    /// What stands for an array that was not made: an `ArrayHead` without elements.
+    /// The `ArrayHead` without elements that stands for arrays that were not made.
     NoArray,
     /// A text literal with its head.
     Text(Vec<u8>),
-    /// The table of what the variables of this body's or procedure's frame own, without temporaries.
+    /// The table of owned variables in the frame of this body or procedure, without temporaries.
     Owned,
     /// The `component::Frame` of a procedure variant.
     Frame(usize),
@@ -155,13 +155,13 @@ pub enum Reach {
     },
 }
 
-/// A message's place in a communication while it is being written or read: what a suspension point gives, and what says
-/// that it is done takes.
+/// A message that is being written or read in its communication: given by a suspension point, taken by the instruction
+/// that completes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payload {
     /// The communication, which holds it.
     pub communication: Reg,
-    /// What the communication's word becomes when it is done.
+    /// The communication's word once it is complete.
     pub word: Reg,
 }
 
@@ -207,7 +207,15 @@ pub enum Inst {
     /// `to :=` the result that a procedure has just left in the worker.
     Result(Reg),
     /// `to :=` the address of an element of the collection variable at an address.
-    Find { to: Reg, variable: VariableId, collection: Address, keys: Vec<Reg>, absent: IfAbsent },
+    Find {
+        to: Reg,
+        variable: VariableId,
+        collection: Address,
+        keys: Vec<Reg>,
+        /// A key is a text: comparing long ones lets other processes run.
+        by_text: bool,
+        absent: IfAbsent,
+    },
     /// In a condition: it reads the element of the collection variable at an address.
     Watch { variable: VariableId, collection: Address, keys: Vec<Reg> },
     /// The element of the collection variable at an address is changed.
@@ -225,28 +233,25 @@ pub enum Inst {
         /// For errors.
         location: LocationId,
     },
-    /// The message that the last suspension point prepared is there.
+    /// Completes the message that the last suspension point made room for.
     Sent { payload: Payload, interface: InterfaceId, message: usize },
-    /// The payload that the last suspension point gave has been read.
+    /// Completes the receipt of the message that the last suspension point gave: its words have been read.
     Received(Payload),
 }
 
 impl Inst {
-    /// Whether others may run meanwhile: they change nothing that is this process's, but elements may move.
-    pub fn lets_others_run(&self, program: &Program) -> bool {
+    /// Whether other processes may run meanwhile: they change nothing that is this process's, but elements may move.
+    pub fn lets_others_run(&self) -> bool {
         match self {
             Inst::Call { entry, .. } => entry.lets_others_run,
             Inst::CallNative { .. } | Inst::Find { absent: IfAbsent::Make(_), .. } => true,
-            Inst::Find { variable, .. } => {
-                let collection = &program.variables[variable.index()].collection;
-                collection.as_ref().is_some_and(|collection| collection.indices.contains(&Type::Text))
-            }
+            Inst::Find { by_text, .. } => *by_text,
             _ => false,
         }
     }
 }
 
-/// What becomes of an element that is not there (or, in an array, out of bounds, or the array not made).
+/// What a lookup does if the element is absent (or, in an array, out of bounds, or the array not made).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfAbsent {
     /// It is an error.

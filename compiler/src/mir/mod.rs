@@ -1,8 +1,8 @@
-//! The form between the checked program and machine code: a body or procedure as a graph of blocks over virtual
-//! registers, in which everything that may wait stands at the beginning of a block of its own (a *suspension point*).
+//! MIR, the form between the checked program and machine code: a body or procedure as a graph of blocks over virtual
+//! registers. An operation that may wait begins a block of its own (a *suspension point*).
 //!
-//! `lower` makes it, `liveness` and `segments` cut it into one function for each resume point, `emit` turns each
-//! into code.
+//! `lower` makes it, `lookups` and `invariants` improve it, `segments` cuts it into one function for each resume point,
+//! `emit` translates it. `verify` says when it makes sense, `text` how it is written.
 
 mod instructions;
 
@@ -63,9 +63,9 @@ pub struct Address {
 /// An operation that may wait: the first instruction of its block. Tried again when the process is resumed there.
 #[derive(Clone, Debug)]
 pub struct SuspensionPoint {
-    /// Which.
+    /// What it does.
     pub op: SuspensionOp,
-    /// For errors, and for where a process that waits here stands.
+    /// For run-time errors, and for reports of where processes wait.
     pub location: LocationId,
 }
 
@@ -108,7 +108,7 @@ pub enum SuspensionOp {
         /// The answer.
         to: Reg,
     },
-    /// Asks without waiting.
+    /// A receive test that does not wait.
     Input {
         /// Over which communication.
         reach: Reach,
@@ -123,14 +123,14 @@ pub enum SuspensionOp {
     },
     /// Takes the component's lock.
     Lock(LockMode),
-    /// Releases it; it is held so.
+    /// Releases the component's lock.
     Unlock {
         /// How it is held.
         mode: LockMode,
         /// What may have been written meanwhile, see [`crate::awaited`].
         written: u64,
     },
-    /// Nothing: but what follows runs at home.
+    /// Makes sure that what follows runs at home, on the worker that owns the component.
     Home,
     /// Releases the lock until the condition holds.
     Await {
@@ -188,10 +188,10 @@ pub enum Terminator {
     Unreachable,
 }
 
-/// What a block is besides its instructions.
+/// A basic block.
 #[derive(Clone, Debug)]
 pub struct Block {
-    /// Its operation, if it begins with one that may wait.
+    /// The operation that it begins with, if that may wait.
     pub suspension: Option<SuspensionPoint>,
     /// In order.
     pub instructions: Vec<Inst>,
@@ -201,9 +201,10 @@ pub struct Block {
     pub in_loop: Option<usize>,
     /// It is the header of this loop: time slices are checked here.
     pub header_of: Option<usize>,
-    /// A segment begins here besides at suspension points: entries, returns from procedures, after an array was made.
+    /// A segment begins here although it is no suspension point: the entry, a return from a procedure, after an array
+    /// was made.
     pub entry: bool,
-    /// Much may have been done on the way here, without a loop: the segment that begins here looks at the time slice.
+    /// The segment that begins here checks the time slice, because long straight-line code leads to it.
     pub looks: bool,
 }
 
@@ -214,10 +215,10 @@ pub struct Loop {
     pub outer: Option<usize>,
     /// Its first block.
     pub header: BlockId,
-    /// What it counts, if it is a FOR loop whose variable is in a register.
+    /// How it counts, if it is a FOR loop whose variable is in a register.
     pub counter: Option<Counter>,
-    /// In it, or in a procedure that is called there and runs on the processor's stack, something is written to
-    /// standard output: it is interrupted while nobody reads that.
+    /// The loop, or a procedure on the processor's stack that it calls, writes to standard output. It must be
+    /// interruptible while nobody reads the output.
     pub writes: bool,
 }
 
@@ -286,8 +287,8 @@ pub struct Code {
     pub loops: Vec<Loop>,
     /// Parameters, in order; a procedure that uses an outer frame has that pointer first if it is native.
     pub parameters: Vec<Reg>,
-    /// Where a caller leaves parameters that have a place in memory already; the others get one with the
-    /// registers that outlive a segment.
+    /// Parameters that are variables in memory: the caller stores them in these slots. The slots of all other
+    /// parameters are assigned with those of registers that outlive a segment.
     pub parameter_slots: Vec<(Reg, u32)>,
     /// Type of the result.
     pub result: Option<RegType>,
@@ -317,6 +318,25 @@ impl fmt::Display for BlockId {
 }
 
 impl Code {
+    /// A body without registers, whose first block is still empty.
+    pub fn new(name: String, native: bool, frame_size: u32, owned: Vec<OwnedSlot>, shape: Shape) -> Code {
+        Code {
+            name,
+            native,
+            blocks: vec![Block { entry: true, ..Block::new() }],
+            registers: Vec::new(),
+            loops: Vec::new(),
+            parameters: Vec::new(),
+            parameter_slots: Vec::new(),
+            result: None,
+            frame_size,
+            owned,
+            shape,
+            procedure: None,
+            finally: None,
+        }
+    }
+
     /// A block.
     pub fn block(&self, id: BlockId) -> &Block {
         &self.blocks[id.0 as usize]
@@ -353,6 +373,19 @@ impl Code {
 }
 
 impl Block {
+    /// A block that does nothing so far, in no loop.
+    pub fn new() -> Block {
+        Block {
+            suspension: None,
+            instructions: Vec::new(),
+            end: Terminator::Unreachable,
+            in_loop: None,
+            header_of: None,
+            entry: false,
+            looks: false,
+        }
+    }
+
     /// Blocks that may follow in the same code (conditions count as followers of their AWAIT, so that what they
     /// read is kept alive).
     pub fn successors(&self) -> Vec<BlockId> {

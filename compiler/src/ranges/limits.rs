@@ -1,9 +1,9 @@
-//! What a value cannot exceed, where that is not a number but what another register holds: an index that runs to a
-//! text's length needs no test of its own.
+//! Symbolic bounds: that a value does not exceed what another register holds. An index that runs up to a text's length
+//! needs no test.
 //!
 //! # Why this is sound
-//! Only registers are compared that one instruction writes. That instruction comes before every use (the verifier
-//! rejects anything else), so after it has run again nothing is used that was computed from what it gave before.
+//! Only registers that are written by one instruction are compared. That instruction comes before every use (the
+//! verifier checks it), so once it has run again, no value is used that was computed from its earlier result.
 
 use super::{Ranges, counter};
 use crate::mir::*;

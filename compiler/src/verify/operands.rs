@@ -1,5 +1,5 @@
-//! What suspension points, instructions and ends of blocks take and give: registers that exist, of the right types, as
-//! many as whoever is called takes.
+//! Operands of suspension points, instructions and terminators: registers exist and have the right types, and a call
+//! has as many arguments as its callee has parameters.
 
 use super::spot::{At, Broken, Spot};
 use crate::liveness;
@@ -29,10 +29,10 @@ pub fn verify(code: &Code, codes: &[Code], first_variant: usize) -> Result<(), B
             let spot = spot.at(At::Instruction(number));
             match inst {
                 Inst::Result(to) => {
-                    spot.require(number == 0, || "a result is taken too late".to_string())?;
+                    spot.require(number == 0, || "a result is taken after another instruction".to_string())?;
                     match results[index] {
                         Some(ty) => is(spot, *to, ty)?,
-                        None => spot.broken("no call before it has a result")?,
+                        None => spot.broken("a result is taken where no function returns to")?,
                     }
                 }
                 _ => instruction(spot, inst, variants)?,
@@ -100,12 +100,14 @@ fn instruction(spot: Spot, instruction: &Inst, variants: &[Code]) -> Result<(), 
         }
         Inst::Require(reg, ..) => is(spot, *reg, Int),
         Inst::Call { to, entry, arguments } => {
-            spot.require(!entry.suspends, || format!("{} may wait", entry.name))?;
+            spot.require(!entry.suspends, || format!("{} may wait, and is no suspension point", entry.name))?;
             call(spot, *to, entry, arguments)
         }
         Inst::CallNative { to, variant, arguments } => {
             let callee = callee(spot, variants, *variant, arguments)?;
-            spot.require(callee.native, || format!("{} needs a frame", callee.name))?;
+            spot.require(callee.native, || {
+                format!("{} has a frame, and is called on the processor's stack", callee.name)
+            })?;
             match (to, callee.result) {
                 (Some(to), Some(ty)) => is(spot, *to, ty),
                 (Some(_), None) => spot.broken(format!("{} has no result", callee.name)),
@@ -130,7 +132,9 @@ fn end(spot: Spot, end: &Terminator, variants: &[Code]) -> Result<(), Broken> {
         Terminator::Branch { condition: reg, .. } | Terminator::Answer(reg) => is(spot, *reg, Int),
         Terminator::CallProcedure { variant, arguments, outer, .. } => {
             let callee = callee(spot, variants, *variant, arguments)?;
-            spot.require(!callee.native, || format!("{} has no frame", callee.name))?;
+            spot.require(!callee.native, || {
+                format!("{} has no frame, and is called as if it might wait", callee.name)
+            })?;
             spot.require(callee.shape == spot.code.shape, || {
                 format!("{} looks for frames elsewhere in the process", callee.name)
             })?;
@@ -138,7 +142,7 @@ fn end(spot: Spot, end: &Terminator, variants: &[Code]) -> Result<(), Broken> {
         }
         Terminator::Return(Some(reg)) => match spot.code.result {
             Some(ty) => is(spot, *reg, ty),
-            None => spot.broken("it has no result"),
+            None => spot.broken("it declares no result"),
         },
         Terminator::Goto(_) | Terminator::Return(None) | Terminator::Finish(_) | Terminator::Unreachable => {
             Ok(())

@@ -1,5 +1,5 @@
-//! What each function finds in registers: what the process had saved where the function begins, and what it has written
-//! since. Found out forwards, where `liveness` looks backwards.
+//! Every register is written before it is read: in the same function, or before its segment, which finds it saved. A
+//! forward analysis, and so independent of `liveness`, which goes backwards.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,8 +22,8 @@ pub fn verify(cut: &Cut) -> Result<(), Broken> {
     Ok(())
 }
 
-/// Each register that is saved for a segment lies in the frame, apart from the others. What a procedure is called with
-/// may lie where its variables do, until it begins.
+/// Each register that is saved for a segment has a slot of its own in the frame. Parameters may lie where variables do,
+/// until the procedure begins.
 fn slots(cut: &Cut, segment: &Segment) -> Result<(), Broken> {
     let code = &cut.code;
     let spot = Spot { code, block: segment.entry, at: At::Beginning };

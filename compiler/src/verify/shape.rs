@@ -1,4 +1,4 @@
-//! Blocks: where they lead, how they end, and what belongs into none of their kind.
+//! Blocks: where they lead, how they end, and which terminators and suspension points their kind of code may have.
 
 use drystone_runtime::layout::FrameHead;
 
@@ -61,10 +61,10 @@ fn loops(spot: Spot, block: &Block) -> Result<(), Broken> {
     for number in block.in_loop.into_iter().chain(block.header_of) {
         let Some(inner) = loops.get(number) else { return spot.broken(format!("there is no loop {number}")) };
         let nested = inner.outer.is_none_or(|outer| outer < number);
-        spot.require(nested, || format!("loop {number} does not lie in an earlier one"))?;
+        spot.require(nested, || format!("the loop around loop {number} is not declared before it"))?;
         if let Some(counter) = &inner.counter {
             let all = exists(spot.code, counter.before) && exists(spot.code, counter.next);
-            spot.require(all, || format!("loop {number} is counted in blocks that are not there"))?;
+            spot.require(all, || format!("the counter of loop {number} names blocks that are not there"))?;
         }
     }
     if let Some(number) = block.header_of {
@@ -91,7 +91,7 @@ fn inside_condition(spot: Spot, block: &Block) -> Result<(), Broken> {
     match block.end {
         Terminator::Goto(_) | Terminator::Branch { .. } | Terminator::Answer(_) => Ok(()),
         Terminator::Unreachable => cannot_be_passed(spot, block),
-        _ => spot.broken("a condition ends without an answer"),
+        _ => spot.broken("a condition does not answer"),
     }
 }
 
@@ -102,19 +102,20 @@ fn outside_condition(spot: Spot, block: &Block) -> Result<(), Broken> {
     })?;
     match block.end {
         Terminator::Goto(_) | Terminator::Branch { .. } => Ok(()),
-        Terminator::CallProcedure { .. } => {
-            spot.require(!code.native, || "it calls a frame from the processor's stack".to_string())
-        }
+        Terminator::CallProcedure { .. } => spot.require(!code.native, || {
+            "it calls a procedure with a frame from the processor's stack".to_string()
+        }),
         Terminator::Return(result) => {
             spot.require(code.procedure.is_some(), || "a body returns".to_string())?;
             spot.require(result.is_some() == code.result.is_some(), || {
-                "it returns something where nothing is expected, or nothing where something is".to_string()
+                "it returns a result that it does not declare, or declares one that it does not return"
+                    .to_string()
             })
         }
         Terminator::Finish(_) => {
             spot.require(code.procedure.is_none(), || "a procedure finishes its process".to_string())
         }
-        Terminator::Answer(_) => spot.broken("it answers, but is no condition"),
+        Terminator::Answer(_) => spot.broken("it answers outside a condition"),
         Terminator::Unreachable => cannot_be_passed(spot, block),
     }
 }
@@ -128,7 +129,9 @@ fn cannot_be_passed(spot: Spot, block: &Block) -> Result<(), Broken> {
         _ => false,
     };
     let fails = block.instructions.iter().any(|instruction| matches!(instruction, Inst::Fail(..)));
-    spot.require(halts || fails, || "it has no end".to_string())
+    spot.require(halts || fails, || {
+        "control comes to its end, where it is said to be unreachable".to_string()
+    })
 }
 
 fn exists(code: &Code, id: BlockId) -> bool {

@@ -1,4 +1,4 @@
-//! What is wrong with the mid-level form, and where.
+//! An error of the verifier, and the place in the code that it is about.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub(super) enum At {
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        write!(f, "the compiler made something that makes no sense: {}, {}", self.code, self.block)?;
+        write!(f, "the compiler has made malformed MIR: {}, {}", self.code, self.block)?;
         match self.at {
             At::Beginning => {}
             At::SuspensionPoint => write!(f, ", suspension point")?,

@@ -1,4 +1,4 @@
-//! One communication, as one end of its connection sees it.
+//! The state of one communication, as this end of its connection sees it.
 
 use alloc::rc::Rc;
 use alloc::string::String;
@@ -10,7 +10,7 @@ use super::role::Role;
 use crate::interface::{Fingerprint, Interface, Side};
 use crate::subtype::Counterparts;
 
-/// How much may be sent before more is granted.
+/// Credit: how much may be sent before more is granted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Credit {
     pub messages: u32,
@@ -23,18 +23,18 @@ impl Credit {
         self.messages > 0 && self.bytes > 0
     }
 
-    /// Whether one more message, whose body has so many bytes, takes no more than is left.
+    /// Whether a message whose body has so many bytes may be sent.
     pub(super) fn covers(&self, length: usize) -> bool {
         self.allows() && self.bytes >= taken(length)
     }
 
-    /// What the other side takes of each communication is granted.
+    /// The credit with which each communication begins.
     pub(super) fn begin(&mut self, theirs: Hello) {
         self.messages = self.messages.saturating_add(theirs.messages);
         self.bytes = self.bytes.saturating_add(theirs.bytes.into());
     }
 
-    /// More is granted; gives by how much less this is overdrawn. An error: that is too much.
+    /// Adds credit; gives by how much less it is overdrawn. Fails if that is more than a peer may grant.
     pub(super) fn add(&mut self, messages: u32, bytes: i64) -> Result<i64, String> {
         let before = self.overdrawn();
         self.messages = self.messages.checked_add(messages).ok_or("too much is granted")?;
@@ -42,7 +42,7 @@ impl Credit {
         Ok(before - self.overdrawn())
     }
 
-    /// A message is sent, whose body has so many bytes; gives by how much more this is overdrawn.
+    /// Takes the credit for a message whose body has so many bytes; gives by how much more it is overdrawn.
     pub(super) fn spend(&mut self, length: usize) -> i64 {
         let before = self.overdrawn();
         self.messages -= 1;
@@ -50,29 +50,29 @@ impl Credit {
         self.overdrawn() - before
     }
 
-    /// How much more the last message took than was left.
+    /// By how much the last message exceeded the credit.
     pub(super) fn overdrawn(&self) -> i64 {
         (-self.bytes).max(0)
     }
 }
 
-/// What a message takes whose body has so many bytes: its header waits with it.
+/// The credit that a message takes: its body and its header.
 pub(super) fn taken(length: usize) -> i64 {
     (HEADER + length) as i64
 }
 
-/// How far a communication is.
+/// The phase of a communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// This side has asked for it, for the first or for the second time, and waits for the answer.
+    /// This end has asked for it, once or twice, and waits for the answer.
     Asked { again: bool },
-    /// The other side has asked for it, and waits.
+    /// The peer has asked for it, and waits.
     Offered,
-    /// Messages come and go.
+    /// It has begun.
     Open,
 }
 
-/// How it was over.
+/// How a communication ended.
 #[derive(Clone, Debug)]
 pub(super) enum End {
     Closed,
@@ -81,12 +81,12 @@ pub(super) enum End {
     Refused(String),
 }
 
-/// In the place of a number: the other side does not know it, or no longer.
+/// Instead of a number: the peer does not know the communication, or no longer.
 pub(super) const NO_NUMBER: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(super) struct Channel {
-    /// Which end this is: the client's asked for it.
+    /// Which side of the communication this end is.
     pub side: Side,
     /// Its number, without the bit that says who gave it, or [`NO_NUMBER`].
     pub number: u32,
@@ -102,7 +102,7 @@ pub(super) struct Channel {
     pub inbox: Inbox,
     /// What the other side may send.
     pub granted: Credit,
-    /// What has been taken of that, and is to be granted anew.
+    /// The part of it that has been taken, and is to be granted again.
     pub taken: Credit,
     /// What the other side may send at most.
     pub window: Credit,
@@ -113,18 +113,18 @@ pub(super) struct Channel {
     pub closed_here: bool,
     /// The other side has.
     pub closed_there: bool,
-    /// Somebody here has a handle.
+    /// This program holds a handle of it.
     pub held: bool,
-    /// Whoever holds it has been told that nothing has come.
+    /// Its holder has been told that no message is there.
     pub waits_for_message: bool,
-    /// Whoever holds it has been told that there is no room.
+    /// Its holder has been told that there is no room.
     pub waits_for_room: bool,
     /// A grant is to be sent.
     pub owes: bool,
 }
 
 impl Channel {
-    /// The other side may have so much more on its way.
+    /// Widens what the peer may send, and grants it.
     pub(super) fn widen(&mut self, more: Credit) {
         for credit in [&mut self.window, &mut self.granted] {
             credit.messages += more.messages;
@@ -156,12 +156,12 @@ impl Channel {
         (message.sender != self.side).then_some(number)
     }
 
-    /// Whether anybody here takes what comes.
+    /// Whether this program still takes messages.
     pub(super) fn is_read(&self) -> bool {
         self.held && self.end.is_none()
     }
 
-    /// Whether enough has been taken that the other side should hear of it.
+    /// Whether so much has been taken that the peer should be granted more.
     pub(super) fn should_grant(&self) -> bool {
         !self.closed_there
             && (self.taken.messages * 2 >= self.window.messages || self.taken.bytes * 2 >= self.window.bytes)

@@ -1,11 +1,10 @@
-//! One end of a connection between two programs, and the communications that go over it. Here is what this side does;
-//! `beginning` is how communications begin, `reading` what the other side's frames do, `writing` what this side's
-//! frames are.
+//! One end of a connection between two programs, and the communications that go over it. This file has what the owner
+//! calls; `beginning` opens communications, `reading` handles the peer's frames, `writing` makes this end's frames.
 //!
-//! Whoever asks for a communication is its client. It names what it wants, and the fingerprint of the interface that it
-//! knows. If the server has another interface, it answers with its description, and the client finds out whether that
-//! one serves it too: then it asks again, and from then on speaks of messages by the server's numbers. So a server does
-//! nothing for clients that know less than it does. The next communications with the same name begin without waiting.
+//! The client of a communication asks for a name, with the fingerprint of its interface. If the server's interface is
+//! another one, the server answers with its description, and the client decides whether that one serves it too. If so,
+//! the client asks again, and speaks of messages by the server's numbers from then on: the server has no extra work for
+//! clients that know less. Further communications with that name begin without waiting.
 
 mod beginning;
 mod reading;
@@ -26,7 +25,7 @@ use super::role::Role;
 use crate::interface::{Fingerprint, Interface, Side};
 use crate::subtype::Counterparts;
 
-/// A communication of a connection; whoever has it gives it back with [`Connection::close`].
+/// A communication of a connection. Its holder gives it back with [`Connection::close`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(u32);
 
@@ -85,7 +84,8 @@ pub enum Arrival {
 struct Target {
     name: Vec<u8>,
     interface: &'static Interface,
-    /// The fingerprint of the server's interface, and its numbers if they are others; none before the first answer.
+    /// The fingerprint of the server's interface, and its message numbers where they differ; none before the first
+    /// answer.
     known: Option<(Fingerprint, Option<Rc<Counterparts>>)>,
 }
 
@@ -394,19 +394,19 @@ impl Connection {
         self.channels.len() as u32 - 1
     }
 
-    /// Whoever holds it gives it back.
+    /// Its holder gives it back.
     fn end(&mut self, handle: Handle, why: u16, body: &[u8]) {
         let Some(channel) = self.channel(handle) else { return };
         channel.held = false;
         channel.inbox.clear();
-        // Whoever ends it first says why.
+        // The first reason is the one that is told.
         match channel.closed_there {
             true => self.say_closed(handle.0, reason::ORDERLY, &[]),
             false => self.say_closed(handle.0, why, body),
         }
     }
 
-    /// Tells whoever holds it that it should look again, if it was told that there is nothing to see.
+    /// Has the holder look again, if it was told that there was nothing to see.
     fn wake(&mut self, index: u32, waits: Waits) {
         let Some(channel) = self.channels[index as usize].as_mut().filter(|channel| channel.held) else {
             return;

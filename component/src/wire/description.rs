@@ -1,6 +1,6 @@
-//! An interface told to another program: its name, fingerprint, messages and automaton, as bytes and back. What comes
-//! back is an interface in every respect: numbers within their tables, one sender in each state, one way for each
-//! message.
+//! An interface as bytes, for another program: its name, fingerprint, messages and state machine. Decoding checks that
+//! it is a proper interface: numbers lie within their tables, one side sends in each state, and each message goes one
+//! way.
 
 use alloc::collections::BTreeSet;
 use alloc::format;

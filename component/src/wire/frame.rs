@@ -1,17 +1,17 @@
-//! What a connection consists of: frames, each a header of twelve bytes and a body.
+//! Frames: a header of twelve bytes, and a body. A connection is a sequence of them.
 
 use alloc::vec::Vec;
 
-/// The version of the protocol that is spoken here.
+/// The version of the protocol.
 pub(super) const VERSION: u16 = 1;
 
-/// Stands in the first frame in the place of a communication's number: "Drys".
+/// In the first frame, instead of a communication's number: "Drys".
 pub(super) const MAGIC: u32 = 0x4472_7973;
 
 /// Bytes of a header.
 pub(super) const HEADER: usize = 12;
 
-/// Largest body of a frame that isn't a message.
+/// Bytes of the largest body of a frame that is no message.
 pub(super) const CONTROL: usize = 256 * 1024;
 
 /// What a frame is for: the numbers on the wire.
@@ -54,7 +54,7 @@ impl Kind {
 pub(super) mod reason {
     /// The protocol allows it.
     pub const ORDERLY: u16 = 0;
-    /// Something went wrong; the body says what.
+    /// An error; the body says which.
     pub const LOST: u16 = 1;
     /// It was never begun; the body says why.
     pub const REFUSED: u16 = 2;
@@ -62,7 +62,7 @@ pub(super) mod reason {
     pub const DIFFERS: u16 = 3;
 }
 
-/// What stands before a frame's body.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     /// Bytes of the body.
@@ -95,14 +95,14 @@ impl Header {
     }
 }
 
-/// Bytes to be sent: what has been sent is forgotten when all of it has, or much.
+/// Bytes to be sent. Sent bytes are removed once all are sent, or many.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     bytes: Vec<u8>,
     sent: usize,
 }
 
-/// An empty buffer that is larger is given back.
+/// An empty buffer that is larger is freed.
 const KEPT: usize = 16 * 1024;
 
 impl Output {

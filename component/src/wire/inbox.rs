@@ -1,4 +1,4 @@
-//! Messages of one communication that have come and are not yet taken: one buffer, which is used again and again.
+//! Messages of one communication that were received and not yet taken, in one buffer that is reused.
 
 use alloc::vec::Vec;
 

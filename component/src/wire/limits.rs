@@ -1,23 +1,23 @@
-//! What one side of a connection takes of the other.
+//! What one end of a connection lets its peer use.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::xdr::{Reader, put_u32};
 
-/// What this side takes: [`Limits::sum`] bounds all that the other side can make it hold, see `docs/src/wire.md`.
+/// The limits of one end. [`Limits::sum`] bounds the memory that the peer can make it hold, see `docs/src/wire.md`.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Messages of one communication that the other side may send before one has been taken; at least 1.
     pub messages: u32,
-    /// Bytes of such messages at most, where the last may take more; at least 1.
+    /// Bytes of such messages; the last one may exceed the limit. At least 1.
     pub bytes: u32,
-    /// Bytes of one message, and by how many bytes all communications together may be overdrawn before another may be.
+    /// Bytes of one message. Also bounds by how much all communications together may exceed their limits.
     pub largest: u32,
     /// Communications that the other side may begin.
     pub communications: u32,
-    /// Bytes that all communications together may send before any have been taken. Each has its part of one half; of
-    /// the other half those get more that use theirs.
+    /// Bytes that all communications together may send before any have been taken. One half is divided evenly; the
+    /// other half goes to the communications that use up their part.
     pub sum: u64,
 }
 
@@ -34,7 +34,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What the other side hears of them.
+    /// The limits as the peer is told them.
     pub(super) fn hello(&self) -> Hello {
         let part = self.sum / 2 / u64::from(self.communications.max(1));
         Hello {
@@ -45,18 +45,18 @@ impl Limits {
         }
     }
 
-    /// By how many bytes one communication's credit may grow, where this many are wanted, this is it now, and all
-    /// together have that much.
+    /// By how many bytes one communication's credit may grow: `wanted` by it, on top of `credit`, while all together
+    /// have `all` more than their parts.
     pub(super) fn more(&self, wanted: i64, credit: i64, all: u64) -> i64 {
         let left = i64::try_from((self.sum / 2).saturating_sub(all)).unwrap_or(i64::MAX);
         wanted.min(i64::from(self.bytes) - credit).min(left).max(0)
     }
 }
 
-/// What a side says that it takes.
+/// The limits that an end tells its peer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Hello {
-    /// With so many messages and bytes of credit a communication begins.
+    /// The credit, in messages and bytes, with which a communication begins.
     pub messages: u32,
     pub bytes: u32,
     pub largest: u32,

@@ -1,4 +1,4 @@
-//! The numbers of communications that one side has begun: from 0, those used before first.
+//! Numbers of the communications that one end has begun: a number that is free again is used before a new one.
 
 use alloc::vec::Vec;
 

@@ -1,4 +1,4 @@
-//! The ends of a connection.
+//! The two ends of a connection.
 
 /// Which end of a connection this is: both may ask for communications, and must not give them the same numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

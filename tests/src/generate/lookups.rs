@@ -1,5 +1,5 @@
-//! Random programs that ask for the same elements again and again, while elements are made and deleted and keys change,
-//! here or in procedures: what has been found must never be taken for what is there now. About half end in a run-time
+//! Random programs that look up the same elements again and again, while elements are made and deleted and keys change,
+//! in place or in procedures: the compiler must not reuse a lookup that is out of date. About half end in a run-time
 //! error.
 
 use crate::random::Random;

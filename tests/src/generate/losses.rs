@@ -1,7 +1,7 @@
-//! Services whose clients are lost at every point of what they say, and that put in order what was begun.
+//! Services whose clients are lost at every point of their conversation, and whose FINALLY tidies up.
 //!
-//! All that happens by itself happens at even moments after the beginning, and clients are lost at odd ones, so that no
-//! schedule has a say in where they are then.
+//! Scheduled events happen at even times and clients are lost at odd ones, so that no schedule decides where a service
+//! is when it loses its client.
 
 use super::{Generator, Step, fold};
 

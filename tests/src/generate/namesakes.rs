@@ -1,5 +1,5 @@
-//! Two interfaces of one name in different scopes: mostly they differ in the name or the parameters of a message, and
-//! whoever takes one for the other is told so.
+//! Two interfaces with one name in different scopes. Mostly they differ in the name or the parameters of a message; a
+//! component that is given the wrong one must be refused.
 
 use super::{Generator, Step, fold};
 

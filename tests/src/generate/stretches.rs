@@ -1,6 +1,6 @@
-//! What takes long at once, where others run in between: keys that are long texts, alike where samples are taken,
-//! numbers with many digits, and procedures that call each other so often that they may not run on the processor's
-//! stack.
+//! Operations that take long, during which other processes run: lookups by long texts that agree where they are
+//! sampled, conversions of long numbers, and procedures that call each other so often that they may not run on the
+//! processor's stack.
 
 use super::{Generator, Step, fold};
 

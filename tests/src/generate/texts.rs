@@ -1,6 +1,6 @@
-//! Random programs that loop over texts with indices that may be anything, while the texts change or don't, here or
-//! in procedures: what the compiler knows about lengths, counters and sums must never hide an index that is out of
-//! bounds, or an overflow. About half end in a run-time error.
+//! Random programs that loop over texts with arbitrary indices, while the texts change or don't, in place or in
+//! procedures: what the compiler knows about lengths, counters and sums must never hide an index that is out of bounds,
+//! or an overflow. About half end in a run-time error.
 
 use crate::random::Random;
 

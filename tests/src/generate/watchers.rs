@@ -1,5 +1,5 @@
-//! Processes of one component wake each other in a ring: each awaits a signal that is its own, and gives the next one
-//! its signal, in ever other ways. Who isn't woken stops them all.
+//! Processes of one component wake each other in a ring. Each awaits its own signal, then gives the next process its
+//! signal, in ever other ways. A wake-up that is lost stops them all.
 
 use super::{Generator, Step, fold};
 

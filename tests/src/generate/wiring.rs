@@ -1,4 +1,4 @@
-//! What patterns share: connecting clients to servers in several ways, and components around servers.
+//! Shared by patterns: connects clients to servers in several ways, and wraps servers in components.
 
 use super::{Generator, Step};
 

@@ -1,10 +1,10 @@
-//! Operators and predeclared functions, checked.
+//! Operators and predeclared functions, with their run-time errors.
 
 use std::cmp::Ordering;
 
 use drystone_language::program::{Binary, Builtin, Comparison, Type, Unary};
 
-use super::Kind;
+use super::outcome::Kind;
 use super::value::Value;
 use crate::random::Random;
 

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use drystone_language::program::{ConnectEnd, Expression, Facet, InterfaceId};
 use drystone_language::source::Span;
 
-use super::Kind;
-use super::connections::{Link, Target};
+use super::identity::{Event, InstanceId};
+use super::links::{Link, Target};
 use super::names::Waiting;
+use super::outcome::Kind;
 use super::process::{Process, Step};
 use super::scope::{Location, Scope};
-use super::world::{Event, InstanceId};
 
 /// An end of a connection, of which the indices have been evaluated.
 struct End {

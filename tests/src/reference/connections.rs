@@ -1,35 +1,10 @@
-//! Connections: from a client's end through required interfaces, passed-on ones and relays to who serves it.
+//! Follows connections from a client's end, through required interfaces and relays, to the component that serves it.
 
 use drystone_language::program::{InterfaceId, Program};
 
-use super::world::{Event, InstanceId, SYSTEM, State, World};
-
-/// A client's end of a communication.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum End {
-    /// A required interface: the instance, index into `requires`, and k (1 where there is no cardinality).
-    Required(InstanceId, usize, i64),
-    /// The holder's, with an interface offered by what it holds.
-    Held(InstanceId, InterfaceId),
-}
-
-/// Something that can be connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Link {
-    /// A required interface, as in [`End::Required`].
-    Required(InstanceId, usize, i64),
-    /// An offered interface, to the inside: index into `offers`.
-    Inward(InstanceId, usize),
-}
-
-/// What it is connected to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Target {
-    /// An offered interface.
-    Offered(InstanceId, InterfaceId),
-    /// A required interface of the surrounding component, or of the relay itself.
-    Required(InstanceId, usize, i64),
-}
+use super::identity::{Event, InstanceId, SYSTEM};
+use super::links::{End, Link, Target};
+use super::world::{State, World};
 
 /// Where a client's end leads.
 pub(super) enum Route {
@@ -39,24 +14,6 @@ pub(super) enum Route {
     Unconnected,
     /// To a component that an error has ended.
     Broken,
-}
-
-impl Link {
-    /// The instance it belongs to.
-    pub fn instance(self) -> InstanceId {
-        match self {
-            Link::Required(instance, ..) | Link::Inward(instance, _) => instance,
-        }
-    }
-}
-
-impl Target {
-    /// The instance it belongs to.
-    pub fn instance(self) -> InstanceId {
-        match self {
-            Target::Offered(instance, _) | Target::Required(instance, ..) => instance,
-        }
-    }
 }
 
 impl World<'_> {

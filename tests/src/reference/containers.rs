@@ -1,15 +1,15 @@
-//! Containers: what is in them, and putting components into them.
+//! Containers: reading them, and putting components into them.
 
 use std::rc::Rc;
 
 use drystone_language::program::VariableId;
 use drystone_language::source::Span;
 
-use super::Kind;
+use super::identity::InstanceId;
+use super::outcome::Kind;
 use super::process::{Process, Step};
 use super::scope::{Location, Scope};
 use super::value::{Key, Value};
-use super::world::InstanceId;
 
 impl Process<'_, '_> {
     /// The living component in a container.

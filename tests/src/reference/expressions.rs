@@ -6,12 +6,13 @@ use drystone_language::program::{
     AnyType, Binary, Component, Expression, ExpressionKind, Facet, Place, PlaceKind, Type,
 };
 
+use super::arithmetic;
+use super::identity::InstanceId;
 use super::messages::Patience;
+use super::outcome::Kind;
 use super::process::{Process, Step, Walk};
 use super::scope::{Location, Scope};
 use super::value::Value;
-use super::world::InstanceId;
-use super::{Kind, arithmetic};
 
 impl<'p> Process<'_, 'p> {
     /// The value of an expression.

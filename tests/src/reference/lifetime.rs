@@ -1,16 +1,18 @@
-//! The life of components and processes: making, running, deleting.
+//! Components and processes are made, run and deleted.
 
 use std::rc::Rc;
 
 use drystone_language::program::{ComponentId, Owner, VariableId};
 use drystone_language::source::Span;
 
-use super::communication::ServiceEnd;
-use super::connections::{Link, Target};
+use super::communications::ServiceEnd;
+use super::identity::{CommunicationId, Event, InstanceId, Role, SYSTEM};
+use super::links::{Link, Target};
+use super::outcome::{End, Kind};
 use super::process::{Process, Step, Stop};
 use super::scope::{Location, Scope};
-use super::world::{CommunicationId, Event, InstanceId, Role, SYSTEM, World};
-use super::{End, Kind, system};
+use super::system;
+use super::world::World;
 
 impl World<'_> {
     /// Makes an instance and starts its `BEGIN`.

@@ -5,13 +5,14 @@ use std::rc::Rc;
 use drystone_language::program::{Argument, Channel, ChannelKind, Pattern, Place};
 use drystone_language::source::Span;
 
-use super::Kind;
-use super::communication::{Attempt, Message, Side};
-use super::connections::End;
+use super::communication::{Message, Side};
+use super::communications::Attempt;
+use super::identity::{CommunicationId, InstanceId, Role};
+use super::links::End;
+use super::outcome::Kind;
 use super::process::{Process, Step, Stop};
 use super::scope::{Location, Scope};
 use super::value::Value;
-use super::world::{CommunicationId, InstanceId, Role};
 
 /// Whether a test waits until its answer is known.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -175,7 +176,7 @@ impl<'p> Process<'_, 'p> {
                     let interface = &self.world.program.interfaces[communication.interface.index()];
                     match communication.test(side, interface, pattern) {
                         Some(answer) => return Ok(answer),
-                        None => super::world::Event::Communication(id),
+                        None => super::identity::Event::Communication(id),
                     }
                 }
             };

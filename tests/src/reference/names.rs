@@ -1,23 +1,18 @@
-//! Names: what is exported by them, and who waits for one that isn't.
-//!
-//! The interpreter knows one program, so every name is that program's own, whatever its scheme: results are the same by
-//! definition. BY changes no results either.
+//! Names: what is exported by each, and the connections that wait for one.
 
 use std::collections::BTreeMap;
 
 use drystone_language::program::InterfaceId;
 use drystone_language::source::Span;
 
-use super::Kind;
-use super::connections::{Link, Target};
-use super::world::{InstanceId, State, World};
+use super::links::{Link, Target};
 
 /// All names.
 #[derive(Default)]
 pub(super) struct Names {
-    exported: BTreeMap<Vec<u8>, (Target, InterfaceId)>,
+    pub exported: BTreeMap<Vec<u8>, (Target, InterfaceId)>,
     /// In the order of their CONNECTs.
-    waiting: Vec<Waiting>,
+    pub waiting: Vec<Waiting>,
 }
 
 /// Who waits for a name, or for a place among the clients of what has it.
@@ -38,109 +33,5 @@ pub(super) fn is_name(text: &[u8]) -> bool {
             text[0].is_ascii_lowercase() && text[..colon].iter().all(follows)
         }
         _ => false,
-    }
-}
-
-impl State<'_> {
-    fn exported(&self, name: &[u8]) -> Option<(Target, InterfaceId)> {
-        self.names.exported.get(name).copied().filter(|(target, _)| self.alive(target.instance()))
-    }
-
-    /// A component ends: it has no names any more.
-    pub fn revoke(&mut self, instance: InstanceId) {
-        self.names.exported.retain(|_, (target, _)| target.instance() != instance);
-    }
-}
-
-impl World<'_> {
-    /// Connects a link, which is unconnected, to a name, now or later.
-    pub fn connect_to_name(&self, waiting: Waiting) -> Result<(), Kind> {
-        if !is_name(&waiting.name) {
-            return Err(Kind::BindingRefused);
-        }
-        let exported = self.state.borrow().exported(&waiting.name);
-        match exported {
-            Some((_, interface)) if interface != waiting.interface => Err(Kind::BindingRefused),
-            Some((target, _)) if !self.is_full(target) => {
-                if self.leads_to(target, waiting.link) {
-                    return Err(Kind::ConnectionCycle);
-                }
-                self.state.borrow_mut().connect(waiting.link, target);
-                Ok(())
-            }
-            _ => {
-                self.state.borrow_mut().names.waiting.push(waiting);
-                Ok(())
-            }
-        }
-    }
-
-    /// Gives a name, and connects those who wait for it.
-    pub fn export(&self, name: Vec<u8>, target: Target, interface: InterfaceId) -> Result<(), Kind> {
-        if !is_name(&name) {
-            return Err(Kind::BindingRefused);
-        }
-        if !self.state.borrow().alive(target.instance()) {
-            return Ok(());
-        }
-        let is_refused = {
-            let state = self.state.borrow();
-            let mut waiting = state.names.waiting.iter().filter(|waiting| waiting.name == name);
-            let differs =
-                |waiting: &Waiting| waiting.interface != interface && state.alive(waiting.link.instance());
-            state.exported(&name).is_some() || waiting.any(differs)
-        };
-        if is_refused {
-            return Err(Kind::BindingRefused);
-        }
-        self.state.borrow_mut().names.exported.insert(name, (target, interface));
-        self.connect_waiting().map_err(|_| Kind::ConnectionCycle)
-    }
-
-    /// Takes a connection away; who waits for the place among the clients comes next.
-    pub fn disconnect(&self, link: Link) {
-        {
-            let mut state = self.state.borrow_mut();
-            state.disconnect(link);
-            state.names.waiting.retain(|waiting| waiting.link != link);
-        }
-        self.fill_places();
-    }
-
-    /// Places among clients may have become free.
-    pub fn fill_places(&self) {
-        while let Err(waiting) = self.connect_waiting() {
-            self.fail(waiting.link.instance(), None, Kind::ConnectionCycle, waiting.span);
-        }
-    }
-
-    /// Connects everyone who needn't wait any more, up to the first who would close a cycle.
-    fn connect_waiting(&self) -> Result<(), Waiting> {
-        let all = std::mem::take(&mut self.state.borrow_mut().names.waiting);
-        let mut cycle = None;
-        for waiting in all {
-            let exported = {
-                let state = self.state.borrow();
-                if !state.alive(waiting.link.instance()) {
-                    continue;
-                }
-                state.exported(&waiting.name)
-            };
-            match exported {
-                Some((target, _)) if cycle.is_none() && !self.is_full(target) => {
-                    if self.leads_to(target, waiting.link) {
-                        cycle = Some(waiting);
-                    } else {
-                        self.state.borrow_mut().connect(waiting.link, target);
-                    }
-                }
-                _ => self.state.borrow_mut().names.waiting.push(waiting),
-            }
-        }
-        cycle.map_or(Ok(()), Err)
-    }
-
-    fn is_full(&self, target: Target) -> bool {
-        matches!(target, Target::Offered(server, interface) if self.crowded(server, interface))
     }
 }

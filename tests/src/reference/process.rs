@@ -1,4 +1,4 @@
-//! A running process: waiting, being preempted, and failing.
+//! A running process: it waits, is preempted, and fails.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -6,9 +6,10 @@ use std::task::{Context, Poll};
 
 use drystone_language::source::Span;
 
-use super::connections::Link;
-use super::world::{CommunicationId, Event, InstanceId, ProcessId, Role, SYSTEM, World};
-use super::{End, Failure, Kind};
+use super::identity::{CommunicationId, Event, InstanceId, ProcessId, Role, SYSTEM};
+use super::links::Link;
+use super::outcome::{End, Failure, Kind};
+use super::world::World;
 
 /// A process's view of the world.
 #[derive(Clone, Copy)]

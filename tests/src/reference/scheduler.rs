@@ -1,14 +1,15 @@
-//! Runs the processes: one at a time, each a randomly chosen ready one, so every ready process runs again after
-//! finitely many others with probability one.
+//! Runs one randomly chosen ready process at a time. So every ready process runs again, with probability one, after
+//! finitely many runs of other processes.
 
 use std::collections::HashMap;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Waker};
 
+use super::identity::{Event, ProcessId, Role};
+use super::outcome::{Kind, Outcome};
 use super::process::Process;
-use super::world::{Event, ProcessId, Role, World};
-use super::{Kind, Outcome};
+use super::world::World;
 
 /// Runs a new world to its end.
 pub(super) fn run(world: &World) -> Outcome {

@@ -1,7 +1,7 @@
-//! Variables: where they live, and reading and changing them.
+//! Variables: where they live, and how they are read and changed.
 //!
-//! A scope holds the variables of one component instance, one service process or one procedure call; its
-//! `around` is the scope of what its declaration stands in.
+//! A scope holds the variables of one component instance, one service process or one procedure call. Its `around` is
+//! the scope of the enclosing declaration.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use drystone_language::program::{Owner, Program, VariableId};
 
-use super::Kind;
+use super::identity::InstanceId;
+use super::outcome::Kind;
 use super::value::{Key, Value};
-use super::world::InstanceId;
 
 /// The variables of an instance, a service or a call.
 pub(super) struct Scope {

@@ -7,12 +7,12 @@ use drystone_language::program::{
 };
 use drystone_language::source::Span;
 
+use super::identity::Event;
 use super::names::is_name;
+use super::outcome::{End, Kind};
 use super::process::{Process, Step, Stop, Walk};
 use super::scope::Scope;
 use super::value::{Key, Value};
-use super::world::Event;
-use super::{End, Kind};
 
 /// How a statement ends.
 pub(super) enum Flow {

@@ -1,9 +1,9 @@
-//! What the system offers: SystemTime, Console, Arguments, and FileSystem on real files.
+//! The system's interfaces: SystemTime, Console, Arguments, and FileSystem on real files.
 
 use super::communication::{Message, Side};
+use super::identity::{CommunicationId, Event};
 use super::process::Process;
 use super::value::Value;
-use super::world::{CommunicationId, Event};
 
 /// Whether the interpreter knows a system interface.
 pub(super) fn offers(interface: &str) -> bool {
@@ -124,7 +124,7 @@ impl Service<'_, '_, '_> {
             };
             match found {
                 Some((index, name)) => match world.take(self.id, Side::Server, index) {
-                    super::communication::Attempt::Done(values) => {
+                    super::communications::Attempt::Done(values) => {
                         return values.map(|values| (name, values));
                     }
                     _ => unreachable!("the client sends what the protocol allows"),
@@ -135,7 +135,7 @@ impl Service<'_, '_, '_> {
     }
 
     async fn answer(&self, name: &str, values: Vec<Value>) {
-        use super::communication::Attempt;
+        use super::communications::Attempt;
         let world = self.process.world;
         let index = {
             let state = world.state.borrow();

@@ -2,7 +2,7 @@
 
 use drystone_language::program::Type;
 
-use super::world::InstanceId;
+use super::identity::InstanceId;
 
 /// What a variable, an element or a message parameter holds.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,8 +1,7 @@
-//! What the processes of a running program share: instances, communications, processes, time and output.
+//! The state that processes share: instances, communications, processes, time and output.
 //!
-//! All of it is plain data behind one cell; nothing here waits. A process that must wait names the [`Event`] it
-//! waits for, and whoever changes something wakes that event. The woken look again, so waking too many is never
-//! wrong.
+//! All of it is plain data in one cell; nothing here waits. A process that must wait names the [`Event`] it waits for;
+//! a change wakes the processes that wait for its event. They look again, so waking too many is never wrong.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,53 +11,13 @@ use drystone_language::program::{Component, ComponentId, InterfaceId, LockMode, 
 use drystone_language::source::Span;
 
 use super::communication::Communication;
-use super::connections::{End, Link, Target};
+use super::identity::{CommunicationId, Event, InstanceId, ProcessId, Role, SYSTEM};
+use super::links::{End, Link, Target};
 use super::monitor::Monitor;
 use super::names::Names;
+use super::outcome::{self, Failure, Options, Outcome};
 use super::scope::Scope;
-use super::{Failure, Options, Outcome};
 use crate::random::Random;
-
-/// A component instance; 0 is the system.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct InstanceId(pub usize);
-
-/// A communication between a client and a service process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct CommunicationId(pub usize);
-
-/// A process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct ProcessId(pub usize);
-
-/// The system, which offers what the entry component requires.
-pub(super) const SYSTEM: InstanceId = InstanceId(0);
-
-/// What a process can wait for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Event {
-    /// A change of the communication.
-    Communication(CommunicationId),
-    /// A change of any connection.
-    Connections,
-    /// A change in the life of an instance.
-    Instance(InstanceId),
-    /// Being given the lock, or being told that time has come.
-    Own(ProcessId),
-}
-
-/// What a process does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
-    /// Makes the entry component and deletes it.
-    Program,
-    /// `BEGIN` and `ACTIVITY`.
-    Body,
-    /// `IMPLEMENTATION`, for one client.
-    Service(CommunicationId),
-    /// `FINALLY`, and everything after it.
-    Finalizer,
-}
 
 /// A process that has not ended.
 pub(super) struct ProcessRecord {
@@ -153,7 +112,7 @@ impl<'p> World<'p> {
             time: 0,
             steps: 0,
             random: Random::new(options.seed),
-            outcome: Outcome { output: Vec::new(), end: super::End::Finished, contained: Vec::new() },
+            outcome: Outcome { output: Vec::new(), end: outcome::End::Finished, contained: Vec::new() },
             ended: false,
             next: 1,
         };
@@ -176,7 +135,7 @@ impl<'p> World<'p> {
     }
 
     /// Ends the program.
-    pub fn end(&self, end: super::End) {
+    pub fn end(&self, end: outcome::End) {
         let mut state = self.state.borrow_mut();
         if !state.ended {
             state.ended = true;

@@ -1,5 +1,5 @@
-//! How communications begin: this side asks for one, or serves one that the other side has asked for; and what stands
-//! under a name, for those who want to know before.
+//! How communications begin: this end asks for one, or serves one that the peer asks for. Also answers what interface a
+//! name has, before a communication begins.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,4 +1,4 @@
-//! What the other side's frames do. They may be anything: what can't be is the end of the connection.
+//! Handles the peer's frames. They may hold anything: a frame that makes no sense ends the connection.
 
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
@@ -14,7 +14,7 @@ use crate::wire::frame::{CONTROL, HEADER, Header, Kind, MAGIC, VERSION, reason};
 use crate::wire::limits::Hello;
 use crate::wire::xdr::Reader;
 
-/// Whoever asks for more without reading the answers is not answered any more.
+/// Answers that may wait to be read: a peer that asks for more without reading them ends the connection.
 const UNREAD: usize = 8 * 1024 * 1024;
 
 impl Connection {
@@ -282,7 +282,7 @@ impl Connection {
             };
             self.over(index, end);
         }
-        // Whoever holds it answers when it is given back: only then takes it no memory any more, and may be followed by
+        // Its holder answers when it is given back: only then it takes no memory any more, and may be followed by
         // another.
         self.settle(index);
         Ok(())

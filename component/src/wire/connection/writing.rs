@@ -1,4 +1,4 @@
-//! The frames that this side sends, besides messages.
+//! Makes the frames that this end sends, besides messages.
 
 use alloc::vec::Vec;
 use core::mem::take;
@@ -16,7 +16,7 @@ const SENTENCE: usize = 1000;
 impl Connection {
     /// What is to be sent now: the first bytes of it, or all, and then [`Connection::sent`].
     pub fn output(&mut self) -> &[u8] {
-        // Grants come together while much waits to be sent: whoever does not read is granted nothing more.
+        // Grants are delayed while much waits to be sent: a peer that does not read is granted nothing more.
         if self.output.rest().len() < FULL {
             let mut owing = take(&mut self.owing);
             owing.drain(..).for_each(|index| self.grant(index));
@@ -80,7 +80,7 @@ impl Connection {
         self.grant_extra(index);
     }
 
-    /// Lets the other side send what this communication takes more than others.
+    /// Grants the peer the credit that this communication has beyond the usual.
     pub(super) fn grant_extra(&mut self, index: u32) {
         let Some(channel) = &self.channels[index as usize] else { return };
         let messages = channel.window.messages - self.ours.messages;
@@ -106,7 +106,7 @@ impl Connection {
             return;
         }
         let Credit { messages, bytes } = take(&mut channel.taken);
-        // Whoever sends much may send more of it before hearing of a grant.
+        // A peer that sends much may send more before it hears of a grant.
         let more = match bytes * 2 >= channel.window.bytes {
             true => self.limits.more(channel.window.bytes, channel.window.bytes, self.windows),
             false => 0,
@@ -160,7 +160,7 @@ impl Connection {
     }
 }
 
-/// The beginning of a sentence; where it ends does not matter to whoever prints it.
+/// The beginning of a sentence, as long as a frame may hold.
 fn clip(sentence: &[u8]) -> &[u8] {
     &sentence[..sentence.len().min(SENTENCE)]
 }

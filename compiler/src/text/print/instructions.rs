@@ -1,7 +1,7 @@
 //! Suspension points, instructions and the ends of blocks as text.
 
 use drystone_language::ast::Direction;
-use drystone_language::program::{AnyType, InterfaceId, LockMode, Pattern, VariableId};
+use drystone_language::program::{AnyType, Cardinality, Facet, InterfaceId, LockMode, Pattern, VariableId};
 
 use super::{Printer, list};
 use crate::awaited::Dependence;
@@ -64,8 +64,9 @@ impl Printer<'_> {
                 format!("{}call {}({})", result(*to), self.variant(*variant), list(arguments))
             }
             Inst::Result(to) => format!("{to} = result"),
-            Inst::Find { to, variable, collection, keys, absent } => {
+            Inst::Find { to, variable, collection, keys, by_text, absent } => {
                 let element = self.element(*variable, collection, keys);
+                let how = if *by_text { " by text" } else { "" };
                 let absent = match absent {
                     IfAbsent::Fault(fault, location) => {
                         format!("else {fault:?} at {}", self.location(*location))
@@ -73,7 +74,7 @@ impl Printer<'_> {
                     IfAbsent::Null => "else 0".to_string(),
                     IfAbsent::Make(location) => format!("else made at {}", self.location(*location)),
                 };
-                format!("{to} = find {element} {absent}")
+                format!("{to} = find {element}{how} {absent}")
             }
             Inst::Watch { variable, collection, keys } => {
                 format!("watch {}", self.element(*variable, collection, keys))
@@ -111,12 +112,12 @@ impl Printer<'_> {
     }
 
     fn interface(&self, id: InterfaceId) -> &str {
-        &self.lowered.unit.program.interfaces[id.index()].name
+        &self.names.interfaces[id.index()]
     }
 
     fn message(&self, interface: InterfaceId, message: usize) -> String {
-        let messages = &self.lowered.unit.program.interfaces[interface.index()].messages;
-        format!("{}.{}", self.interface(interface), messages[message].name)
+        let name = &self.names.messages[interface.index()][message];
+        format!("{}.{name}", self.interface(interface))
     }
 
     fn pattern(&self, interface: InterfaceId, side: Direction, pattern: Pattern) -> String {
@@ -126,39 +127,54 @@ impl Printer<'_> {
         };
         let what = match pattern {
             Pattern::Message(message) => self.message(interface, message),
-            Pattern::Any => format!("{}.any", self.interface(interface)),
-            Pattern::Finish => format!("{}.finish", self.interface(interface)),
+            Pattern::Any => format!("any of {}", self.interface(interface)),
+            Pattern::Finish => format!("finish of {}", self.interface(interface)),
         };
         format!("{what} as {end}")
     }
 
     fn element(&self, variable: VariableId, collection: &Address, keys: &[Reg]) -> String {
-        let name = &self.lowered.unit.program.variables[variable.index()].name;
+        let name = &self.names.variables[variable.index()];
         format!("{name}[{}] of {}", list(keys), address(collection))
     }
 
     fn symbol(&self, symbol: &Symbol) -> String {
-        let program = self.lowered.unit.program;
         match symbol {
             Symbol::Interface(id) => format!("interface {}", self.interface(*id)),
-            Symbol::Template(id) => format!("template {}", program.components[id.index()].name),
-            Symbol::Collection(id) => format!("collection {}", program.variables[id.index()].name),
+            Symbol::Template(id) => format!("template {}", self.names.components[id.index()]),
+            Symbol::Collection(id) => format!("collection {}", self.names.variables[id.index()]),
             Symbol::Any(any) => self.any(any),
             Symbol::NoArray => "no array".to_string(),
-            Symbol::Text(bytes) => format!("text {:?}", String::from_utf8_lossy(bytes)),
+            Symbol::Text(bytes) => format!("text {}", literal(bytes)),
             Symbol::Owned => "what the frame owns".to_string(),
-            Symbol::Frame(number) => format!("frame of {}", self.name(*number)),
+            Symbol::Frame(number) => format!("frame of {}", self.names.pieces[*number]),
         }
     }
 
     fn any(&self, any: &AnyType) -> String {
-        let names = |facets: &[drystone_language::program::Facet]| {
-            facets.iter().map(|facet| self.interface(facet.interface)).collect::<Vec<_>>().join(", ")
-        };
+        let names =
+            |facets: &[Facet]| facets.iter().map(|facet| self.facet(facet)).collect::<Vec<_>>().join(", ");
         match &any.requires {
             None => format!("ANY({})", names(&any.offers)),
             Some(requires) => format!("ANY({} | {})", names(&any.offers), names(requires)),
         }
+    }
+
+    fn facet(&self, facet: &Facet) -> String {
+        let name = self.interface(facet.interface);
+        match facet.cardinality {
+            None => name.to_string(),
+            Some(Cardinality { from, to: Some(to) }) => format!("{name}[{from}..{to}]"),
+            Some(Cardinality { from, to: None }) => format!("{name}[{from}..*]"),
+        }
+    }
+}
+
+/// A text in quotes, by its bytes if it is not UTF-8.
+fn literal(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => format!("{text:?}"),
+        Err(_) => format!("\"{}\"", bytes.escape_ascii()),
     }
 }
 

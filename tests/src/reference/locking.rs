@@ -1,0 +1,192 @@
+//! Takes and releases locks, and waits for conditions: section 6 of the language reference.
+
+use std::future::Future;
+use std::pin::pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use drystone_language::program::{Expression, LockMode};
+
+use super::identity::{Event, InstanceId, ProcessId};
+use super::monitor::{Awaiter, Monitor};
+use super::process::{Process, Step};
+use super::scope::Scope;
+use super::value::Value;
+use super::world::State;
+
+impl<'p> State<'p> {
+    fn monitor(&mut self, instance: InstanceId) -> &mut Monitor<'p> {
+        &mut self.instances.get_mut(&instance).expect("a process runs in an instance").monitor
+    }
+
+    /// Gives the lock to a process.
+    fn grant(&mut self, instance: InstanceId, process: ProcessId, mode: LockMode) {
+        let monitor = self.monitor(instance);
+        match mode {
+            LockMode::Exclusive => monitor.writer = Some(process),
+            LockMode::Shared => monitor.readers += 1,
+        }
+        self.processes.get_mut(&process).expect("it waits for the lock").lock = Some(mode);
+        self.wake(Event::Own(process));
+    }
+
+    /// Lets in those who may enter now: a fulfilled awaiter, then EXCLUSIVE, then SHARED.
+    fn admit(&mut self, instance: InstanceId) {
+        let monitor = self.monitor(instance);
+        if monitor.writer.is_some() {
+            return;
+        }
+        if monitor.exclusive_waits() {
+            if monitor.readers == 0 {
+                let first = monitor.pending.take().or_else(|| monitor.next(LockMode::Exclusive));
+                self.grant(instance, first.expect("an exclusive process waits"), LockMode::Exclusive);
+            }
+        } else {
+            while let Some(process) = self.monitor(instance).next(LockMode::Shared) {
+                self.grant(instance, process, LockMode::Shared);
+            }
+        }
+    }
+}
+
+impl<'p> Process<'_, 'p> {
+    /// Takes the lock of the process's component unless the process holds it. Tells whether it must be released.
+    pub async fn lock(&self, mode: LockMode) -> bool {
+        if self.world.testing.get() || self.held_lock().is_some() {
+            return false;
+        }
+        self.queue_for_lock(mode);
+        self.wait_for_lock().await;
+        true
+    }
+
+    /// Releases it.
+    pub fn unlock(&self) {
+        let mut state = self.world.state.borrow_mut();
+        let record = state.processes.get_mut(&self.id).expect("the running process");
+        let mode = record.lock.take().expect("only a held lock is released");
+        let monitor = state.monitor(self.instance);
+        match mode {
+            LockMode::Exclusive => {
+                monitor.writer = None;
+                drop(state);
+                self.test_awaiting();
+            }
+            LockMode::Shared => {
+                monitor.readers -= 1;
+                drop(state);
+            }
+        }
+        self.world.state.borrow_mut().admit(self.instance);
+    }
+
+    /// Gives the lock up until the condition holds, and takes it again in the same mode.
+    pub async fn await_condition(&self, scope: &Rc<Scope>, condition: &'p Expression) -> Step<()> {
+        while !self.evaluate(scope, condition).await?.boolean() {
+            let mode = self.held_lock().expect("checked: AWAIT stands in a block with the lock");
+            let awaiter = Awaiter { process: self.id, mode, scope: scope.clone(), condition };
+            self.world.state.borrow_mut().monitor(self.instance).awaiting.push(awaiter);
+            self.unlock();
+            self.wait_for_lock().await;
+        }
+        Ok(())
+    }
+
+    /// The same, but at most for some time; whether the condition holds.
+    pub async fn await_until(&self, scope: &Rc<Scope>, condition: &'p Expression, limit: i64) -> Step<bool> {
+        let deadline = self.world.state.borrow().time.saturating_add(limit.max(0));
+        loop {
+            if self.evaluate(scope, condition).await?.boolean() {
+                return Ok(true);
+            }
+            if self.world.state.borrow().time >= deadline {
+                return Ok(false);
+            }
+            let mode = self.held_lock().expect("checked: AWAIT stands in a block with the lock");
+            let awaiter = Awaiter { process: self.id, mode, scope: scope.clone(), condition };
+            let alarm = {
+                let mut state = self.world.state.borrow_mut();
+                let alarm = (deadline, state.fresh());
+                state.sleeping.insert(alarm, self.id);
+                state.monitor(self.instance).awaiting.push(awaiter);
+                alarm
+            };
+            self.unlock();
+            while self.held_lock().is_none() {
+                self.wait(Event::Own(self.id)).await;
+                if !self.world.state.borrow().sleeping.contains_key(&alarm) {
+                    self.stop_awaiting(mode);
+                }
+            }
+            self.world.state.borrow_mut().sleeping.remove(&alarm);
+        }
+    }
+
+    /// Its time is up: it waits for the lock only, unless it has it or will be given it.
+    fn stop_awaiting(&self, mode: LockMode) {
+        let awaits = {
+            let mut state = self.world.state.borrow_mut();
+            let awaiting = &mut state.monitor(self.instance).awaiting;
+            let before = awaiting.len();
+            awaiting.retain(|other| other.process != self.id);
+            awaiting.len() < before
+        };
+        if awaits {
+            self.queue_for_lock(mode);
+        }
+    }
+
+    pub fn held_lock(&self) -> Option<LockMode> {
+        self.world.state.borrow().processes[&self.id].lock
+    }
+
+    fn queue_for_lock(&self, mode: LockMode) {
+        let mut state = self.world.state.borrow_mut();
+        state.monitor(self.instance).queue.push_back((self.id, mode));
+        state.admit(self.instance);
+    }
+
+    async fn wait_for_lock(&self) {
+        while self.held_lock().is_none() {
+            self.wait(Event::Own(self.id)).await;
+        }
+    }
+
+    /// After an EXCLUSIVE release: every fulfilled SHARED enters, up to the first fulfilled EXCLUSIVE.
+    fn test_awaiting(&self) {
+        let awaiting = self.world.state.borrow_mut().monitor(self.instance).awaiting.clone();
+        for awaiter in awaiting {
+            if !self.fulfilled(&awaiter) {
+                continue;
+            }
+            let mut state = self.world.state.borrow_mut();
+            let monitor = state.monitor(self.instance);
+            monitor.awaiting.retain(|other| other.process != awaiter.process);
+            match awaiter.mode {
+                LockMode::Shared => state.grant(self.instance, awaiter.process, LockMode::Shared),
+                LockMode::Exclusive => {
+                    monitor.pending = Some(awaiter.process);
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Evaluates another process's condition, which cannot wait. An error counts as fulfilled: the other process
+    /// then finds it itself.
+    fn fulfilled(&self, awaiter: &Awaiter<'p>) -> bool {
+        let other = Process { world: self.world, id: awaiter.process, instance: self.instance };
+        self.world.testing.set(true);
+        let answer = {
+            let evaluation = pin!(other.evaluate(&awaiter.scope, awaiter.condition));
+            let mut evaluation = evaluation;
+            evaluation.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+        };
+        self.world.testing.set(false);
+        match answer {
+            Poll::Ready(Ok(Value::Boolean(answer))) => answer,
+            Poll::Ready(_) => true,
+            Poll::Pending => unreachable!("checked: a condition never waits"),
+        }
+    }
+}
