@@ -144,3 +144,15 @@ impl Symbol {
         starting(2).or_else(|| starting(1))
     }
 }
+
+impl From<Keyword> for TokenKind {
+    fn from(keyword: Keyword) -> Self {
+        TokenKind::Keyword(keyword)
+    }
+}
+
+impl From<Symbol> for TokenKind {
+    fn from(symbol: Symbol) -> Self {
+        TokenKind::Symbol(symbol)
+    }
+}

@@ -2,7 +2,7 @@
 //! procedure, ... is followed by its name, and the END of a statement never is followed by a name.
 
 use super::declarations::DECLARATIONS;
-use super::{Failed, Parsed, Parser};
+use super::state::{Failed, Parsed, Parser};
 use crate::ast::Block;
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::{Diagnostic, Span};

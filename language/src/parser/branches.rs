@@ -1,7 +1,7 @@
 //! Branches as other languages have them: other words for ELSIF, and IF where a value should be.
 
 use super::blocks::{CLAUSES, STATEMENTS};
-use super::{Parsed, Parser};
+use super::state::{Parsed, Parser};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 
 /// Words for ELSIF.

@@ -1,7 +1,7 @@
 //! Components, implementations, procedures, constants, variables and types.
 
 use super::parameters::INDEX;
-use super::{Failed, Parsed, Parser};
+use super::state::{Failed, Parsed, Parser};
 use crate::ast::{
     Cardinality, Component, Constant, Declaration, Facet, File, Implementation, Name, Procedure, Type,
     Variables,

@@ -1,7 +1,7 @@
 //! Designators and calls. `Name(x)` is either: what follows the parenthesis decides, so it is read as a call
 //! and converted where it turns out to be a designator.
 
-use super::{Failed, Parsed, Parser};
+use super::state::{Failed, Parsed, Parser};
 use crate::ast::{Call, Designator, Expression, ExpressionKind, Inner, Name};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::Diagnostic;

@@ -3,7 +3,7 @@
 
 use super::blocks::CLAUSES;
 use super::declarations::{DECLARATIONS, Sort};
-use super::{Parsed, Parser};
+use super::state::{Parsed, Parser};
 use crate::ast::Declaration;
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 

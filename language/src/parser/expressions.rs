@@ -1,7 +1,7 @@
 //! Expressions, with the paper's precedence: relations, then `+ - OR`, then `* / DIV MOD AND`, then `~`.
 
 use super::designators::Reference;
-use super::{Parsed, Parser};
+use super::state::{Parsed, Parser};
 use crate::ast::{BinaryOperator, Designator, Expression, ExpressionKind, Pattern, UnaryOperator};
 use crate::lexer::{self, Keyword, Symbol, TokenKind};
 use crate::source::Span;

@@ -4,12 +4,11 @@
 
 use super::blocks::CLAUSES;
 use super::declarations::DECLARATIONS;
-use super::{Parsed, Parser};
+use super::state::{Parsed, Parser};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 
-/// How many tokens are looked at for the end of something, and in all of a file.
+/// How many tokens are looked at for the end of one construct.
 const FARTHEST: usize = 4096;
-pub(super) const MOST_LOOKS: u32 = 1_000_000;
 
 /// No word here is longer.
 const LONGEST: usize = 16;

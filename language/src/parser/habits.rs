@@ -1,6 +1,6 @@
 //! Words and signs of other languages: what to write instead. Asked only where something could not be read.
 
-use super::Parser;
+use super::state::Parser;
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 
 /// Two tokens side by side that are one sign elsewhere.

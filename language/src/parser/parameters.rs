@@ -1,6 +1,6 @@
 //! Parameters of procedures and messages, and the indices of variables.
 
-use super::{Parsed, Parser};
+use super::state::{Parsed, Parser};
 use crate::ast::{Formal, Name, Section, Type};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 

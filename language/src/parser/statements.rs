@@ -3,7 +3,7 @@
 
 use super::blocks::{CLAUSES, STATEMENTS};
 use super::designators::Reference;
-use super::{Failed, Parsed, Parser};
+use super::state::{Failed, Parsed, Parser};
 use crate::ast::{Block, Call, Designator, Expression, Statement, StatementKind};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::Diagnostic;

@@ -2,7 +2,7 @@
 //! and which unit an END closes.
 
 use super::declarations::{DECLARATIONS, Sort};
-use super::{Failed, Parsed, Parser, Unit};
+use super::state::{Failed, Parsed, Parser, Unit};
 use crate::ast::{Block, Declaration, Name};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::source::Diagnostic;
