@@ -1,6 +1,6 @@
 //! What tests, sends and receives mean for the communications that are followed, and which those are.
 
-use super::{Flow, Here};
+use super::state::{Flow, Here};
 use crate::accesses::variable;
 use crate::ast::Direction;
 use crate::conformance::faults::{Fault, What};

@@ -1,6 +1,6 @@
 //! Expressions: they may talk and call procedures, and what a condition tests is known where it holds.
 
-use super::{Flow, Here};
+use super::state::{Flow, Here};
 use crate::conformance::positions::{Known, Side, join};
 use crate::program::{
     Argument, Binary, Channel, ChannelKind, ConnectEnd, Expression, ExpressionKind, Place, PlaceKind, Unary,
