@@ -6,8 +6,8 @@
 //!
 //! `interface` is what components agree on, and is told to other programs; `name` what it is called; `protocol` is what
 //! can be asked of one wherever it comes from, `subtype` which of them serve which, `calls` which of them consist of
-//! requests and replies, `wire` how two programs talk about them, `number` how people read and write numbers. `image`
-//! is one program, and is the business of its compiler and its runtime alone.
+//! requests and replies, `wire` how two programs talk about them, `number` how people read and write numbers, `size`
+//! amounts of memory. `image` is one program, and is the business of its compiler and its runtime alone.
 
 #![no_std]
 
@@ -19,6 +19,7 @@ mod interface;
 mod name;
 pub mod number;
 mod protocol;
+pub mod size;
 pub mod subtype;
 mod table;
 pub mod wire;
