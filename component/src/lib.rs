@@ -9,7 +9,7 @@
 //! * `subtype`: which interfaces serve which clients.
 //! * `calls`: which messages are requests, and which their replies.
 //! * `wire`: the protocol between programs.
-//! * `number`: numbers as text.
+//! * `number`: numbers as text; `size`: amounts of memory as text.
 //! * `image`: a whole program, for its compiler and its runtime only.
 
 #![no_std]
@@ -22,6 +22,7 @@ mod interface;
 mod name;
 pub mod number;
 mod protocol;
+pub mod size;
 pub mod subtype;
 mod table;
 pub mod wire;

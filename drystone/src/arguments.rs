@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 use drystone_compiler::Processor;
+use drystone_component::size;
 use drystone_handlers::{Engine, Mode};
 
 use crate::output::{Status, wrong};
@@ -392,17 +393,8 @@ pub struct New {
     pub name: PathBuf,
 }
 
-/// `512M` as a number of bytes.
+/// An amount of memory in bytes.
 fn bytes(text: &str) -> Result<usize, String> {
-    let unit = match text.bytes().last().map(|last| last.to_ascii_uppercase()) {
-        Some(b'K') => 1 << 10,
-        Some(b'M') => 1 << 20,
-        Some(b'G') => 1 << 30,
-        _ => 1,
-    };
-    let digits = if unit == 1 { text } else { &text[..text.len() - 1] };
-    let number = digits.parse::<usize>().ok().and_then(|number| number.checked_mul(unit));
-    number
-        .filter(|&bytes| bytes > 0)
-        .ok_or_else(|| "a number of bytes, such as 512M or 1G, is needed".to_string())
+    let bytes = size::bytes(text).filter(|&bytes| bytes > 0);
+    bytes.ok_or_else(|| "a number of bytes, such as 512M or 1G, is needed".to_string())
 }

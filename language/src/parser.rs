@@ -1,11 +1,15 @@
-//! Tokens to a syntax tree: recursive descent along the grammar of the language reference, section 2. Always
-//! gives a tree and its errors; what could not be read is missing from the tree, which says where. Knows nothing
-//! about what names mean.
+//! Parses tokens to a syntax tree, by recursive descent along the grammar of the language reference, section 2. Always
+//! gives a tree and its errors; text that could not be read is missing from the tree, which says where. Knows nothing
+//! of what names mean.
 //!
-//! A function that meets an error reports it and returns `Failed`; whoever can go on catches that, skips to
-//! where its own construct continues, and keeps the rest. How much an error loses: a statement, a declaration, or,
-//! where the parser can't be sure which END belongs to what, everything that is open. Nesting is bounded, so that
-//! neither this parser nor anyone who walks the tree runs out of stack.
+//! *Error recovery.* A function that meets an error reports it and returns `Failed`. The innermost caller that can go
+//! on catches that, skips to where its own construct continues, and keeps the rest. An error loses a statement or a
+//! declaration; or all open units, if it is not certain which END belongs to which.
+//!
+//! *Other languages.* Constructs of other languages are recognised where nothing of this one can stand (`foreign`,
+//! `elsewhere`, `branches`, `habits`). Each gives one error, which says what to write instead.
+//!
+//! Nesting is bounded, so that neither the parser nor a walk over the tree runs out of stack.
 
 mod blocks;
 mod branches;
@@ -17,24 +21,19 @@ mod foreign;
 mod habits;
 mod parameters;
 mod protocols;
+mod state;
 mod statements;
 mod units;
 
 pub(crate) use expressions::JOINED_COMPARISONS;
 
-use std::cell::Cell;
+use crate::ast::{self, Name};
+use crate::lexer;
+use crate::source::Diagnostic;
 
-use crate::ast::{self, Name, Native};
-use crate::lexer::{self, Keyword, Symbol, Token, TokenKind};
-use crate::source::{Diagnostic, Span};
+use state::Parser;
 
-/// How many constructs may stand in one another.
-const DEEPEST_NESTING: u32 = 100;
-
-/// How many two-operand operators one expression may have: each may deepen its tree by one.
-const MOST_OPERATORS: u32 = 500;
-
-/// Reads the text of file number `file`: the tree, and all independent errors in order of place.
+/// Parses the text of file number `file`. Gives the tree, and all independent errors in order of place.
 pub fn parse(file: u32, text: &str) -> (ast::File, Vec<Diagnostic>) {
     let lexed = lexer::lex(file, text);
     let mut parser = Parser::new(text, lexed.tokens);
@@ -47,15 +46,12 @@ pub fn parse(file: u32, text: &str) -> (ast::File, Vec<Diagnostic>) {
     (tree, diagnostics)
 }
 
-/// The names of the files that a text imports; what is wrong with it is left for `parse` to say.
+/// The names of the files that a text imports. Errors in it are left to `parse`.
 pub fn imports(text: &str) -> Vec<Name> {
     Parser::new(text, lexer::lex(0, text).tokens).imports()
 }
 
-/// Something could not be read; it has been reported.
-struct Failed;
-
-/// Reads what stands behind BY, alone; where there are no options, `()` may be left out.
+/// Parses the calls of factories behind a BY, without the rest of the statement. Without options, `()` may be left out.
 pub fn factories(file: u32, text: &str) -> (Vec<ast::Call>, Vec<Diagnostic>) {
     let lexed = lexer::lex(file, text);
     let mut parser = Parser::new(text, lexed.tokens);
@@ -63,328 +59,4 @@ pub fn factories(file: u32, text: &str) -> (Vec<ast::Call>, Vec<Diagnostic>) {
     let mut diagnostics = lexed.diagnostics;
     diagnostics.append(&mut parser.diagnostics);
     (calls, diagnostics)
-}
-
-/// A part of the tree, unless it could not be read.
-type Parsed<T> = Result<T, Failed>;
-
-/// A component, procedure, ... that is being read.
-struct Unit {
-    name: Name,
-    /// Its END seems to be missing, which has been reported.
-    suspect: bool,
-    /// It is not as it was meant: too much of it could not be read.
-    lost: bool,
-    /// How many units had been declared before it.
-    declared_before: usize,
-    /// How many statements of its block are open.
-    open_structures: u32,
-    /// Another language's word began it, which has been reported.
-    is_foreign: bool,
-}
-
-struct Parser<'a> {
-    text: &'a str,
-    tokens: Vec<Token>,
-    /// Index of the next token; never beyond the last, which is `TokenKind::End`.
-    position: usize,
-    diagnostics: Vec<Diagnostic>,
-    /// Index of the token at which an error was reported last: one error for each place.
-    reported_at: Option<usize>,
-    /// How many constructs are open.
-    nesting: u32,
-    /// How many expressions are open.
-    open_expressions: u32,
-    /// How many operators the outermost open expression has so far.
-    operators: u32,
-    /// Components, procedures, ... that are open, outermost first.
-    units: Vec<Unit>,
-    /// The names of all components, interfaces and procedures so far.
-    declared: Vec<Name>,
-    /// How many times statements were skipped.
-    lost_statements: u32,
-    /// Something at the top level could not be read.
-    lost: bool,
-    /// What was read over as a whole, in order of place.
-    skipped: Vec<Span>,
-    /// How many tokens may still be looked at for where another language's construct ends.
-    looks_left: Cell<u32>,
-}
-
-impl<'a> Parser<'a> {
-    fn new(text: &'a str, tokens: Vec<Token>) -> Self {
-        Parser {
-            text,
-            tokens,
-            position: 0,
-            diagnostics: Vec::new(),
-            reported_at: None,
-            nesting: 0,
-            open_expressions: 0,
-            operators: 0,
-            units: Vec::new(),
-            declared: Vec::new(),
-            lost_statements: 0,
-            lost: false,
-            skipped: Vec::new(),
-            looks_left: Cell::new(foreign::MOST_LOOKS),
-        }
-    }
-
-    fn has_skipped(&self, span: Span) -> bool {
-        let after = self.skipped.partition_point(|skipped| skipped.start <= span.start);
-        after > 0 && span.start < self.skipped[after - 1].end
-    }
-
-    // Looking at tokens.
-
-    fn token(&self) -> Token {
-        self.tokens[self.position]
-    }
-
-    fn kind(&self) -> TokenKind {
-        self.token().kind
-    }
-
-    fn token_after(&self, ahead: usize) -> Token {
-        self.tokens[(self.position + ahead).min(self.tokens.len() - 1)]
-    }
-
-    fn kind_after(&self, ahead: usize) -> TokenKind {
-        self.token_after(ahead).kind
-    }
-
-    fn at(&self, kind: impl Into<TokenKind>) -> bool {
-        self.kind() == kind.into()
-    }
-
-    fn keyword(&self) -> Option<Keyword> {
-        match self.kind() {
-            TokenKind::Keyword(keyword) => Some(keyword),
-            _ => None,
-        }
-    }
-
-    fn at_any(&self, keywords: &[Keyword]) -> bool {
-        self.keyword().is_some_and(|keyword| keywords.contains(&keyword))
-    }
-
-    fn at_end(&self) -> bool {
-        self.at(TokenKind::End)
-    }
-
-    fn text_of(&self, token: Token) -> &'a str {
-        &self.text[token.span.start as usize..token.span.end as usize]
-    }
-
-    /// The place of the token read last.
-    fn previous(&self) -> Span {
-        self.tokens[self.position.saturating_sub(1)].span
-    }
-
-    /// From the start of `first` to the end of the token read last.
-    fn since(&self, first: Span) -> Span {
-        if self.previous().end < first.start { first } else { first.to(self.previous()) }
-    }
-
-    // Reading tokens.
-
-    fn advance(&mut self) -> Token {
-        let token = self.token();
-        if !self.at_end() {
-            self.position += 1;
-        }
-        token
-    }
-
-    fn accept(&mut self, kind: impl Into<TokenKind>) -> bool {
-        let found = self.at(kind);
-        if found {
-            self.advance();
-        }
-        found
-    }
-
-    fn expect(&mut self, kind: impl Into<TokenKind>) -> Parsed<Span> {
-        let kind = kind.into();
-        if self.at(kind) { Ok(self.advance().span) } else { self.unexpected(&written(kind)) }
-    }
-
-    fn name(&mut self, what: &str) -> Parsed<Name> {
-        if !self.at(TokenKind::Name) {
-            return self.unexpected(what);
-        }
-        let token = self.advance();
-        Ok(Name { text: self.text_of(token).to_string(), span: token.span })
-    }
-
-    /// `[Import "."] Name`
-    fn qualified(&mut self, what: &str) -> Parsed<Name> {
-        let import = self.name(what)?;
-        if !(self.at(Symbol::Period) && self.kind_after(1) == TokenKind::Name) {
-            return Ok(import);
-        }
-        self.advance();
-        let name = self.name(what)?;
-        Ok(Name { text: format!("{}.{}", import.text, name.text), span: import.span.to(name.span) })
-    }
-
-    /// The name that begins `ahead` tokens from here, with what qualifies it; for messages.
-    fn name_ahead(&self, ahead: usize) -> String {
-        let tokens = [ahead, ahead + 1, ahead + 2].map(|ahead| self.token_after(ahead));
-        let [import, point, name] = tokens;
-        if point.kind == Symbol::Period.into() && name.kind == TokenKind::Name {
-            return format!("{}.{}", self.text_of(import), self.text_of(name));
-        }
-        self.text_of(import).to_string()
-    }
-
-    /// `first {, more}`
-    fn list<T>(&mut self, mut element: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        let mut elements = vec![element(self)?];
-        while self.accept(Symbol::Comma) {
-            elements.push(element(self)?);
-        }
-        Ok(elements)
-    }
-
-    /// `{A, B}`, if it is there.
-    fn attributes(&mut self) -> Parsed<Vec<Name>> {
-        if !self.accept(Symbol::LeftBrace) {
-            return Ok(Vec::new());
-        }
-        let names = self.list(|parser| parser.name("the name of an attribute"))?;
-        self.expect(Symbol::RightBrace)?;
-        Ok(names)
-    }
-
-    /// Likewise of a component or an interface, which may be native.
-    fn attributes_or_native(&mut self) -> Parsed<(Vec<Name>, Option<Native>)> {
-        let (mut names, mut native) = (Vec::new(), None);
-        if !self.accept(Symbol::LeftBrace) {
-            return Ok((names, native));
-        }
-        loop {
-            let name = self.name("the name of an attribute")?;
-            if name.text != "NATIVE" {
-                names.push(name);
-            } else if self.at(TokenKind::String) {
-                let token = self.advance();
-                let path = String::from_utf8_lossy(&lexer::string_bytes(self.text_of(token))).into_owned();
-                native = Some(Native { path, span: self.since(name.span) });
-            } else {
-                let expected = "the path of a Rust type or trait after `NATIVE`";
-                return self
-                    .unexpected_with_help(expected, "for example {NATIVE \"kortex_thread::RoundRobin\"}");
-            }
-            if !self.accept(Symbol::Comma) {
-                break;
-            }
-        }
-        self.expect(Symbol::RightBrace)?;
-        Ok((names, native))
-    }
-
-    // Errors.
-
-    /// Reports, unless this very place has an error already.
-    fn report(&mut self, mut diagnostic: Diagnostic) {
-        if self.reported_at != Some(self.position) && !self.at_lexical_error() {
-            if diagnostic.code == "unexpected-token" {
-                diagnostic.help = diagnostic.help.or_else(|| self.habit());
-            }
-            self.diagnostics.push(diagnostic);
-        }
-        self.reported_at = Some(self.position);
-    }
-
-    /// At something that the lexer has reported; also at the end of a file that ends within a comment.
-    fn at_lexical_error(&self) -> bool {
-        let before = self.tokens[self.position.saturating_sub(1)].kind;
-        self.at(TokenKind::Bad) || self.at(TokenKind::BadNumber) || self.at_end() && before == TokenKind::Bad
-    }
-
-    fn unexpected<T>(&mut self, expected: &str) -> Parsed<T> {
-        let message = format!("expected {expected}, found {}", self.found());
-        self.report(Diagnostic::new("unexpected-token", self.token().span, message));
-        Err(Failed)
-    }
-
-    /// Like `unexpected`, saying what to do.
-    fn unexpected_with_help<T>(&mut self, expected: &str, help: &str) -> Parsed<T> {
-        let message = format!("expected {expected}, found {}", self.found());
-        self.report(Diagnostic::new("unexpected-token", self.token().span, message).help(help));
-        Err(Failed)
-    }
-
-    /// The next token, as messages name it.
-    fn found(&self) -> String {
-        match self.kind() {
-            TokenKind::End => "the end of the file".to_string(),
-            TokenKind::String => "a string".to_string(),
-            _ => format!("`{}`", self.text_of(self.token()).escape_debug()),
-        }
-    }
-
-    /// Reads something that may contain itself, unless that goes too deep: then reports it and reads no more
-    /// of the file, since nothing after it can be told apart.
-    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        if self.nesting == DEEPEST_NESTING {
-            return self.give_up(format!("more than {DEEPEST_NESTING} constructs stand in one another here"));
-        }
-        self.nesting += 1;
-        let result = read(self);
-        self.nesting -= 1;
-        result
-    }
-
-    /// Counts an operator of an expression, whose tree it may deepen.
-    fn count_operator(&mut self) -> Parsed<()> {
-        self.operators += 1;
-        if self.operators > MOST_OPERATORS {
-            return self.give_up(format!("this expression has more than {MOST_OPERATORS} operators"));
-        }
-        Ok(())
-    }
-
-    fn give_up<T>(&mut self, message: String) -> Parsed<T> {
-        let help = "give a part of it a name of its own";
-        self.report(Diagnostic::new("nesting-too-deep", self.token().span, message).help(help));
-        self.position = self.tokens.len() - 1;
-        self.reported_at = Some(self.position);
-        self.lost = true;
-        Err(Failed)
-    }
-
-    // Recovery.
-
-    /// Skips to the first token that `stops` accepts, at the latest to the end of the file.
-    fn skip_until(&mut self, stops: impl Fn(&Self) -> bool) {
-        while !self.at_end() && !stops(self) {
-            self.advance();
-        }
-    }
-}
-
-/// A token kind, as messages name it.
-fn written(kind: TokenKind) -> String {
-    match kind {
-        TokenKind::Keyword(keyword) => format!("`{}`", keyword.text()),
-        TokenKind::Symbol(symbol) => format!("`{}`", symbol.text()),
-        TokenKind::Name => "a name".to_string(),
-        TokenKind::Integer(_) => "a number".to_string(),
-        _ => "something else".to_string(),
-    }
-}
-
-impl From<Keyword> for TokenKind {
-    fn from(keyword: Keyword) -> Self {
-        TokenKind::Keyword(keyword)
-    }
-}
-
-impl From<Symbol> for TokenKind {
-    fn from(symbol: Symbol) -> Self {
-        TokenKind::Symbol(symbol)
-    }
 }

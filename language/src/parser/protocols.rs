@@ -1,7 +1,7 @@
 //! Interfaces and their protocols.
 
 use super::parameters::PARAMETER;
-use super::{Parsed, Parser};
+use super::state::{Parsed, Parser};
 use crate::ast::{Declaration, Direction, Interface, Message, Protocol};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 

@@ -1,5 +1,5 @@
 //! The start of an executable: how it runs is set by environment variables. `DRYSTONE_CORES` (number of workers),
-//! `DRYSTONE_MEMORY` (bytes, or with K, M or G), `DRYSTONE_STATS` (not empty: figures about the run on standard error),
+//! `DRYSTONE_MEMORY` (bytes, such as `200M`), `DRYSTONE_STATS` (not empty: figures about the run on standard error),
 //! `DRYSTONE_GRAPHICS` (where the picture is saved), `DRYSTONE_CONTROL` (a socket to look at it and change it),
 //! `DRYSTONE_SOURCE` (a folder with files that the current one hasn't got). All arguments are the program's.
 //!
@@ -10,7 +10,7 @@
 use std::env;
 use std::ffi::{CStr, c_char, c_int};
 
-use drystone_component::Program;
+use drystone_component::{Program, size};
 
 use crate::{Addition, Options, processor};
 
@@ -42,8 +42,8 @@ pub unsafe fn start(
     let path = |name| Some(setting(name)).filter(|path| !path.is_empty()).map(Into::into);
     let options = Options {
         arguments: (1..argc as usize).map(argument).collect(),
-        cores: number("DRYSTONE_CORES"),
-        memory: number("DRYSTONE_MEMORY"),
+        cores: number("DRYSTONE_CORES", |text| text.parse().ok()),
+        memory: number("DRYSTONE_MEMORY", size::bytes),
         stats: !setting("DRYSTONE_STATS").is_empty(),
         graphics: path("DRYSTONE_GRAPHICS"),
         control: path("DRYSTONE_CONTROL"),
@@ -59,22 +59,13 @@ fn setting(name: &str) -> String {
 }
 
 /// A setting that is a number; 0, which leaves the choice to the system, if there is none.
-fn number(name: &str) -> usize {
+fn number(name: &str, read: impl FnOnce(&str) -> Option<usize>) -> usize {
     let text = setting(name);
     if text.is_empty() {
         return 0;
     }
-    let (digits, unit) = match text.as_bytes().last() {
-        Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),
-        Some(b'M' | b'm') => (&text[..text.len() - 1], 1 << 20),
-        Some(b'G' | b'g') => (&text[..text.len() - 1], 1 << 30),
-        _ => (&text[..], 1),
-    };
-    match digits.parse::<usize>() {
-        Ok(n) => n.saturating_mul(unit),
-        Err(_) => {
-            eprintln!("error: {name}={text}: not a number");
-            std::process::exit(2)
-        }
-    }
+    read(&text).unwrap_or_else(|| {
+        eprintln!("error: {name}={text}: not a number");
+        std::process::exit(2)
+    })
 }

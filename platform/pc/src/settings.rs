@@ -4,6 +4,8 @@
 
 use alloc::vec::Vec;
 
+use drystone_component::size;
+
 /// What was said.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
@@ -20,7 +22,7 @@ impl Settings {
         let mut settings = Settings::default();
         for word in words(command_line) {
             if let Some(value) = word.strip_prefix(b"DRYSTONE_MEMORY=") {
-                settings.memory = number(value).unwrap_or(0) as usize;
+                settings.memory = core::str::from_utf8(value).ok().and_then(size::bytes).unwrap_or(0);
             } else if let Some(value) = word.strip_prefix(b"DRYSTONE_SEED=") {
                 settings.seed = number(value);
             } else {
@@ -68,8 +70,8 @@ mod tests {
 
     #[test]
     fn settings_are_no_arguments() {
-        let settings = Settings::of(b"DRYSTONE_SEED=7 a DRYSTONE_MEMORY=1000 b");
+        let settings = Settings::of(b"DRYSTONE_SEED=7 a DRYSTONE_MEMORY=1k b");
         let arguments = vec![b"a".to_vec(), b"b".to_vec()];
-        assert_eq!(settings, Settings { arguments, memory: 1000, seed: Some(7) });
+        assert_eq!(settings, Settings { arguments, memory: 1024, seed: Some(7) });
     }
 }

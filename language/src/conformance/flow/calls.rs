@@ -1,8 +1,7 @@
-//! Calls of procedures: each is followed once for each situation it is called in. What a recursive call does is
-//! what the round before found out.
+//! Calls of procedures. Each procedure is followed once for each situation in which it is called; the result is its
+//! summary. The summary of a recursive call is taken from the round before.
 
-use super::{Flow, Here};
-use crate::conformance::faults::Fault;
+use super::state::{Call, Flow, Here, Trace};
 use crate::conformance::positions::{Key, Known, join};
 use crate::program::{Owner, ProcedureId};
 use crate::source::Span;
@@ -10,25 +9,6 @@ use std::collections::BTreeMap;
 
 /// How deep calls are followed.
 const MAX_DEPTH: usize = 100;
-
-/// A procedure, whether the lock is held, and the situation in which it is called.
-pub type Call = (ProcedureId, bool, Known);
-
-/// What else can happen in a stretch of program than to get to its end.
-#[derive(Clone, Default, PartialEq)]
-pub struct Trace {
-    /// It may stop or run forever without a fault.
-    pub survives: bool,
-    /// Where ways through it end with a fault.
-    pub faults: BTreeMap<Span, Fault>,
-}
-
-impl Trace {
-    pub fn include(&mut self, other: &Trace) {
-        self.survives |= other.survives;
-        self.faults.extend(other.faults.iter().map(|(&span, fault)| (span, fault.clone())));
-    }
-}
 
 impl Flow<'_> {
     pub(super) fn call(&mut self, procedure: ProcedureId, span: Span, here: Known) -> Here {
@@ -53,7 +33,7 @@ impl Flow<'_> {
         end
     }
 
-    /// Follows a procedure and keeps what it does.
+    /// Follows a procedure and keeps its summary.
     pub(super) fn enter(&mut self, call: &Call) {
         let (procedure, held, here) = call;
         let outer = (std::mem::take(&mut self.trace), self.returned.take());

@@ -1,6 +1,7 @@
-//! Expressions: they may talk and call procedures, and what a condition tests is known where it holds.
+//! Transfer functions of expressions, which may communicate and call procedures. A condition splits the situation: in
+//! each branch, its outcome is known.
 
-use super::{Flow, Here};
+use super::state::{Flow, Here};
 use crate::conformance::positions::{Known, Side, join};
 use crate::program::{
     Argument, Binary, Channel, ChannelKind, ConnectEnd, Expression, ExpressionKind, Place, PlaceKind, Unary,
