@@ -1,21 +1,22 @@
 //! Collections: maps from keys to elements whose representation adapts to what is in them.
 //!
-//! `{ARRAY}` collections are [`Array`]s. Any other is a [`Store`] with two parts. Where the only index is a number, the
-//! **dense part** holds the elements of a range of keys without gaps; generated code finds them by itself. The **rest**
-//! holds all others: one sorted block if they are few, a **hash table** if they are more, and a **B+-tree** from the
-//! time when somebody asks for their order, or when they are so many that making a larger table would stop the program
-//! for long (`sorting`). Keys with texts of more than 1 KB have a tree of their own (`oversized`). So finding is
-//! logarithmic at most, and so are inserting and removing on average; memory is about twice of what the elements need
-//! at most.
+//! An `{ARRAY}` collection is an [`Array`]. Any other is a [`Store`], of several parts. Where the only index is a
+//! number, the **dense part** holds the elements of a range of keys without gaps, and generated code finds these by
+//! itself. The **rest** holds the other elements. Few of them are one sorted block, more of them a **hash table**. They
+//! become a **B+-tree** when the program first asks for their order, or when they are so many that a larger table would
+//! take too long to make (`sorting`). Keys with texts of more than 1 KB have a tree of their own (`oversized`). So
+//! finding is logarithmic at most, and so are inserting and removing on average; memory is at most about twice what the
+//! elements need.
 //!
-//! A key next to the dense part extends it, also by those that have waited in the rest; removing in the middle
-//! sends the shorter side to the rest if it is short, and else leaves a *gap*: what generated code finds by itself is
-//! then a part without one. Where a third of the keys is missing, the elements go to the rest, some with each removal.
-//! Each insertion pays for moving [`PAID`] elements into the dense part, so that no sequence of operations can make
-//! moving expensive; where many move at once, other processes run in between (`entries`).
+//! A key next to the dense part extends it, and so do keys that then follow and have waited in the rest. To remove a
+//! key in the middle sends the shorter side to the rest if that is short, and else leaves a *gap*: generated code then
+//! finds the elements of a part without gaps by itself. Where a third of the keys is missing, the elements go to the
+//! rest, some with each removal. Each insertion pays for moving [`PAID`] elements into the dense part, so that no
+//! sequence of operations can make moving expensive; where many elements move at once, other processes run in between
+//! (`entries`).
 //!
-//! Elements move when others are inserted or removed, so their addresses are used no longer than that: a `VARIABLE`
-//! parameter that may be used afterwards has the element's name (`named`).
+//! Elements move when elements are inserted or removed. A `VARIABLE` parameter that may be used afterwards is therefore
+//! not an element's address, but its name (`named`).
 //!
 //! # Safety of this module: *a collection variable*
 //! `cell` is a variable that `collection` describes: null, or what was made here for that description. Only the worker
@@ -55,8 +56,7 @@ use crate::layout::{ArrayHead, Fault, Instance, TextHead, is_empty};
 use crate::long::Caller;
 use crate::text;
 
-/// A number that looks random, the same for equal keys of a collection. Of oversized texts the beginning and the length
-/// count.
+/// A hash of a key, the same for equal keys of a collection. Of oversized texts the beginning and the length count.
 ///
 /// # Safety
 /// `collection` is a description, and `keys` are the words of a key of such a collection.
@@ -138,7 +138,7 @@ pub unsafe fn make_array(
 ///
 /// # Safety
 /// `cell` is *a collection variable*, and `key` a key of it.
-// Within its callers it would have fewer registers, and take a tenth more.
+// Inlined, it would have fewer registers, and take a tenth longer.
 #[inline(never)]
 pub unsafe fn find(by: Caller, cell: *mut *mut u8, collection: &Collection, key: *const u64) -> *mut u8 {
     // SAFETY: shape and key are this collection's, which nobody changes meanwhile.
@@ -163,7 +163,7 @@ pub unsafe fn insert(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    // SAFETY: likewise; where it is not settled there is a collection.
+    // SAFETY: it is this collection's key; where the collection is not settled it isn't null.
     unsafe {
         match try_insert(heap, cell, collection, key) {
             Err(_) if is_oversized(collection, key) => {
@@ -178,7 +178,7 @@ pub unsafe fn insert(
     }
 }
 
-/// The same where all has settled, out of the way of insertions that need no settling.
+/// The same where all elements have moved that shall. Not inlined, so that an insertion that moves none is short.
 ///
 /// # Safety
 /// As for [`insert`].
@@ -190,7 +190,7 @@ unsafe fn insert_settled(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    // SAFETY: likewise.
+    // SAFETY: it is this collection's key.
     unsafe { try_insert(heap, cell, collection, key) }
 }
 
@@ -226,7 +226,7 @@ unsafe fn insert_oversized(
     }
 }
 
-/// Whether elements have no order yet in which they could be visited.
+/// Whether the order of some elements isn't known yet.
 ///
 /// # Safety
 /// `cell` is *a collection variable*.
@@ -236,7 +236,7 @@ unsafe fn is_unordered(cell: *mut *mut u8, collection: &Collection) -> bool {
     !collection.array && unsafe { !(*cell).is_null() && (*(*cell).cast::<Store>()).is_unordered() }
 }
 
-/// Begins to bring them in order; it isn't settled then.
+/// Begins to sort them; the collection isn't settled then.
 ///
 /// # Safety
 /// `cell` is *a collection variable*, and [`is_unordered`].
@@ -245,7 +245,7 @@ unsafe fn begin_sorting(heap: &mut Heap, cell: *mut *mut u8, collection: &Collec
     unsafe { (*(*cell).cast::<Store>()).begin_sorting(heap, Shape::of(collection)) };
 }
 
-/// Whether no elements shall move.
+/// Whether the collection is settled: no elements are to be moved to another part.
 ///
 /// # Safety
 /// `cell` is *a collection variable*.
@@ -254,7 +254,7 @@ unsafe fn is_settled(cell: *mut *mut u8, collection: &Collection) -> bool {
     collection.array || unsafe { (*cell).is_null() || (*(*cell).cast::<Store>()).is_settled() }
 }
 
-/// Moves some of the elements that shall; whether that is all.
+/// Moves some of the elements that are to be moved; whether that is all.
 ///
 /// # Safety
 /// `cell` is *a collection variable*, and neither null nor an array.
@@ -263,8 +263,9 @@ unsafe fn settle(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) -
     unsafe { (*(*cell).cast::<Store>()).settle(heap, Shape::of(collection)) }
 }
 
-/// The same as [`insert`]; but where many elements shall move, an error, after which it isn't settled: it succeeds when
-/// [`settle`] has been called as often as is needed. An oversized key is an error, too: see [`insert_oversized`].
+/// The same as [`insert`], but where many elements are to be moved it is an error, and the collection isn't settled:
+/// call
+/// [`settle`] until it is, and try again. An oversized key is an error, too: see [`insert_oversized`].
 ///
 /// # Safety
 /// As for [`insert`].
@@ -436,7 +437,7 @@ pub unsafe fn containers(
 /// # Safety
 /// `cell` is *a collection variable*. Components in it are gone already.
 pub unsafe fn free(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) {
-    // SAFETY: likewise.
+    // SAFETY: nobody else uses the collection.
     unsafe { free_until(heap, cell, collection, &mut || false) };
 }
 

@@ -1,5 +1,5 @@
-//! A process fails: what is known at once is recorded, and the scheduler is called. The fault module, above, decides what
-//! follows.
+//! A process fails: what is known at once is recorded, and the scheduler is called. The fault module, above, decides
+//! what follows.
 //!
 //! # Safety of this module: *its last call*
 //! `p` is a live process that runs on `w`, the worker of this thread. It leaves after this call, and is not resumed.
@@ -57,8 +57,8 @@ pub unsafe fn fail(w: *mut Worker, failure: Failure) {
     }
 }
 
-/// The component of a process is to be ended by force, because nobody holds it. That is no error of the program's, and is
-/// not reported.
+/// The component of a process is to be ended by force, because nobody holds it. That is no error of the program's, and
+/// is not reported.
 ///
 /// # Safety
 /// It is *its last call*.

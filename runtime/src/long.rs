@@ -1,5 +1,5 @@
-//! Long calls into the runtime, such as copying a long text, are done in parts: between two parts other processes run if
-//! the time slice is over. The calling process keeps its place on the processor's stack meanwhile.
+//! Long calls into the runtime, such as copying a long text, are done in parts: between two parts other processes run
+//! if the time slice is over. The calling process keeps its place on the processor's stack meanwhile.
 //! [`Ground::let_others_run`](crate::worker::Ground) knows what the other processes may do then.
 //!
 //! They can't change what the calling process works on: no other process changes a variable that it may read or write
@@ -131,8 +131,8 @@ impl Caller {
         })
     }
 
-    /// Finds what is longer than a part by a rolling hash (Rabin and Karp), a part at a time and without memory: bytes are
-    /// compared only where the hash is that of `wanted`. Unless an input is made to collide, that takes time in
+    /// Finds what is longer than a part by a rolling hash (Rabin and Karp), a part at a time and without memory: bytes
+    /// are compared only where the hash is that of `wanted`. Unless an input is made to collide, that takes time in
     /// proportion to the length.
     fn find_long(self, all: &[u8], wanted: &[u8]) -> Option<usize> {
         let last = all.len().checked_sub(wanted.len())?;

@@ -1,13 +1,13 @@
 //! Standard output: what processes write, in the order in which they do.
 //!
-//! Each worker collects what its processes write. What is written away from home is sent there together with the process
-//! (see the parallel module), so that it comes before whatever the process does afterwards. Home hands the output to the
-//! platform, and queues what the platform doesn't take at once. A process that writes while much is queued is suspended
-//! until there is less: see [`must_wait`].
+//! Each worker collects what its processes write. What is written away from home is sent there together with the
+//! process (see the parallel module), so that it comes before whatever the process does afterwards. Home hands the
+//! output to the platform, and queues what the platform doesn't take at once. A process that writes while much is
+//! queued is suspended until there is less: see [`must_wait`].
 //!
 //! # Safety of this module: *at home*, *on its thread*
-//! *On its thread*: `w` is the worker of this thread, whose own data are touched by no other thread. *At home*: it is also
-//! the home worker, to which [`home`](crate::home::home) leads.
+//! *On its thread*: `w` is the worker of this thread, whose own data are touched by no other thread. *At home*: it is
+//! also the home worker, to which [`home`](crate::home::home) leads.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;

@@ -1,11 +1,11 @@
 //! Queues of processes, linked through the processes' own blocks. The worker's ready queue is one of them.
 //!
-//! A process stands in at most one queue, or is the waiter of at most one communication, so the one link in its block is
-//! enough.
+//! A process stands in at most one queue, or is the waiter of at most one communication, so the one link in its block
+//! is enough.
 //!
 //! # Safety of this module: *a process that stands nowhere*
-//! `p` is a live process that is in no queue and waits at no communication. Once it is in a queue, that has its link: until
-//! it is taken out, or the queue forgotten, it stays live and nobody else changes the link.
+//! `p` is a live process that is in no queue and waits at no communication. Once it is in a queue, that has its link:
+//! until it is taken out, or the queue forgotten, it stays live and nobody else changes the link.
 
 use core::ptr::null_mut;
 
@@ -62,7 +62,7 @@ impl Queue {
         self.head.is_null()
     }
 
-    /// Puts a process behind the others.
+    /// Puts a process at the end.
     ///
     /// # Safety
     /// It is *a process that stands nowhere*.
@@ -80,7 +80,7 @@ impl Queue {
         self.tail = p;
     }
 
-    /// Puts a process before the others.
+    /// Puts a process at the front.
     ///
     /// # Safety
     /// It is *a process that stands nowhere*.
@@ -98,13 +98,13 @@ impl Queue {
     pub fn pop(&mut self) -> *mut Process {
         let p = self.head;
         if !p.is_null() {
-            // SAFETY: who stands here is live.
+            // SAFETY: a process that stands here is live.
             self.head = unsafe { (*p).next };
         }
         p
     }
 
-    /// Keeps those for which `keep` holds, in their order. `keep` may put the others into another queue at once.
+    /// Keeps the processes for which `keep` holds, in their order. `keep` may put each of the rest into another queue.
     pub fn retain(&mut self, mut keep: impl FnMut(*mut Process) -> bool) {
         let mut p = core::mem::replace(self, Queue::EMPTY).head;
         while !p.is_null() {

@@ -2,8 +2,8 @@
 //! generated code itself. It grows and shrinks at both ends, each element moved a constant number of times on
 //! average, and is never much larger than its elements need.
 //!
-//! Keys in the middle may be missing: then what generated code knows is a *window*, a part without gaps, and all others
-//! are found here. While elements are added or taken it is *open*: what stands in the head is the whole range.
+//! Keys in the middle may be missing. Then generated code knows a *window*, a part without gaps, and elements outside
+//! of it are found here. While elements are added or taken the window is *open*: the head describes the whole range.
 
 use alloc::boxed::Box;
 use core::ptr::{self, null_mut};
@@ -25,7 +25,7 @@ pub struct Dense {
     gaps: Option<Box<Gapped>>,
 }
 
-/// What there is to know if keys are missing. Those at both ends never are.
+/// What is known where keys are missing. The first and the last key never are.
 struct Gapped {
     gaps: Gaps,
     /// The whole range; the window, which has at least one element, while it is open.
@@ -153,19 +153,19 @@ impl Dense {
         word
     }
 
-    /// Whether so many keys are missing that the elements had better be elsewhere.
+    /// Whether so many keys are missing that the elements shall go to the rest.
     pub fn is_thin(&self) -> bool {
         self.gaps.as_ref().is_some_and(|gapped| gapped.gaps.count() > self.len() / 3)
     }
 
-    /// What stands in the head is the whole range, until it is closed.
+    /// The head describes the whole range, until it is closed.
     pub fn open(&mut self, size: Size) {
         if self.gaps.is_some() {
             self.exchange(size);
         }
     }
 
-    /// Generated code may look again.
+    /// The head describes the window again, for generated code.
     pub fn close(&mut self, size: Size) {
         if self.gaps.is_some() {
             self.exchange(size);
@@ -179,7 +179,7 @@ impl Dense {
         self.head = CollectionHead { dense: self.of(low, size), low, length };
     }
 
-    /// The window becomes as wide as it can be; where nothing is missing any more, it is all that there is.
+    /// Makes the window as wide as it can be: the whole range if no key is missing any more.
     fn widen(&mut self, size: Size) {
         let Some(Gapped { gaps, other: (low, length) }) = self.gaps.as_deref() else { return };
         let last = low.wrapping_add(*length as i64 - 1);
@@ -263,7 +263,7 @@ impl Dense {
         element
     }
 
-    /// No key is missing at an end.
+    /// Forgets gaps at an end.
     #[inline]
     fn trim(&mut self, size: Size, end: End) {
         if let Some(gapped) = &mut self.gaps {
@@ -313,7 +313,7 @@ impl Dense {
         }
     }
 
-    /// The keys from this one on have gone.
+    /// Forgets the keys from this one on.
     fn end_before(&mut self, key: i64, size: Size) {
         if let Some(gapped) = &mut self.gaps {
             gapped.gaps.forget_from(key);

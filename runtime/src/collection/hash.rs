@@ -1,9 +1,9 @@
 //! Hash table: elements in no order, any kinds of keys, found in constant time. Open addressing by groups of eight
-//! slots, one byte for each slot telling whether it is used and seven bits of the hash.
+//! slots, with a byte for each slot: whether it is used, and seven bits of the hash.
 //!
-//! An entry is never further than [`LONGEST`] groups from where its hash says; where that cannot be kept (keys that
-//! collide on purpose) the table refuses, so that finding takes constant time whatever the keys are. Full tables grow
-//! by half, so that memory is less than twice of what the elements need.
+//! An entry is never further than [`LONGEST`] groups from where its hash says. Where that cannot be kept, because keys
+//! collide on purpose, the table refuses the key, so that finding takes constant time whatever the keys are. Full
+//! tables grow by half, so that memory is less than twice what the elements need.
 
 use core::cell::Cell;
 use core::cmp::Ordering;
@@ -34,9 +34,9 @@ struct Table {
 }
 
 const SLOTS: usize = 8;
-/// So many groups are dropped together: among many, the search for more would be longer than that otherwise.
+/// So many groups are dropped at once, because each time the search for used groups begins anew.
 const DROPPED: usize = 1 << 8;
-/// So many groups are searched at most.
+/// The most groups that are searched for a key.
 const LONGEST: usize = 32;
 
 const UNUSED: u8 = 0xFF;
@@ -80,7 +80,7 @@ impl Hash {
         Some(unsafe { self.cell(keys, slot) })
     }
 
-    /// The element with a key that was found last. A number isn't worth the question.
+    /// The element with a key if that was found last. Not for numbers, which are hashed as quickly.
     #[inline]
     fn find_again(&self, keys: Keys, key: Key) -> Option<*mut u64> {
         let last = self.head().last.get();
@@ -140,7 +140,7 @@ impl Hash {
         // SAFETY: it is a used slot of the table, and free from now on.
         let (word, is_last) = unsafe {
             keys.drop(heap, self.entry(keys, slot));
-            // Where the search for others ends in this group anyway, none can have gone past this slot.
+            // If a search ends in this group anyway, no entry can have been put further on because of this slot.
             let group = self.group(slot / SLOTS);
             let is_last = group & (group << 1) & FREE != 0;
             *self.control(slot) = if is_last { UNUSED } else { REMOVED };
@@ -409,7 +409,7 @@ mod tests {
         let mut heap = Heap::new(Memory::new(usize::MAX, None));
         // SAFETY: every key here is one number.
         let keys = unsafe { Keys::new(&[Kind::Word]) };
-        // SAFETY: as above.
+        // SAFETY: it is one word, as the kinds say.
         let key = |number: &u64| unsafe { Key::new(number) };
         let mut hash = Hash::new(&mut heap, keys, 1000).unwrap();
         let Table { groups, seed, .. } = *hash.head();

@@ -22,7 +22,7 @@ pub struct Keys<'a> {
     kinds: &'a [Kind],
 }
 
-/// Keys with longer texts are oversized. When a hash table is made anew it hashes up to 65 536 keys in one stretch.
+/// Keys with longer texts are oversized, because a hash table that grows hashes up to 65 536 keys at once.
 pub const LONGEST_HASHED: usize = 1 << 10;
 
 /// The address of a key's words. During `'a` they stay as they are, and texts among them live.
@@ -172,8 +172,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// A number that looks random, the same for equal keys. No oversized key is in a hash table, so only the beginning
-    /// of its text counts.
+    /// A hash of a key, the same for equal keys. No oversized key is in a hash table, so only the beginning of its text
+    /// counts.
     #[inline]
     pub fn hash(&self, key: Key, seed: u64) -> u64 {
         // SAFETY: a key has a word of each kind.
@@ -247,14 +247,14 @@ unsafe fn hash_word(kind: Kind, word: u64, seed: u64) -> u64 {
     }
 }
 
-/// Both halves of a product: every bit of the result depends on every bit of the word.
+/// Combines both halves of a product, so that every bit of the result depends on every bit of the word.
 #[inline]
 fn mix(word: u64) -> u64 {
     let product = u128::from(word) * 0x9E37_79B9_7F4A_7C15;
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Apart, so that hashing a number is short enough to be inlined.
+/// A function of its own, so that hashing a number is short enough to be inlined.
 #[inline(never)]
 fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     let start = mix(seed ^ bytes.len() as u64);

@@ -1,5 +1,5 @@
-//! The elements with oversized keys: one of the key's texts is longer than [`LONGEST_HASHED`]. They have a tree of their
-//! own, so that their texts are never hashed, and compared in parts between which other processes run.
+//! The elements with oversized keys: one of the key's texts is longer than [`LONGEST_HASHED`]. They have a tree of
+//! their own, so that their texts are never hashed, and compared in parts between which other processes run.
 //!
 //! A search keeps addresses of nodes while other processes run. Nothing here may move then: those may search too, which
 //! changes nothing (a tree stays a tree), but none may make or remove elements. To make or remove one itself, a process

@@ -1,5 +1,5 @@
-//! The elements of a collection outside its dense part, and how they are kept: a tree of one block while they are
-//! few, then a hash table, or a tree if their order is asked for or if they are many.
+//! The elements of a collection outside its dense part. While they are few they are a tree of one block, then a hash
+//! table, and a tree again when the program has asked for their order or when they are many.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -16,11 +16,11 @@ use crate::long::Caller;
 /// The rest of a collection.
 pub struct Rest {
     form: Form,
-    /// How a hash table becomes a tree. While others run it may be asked; whoever changes it makes it a tree before.
+    /// A hash table becomes a tree. While other processes run it may be searched; before it is changed, sorting ends.
     sorting: Option<Box<Sorting>>,
-    /// Somebody has asked for the order: there will be no hash table any more.
+    /// The program has asked for the order: there will be no hash table any more.
     is_ordered: bool,
-    /// There may be keys next to the dense part, whose elements shall move there.
+    /// There may be keys next to the dense part, whose elements are to be moved there.
     pub has_neighbours: bool,
     /// How many elements may still move to the dense part.
     pub paid: u32,
@@ -32,16 +32,16 @@ enum Form {
     Hash(Hash),
 }
 
-/// Whether what takes long is done at once, or begins only: then it goes on with [`Rest::sort_some`].
+/// Whether a table is sorted at once, or only begins to be: then it goes on with [`Rest::sort_some`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Haste {
     AtOnce,
     InParts,
 }
 
-/// More elements than that are not few.
+/// The most elements that are kept in one sorted block.
 const FEW: usize = 8;
-/// A hash table with more elements than that doesn't grow: moving them all would take milliseconds.
+/// A hash table with more elements becomes a tree instead of growing: to move them all would take milliseconds.
 const MANY: usize = 1 << 16;
 
 impl Rest {
@@ -147,7 +147,7 @@ impl Rest {
             while !self.sort_some(heap, keys) {}
         }
         match &mut self.form {
-            // SAFETY: likewise.
+            // SAFETY: a new key will hold its texts.
             Form::Tree(tree) => unsafe { tree.insert(heap, keys, key) },
             _ => None,
         }
@@ -207,7 +207,7 @@ impl Rest {
         true
     }
 
-    /// The table becomes the tree that it has been sorted into.
+    /// Replaces the table by the tree into which it has been sorted.
     fn end_sorting(&mut self, heap: &mut Heap, keys: Keys) {
         let Some(sorting) = self.sorting.take() else { return };
         if let Form::Hash(hash) = core::mem::replace(&mut self.form, Form::Tree(sorting.finish())) {
@@ -356,7 +356,7 @@ impl Rest {
         true
     }
 
-    /// A hash table that is becoming a tree stays one.
+    /// A hash table that was to become a tree stays a hash table.
     fn stop_sorting(&mut self, heap: &mut Heap, keys: Keys) {
         if let Some(sorting) = self.sorting.take() {
             sorting.finish().free(heap, keys);

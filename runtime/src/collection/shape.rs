@@ -82,7 +82,7 @@ impl Shape<'_> {
     #[inline]
     pub(super) unsafe fn of(collection: &Collection) -> Shape<'static> {
         let size = Size(if collection.element == Kind::Byte { Shift::Byte } else { Shift::Word });
-        // SAFETY: as for the shape, of which they are a part.
+        // SAFETY: as a part of the shape they are passed along with it only.
         let keys = unsafe { Keys::new(collection.keys.get()) };
         Shape { keys, element: collection.element, size }
     }

@@ -1,5 +1,5 @@
-//! A hash table becomes a tree, a part after the other: its entries are sorted in runs, and these are merged into the
-//! tree. Until that is done the table is as it was, and may be searched.
+//! Turns a hash table into a tree, in small steps: its entries are sorted in runs, and these are merged into the tree.
+//! Until that is done the table is as it was, and may be searched.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -10,16 +10,15 @@ use super::keys::{Key, Keys};
 use super::tree::Tree;
 use crate::heap::Heap;
 
-/// The way of a hash table to a tree.
+/// A hash table that is being sorted.
 pub struct Sorting {
     /// Those of the table, which stay where they are: see [`Sorting::new`].
     entries: Vec<(Key<'static>, *mut u64)>,
-    /// So many of them are in sorted runs.
+    /// How many of them are in sorted runs.
     sorted: usize,
-    /// What is left of the runs; as soon as all are sorted, a heap: each begins with a smaller key than the two behind
-    /// it.
+    /// What is left of the runs. As soon as all entries are in runs, this is a heap by the first key of each.
     runs: Vec<Range<usize>>,
-    /// Those that have been merged.
+    /// The entries that have been merged.
     tree: Tree,
 }
 
@@ -97,7 +96,7 @@ impl Sorting {
         }
     }
 
-    /// A run may begin with a greater key than those behind it.
+    /// Restores the heap where a run may begin with a greater key than the two behind it.
     fn sink(&mut self, keys: Keys, mut index: usize) {
         loop {
             let mut least = index;

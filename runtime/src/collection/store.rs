@@ -21,9 +21,9 @@ pub struct Store {
     oversized: Oversized,
 }
 
-/// For so many moves each insertion pays.
+/// How many moves to the dense part each insertion pays for.
 pub const PAID: u32 = 2;
-/// So many elements are moved at once, at most.
+/// The most elements that are moved at once.
 const AT_ONCE: usize = 64;
 
 impl Store {
@@ -118,8 +118,8 @@ impl Store {
         !self.oversized.is_empty()
     }
 
-    /// [`Store::insert`] for an oversized key. While other processes run between parts of it, no reference to the heap is
-    /// held.
+    /// The same as [`Store::insert`] for an oversized key. While other processes run between parts of it, no reference
+    /// to the heap is held.
     ///
     /// # Safety
     /// *Searched in parts:* `store` and `heap` are live, and belong to the worker that calls. Other processes that run
@@ -205,13 +205,13 @@ impl Store {
         Some(inserted.cell.cast())
     }
 
-    /// Whether no elements shall move, neither to the dense part nor to where they are in order.
+    /// Whether no elements are to be moved, neither to the dense part nor into a tree.
     #[inline]
     pub fn is_settled(&self) -> bool {
         !self.rest.has_neighbours && !self.rest.is_sorting()
     }
 
-    /// Moves some that shall; whether that is all.
+    /// Moves some elements that are to be moved; whether that is all.
     pub fn settle(&mut self, heap: &mut Heap, shape: Shape) -> bool {
         if self.rest.is_sorting() {
             self.rest.sort_some(heap, shape.keys);
@@ -251,8 +251,8 @@ impl Store {
         }
     }
 
-    /// If the few elements of the rest have a longer range without gaps than the dense part, that becomes the dense
-    /// part. Where there is no memory, it stops half-way.
+    /// If the few elements of the rest have a longer range without gaps than the dense part, that range becomes the
+    /// dense part. Without memory it stops half-way.
     #[cold]
     fn restart(&mut self, heap: &mut Heap, shape: Shape) {
         let (low, length) = self.rest.longest_range(shape.keys);
@@ -304,7 +304,7 @@ impl Store {
             // SAFETY: the key is still there.
             heap.beyond_the_limit(|heap| unsafe { self.retreat(heap, shape, end) }.then_some(()));
         }
-        // SAFETY: likewise; it is the one at that end now.
+        // SAFETY: the key is the one at that end now.
         Some(unsafe { self.dense.take(heap, shape.size, end) })
     }
 
@@ -345,13 +345,13 @@ impl Store {
         self.rest.is_unordered()
     }
 
-    /// Begins to bring them in order: see [`Store::settle`].
+    /// Begins to sort them: see [`Store::settle`].
     pub fn begin_sorting(&mut self, heap: &mut Heap, shape: Shape) {
         self.rest.begin_sorting(heap, shape.keys);
     }
 
-    /// Sets `to` to the smallest key above `after`, or of all, and answers its element. While other processes run between
-    /// parts of long texts, no reference to the heap is held.
+    /// Sets `to` to the smallest key above `after`, or of all, and answers its element. While other processes run
+    /// between parts of long texts, no reference to the heap is held.
     ///
     /// # Safety
     /// *Searched in parts*: see [`Store::insert_oversized`]. The words at `to` are a key that holds its texts.

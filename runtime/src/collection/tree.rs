@@ -1,9 +1,9 @@
 //! B+-tree: elements in the order of their keys, any kinds of keys. Finding, inserting and removing take logarithmic
-//! time, memory is about twice of what the elements need in the worst case, and little more than needed if they come in
+//! time. Memory is about twice what the elements need in the worst case, and little more than they need if they come in
 //! order. A tree of a few elements is one small sorted block.
 //!
-//! Two neighbours with less entries than fit into one node are joined as soon as one of them gets smaller, and nothing
-//! is ever moved between neighbours otherwise: that suffices for the promise.
+//! Two neighbours whose entries fit into one node are joined as soon as one of them gets smaller. Nothing else is ever
+//! moved between neighbours: that suffices to keep within this memory.
 //!
 //! A key in a leaf holds its texts, and so does a separator in an inner node, so each can go before the other.
 
@@ -58,8 +58,8 @@ impl Tree {
         self.find_in_parts(Caller::HASTY, keys, key)
     }
 
-    /// The same; others may run between parts of long texts, here and below. They don't change the tree, but may look
-    /// at it.
+    /// The same; other processes may run between parts of long texts, here and below. They may search the tree, but
+    /// don't change it.
     #[inline]
     pub fn find_in_parts(&self, by: Caller, keys: Keys, key: Key) -> Option<*mut u64> {
         let mut node = self.root;
@@ -140,8 +140,8 @@ impl Tree {
         let keys = shape.keys;
         self.last.set(None);
         let (mut path, node) = self.descend_to_last(keys);
-        // SAFETY: the leaf's entries go, then itself, and the nodes above it as far as it was their only child. The next
-        // node above loses its last child, and the separator before that.
+        // SAFETY: the leaf's entries go, then itself, and the nodes above it as far as it was their only child. The
+        // next node above loses its last child, and the separator before that.
         unsafe {
             for index in 0..node.count() {
                 keys.drop(heap, node.words(keys, index));
