@@ -1,25 +1,28 @@
 //! Collections: maps from keys to elements whose representation adapts to what is in them.
 //!
-//! `{ARRAY}` collections are [`Array`]s. Any other is a [`Store`] with two parts. Where the only index is a number, the
-//! **dense part** holds the elements of a range of keys without gaps; generated code finds them by itself. The **rest**
-//! holds all others: one sorted block if they are few, a **hash table** if they are more, and a **B+-tree** from the
-//! time when somebody asks for their order, or when they are so many that making a larger table would stop the program
-//! for long (`sorting`). Keys with texts of more than 1 KB have a tree of their own (`oversized`). So finding is
-//! logarithmic at most, and so are inserting and removing on average; memory is about twice of what the elements need
-//! at most.
+//! An `{ARRAY}` collection is an [`Array`]. Any other is a [`Store`], of several parts. Where the only index is a
+//! number, the **dense part** holds the elements of a range of keys without gaps, and generated code finds these by
+//! itself. The **rest** holds the other elements. Few of them are one sorted block, more of them a **hash table**. They
+//! become a **B+-tree** when the program first asks for their order, or when they are so many that a larger table would
+//! take too long to make (`sorting`). Keys with texts of more than 1 KB have a tree of their own (`oversized`). So
+//! finding is logarithmic at most, and so are inserting and removing on average; memory is at most about twice what the
+//! elements need.
 //!
-//! A key next to the dense part extends it, also by those that have waited in the rest; removing in the middle
-//! sends the shorter side to the rest if it is short, and else leaves a *gap*: what generated code finds by itself is
-//! then a part without one. Where a third of the keys is missing, the elements go to the rest, some with each removal.
-//! Each insertion pays for moving [`PAID`] elements into the dense part, so that no sequence of operations can make
-//! moving expensive; where many move at once, others run in between (`entries`).
+//! A key next to the dense part extends it, and so do keys that then follow and have waited in the rest. To remove a
+//! key in the middle sends the shorter side to the rest if that is short, and else leaves a *gap*: generated code then
+//! finds the elements of a part without gaps by itself. Where a third of the keys is missing, the elements go to the
+//! rest, some with each removal. Each insertion pays for moving [`PAID`] elements into the dense part, so that no
+//! sequence of operations can make moving expensive; where many elements move at once, other processes run in between
+//! (`entries`).
 //!
-//! # Why this is sound
-//! A collection variable is null or holds what was made here for its descriptor, which is always passed along; a
-//! collection is used by one worker at a time, with that worker's heap. Elements move when others are inserted or
-//! removed, so nobody keeps their addresses any longer than that: a `VARIABLE` parameter that may be used afterwards
-//! has the element's name (`named`).
-#![allow(unsafe_op_in_unsafe_fn)]
+//! Elements move when elements are inserted or removed. A `VARIABLE` parameter that may be used afterwards is therefore
+//! not an element's address, but its name (`named`).
+//!
+//! # Safety of this module: *a collection variable*
+//! `cell` is a variable that `collection` describes: null, or what was made here for that description. Only the worker
+//! that calls uses it during the call, and `heap` is that worker's. Keys are one word for each index, those of texts
+//! null or live texts. Functions with a [`Caller`] let other processes run, which may look at the collection, but not
+//! change it; the caller holds no reference to the heap.
 
 mod array;
 mod dense;
@@ -53,13 +56,13 @@ use crate::layout::{ArrayHead, Fault, Instance, TextHead, is_empty};
 use crate::long::Caller;
 use crate::text;
 
-/// A number that looks random, the same for equal keys of a collection. Of oversized texts the beginning and the length
-/// count.
+/// A hash of a key, the same for equal keys of a collection. Of oversized texts the beginning and the length count.
 ///
 /// # Safety
-/// `keys` are the words of a key of that collection.
+/// `collection` is a description, and `keys` are the words of a key of such a collection.
 pub unsafe fn hash_of_keys(collection: *const Collection, keys: *const u64, seed: u64) -> u64 {
-    Keys::new((*collection).keys.get()).hash(keys, seed)
+    // SAFETY: it is a key of these kinds.
+    unsafe { Keys::new((*collection).keys.get()).hash(Key::new(keys), seed) }
 }
 
 /// What a collection variable holds.
@@ -69,13 +72,20 @@ enum Content {
     Store(*mut Store),
 }
 
+/// What a collection variable holds.
+///
+/// # Safety
+/// It is *a collection variable*, whose shape is `shape`.
 #[inline]
 unsafe fn content(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> Content {
-    let head = *cell;
+    // SAFETY: it is a variable.
+    let head = unsafe { *cell };
     if head.is_null() {
         Content::None
     } else if collection.array {
-        Content::Array(Array::new(head.cast::<ArrayHead>(), shape.keys.width(), shape.size))
+        // SAFETY: it was made for that description.
+        let array = unsafe { Array::new(head.cast::<ArrayHead>(), shape.keys.width(), shape.size) };
+        Content::Array(array)
     } else {
         Content::Store(head.cast())
     }
@@ -84,10 +94,11 @@ unsafe fn content(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> 
 /// A key as messages show it: `17, "x"`.
 ///
 /// # Safety
-/// Keys are one word for each index, texts live.
+/// `keys` are one word for each index, those of texts null or live texts.
 pub unsafe fn shown(collection: &Collection, keys: &[u64]) -> String {
     let keys = collection.keys.get().iter().zip(keys).map(|(kind, &key)| match kind {
-        Kind::Text => shown_text(text::bytes(key as *const TextHead)),
+        // SAFETY: it is a live text or null.
+        Kind::Text => shown_text(unsafe { text::bytes(key as *const TextHead) }),
         Kind::Byte if collection.boolean_keys => String::from(if key != 0 { "TRUE" } else { "FALSE" }),
         Kind::Byte => format!("{:?}", key as u8 as char),
         _ => format!("{}", key as i64),
@@ -106,60 +117,71 @@ fn shown_text(bytes: &[u8]) -> String {
 /// Makes an `{ARRAY}` collection.
 ///
 /// # Safety
-/// As the module says, here and below: `cell` is a collection variable described by `collection`, and keys are one word
-/// for each index, texts live.
+/// `cell` is *a collection variable*.
 pub unsafe fn make_array(
     heap: &mut Heap,
     cell: *mut *mut u8,
     collection: &Collection,
     sizes: &[i64],
 ) -> Result<(), Fault> {
-    if !(*cell).is_null() {
-        return Err(Fault::FullContainer);
+    // SAFETY: the variable is such a collection's.
+    unsafe {
+        if !(*cell).is_null() {
+            return Err(Fault::FullContainer);
+        }
+        *cell = Array::make(heap, sizes, Shape::of(collection).size)?.cast();
     }
-    *cell = Array::make(heap, sizes, Shape::of(collection).size)?.cast();
     Ok(())
 }
 
-/// The element with a key, or null. Others may run between parts of long texts, here and below.
+/// The element with a key, or null. Other processes may run between parts of long texts.
 ///
 /// # Safety
-/// See [`make_array`]; `heap` is that of the worker that calls, and no reference to it is held.
-// Within its callers it would have fewer registers, and take a tenth more.
+/// `cell` is *a collection variable*, and `key` a key of it.
+// Inlined, it would have fewer registers, and take a tenth longer.
 #[inline(never)]
 pub unsafe fn find(by: Caller, cell: *mut *mut u8, collection: &Collection, key: *const u64) -> *mut u8 {
-    let shape = Shape::of(collection);
-    match content(cell, collection, shape) {
-        Content::None => None,
-        Content::Array(array) => array.find(key),
-        Content::Store(store) => (*store).find(by, shape, key),
-    }
-    .unwrap_or(null_mut())
+    // SAFETY: shape and key are this collection's, which nobody changes meanwhile.
+    let found = unsafe {
+        let (shape, key) = (Shape::of(collection), Key::new(key));
+        match content(cell, collection, shape) {
+            Content::None => None,
+            Content::Array(array) => array.find(key),
+            Content::Store(store) => (*store).find(by, shape, key),
+        }
+    };
+    found.unwrap_or(null_mut())
 }
 
 /// The element with a key, made with zero if it was not there.
 ///
 /// # Safety
-/// See [`make_array`].
+/// `cell` is *a collection variable*, and `key` a key of it.
 pub unsafe fn insert(
     heap: &mut Heap,
     cell: *mut *mut u8,
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    match try_insert(heap, cell, collection, key) {
-        Err(_) if is_oversized(collection, key) => {
-            insert_oversized(Caller::HASTY, heap, cell, collection, key)
+    // SAFETY: it is this collection's key; where the collection is not settled it isn't null.
+    unsafe {
+        match try_insert(heap, cell, collection, key) {
+            Err(_) if is_oversized(collection, key) => {
+                insert_oversized(Caller::HASTY, heap, cell, collection, key)
+            }
+            Err(_) if !is_settled(cell, collection) => {
+                while !settle(heap, cell, collection) {}
+                insert_settled(heap, cell, collection, key)
+            }
+            done => done,
         }
-        Err(_) if !is_settled(cell, collection) => {
-            while !settle(heap, cell, collection) {}
-            insert_settled(heap, cell, collection, key)
-        }
-        done => done,
     }
 }
 
-/// The same where all has settled, out of the way of those that have no need of that.
+/// The same where all elements have moved that shall. Not inlined, so that an insertion that moves none is short.
+///
+/// # Safety
+/// As for [`insert`].
 #[cold]
 #[inline(never)]
 unsafe fn insert_settled(
@@ -168,15 +190,23 @@ unsafe fn insert_settled(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    try_insert(heap, cell, collection, key)
+    // SAFETY: it is this collection's key.
+    unsafe { try_insert(heap, cell, collection, key) }
 }
 
 /// Whether a key is oversized.
+///
+/// # Safety
+/// `key` is the key of a collection so described.
 unsafe fn is_oversized(collection: &Collection, key: *const u64) -> bool {
-    !collection.array && Shape::of(collection).keys.is_oversized(key)
+    // SAFETY: the key is of that shape.
+    !collection.array && unsafe { Shape::of(collection).keys.is_oversized(Key::new(key)) }
 }
 
 /// The same as [`insert`] for an oversized key, after [`try_insert`].
+///
+/// # Safety
+/// As for [`insert`].
 #[cold]
 #[inline(never)]
 unsafe fn insert_oversized(
@@ -186,36 +216,59 @@ unsafe fn insert_oversized(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    if (*cell).is_null() {
-        return Err(Fault::OutOfMemory);
+    // SAFETY: shape and key are this collection's, which nobody else changes.
+    unsafe {
+        if (*cell).is_null() {
+            return Err(Fault::OutOfMemory);
+        }
+        let (shape, key) = (Shape::of(collection), Key::new(key));
+        Store::insert_oversized((*cell).cast(), by, heap, shape, key).ok_or(Fault::OutOfMemory)
     }
-    let inserted = Store::insert_oversized((*cell).cast(), by, heap, Shape::of(collection), key);
-    inserted.ok_or(Fault::OutOfMemory)
 }
 
-/// Whether elements have no order yet in which they could be visited.
+/// Whether the order of some elements isn't known yet.
+///
+/// # Safety
+/// `cell` is *a collection variable*.
 #[inline]
 unsafe fn is_unordered(cell: *mut *mut u8, collection: &Collection) -> bool {
-    !collection.array && !(*cell).is_null() && (*(*cell).cast::<Store>()).is_unordered()
+    // SAFETY: what is no array is null or a store.
+    !collection.array && unsafe { !(*cell).is_null() && (*(*cell).cast::<Store>()).is_unordered() }
 }
 
-/// Begins to bring them in order; it isn't settled then.
+/// Begins to sort them; the collection isn't settled then.
+///
+/// # Safety
+/// `cell` is *a collection variable*, and [`is_unordered`].
 unsafe fn begin_sorting(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) {
-    (*(*cell).cast::<Store>()).begin_sorting(heap, Shape::of(collection));
+    // SAFETY: it is a store of that shape.
+    unsafe { (*(*cell).cast::<Store>()).begin_sorting(heap, Shape::of(collection)) };
 }
 
-/// Whether no elements shall move.
+/// Whether the collection is settled: no elements are to be moved to another part.
+///
+/// # Safety
+/// `cell` is *a collection variable*.
 unsafe fn is_settled(cell: *mut *mut u8, collection: &Collection) -> bool {
-    collection.array || (*cell).is_null() || (*(*cell).cast::<Store>()).is_settled()
+    // SAFETY: what is no array is null or a store.
+    collection.array || unsafe { (*cell).is_null() || (*(*cell).cast::<Store>()).is_settled() }
 }
 
-/// Moves some of the elements that shall; whether that is all. The collection is not empty.
+/// Moves some of the elements that are to be moved; whether that is all.
+///
+/// # Safety
+/// `cell` is *a collection variable*, and neither null nor an array.
 unsafe fn settle(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) -> bool {
-    (*(*cell).cast::<Store>()).settle(heap, Shape::of(collection))
+    // SAFETY: it is a store of that shape.
+    unsafe { (*(*cell).cast::<Store>()).settle(heap, Shape::of(collection)) }
 }
 
-/// The same as [`insert`]; but where many elements shall move, an error, after which it isn't settled: it succeeds when
-/// [`settle`] has been called as often as is needed. An oversized key is an error, too: see [`insert_oversized`].
+/// The same as [`insert`], but where many elements are to be moved it is an error, and the collection isn't settled:
+/// call
+/// [`settle`] until it is, and try again. An oversized key is an error, too: see [`insert_oversized`].
+///
+/// # Safety
+/// As for [`insert`].
 #[inline]
 unsafe fn try_insert(
     heap: &mut Heap,
@@ -223,23 +276,26 @@ unsafe fn try_insert(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    let shape = Shape::of(collection);
-    if collection.array {
-        let Content::Array(array) = content(cell, collection, shape) else {
-            return Err(Fault::IndexOutOfBounds);
-        };
-        return array.find(key).ok_or(Fault::IndexOutOfBounds);
+    // SAFETY: shape and key are this collection's; what is no array is a store, as soon as it isn't null.
+    unsafe {
+        let (shape, key) = (Shape::of(collection), Key::new(key));
+        if collection.array {
+            let Content::Array(array) = content(cell, collection, shape) else {
+                return Err(Fault::IndexOutOfBounds);
+            };
+            return array.find(key).ok_or(Fault::IndexOutOfBounds);
+        }
+        if (*cell).is_null() {
+            *cell = Store::make(heap).ok_or(Fault::OutOfMemory)?.cast();
+        }
+        (*(*cell).cast::<Store>()).insert(heap, shape, key).ok_or(Fault::OutOfMemory)
     }
-    if (*cell).is_null() {
-        *cell = Store::make(heap).ok_or(Fault::OutOfMemory)?.cast();
-    }
-    (*(*cell).cast::<Store>()).insert(heap, shape, key).ok_or(Fault::OutOfMemory)
 }
 
 /// Removes the element with a key; answers whether it was there. What was an element of an array is zero again.
 ///
 /// # Safety
-/// See [`make_array`]. A component in it is gone already.
+/// `cell` is *a collection variable*, and `key` a key of it. A component in the element is gone already.
 pub unsafe fn remove(
     by: Caller,
     heap: *mut Heap,
@@ -247,31 +303,33 @@ pub unsafe fn remove(
     collection: &Collection,
     key: *const u64,
 ) -> bool {
-    let shape = Shape::of(collection);
-    let removed = match content(cell, collection, shape) {
-        Content::None => None,
-        Content::Array(array) => array.find(key).map(|element| {
-            let word = dense::read(element, shape.size);
-            dense::write(element, shape.size, 0);
-            word
-        }),
-        Content::Store(store) if (*store).has_oversized() => {
-            Store::remove_among_oversized(store, by, heap, shape, key)
+    // SAFETY: shape and key are this collection's, which nobody else changes; the word is no element's any more.
+    unsafe {
+        let (shape, key) = (Shape::of(collection), Key::new(key));
+        let removed = match content(cell, collection, shape) {
+            Content::None => None,
+            Content::Array(array) => array.find(key).map(|element| {
+                let word = shape.size.read(element);
+                shape.size.write(element, 0);
+                word
+            }),
+            Content::Store(store) if (*store).has_oversized() => {
+                Store::remove_among_oversized(store, by, heap, shape, key)
+            }
+            Content::Store(store) => (*store).remove(&mut *heap, shape, key),
+        };
+        if let Some(word) = removed {
+            shape.drop_word(&mut *heap, word);
         }
-        Content::Store(store) => (*store).remove(&mut *heap, shape, key),
-    };
-    if let Some(word) = removed {
-        shape.drop_word(&mut *heap, word);
+        removed.is_some()
     }
-    removed.is_some()
 }
 
 /// Sets `key` to the smallest key, or to the smallest one above it; answers its element, or null if there is none.
-/// Elements of kind Component where there is none are passed over. The texts of `key` are held by it, before and
-/// afterwards.
+/// Elements of kind Component where there is none are passed over.
 ///
 /// # Safety
-/// See [`make_array`].
+/// `cell` is *a collection variable*, and `key` a key of it that holds its texts, before and afterwards.
 pub unsafe fn next(
     by: Caller,
     heap: *mut Heap,
@@ -280,19 +338,23 @@ pub unsafe fn next(
     key: *mut u64,
     from: From,
 ) -> *mut u8 {
-    let shape = Shape::of(collection);
     let mut from = from;
     loop {
-        let after = (from == From::Key).then_some(key as Key);
-        let element = match content(cell, collection, shape) {
-            Content::None => None,
-            Content::Array(array) => next_in_array(array, after, key),
-            Content::Store(store) => Store::next(store, by, heap, shape, after, key),
-        };
-        match element {
-            Some(element) if shape.element == Kind::Component && !is_there(element) => from = From::Key,
-            Some(element) => return element,
-            None => return null_mut(),
+        // SAFETY: shape and key are this collection's, which nobody changes meanwhile. The key changes at last, when
+        // the old one isn't needed any more.
+        unsafe {
+            let shape = Shape::of(collection);
+            let after = (from == From::Key).then(|| Key::new(key));
+            let element = match content(cell, collection, shape) {
+                Content::None => None,
+                Content::Array(array) => next_in_array(array, after, key),
+                Content::Store(store) => Store::next(store, by, heap, shape, after, key),
+            };
+            match element {
+                Some(element) if shape.element == Kind::Component && !is_there(element) => from = From::Key,
+                Some(element) => return element,
+                None => return null_mut(),
+            }
         }
     }
 }
@@ -306,33 +368,46 @@ pub enum From {
     Key,
 }
 
+/// The same for an array.
+///
+/// # Safety
+/// The words of a key may be written to `key`.
 unsafe fn next_in_array(array: Array, after: Option<Key>, key: *mut u64) -> Option<*mut u8> {
     let index = array.after(after);
     if index >= array.count() {
         return None;
     }
-    array.key_at(index, key);
+    // SAFETY: there is a word for each dimension.
+    unsafe { array.key_at(index, key) };
     Some(array.at(index))
 }
 
+/// Whether an element is a component.
+///
+/// # Safety
+/// It is an element of kind Component.
 unsafe fn is_there(element: *mut u8) -> bool {
-    !is_empty(*element.cast::<*mut Instance>())
+    // SAFETY: it is null or the address of an instance, whose block is there until the element is empty.
+    unsafe { !is_empty(*element.cast::<*mut Instance>()) }
 }
 
 /// Shows every key and its element, in the order of the keys, until told to stop.
 ///
 /// # Safety
-/// See [`make_array`]; the collection is not changed meanwhile.
+/// `cell` is *a collection variable*, and `show` doesn't change it.
 pub unsafe fn visit<B>(
     cell: *mut *mut u8,
     collection: &Collection,
     show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
 ) -> ControlFlow<B> {
-    let shape = Shape::of(collection);
-    match content(cell, collection, shape) {
-        Content::None => ControlFlow::Continue(()),
-        Content::Array(array) => array.visit(show),
-        Content::Store(store) => (*store).visit(shape, show),
+    // SAFETY: the shape is this collection's.
+    unsafe {
+        let shape = Shape::of(collection);
+        match content(cell, collection, shape) {
+            Content::None => ControlFlow::Continue(()),
+            Content::Array(array) => array.visit(show),
+            Content::Store(store) => (*store).visit(shape, show),
+        }
     }
 }
 
@@ -340,48 +415,55 @@ pub unsafe fn visit<B>(
 /// many.
 ///
 /// # Safety
-/// See [`visit`].
+/// As for [`visit`].
 pub unsafe fn containers(
     cell: *mut *mut u8,
     collection: &Collection,
     show: &mut dyn FnMut(*mut *mut Instance, usize),
 ) {
-    let shape = Shape::of(collection);
-    match content(cell, collection, shape) {
-        Content::None => {}
-        Content::Array(array) => show(array.at(0).cast(), array.count()),
-        Content::Store(store) => (*store).ranges(shape, &mut |first, count| show(first.cast(), count)),
+    // SAFETY: the shape is this collection's.
+    unsafe {
+        let shape = Shape::of(collection);
+        match content(cell, collection, shape) {
+            Content::None => {}
+            Content::Array(array) => show(array.at(0).cast(), array.count()),
+            Content::Store(store) => (*store).ranges(shape, &mut |first, count| show(first.cast(), count)),
+        }
     }
 }
 
 /// Frees a collection with all that it holds, and clears its variable.
 ///
 /// # Safety
-/// See [`make_array`]. Components in it are gone already.
+/// `cell` is *a collection variable*. Components in it are gone already.
 pub unsafe fn free(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) {
-    free_until(heap, cell, collection, &mut || false);
+    // SAFETY: nobody else uses the collection.
+    unsafe { free_until(heap, cell, collection, &mut || false) };
 }
 
 /// The same, but only until it is enough, which is asked now and then; whether all is done. What is left is a
 /// collection with fewer elements.
 ///
 /// # Safety
-/// See [`free`].
+/// As for [`free`].
 pub unsafe fn free_until(
     heap: &mut Heap,
     cell: *mut *mut u8,
     collection: &Collection,
     is_enough: &mut dyn FnMut() -> bool,
 ) -> bool {
-    let shape = Shape::of(collection);
-    let is_done = match content(cell, collection, shape) {
-        Content::None => true,
-        Content::Array(array) => array.free_until(heap, shape, cell, is_enough),
-        // By its own address, with which it was made: the heap looks in front of it.
-        Content::Store(_) => Store::free_until((*cell).cast(), heap, shape, is_enough),
-    };
-    if is_done {
-        *cell = null_mut();
+    // SAFETY: the shape is this collection's, which nobody else uses.
+    unsafe {
+        let shape = Shape::of(collection);
+        let is_done = match content(cell, collection, shape) {
+            Content::None => true,
+            Content::Array(array) => array.free_until(heap, shape, cell, is_enough),
+            // By its own address, with which it was made: the heap looks in front of it.
+            Content::Store(_) => Store::free_until((*cell).cast(), heap, shape, is_enough),
+        };
+        if is_done {
+            *cell = null_mut();
+        }
+        is_done
     }
-    is_done
 }

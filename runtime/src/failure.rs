@@ -1,9 +1,8 @@
-//! A process fails: what is known at once is recorded, and the scheduler is called. What follows from it is decided
-//! above, by the fault module.
+//! A process fails: what is known at once is recorded, and the scheduler is called. The fault module, above, decides
+//! what follows.
 //!
-//! # Why this is sound
-//! A record belongs to the worker on which the process runs, and is made by that worker's thread.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! # Safety of this module: *its last call*
+//! `p` is a live process that runs on `w`, the worker of this thread. It leaves after this call, and is not resumed.
 
 use crate::layout::{FAILED, Fault, Process, Worker};
 use crate::worker::{Failure, Sort, ground, want_attention};
@@ -39,54 +38,68 @@ impl Fault {
 /// A process has failed.
 ///
 /// # Safety
-/// `p` runs on `w`, the worker of this thread, and leaves after this call: it is not resumed.
+/// It is *its last call*.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, location: u32) {
-    fail(w, Failure::of(p, Fault::of_number(fault), location));
+    // SAFETY: it is *its last call*.
+    unsafe { fail(w, Failure::of(p, Fault::of_number(fault), location)) };
 }
 
-/// A process has failed.
+/// A process has failed, in a way that may be described further.
 ///
 /// # Safety
-/// As for [`ds_fail`].
+/// It is *its last call*, that of the process of the failure.
 pub unsafe fn fail(w: *mut Worker, failure: Failure) {
-    (*failure.process).status = FAILED;
-    record(w, failure);
+    // SAFETY: the process is live, and so is its component.
+    unsafe {
+        (*failure.process).status = FAILED;
+        record(w, failure);
+    }
 }
 
-/// The component of a process, which nobody holds, is to be ended by force: no error of the program's, so that nobody
-/// hears of it.
+/// The component of a process is to be ended by force, because nobody holds it. That is no error of the program's, and
+/// is not reported.
 ///
 /// # Safety
-/// As for [`ds_fail`].
+/// It is *its last call*.
 pub unsafe fn abandon(w: *mut Worker, p: *mut Process) {
-    fail(w, Failure { sort: Sort::Abandoned, ..Failure::of(p, Fault::ProtocolViolation, u32::MAX) });
+    // SAFETY: it is *its last call*.
+    unsafe {
+        fail(w, Failure { sort: Sort::Abandoned, ..Failure::of(p, Fault::ProtocolViolation, u32::MAX) })
+    };
 }
 
-/// A service whose client is lost ends where it is: no error either.
+/// A service whose client is lost ends where it is. That is no error either.
 ///
 /// # Safety
-/// As for [`ds_fail`].
+/// It is *its last call*.
 pub unsafe fn stop(w: *mut Worker, p: *mut Process) {
-    fail(w, Failure { sort: Sort::Stopped, ..Failure::of(p, Fault::ProtocolViolation, u32::MAX) });
+    // SAFETY: it is *its last call*.
+    unsafe { fail(w, Failure { sort: Sort::Stopped, ..Failure::of(p, Fault::ProtocolViolation, u32::MAX) }) };
 }
 
 /// The scheduler shall see to a failure.
 ///
 /// # Safety
-/// `w` is the worker of this thread; process and instance are alive, or null.
+/// `w` is the worker of this thread; the process and the instance of the failure are live, or null.
 pub unsafe fn record(w: *mut Worker, failure: Failure) {
-    (*ground(w)).failures.push(failure);
-    want_attention(w);
+    // SAFETY: the records of a worker are its thread's.
+    unsafe {
+        (*ground(w)).failures.push(failure);
+        want_attention(w);
+    }
 }
 
 /// `HALT`
 ///
 /// # Safety
-/// As for [`ds_fail`].
+/// It is *its last call*.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_halt(w: *mut Worker, p: *mut Process, status: i64) {
-    (*p).status = FAILED;
-    (*ground(w)).halted = Some(status);
-    want_attention(w);
+    // SAFETY: the process is live, and the records of a worker are its thread's.
+    unsafe {
+        (*p).status = FAILED;
+        (*ground(w)).halted = Some(status);
+        want_attention(w);
+    }
 }

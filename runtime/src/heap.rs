@@ -1,47 +1,39 @@
-//! Where every block of a program comes from: processes, components, frames, texts, collections.
+//! The allocator for all that a program uses: processes, components, frames, texts, collections.
 //!
-//! Each worker has a [`Heap`] of its own, and all of them share one [`Memory`]. A small block has no header: who
-//! frees it knows its size, and may do so on any worker. Blocks of one size that gather on a worker which only frees
-//! go in batches to the shared memory, and from there to the workers that only allocate, so that a producer and its
-//! consumer never need more than what is alive and a few batches. Nothing on the usual path is atomic.
+//! Each worker has a [`Heap`] of its own, with a free list for each size, and all heaps share one [`Memory`]. A small
+//! block has no header: its size is given again when it is freed, which any worker may do. Where a worker frees more
+//! blocks of a size than it allocates, they go in batches to the shared memory, and from there to other workers, so
+//! that a producer and its consumer never need more than what is alive and a few batches. Nothing on the usual path is
+//! atomic.
 //!
-//! The limit counts bytes in use, not bytes got from the platform; each worker takes its part of it in steps of
+//! The limit counts bytes in use, not bytes got from the platform. Each worker takes its part of it in steps of
 //! [`CREDIT`], so it is kept to within two of those for each worker.
 //!
 //! # Why this is sound
-//! A block is either in use, and then nobody here touches it, or it stands in exactly one list, which belongs to one
+//! A block is either in use, and then it is not touched here, or it stands in exactly one list, which belongs to one
 //! worker or is under a lock. Lists run through the free blocks themselves, which are large enough (16 bytes) and
-//! aligned (8). Chunks live until all their blocks are free and a sweep has found that out ([`sweep`]), or until the
+//! aligned (8). Chunks live until all their blocks are free and a sweep has found that out ([`surplus`]), or until the
 //! last heap and the last user of [`Memory`] are gone.
 
+mod block;
 mod large;
 pub mod late;
 mod memory;
+mod surplus;
 mod sweep;
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use core::ptr::{self, null_mut};
 
-use self::large::Content;
+use self::block::{
+    BATCH, CLASSES, Content, FIRST_CHUNK, LARGEST_CHUNK, LEAST, STEP, batch_bytes, class_of, size_of_class,
+};
 use self::memory::{Chunk, Free};
 use self::sweep::Sweep;
 
-pub use self::memory::Memory;
-
-/// Blocks up to this many bytes are carved from chunks; larger ones are got one by one.
-pub const SMALL: usize = if cfg!(feature = "exact-memory") { 0 } else { 1024 };
-/// Small blocks are of this multiple of bytes, and all are aligned so.
-const STEP: usize = 8;
-const CLASSES: usize = SMALL / STEP + 1;
-/// A free block holds two links.
-const LEAST: usize = 2 * STEP;
-/// Free blocks of one size go to the shared memory when there are so many bytes of them.
-const BATCH: usize = 8 << 10;
-/// A worker's step in taking from, and giving back to, what all may use.
-pub const CREDIT: isize = 64 << 10;
-const FIRST_CHUNK: usize = 32 << 10;
-const LARGEST_CHUNK: usize = 1 << 20;
+pub use self::block::SMALL;
+pub use self::memory::{CREDIT, Memory};
 
 /// A worker's part of the memory.
 pub struct Heap {
@@ -72,7 +64,7 @@ const EMPTY: List = List { first: null_mut(), bytes: 0, spare: null_mut() };
 unsafe impl Send for Heap {}
 
 impl Heap {
-    /// One more worker's part.
+    /// The heap of one more worker.
     pub fn new(memory: Arc<Memory>) -> Heap {
         memory.count_heap(true);
         let (lists, fresh, fresh_end) = ([EMPTY; CLASSES], null_mut(), null_mut());
@@ -80,12 +72,12 @@ impl Heap {
         Heap { credit: 0, lists, fresh, fresh_end, next_chunk, memory, sweep: None, gathering: 0 }
     }
 
-    /// What this worker shares with the others.
+    /// What all heaps share.
     pub fn memory(&self) -> &Arc<Memory> {
         &self.memory
     }
 
-    /// Whether other workers may touch what this one can reach: counts of holders must then change atomically.
+    /// Whether other workers may touch what this one can reach. Then counts of holders must change atomically.
     #[inline]
     pub fn is_shared(&self) -> bool {
         self.memory.some_are_away()
@@ -132,11 +124,11 @@ impl Heap {
     /// Takes a block back.
     ///
     /// # Safety
-    /// It came from a heap of the same memory with the same size, and nobody uses it any more.
+    /// `block` is of `bytes` bytes, came from a heap of the same memory, and is not used any more.
     #[inline]
     pub unsafe fn free(&mut self, block: *mut u8, bytes: usize) {
         if bytes > SMALL {
-            // SAFETY: as above.
+            // SAFETY: the block is one of ours, of that size, and not used any more.
             return unsafe { self.free_large(block, bytes) };
         }
         let class = class_of(bytes);
@@ -162,10 +154,11 @@ impl Heap {
     /// is as it was.
     ///
     /// # Safety
-    /// As for [`Heap::free`].
+    /// `block` is of `old` bytes, and came from a heap of the same memory. Unless the answer is null, it is not used
+    /// any more under this address.
     pub unsafe fn reallocate(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if old > SMALL && new > SMALL {
-            // SAFETY: as above.
+            // SAFETY: the block is one of ours, of that size.
             return unsafe { self.reallocate_large(block, old, new) };
         }
         let moved = self.allocate(new);
@@ -179,8 +172,8 @@ impl Heap {
         moved
     }
 
-    /// Does something that frees memory in the end but needs some first, and must not fail: with more credit, whatever
-    /// the limit says, if it fails. What it hasn't used of that is given back at once, for others may not have it.
+    /// For what frees memory in the end but needs some first, and must not fail: if an attempt fails, tries again with
+    /// more credit, beyond the limit. Credit that was not used is given back at once.
     ///
     /// # Panics
     /// Credit doesn't help: the platform has no more memory.
@@ -210,7 +203,7 @@ impl Heap {
         }
     }
 
-    /// Puts something into a block of its own, whatever the limit says: see [`Heap::beyond_the_limit`].
+    /// Puts a value into a block of its own, whatever the limit says: see [`Heap::beyond_the_limit`].
     pub fn keep<T>(&mut self, value: T) -> *mut T {
         const { assert!(align_of::<T>() <= STEP) };
         let block = self.beyond_the_limit(|heap| {
@@ -222,12 +215,12 @@ impl Heap {
         block
     }
 
-    /// Takes back what was put into a block of its own.
+    /// Takes a value out of its block, which is freed.
     ///
     /// # Safety
-    /// It comes from [`Heap::keep`] of the same memory, and nobody uses it any more.
+    /// `block` comes from [`Heap::keep`] of the same memory, and is not used any more.
     pub unsafe fn take_back<T>(&mut self, block: *mut T) -> T {
-        // SAFETY: as above.
+        // SAFETY: the block holds a value, and is as large as that.
         unsafe {
             let value = block.read();
             self.free(block.cast(), size_of::<T>());
@@ -235,7 +228,8 @@ impl Heap {
         }
     }
 
-    /// There is no free block at hand, or no credit left. The block's size has been taken from the credit.
+    /// Allocates where there is no free block at hand, or no credit left. The block's size has been taken from the
+    /// credit.
     #[cold]
     #[inline(never)]
     fn allocate_slowly(&mut self, class: usize) -> *mut u8 {
@@ -298,7 +292,7 @@ impl Heap {
         block
     }
 
-    /// What is left of a chunk is one more free block.
+    /// Frees what is left of the chunk.
     fn keep_remainder(&mut self) {
         let size = (self.fresh_end as usize) - (self.fresh as usize);
         if size >= LEAST {
@@ -309,7 +303,7 @@ impl Heap {
         self.fresh = self.fresh_end;
     }
 
-    /// A list has grown to a batch, or the credit is large: the others get some of it.
+    /// A list has grown to a batch, or the credit is large: gives some of it to the shared memory.
     #[cold]
     #[inline(never)]
     fn hand_over(&mut self, class: usize) {
@@ -325,7 +319,7 @@ impl Heap {
         self.repay();
     }
 
-    /// This worker rests: what is free here goes to the shared memory, if that gathers it.
+    /// This worker has nothing to do: if free blocks are being gathered, those here go to the shared memory.
     pub fn rest(&mut self) {
         let Some(number) = self.memory.gathering() else { return };
         self.retire();
@@ -348,7 +342,15 @@ impl Heap {
         }
     }
 
-    /// Gets more credit; false if the limit is reached.
+    /// Ends a sweep now, because there are no other blocks; whether one was going on.
+    #[cold]
+    fn end_sweep(&mut self) -> bool {
+        let Some(mut sweep) = self.sweep.take() else { return false };
+        sweep.end(&self.memory);
+        true
+    }
+
+    /// Takes more credit; false if the limit is reached.
     fn borrow(&mut self) -> bool {
         let granted = self.memory.grant(self.credit.unsigned_abs());
         self.credit += granted.unwrap_or(0) as isize;
@@ -364,27 +366,12 @@ impl Heap {
 }
 
 impl Drop for Heap {
-    /// Another worker may use what is free here, and the rest of the credit.
+    /// Gives free blocks and credit to the shared memory.
     fn drop(&mut self) {
         self.retire();
         self.memory.give_back(self.credit as usize);
         self.memory.count_heap(false);
     }
-}
-
-#[inline]
-const fn class_of(bytes: usize) -> usize {
-    bytes.div_ceil(STEP)
-}
-
-#[inline]
-const fn size_of_class(class: usize) -> usize {
-    if class < LEAST / STEP { LEAST } else { class * STEP }
-}
-
-/// Bytes of the blocks in a full batch.
-const fn batch_bytes(class: usize) -> usize {
-    BATCH.div_ceil(size_of_class(class)) * size_of_class(class)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What generated code and the runtime both touch: the blocks in memory and the meaning of every bit.
 //!
-//! A process is a state machine (paper 004, section 3.2): its block holds the address of the function that goes
-//! on with it, and what that function needs. Generated code reads and writes the fields marked *inline* itself;
-//! their offsets are checked at the end of this file. Everything here is touched by the home worker only, except
-//! where a comment says otherwise, so nothing is atomic.
+//! A process is a state machine (*structured concurrent programs*, section 3.2): its block holds the address of the
+//! function that resumes it, and what that function needs. Generated code reads and writes the fields marked *inline*
+//! itself; their offsets are checked at the end of this file. Only the home worker touches what is declared here,
+//! except where a comment says otherwise, so nothing is atomic.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicIsize, AtomicU32, AtomicU64, AtomicUsize};
@@ -11,26 +11,26 @@ use core::sync::atomic::{AtomicIsize, AtomicU32, AtomicU64, AtomicUsize};
 #[allow(unused_imports, reason = "named in documentation")]
 use drystone_component::Template;
 
-/// Address of a resume function: `fn(worker, process)` in Cranelift's `tail` calling convention. It runs the
-/// process until it has to wait, then goes on with the next ready process, or returns if there is none or if
-/// [`Worker::attention`] is set.
+/// Address of a resume function: `fn(worker, process)` in Cranelift's `tail` calling convention. It runs the process
+/// until that has to wait, and then dispatches the next ready process. If there is none, or if [`Worker::attention`] is
+/// set, it returns.
 pub type Resume = *const u8;
 
 /// `Body::native`: runs a native process until it has to wait or has ended.
 pub type NativeBody = unsafe extern "C" fn(worker: *mut Worker, process: *mut Process);
 
-/// What generated code sees of a worker (a processor that runs processes). The runtime's own data follow it.
+/// What generated code sees of a worker, a thread that runs processes on a processor of its own.
 #[repr(C)]
 pub struct Worker {
     /// *inline* First ready process, null if there is none.
     pub ready_head: *mut Process,
     /// *inline* Last ready process; meaningless while the queue is empty.
     pub ready_tail: *mut Process,
-    /// *inline* Not zero: generated code shall return to the scheduler at the next dispatch or preemption
-    /// check. Set by the ticker and by other threads; cleared by the scheduler.
+    /// *inline* Not zero: generated code shall return to the scheduler at the next dispatch or preemption check. The
+    /// ticker and other threads set it; the scheduler clears it.
     pub attention: AtomicU32,
-    /// *inline* Not zero: this is not the home of the process it runs, which must go home before it touches
-    /// anything that it shares with others.
+    /// *inline* Not zero: the process that runs here is away from home. It must go home before it touches anything that
+    /// it shares with other processes.
     pub away: u32,
     /// *inline* A procedure's result on its way to the caller.
     pub result: u64,
@@ -38,25 +38,25 @@ pub struct Worker {
     pub switches: u64,
     /// *inline* Messages sent so far.
     pub messages: u64,
-    /// *inline* What an entry point has answered that was called where generated code keeps all its registers.
+    /// *inline* The answer of an entry point, where generated code calls it without giving up any register.
     pub answer: u64,
     /// The runtime's part: a `home::WorkerData`, which begins with a `worker::Ground`.
     pub own: *mut c_void,
 }
 
-/// [`Worker::attention`]: the ticker's.
+/// [`Worker::attention`]: the time slice is over.
 pub const TICK: u32 = 1;
-/// [`Worker::attention`]: anything else.
+/// [`Worker::attention`]: the runtime has something for the scheduler.
 pub const OTHER: u32 = 2;
-/// [`Worker::attention`]: the platform's.
+/// [`Worker::attention`]: the platform has something for the scheduler.
 pub const LOOK: u32 = 4;
 
-/// The head of every process block. Its frame follows: for a service after the communication's buffer.
+/// The head of every process block. Its frame follows; that of a service stands behind the communication's buffer.
 #[repr(C)]
 pub struct Process {
-    /// *inline* How it goes on.
+    /// *inline* The function that resumes it.
     pub resume: Resume,
-    /// *inline* The next in the one queue that it stands in.
+    /// *inline* The next process in the queue in which it stands.
     pub next: *mut Process,
     /// *inline* The component it belongs to.
     pub instance: *mut Instance,
@@ -64,9 +64,9 @@ pub struct Process {
     pub body: u16,
     /// *inline* How it holds its component's lock: `LOCK_NONE`, `LOCK_SHARED`, `LOCK_EXCLUSIVE`.
     pub lock: u8,
-    /// *inline* What it waits for and what became of it.
+    /// *inline* What it waits for, or what has become of it: [`READY`] and the constants that follow.
     pub status: u8,
-    /// The scheduler's: for the choice of what runs in parallel, and waking times.
+    /// The scheduler's, for the choice of processes that run in parallel, and for waking times.
     pub score: u32,
 }
 
@@ -79,9 +79,9 @@ pub const NEWS: u8 = 2;
 
 /// [`Process::status`]: waits to enter a monitor.
 pub const ENTRY: u8 = 3;
-/// [`Process::status`]: awaits a condition, and had the lock shared.
+/// [`Process::status`]: awaits a condition; it held the lock shared.
 pub const AWAITS_SHARED: u8 = 4;
-/// [`Process::status`]: awaits a condition, and had the lock alone.
+/// [`Process::status`]: awaits a condition; it held the lock exclusively.
 pub const AWAITS_EXCLUSIVE: u8 = 5;
 /// [`Process::status`]: sleeps.
 pub const SLEEPS: u8 = 6;
@@ -95,33 +95,32 @@ pub const UNBEGUN: u8 = 9;
 pub const DELETION: u8 = 10;
 /// [`Process::status`]: a native process that waits for the platform.
 pub const PLATFORM: u8 = 11;
-/// [`Process::status`]: has failed; the scheduler will see to it.
+/// [`Process::status`]: has failed; the scheduler ends it.
 pub const FAILED: u8 = 12;
 /// [`Process::status`]: runs on another worker, or is about to.
 pub const AWAY: u8 = 13;
-/// [`Process::status`]: a native service that is called by its client, which runs: see the native module's calls.
+/// [`Process::status`]: a native service that its client, which runs, calls directly: see the native module's calls.
 pub const CALLED: u8 = 14;
-/// [`Process::status`]: a native service that shall end what it has lent, and wait on: see the native module's
-/// `direct`.
+/// [`Process::status`]: a native service that shall take back what it has lent, and go on waiting: see the native
+/// module's `direct`.
 pub const RECALLED: u8 = 15;
-/// [`Process::status`]: was preempted, and has not waited since: it is ready, or runs.
+/// [`Process::status`]: was preempted and has not waited since; it is ready, or runs.
 pub const PREEMPTED: u8 = 16;
-/// [`Process::status`]: waits until less is to be written to standard output.
+/// [`Process::status`]: waits until less output is queued.
 pub const WRITES: u8 = 17;
 
-/// [`Process::lock`]
+/// [`Process::lock`]: not at all.
 pub const LOCK_NONE: u8 = 0;
-/// [`Process::lock`]
+/// [`Process::lock`]: together with other processes.
 pub const LOCK_SHARED: u8 = 1;
-/// [`Process::lock`]
+/// [`Process::lock`]: alone.
 pub const LOCK_EXCLUSIVE: u8 = 2;
-/// Bit of [`Process::lock`], beside [`LOCK_EXCLUSIVE`]: elements that conditions watch were written away from home.
+/// Bit of [`Process::lock`], beside [`LOCK_EXCLUSIVE`]: away from home, it wrote elements that conditions watch.
 pub const LOCK_WROTE: u8 = 4;
-
-/// Bit of [`Process::lock`], beside [`LOCK_EXCLUSIVE`]: it awaits its condition, and has the lock to test that.
+/// Bit of [`Process::lock`], beside [`LOCK_EXCLUSIVE`]: it awaits a condition, and holds the lock to test it.
 pub const LOCK_TESTS: u8 = 8;
 
-/// Most elements that a condition may say that it reads.
+/// The most elements that a condition may declare that it reads.
 pub const WATCHED: usize = 2;
 
 /// A service process together with its communication with one client. The buffer holds one message.
@@ -129,7 +128,7 @@ pub const WATCHED: usize = 2;
 pub struct Communication {
     /// The service process.
     pub process: Process,
-    /// *inline* The one process that waits for something to change here, null if none.
+    /// *inline* The process that waits for a change here, or null. At most one waits.
     pub waiter: *mut Process,
     /// *inline* State, seen, tag and flags, see [`CommunicationWord`].
     pub word: CommunicationWord,
@@ -139,15 +138,15 @@ pub struct Communication {
 /// Bytes before the payload.
 pub const PAYLOAD: usize = 48;
 
-/// Everything that says how a communication stands, in 8 bytes, so that generated code can compare and replace
-/// it as one (little-endian: state is the low half-word).
+/// The state of a communication in 8 bytes, so that generated code can compare and replace it as one word
+/// (little-endian: `state` is the low half-word).
 ///
-/// Only one side may send in any state, so one buffer serves both directions. While it is empty, both sides see
-/// the same state. Since the buffer holds one message, `seen` differs from `state` only while it is full.
+/// Only one side may send in any state, so one buffer serves both directions. While it is empty, both sides see the
+/// same state. Since the buffer holds one message, `seen` differs from `state` only while it is full.
 #[repr(C, align(8))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommunicationWord {
-    /// State of the protocol after all messages that were sent.
+    /// State of the protocol after the last message that was sent.
     pub state: u16,
     /// State as the receiver of the buffered message sees it; equal to `state` while the buffer is empty.
     pub seen: u16,
@@ -159,70 +158,70 @@ pub struct CommunicationWord {
 
 /// The buffered message is for the client (else for the server). Clear while the buffer is empty.
 pub const FOR_CLIENT: u16 = 1;
-/// The client has closed its end.
+/// The client has closed the communication.
 pub const CLIENT_CLOSED: u16 = 2;
-/// No service runs: it has ended where it may (the next send begins a new communication).
+/// The service has ended, where the protocol allows it. The next send begins a new communication.
 pub const SERVICE_ENDED: u16 = 4;
-/// The other side is lost: nothing comes of it but what is in the buffer, and what is sent to it is dropped. With
-/// [`CLIENT_CLOSED`] it is the client, with [`SERVICE_ENDED`] the server.
+/// One side is lost: the client if [`CLIENT_CLOSED`] is set, too, and the server if [`SERVICE_ENDED`] is. The other
+/// side gets no more messages from it than the one in the buffer; what it sends is dropped.
 pub const GONE: u16 = 8;
-/// A native service is parked, and answers requests when they are sent: whoever has sent one calls it.
+/// A native service is parked: a client that has sent a request calls it directly.
 pub const CALLS: u16 = 16;
 
-/// The client is to be bound to another server, as soon as it could begin anew: see [`crate::binding::rebind`].
+/// The client is to be bound to another server as soon as it may begin a new communication: see
+/// [`crate::binding::rebind`].
 pub const LEAVES: u16 = 32;
-/// Messages come one after the other to or from a pump, which isn't switched to for each: see the communication
-/// module's `moving`.
+/// Messages stream to or from a pump without a switch of processes for each: see the communication module's `moving`.
 pub const STREAMS: u16 = 64;
-/// The service is in its FINALLY: it says and hears nothing any more, and its client waits until it has ended.
+/// The service is in its FINALLY: it neither sends nor receives any more, and its client waits until it has ended.
 pub const ENDING: u16 = 128;
 
 /// A component at run time. Slots and variables follow, as its template says.
 #[repr(C)]
 pub struct Instance {
-    /// What it is: a [`Template`]; or, with [`KIND_RARE`] or [`KIND_DELETION`] set, something that begins with its
-    /// template's address. Most instances need no more than the one word.
+    /// Its [`Template`]; or, with [`KIND_RARE`] or [`KIND_DELETION`] set, a record that begins with the template's
+    /// address. Most instances need no record.
     pub kind: *const u8,
-    /// Who holds it: an instance, or a process if bit 0 is set; null while it is in a message, and for the
-    /// program's entry. With [`LEAVING`] set, an address of a communication instead.
+    /// Its holder: an instance, or a process if bit 0 is set; null while it is in a message, and for the program's
+    /// entry. With [`LEAVING`] set, the address of a communication instead.
     pub holder: usize,
-    /// *inline* The monitor's lock: `EXCLUSIVE_BIT`, `QUEUED_BIT`, and the number of those who share it.
+    /// *inline* The monitor's lock: [`EXCLUSIVE_BIT`], [`QUEUED_BIT`], and how many processes share it.
     pub lock: u32,
-    /// How many processes of it are alive, and its phase.
+    /// How many of its processes are alive ([`COUNT`]), and the bits of its phase.
     pub live: u32,
 }
 
-/// [`Instance::kind`]: what is rare about it, a [`crate::instance::Rare`].
+/// [`Instance::kind`]: its record is a [`crate::instance::Rare`].
 pub const KIND_RARE: usize = 1;
-/// [`Instance::kind`]: nothing is rare about it but that it is being deleted: how far that is.
+/// [`Instance::kind`]: its record only says how far its deletion is.
 pub const KIND_DELETION: usize = 2;
 
 /// [`Instance::lock`]: one process holds it alone.
 pub const EXCLUSIVE_BIT: u32 = 1 << 31;
-/// [`Instance::lock`]: some process is queued (for entry, or for a condition): releasing takes the long way.
+/// [`Instance::lock`]: a process is queued for entry or for a condition, so releasing the lock takes the long way.
 pub const QUEUED_BIT: u32 = 1 << 30;
 
 /// [`Instance::live`]: how many processes are alive.
 pub const COUNT: u32 = (1 << 28) - 1;
 /// [`Instance::live`]: BEGIN has ended: services may answer.
 pub const BEGUN: u32 = 1 << 28;
-/// [`Instance::live`]: it is being deleted; [`crate::instance::deletion_in`] says how far.
+/// [`Instance::live`]: it is being deleted; [`crate::instance::deletion_in`] says how far that is.
 pub const DELETING: u32 = 1 << 29;
 /// [`Instance::live`]: no service starts any more.
 pub const CLOSED: u32 = 1 << 30;
-/// [`Instance::holder`]: it is being deleted without a record by a process of the holder, or by the holder if that is a
-/// process: whoever waits at this communication, which was the holder's.
+/// [`Instance::holder`]: it is being deleted without a record, by a process of its holder, or by its holder if that is
+/// a process. The process waits at this communication, which was the holder's.
 pub const LEAVING: usize = 2;
-/// [`Instance::live`]: only the block is left, for its container counts as empty.
+/// [`Instance::live`]: only its block is left; its container counts as empty.
 pub const DEAD: u32 = 1 << 31;
 
 /// Whether a container counts as empty.
 ///
 /// # Safety
-/// It holds an instance whose block is still there, or null.
+/// `instance` is what the container holds: null, or an instance whose block is still there.
 #[inline]
 pub unsafe fn is_empty(instance: *mut Instance) -> bool {
-    // SAFETY: as the caller promises.
+    // SAFETY: what isn't null is an instance.
     instance.is_null() || unsafe { (*instance).live & DEAD != 0 }
 }
 
@@ -231,9 +230,8 @@ pub unsafe fn is_empty(instance: *mut Instance) -> bool {
 pub struct OfferedSlot {
     /// *inline* The holder's own communication, null before its first use.
     pub holder: *mut Communication,
-    /// Not there unless [`drystone_component::Offered::connectable`]. First of the required slots that are connected
-    /// here. If there is none: the instance, with bit 0 set; else [`RequiredSlot::previous`] of the first says so. The
-    /// connection module knows.
+    /// The first of the required slots that are connected here. If there is none, the instance, with bit 0 set; else
+    /// [`RequiredSlot::previous`] of the first is that. Only there if [`drystone_component::Offered::connectable`].
     pub clients: *mut RequiredSlot,
 }
 
@@ -244,17 +242,17 @@ impl OfferedSlot {
     }
 }
 
-/// The instance's end of a required interface, or of an inward connection: what serves it (`target`) and how
-/// to reach it (`communication`).
+/// The instance's end of a required interface, or of an inward connection: which slot serves it (`target`), and the
+/// communication with its service.
 #[repr(C)]
 pub struct RequiredSlot {
     /// An [`OfferedSlot`], or a [`RequiredSlot`] with bit 0 set (passed on); 0 if unconnected.
     pub target: usize,
     /// *inline* The communication, null before its first use.
     pub communication: *mut Communication,
-    /// Neighbours among those connected to the same target.
+    /// The next slot that is connected to the same target.
     pub next: *mut RequiredSlot,
-    /// See `next`; the first one among an offered slot's points to that slot's instance, with bit 0 set.
+    /// The previous one. In the first one of an offered slot: that slot's instance, with bit 0 set.
     pub previous: *mut RequiredSlot,
     /// The instance that this slot is part of.
     pub instance: *mut Instance,
@@ -262,14 +260,14 @@ pub struct RequiredSlot {
     pub clients: *mut RequiredSlot,
 }
 
-/// What handlers have of an instance whose services run where requests arrive: these words, as
-/// `extension::composite::shared` says, and their variables behind them. When a handler runs elsewhere they are where
-/// it is, so that both have the same.
+/// What handlers share with an instance whose services run where requests arrive: these words, as
+/// `extension::composite::shared` defines them, and the handlers' variables behind them. When a handler runs elsewhere,
+/// the words are moved there, so that handler and instance have the same.
 #[repr(C)]
 pub struct Kept {
     /// How far from here they are, in bytes: 0 until a handler runs elsewhere.
     pub displacement: AtomicIsize,
-    /// How many processes of the instance have the handlers' lock, by the one that its first took.
+    /// How many processes of the instance hold the handlers' lock. The first one took it for all of them.
     pub holders: AtomicUsize,
     /// That lock: the first of the words.
     pub lock: AtomicU64,
@@ -282,11 +280,11 @@ impl Kept {
     pub const HEAD: usize = 4;
 }
 
-/// The slots of a required interface with a cardinality: as many pointers as `length` says follow *inline*, null where
-/// there is no slot yet.
+/// The slots of a required interface with a cardinality. Pointers to them follow *inline*, null where there is no slot
+/// yet.
 #[repr(C)]
 pub struct SlotTable {
-    /// *inline* How many slots it has room for.
+    /// *inline* How many pointers follow.
     pub length: usize,
 }
 
@@ -295,19 +293,19 @@ pub struct SlotTable {
 pub struct FrameHead {
     /// *inline* The frame of the caller, null if that is the process's own.
     pub caller: *mut FrameHead,
-    /// What it is.
+    /// Its description.
     pub frame: *const drystone_component::Frame,
-    /// *inline* How the caller goes on.
+    /// *inline* The function that resumes the caller.
     pub return_to: Resume,
-    /// *inline* The frame (or process) of the procedure or implementation around it, if it uses that.
+    /// *inline* The frame (or process) of the enclosing procedure (or implementation), if the procedure uses that.
     pub outer: *mut u8,
 }
 
 /// A text: its bytes follow. A null pointer is the empty text.
 #[repr(C)]
 pub struct TextHead {
-    /// Holders, each counting 256, and in the lowest byte how much room there is for more bytes (the text module
-    /// knows). Negative: in read-only data, never freed. Changed atomically while any process is away.
+    /// Holders, each counting 256; the lowest byte says how large the block is (see the text module's `room`).
+    /// Negative: in read-only data, never freed. Changed atomically while any process is away.
     pub count: i64,
     /// *inline* Number of bytes; 0: this is a [`TextSlice`].
     pub length: u64,
@@ -322,7 +320,7 @@ pub struct TextSlice {
     pub bytes: *const u8,
     /// *inline* Number of bytes, more than 0.
     pub length: u64,
-    /// Where they are: it is held, and no slice itself.
+    /// The text to which they belong. It is held, and no slice itself.
     pub whole: *mut TextHead,
 }
 
@@ -339,17 +337,16 @@ pub struct ArrayHead {
     // *inline* at offset 16: one u64 for each dimension.
 }
 
-/// Any other collection; its variable points here once it has had an element. The rest is the collection
-/// module's.
+/// Any other collection; its variable points here once it has had an element. What follows is the collection module's.
 #[repr(C)]
 pub struct CollectionHead {
-    /// *inline* Elements of the dense part: key `low + i` is at `dense + i * (1 or 8)`; only collections with one
-    /// index, of kind Word or Byte, ever have one.
+    /// *inline* Elements of the dense part: that of key `low + i` is at `dense + i * (1 or 8)`. Only collections with
+    /// one index, of kind Word or Byte, ever have a dense part.
     pub dense: *mut u8,
     /// *inline* First key of the dense part.
     pub low: i64,
-    /// *inline* Number of elements in it, all of them present; 0 if there is no dense part (the collection may
-    /// still have elements).
+    /// *inline* Number of elements in it, all of them present; 0 if there is no dense part. (The collection may have
+    /// other elements.)
     pub length: u64,
 }
 
@@ -362,7 +359,8 @@ pub struct ElementName {
     pub collection: *const drystone_component::Collection,
 }
 
-/// Set in the word of a `VARIABLE` parameter that is the address of an [`ElementName`]: no address of ours has it.
+/// Set in the word of a `VARIABLE` parameter if it is the address of an [`ElementName`]. No address in use has this
+/// bit.
 pub const IS_NAME: usize = 1 << 63;
 
 /// What an operation that may wait or fail tells generated code.
@@ -371,12 +369,12 @@ pub const IS_NAME: usize = 1 << 63;
 pub enum Status {
     /// Done: go on.
     Done = 0,
-    /// Save what is needed, and dispatch. The process either waits and shall try the same operation again when
-    /// it is resumed, or has failed, and the scheduler will see to it.
+    /// Save what is needed, and dispatch. The process either waits, and shall try the same operation again when it is
+    /// resumed; or it has failed, and the scheduler ends it.
     Leave = 1,
 }
 
-/// Kinds of run-time errors, by the numbers that generated code passes.
+/// Run-time errors, by the numbers that generated code passes.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]

@@ -1,11 +1,9 @@
-//! What takes long in the runtime within one call, as texts do that are: it is done in parts, and between two of them
-//! others run if the time slice is over. Who calls keeps its place on the processor's stack meanwhile; what others may
-//! do then, whoever lets them run knows ([`Ground::let_others_run`](crate::worker::Ground)).
+//! Long calls into the runtime, such as copying a long text, are done in parts: between two parts other processes run
+//! if the time slice is over. The calling process keeps its place on the processor's stack meanwhile.
+//! [`Ground::let_others_run`](crate::worker::Ground) knows what the other processes may do then.
 //!
-//! # Why this is sound
-//! Others can't change what a process works on: a variable that it may read or write no other one changes until it
-//! gives up the lock that it has, and texts that it was given have holders.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! They can't change what the calling process works on: no other process changes a variable that it may read or write
+//! until it gives up its lock, and texts that it was given have holders.
 
 use core::cmp::Ordering;
 use core::ops::Range;
@@ -17,7 +15,7 @@ use crate::worker::let_others_run;
 /// Up to so many bytes are done at once.
 pub const PART: usize = if cfg!(miri) { 1 << 10 } else { 1 << 18 };
 
-/// Who calls the runtime.
+/// Who calls the runtime: whether other processes may run within the call.
 #[derive(Clone, Copy)]
 pub struct Caller {
     worker: *mut Worker,
@@ -25,27 +23,27 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// It does all at once.
+    /// All is done at once.
     pub const HASTY: Caller = Caller { worker: null_mut(), process: null_mut() };
 
-    /// A process, for which others may have to wait.
+    /// A process: others run between parts.
     ///
     /// # Safety
-    /// It runs on that worker, or `worker` tests its condition; it has called an entry point that holds no reference to
-    /// anything that other processes may change.
+    /// `process` runs on `worker`, the one of this thread, or `worker` tests its condition. As long as the result is
+    /// used, no reference is held to anything that other processes may change.
     pub unsafe fn new(worker: *mut Worker, process: *mut Process) -> Caller {
         Caller { worker, process }
     }
 
-    /// Others may run now.
+    /// Other processes may run now.
     pub fn pause(self) {
         if !self.worker.is_null() {
-            // SAFETY: as the caller has promised.
+            // SAFETY: the process runs here, and nothing is borrowed: see `Caller::new`.
             unsafe { let_others_run(self.worker, self.process) };
         }
     }
 
-    /// The parts of so many bytes. Others may run before each but the first.
+    /// The parts of so many bytes. Other processes may run before each but the first.
     fn parts(self, length: usize) -> impl Iterator<Item = Range<usize>> {
         (0..length).step_by(PART).map(move |start| {
             if start > 0 {
@@ -58,20 +56,28 @@ impl Caller {
     /// Copies bytes.
     ///
     /// # Safety
-    /// Both may be read and written for so many bytes, which are others, and stay so while other processes run.
+    /// `from` may be read and `to` written for so many bytes, also while other processes run. They don't overlap.
     #[inline]
     pub unsafe fn copy(self, from: *const u8, to: *mut u8, length: usize) {
-        if length <= PART {
-            return ptr::copy_nonoverlapping(from, to, length);
+        // SAFETY: that many bytes may be read and written.
+        unsafe {
+            if length <= PART {
+                return ptr::copy_nonoverlapping(from, to, length);
+            }
+            self.copy_in_parts(from, to, length);
         }
-        self.copy_in_parts(from, to, length);
     }
 
+    /// The same for more bytes than a part.
+    ///
+    /// # Safety
+    /// As for [`Caller::copy`].
     #[cold]
     #[inline(never)]
     unsafe fn copy_in_parts(self, from: *const u8, to: *mut u8, length: usize) {
         for part in self.parts(length) {
-            ptr::copy_nonoverlapping(from.add(part.start), to.add(part.start), part.len());
+            // SAFETY: the part lies within the bytes.
+            unsafe { ptr::copy_nonoverlapping(from.add(part.start), to.add(part.start), part.len()) };
         }
     }
 
@@ -90,13 +96,13 @@ impl Caller {
         different.unwrap_or_else(|| a.len().cmp(&b.len()))
     }
 
-    /// Whether bytes are the same; there are as many of both.
+    /// Whether bytes are equal; both are as many.
     #[inline]
     pub fn equal(self, a: &[u8], b: &[u8]) -> bool {
         if a.len() <= PART { a == b } else { self.compare_in_parts(a, b).is_eq() }
     }
 
-    /// Where the first byte is of that kind.
+    /// Where the first byte is for which `is` holds.
     #[inline]
     pub fn position(self, all: &[u8], is: impl Fn(u8) -> bool + Copy) -> Option<usize> {
         self.parts(all.len()).find_map(|part| {
@@ -105,7 +111,7 @@ impl Caller {
         })
     }
 
-    /// Where some bytes are first found among others.
+    /// Where `wanted` first begins in `all`.
     #[inline]
     pub fn find(self, all: &[u8], wanted: &[u8]) -> Option<usize> {
         if all.len() <= PART { find(all, wanted) } else { self.find_in_parts(all, wanted) }
@@ -125,9 +131,9 @@ impl Caller {
         })
     }
 
-    /// Finds what is longer than a part, without memory and a part at a time: it is compared only where the remainder
-    /// of so many bytes is that of what is wanted. Where that isn't so by intent, it takes time in proportion to the
-    /// length.
+    /// Finds what is longer than a part by a rolling hash (Rabin and Karp), a part at a time and without memory: bytes
+    /// are compared only where the hash is that of `wanted`. Unless an input is made to collide, that takes time in
+    /// proportion to the length.
     fn find_long(self, all: &[u8], wanted: &[u8]) -> Option<usize> {
         let last = all.len().checked_sub(wanted.len())?;
         let (sought, power) = self.remainder(wanted);
@@ -142,7 +148,8 @@ impl Caller {
         })
     }
 
-    /// Bytes as the digits of a number: its remainder, and that of the value of the digit before them.
+    /// The hash of bytes, that is, the remainder of the number of which they are the digits; and the remainder of the
+    /// value of one more digit in front of them.
     fn remainder(self, bytes: &[u8]) -> (u64, u64) {
         self.parts(bytes.len()).flatten().fold((0, 1), |(sum, power), at| {
             ((product(sum, BASE) + u64::from(bytes[at])) % PRIME, product(power, BASE))

@@ -1,12 +1,13 @@
 //! Standard output: what processes write, in the order in which they do.
 //!
-//! Each worker collects what its processes write; what is written away from home goes there with the process (see
-//! the parallel module), so that whatever a process does afterwards comes later. What the platform doesn't take at once
-//! waits here. Who writes more while much of it waits goes on when there is less: see [`must_wait`].
+//! Each worker collects what its processes write. What is written away from home is sent there together with the
+//! process (see the parallel module), so that it comes before whatever the process does afterwards. Home hands the
+//! output to the platform, and queues what the platform doesn't take at once. A process that writes while much is
+//! queued is suspended until there is less: see [`must_wait`].
 //!
-//! # Why this is sound
-//! A worker's buffer is touched by its own thread only; what waits belongs to the home's.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! # Safety of this module: *at home*, *on its thread*
+//! *On its thread*: `w` is the worker of this thread, whose own data are touched by no other thread. *At home*: it is
+//! also the home worker, to which [`home`](crate::home::home) leads.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -27,203 +28,282 @@ use drystone_component::number;
 const BUFFER: usize = 16 << 10;
 /// A text with more bytes isn't copied, but held until it has been written.
 const LONG: usize = 64 << 10;
-/// Writes some bytes, whole.
+
+/// Writes all of some bytes.
+///
+/// # Safety
+/// *On its thread*; `p` runs there.
 unsafe fn write(w: *mut Worker, p: *mut Process, bytes: &[u8]) {
-    let output = &mut (*own(w)).output;
-    output.extend_from_slice(bytes);
-    if output.len() >= BUFFER {
-        if (*w).away == 0 {
-            flush(w);
-            hold_up(w, p);
-        } else {
-            post(w);
+    // SAFETY: *on its thread*; who isn't away is at home.
+    unsafe {
+        let output = &mut (*own(w)).output;
+        output.extend_from_slice(bytes);
+        if output.len() >= BUFFER {
+            if (*w).away == 0 {
+                flush(w);
+                hold_up(w, p);
+            } else {
+                post(w);
+            }
         }
     }
 }
 
-/// Who has written waits as soon as it may, if much does.
+/// If much is queued, the process that has written is to be suspended at its next preemption check.
+///
+/// # Safety
+/// *At home*.
 unsafe fn hold_up(w: *mut Worker, p: *mut Process) {
-    if (*home(w)).outgoing.is_much() {
-        (*home(w)).outgoing.writer = p;
-        want_attention(w);
+    // SAFETY: *at home*.
+    unsafe {
+        if (*home(w)).outgoing.is_much() {
+            (*home(w)).outgoing.writer = p;
+            want_attention(w);
+        }
     }
 }
 
-/// Whether a process that could be preempted has to wait until others' output, or its own, has been written.
+/// Whether a process that could be preempted has to wait until less is queued.
+///
+/// # Safety
+/// *At home*.
 pub unsafe fn must_wait(w: *mut Worker, p: *mut Process) -> bool {
-    let outgoing = &mut (*home(w)).outgoing;
+    // SAFETY: *at home*.
+    let outgoing = unsafe { &(*home(w)).outgoing };
     outgoing.writer == p && outgoing.is_much()
 }
 
-/// It waits.
+/// Suspends a process until less is queued.
+///
+/// # Safety
+/// *At home*; the process ran there, and stands nowhere.
 pub unsafe fn wait(w: *mut Worker, p: *mut Process) {
-    (*p).status = WRITES;
-    (*home(w)).outgoing.writer = null_mut();
-    (*home(w)).outgoing.writers.push(p);
+    // SAFETY: *at home*; from now on it stands among the writers.
+    unsafe {
+        (*p).status = WRITES;
+        (*home(w)).outgoing.writer = null_mut();
+        (*home(w)).outgoing.writers.push(p);
+    }
 }
 
 /// Sends home what the process that is away has written so far.
+///
+/// # Safety
+/// *On its thread*.
 pub unsafe fn post(w: *mut Worker) {
-    let output = take(&mut (*own(w)).output);
-    shared(w).exchange.post(Box::new(Post { output, ..Post::default() }));
-    shared(w).call_home();
-    if shared(w).exchange.is_full.load(Relaxed) {
-        // At home it waits.
-        (*own(w)).writes = true;
-        want_attention(w);
+    // SAFETY: *on its thread*.
+    unsafe {
+        let output = take(&mut (*own(w)).output);
+        shared(w).exchange.post(Box::new(Post { output, ..Post::default() }));
+        shared(w).call_home();
+        if shared(w).exchange.is_full.load(Relaxed) {
+            // At home it waits.
+            (*own(w)).writes = true;
+            want_attention(w);
+        }
     }
 }
 
 /// What has been written away has come home.
+///
+/// # Safety
+/// *At home*.
 pub unsafe fn receive(w: *mut Worker, bytes: Vec<u8>) {
-    let output = &mut (*own(w)).output;
-    if output.len() + bytes.len() < BUFFER {
-        return output.extend_from_slice(&bytes);
-    }
-    collect(w);
-    (*home(w)).outgoing.add(Piece::Bytes(bytes, 0));
-    send(w);
-}
-
-/// Gives the platform what the home worker has collected.
-pub unsafe fn flush(w: *mut Worker) {
-    let output = &mut (*own(w)).output;
-    if (*home(w)).outgoing.is_empty() && output.len() <= PART {
-        if output.is_empty() {
-            return;
+    // SAFETY: *at home*.
+    unsafe {
+        let output = &mut (*own(w)).output;
+        if output.len() + bytes.len() < BUFFER {
+            return output.extend_from_slice(&bytes);
         }
-        let taken = (*(*home(w)).platform).write(output);
-        if taken == output.len() {
-            return output.clear();
-        }
-        let rest = Piece::Bytes(take(output), taken);
-        (*home(w)).outgoing.add(rest);
-        return fill(w, true);
-    }
-    collect(w);
-    send(w);
-}
-
-/// What has been collected waits behind what does.
-unsafe fn collect(w: *mut Worker) {
-    let output = &mut (*own(w)).output;
-    if !output.is_empty() {
-        (*home(w)).outgoing.add(Piece::Bytes(take(output), 0));
-    }
-}
-
-/// The platform takes no more for now, or may take more.
-unsafe fn fill(w: *mut Worker, is_full: bool) {
-    (*home(w)).outgoing.is_full = is_full;
-    shared(w).exchange.is_full.store((*home(w)).outgoing.is_much(), Relaxed);
-}
-
-/// Whether more is to be written, and the platform may take some.
-#[inline]
-pub unsafe fn has_more(w: *mut Worker) -> bool {
-    !(*home(w)).outgoing.is_empty() && !(*home(w)).outgoing.is_full
-}
-
-/// Gives the platform what waits, until it takes no more or the time slice is over.
-pub unsafe fn send(w: *mut Worker) {
-    let mut is_full = false;
-    while let Some(piece) = (*home(w)).outgoing.first() {
-        let (part, is_last) = piece.next();
-        let taken = if part.is_empty() { 0 } else { (*(*home(w)).platform).write(part) };
-        is_full = taken < part.len();
-        (*home(w)).outgoing.skip(taken);
-        if is_last && !is_full {
-            (*home(w)).outgoing.drop_first(&mut *heap_of(w));
-        }
-        if is_full || slice_is_over(w) {
-            break;
-        }
-    }
-    fill(w, is_full);
-    if (*home(w)).outgoing.is_little() && !(*home(w)).outgoing.writers.is_empty() {
-        ready_all(w, &mut take(&mut (*home(w)).outgoing.writers));
-    }
-}
-
-/// The program is over: gives the platform everything, and waits for that.
-pub unsafe fn finish(w: *mut Worker) {
-    flush(w);
-    while !(*home(w)).outgoing.is_empty() {
-        if (*home(w)).outgoing.is_full {
-            (*(*home(w)).platform).wait_for_output();
-        }
-        (*w).attention.store(0, SeqCst);
+        collect(w);
+        (*home(w)).outgoing.add(Piece::Bytes(bytes, 0));
         send(w);
     }
 }
 
+/// Gives the platform what the home worker has collected.
+///
+/// # Safety
+/// *At home*.
+pub unsafe fn flush(w: *mut Worker) {
+    // SAFETY: *at home*; the platform lives as long as the home.
+    unsafe {
+        let output = &mut (*own(w)).output;
+        if (*home(w)).outgoing.is_empty() && output.len() <= PART {
+            if output.is_empty() {
+                return;
+            }
+            let taken = (*(*home(w)).platform).write(output);
+            if taken == output.len() {
+                return output.clear();
+            }
+            let rest = Piece::Bytes(take(output), taken);
+            (*home(w)).outgoing.add(rest);
+            return fill(w, true);
+        }
+        collect(w);
+        send(w);
+    }
+}
+
+/// Queues what has been collected.
+///
+/// # Safety
+/// *At home*.
+unsafe fn collect(w: *mut Worker) {
+    // SAFETY: *at home*.
+    unsafe {
+        let output = &mut (*own(w)).output;
+        if !output.is_empty() {
+            (*home(w)).outgoing.add(Piece::Bytes(take(output), 0));
+        }
+    }
+}
+
+/// The platform takes no more for now, or may take more.
+///
+/// # Safety
+/// *At home*.
+unsafe fn fill(w: *mut Worker, is_full: bool) {
+    // SAFETY: *at home*.
+    unsafe {
+        (*home(w)).outgoing.is_full = is_full;
+        shared(w).exchange.is_full.store((*home(w)).outgoing.is_much(), Relaxed);
+    }
+}
+
+/// Whether output is queued, and the platform may take some.
+///
+/// # Safety
+/// *At home*.
+#[inline]
+pub unsafe fn has_more(w: *mut Worker) -> bool {
+    // SAFETY: *at home*.
+    let outgoing = unsafe { &(*home(w)).outgoing };
+    !outgoing.is_empty() && !outgoing.is_full
+}
+
+/// Gives the platform what is queued, until it takes no more or the time slice is over.
+///
+/// # Safety
+/// *At home*.
+pub unsafe fn send(w: *mut Worker) {
+    // SAFETY: *at home*; a text stays until the piece is dropped, and those who wait to write stand nowhere else.
+    unsafe {
+        let mut is_full = false;
+        while let Some(piece) = (*home(w)).outgoing.first() {
+            let (part, is_last) = piece.next();
+            let taken = if part.is_empty() { 0 } else { (*(*home(w)).platform).write(part) };
+            is_full = taken < part.len();
+            (*home(w)).outgoing.skip(taken);
+            if is_last && !is_full {
+                (*home(w)).outgoing.drop_first(&mut *heap_of(w));
+            }
+            if is_full || slice_is_over(w) {
+                break;
+            }
+        }
+        fill(w, is_full);
+        if (*home(w)).outgoing.is_little() && !(*home(w)).outgoing.writers.is_empty() {
+            ready_all(w, &mut take(&mut (*home(w)).outgoing.writers));
+        }
+    }
+}
+
+/// The program is over: gives the platform everything, and waits until it is written.
+///
+/// # Safety
+/// *At home*.
+pub unsafe fn finish(w: *mut Worker) {
+    // SAFETY: *at home*; the platform lives as long as the home.
+    unsafe {
+        flush(w);
+        while !(*home(w)).outgoing.is_empty() {
+            if (*home(w)).outgoing.is_full {
+                (*(*home(w)).platform).wait_for_output();
+            }
+            (*w).attention.store(0, SeqCst);
+            send(w);
+        }
+    }
+}
+
 /// `WRITE`
 ///
 /// # Safety
-/// `p` runs on `w`, the worker of this thread.
+/// *On its thread*; `p` runs there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_integer(w: *mut Worker, p: *mut Process, x: i64) {
-    write(w, p, number::integer(x).as_bytes());
+    // SAFETY: *on its thread*.
+    unsafe { write(w, p, number::integer(x).as_bytes()) };
 }
 
 /// `WRITE`
 ///
 /// # Safety
-/// `p` runs on `w`, the worker of this thread.
+/// *On its thread*; `p` runs there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_real(w: *mut Worker, p: *mut Process, x: f64) {
-    write(w, p, number::real(x).as_bytes());
+    // SAFETY: *on its thread*.
+    unsafe { write(w, p, number::real(x).as_bytes()) };
 }
 
 /// `WRITE`
 ///
 /// # Safety
-/// `p` runs on `w`, the worker of this thread.
+/// *On its thread*; `p` runs there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_boolean(w: *mut Worker, p: *mut Process, x: u32) {
-    write(w, p, number::boolean(x != 0));
+    // SAFETY: *on its thread*.
+    unsafe { write(w, p, number::boolean(x != 0)) };
 }
 
 /// `WRITE`
 ///
 /// # Safety
-/// `p` runs on `w`, the worker of this thread.
+/// *On its thread*; `p` runs there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_character(w: *mut Worker, p: *mut Process, x: u32) {
-    write(w, p, &[x as u8]);
+    // SAFETY: *on its thread*.
+    unsafe { write(w, p, &[x as u8]) };
 }
 
 /// `WRITE`: up to a 0X.
 ///
 /// # Safety
-/// `p` runs on `w`, the worker of this thread; `x` is null or alive.
+/// *On its thread*; `p` runs there, and `x` is null or a live text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_text(w: *mut Worker, p: *mut Process, x: *const TextHead) {
-    let bytes = text::bytes(x);
-    if bytes.len() > LONG && (*w).away == 0 {
-        collect(w);
-        (*home(w)).outgoing.add(Piece::Text(text::copy(&*heap_of(w), x.cast_mut()), 0));
-        send(w);
-        return hold_up(w, p);
+    // SAFETY: *on its thread*; who isn't away is at home. The text is live.
+    unsafe {
+        let bytes = text::bytes(x);
+        if bytes.len() > LONG && (*w).away == 0 {
+            collect(w);
+            (*home(w)).outgoing.add(Piece::Text(text::copy(&*heap_of(w), x.cast_mut()), 0));
+            send(w);
+            return hold_up(w, p);
+        }
+        let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
+        write(w, p, &bytes[..end]);
     }
-    let end = memchr::memchr(0, bytes).unwrap_or(bytes.len());
-    write(w, p, &bytes[..end]);
 }
 
 /// `WRITEHEX`
 ///
 /// # Safety
-/// `p` runs on `w`, the worker of this thread.
+/// *On its thread*; `p` runs there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_hex(w: *mut Worker, p: *mut Process, x: i64) {
-    write(w, p, number::hexadecimal(x).as_bytes());
+    // SAFETY: *on its thread*.
+    unsafe { write(w, p, number::hexadecimal(x).as_bytes()) };
 }
 
 /// `WRITELINE`
 ///
 /// # Safety
-/// `p` runs on `w`, the worker of this thread.
+/// *On its thread*; `p` runs there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_line(w: *mut Worker, p: *mut Process) {
-    write(w, p, b"\n");
+    // SAFETY: *on its thread*.
+    unsafe { write(w, p, b"\n") };
 }

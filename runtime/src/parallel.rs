@@ -277,7 +277,7 @@ unsafe fn came_back(w: *mut Worker) {
 unsafe fn offer(w: *mut Worker) {
     let parallel = &mut (*home(w)).parallel;
     let exchange = &shared(w).exchange;
-    let first = parallel.candidates.head;
+    let first = parallel.candidates.head();
     if first.is_null() || parallel.recalling {
         return;
     }

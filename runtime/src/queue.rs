@@ -1,19 +1,21 @@
-//! Queues of processes; the worker's own, of those that are ready, is among them.
+//! Queues of processes, linked through the processes' own blocks. The worker's ready queue is one of them.
 //!
-//! # Why this is sound
 //! A process stands in at most one queue, or is the waiter of at most one communication, so the one link in its block
-//! is enough, and whoever takes it out is the only one to have it.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! is enough.
+//!
+//! # Safety of this module: *a process that stands nowhere*
+//! `p` is a live process that is in no queue and waits at no communication. Once it is in a queue, that has its link:
+//! until it is taken out, or the queue forgotten, it stays live and nobody else changes the link.
 
 use core::ptr::null_mut;
 
 use crate::layout::{Process, READY, Worker};
 
-/// Processes in the order in which they came.
-#[derive(Clone, Copy)]
+/// Processes in the order in which they came: live ones, whose links are the queue's.
 pub struct Queue {
-    /// First, or null.
-    pub head: *mut Process,
+    /// Null if there are none.
+    head: *mut Process,
+    /// Meaningless if there are none.
     tail: *mut Process,
 }
 
@@ -24,41 +26,67 @@ impl Default for Queue {
 }
 
 impl Queue {
-    /// Nobody.
+    /// No processes.
     pub const EMPTY: Queue = Queue { head: null_mut(), tail: null_mut() };
 
-    /// Takes over the ready queue.
+    /// Takes over the ready queue, which is empty then.
+    ///
+    /// # Safety
+    /// `w` is the worker of this thread.
     pub unsafe fn from_ready(w: *mut Worker) -> Queue {
-        Queue { head: core::mem::replace(&mut (*w).ready_head, null_mut()), tail: (*w).ready_tail }
+        // SAFETY: only the thread of a worker uses its ready queue.
+        unsafe { Queue { head: core::mem::replace(&mut (*w).ready_head, null_mut()), tail: (*w).ready_tail } }
     }
 
     /// Becomes the ready queue.
+    ///
+    /// # Safety
+    /// `w` is the worker of this thread.
     pub unsafe fn into_ready(self, w: *mut Worker) {
-        (*w).ready_head = self.head;
-        (*w).ready_tail = self.tail;
+        // SAFETY: only the thread of a worker uses its ready queue.
+        unsafe {
+            (*w).ready_head = self.head;
+            (*w).ready_tail = self.tail;
+        }
     }
 
-    /// Whether nobody stands here.
+    /// The first, or null.
+    #[inline]
+    pub fn head(&self) -> *mut Process {
+        self.head
+    }
+
+    /// Whether no process stands here.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.head.is_null()
     }
 
-    /// Puts a process behind the others.
+    /// Puts a process at the end.
+    ///
+    /// # Safety
+    /// It is *a process that stands nowhere*.
     #[inline]
     pub unsafe fn push(&mut self, p: *mut Process) {
-        (*p).next = null_mut();
-        if self.head.is_null() {
-            self.head = p;
-        } else {
-            (*self.tail).next = p;
+        // SAFETY: the links of `p`, and of those that stand here, are the queue's.
+        unsafe {
+            (*p).next = null_mut();
+            if self.head.is_null() {
+                self.head = p;
+            } else {
+                (*self.tail).next = p;
+            }
         }
         self.tail = p;
     }
 
-    /// Puts a process before the others.
+    /// Puts a process at the front.
+    ///
+    /// # Safety
+    /// It is *a process that stands nowhere*.
     pub unsafe fn push_first(&mut self, p: *mut Process) {
-        (*p).next = self.head;
+        // SAFETY: its link is the queue's now.
+        unsafe { (*p).next = self.head };
         if self.head.is_null() {
             self.tail = p;
         }
@@ -67,54 +95,73 @@ impl Queue {
 
     /// Takes the first, or null.
     #[inline]
-    pub unsafe fn pop(&mut self) -> *mut Process {
+    pub fn pop(&mut self) -> *mut Process {
         let p = self.head;
         if !p.is_null() {
-            self.head = (*p).next;
+            // SAFETY: a process that stands here is live.
+            self.head = unsafe { (*p).next };
         }
         p
     }
 
-    /// Keeps those for whom `keep` holds, in their order. `keep` may give the others to someone else at once.
-    pub unsafe fn retain(&mut self, mut keep: impl FnMut(*mut Process) -> bool) {
+    /// Keeps the processes for which `keep` holds, in their order. `keep` may put each of the rest into another queue.
+    pub fn retain(&mut self, mut keep: impl FnMut(*mut Process) -> bool) {
         let mut p = core::mem::replace(self, Queue::EMPTY).head;
         while !p.is_null() {
-            let next = (*p).next;
+            // SAFETY: until `keep` has seen it, it stands in the queue as it was.
+            let next = unsafe { (*p).next };
             if keep(p) {
-                self.push(p);
+                // SAFETY: it stands nowhere else.
+                unsafe { self.push(p) };
             }
             p = next;
         }
     }
 }
 
-/// Keeps those ready processes for whom `keep` holds.
+/// Keeps those ready processes for which `keep` holds.
+///
+/// # Safety
+/// `w` is the worker of this thread.
 pub unsafe fn retain_ready(w: *mut Worker, keep: impl FnMut(*mut Process) -> bool) {
-    let mut queue = Queue::from_ready(w);
-    queue.retain(keep);
-    queue.into_ready(w);
+    // SAFETY: the queue is this thread's.
+    unsafe {
+        let mut queue = Queue::from_ready(w);
+        queue.retain(keep);
+        queue.into_ready(w);
+    }
 }
 
 /// Puts a process at the end of the ready queue.
+///
+/// # Safety
+/// `w` is the worker of this thread, and `p` *a process that stands nowhere*.
 #[inline]
 pub unsafe fn ready(w: *mut Worker, p: *mut Process) {
-    (*p).next = null_mut();
-    (*p).status = READY;
-    if (*w).ready_head.is_null() {
-        (*w).ready_head = p;
-    } else {
-        (*(*w).ready_tail).next = p;
+    // SAFETY: the links of `p`, and of those that are ready, are the ready queue's.
+    unsafe {
+        (*p).next = null_mut();
+        (*p).status = READY;
+        if (*w).ready_head.is_null() {
+            (*w).ready_head = p;
+        } else {
+            (*(*w).ready_tail).next = p;
+        }
+        (*w).ready_tail = p;
     }
-    (*w).ready_tail = p;
 }
 
-/// Makes all of a queue ready.
+/// Makes all processes of a queue ready.
+///
+/// # Safety
+/// `w` is the worker of this thread.
 pub unsafe fn ready_all(w: *mut Worker, queue: &mut Queue) {
     loop {
         let p = queue.pop();
         if p.is_null() {
             return;
         }
-        ready(w, p);
+        // SAFETY: it stands nowhere any more.
+        unsafe { ready(w, p) };
     }
 }

@@ -18,12 +18,19 @@ fn heap() -> Heap {
     Heap::new(Memory::new(1 << 30, None))
 }
 
+/// Whether a text is a slice.
+///
+/// # Safety
+/// `text` is null or live.
 unsafe fn is_slice(text: *const TextHead) -> bool {
-    // SAFETY: it is live or null.
+    // SAFETY: what isn't null is live.
     unsafe { !text.is_null() && (*text).length == 0 }
 }
 
 /// Assigns an owned text.
+///
+/// # Safety
+/// `cell` holds null or a live text, and the caller holds `text`, and forgets it.
 unsafe fn put(heap: *mut Heap, cell: &mut *mut TextHead, text: *mut TextHead) {
     // SAFETY: the cell holds the old one.
     unsafe { drop(&mut *heap, core::mem::replace(cell, text)) };

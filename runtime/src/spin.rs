@@ -1,9 +1,9 @@
-//! A lock for sections of a few instructions, on any platform. Whatever may take longer must not be done under it:
-//! who waits here burns its processor.
+//! A spin lock for sections of a few instructions, on any platform. Nothing that may take longer is done under it,
+//! because a thread that waits for it keeps its processor busy.
 //!
 //! # Why this is sound
-//! `value` is reached only through a [`Guard`], and `held` makes sure that there is at most one: taking it is an
-//! acquire that reads the release of the guard before it.
+//! `value` is reached only through a [`Guard`], and `held` makes sure that there is at most one. To take the lock is an
+//! acquire, which reads the release of the guard before.
 
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
@@ -24,7 +24,7 @@ impl<T> Spin<T> {
         Spin { held: AtomicBool::new(false), value: UnsafeCell::new(value) }
     }
 
-    /// Waits until nobody else has the value.
+    /// Waits until no other thread has the value.
     #[inline]
     pub fn lock(&self) -> Guard<'_, T> {
         while self.held.swap(true, Ordering::Acquire) {
@@ -35,13 +35,13 @@ impl<T> Spin<T> {
         Guard { lock: self }
     }
 
-    /// The value, when nobody else can know the lock.
+    /// The value, while no other thread can know the lock.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }
 }
 
-/// The right to touch the value; gives it up when dropped.
+/// The right to touch the value, until it is dropped.
 pub struct Guard<'a, T> {
     lock: &'a Spin<T>,
 }

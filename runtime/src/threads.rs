@@ -1,36 +1,35 @@
-//! The platform as every thread of the runtime sees it: the clock, the other workers' threads, the ticker, and memory.
-//! What only the home worker's thread uses is [`Platform`](crate::platform::Platform)'s.
+//! What every thread of the runtime needs of the platform: the clock, threads, the ticker, and memory. What only the
+//! home worker's thread needs is in [`Platform`](crate::platform::Platform).
 
 use alloc::boxed::Box;
 
-/// The platform, as every thread sees it.
+/// What every thread needs of the platform.
 pub trait Threads: Sync {
     /// Nanoseconds since some moment before the program's start; never runs backwards.
     fn clock(&self) -> u64;
 
-    /// How many processors there are. A platform with more than one has this and the next three; without them it has no
-    /// threads.
+    /// How many processors there are. A platform with more than one implements this and the next three functions.
     fn processors(&self) -> usize {
         1
     }
 
-    /// Starts the thread of worker `worker` (1, 2, ...), which calls `run(argument)` once. A platform without
-    /// threads answers `false`.
+    /// Starts the thread of worker `worker` (1, 2, ...), which calls `run(argument)` once. A platform without threads
+    /// answers `false`.
     fn start_worker(&self, _worker: usize, _run: unsafe fn(argument: usize), _argument: usize) -> bool {
         false
     }
 
-    /// Blocks the thread of worker `worker`, which calls this itself, until [`Threads::unpark`] is or was called
-    /// for it since it was last parked; may return early.
+    /// Blocks the calling thread, that of worker `worker`, until [`Threads::unpark`] is called for it, or was called
+    /// since it was parked last. May return early.
     fn park(&self, _worker: usize) {}
 
     /// See [`Threads::park`].
     fn unpark(&self, _worker: usize) {}
 
-    /// Starts the ticker (a thread, or a timer interrupt): it calls `tick` again and again, and waits after each call
-    /// for the nanoseconds that it answers. [`TICK_SLEEP`]: until [`Threads::wake_ticker`] is or was called since the
-    /// last call of `tick`; [`TICK_STOP`]: the ticker ends. A tick neither allocates nor frees nor waits, so that an
-    /// interrupt may call it; who drops it frees memory.
+    /// Starts the ticker (a thread, or a timer interrupt). It calls `tick` again and again, and waits after each call
+    /// for the nanoseconds that `tick` answers. [`TICK_SLEEP`]: until [`Threads::wake_ticker`] is called, or was called
+    /// since the last call of `tick`. [`TICK_STOP`]: the ticker ends. `tick` neither allocates nor frees nor waits, so
+    /// that an interrupt may call it; to drop it frees memory.
     fn start_ticker(&self, tick: Tick);
 
     /// Ends the ticker's wait, if it sleeps.
@@ -45,11 +44,11 @@ pub trait Threads: Sync {
     /// Gives back what [`Threads::allocate`] gave.
     ///
     /// # Safety
-    /// `memory` came from `allocate` with the same size, and nobody uses it any more.
+    /// `memory` came from `allocate` with the same size, and is not used any more.
     unsafe fn free(&self, memory: *mut u8, bytes: usize);
 
-    /// The heap has given back what the program doesn't need any more, and nobody has anything to do: Rust's allocator
-    /// may give back what it holds.
+    /// The heap has given back what the program doesn't need any more, and all workers are idle: a good time for Rust's
+    /// allocator to give back what it holds.
     fn trim(&self) {}
 }
 

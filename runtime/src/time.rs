@@ -1,8 +1,4 @@
-//! Time and random numbers, as programs ask for them.
-//!
-//! # Why this is sound
-//! The queues hold live processes only; see the process module.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! The entry points for time and random numbers.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -18,7 +14,8 @@ use crate::queue::ready;
 /// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_time(w: *mut Worker) -> i64 {
-    let shared = shared(w);
+    // SAFETY: it is this thread's worker.
+    let shared = unsafe { shared(w) };
     if shared.is_virtual {
         shared.virtual_time.load(Relaxed)
     } else {
@@ -32,18 +29,20 @@ pub unsafe extern "C" fn ds_time(w: *mut Worker) -> i64 {
 /// `p` runs on `w`, the home worker.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_passivate(w: *mut Worker, p: *mut Process, n: i64, _location: u32) -> Status {
-    if (*p).status == WOKEN {
-        (*p).status = READY;
-        return Status::Done;
+    // SAFETY: the process runs, so it stands nowhere; at home the timers are this thread's.
+    unsafe {
+        if (*p).status == WOKEN {
+            (*p).status = READY;
+            return Status::Done;
+        }
+        if n <= 0 && !shared(w).is_virtual {
+            ready(w, p);
+            (*p).status = WOKEN;
+            return Status::Leave;
+        }
+        (*p).status = SLEEPS;
+        (*home(w)).timers.add(ds_deadline(w, n), p);
     }
-    let shared = shared(w);
-    if n <= 0 && !shared.is_virtual {
-        ready(w, p);
-        (*p).status = WOKEN;
-        return Status::Leave;
-    }
-    (*p).status = SLEEPS;
-    (*home(w)).timers.add(ds_deadline(w, n), p);
     Status::Leave
 }
 
@@ -53,7 +52,8 @@ pub unsafe extern "C" fn ds_passivate(w: *mut Worker, p: *mut Process, n: i64, _
 /// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_deadline(w: *mut Worker, n: i64) -> i64 {
-    let shared = shared(w);
+    // SAFETY: it is this thread's worker.
+    let shared = unsafe { shared(w) };
     let now = if shared.is_virtual {
         shared.virtual_time.load(Relaxed)
     } else {
@@ -69,7 +69,8 @@ pub unsafe extern "C" fn ds_deadline(w: *mut Worker, n: i64) -> i64 {
 /// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_is_past(w: *mut Worker, deadline: i64) -> u32 {
-    u32::from(ds_time(w) >= deadline)
+    // SAFETY: it is this thread's worker.
+    u32::from(unsafe { ds_time(w) } >= deadline)
 }
 
 /// Has a process that is about to await a condition woken at its deadline; gives the alarm's number.
@@ -78,7 +79,8 @@ pub unsafe extern "C" fn ds_is_past(w: *mut Worker, deadline: i64) -> u32 {
 /// `p` runs on `w`, the home worker; `ds_alarm_over` follows before it ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_alarm(w: *mut Worker, p: *mut Process, deadline: i64) -> i64 {
-    (*home(w)).timers.set_alarm(deadline, p)
+    // SAFETY: at home the timers are this thread's; the process lives until its alarm is dropped.
+    unsafe { (*home(w)).timers.set_alarm(deadline, p) }
 }
 
 /// An alarm is not needed any more; it may have gone off.
@@ -87,22 +89,25 @@ pub unsafe extern "C" fn ds_alarm(w: *mut Worker, p: *mut Process, deadline: i64
 /// `w` is the home worker.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_alarm_over(w: *mut Worker, deadline: i64, alarm: i64) {
-    (*home(w)).timers.drop_alarm(deadline, alarm);
+    // SAFETY: at home the timers are this thread's.
+    unsafe { (*home(w)).timers.drop_alarm(deadline, alarm) };
 }
 
-/// `RANDOM(lo, hi)`, both included; 0 if there is nothing between them.
+/// `RANDOM(lo, hi)`, both included. An empty range is an error.
 ///
 /// # Safety
-/// `p` runs on `w`.
+/// `p` runs on `w`, the worker of this thread. If the range is empty, it leaves after this call.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_random(w: *mut Worker, p: *mut Process, lo: i64, hi: i64, location: u32) -> i64 {
     if lo > hi {
-        ds_fail(w, p, Fault::InvalidArgument as u32, location);
+        // SAFETY: the process runs here, and leaves.
+        unsafe { ds_fail(w, p, Fault::InvalidArgument as u32, location) };
         return 0;
     }
     // SplitMix64, then a multiplication in place of a division: the bias is below 2^-64 of the range.
-    let random = &raw mut (*own(w)).random;
-    *random = (*random).wrapping_add(0x9E37_79B9_7F4A_7C15);
+    // SAFETY: a worker's own data are its thread's.
+    let random = unsafe { &mut (*own(w)).random };
+    *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut x = *random;
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

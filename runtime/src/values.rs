@@ -1,9 +1,8 @@
-//! Values of messages, as components written in Rust have them, and what stands for something elsewhere.
+//! Values of messages, as components written in Rust see them, and as bindings to other machines and kernels do.
 //!
-//! # Soundness
-//!
-//! All of it belongs to the home worker's thread: it holds that worker's address, so nothing here can be sent to
-//! another one. A held text and a parcel own what they point to.
+//! # Safety of this module: *at home*
+//! `worker` is the home worker, and this is its thread. What is made with its address stays on that thread: raw
+//! pointers can't be sent to another one. A [`Held`] text and a [`Parcel`] own what they point to.
 
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -32,7 +31,7 @@ pub enum Value<'a> {
     Byte(u8),
     /// TEXT
     Text(&'a [u8]),
-    /// TEXT that is the program's already.
+    /// TEXT that is one of the program's already.
     Held(Held),
     /// A new component, which the receiver will hold.
     Component(Box<dyn Unmade>),
@@ -44,13 +43,13 @@ pub enum Value<'a> {
 
 /// A component that is made when it is sent.
 pub trait Unmade {
-    /// What it will be.
+    /// The template of the component.
     fn template(&self) -> &'static Template;
 
-    /// Makes it; nobody holds it yet. Null: no memory.
+    /// Makes the component, which has no holder yet. Null: no memory.
     ///
     /// # Safety
-    /// On the home worker's thread, with its worker.
+    /// *At home*.
     unsafe fn make(self: Box<Self>, worker: *mut Worker) -> *mut Instance;
 }
 
@@ -63,15 +62,15 @@ pub struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// The words of a message's parameters, for as long as it lasts.
+    /// The values of a message, as long as it lasts.
     ///
     /// # Safety
-    /// There is one for each parameter, of that type, and nobody else touches them meanwhile.
+    /// `words` has one word for each parameter, a value of that type. Nobody else touches them during `'a`.
     pub(crate) unsafe fn new(words: *mut u64, parameters: &'a [Parameter]) -> Values<'a> {
         Values { words, parameters, message: PhantomData }
     }
 
-    /// What they are.
+    /// The parameters whose values these are.
     pub fn parameters(&self) -> &'a [Parameter] {
         self.parameters
     }
@@ -86,10 +85,10 @@ impl<'a> Values<'a> {
         unsafe { *self.at(index, types) }
     }
 
-    /// A component, for whoever asks first; `None` where its container was empty.
+    /// Takes a component out of the message. `None`: its container was empty, or the component has been taken.
     ///
     /// # Safety
-    /// On the home worker's thread, with its worker.
+    /// *At home*.
     pub(crate) unsafe fn parcel(&self, index: usize, worker: *mut Worker) -> Option<Parcel> {
         let word = self.at(index, &[Type::Component]);
         // SAFETY: there is a word for each parameter; nobody else touches it.
@@ -97,10 +96,10 @@ impl<'a> Values<'a> {
         (!instance.is_null()).then_some(Parcel { worker, instance })
     }
 
-    /// A TEXT, to be kept, for whoever asks first.
+    /// Takes a TEXT out of the message, in which an empty one stays.
     ///
     /// # Safety
-    /// As for [`Values::parcel`].
+    /// *At home*.
     pub(crate) unsafe fn held(&self, index: usize, worker: *mut Worker) -> Held {
         let word = self.at(index, &[Type::Text]);
         // SAFETY: there is a word for each parameter; nobody else touches it. 0 is the empty text.
@@ -129,14 +128,14 @@ impl<'a> Values<'a> {
     }
 }
 
-/// A component that came in a message, and that nobody holds now: it is deleted, unless it is sent on.
+/// A component that came in a message, and has no holder now. If it is not sent on it is deleted.
 pub struct Parcel {
     worker: *mut Worker,
     instance: *mut Instance,
 }
 
 impl Parcel {
-    /// What it is.
+    /// Its template.
     pub fn template(&self) -> &'static Template {
         // SAFETY: it is alive, and templates live for ever.
         unsafe { &*instance::template_of(self.instance) }
@@ -154,26 +153,26 @@ impl Drop for Parcel {
     }
 }
 
-/// A text as programs have it: copies share its bytes.
+/// A text of the program: copies share its bytes.
 pub struct Held {
     worker: *mut Worker,
     text: *mut TextHead,
 }
 
 impl Held {
-    /// A new one. `None`: no memory.
+    /// A new text. `None`: no memory.
     ///
     /// # Safety
-    /// On the home worker's thread, with its worker.
+    /// *At home*.
     pub(crate) unsafe fn new(worker: *mut Worker, bytes: &[u8]) -> Option<Held> {
-        // SAFETY: as the caller promises.
+        // SAFETY: *at home*.
         Some(Held { worker, text: unsafe { text::from_bytes(worker, bytes) }.ok()? })
     }
 
-    /// Puts more bytes behind those that it has; `false`: no memory. If others hold it too, they keep what they have.
+    /// Appends bytes; `false`: no memory. Other holders of the text keep it as it was.
     #[must_use]
     pub fn append(&mut self, bytes: &[u8]) -> bool {
-        // SAFETY: it holds the text; see the head of this file.
+        // SAFETY: it was made *at home*, and holds the text.
         unsafe { text::append_bytes(heap_of(self.worker), &raw mut self.text, bytes).is_ok() }
     }
 
@@ -193,7 +192,7 @@ impl Deref for Held {
 
 impl Clone for Held {
     fn clone(&self) -> Held {
-        // SAFETY: it holds the text; see the head of this file.
+        // SAFETY: it was made *at home*, and holds the text.
         Held { worker: self.worker, text: unsafe { text::copy(&*heap_of(self.worker), self.text) } }
     }
 }
@@ -201,25 +200,25 @@ impl Clone for Held {
 impl Drop for Held {
     fn drop(&mut self) {
         let text = core::mem::replace(&mut self.text, null_mut());
-        // SAFETY: it holds the text; see the head of this file.
+        // SAFETY: it was made *at home*, and holds the text.
         unsafe { text::drop(&mut *heap_of(self.worker), text) }
     }
 }
 
-/// A TEXT in a message: bytes that are only lent, or of one's own, or a text that came in another message. To the
-/// program it is all the same; what came costs nothing to be sent on.
+/// A TEXT in a message: borrowed bytes, owned bytes, or a text that came in another message. The program sees no
+/// difference, but to send on a text that came costs nothing.
 #[derive(Clone)]
 pub enum Text<'a> {
-    /// Lent.
+    /// Borrowed bytes.
     Lent(&'a [u8]),
-    /// Of one's own.
+    /// Owned bytes.
     Own(Vec<u8>),
-    /// The program's.
+    /// A text of the program.
     Held(Held),
 }
 
 impl Text<'_> {
-    /// The same on its own.
+    /// The same without borrowed bytes.
     pub fn into_static(self) -> Text<'static> {
         match self {
             Text::Lent(bytes) => Text::Own(bytes.to_owned()),
@@ -323,7 +322,7 @@ impl fmt::Debug for Part {
     }
 }
 
-/// The values of a message that has come, to be taken out of it in order; generated code reads messages by it.
+/// Reads the values of a message that has come, in order. Generated code uses it.
 pub struct Taking<'a> {
     worker: *mut Worker,
     values: Values<'a>,
@@ -331,10 +330,10 @@ pub struct Taking<'a> {
 }
 
 impl<'a> Taking<'a> {
-    /// Of a message.
+    /// From the first value on.
     ///
     /// # Safety
-    /// On the home worker's thread, with its worker.
+    /// *At home*.
     pub(crate) unsafe fn new(worker: *mut Worker, values: Values<'a>) -> Taking<'a> {
         Taking { worker, values, next: 0 }
     }
@@ -376,19 +375,19 @@ impl<'a> Taking<'a> {
     /// The next value, a TEXT, to be kept.
     pub fn text(&mut self) -> Text<'static> {
         let index = self.following();
-        // SAFETY: see the head of this file.
+        // SAFETY: this was made *at home*.
         Text::Held(unsafe { self.values.held(index, self.worker) })
     }
 
     /// The next value, a component.
     pub fn part(&mut self) -> Part {
         let index = self.following();
-        // SAFETY: see the head of this file.
+        // SAFETY: this was made *at home*.
         unsafe { self.values.parcel(index, self.worker) }.map_or(Part::Empty, Part::Parcel)
     }
 }
 
-/// The values of a message that is being sent, to be put in order; generated code writes messages by it.
+/// Writes the values of a message that is being sent, in order. Generated code uses it.
 pub struct Putting<'a> {
     worker: *mut Worker,
     words: *mut u64,
@@ -399,10 +398,10 @@ pub struct Putting<'a> {
 }
 
 impl<'a> Putting<'a> {
-    /// Nothing is put yet.
+    /// From the first value on.
     ///
     /// # Safety
-    /// On the home worker's thread, with its worker; there is room for a word for each parameter.
+    /// *At home*; `words` has room for a word for each parameter.
     pub(crate) unsafe fn new(
         worker: *mut Worker,
         words: *mut u64,
@@ -414,7 +413,7 @@ impl<'a> Putting<'a> {
     /// The next value.
     pub fn put(&mut self, value: Value<'_>) {
         assert!(fits(self.parameters[self.filled].ty, &value), "a value of another type than the parameter");
-        // SAFETY: see the head of this file.
+        // SAFETY: this was made *at home*.
         let word = unsafe { word_of(self.worker, value) };
         self.is_out_of_memory |= word.is_none();
         // SAFETY: there is room for each parameter, and the index was checked just now.
@@ -422,7 +421,7 @@ impl<'a> Putting<'a> {
         self.filled += 1;
     }
 
-    /// The next value, which owns nothing.
+    /// The next value, of a type that owns nothing.
     #[inline]
     fn put_word(&mut self, types: &[Type], word: u64) {
         assert!(
@@ -504,16 +503,16 @@ pub(crate) fn fits(ty: Type, value: &Value<'_>) -> bool {
 /// A value as a payload word, which owns it. `None`: no memory.
 ///
 /// # Safety
-/// On the home worker's thread.
+/// *At home*.
 pub(crate) unsafe fn word_of(worker: *mut Worker, value: Value<'_>) -> Option<u64> {
     Some(match value {
         Value::Integer(x) => x as u64,
         Value::Real(x) => x.to_bits(),
         Value::Byte(x) => x as u64,
-        // SAFETY: the caller is on the home worker's thread.
+        // SAFETY: *at home*.
         Value::Text(x) => unsafe { text::from_bytes(worker, x).ok()? as u64 },
         Value::Held(held) => held.into_word(),
-        // SAFETY: likewise.
+        // SAFETY: *at home*.
         Value::Component(unmade) => unsafe {
             let instance = unmade.make(worker);
             (!instance.is_null()).then_some(instance as u64)?
@@ -526,9 +525,9 @@ pub(crate) unsafe fn word_of(worker: *mut Worker, value: Value<'_>) -> Option<u6
 /// Drops what a payload word owns.
 ///
 /// # Safety
-/// The word is a parameter of that type, on the home worker's thread.
+/// *At home*; the word owns a value of that type, and is not used any more.
 pub(crate) unsafe fn drop_word(worker: *mut Worker, word: u64, ty: Type) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the word owns what is of this type.
     unsafe {
         match ty {
             Type::Text => text::drop(&mut *heap_of(worker), word as *mut _),

@@ -1,4 +1,9 @@
 //! Others run within a long call of a process into the runtime, and nothing happens to it meanwhile.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    clippy::missing_safety_doc,
+    reason = "steps are generated code, written by hand: why one is right is what its test is about"
+)]
 
 #[path = "suite/common/mod.rs"]
 mod common;

@@ -1,4 +1,9 @@
 //! What takes long in the runtime gives way at the end of the time slice, like everything else.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    clippy::missing_safety_doc,
+    reason = "steps are generated code, written by hand: why one is right is what its test is about"
+)]
 
 #[path = "suite/common/mod.rs"]
 mod common;

@@ -1,4 +1,9 @@
 //! Sleeping, virtual time, and turns.
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    clippy::missing_safety_doc,
+    reason = "steps are generated code, written by hand: why one is right is what its test is about"
+)]
 
 #[path = "suite/common/mod.rs"]
 mod common;

@@ -2,13 +2,8 @@
 //! generated code itself. It grows and shrinks at both ends, each element moved a constant number of times on
 //! average, and is never much larger than its elements need.
 //!
-//! Keys in the middle may be missing: then what generated code knows is a *window*, a part without gaps, and all others
-//! are found here. While elements are added or taken it is *open*: what stands in the head is the whole range.
-//!
-//! # Why this is sound
-//! `block` is null or a live block of `capacity` elements, and the `length` elements at `dense` lie in it. `size` is
-//! always the one of the collection's elements.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! Keys in the middle may be missing. Then generated code knows a *window*, a part without gaps, and elements outside
+//! of it are found here. While elements are added or taken the window is *open*: the head describes the whole range.
 
 use alloc::boxed::Box;
 use core::ptr::{self, null_mut};
@@ -19,6 +14,9 @@ use crate::heap::Heap;
 use crate::layout::CollectionHead;
 
 /// What generated code knows, and the block around it.
+///
+/// `block` is null, or a live block of `capacity` elements in which those of the whole range lie. Their size is the one
+/// that is passed to all methods.
 #[repr(C)]
 pub struct Dense {
     head: CollectionHead,
@@ -27,7 +25,7 @@ pub struct Dense {
     gaps: Option<Box<Gapped>>,
 }
 
-/// What there is to know if keys are missing. Those at both ends never are.
+/// What is known where keys are missing. The first and the last key never are.
 struct Gapped {
     gaps: Gaps,
     /// The whole range; the window, which has at least one element, while it is open.
@@ -105,7 +103,7 @@ impl Dense {
     /// The element of a key in the whole range.
     pub fn of(&self, key: i64, size: Size) -> *mut u8 {
         let places = key.wrapping_sub(self.head.low) as isize;
-        self.head.dense.wrapping_offset(places << size as u32)
+        self.head.dense.wrapping_offset(places << size.shift())
     }
 
     /// The element of a key that lies outside the window.
@@ -128,11 +126,18 @@ impl Dense {
         Some(self.of(key, size))
     }
 
-    /// Makes a key a gap that isn't the first or last one, and answers its element.
+    /// Makes a key a gap, and answers what its element held.
+    ///
+    /// # Safety
+    /// The key is there, and is neither the first nor the last one.
     pub unsafe fn punch(&mut self, key: i64, size: Size) -> u64 {
         let element = self.of(key, size);
-        let word = read(element, size);
-        write(element, size, 0);
+        // SAFETY: the key is there, and so is its element.
+        let word = unsafe {
+            let word = size.read(element);
+            size.write(element, 0);
+            word
+        };
         let whole = (self.head.low, self.head.length);
         self.gaps.get_or_insert_with(|| Box::new(Gapped { gaps: Gaps::new(), other: whole })).gaps.add(key);
         if let Some(index) = self.index(key) {
@@ -148,19 +153,19 @@ impl Dense {
         word
     }
 
-    /// Whether so many keys are missing that the elements had better be elsewhere.
+    /// Whether so many keys are missing that the elements shall go to the rest.
     pub fn is_thin(&self) -> bool {
         self.gaps.as_ref().is_some_and(|gapped| gapped.gaps.count() > self.len() / 3)
     }
 
-    /// What stands in the head is the whole range, until it is closed.
+    /// The head describes the whole range, until it is closed.
     pub fn open(&mut self, size: Size) {
         if self.gaps.is_some() {
             self.exchange(size);
         }
     }
 
-    /// Generated code may look again.
+    /// The head describes the window again, for generated code.
     pub fn close(&mut self, size: Size) {
         if self.gaps.is_some() {
             self.exchange(size);
@@ -174,7 +179,7 @@ impl Dense {
         self.head = CollectionHead { dense: self.of(low, size), low, length };
     }
 
-    /// The window becomes as wide as it can be; where nothing is missing any more, it is all that there is.
+    /// Makes the window as wide as it can be: the whole range if no key is missing any more.
     fn widen(&mut self, size: Size) {
         let Some(Gapped { gaps, other: (low, length) }) = self.gaps.as_deref() else { return };
         let last = low.wrapping_add(*length as i64 - 1);
@@ -212,45 +217,53 @@ impl Dense {
     }
 
     /// Begins anew, while it is empty, with one element, zero. `None`: there is no memory.
-    pub unsafe fn start(&mut self, heap: &mut Heap, size: Size, key: i64) -> Option<*mut u8> {
+    pub fn start(&mut self, heap: &mut Heap, size: Size, key: i64) -> Option<*mut u8> {
         self.head = CollectionHead { dense: self.block, low: key, length: 0 };
         self.extend(heap, size, End::Back)
     }
 
     /// Adds an element, zero, at an end. `None`: there is no memory.
     #[inline]
-    pub unsafe fn extend(&mut self, heap: &mut Heap, size: Size, end: End) -> Option<*mut u8> {
+    pub fn extend(&mut self, heap: &mut Heap, size: Size, end: End) -> Option<*mut u8> {
         if self.spare(end, size) == 0 {
             self.make_room(heap, size, end)?;
         }
         if end == End::Front {
-            self.head.dense = self.head.dense.sub(size.of(1));
+            // SAFETY: there is room for an element before the first one.
+            self.head.dense = unsafe { self.head.dense.sub(size.of(1)) };
             self.head.low -= 1;
         }
         self.head.length += 1;
         let element = if end == End::Front { self.head.dense } else { self.at(self.len() - 1, size) };
-        ptr::write_bytes(element, 0, size.of(1));
+        // SAFETY: there was room for it.
+        unsafe { ptr::write_bytes(element, 0, size.of(1)) };
         Some(element)
     }
 
-    /// Takes the element at an end away and answers it. There is one.
+    /// Takes the element at an end away and answers what it held.
+    ///
+    /// # Safety
+    /// There is one.
     pub unsafe fn take(&mut self, heap: &mut Heap, size: Size, end: End) -> u64 {
-        let element = read(self.at(if end == End::Front { 0 } else { self.len() - 1 }, size), size);
+        let index = if end == End::Front { 0 } else { self.len() - 1 };
+        // SAFETY: there is an element at that end.
+        let element = unsafe { size.read(self.at(index, size)) };
         self.head.length -= 1;
         if end == End::Front {
-            self.head.dense = self.head.dense.add(size.of(1));
+            self.head.dense = self.head.dense.wrapping_add(size.of(1));
             self.head.low = self.head.low.wrapping_add(1);
         }
         self.trim(size, end);
         if self.capacity > 4 * (self.len() + reserve(size)) {
             let capacity = roomy(self.len(), size);
             // If there is no memory for a smaller block, the large one stays.
-            let _ = self.relocate(heap, size, capacity, (capacity - self.len()) / 2);
+            // SAFETY: so many are before them, and at least as many behind them.
+            let _ = unsafe { self.relocate(heap, size, capacity, (capacity - self.len()) / 2) };
         }
         element
     }
 
-    /// No key is missing at an end.
+    /// Forgets gaps at an end.
     #[inline]
     fn trim(&mut self, size: Size, end: End) {
         if let Some(gapped) = &mut self.gaps {
@@ -272,29 +285,27 @@ impl Dense {
     }
 
     /// Frees the elements from the last on until it is enough, and then the block; whether all is done.
-    pub unsafe fn free_until(
-        &mut self,
-        heap: &mut Heap,
-        shape: Shape,
-        is_enough: &mut dyn FnMut() -> bool,
-    ) -> bool {
+    pub fn free_until(&mut self, heap: &mut Heap, shape: Shape, is_enough: &mut dyn FnMut() -> bool) -> bool {
         let size = shape.size;
         // What is missing is zero, and so needs no care.
         self.open(size);
         loop {
             let left = shape.without_piece(self.len());
-            shape.drop_range(heap, self.at(left, size), self.len() - left);
+            // SAFETY: these elements are none any more.
+            unsafe { shape.drop_range(heap, self.at(left, size), self.len() - left) };
             self.head.length = left as u64;
             if left == 0 {
                 if !self.block.is_null() {
-                    heap.free(self.block, size.of(self.capacity));
+                    // SAFETY: nothing is left in the block.
+                    unsafe { heap.free(self.block, size.of(self.capacity)) };
                 }
                 *self = Dense::EMPTY;
                 return true;
             }
             let front = self.capacity - self.spare(End::Back, size) - left;
-            self.block = heap.shrink(self.block, size.of(self.capacity), size.of(front + left));
-            (self.head.dense, self.capacity) = (self.block.add(size.of(front)), front + left);
+            // SAFETY: the block is of that capacity, and what is left ends with the last element.
+            self.block = unsafe { heap.shrink(self.block, size.of(self.capacity), size.of(front + left)) };
+            (self.head.dense, self.capacity) = (self.block.wrapping_add(size.of(front)), front + left);
             if is_enough() {
                 self.end_before(self.head.low.wrapping_add(left as i64), size);
                 return false;
@@ -302,7 +313,7 @@ impl Dense {
         }
     }
 
-    /// The keys from this one on have gone.
+    /// Forgets the keys from this one on.
     fn end_before(&mut self, key: i64, size: Size) {
         if let Some(gapped) = &mut self.gaps {
             gapped.gaps.forget_from(key);
@@ -314,7 +325,7 @@ impl Dense {
     /// How many elements fit before the first, or behind the last one.
     #[inline]
     fn spare(&self, end: End, size: Size) -> usize {
-        let front = (self.head.dense as usize - self.block as usize) >> size as u32;
+        let front = (self.head.dense as usize - self.block as usize) >> size.shift();
         match end {
             End::Front => front,
             End::Back => self.capacity - front - self.len(),
@@ -324,39 +335,48 @@ impl Dense {
     /// Makes room at an end that has none. A quarter of all room stays at the other end, if it had so much, so that
     /// growing at both ends by turns doesn't move everything each time.
     #[cold]
-    unsafe fn make_room(&mut self, heap: &mut Heap, size: Size, end: End) -> Option<()> {
+    fn make_room(&mut self, heap: &mut Heap, size: Size, end: End) -> Option<()> {
         let elsewhere = self.capacity - self.len();
         let capacity = self.capacity.max(roomy(self.len(), size));
         let spare = capacity - self.len();
         let other = elsewhere.min(spare / 4);
         let front = if end == End::Back { other } else { spare - other };
         if capacity == self.capacity {
-            let first = self.block.add(size.of(front));
-            ptr::copy(self.head.dense, first, size.of(self.len()));
+            let first = self.block.wrapping_add(size.of(front));
+            // SAFETY: in front of and behind the elements there is as much room as is spare.
+            unsafe { ptr::copy(self.head.dense, first, size.of(self.len())) };
             self.head.dense = first;
             return Some(());
         }
         if front == 0 && !self.block.is_null() {
-            let block = heap.reallocate(self.block, size.of(self.capacity), size.of(capacity));
+            // SAFETY: the block is of that capacity. With no room in front the elements begin where it does.
+            let block = unsafe { heap.reallocate(self.block, size.of(self.capacity), size.of(capacity)) };
             if block.is_null() {
                 return None;
             }
             (self.block, self.head.dense, self.capacity) = (block, block, capacity);
             return Some(());
         }
-        self.relocate(heap, size, capacity, front)
+        // SAFETY: in front of and behind the elements there is as much room as is spare.
+        unsafe { self.relocate(heap, size, capacity, front) }
     }
 
-    /// Moves to a new block. `None`: there is no memory.
+    /// Moves to a new block, with room for `front` elements before the first one. `None`: there is no memory.
+    ///
+    /// # Safety
+    /// The capacity is enough for those and the elements.
     unsafe fn relocate(&mut self, heap: &mut Heap, size: Size, capacity: usize, front: usize) -> Option<()> {
         let block = heap.allocate(size.of(capacity));
         if block.is_null() {
             return None;
         }
-        let first = block.add(size.of(front));
+        let first = block.wrapping_add(size.of(front));
         if !self.block.is_null() {
-            ptr::copy_nonoverlapping(self.head.dense, first, size.of(self.len()));
-            heap.free(self.block, size.of(self.capacity));
+            // SAFETY: the new block has room for them; nothing is left in the old one, which is of that capacity.
+            unsafe {
+                ptr::copy_nonoverlapping(self.head.dense, first, size.of(self.len()));
+                heap.free(self.block, size.of(self.capacity));
+            }
         }
         (self.block, self.head.dense, self.capacity) = (block, first, capacity);
         Some(())
@@ -367,25 +387,13 @@ fn is_within((low, length): (i64, u64), key: i64) -> bool {
     (key.wrapping_sub(low) as u64) < length
 }
 
-/// The word that a dense element holds.
-#[inline]
-pub unsafe fn read(element: *const u8, size: Size) -> u64 {
-    if size == Size::Byte { u64::from(*element) } else { *element.cast() }
-}
-
-/// Makes a dense element hold a word.
-#[inline]
-pub unsafe fn write(element: *mut u8, size: Size, word: u64) {
-    if size == Size::Byte { *element = word as u8 } else { *element.cast() = word }
-}
-
 /// The least room for growing.
 fn reserve(size: Size) -> usize {
-    if size == Size::Byte { 16 } else { 4 }
+    if size.is_byte() { 16 } else { 4 }
 }
 
 /// A capacity with room for half as many elements again.
 fn roomy(length: usize, size: Size) -> usize {
     let capacity = length + length / 2 + reserve(size);
-    if size == Size::Byte { capacity.next_multiple_of(8) } else { capacity }
+    if size.is_byte() { capacity.next_multiple_of(8) } else { capacity }
 }

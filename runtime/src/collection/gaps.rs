@@ -1,13 +1,13 @@
-//! Keys that are missing within the range of a dense part, many of which lie side by side: a removal in the middle of
-//! very many elements moves none of them.
+//! The keys that are missing within the range of a dense part, so that a removal in the middle of very many elements
+//! needs to move none. A sparse bitmap, because missing keys often lie side by side.
 
 use alloc::collections::BTreeMap;
 use alloc::collections::btree_map::Entry;
 
 /// Missing keys.
 pub struct Gaps {
-    /// By a key without its six last bits: the 64 keys that begin with that, a bit for each that is missing, at least
-    /// one.
+    /// A bit for each of 64 keys that differ in their last six bits, under the other bits. Each word has at least one
+    /// bit set.
     missing: BTreeMap<i64, u64>,
     count: usize,
 }
@@ -61,8 +61,7 @@ impl Gaps {
         }
     }
 
-    /// A range of keys at one of the ends is no gap any more: from one that is missing on, upwards or downwards, as
-    /// long as they are. How many that were.
+    /// Forgets the run of missing keys that begins with this one, upwards or downwards; how many those were.
     pub fn trim(&mut self, mut key: i64, up: bool) -> u64 {
         let mut trimmed = 0;
         loop {
@@ -98,7 +97,7 @@ impl Gaps {
         }
     }
 
-    /// How many keys from this one on are missing, upwards or downwards, among those in its word.
+    /// The length of the run of missing keys that begins with this one, within its word.
     fn run_in_word(&self, key: i64, up: bool) -> u32 {
         let Some(word) = self.missing.get(&(key >> WORD)) else { return 0 };
         let place = (key & 63) as u32;

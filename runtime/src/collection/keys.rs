@@ -1,11 +1,13 @@
 //! The keys of a collection: one word for each index, ordered from the first index to the last. INTEGER orders as
 //! signed, CHARACTER and BOOLEAN as the small numbers that they are, TEXT by its bytes.
 //!
-//! # Why this is sound
-//! A key is the address of one word for each kind; a word of kind Text is a live text or null.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! A [`Key`] is the address of such words, [`Keys`] says of what kinds they are. Neither proves that both belong to the
+//! same collection: see [`Keys::new`].
 
 use core::cmp::Ordering;
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+use core::slice;
 
 use drystone_component::Kind;
 
@@ -20,15 +22,60 @@ pub struct Keys<'a> {
     kinds: &'a [Kind],
 }
 
-/// Keys with longer texts are oversized. When a hash table is made anew it hashes up to 65 536 keys in one stretch.
+/// Keys with longer texts are oversized, because a hash table that grows hashes up to 65 536 keys at once.
 pub const LONGEST_HASHED: usize = 1 << 10;
 
-/// The address of a key's words.
-pub type Key = *const u64;
+/// The address of a key's words. During `'a` they stay as they are, and texts among them live.
+#[derive(Clone, Copy)]
+pub struct Key<'a> {
+    words: NonNull<u64>,
+    lasts: PhantomData<&'a u64>,
+}
+
+impl<'a> Key<'a> {
+    /// The key with its words at an address.
+    ///
+    /// # Safety
+    /// `words` points to one word for each index of a collection, those of kind Text null or live texts. During `'a`
+    /// nobody changes the words or ends the texts.
+    #[inline]
+    pub unsafe fn new(words: *const u64) -> Key<'a> {
+        // SAFETY: there are words at this address, so it isn't null.
+        Key { words: unsafe { NonNull::new_unchecked(words.cast_mut()) }, lasts: PhantomData }
+    }
+
+    /// The key of a collection with one index, which is a number.
+    #[inline]
+    pub fn number(self) -> i64 {
+        // SAFETY: every collection has an index.
+        unsafe { self.word(0) as i64 }
+    }
+
+    /// Where its words are.
+    #[inline]
+    pub fn as_ptr(self) -> *const u64 {
+        self.words.as_ptr()
+    }
+
+    /// A word.
+    ///
+    /// # Safety
+    /// The collection has that many indices, and more.
+    #[inline]
+    pub unsafe fn word(self, index: usize) -> u64 {
+        // SAFETY: there is a word for each index.
+        unsafe { self.words.add(index).read() }
+    }
+}
 
 impl<'a> Keys<'a> {
     /// Indices of these kinds.
-    pub fn new(kinds: &'a [Kind]) -> Keys<'a> {
+    ///
+    /// # Safety
+    /// They are only passed along with keys of these kinds, with tables and trees of such keys, and with heaps of the
+    /// memory in which those lie.
+    #[inline]
+    pub unsafe fn new(kinds: &'a [Kind]) -> Keys<'a> {
         Keys { kinds }
     }
 
@@ -44,28 +91,40 @@ impl<'a> Keys<'a> {
         matches!(self.kinds, [kind] if *kind != Kind::Text)
     }
 
+    /// The words of a key.
+    pub fn words<'k>(&self, key: Key<'k>) -> &'k [u64] {
+        // SAFETY: a key has a word for each index, which nobody changes as long as it lasts.
+        unsafe { slice::from_raw_parts(key.as_ptr(), self.width()) }
+    }
+
     /// Whether a text of a key is longer than [`LONGEST_HASHED`]: see [`super::oversized`].
     #[inline]
-    pub unsafe fn is_oversized(&self, key: Key) -> bool {
-        match *self.kinds {
-            [kind] => is_long(kind, *key),
-            _ => self.kinds.iter().enumerate().any(|(i, &kind)| is_long(kind, *key.add(i))),
+    pub fn is_oversized(&self, key: Key) -> bool {
+        // SAFETY: a key has a word of each kind.
+        unsafe {
+            match *self.kinds {
+                [kind] => is_long(kind, key.word(0)),
+                _ => self.kinds.iter().enumerate().any(|(i, &kind)| is_long(kind, key.word(i))),
+            }
         }
     }
 
     /// The order of two keys.
-    pub unsafe fn compare(&self, a: Key, b: Key) -> Ordering {
+    pub fn compare(&self, a: Key, b: Key) -> Ordering {
         self.compare_in_parts(Caller::HASTY, a, b)
     }
 
-    /// The same; others may run between parts of long texts.
+    /// The same; other processes may run between parts of long texts.
     #[inline]
-    pub unsafe fn compare_in_parts(&self, by: Caller, a: Key, b: Key) -> Ordering {
+    pub fn compare_in_parts(&self, by: Caller, a: Key, b: Key) -> Ordering {
         for (i, &kind) in self.kinds.iter().enumerate() {
-            let (a, b) = (*a.add(i), *b.add(i));
-            let order = match kind {
-                Kind::Text => text::compare(by, a as *const TextHead, b as *const TextHead),
-                _ => (a as i64).cmp(&(b as i64)),
+            // SAFETY: a key has a word of each kind, and a text is live or null.
+            let order = unsafe {
+                let (a, b) = (a.word(i), b.word(i));
+                match kind {
+                    Kind::Text => text::compare(by, a as *const TextHead, b as *const TextHead),
+                    _ => (a as i64).cmp(&(b as i64)),
+                }
             };
             if order != Ordering::Equal {
                 return order;
@@ -74,96 +133,128 @@ impl<'a> Keys<'a> {
         Ordering::Equal
     }
 
-    /// Whether two keys are the same.
+    /// Whether two keys are equal.
     #[inline]
-    pub unsafe fn equal(&self, a: Key, b: Key) -> bool {
+    pub fn equal(&self, a: Key, b: Key) -> bool {
         self.equal_in_parts(Caller::HASTY, a, b)
     }
 
-    /// The same; others may run between parts of long texts.
+    /// The same; other processes may run between parts of long texts.
     #[inline]
-    pub unsafe fn equal_in_parts(&self, by: Caller, a: Key, b: Key) -> bool {
-        match *self.kinds {
-            [kind] => equal_words(by, kind, *a, *b),
-            _ => self.kinds.iter().enumerate().all(|(i, &kind)| equal_words(by, kind, *a.add(i), *b.add(i))),
+    pub fn equal_in_parts(&self, by: Caller, a: Key, b: Key) -> bool {
+        // SAFETY: a key has a word of each kind.
+        unsafe {
+            let equal_at = |i, kind| equal_words(by, kind, a.word(i), b.word(i));
+            match *self.kinds {
+                [kind] => equal_at(0, kind),
+                _ => self.kinds.iter().enumerate().all(|(i, &kind)| equal_at(i, kind)),
+            }
         }
     }
 
     /// Whether two keys are the same words: then they are equal, but not the other way round.
     #[inline]
-    pub unsafe fn is_same(&self, a: Key, b: Key) -> bool {
-        (0..self.width()).all(|i| *a.add(i) == *b.add(i))
+    pub fn is_same(&self, a: Key, b: Key) -> bool {
+        // SAFETY: a key has a word for each index.
+        (0..self.width()).all(|i| unsafe { a.word(i) == b.word(i) })
     }
 
-    /// The entry with the smaller key. (None of the keys is oversized, or one is.)
+    /// The entry with the smaller key. (At most one of the keys is oversized.)
     #[inline]
-    pub unsafe fn first<E>(&self, one: Option<(Key, E)>, other: Option<(Key, E)>) -> Option<(Key, E)> {
+    pub fn first<'k, E>(
+        &self,
+        one: Option<(Key<'k>, E)>,
+        other: Option<(Key<'k>, E)>,
+    ) -> Option<(Key<'k>, E)> {
         match (one, other) {
             (Some(one), Some(other)) if self.compare(other.0, one.0).is_lt() => Some(other),
             (one, other) => one.or(other),
         }
     }
 
-    /// A number that looks random, the same for equal keys. No oversized key is in a hash table, so only the beginning
-    /// of its text counts.
+    /// A hash of a key, the same for equal keys. No oversized key is in a hash table, so only the beginning of its text
+    /// counts.
     #[inline]
-    pub unsafe fn hash(&self, key: Key, seed: u64) -> u64 {
-        match *self.kinds {
-            [kind] => hash_word(kind, *key, seed),
-            _ => {
-                let words = self.kinds.iter().enumerate();
-                words.fold(seed, |hash, (i, &kind)| hash_word(kind, *key.add(i), hash))
+    pub fn hash(&self, key: Key, seed: u64) -> u64 {
+        // SAFETY: a key has a word of each kind.
+        unsafe {
+            match *self.kinds {
+                [kind] => hash_word(kind, key.word(0), seed),
+                _ => {
+                    let words = self.kinds.iter().enumerate();
+                    words.fold(seed, |hash, (i, &kind)| hash_word(kind, key.word(i), hash))
+                }
             }
         }
     }
 
     /// One more holder for the texts of a key.
     #[inline]
-    pub unsafe fn hold(&self, heap: &Heap, key: Key) {
+    pub fn hold(&self, heap: &Heap, key: Key) {
         for (i, &kind) in self.kinds.iter().enumerate() {
             if kind == Kind::Text {
-                text::copy(heap, *key.add(i) as *mut TextHead);
+                // SAFETY: a key has a word of each kind, and a text is live or null.
+                unsafe { text::copy(heap, key.word(i) as *mut TextHead) };
             }
         }
     }
 
     /// One holder less for the texts of a key.
+    ///
+    /// # Safety
+    /// These words held the texts, and do no longer: they are not used as a key again.
     #[inline]
-    pub unsafe fn drop(&self, heap: &mut Heap, key: Key) {
+    pub unsafe fn drop(&self, heap: &mut Heap, words: *const u64) {
         for (i, &kind) in self.kinds.iter().enumerate() {
             if kind == Kind::Text {
-                text::drop(heap, *key.add(i) as *mut TextHead);
+                // SAFETY: there is a word of each kind, and it held its text until now.
+                unsafe { text::drop(heap, *words.add(i) as *mut TextHead) };
             }
         }
     }
 }
 
+/// Whether a text is too long to be hashed.
+///
+/// # Safety
+/// If `kind` is Text, `word` is a live text or null.
 #[inline]
 unsafe fn is_long(kind: Kind, word: u64) -> bool {
-    kind == Kind::Text && text::is_longer(word as *const TextHead, LONGEST_HASHED)
+    // SAFETY: it is a live text or null.
+    kind == Kind::Text && unsafe { text::is_longer(word as *const TextHead, LONGEST_HASHED) }
 }
 
+/// Whether two words of a kind are equal.
+///
+/// # Safety
+/// If `kind` is Text, `a` and `b` are live texts or null.
 #[inline]
 unsafe fn equal_words(by: Caller, kind: Kind, a: u64, b: u64) -> bool {
-    a == b || kind == Kind::Text && text::equal(by, a as *const TextHead, b as *const TextHead)
+    // SAFETY: they are live texts or null.
+    a == b || kind == Kind::Text && unsafe { text::equal(by, a as *const TextHead, b as *const TextHead) }
 }
 
+/// Mixes a word into a hash.
+///
+/// # Safety
+/// If `kind` is Text, `word` is a live text or null.
 #[inline]
 unsafe fn hash_word(kind: Kind, word: u64, seed: u64) -> u64 {
     match kind {
-        Kind::Text => hash_bytes(text::bytes(word as *const TextHead), seed),
+        // SAFETY: it is a live text or null, and stays so while its bytes are read.
+        Kind::Text => hash_bytes(unsafe { text::bytes(word as *const TextHead) }, seed),
         _ => mix(seed ^ word),
     }
 }
 
-/// Both halves of a product: every bit of the result depends on every bit of the word.
+/// Combines both halves of a product, so that every bit of the result depends on every bit of the word.
 #[inline]
 fn mix(word: u64) -> u64 {
     let product = u128::from(word) * 0x9E37_79B9_7F4A_7C15;
     (product >> 64) as u64 ^ product as u64
 }
 
-/// Apart, so that hashing a number is short enough to be inlined.
+/// A function of its own, so that hashing a number is short enough to be inlined.
 #[inline(never)]
 fn hash_bytes(bytes: &[u8], seed: u64) -> u64 {
     let start = mix(seed ^ bytes.len() as u64);

@@ -1,9 +1,5 @@
-//! The elements of a collection outside its dense part, and how they are kept: a tree of one block while they are
-//! few, then a hash table, or a tree if their order is asked for or if they are many.
-//!
-//! # Why this is sound
-//! See the collection module.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! The elements of a collection outside its dense part. While they are few they are a tree of one block, then a hash
+//! table, and a tree again when the program has asked for their order or when they are many.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -20,11 +16,11 @@ use crate::long::Caller;
 /// The rest of a collection.
 pub struct Rest {
     form: Form,
-    /// How a hash table becomes a tree. While others run it may be asked; whoever changes it makes it a tree before.
+    /// A hash table becomes a tree. While other processes run it may be searched; before it is changed, sorting ends.
     sorting: Option<Box<Sorting>>,
-    /// Somebody has asked for the order: there will be no hash table any more.
+    /// The program has asked for the order: there will be no hash table any more.
     is_ordered: bool,
-    /// There may be keys next to the dense part, whose elements shall move there.
+    /// There may be keys next to the dense part, whose elements are to be moved there.
     pub has_neighbours: bool,
     /// How many elements may still move to the dense part.
     pub paid: u32,
@@ -36,16 +32,16 @@ enum Form {
     Hash(Hash),
 }
 
-/// Whether what takes long is done at once, or begins only: then it goes on with [`Rest::sort_some`].
+/// Whether a table is sorted at once, or only begins to be: then it goes on with [`Rest::sort_some`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Haste {
     AtOnce,
     InParts,
 }
 
-/// More elements than that are not few.
+/// The most elements that are kept in one sorted block.
 const FEW: usize = 8;
-/// A hash table with more elements than that doesn't grow: moving them all would take milliseconds.
+/// A hash table with more elements becomes a tree instead of growing: to move them all would take milliseconds.
 const MANY: usize = 1 << 16;
 
 impl Rest {
@@ -61,7 +57,7 @@ impl Rest {
 
     /// The element with a key.
     #[inline]
-    pub unsafe fn find(&self, keys: Keys, key: Key) -> Option<*mut u64> {
+    pub fn find(&self, keys: Keys, key: Key) -> Option<*mut u64> {
         match &self.form {
             Form::Empty => None,
             Form::Tree(tree) => tree.find(keys, key),
@@ -70,48 +66,59 @@ impl Rest {
     }
 
     /// Whether there is an element with a key.
-    pub unsafe fn has(&self, keys: Keys, key: Key) -> bool {
+    pub fn has(&self, keys: Keys, key: Key) -> bool {
         self.find(keys, key).is_some()
     }
 
     /// Finds or makes the element with a key. `None`: there is no memory, or elements have begun to be sorted.
-    pub unsafe fn insert(&mut self, heap: &mut Heap, keys: Keys, key: Key, haste: Haste) -> Option<Inserted> {
-        let inserted = self.place(heap, keys, key, haste)?;
+    pub fn insert(&mut self, heap: &mut Heap, keys: Keys, key: Key, haste: Haste) -> Option<Inserted> {
+        // SAFETY: a new key holds its texts just below.
+        let inserted = unsafe { self.place(heap, keys, key, haste)? };
         if inserted.is_new {
             keys.hold(heap, key);
         }
         Some(inserted)
     }
 
+    /// The same, but for the holding of texts.
+    ///
+    /// # Safety
+    /// The caller sees to it that a new key holds its texts.
     unsafe fn place(&mut self, heap: &mut Heap, keys: Keys, key: Key, haste: Haste) -> Option<Inserted> {
-        match &mut self.form {
-            Form::Empty => {
-                let mut tree = Tree::new(heap, keys)?;
-                // The leaf has room for one.
-                let inserted = tree.insert(heap, keys, key);
-                self.form = Form::Tree(tree);
-                inserted
-            }
-            Form::Tree(tree) => {
-                if self.is_ordered || tree.small_count() != Some(FEW) || tree.find(keys, key).is_some() {
-                    return tree.insert(heap, keys, key);
+        // SAFETY: a new key will hold its texts, wherever it is put.
+        unsafe {
+            match &mut self.form {
+                Form::Empty => {
+                    let mut tree = Tree::new(heap, keys)?;
+                    // The leaf has room for one.
+                    let inserted = tree.insert(heap, keys, key);
+                    self.form = Form::Tree(tree);
+                    inserted
                 }
-                self.become_hash(heap, keys);
-                match &mut self.form {
-                    Form::Hash(hash) => hash.insert(keys, key),
-                    Form::Tree(tree) => tree.insert(heap, keys, key),
-                    _ => None,
+                Form::Tree(tree) => {
+                    if self.is_ordered || tree.small_count() != Some(FEW) || tree.find(keys, key).is_some() {
+                        return tree.insert(heap, keys, key);
+                    }
+                    self.become_hash(heap, keys);
+                    match &mut self.form {
+                        Form::Hash(hash) => hash.insert(keys, key),
+                        Form::Tree(tree) => tree.insert(heap, keys, key),
+                        _ => None,
+                    }
                 }
+                Form::Hash(hash) if self.sorting.is_none() => match hash.insert(keys, key) {
+                    None => self.place_after_change(heap, keys, key, haste),
+                    inserted => inserted,
+                },
+                Form::Hash(_) => self.place_after_change(heap, keys, key, haste),
             }
-            Form::Hash(hash) if self.sorting.is_none() => match hash.insert(keys, key) {
-                None => self.place_after_change(heap, keys, key, haste),
-                inserted => inserted,
-            },
-            Form::Hash(_) => self.place_after_change(heap, keys, key, haste),
         }
     }
 
     /// Inserts into a hash table that has refused.
+    ///
+    /// # Safety
+    /// As for [`Rest::place`].
     #[cold]
     unsafe fn place_after_change(
         &mut self,
@@ -128,7 +135,8 @@ impl Rest {
                 Err(Rebuilding::Memory) => return None,
                 Err(Rebuilding::Crowded) => {}
                 Ok(()) => {
-                    if let Some(inserted) = hash.insert(keys, key) {
+                    // SAFETY: a new key will hold its texts.
+                    if let Some(inserted) = unsafe { hash.insert(keys, key) } {
                         return Some(inserted);
                     }
                 }
@@ -139,17 +147,19 @@ impl Rest {
             while !self.sort_some(heap, keys) {}
         }
         match &mut self.form {
-            Form::Tree(tree) => tree.insert(heap, keys, key),
+            // SAFETY: a new key will hold its texts.
+            Form::Tree(tree) => unsafe { tree.insert(heap, keys, key) },
             _ => None,
         }
     }
 
     /// Turns the few elements of a tree into a hash table. If there is no memory, they stay.
     #[cold]
-    unsafe fn become_hash(&mut self, heap: &mut Heap, keys: Keys) {
+    fn become_hash(&mut self, heap: &mut Heap, keys: Keys) {
         let Form::Tree(tree) = &self.form else { return };
         let Some(mut hash) = Hash::new(heap, keys, FEW + 1) else { return };
-        let moved = tree.visit(keys, &mut |key, cell| match hash.put_new(keys, key, *cell) {
+        // SAFETY: the entry is there, and only one of tree and table holds it in the end.
+        let moved = tree.visit(keys, &mut |key, cell| match unsafe { hash.put_new(keys, key, *cell) } {
             Some(()) => ControlFlow::Continue(()),
             None => ControlFlow::Break(()),
         });
@@ -163,12 +173,13 @@ impl Rest {
 
     /// A hash table begins to become a tree, for good. If there is no memory, it stays one.
     #[cold]
-    pub unsafe fn begin_sorting(&mut self, heap: &mut Heap, keys: Keys) {
+    pub fn begin_sorting(&mut self, heap: &mut Heap, keys: Keys) {
         if let Form::Hash(hash) = &self.form
             && self.sorting.is_none()
             && let Some(tree) = Tree::new(heap, keys)
         {
-            self.sorting = Some(Box::new(Sorting::new(hash, keys, tree)));
+            // SAFETY: whatever changes the table ends or stops the sorting before. That frees the table or the tree.
+            self.sorting = Some(Box::new(unsafe { Sorting::new(hash, keys, tree) }));
         }
     }
 
@@ -186,7 +197,7 @@ impl Rest {
 
     /// Goes on with sorting; whether all is done, or there is no memory.
     #[cold]
-    pub unsafe fn sort_some(&mut self, heap: &mut Heap, keys: Keys) -> bool {
+    pub fn sort_some(&mut self, heap: &mut Heap, keys: Keys) -> bool {
         let Some(sorting) = &mut self.sorting else { return true };
         match sorting.go_on(heap, keys) {
             Progress::More => return false,
@@ -196,8 +207,8 @@ impl Rest {
         true
     }
 
-    /// The table becomes the tree that it has been sorted into.
-    unsafe fn end_sorting(&mut self, heap: &mut Heap, keys: Keys) {
+    /// Replaces the table by the tree into which it has been sorted.
+    fn end_sorting(&mut self, heap: &mut Heap, keys: Keys) {
         let Some(sorting) = self.sorting.take() else { return };
         if let Form::Hash(hash) = core::mem::replace(&mut self.form, Form::Tree(sorting.finish())) {
             hash.free(heap, keys);
@@ -206,13 +217,13 @@ impl Rest {
     }
 
     /// A hash table becomes a tree at once, if there is memory.
-    unsafe fn become_tree(&mut self, heap: &mut Heap, keys: Keys) {
+    fn become_tree(&mut self, heap: &mut Heap, keys: Keys) {
         self.begin_sorting(heap, keys);
         while !self.sort_some(heap, keys) {}
     }
 
     /// Removes the element with a key and answers what it held.
-    pub unsafe fn remove(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<u64> {
+    pub fn remove(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<u64> {
         if self.is_sorting() {
             while !self.sort_some(heap, keys) {}
         }
@@ -228,13 +239,17 @@ impl Rest {
     }
 
     /// The entry with the smallest key above `key`, or of all. A hash table becomes a tree.
-    pub unsafe fn after(&mut self, heap: &mut Heap, keys: Keys, key: Option<Key>) -> Option<(Key, *mut u64)> {
+    pub fn after<'a>(
+        &'a mut self,
+        heap: &mut Heap,
+        keys: Keys,
+        key: Option<Key>,
+    ) -> Option<(Key<'a>, *mut u64)> {
         self.is_ordered = true;
-        if let Form::Tree(tree) = &mut self.form {
-            return tree.after(Caller::HASTY, keys, key);
+        if self.is_unordered() {
+            self.become_tree(heap, keys);
         }
-        self.become_tree(heap, keys);
-        match &mut self.form {
+        match &self.form {
             Form::Empty => None,
             Form::Tree(tree) => tree.after(Caller::HASTY, keys, key),
             // There is no memory for the tree, so all is searched each time.
@@ -243,10 +258,10 @@ impl Rest {
     }
 
     /// Shows every entry, in order, until told to stop.
-    pub unsafe fn visit_in_order<B>(
-        &self,
+    pub fn visit_in_order<'a, B>(
+        &'a self,
         keys: Keys,
-        show: &mut dyn FnMut(Key, *mut u64) -> ControlFlow<B>,
+        show: &mut dyn FnMut(Key<'a>, *mut u64) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         if !matches!(self.form, Form::Hash(_)) {
             return self.visit(keys, show);
@@ -257,30 +272,30 @@ impl Rest {
             ControlFlow::Continue(())
         });
         if keys.is_number() {
-            entries.sort_unstable_by_key(|&(key, _)| *key as i64);
+            entries.sort_unstable_by_key(|(key, _)| key.number());
         } else {
             entries.sort_unstable_by(|&(a, _), &(b, _)| keys.compare(a, b));
         }
         entries.into_iter().try_for_each(|(key, cell)| show(key, cell))
     }
 
-    /// Shows the entries in the order of the keys, neighbours together: keys, cells, and how many.
-    pub unsafe fn ranges(&self, keys: Keys, show: &mut dyn FnMut(Key, *mut u64, usize)) {
+    /// Shows the entries in the order of the keys, neighbours together: the words of the keys, the cells, and how many.
+    pub fn ranges(&self, keys: Keys, show: &mut dyn FnMut(*const u64, *mut u64, usize)) {
         match &self.form {
             Form::Tree(tree) => tree.leaves(keys, show),
             _ => {
                 let _ = self.visit_in_order::<()>(keys, &mut |key, cell| {
-                    show(key, cell, 1);
+                    show(key.as_ptr(), cell, 1);
                     ControlFlow::Continue(())
                 });
             }
         }
     }
 
-    unsafe fn visit<B>(
-        &self,
+    fn visit<'a, B>(
+        &'a self,
         keys: Keys,
-        show: &mut dyn FnMut(Key, *mut u64) -> ControlFlow<B>,
+        show: &mut dyn FnMut(Key<'a>, *mut u64) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         match &self.form {
             Form::Empty => ControlFlow::Continue(()),
@@ -291,16 +306,16 @@ impl Rest {
 
     /// Whether one more element would turn a small block into a hash table.
     #[inline]
-    pub unsafe fn is_small_and_full(&self) -> bool {
+    pub fn is_small_and_full(&self) -> bool {
         matches!(&self.form, Form::Tree(tree) if tree.small_count() == Some(FEW))
     }
 
     /// The longest range of numbers without gaps in a tree: the first one, and how many.
-    pub unsafe fn longest_range(&self, keys: Keys) -> (i64, usize) {
+    pub fn longest_range(&self, keys: Keys) -> (i64, usize) {
         let Form::Tree(tree) = &self.form else { return (0, 0) };
         let (mut best, mut low, mut length) = ((0, 0), 0, 0);
         let _ = tree.visit::<()>(keys, &mut |key, _| {
-            let key = *key as i64;
+            let key = key.number();
             if length > 0 && key.wrapping_sub(low) as usize == length {
                 length += 1;
             } else {
@@ -315,18 +330,14 @@ impl Rest {
     }
 
     /// Frees everything, until it is enough; whether all is done.
-    pub unsafe fn free_until(
-        &mut self,
-        heap: &mut Heap,
-        shape: Shape,
-        is_enough: &mut dyn FnMut() -> bool,
-    ) -> bool {
+    pub fn free_until(&mut self, heap: &mut Heap, shape: Shape, is_enough: &mut dyn FnMut() -> bool) -> bool {
         let keys = shape.keys;
         self.stop_sorting(heap, keys);
         match &mut self.form {
             Form::Empty => {}
             Form::Tree(tree) => {
-                while tree.drop_last_leaf(heap, shape) {
+                // SAFETY: without leaves the tree isn't used any more.
+                while unsafe { tree.drop_last_leaf(heap, shape) } {
                     if is_enough() {
                         return false;
                     }
@@ -345,14 +356,14 @@ impl Rest {
         true
     }
 
-    /// A hash table that is becoming a tree stays one.
-    unsafe fn stop_sorting(&mut self, heap: &mut Heap, keys: Keys) {
+    /// A hash table that was to become a tree stays a hash table.
+    fn stop_sorting(&mut self, heap: &mut Heap, keys: Keys) {
         if let Some(sorting) = self.sorting.take() {
             sorting.finish().free(heap, keys);
         }
     }
 
-    unsafe fn free_form(&mut self, heap: &mut Heap, keys: Keys) {
+    fn free_form(&mut self, heap: &mut Heap, keys: Keys) {
         self.stop_sorting(heap, keys);
         match core::mem::replace(&mut self.form, Form::Empty) {
             Form::Empty => {}

@@ -1,8 +1,4 @@
-//! What is the same for all collections with one descriptor.
-//!
-//! # Why this is sound
-//! See the collection module.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! What is the same for all collections with one descriptor: the kinds of their keys and elements.
 
 use drystone_component::{Collection, Kind};
 
@@ -26,32 +22,79 @@ pub(super) struct Shape<'a> {
     pub(super) size: Size,
 }
 
-/// How large an element is in arrays and dense parts: the logarithm of its bytes.
+/// How large an element is in arrays and dense parts. Only [`Shape::of`] makes one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Size {
+pub(super) struct Size(Shift);
+
+/// The logarithm of the bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shift {
     Byte = 0,
     Word = 3,
 }
 
 impl Size {
+    /// Whether it is a byte; else it is a word.
+    #[inline]
+    pub(super) fn is_byte(self) -> bool {
+        self.0 == Shift::Byte
+    }
+
+    /// The logarithm of its bytes.
+    #[inline]
+    pub(super) fn shift(self) -> u32 {
+        self.0 as u32
+    }
+
     /// Bytes of so many elements.
     #[inline]
     pub(super) fn of(self, count: usize) -> usize {
-        count << self as u32
+        count << self.shift()
+    }
+
+    /// What an element holds.
+    ///
+    /// # Safety
+    /// `element` is one of this size that exists.
+    #[inline]
+    pub(super) unsafe fn read(self, element: *const u8) -> u64 {
+        // SAFETY: the element may be read; a word is aligned.
+        unsafe { if self.is_byte() { u64::from(*element) } else { *element.cast() } }
+    }
+
+    /// Makes an element hold a word.
+    ///
+    /// # Safety
+    /// `element` is one of this size that exists.
+    #[inline]
+    pub(super) unsafe fn write(self, element: *mut u8, word: u64) {
+        // SAFETY: the element may be written; a word is aligned.
+        unsafe { if self.is_byte() { *element = word as u8 } else { *element.cast() = word } }
     }
 }
 
 impl Shape<'_> {
+    /// The shape that a descriptor says.
+    ///
+    /// # Safety
+    /// It, and what it consists of, is only passed along with keys and parts of collections that `collection`
+    /// describes, and with heaps of the memory in which these lie.
     #[inline]
-    pub(super) fn of(collection: &Collection) -> Shape<'static> {
-        let size = if collection.element == Kind::Byte { Size::Byte } else { Size::Word };
-        Shape { keys: Keys::new(collection.keys.get()), element: collection.element, size }
+    pub(super) unsafe fn of(collection: &Collection) -> Shape<'static> {
+        let size = Size(if collection.element == Kind::Byte { Shift::Byte } else { Shift::Word });
+        // SAFETY: as a part of the shape they are passed along with it only.
+        let keys = unsafe { Keys::new(collection.keys.get()) };
+        Shape { keys, element: collection.element, size }
     }
 
     /// An element is gone: so is what it held. (A component must be gone before.)
+    ///
+    /// # Safety
+    /// `word` is what an element held, and does no longer.
     pub(super) unsafe fn drop_word(&self, heap: &mut Heap, word: u64) {
         if self.element == Kind::Text {
-            text::drop(heap, word as *mut TextHead);
+            // SAFETY: the element held the text.
+            unsafe { text::drop(heap, word as *mut TextHead) };
         }
     }
 }
@@ -64,14 +107,20 @@ const TEXTS: usize = 1 << 9;
 impl Shape<'_> {
     /// How many of so many elements are left when the last piece has been freed: none, or more than a piece.
     pub(super) fn without_piece(&self, count: usize) -> usize {
-        let piece = if self.element == Kind::Text { TEXTS } else { PIECE >> self.size as u32 };
+        let piece = if self.element == Kind::Text { TEXTS } else { PIECE >> self.size.shift() };
         if count > 2 * piece { count - piece } else { 0 }
     }
 
     /// The texts of elements that are neighbours are gone.
+    ///
+    /// # Safety
+    /// `first` is the first of `count` elements, which are not used again.
     pub(super) unsafe fn drop_range(&self, heap: &mut Heap, first: *mut u8, count: usize) {
         if self.element == Kind::Text {
-            (0..count).for_each(|index| self.drop_word(heap, *first.cast::<u64>().add(index)));
+            for index in 0..count {
+                // SAFETY: it is one of the elements; a text is a word.
+                unsafe { self.drop_word(heap, *first.cast::<u64>().add(index)) };
+            }
         }
     }
 }

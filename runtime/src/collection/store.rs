@@ -1,14 +1,10 @@
-//! What a collection that is no array consists of: its dense part and the rest. See the collection module.
-//!
-//! # Why this is sound
-//! See the collection module.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! What a collection that is no array consists of: its dense part, the rest, and what has oversized keys. See the
+//! collection module.
 
 use core::ops::ControlFlow;
 use core::ptr;
-use core::slice;
 
-use super::dense::{self, Dense, End};
+use super::dense::{Dense, End};
 use super::keys::Key;
 use super::oversized::Oversized;
 use super::rest::{Haste, Rest};
@@ -25,27 +21,29 @@ pub struct Store {
     oversized: Oversized,
 }
 
-/// For so many moves each insertion pays.
+/// How many moves to the dense part each insertion pays for.
 pub const PAID: u32 = 2;
-/// So many elements are moved at once, at most.
+/// The most elements that are moved at once.
 const AT_ONCE: usize = 64;
 
 impl Store {
     /// An empty collection. `None`: there is no memory.
-    pub unsafe fn make(heap: &mut Heap) -> Option<*mut Store> {
+    pub fn make(heap: &mut Heap) -> Option<*mut Store> {
         let store = heap.allocate(size_of::<Store>()) as *mut Store;
         if store.is_null() {
             return None;
         }
-        store.write(Store { dense: Dense::EMPTY, rest: Rest::EMPTY, oversized: Oversized::EMPTY });
+        let empty = Store { dense: Dense::EMPTY, rest: Rest::EMPTY, oversized: Oversized::EMPTY };
+        // SAFETY: the block is fresh, and has room for it.
+        unsafe { store.write(empty) };
         Some(store)
     }
 
     /// The element with a key. Others may run between parts of long texts.
     #[inline]
-    pub unsafe fn find(&self, by: Caller, shape: Shape, key: Key) -> Option<*mut u8> {
+    pub fn find(&self, by: Caller, shape: Shape, key: Key) -> Option<*mut u8> {
         if self.dense.len() > 0 {
-            if let Some(index) = self.dense.index(*key as i64) {
+            if let Some(index) = self.dense.index(key.number()) {
                 return Some(self.dense.at(index, shape.size));
             }
             if self.dense.has_gaps() {
@@ -61,7 +59,7 @@ impl Store {
     /// The same where some keys are oversized.
     #[cold]
     #[inline(never)]
-    unsafe fn find_among_oversized(&self, by: Caller, shape: Shape, key: Key) -> Option<*mut u8> {
+    fn find_among_oversized(&self, by: Caller, shape: Shape, key: Key) -> Option<*mut u8> {
         let found = if shape.keys.is_oversized(key) {
             self.oversized.find(by, shape.keys, key)
         } else {
@@ -71,23 +69,23 @@ impl Store {
     }
 
     #[cold]
-    unsafe fn find_beside(&self, shape: Shape, key: Key) -> Option<*mut u8> {
-        let beside = self.dense.beside(*key as i64, shape.size);
+    fn find_beside(&self, shape: Shape, key: Key) -> Option<*mut u8> {
+        let beside = self.dense.beside(key.number(), shape.size);
         beside.or_else(|| self.rest.find(shape.keys, key).map(|cell| cell.cast()))
     }
 
     #[inline]
-    unsafe fn find_dense(&self, shape: Shape, key: Key) -> Option<*mut u8> {
+    fn find_dense(&self, shape: Shape, key: Key) -> Option<*mut u8> {
         if self.dense.len() == 0 {
             return None;
         }
-        self.dense.index(*key as i64).map(|index| self.dense.at(index, shape.size))
+        self.dense.index(key.number()).map(|index| self.dense.at(index, shape.size))
     }
 
     /// Finds or makes the element with a key. `None`: there is no memory, or it is not settled, or the key is
     /// oversized.
     #[inline]
-    pub unsafe fn insert(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
+    pub fn insert(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
         if !shape.keys.is_number() {
             if shape.keys.is_oversized(key) {
                 return None;
@@ -104,8 +102,8 @@ impl Store {
     }
 
     #[cold]
-    unsafe fn insert_beside(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
-        if let Some(element) = self.dense.fill(*key as i64, shape.size) {
+    fn insert_beside(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
+        if let Some(element) = self.dense.fill(key.number(), shape.size) {
             return Some(element);
         }
         self.dense.open(shape.size);
@@ -120,7 +118,12 @@ impl Store {
         !self.oversized.is_empty()
     }
 
-    /// [`Store::insert`] for an oversized key. While others run between parts of it, no reference to the heap is held.
+    /// The same as [`Store::insert`] for an oversized key. While other processes run between parts of it, no reference
+    /// to the heap is held.
+    ///
+    /// # Safety
+    /// *Searched in parts:* `store` and `heap` are live, and belong to the worker that calls. Other processes that run
+    /// meanwhile may search the collection, but not change it.
     #[cold]
     pub unsafe fn insert_oversized(
         store: *mut Store,
@@ -129,12 +132,18 @@ impl Store {
         shape: Shape,
         key: Key,
     ) -> Option<*mut u8> {
-        let place = (*store).oversized.place(by, shape.keys, key);
-        let cell = (*store).oversized.insert(&mut *heap, shape.keys, key, place)?;
-        Some(cell.cast())
+        // SAFETY: both are live; while they are borrowed to be changed nobody else runs.
+        unsafe {
+            let place = (*store).oversized.place(by, shape.keys, key);
+            let cell = (*store).oversized.insert(&mut *heap, shape.keys, key, place)?;
+            Some(cell.cast())
+        }
     }
 
     /// Removes the element with a key where some are oversized, and answers what it held, likewise.
+    ///
+    /// # Safety
+    /// *Searched in parts*: see [`Store::insert_oversized`].
     #[cold]
     #[inline(never)]
     pub unsafe fn remove_among_oversized(
@@ -144,17 +153,20 @@ impl Store {
         shape: Shape,
         key: Key,
     ) -> Option<u64> {
-        if !shape.keys.is_oversized(key) {
-            return (*store).remove(&mut *heap, shape, key);
+        // SAFETY: both are live; while they are borrowed to be changed nobody else runs.
+        unsafe {
+            if !shape.keys.is_oversized(key) {
+                return (*store).remove(&mut *heap, shape, key);
+            }
+            let place = (*store).oversized.place(by, shape.keys, key);
+            (*store).oversized.remove(&mut *heap, shape.keys, place)
         }
-        let place = (*store).oversized.place(by, shape.keys, key);
-        (*store).oversized.remove(&mut *heap, shape.keys, place)
     }
 
     /// Where the key does not lie in the dense part.
     #[inline]
-    unsafe fn insert_outside(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
-        match self.dense.end_at(*key as i64) {
+    fn insert_outside(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
+        match self.dense.end_at(key.number()) {
             Some(end) if self.rest.is_empty() => self.extend(heap, shape, key, end),
             Some(end) => self.insert_at_end(heap, shape, key, end),
             None => self.insert_elsewhere(heap, shape, key),
@@ -162,15 +174,15 @@ impl Store {
     }
 
     #[inline]
-    unsafe fn extend(&mut self, heap: &mut Heap, shape: Shape, key: Key, end: End) -> Option<*mut u8> {
+    fn extend(&mut self, heap: &mut Heap, shape: Shape, key: Key, end: End) -> Option<*mut u8> {
         self.rest.paid = self.rest.paid.saturating_add(PAID);
         if self.dense.len() == 0 {
-            return self.dense.start(heap, shape.size, *key as i64);
+            return self.dense.start(heap, shape.size, key.number());
         }
         self.dense.extend(heap, shape.size, end)
     }
 
-    unsafe fn insert_at_end(&mut self, heap: &mut Heap, shape: Shape, key: Key, end: End) -> Option<*mut u8> {
+    fn insert_at_end(&mut self, heap: &mut Heap, shape: Shape, key: Key, end: End) -> Option<*mut u8> {
         if let Some(cell) = self.rest.find(shape.keys, key) {
             return Some(cell.cast());
         }
@@ -179,10 +191,10 @@ impl Store {
         if self.is_settled() { self.find_dense(shape, key) } else { None }
     }
 
-    unsafe fn insert_elsewhere(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
+    fn insert_elsewhere(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<*mut u8> {
         if self.rest.is_small_and_full() && !self.rest.has(shape.keys, key) {
             self.restart(heap, shape);
-            if let Some(end) = self.dense.end_at(*key as i64) {
+            if let Some(end) = self.dense.end_at(key.number()) {
                 return self.insert_at_end(heap, shape, key, end);
             }
         }
@@ -193,14 +205,14 @@ impl Store {
         Some(inserted.cell.cast())
     }
 
-    /// Whether no elements shall move, neither to the dense part nor to where they are in order.
+    /// Whether no elements are to be moved, neither to the dense part nor into a tree.
     #[inline]
     pub fn is_settled(&self) -> bool {
         !self.rest.has_neighbours && !self.rest.is_sorting()
     }
 
-    /// Moves some that shall; whether that is all.
-    pub unsafe fn settle(&mut self, heap: &mut Heap, shape: Shape) -> bool {
+    /// Moves some elements that are to be moved; whether that is all.
+    pub fn settle(&mut self, heap: &mut Heap, shape: Shape) -> bool {
         if self.rest.is_sorting() {
             self.rest.sort_some(heap, shape.keys);
             return self.is_settled();
@@ -217,17 +229,18 @@ impl Store {
 
     /// Moves elements whose keys have become neighbours of the dense part there, but not too many at once.
     #[cold]
-    unsafe fn absorb(&mut self, heap: &mut Heap, shape: Shape) {
+    fn absorb(&mut self, heap: &mut Heap, shape: Shape) {
         self.rest.has_neighbours = false;
         let mut left = AT_ONCE;
         for end in [End::Front, End::Back] {
-            while let Some(key) = self.dense.neighbour(end).map(|key| key as u64)
+            while let Some(number) = self.dense.neighbour(end)
                 && self.rest.paid > 0
-                && self.rest.has(shape.keys, &key)
+                && self.rest.has(shape.keys, number_key(&number))
             {
                 let Some(element) = self.dense.extend(heap, shape.size, end) else { return };
-                let word = self.rest.remove(heap, shape.keys, &key).unwrap_or(0);
-                dense::write(element, shape.size, word);
+                let word = self.rest.remove(heap, shape.keys, number_key(&number)).unwrap_or(0);
+                // SAFETY: the element was made just now.
+                unsafe { shape.size.write(element, word) };
                 self.rest.paid -= 1;
                 left -= 1;
                 if left == 0 {
@@ -238,57 +251,67 @@ impl Store {
         }
     }
 
-    /// If the few elements of the rest have a longer range without gaps than the dense part, that becomes the dense
-    /// part. Where there is no memory, it stops half-way.
+    /// If the few elements of the rest have a longer range without gaps than the dense part, that range becomes the
+    /// dense part. Without memory it stops half-way.
     #[cold]
-    unsafe fn restart(&mut self, heap: &mut Heap, shape: Shape) {
+    fn restart(&mut self, heap: &mut Heap, shape: Shape) {
         let (low, length) = self.rest.longest_range(shape.keys);
         if length <= self.dense.len() {
             return;
         }
         while self.dense.len() > 0 {
-            if !self.retreat(heap, shape, End::Back) {
+            // SAFETY: the dense part isn't empty.
+            if !unsafe { self.retreat(heap, shape, End::Back) } {
                 return;
             }
         }
         let Some(element) = self.dense.start(heap, shape.size, low) else { return };
-        let word = self.rest.remove(heap, shape.keys, &(low as u64)).unwrap_or(0);
-        dense::write(element, shape.size, word);
+        let word = self.rest.remove(heap, shape.keys, number_key(&low)).unwrap_or(0);
+        // SAFETY: the element was made just now.
+        unsafe { shape.size.write(element, word) };
         self.rest.paid = self.rest.paid.saturating_add(length as u32);
         self.absorb(heap, shape);
     }
 
     /// Moves the dense element at an end to the rest. False if there is no memory.
+    ///
+    /// # Safety
+    /// There is one.
     unsafe fn retreat(&mut self, heap: &mut Heap, shape: Shape, end: End) -> bool {
         let index = if end == End::Front { 0 } else { self.dense.len() - 1 };
-        let key = self.dense.low().wrapping_add(index as i64) as u64;
-        let Some(inserted) = self.rest.insert(heap, shape.keys, &key, Haste::AtOnce) else { return false };
-        *inserted.cell = self.dense.take(heap, shape.size, end);
+        let number = self.dense.low().wrapping_add(index as i64);
+        let key = number_key(&number);
+        let Some(inserted) = self.rest.insert(heap, shape.keys, key, Haste::AtOnce) else { return false };
+        // SAFETY: the dense part isn't empty, and the cell was found or made just now.
+        unsafe { *inserted.cell = self.dense.take(heap, shape.size, end) };
         true
     }
 
     /// Removes the element with a key and answers what it held.
-    pub unsafe fn remove(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<u64> {
+    pub fn remove(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<u64> {
         if self.dense.has_gaps() {
             return self.remove_among_gaps(heap, shape, key);
         }
-        let index = if self.dense.len() == 0 { None } else { self.dense.index(*key as i64) };
+        let index = if self.dense.len() == 0 { None } else { self.dense.index(key.number()) };
         let Some(index) = index else { return self.rest.remove(heap, shape.keys, key) };
         let behind = self.dense.len() - 1 - index;
         let (end, shorter) = if index < behind { (End::Front, index) } else { (End::Back, behind) };
         if shorter > AT_ONCE {
-            return Some(self.dense.punch(*key as i64, shape.size));
+            // SAFETY: the key is there, and there are others on both sides of it.
+            return Some(unsafe { self.dense.punch(key.number(), shape.size) });
         }
         for _ in 0..shorter {
-            heap.beyond_the_limit(|heap| self.retreat(heap, shape, end).then_some(()));
+            // SAFETY: the key is still there.
+            heap.beyond_the_limit(|heap| unsafe { self.retreat(heap, shape, end) }.then_some(()));
         }
-        Some(self.dense.take(heap, shape.size, end))
+        // SAFETY: the key is the one at that end now.
+        Some(unsafe { self.dense.take(heap, shape.size, end) })
     }
 
     /// The same where keys are missing in the dense part. If most are, its elements go to the rest one after the other.
     #[cold]
-    unsafe fn remove_among_gaps(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<u64> {
-        let number = *key as i64;
+    fn remove_among_gaps(&mut self, heap: &mut Heap, shape: Shape, key: Key) -> Option<u64> {
+        let number = key.number();
         let (low, length) = self.dense.whole();
         let index = number.wrapping_sub(low) as u64;
         if index >= length {
@@ -296,10 +319,12 @@ impl Store {
         }
         self.dense.beside(number, shape.size)?;
         if index > 0 && index + 1 < length {
-            let word = self.dense.punch(number, shape.size);
+            // SAFETY: the key is there, and is neither the first nor the last one.
+            let word = unsafe { self.dense.punch(number, shape.size) };
             self.dense.open(shape.size);
             for _ in 0..AT_ONCE {
-                if !self.dense.is_thin() || !self.retreat(heap, shape, End::Back) {
+                // SAFETY: while keys are missing there are a first and a last one.
+                if !self.dense.is_thin() || !unsafe { self.retreat(heap, shape, End::Back) } {
                     break;
                 }
             }
@@ -307,7 +332,9 @@ impl Store {
             return Some(word);
         }
         self.dense.open(shape.size);
-        let word = self.dense.take(heap, shape.size, if index == 0 { End::Front } else { End::Back });
+        let end = if index == 0 { End::Front } else { End::Back };
+        // SAFETY: the key at that end is there.
+        let word = unsafe { self.dense.take(heap, shape.size, end) };
         self.dense.close(shape.size);
         Some(word)
     }
@@ -318,13 +345,16 @@ impl Store {
         self.rest.is_unordered()
     }
 
-    /// Begins to bring them in order: see [`Store::settle`].
-    pub unsafe fn begin_sorting(&mut self, heap: &mut Heap, shape: Shape) {
+    /// Begins to sort them: see [`Store::settle`].
+    pub fn begin_sorting(&mut self, heap: &mut Heap, shape: Shape) {
         self.rest.begin_sorting(heap, shape.keys);
     }
 
-    /// Sets `to` to the smallest key above `after`, or of all, and answers its element. While others run between parts
-    /// of long texts, no reference to the heap is held.
+    /// Sets `to` to the smallest key above `after`, or of all, and answers its element. While other processes run
+    /// between parts of long texts, no reference to the heap is held.
+    ///
+    /// # Safety
+    /// *Searched in parts*: see [`Store::insert_oversized`]. The words at `to` are a key that holds its texts.
     #[inline]
     pub unsafe fn next(
         store: *mut Store,
@@ -334,10 +364,17 @@ impl Store {
         after: Option<Key>,
         to: *mut u64,
     ) -> Option<*mut u8> {
-        let oversized = (*store).oversized.after(by, shape.keys, after);
-        (*store).next_of_all(&mut *heap, shape, after, oversized, to)
+        // SAFETY: both are live; while they are borrowed to be changed nobody else runs, and what is oversized stays.
+        unsafe {
+            let oversized = (*store).oversized.after(by, shape.keys, after);
+            (*store).next_of_all(&mut *heap, shape, after, oversized, to)
+        }
     }
 
+    /// The same, where the next one of the oversized keys is known.
+    ///
+    /// # Safety
+    /// The words at `to` are a key that holds its texts.
     unsafe fn next_of_all(
         &mut self,
         heap: &mut Heap,
@@ -347,32 +384,37 @@ impl Store {
         to: *mut u64,
     ) -> Option<*mut u8> {
         let dense = if self.dense.len() > 0 {
-            self.dense.after(after.map(|key| *key as i64), shape.size)
+            self.dense.after(after.map(|key| key.number()), shape.size)
         } else {
             None
         };
         let rest = if self.rest.is_empty() { None } else { self.rest.after(heap, shape.keys, after) };
         let Some((key, cell)) = shape.keys.first(rest, oversized) else {
             let (key, element) = dense?;
-            to.write(key as u64);
+            // SAFETY: there is a word for the number, which holds nothing.
+            unsafe { to.write(key as u64) };
             return Some(element);
         };
         match dense {
-            Some((number, element)) if number < *key as i64 => {
-                to.write(number as u64);
+            Some((number, element)) if number < key.number() => {
+                // SAFETY: there is a word for the number, which holds nothing.
+                unsafe { to.write(number as u64) };
                 Some(element)
             }
             _ => {
                 shape.keys.hold(heap, key);
-                shape.keys.drop(heap, to);
-                ptr::copy_nonoverlapping(key, to, shape.keys.width());
+                // SAFETY: what was there held its texts, as what is there now does.
+                unsafe {
+                    shape.keys.drop(heap, to);
+                    ptr::copy_nonoverlapping(key.as_ptr(), to, shape.keys.width());
+                }
                 Some(cell.cast())
             }
         }
     }
 
     /// Shows every key and its element, in the order of the keys, until told to stop.
-    pub unsafe fn visit<B>(
+    pub fn visit<B>(
         &self,
         shape: Shape,
         show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
@@ -383,24 +425,24 @@ impl Store {
         let (low, length) = self.dense.whole();
         let mut is_shown = length == 0;
         self.rest.visit_in_order(shape.keys, &mut |key, cell| {
-            if !is_shown && *key as i64 > low {
+            if !is_shown && key.number() > low {
                 is_shown = true;
                 self.visit_dense(shape, show)?;
             }
-            show(slice::from_raw_parts(key, shape.keys.width()), cell.cast())
+            show(shape.keys.words(key), cell.cast())
         })?;
         if is_shown { ControlFlow::Continue(()) } else { self.visit_dense(shape, show) }
     }
 
     /// The same where keys are oversized, so that none is a number.
     #[cold]
-    unsafe fn visit_with_oversized<B>(
+    fn visit_with_oversized<B>(
         &self,
         shape: Shape,
         show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         let keys = shape.keys;
-        let mut show = |key: Key, cell: *mut u64| show(slice::from_raw_parts(key, keys.width()), cell.cast());
+        let mut show = |key: Key, cell: *mut u64| show(keys.words(key), cell.cast());
         let mut next = self.oversized.after(Caller::HASTY, keys, None);
         self.rest.visit_in_order(keys, &mut |key, cell| {
             while let Some((large, its)) = next
@@ -418,7 +460,7 @@ impl Store {
         ControlFlow::Continue(())
     }
 
-    unsafe fn visit_dense<B>(
+    fn visit_dense<B>(
         &self,
         shape: Shape,
         show: &mut dyn FnMut(&[u64], *mut u8) -> ControlFlow<B>,
@@ -433,7 +475,7 @@ impl Store {
 
     /// Shows the elements in the order of the keys, neighbours together: the first, and how many. Where keys are
     /// missing there is zero.
-    pub unsafe fn ranges(&self, shape: Shape, show: &mut dyn FnMut(*mut u8, usize)) {
+    pub fn ranges(&self, shape: Shape, show: &mut dyn FnMut(*mut u8, usize)) {
         if !self.oversized.is_empty() {
             let _ = self.visit_with_oversized::<()>(shape, &mut |_, cell| {
                 show(cell, 1);
@@ -444,17 +486,19 @@ impl Store {
         let (low, length) = self.dense.whole();
         let (first, length) = (self.dense.of(low, shape.size), length as usize);
         let mut is_shown = length == 0;
-        self.rest.ranges(shape.keys, &mut |keys, cells, count| {
+        self.rest.ranges(shape.keys, &mut |words, cells, count| {
             let mut from = 0;
             if !is_shown {
-                from = (0..count).take_while(|&index| (*keys.add(index) as i64) < low).count();
+                // SAFETY: where there is a dense part each key is a number, and so many of them are shown.
+                let is_below = |&index: &usize| unsafe { (*words.add(index) as i64) < low };
+                from = (0..count).take_while(is_below).count();
                 show(cells.cast(), from);
                 if from < count {
                     is_shown = true;
                     show(first, length);
                 }
             }
-            show(cells.add(from).cast(), count - from);
+            show(cells.wrapping_add(from).cast(), count - from);
         });
         if !is_shown {
             show(first, length);
@@ -462,19 +506,31 @@ impl Store {
     }
 
     /// Frees a collection with all that it holds, until it is enough; whether all is done.
+    ///
+    /// # Safety
+    /// `store` is live, and nobody else uses it. After `true` it is gone.
     pub unsafe fn free_until(
         store: *mut Store,
         heap: &mut Heap,
         shape: Shape,
         is_enough: &mut dyn FnMut() -> bool,
     ) -> bool {
-        let this = &mut *store;
+        // SAFETY: it is live, and nobody else uses it.
+        let this = unsafe { &mut *store };
         let is_done = this.dense.free_until(heap, shape, is_enough)
             && this.rest.free_until(heap, shape, is_enough)
             && this.oversized.free_until(heap, shape, is_enough);
         if is_done {
-            heap.free(store.cast(), size_of::<Store>());
+            // SAFETY: nothing is left in it.
+            unsafe { heap.free(store.cast(), size_of::<Store>()) };
         }
         is_done
     }
+}
+
+/// The key of a collection with a dense part: one number.
+#[inline]
+fn number_key(number: &i64) -> Key<'_> {
+    // SAFETY: a dense part is only made where each key is one number.
+    unsafe { Key::new(ptr::from_ref(number).cast()) }
 }

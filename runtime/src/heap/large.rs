@@ -1,30 +1,23 @@
-//! Large blocks: they are got from the Rust allocator one by one, and stand in a list.
+//! Large blocks: each comes from the Rust allocator, with a head by which it stands in the list of [`Memory`].
 //!
-//! # Why this is sound
-//! As the heap's own module says.
+//! [`Memory`]: super::Memory
 
 use alloc::alloc::{alloc, alloc_zeroed, dealloc, realloc};
 use core::ptr::null_mut;
 
+use super::Heap;
+use super::block::{Content, SMALL};
 use super::memory::{Large, large_layout};
-use super::{Heap, SMALL};
-
-/// What an allocated block shall hold.
-#[derive(Clone, Copy)]
-pub(super) enum Content {
-    Undefined,
-    Zero,
-}
 
 impl Heap {
-    /// Makes a large block smaller; what is left is larger than [`SMALL`] too. It may move.
+    /// Makes a large block smaller; what is left is larger than [`SMALL`], too. It may move.
     ///
     /// # Safety
-    /// As for [`Heap::free`].
+    /// `block` is of `old` bytes, and came from a heap of the same memory. It is not used any more under this address.
     pub unsafe fn shrink(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         debug_assert!(SMALL < new && new <= old);
         self.beyond_the_limit(|heap| {
-            // SAFETY: as above.
+            // SAFETY: the block is one of ours, of that size; each attempt but the last leaves it as it was.
             let moved = unsafe { heap.reallocate_large(block, old, new) };
             (!moved.is_null()).then_some(moved)
         })
@@ -50,7 +43,7 @@ impl Heap {
             self.credit += bytes as isize;
             return null_mut();
         }
-        // SAFETY: it is fresh and has room for the head.
+        // SAFETY: it is new, in no list, and has room for the head.
         unsafe {
             (*block).bytes = bytes;
             self.memory.enlist(block);
@@ -58,11 +51,13 @@ impl Heap {
         }
     }
 
+    /// Takes a large block back.
+    ///
     /// # Safety
     /// As for [`Heap::free`].
     #[cold]
     pub(super) unsafe fn free_large(&mut self, block: *mut u8, bytes: usize) {
-        // SAFETY: the head stands before the block.
+        // SAFETY: the head stands before the block, and says that it is of this layout.
         unsafe {
             let block = block.cast::<Large>().sub(1);
             debug_assert_eq!((*block).bytes, bytes);
@@ -73,8 +68,10 @@ impl Heap {
         self.repay();
     }
 
+    /// Changes the size of a large block to that of another one.
+    ///
     /// # Safety
-    /// As for [`Heap::free`].
+    /// As for [`Heap::reallocate`].
     pub(super) unsafe fn reallocate_large(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         let Some(layout) = large_layout(new) else { return null_mut() };
         let growth = new as isize - old as isize;

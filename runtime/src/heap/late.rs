@@ -1,14 +1,15 @@
-//! Very large blocks that nobody uses any more: they are given back in parts, for the kernel takes a tenth of a second
-//! for a gigabyte.
+//! Very large blocks are given back in parts when they are freed, because the kernel takes a tenth of a second for a
+//! gigabyte.
 //!
 //! # Why this is sound
-//! A block that stands in the list is nobody else's, and its head says how large it still is.
+//! A block in the list of late ones is not used any more, and its head says how large it still is.
 
 use alloc::alloc::{dealloc, realloc};
 use core::sync::atomic::Ordering;
 
+use super::Heap;
+use super::block::SMALL;
 use super::memory::{Large, large_layout};
-use super::{Heap, SMALL};
 
 /// So many bytes are given back at once.
 pub const PART: usize = if cfg!(miri) { 1 << 10 } else { 1 << 20 };
@@ -23,17 +24,19 @@ impl Heap {
     /// As for [`Heap::free`].
     #[inline]
     pub unsafe fn free_in_parts(&mut self, block: *mut u8, bytes: usize) {
-        // SAFETY: as above.
+        // SAFETY: the block is one of ours, of that size, and not used any more.
         unsafe {
             if bytes <= SMALL { self.free(block, bytes) } else { self.free_large_in_parts(block, bytes) }
         }
     }
 
+    /// The same for a large block.
+    ///
     /// # Safety
     /// As for [`Heap::free`].
     #[cold]
     unsafe fn free_large_in_parts(&mut self, block: *mut u8, bytes: usize) {
-        // SAFETY: as above; the head of a large block stands before it.
+        // SAFETY: the head of a large block stands before it; it goes from one list to the other.
         unsafe {
             if bytes <= LARGE {
                 return self.free_large(block, bytes);
@@ -55,9 +58,9 @@ impl Heap {
     /// Gives parts of such blocks back, one at least, until it is enough; whether there are more.
     pub fn free_late(&self, is_enough: &mut dyn FnMut(usize) -> bool) -> bool {
         while let Some(block) = self.memory.take_late() {
-            // SAFETY: it is ours, and that large.
+            // SAFETY: it is in no list any more, so it is ours.
             let left = unsafe { (*block).bytes.saturating_sub(PART) };
-            // SAFETY: likewise; a block that can't be made smaller goes as a whole.
+            // SAFETY: it is of that layout. A block that can't be made smaller goes as a whole.
             unsafe {
                 let layout = large_layout((*block).bytes).unwrap_unchecked();
                 let smaller = match large_layout(left) {

@@ -1,17 +1,21 @@
-//! What the heaps of all workers share: the limit, the chunks, batches of free blocks, and the large blocks.
+//! What the heaps of all workers share: the limit, the chunks, the pool of free blocks in batches, and the large
+//! blocks.
 //!
 //! # Why this is sound
-//! Each chain and list of blocks is under its lock. What is left of chunks and large blocks is freed with the memory,
-//! when nobody is left who could use them.
+//! Each chain and list of blocks is under its lock. Chunks and large blocks that are left are freed together with the
+//! memory, when no heap is left that could use them.
 
 use alloc::alloc::{Layout, alloc, dealloc};
 use alloc::sync::Arc;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{CLASSES, CREDIT, STEP};
+use super::block::{CLASSES, STEP};
 use crate::spin::Spin;
 use crate::threads::Threads;
+
+/// A worker's step in taking from, and giving back to, what all may use.
+pub const CREDIT: isize = 64 << 10;
 
 /// What the heaps of all workers share.
 pub struct Memory {
@@ -32,9 +36,9 @@ pub struct Memory {
     pub(super) late_bytes: AtomicUsize,
     heaps: AtomicUsize,
     departures: AtomicUsize,
-    /// Odd while workers that rest shall keep nothing.
+    /// Counts gatherings: odd while workers that are idle shall keep no free blocks.
     gatherings: AtomicUsize,
-    /// How many have done so in this gathering.
+    /// How many workers have given up their free blocks in this gathering.
     retired: AtomicUsize,
 }
 
@@ -54,7 +58,7 @@ pub(super) struct Held {
 /// The head of a chunk.
 pub(super) struct Chunk {
     previous: *mut Chunk,
-    /// Only who frees chunks changes it.
+    /// Only the worker that frees chunks changes it.
     pub(super) next: *mut Chunk,
     pub(super) bytes: usize,
 }
@@ -68,7 +72,7 @@ pub(super) struct Large {
 
 // SAFETY: what the pointers lead to belongs to whoever holds the lock around them.
 unsafe impl Send for Memory {}
-// SAFETY: as above; the rest is atomic or never changes.
+// SAFETY: what the pointers lead to belongs to whoever holds the lock around them; the rest is atomic or never changes.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -100,7 +104,7 @@ impl Memory {
         self.limit
     }
 
-    /// Bytes in use, and what the workers have left of their last steps.
+    /// Bytes in use, together with the credit that workers have left.
     pub fn granted(&self) -> usize {
         self.granted.load(Ordering::Relaxed)
     }
@@ -110,14 +114,13 @@ impl Memory {
         self.peak.load(Ordering::Relaxed)
     }
 
-    /// One more process runs away from home: until it is back, blocks may be shared between workers. Said before
-    /// the process leaves.
+    /// One more process is about to run away from home: until it is back, blocks may be shared between workers.
     pub fn depart(&self) {
         self.away.fetch_add(1, Ordering::Relaxed);
         self.departures.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One of them is back. Said at home.
+    /// A process that ran away from home is back there.
     pub fn come_back(&self) {
         self.away.fetch_sub(1, Ordering::Relaxed);
     }
@@ -127,7 +130,7 @@ impl Memory {
         self.away.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes `needed` bytes from what all may use, and a step more if there is that much; answers what it took.
+    /// Takes `needed` bytes from the limit, and a step more if there is that much; answers what it took.
     pub(super) fn grant(&self, needed: usize) -> Option<usize> {
         [needed.saturating_add(CREDIT as usize), needed].into_iter().find(|&wanted| {
             let take = |now: usize| now.checked_add(wanted).filter(|&sum| sum <= self.limit);
@@ -173,7 +176,7 @@ impl Memory {
         chunk
     }
 
-    /// The first of the list of chunks. Others come before it; none goes but by [`Memory::free_chunk`].
+    /// The first of the list of chunks. New chunks come before it; only [`Memory::free_chunk`] takes one out.
     pub(super) fn first_chunk(&self) -> *mut Chunk {
         *self.chunks.lock()
     }
@@ -188,27 +191,28 @@ impl Memory {
         self.large_bytes.load(Ordering::Relaxed)
     }
 
-    /// One more worker has its part, or one less.
+    /// There is one heap more, or one less.
     pub(super) fn count_heap(&self, more: bool) {
         self.heaps.fetch_add(if more { 1 } else { usize::MAX }, Ordering::Relaxed);
     }
 
-    /// From now on workers that rest shall not keep free blocks. Answers how many processes have gone away so far.
+    /// Begins a gathering: from now on, workers that are idle keep no free blocks. Answers how many processes have gone
+    /// away so far.
     pub fn begin_gathering(&self) -> usize {
         self.retired.store(0, Ordering::SeqCst);
         self.gatherings.fetch_or(1, Ordering::SeqCst);
         self.departures.load(Ordering::Relaxed)
     }
 
-    /// From now on they may again.
+    /// Ends the gathering.
     pub fn end_gathering(&self) {
         let _ = self
             .gatherings
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |now| Some(now.next_multiple_of(2)));
     }
 
-    /// Whether all other workers have kept nothing and done nothing since a gathering began, as that many had gone
-    /// away.
+    /// Whether all other workers have given up their free blocks and been idle since a gathering began, when that many
+    /// processes had gone away.
     pub fn is_quiet_since(&self, departures: usize) -> bool {
         !self.some_are_away()
             && self.departures.load(Ordering::Relaxed) == departures
@@ -224,8 +228,10 @@ impl Memory {
         self.retired.fetch_add(1, Ordering::SeqCst);
     }
 
+    /// Gives a chunk back to where it came from.
+    ///
     /// # Safety
-    /// The chunk came from [`Memory::new_chunk`], and nobody uses any of its blocks or knows them to be free. Only one
+    /// The chunk came from [`Memory::new_chunk`]. None of its blocks is in use, or in a list of free ones. Only one
     /// worker frees chunks.
     pub(super) unsafe fn free_chunk(&self, chunk: *mut Chunk) {
         // SAFETY: those in the list are live and their links under its lock.
@@ -242,14 +248,16 @@ impl Memory {
             bytes
         };
         self.chunk_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        // SAFETY: as above.
+        // SAFETY: it is in the list no more, and its head said how large it is.
         unsafe { self.release(chunk, bytes) };
     }
 
+    /// Gives the memory of a chunk back.
+    ///
     /// # Safety
-    /// `new_chunk` made it of that many bytes, and nobody knows it any more.
+    /// [`Memory::new_chunk`] made it, of that many bytes, and it is not used any more.
     unsafe fn release(&self, chunk: *mut Chunk, bytes: usize) {
-        // SAFETY: as above.
+        // SAFETY: it came from the same source, with the same size.
         unsafe {
             match self.source {
                 Some(platform) => platform.free(chunk.cast(), bytes),
@@ -258,15 +266,18 @@ impl Memory {
         }
     }
 
+    /// Puts a batch into the pool.
+    ///
     /// # Safety
-    /// `blocks` is a chain of free blocks of this class that nobody else knows.
+    /// `blocks` is a chain of free blocks of this class that is in no other list.
     pub(super) unsafe fn put_batch(&self, class: usize, blocks: *mut Free) {
         let mut pool = self.pool[class].lock();
-        // SAFETY: the chain is ours.
+        // SAFETY: the chain is in no other list.
         unsafe { (*blocks).batch = *pool };
         *pool = blocks;
     }
 
+    /// Takes a batch out of the pool; null if there is none.
     pub(super) fn take_batch(&self, class: usize) -> *mut Free {
         let mut pool = self.pool[class].lock();
         let batch = *pool;
@@ -277,6 +288,8 @@ impl Memory {
         batch
     }
 
+    /// Puts a large block into the list of those in use.
+    ///
     /// # Safety
     /// `block` is a live large block in no list, its `bytes` are set.
     pub(super) unsafe fn enlist(&self, block: *mut Large) {
@@ -293,6 +306,8 @@ impl Memory {
         *first = block;
     }
 
+    /// Takes a large block out of that list.
+    ///
     /// # Safety
     /// `block` stands in the list.
     pub(super) unsafe fn delist(&self, block: *mut Large) {
@@ -311,11 +326,13 @@ impl Memory {
         }
     }
 
+    /// Puts a large block into the list of those that are given back in parts.
+    ///
     /// # Safety
-    /// `block` is a large block in no list that nobody uses, its `bytes` are set.
+    /// `block` is a large block in no list, its `bytes` are set, and it is not used any more.
     pub(super) unsafe fn put_late(&self, block: *mut Large) {
         let mut first = self.late.lock();
-        // SAFETY: the block is ours.
+        // SAFETY: the block is live, and in no other list.
         unsafe {
             (*block).next = *first;
             self.late_bytes
@@ -324,7 +341,7 @@ impl Memory {
         *first = block;
     }
 
-    /// One of those.
+    /// Takes one out of that list.
     pub(super) fn take_late(&self) -> Option<*mut Large> {
         let mut first = self.late.lock();
         let block = *first;

@@ -1,24 +1,20 @@
-//! Memory that a program doesn't need any more goes back to where it came from: chunks of which all blocks are free.
+//! A sweep finds the chunks of which all blocks are free, and gives them back to where they came from.
 //!
-//! Nobody counts while blocks come and go. When much more is free than in use, a *sweep* takes the free blocks out of
-//! the pool and sorts them by their chunks; then chunks that are free as a whole go back, and the blocks of all others
-//! into the pool again. It does so in portions, while the program runs. Nobody can have a block that a sweep holds, so
-//! it gathers no more as soon as a new chunk is wanted.
+//! It takes the free blocks out of the pool and sorts them by their chunks. Then chunks that are free as a whole go
+//! back, and the blocks of all other chunks return to the pool. It does so in small steps, while the program runs. No
+//! worker can get a block that a sweep holds, so it gathers no more as soon as a new chunk is wanted.
 //!
 //! # Why this is sound
-//! A sweep holds blocks that nobody else knows, each in one list. Together with what is lost at the end of a chunk,
-//! less than any block takes, they are all of it only if none is in use, is in another list, or has not been carved
-//! yet.
+//! A sweep holds blocks that nobody else knows, each in one list. At the end of a chunk less is lost than the smallest
+//! block. So if the blocks that it holds and this are all of a chunk, no block of it is in use, in another list, or not
+//! carved yet.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::ptr::null_mut;
 
+use super::block::{BATCH, CLASSES, LEAST, size_of_class};
 use super::memory::{Chunk, Free, Held, Memory};
-use super::{BATCH, CLASSES, Heap, LARGEST_CHUNK, LEAST, size_of_class};
 
-/// So much may be free before anybody cares.
-const SLACK: usize = 2 * LARGEST_CHUNK;
 /// Blocks that are put back between two looks at the time.
 const PORTION: usize = 256;
 
@@ -44,6 +40,17 @@ struct Swept {
     free: usize,
 }
 
+/// What a step has come to.
+#[derive(PartialEq, Eq)]
+pub(super) enum Step {
+    /// There is more to do.
+    More,
+    /// There is more to do, after this worker's own free blocks have gone to the pool.
+    Retire,
+    /// All is done.
+    Done,
+}
+
 enum Stage {
     /// The blocks of this class and the next ones are taken out of the pool.
     Gather(usize),
@@ -62,56 +69,9 @@ struct Batch {
 
 const NOTHING: Batch = Batch { first: null_mut(), bytes: 0 };
 
-impl Heap {
-    /// Bytes of chunks that nobody uses.
-    pub fn unused(&self) -> usize {
-        let small = self.live().saturating_sub(self.memory.large_bytes());
-        self.memory.chunk_bytes().saturating_sub(small)
-    }
-
-    /// Whether much more is unused than used, and another sweep may give more back than the last one, which left that
-    /// much: either there is more by now, or much is gone of what was in use when that began, and kept other blocks'
-    /// chunks.
-    pub fn has_surplus(&self, left: usize, live: usize) -> bool {
-        let unused = self.unused();
-        let is_more = unused > left + left / 4 + SLACK / 2;
-        let is_less_used = self.live() < live / 4 * 3;
-        unused > self.memory.chunk_bytes() / 2 + SLACK / 2 && (is_more || is_less_used)
-    }
-
-    /// Whether a sweep is going on.
-    pub fn is_swept(&self) -> bool {
-        self.sweep.is_some()
-    }
-
-    /// Begins a sweep, if none is going on, or goes on with it until the time is over. Only one worker does that.
-    /// `true`: it has ended.
-    pub fn sweep(&mut self, is_over: &mut dyn FnMut() -> bool) -> bool {
-        let mut sweep = self.sweep.take().unwrap_or_else(|| {
-            self.retire();
-            Box::new(Sweep::new(&self.memory))
-        });
-        while sweep.step(self) {
-            if is_over() {
-                self.sweep = Some(sweep);
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Ends a sweep now, because there are no other blocks; whether one was going on.
-    #[cold]
-    pub(super) fn end_sweep(&mut self) -> bool {
-        let Some(mut sweep) = self.sweep.take() else { return false };
-        sweep.stop_gathering();
-        while sweep.step(self) {}
-        true
-    }
-}
-
 impl Sweep {
-    fn new(memory: &Memory) -> Sweep {
+    /// Nothing is done yet.
+    pub(super) fn new(memory: &Memory) -> Sweep {
         let mut chunks = Vec::new();
         let mut chunk = memory.first_chunk();
         while !chunk.is_null() {
@@ -125,38 +85,44 @@ impl Sweep {
         Sweep { chunks, last: 0, bytes: memory.chunk_bytes(), stage, back: [NOTHING; CLASSES] }
     }
 
-    /// Does a little; `false`: all is done.
-    fn step(&mut self, heap: &mut Heap) -> bool {
+    /// Does a little.
+    pub(super) fn step(&mut self, memory: &Memory) -> Step {
         match self.stage {
             Stage::GiveBack(index) if index == self.chunks.len() => {
-                self.put_all_back(&heap.memory);
-                return false;
+                self.put_all_back(memory);
+                return Step::Done;
             }
             Stage::GiveBack(index) => {
-                if self.give_back(&heap.memory, index) {
+                if self.give_back(memory, index) {
                     self.stage = Stage::GiveBack(index + 1);
                 }
             }
-            Stage::Gather(_) | Stage::GatherAgain(_) if heap.memory.chunk_bytes() > self.bytes => {
+            Stage::Gather(_) | Stage::GatherAgain(_) if memory.chunk_bytes() > self.bytes => {
                 self.stop_gathering();
             }
             Stage::Gather(CLASSES) => {
-                heap.retire();
                 self.stage = Stage::GatherAgain(0);
+                return Step::Retire;
             }
             Stage::GatherAgain(CLASSES) => self.stop_gathering(),
             Stage::Gather(class) => {
-                if !self.gather(&heap.memory, class) {
+                if !self.gather(memory, class) {
                     self.stage = Stage::Gather(class + 1);
                 }
             }
             Stage::GatherAgain(class) => {
-                if !self.gather(&heap.memory, class) {
+                if !self.gather(memory, class) {
                     self.stage = Stage::GatherAgain(class + 1);
                 }
             }
         }
-        true
+        Step::More
+    }
+
+    /// Does all that is left to do, without gathering more.
+    pub(super) fn end(&mut self, memory: &Memory) {
+        self.stop_gathering();
+        while self.step(memory) != Step::Done {}
     }
 
     fn stop_gathering(&mut self) {
@@ -172,7 +138,7 @@ impl Sweep {
             return false;
         }
         while !block.is_null() {
-            // SAFETY: the batch is ours.
+            // SAFETY: the sweep took the batch out of the pool.
             let next = unsafe { (*block).next };
             match self.find(block as usize) {
                 Some(index) => self.hold(index, block, class),
@@ -194,7 +160,7 @@ impl Sweep {
     fn hold(&mut self, index: usize, block: *mut Free, class: usize) {
         let swept = &mut self.chunks[index];
         let block = block.cast::<Held>();
-        // SAFETY: the block is ours.
+        // SAFETY: the block was in the batch, and is in no other list.
         unsafe { block.write(Held { next: swept.blocks, class }) };
         swept.blocks = block;
         swept.free += size_of_class(class);
@@ -203,7 +169,7 @@ impl Sweep {
     /// Frees a chunk, or puts a portion of its blocks back; `true`: that is done.
     fn give_back(&mut self, memory: &Memory, index: usize) -> bool {
         if self.chunks[index].is_free() {
-            // SAFETY: as the head of this file says.
+            // SAFETY: the sweep holds all of its blocks.
             unsafe { memory.free_chunk(self.chunks[index].chunk) };
             return true;
         }
@@ -212,7 +178,7 @@ impl Sweep {
             if block.is_null() {
                 return true;
             }
-            // SAFETY: the block is ours.
+            // SAFETY: the sweep holds the block.
             let Held { next, class } = unsafe { block.read() };
             self.chunks[index].blocks = next;
             self.put_back(memory, block.cast(), class);
@@ -227,7 +193,7 @@ impl Sweep {
         batch.first = block;
         batch.bytes += size_of_class(class);
         if batch.bytes >= BATCH {
-            // SAFETY: the batch is ours.
+            // SAFETY: the batch is in no other list.
             unsafe { memory.put_batch(class, batch.first) };
             *batch = NOTHING;
         }
@@ -236,7 +202,7 @@ impl Sweep {
     fn put_all_back(&mut self, memory: &Memory) {
         for (class, batch) in self.back.iter_mut().enumerate() {
             if !batch.first.is_null() {
-                // SAFETY: the batch is ours.
+                // SAFETY: the batch is in no other list.
                 unsafe { memory.put_batch(class, batch.first) };
             }
             *batch = NOTHING;

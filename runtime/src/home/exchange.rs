@@ -170,8 +170,7 @@ impl Exchange {
             return null_mut();
         }
         let mut queue = self.queue.lock();
-        // SAFETY: processes in the queue are alive, and nobody's.
-        let p = unsafe { queue.pop() };
+        let p = queue.pop();
         if !p.is_null() {
             self.waiting.fetch_sub(1, SeqCst);
         }

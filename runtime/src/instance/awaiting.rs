@@ -205,7 +205,7 @@ impl Awaiting {
         let due = self.groups.iter().enumerate().filter(|(_, group)| group.due);
         let turns = due.filter_map(|(index, group)| match group.condition.common {
             true if group.common.is_empty() => None,
-            true => Some((unsafe { *turn_of(group.common.head) }, Next::Common(index))),
+            true => Some((unsafe { *turn_of(group.common.head()) }, Next::Common(index))),
             false => group.next.and_then(|next| Some((self.owns.get(next)?.turn, Next::Own(next)))),
         });
         let touched = self.touched.first_key_value().map(|(&turn, &number)| (turn, Next::Own(number)));

@@ -1,15 +1,15 @@
 //! What changes a text: in its place if nobody else holds it, else a copy.
 //!
-//! # Why this is sound
-//! As the text module says: nobody else can look at a text that has one holder, and no slice shares its bytes, for that
-//! would be another one.
+//! # Safety of this module: *a text variable*
+//! `cell` is a variable that holds *a live text* or null, and that nobody else uses during the call; `heap` is that of
+//! the worker of this thread. If the text has one holder, that is the variable: nobody else can look at its bytes, and
+//! no slice shares them, for a slice is a holder, too.
 
 use core::sync::atomic::Ordering::Acquire;
 
+use super::holding::{HOLDER, bytes, copy, drop, first_byte, holders, is_one};
 use super::room::Room;
-use super::{
-    HOLDER, bytes, copy, drop, first_byte, holders, is_one, make, make_in_parts, make_way, position, slices,
-};
+use super::{make, make_in_parts, make_way, position, slices};
 use crate::heap::Heap;
 use crate::layout::{Fault, TEXT_BYTES, TextHead};
 use crate::long::Caller;
@@ -17,7 +17,7 @@ use crate::long::Caller;
 /// `t := t + x` for the text in `cell`, in its place if nobody else holds it.
 ///
 /// # Safety
-/// `cell` holds a live text or null; `more` is live or null, and may be the same.
+/// `cell` is *a text variable*; `more` is null or a live text, and may be the same.
 #[inline]
 pub unsafe fn append(
     by: Caller,
@@ -25,7 +25,7 @@ pub unsafe fn append(
     cell: *mut *mut TextHead,
     more: *mut TextHead,
 ) -> Result<(), Fault> {
-    // SAFETY: as above.
+    // SAFETY: both texts are live, and there is room for both when the bytes are copied.
     unsafe {
         let text = *cell;
         if text.is_null() {
@@ -47,9 +47,9 @@ pub unsafe fn append(
 /// The same for bytes that are no text.
 ///
 /// # Safety
-/// `cell` holds a live text or null; `heap` is the worker's of this thread.
+/// `cell` is *a text variable*.
 pub unsafe fn append_bytes(heap: *mut Heap, cell: *mut *mut TextHead, more: &[u8]) -> Result<(), Fault> {
-    // SAFETY: as above.
+    // SAFETY: the text is live, and there is room for more when the bytes are copied.
     unsafe {
         if (*cell).is_null() {
             *cell = make(&mut *heap, more)?;
@@ -67,14 +67,14 @@ pub unsafe fn append_bytes(heap: *mut Heap, cell: *mut *mut TextHead, more: &[u8
 /// `t := t + TEXT(c)` likewise.
 ///
 /// # Safety
-/// `cell` holds a live text or null.
+/// `cell` is *a text variable*.
 pub unsafe fn append_byte(
     by: Caller,
     heap: *mut Heap,
     cell: *mut *mut TextHead,
     byte: u8,
 ) -> Result<(), Fault> {
-    // SAFETY: as above.
+    // SAFETY: the text is live, and there is room for the byte when it is written.
     unsafe {
         if (*cell).is_null() {
             *cell = make(&mut *heap, &[byte])?;
@@ -92,7 +92,7 @@ pub unsafe fn append_byte(
 /// all.
 ///
 /// # Safety
-/// `cell` holds a live text that is not empty.
+/// `cell` is *a text variable*, and not empty.
 #[inline]
 unsafe fn make_room(
     by: Caller,
@@ -100,7 +100,7 @@ unsafe fn make_room(
     cell: *mut *mut TextHead,
     length: usize,
 ) -> Result<*mut TextHead, Fault> {
-    // SAFETY: as above.
+    // SAFETY: the text is this variable's alone, and its room says how large its block is.
     unsafe {
         if !is_own(heap, cell) {
             return move_to_room(by, heap, cell, length);
@@ -127,7 +127,7 @@ unsafe fn move_to_room(
     cell: *mut *mut TextHead,
     length: usize,
 ) -> Result<*mut TextHead, Fault> {
-    // SAFETY: as above; what is moved to is fresh.
+    // SAFETY: the text is live until it is dropped; what it is copied to is new, and of that room.
     unsafe {
         let text = *cell;
         let old = bytes(text);
@@ -146,7 +146,8 @@ unsafe fn move_to_room(
 /// Puts the block of a text that has grown, or is going to, into `cell`.
 ///
 /// # Safety
-/// It is null, or of that room.
+/// `cell` is *a text variable*, what it held is gone or goes. `text` is null, or a block of that room that nobody else
+/// knows; its bytes are there.
 unsafe fn put(
     cell: *mut *mut TextHead,
     text: *mut TextHead,
@@ -156,7 +157,7 @@ unsafe fn put(
     if text.is_null() {
         return Err(Fault::OutOfMemory);
     }
-    // SAFETY: as above.
+    // SAFETY: the block is larger than the head.
     unsafe {
         text.write(TextHead { count: HOLDER | i64::from(room.0), length: length as u64 });
         *cell = text;
@@ -167,7 +168,7 @@ unsafe fn put(
 /// `t[i] := x`
 ///
 /// # Safety
-/// `cell` holds a live text or null.
+/// `cell` is *a text variable*.
 pub unsafe fn set(
     by: Caller,
     heap: *mut Heap,
@@ -175,7 +176,7 @@ pub unsafe fn set(
     index: i64,
     byte: u8,
 ) -> Result<(), Fault> {
-    // SAFETY: as above.
+    // SAFETY: the text is live, and is the variable's alone when the byte is written, which is one of it.
     unsafe {
         let length = bytes(*cell).len();
         let index = position(index).filter(|&index| index < length).ok_or(Fault::IndexOutOfBounds)?;
@@ -188,9 +189,9 @@ pub unsafe fn set(
 /// Makes sure that the text in `cell` has no other holder and is no slice, so that it may be changed.
 ///
 /// # Safety
-/// `cell` holds a live text that is not empty.
+/// `cell` is *a text variable*, and not empty.
 unsafe fn make_unique(by: Caller, heap: *mut Heap, cell: *mut *mut TextHead) -> Result<*mut TextHead, Fault> {
-    // SAFETY: as above.
+    // SAFETY: the text is live until it is dropped.
     unsafe {
         if !is_own(heap, cell) {
             let text = *cell;
@@ -205,10 +206,10 @@ unsafe fn make_unique(by: Caller, heap: *mut Heap, cell: *mut *mut TextHead) -> 
 /// to it.
 ///
 /// # Safety
-/// `cell` holds a live text that is not empty.
+/// `cell` is *a text variable*, and not empty.
 #[inline]
 unsafe fn is_own(heap: *mut Heap, cell: *mut *mut TextHead) -> bool {
-    // SAFETY: as above.
+    // SAFETY: the text is live.
     unsafe {
         is_one(holders(*cell).load(Acquire)) && ((**cell).length > 0 || slices::become_whole(heap, cell))
     }

@@ -1,8 +1,9 @@
 //! The entry points for texts: see ENTRY_POINTS.md.
 //!
-//! # Safety
-//! Generated code passes its own worker and process, texts that it holds, and addresses of its own cells. That is what
-//! all of these functions rely on.
+//! # Safety of this module: *generated code calls*
+//! `p` runs on `w`, the worker of this thread, or `w` tests its condition. Each text that is passed in is null, or has
+//! a holder that stays while the call lasts: *a live text*. `cell` is a text variable that the process may change. If
+//! an entry point answers that it has failed, the process leaves.
 
 use super::{
     append, append_byte, bytes, compare, concat, concat_all, copy, drop, equal, find, make, make_way,
@@ -17,14 +18,17 @@ use drystone_component::number;
 /// What an operation answers that should make a text and has failed.
 pub const FAILED: *mut TextHead = usize::MAX as *mut TextHead;
 
-/// Whom to blame: a running process, and a location in its source.
+/// Where an operation may fail: in a running process, and at a location in its source.
 struct At(*mut Worker, *mut Process, u32);
 
 impl At {
     /// What was made, or `failed` after telling the scheduler.
+    ///
+    /// # Safety
+    /// *Generated code calls* by that process.
     unsafe fn or_fail<T>(self, made: Result<T, Fault>, failed: T) -> T {
         made.unwrap_or_else(|fault| {
-            // SAFETY: as this module says.
+            // SAFETY: *generated code calls*, and the process leaves.
             unsafe { ds_fail(self.0, self.1, fault as u32, self.2) };
             failed
         })
@@ -34,26 +38,27 @@ impl At {
 /// One more holder.
 ///
 /// # Safety
-/// `text` is null or alive; `w` is the worker of this thread.
+/// `w` is the worker of this thread; `text` is null or *a live text*.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_copy(w: *mut Worker, text: *mut TextHead) -> *mut TextHead {
-    // SAFETY: as this module says; so everywhere below.
+    // SAFETY: *generated code calls*.
     unsafe { copy(&*heap_of(w), text) }
 }
 
 /// One holder less.
 ///
 /// # Safety
-/// `text` is null or the caller holds it, no longer afterwards; `w` is the worker of this thread.
+/// `w` is the worker of this thread; `text` is null, or the caller holds it and forgets it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_drop(w: *mut Worker, text: *mut TextHead) {
+    // SAFETY: *generated code calls*.
     unsafe { drop(&mut *heap_of(w), text) }
 }
 
 /// `NEW(t, n)`
 ///
 /// # Safety
-/// `p` runs on `w`.
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_new(
     w: *mut Worker,
@@ -61,6 +66,7 @@ pub unsafe extern "C" fn ds_text_new(
     n: i64,
     location: u32,
 ) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
     unsafe {
         let length = usize::try_from(n).map_err(|_| Fault::InvalidArgument);
         let make = |length| {
@@ -74,7 +80,7 @@ pub unsafe extern "C" fn ds_text_new(
 /// `a + b`
 ///
 /// # Safety
-/// `p` runs on `w`; both texts are null or alive.
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_concat(
     w: *mut Worker,
@@ -83,13 +89,14 @@ pub unsafe extern "C" fn ds_text_concat(
     b: *mut TextHead,
     location: u32,
 ) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
     unsafe { At(w, p, location).or_fail(concat(Caller::new(w, p), heap_of(w), a, b), FAILED) }
 }
 
 /// `a + b + c + d`
 ///
 /// # Safety
-/// As for [`ds_text_concat`].
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_concat_all(
     w: *mut Worker,
@@ -100,13 +107,14 @@ pub unsafe extern "C" fn ds_text_concat_all(
     d: *mut TextHead,
     location: u32,
 ) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
     unsafe { At(w, p, location).or_fail(concat_all(Caller::new(w, p), heap_of(w), [a, b, c, d]), FAILED) }
 }
 
 /// `t := t + x`
 ///
 /// # Safety
-/// `p` runs on `w`; `cell` is a variable of its own, or one whose lock it has; `more` is null or alive.
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_append(
     w: *mut Worker,
@@ -115,6 +123,7 @@ pub unsafe extern "C" fn ds_text_append(
     more: *mut TextHead,
     location: u32,
 ) -> Status {
+    // SAFETY: *generated code calls*.
     unsafe {
         let done = append(Caller::new(w, p), heap_of(w), cell, more).map(|()| Status::Done);
         At(w, p, location).or_fail(done, Status::Leave)
@@ -124,7 +133,7 @@ pub unsafe extern "C" fn ds_text_append(
 /// `t := t + TEXT(c)`
 ///
 /// # Safety
-/// As for [`ds_text_append`].
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_append_character(
     w: *mut Worker,
@@ -133,6 +142,7 @@ pub unsafe extern "C" fn ds_text_append_character(
     character: u32,
     location: u32,
 ) -> Status {
+    // SAFETY: *generated code calls*.
     unsafe {
         let done = append_byte(Caller::new(w, p), heap_of(w), cell, character as u8).map(|()| Status::Done);
         At(w, p, location).or_fail(done, Status::Leave)
@@ -142,7 +152,7 @@ pub unsafe extern "C" fn ds_text_append_character(
 /// -1, 0 or 1: order by unsigned bytes.
 ///
 /// # Safety
-/// `p` runs on `w`, or its condition is tested; both texts are null or alive.
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_compare(
     w: *mut Worker,
@@ -150,13 +160,14 @@ pub unsafe extern "C" fn ds_text_compare(
     a: *const TextHead,
     b: *const TextHead,
 ) -> i32 {
+    // SAFETY: *generated code calls*.
     unsafe { compare(Caller::new(w, p), a, b) as i32 }
 }
 
 /// 1 if both are the same bytes.
 ///
 /// # Safety
-/// As for [`ds_text_compare`].
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_equal(
     w: *mut Worker,
@@ -164,13 +175,14 @@ pub unsafe extern "C" fn ds_text_equal(
     a: *const TextHead,
     b: *const TextHead,
 ) -> u32 {
+    // SAFETY: *generated code calls*.
     unsafe { u32::from(equal(Caller::new(w, p), a, b)) }
 }
 
 /// `t[i] := x`
 ///
 /// # Safety
-/// `p` runs on `w`; `cell` is a text variable.
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_set(
     w: *mut Worker,
@@ -180,6 +192,7 @@ pub unsafe extern "C" fn ds_text_set(
     character: u32,
     location: u32,
 ) -> Status {
+    // SAFETY: *generated code calls*.
     unsafe {
         let done = set(Caller::new(w, p), heap_of(w), cell, index, character as u8).map(|()| Status::Done);
         At(w, p, location).or_fail(done, Status::Leave)
@@ -189,7 +202,7 @@ pub unsafe extern "C" fn ds_text_set(
 /// `SLICE(t, from, n)`
 ///
 /// # Safety
-/// `p` runs on `w`; `text` is null or alive.
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_slice(
     w: *mut Worker,
@@ -199,13 +212,14 @@ pub unsafe extern "C" fn ds_text_slice(
     n: i64,
     location: u32,
 ) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
     unsafe { At(w, p, location).or_fail(slice(Caller::new(w, p), heap_of(w), text, from, n), FAILED) }
 }
 
 /// `FIND(t, part, from)`
 ///
 /// # Safety
-/// As for [`ds_text_concat`].
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_find(
     w: *mut Worker,
@@ -215,13 +229,14 @@ pub unsafe extern "C" fn ds_text_find(
     from: i64,
     location: u32,
 ) -> i64 {
+    // SAFETY: *generated code calls*.
     unsafe { At(w, p, location).or_fail(find(Caller::new(w, p), text, part, from), i64::MIN) }
 }
 
 /// `TEXT(n)`
 ///
 /// # Safety
-/// `p` runs on `w`.
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_from_integer(
     w: *mut Worker,
@@ -229,13 +244,14 @@ pub unsafe extern "C" fn ds_text_from_integer(
     value: i64,
     location: u32,
 ) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
     unsafe { At(w, p, location).or_fail(make(&mut *heap_of(w), number::integer(value).as_bytes()), FAILED) }
 }
 
 /// `TEXT(x)`
 ///
 /// # Safety
-/// `p` runs on `w`.
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_from_real(
     w: *mut Worker,
@@ -243,13 +259,14 @@ pub unsafe extern "C" fn ds_text_from_real(
     value: f64,
     location: u32,
 ) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
     unsafe { At(w, p, location).or_fail(make(&mut *heap_of(w), number::real(value).as_bytes()), FAILED) }
 }
 
 /// `TEXT(b)`
 ///
 /// # Safety
-/// `p` runs on `w`.
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_from_boolean(
     w: *mut Worker,
@@ -257,13 +274,14 @@ pub unsafe extern "C" fn ds_text_from_boolean(
     value: u32,
     location: u32,
 ) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
     unsafe { At(w, p, location).or_fail(make(&mut *heap_of(w), number::boolean(value != 0)), FAILED) }
 }
 
 /// `TEXT(c)`
 ///
 /// # Safety
-/// `p` runs on `w`.
+/// *Generated code calls.*
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_from_character(
     w: *mut Worker,
@@ -271,13 +289,14 @@ pub unsafe extern "C" fn ds_text_from_character(
     value: u32,
     location: u32,
 ) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
     unsafe { At(w, p, location).or_fail(make(&mut *heap_of(w), &[value as u8]), FAILED) }
 }
 
 /// `NUMBER(t, n)`
 ///
 /// # Safety
-/// `p` runs on `w`; `text` is null or alive; `to` may be written.
+/// *Generated code calls*; `to` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_number_integer(
     w: *mut Worker,
@@ -285,13 +304,14 @@ pub unsafe extern "C" fn ds_number_integer(
     text: *const TextHead,
     to: *mut i64,
 ) -> u32 {
+    // SAFETY: *generated code calls*.
     unsafe { put(numbers::integer(Caller::new(w, p), bytes(text)), to) }
 }
 
 /// `NUMBER(t, x)`
 ///
 /// # Safety
-/// As for [`ds_number_integer`].
+/// *Generated code calls*; `to` may be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_number_real(
     w: *mut Worker,
@@ -299,13 +319,18 @@ pub unsafe extern "C" fn ds_number_real(
     text: *const TextHead,
     to: *mut f64,
 ) -> u32 {
+    // SAFETY: *generated code calls*.
     unsafe { put(numbers::real(Caller::new(w, p), bytes(text)), to) }
 }
 
+/// Writes a value if there is one; 1 if so.
+///
+/// # Safety
+/// `to` may be written.
 unsafe fn put<T>(value: Option<T>, to: *mut T) -> u32 {
     match value {
         Some(value) => {
-            // SAFETY: as this module says.
+            // SAFETY: it may be written.
             unsafe { to.write(value) };
             1
         }

@@ -1,5 +1,5 @@
-//! Numbers that are long texts: others run while they are read, so the few digits that decide what number it is are
-//! looked for in parts, and read then.
+//! Reads numbers from texts that may be long. Other processes run meanwhile, so the few digits that decide which number
+//! it is are found in parts, and then read at once.
 
 use alloc::vec::Vec;
 
@@ -9,9 +9,9 @@ use crate::long::Caller;
 
 /// A text with more bytes is long.
 const LONG: usize = if cfg!(miri) { 1 << 8 } else { 1 << 12 };
-/// No INTEGER has more digits, but for zeros before them.
+/// No INTEGER has more digits, without leading zeros.
 const LONGEST: usize = 64;
-/// No digits behind so many decide by themselves which REAL is nearest; only whether all of them are 0.
+/// After so many digits, only whether the rest is all 0 can still decide which REAL is nearest.
 const DIGITS: usize = 800;
 
 /// `NUMBER(t, n)`
@@ -30,7 +30,7 @@ pub fn real(by: Caller, text: &[u8]) -> Option<f64> {
     parse_real(&if is_hexadecimal { short_integer(by, text)? } else { short_real(by, text)? })
 }
 
-/// The same number, without zeros before it.
+/// The same number without leading zeros.
 #[cold]
 #[inline(never)]
 fn short_integer(by: Caller, text: &[u8]) -> Option<Vec<u8>> {
@@ -72,10 +72,10 @@ fn short_real(by: Caller, text: &[u8]) -> Option<Vec<u8>> {
     Some([sign, b"0.", &kept, last, b"E", exponent.as_bytes()].concat())
 }
 
-/// An exponent that is greater says the same.
+/// A greater exponent means the same.
 const FARTHEST: i64 = 1_000_000;
 
-/// An exponent; one that no INTEGER can be is as great as one can be.
+/// An exponent; if it is no INTEGER, the greatest or least one.
 fn exponent(by: Caller, text: &[u8]) -> Option<i64> {
     let (sign, unsigned) = number::sign(text);
     let (all, rest) = digits(by, unsigned);
@@ -86,7 +86,7 @@ fn exponent(by: Caller, text: &[u8]) -> Option<i64> {
     Some(short_integer(by, text).and_then(|short| parse_integer(&short)).unwrap_or(great))
 }
 
-/// The digits with which it begins, and what follows them.
+/// The digits with which the text begins, and the rest.
 fn digits(by: Caller, text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(by.position(text, |byte| !byte.is_ascii_digit()).unwrap_or(text.len()))
 }

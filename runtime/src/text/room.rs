@@ -1,16 +1,16 @@
-//! How large the block of a text is.
+//! How large the block of a text is, and how much room a text gets that grows.
 
 use core::hint::assert_unchecked;
 
 use crate::layout::{TEXT_BYTES, TextHead};
 
-/// Blocks are multiples of that: small ones have no other sizes anyway.
+/// Blocks are multiples of this; small ones have no other sizes anyway.
 const STEP: usize = 8;
 /// Up to so many bytes, a text that grows moves rather than take more room than it needs.
 const SMALL: usize = 64;
 
-/// How much room a text has, as [`TextHead::count`] says: just enough, or a block of one of the sizes that grow by a
-/// fifth on average.
+/// How large the block of a text is, as [`TextHead::count`] says: just large enough, or of one of a series of sizes,
+/// each about a fifth larger than the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room(pub u8);
 
@@ -18,20 +18,20 @@ impl Room {
     /// Just enough.
     pub const NONE: Room = Room(0);
 
-    /// The text is a slice, which has a block of its own kind; no other has a block that is so small and room.
+    /// The text is a slice, which has a block of its own kind. (As a size, it would be smaller than any that is used.)
     pub const SLICE: Room = Room(1);
 
-    /// That of a text.
+    /// The room of a text.
     ///
     /// # Safety
     /// `text` is live.
     #[inline]
     pub unsafe fn of(text: *const TextHead) -> Room {
-        // SAFETY: as above; others only change what is above the lowest byte.
+        // SAFETY: the head is live. Other threads only change what is above the lowest byte.
         Room(unsafe { text.cast::<u8>().read() })
     }
 
-    /// For a text that has grown to that length, and may again.
+    /// For a text that has grown to a length, and may grow again.
     pub fn for_growing(length: usize) -> Room {
         let needed = TEXT_BYTES.saturating_add(length);
         if needed <= SMALL {
@@ -45,17 +45,17 @@ impl Room {
         Room((zeros as usize * 4 + first - 4) as u8)
     }
 
-    /// Bytes of the block of a text of that length, if there is one.
+    /// Bytes of the block of a text of that length, which exists or may exist.
     ///
     /// # Safety
-    /// The length isn't 0, and the block can be had.
+    /// The length isn't 0, and a block of that size fits into memory.
     #[inline]
     pub unsafe fn bytes_of_live(self, length: usize) -> usize {
         let bytes = match self {
             Room::NONE => (TEXT_BYTES + STEP - 1).wrapping_add(length) & !(STEP - 1),
             Room(size) => ((usize::from(size & 3) + 4) * STEP) << (size >> 2),
         };
-        // SAFETY: as above.
+        // SAFETY: nothing has overflown, and there is room for a byte behind the head.
         unsafe { assert_unchecked(bytes > TEXT_BYTES && bytes.is_multiple_of(STEP)) };
         bytes
     }

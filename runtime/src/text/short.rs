@@ -1,8 +1,5 @@
 //! Most texts are short: up to 32 bytes are compared and copied here by one or two words, which may overlap, because
 //! the library's functions for any length take longer to find out how many bytes there are.
-//!
-//! # Why this is sound
-//! What is copied goes to memory of the caller's that is as long.
 
 use crate::long::Caller;
 
@@ -30,10 +27,10 @@ fn equal_ends<const N: usize>(a: &[u8], b: &[u8]) -> bool {
 /// Copies bytes.
 ///
 /// # Safety
-/// `to` may be written for as many bytes, which are others.
+/// `to` may be written for as many bytes. They don't overlap.
 #[inline]
 pub unsafe fn copy(by: Caller, from: &[u8], to: *mut u8) {
-    // SAFETY: as above; each part lies inside.
+    // SAFETY: each part that is written lies within as many bytes.
     unsafe {
         match from.len() {
             0 => {}
@@ -51,11 +48,13 @@ pub unsafe fn copy(by: Caller, from: &[u8], to: *mut u8) {
     }
 }
 
+/// Copies the first and the last `N` bytes, which may overlap.
+///
 /// # Safety
 /// As for [`copy`]; there are at least `N` bytes.
 #[inline]
 unsafe fn copy_ends<const N: usize>(from: &[u8], to: *mut u8) {
-    // SAFETY: as above.
+    // SAFETY: both ends lie within the bytes.
     unsafe {
         let (first, last) = (from.as_ptr(), from.as_ptr().add(from.len() - N));
         let last = last.cast::<[u8; N]>().read();

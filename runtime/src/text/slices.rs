@@ -1,32 +1,32 @@
-//! A part of a text that is large shares its bytes: it is a head that holds the whole, and says where the part lies.
-//! Its length as a text's is 0, so that generated code and [`super::bytes`] look here where they would fail anyway, and
-//! texts that are no slices cost nothing more.
+//! A large part of a text shares its bytes: it is a head that holds the whole, and says where the part lies. Its length
+//! in the head is 0, so that generated code and [`bytes`](super::bytes) find out that it is a slice where they would
+//! fail anyway, and texts that are no slices cost nothing more.
 //!
-//! A part of a slice is a part of the whole, so slices don't pile up; and a part that is small beside the whole is
+//! A part of a slice is a slice of the whole, so slices don't pile up. A part that is small compared with the whole is
 //! copied, so that it doesn't keep much more memory than it needs.
 //!
 //! # Why this is sound
-//! A slice is a holder of the whole, whose bytes don't change while there are others (or are read-only). So they
-//! stay where they are for as long as the slice does.
+//! A slice is a holder of the whole, whose bytes are read-only, or change only when there is no other holder. So they
+//! stay as they are as long as the slice does.
 
-use core::slice;
 use core::sync::atomic::Ordering::Acquire;
 
+use super::holding::{HOLDER, bytes, copy, first_byte, holders, is_one};
+use super::make_in_parts;
 use super::room::Room;
-use super::{HOLDER, copy, drop, first_byte, holders, is_one, make_in_parts};
 use crate::heap::Heap;
 use crate::layout::{Fault, TextHead, TextSlice};
 use crate::long::Caller;
 
-/// Shorter parts are copied: that takes no longer, and less memory.
+/// Shorter parts are copied, which takes no longer, and less memory.
 const LEAST: usize = if cfg!(any(test, feature = "exact-memory")) { 4 } else { 256 };
-/// A part that is smaller than one of so many of the whole is copied.
+/// A part that is smaller than the whole divided by this is copied.
 pub(super) const PARTS: usize = 4;
 
 /// `SLICE(t, from, n)`
 ///
 /// # Safety
-/// `text` is live or null.
+/// `text` is null or *a live text*; `heap` is that of the worker of this thread.
 #[inline(always)]
 pub unsafe fn slice(
     by: Caller,
@@ -35,14 +35,14 @@ pub unsafe fn slice(
     from: i64,
     n: i64,
 ) -> Result<*mut TextHead, Fault> {
-    // SAFETY: as above.
-    let all = unsafe { super::bytes(text) };
+    // SAFETY: it is live, and doesn't change meanwhile.
+    let all = unsafe { bytes(text) };
     // What is negative is too large.
     let (from, n) = (from as usize, n as usize);
     if from > all.len() || n > all.len() - from {
         return Err(Fault::IndexOutOfBounds);
     }
-    // SAFETY: as above; it is inside.
+    // SAFETY: the part lies inside; the text is live.
     unsafe {
         let part = all.get_unchecked(from..from + n);
         match n {
@@ -56,7 +56,7 @@ pub unsafe fn slice(
 /// A large part of a text.
 ///
 /// # Safety
-/// `text` is live; the part is one of its bytes.
+/// `text` is *a live text*, and `part` one of its bytes; `heap` is that of the worker of this thread.
 #[cold]
 #[inline(never)]
 unsafe fn share(
@@ -65,7 +65,7 @@ unsafe fn share(
     text: *mut TextHead,
     part: &[u8],
 ) -> Result<*mut TextHead, Fault> {
-    // SAFETY: as above.
+    // SAFETY: the whole is live: the text, or what the text holds as a slice. The block of the new one is large enough.
     unsafe {
         let whole = if (*text).length == 0 { (*text.cast::<TextSlice>()).whole } else { text };
         // Its block may be longer than it is, once it has become a text again that was cut.
@@ -83,44 +83,16 @@ unsafe fn share(
     }
 }
 
-/// The bytes of a slice.
+/// Replaces the slice in `cell`, which has one holder, by its whole, which then ends where the slice did. `false`: that
+/// can't be, because the whole has other holders, or no room to grow, or begins before the slice.
 ///
 /// # Safety
-/// `text` is one, and stays for as long as the result is used.
-#[cold]
-pub unsafe fn bytes<'a>(text: *const TextHead) -> &'a [u8] {
-    // SAFETY: as above.
-    unsafe {
-        let this = text.cast::<TextSlice>();
-        slice::from_raw_parts((*this).bytes, (*this).length as usize)
-    }
-}
-
-/// Frees a slice, which holds its whole no longer.
-///
-/// # Safety
-/// Nobody holds it any more.
-#[cold]
-#[inline(never)]
-pub unsafe fn free(heap: &mut Heap, text: *mut TextHead) {
-    // SAFETY: as above; the whole is no slice.
-    unsafe {
-        let whole = (*text.cast::<TextSlice>()).whole;
-        heap.free(text.cast(), size_of::<TextSlice>());
-        drop(heap, whole);
-    }
-}
-
-/// If nobody but the slice in `cell`, which has one holder, holds its whole, and that has room to grow and begins where
-/// the slice does: the whole ends where the slice does, and stands in `cell` instead.
-///
-/// # Safety
-/// `cell` holds a live slice.
+/// `cell` is a text variable that holds a live slice; `heap` is that of the worker of this thread.
 #[cold]
 #[inline(never)]
 pub unsafe fn become_whole(heap: *mut Heap, cell: *mut *mut TextHead) -> bool {
-    // SAFETY: as above; a text with one holder is that holder's alone. The block of one with room doesn't depend on its
-    // length.
+    // SAFETY: a whole with one holder is the slice's alone, and then the variable's. The size of a block with room
+    // doesn't depend on the length of its text.
     unsafe {
         let this = (*cell).cast::<TextSlice>();
         let (bytes, length, whole) = ((*this).bytes, (*this).length, (*this).whole);

@@ -1,8 +1,4 @@
 //! Inserting into the tree. All nodes that it needs are made first, so that it either happens or changes nothing.
-//!
-//! # Why this is sound
-//! See the tree module and its nodes.
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use super::node::Node;
 use super::{LEVELS, Path, Place, Tree};
@@ -23,14 +19,20 @@ enum Cut {
 }
 
 impl Tree {
-    /// Finds or makes the element with a key. The caller sees to it that a new key holds its texts. `None`: there is
-    /// no memory.
+    /// Finds or makes the element with a key. `None`: there is no memory.
+    ///
+    /// # Safety
+    /// The caller sees to it that a new key holds its texts.
     pub unsafe fn insert(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<Inserted> {
         let place = self.place(Caller::HASTY, keys, key);
-        self.insert_in(heap, keys, key, place)
+        // SAFETY: the place was found just now, and a new key will hold its texts.
+        unsafe { self.insert_in(heap, keys, key, place) }
     }
 
-    /// The same, where that place is the key's.
+    /// The same, where the place of the key is known.
+    ///
+    /// # Safety
+    /// As for [`Tree::insert`]; the place was found since the tree was changed last.
     #[inline]
     pub unsafe fn insert_in(
         &mut self,
@@ -40,22 +42,33 @@ impl Tree {
         place: Place,
     ) -> Option<Inserted> {
         let Place { path, leaf, index } = place;
-        match index {
-            Ok(index) => Some(Inserted { cell: leaf.cell(keys, index), is_new: false }),
-            Err(index) => {
-                let cell = self.insert_at(heap, keys, key, path, leaf, index)?;
-                Some(Inserted { cell, is_new: true })
+        // SAFETY: the place is the key's, and a new key will hold its texts.
+        unsafe {
+            match index {
+                Ok(index) => Some(Inserted { cell: leaf.cell(keys, index), is_new: false }),
+                Err(index) => {
+                    let cell = self.insert_at(heap, keys, key, path, leaf, index)?;
+                    Some(Inserted { cell, is_new: true })
+                }
             }
         }
     }
 
-    /// Makes the element with a key that is greater than all others, likewise.
+    /// Makes the element with a key that is greater than all others. `None`: there is no memory.
+    ///
+    /// # Safety
+    /// What the key holds goes over to the tree, unless that is freed.
     pub unsafe fn append(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<*mut u64> {
         let (path, leaf) = self.descend_to_last(keys);
-        self.insert_at(heap, keys, key, path, leaf, leaf.count())
+        // SAFETY: the last leaf ends where the key's place is, and the key holds its texts.
+        unsafe { self.insert_at(heap, keys, key, path, leaf, leaf.count()) }
     }
 
-    /// Makes a new element in a leaf, to which the path leads.
+    /// Makes a new element in a leaf.
+    ///
+    /// # Safety
+    /// The path leads to the leaf, and `index` is at most its count. The caller sees to it that the key holds its
+    /// texts.
     #[inline]
     unsafe fn insert_at(
         &mut self,
@@ -68,36 +81,45 @@ impl Tree {
     ) -> Option<*mut u64> {
         let full = Node::full(keys);
         if leaf.is_full() && leaf.capacity() < full {
-            leaf = self.resize_leaf(heap, keys, full.min(2 * leaf.capacity()))?;
+            // SAFETY: a leaf that is smaller than others is alone, and gets larger.
+            leaf = unsafe { self.resize_leaf(heap, keys, full.min(2 * leaf.capacity()))? };
         }
         self.last.set(None);
         if !leaf.is_full() {
-            return Some(put(leaf, keys, index, key, 0u64));
+            // SAFETY: there is room for it.
+            return Some(unsafe { put(leaf, keys, index, key, 0u64) });
         }
         let mut supply = Supply::new(heap, keys, &path, leaf)?;
         let cut = cut_for(&path, leaf, index);
-        let (cell, mut division) = add(leaf, keys, index, key, 0u64, cut, &mut supply);
-        if let Some(right) = division {
-            keys.hold(heap, right.key(keys, 0));
+        // SAFETY: each node on the path, from the leaf up, is divided at most once, and gets the right part of its
+        // child behind that. The first key of that part is copied as their separator, and held once more for it.
+        unsafe {
+            let (cell, mut division) = add(leaf, keys, index, key, 0u64, cut, &mut supply);
+            if let Some(right) = division {
+                keys.hold(heap, right.key(keys, 0));
+            }
+            while let Some(right) = division {
+                let separator = right.key(keys, 0);
+                division = match path.pop() {
+                    Some((node, index)) => add(node, keys, index + 1, separator, right, cut, &mut supply).1,
+                    None => {
+                        let root = supply.take();
+                        root.put_first_child(keys, self.root);
+                        root.put(keys, 1, separator, right);
+                        root.set_count(2);
+                        self.root = root;
+                        None
+                    }
+                };
+            }
+            Some(cell)
         }
-        while let Some(right) = division {
-            let separator = right.key(keys, 0);
-            division = match path.pop() {
-                Some((node, index)) => add(node, keys, index + 1, separator, right, cut, &mut supply).1,
-                None => {
-                    let root = supply.take();
-                    root.put_first_child(keys, self.root);
-                    root.put(keys, 1, separator, right);
-                    root.set_count(2);
-                    self.root = root;
-                    None
-                }
-            };
-        }
-        Some(cell)
     }
 
     /// Gives the only leaf another capacity. `None`: there is no memory.
+    ///
+    /// # Safety
+    /// The root is a leaf, and its entries fit.
     pub(super) unsafe fn resize_leaf(
         &mut self,
         heap: &mut Heap,
@@ -105,8 +127,11 @@ impl Tree {
         capacity: usize,
     ) -> Option<Node> {
         let leaf = Node::make(heap, keys, 0, capacity)?;
-        self.root.give(keys, 0, leaf);
-        self.root.free(heap, keys);
+        // SAFETY: the entries move to the new leaf, and the old one isn't used any more.
+        unsafe {
+            self.root.give(keys, 0, leaf);
+            self.root.free(heap, keys);
+        }
         self.root = leaf;
         Some(leaf)
     }
@@ -114,6 +139,9 @@ impl Tree {
 
 /// Adds an entry to a node; a full one is divided. Answers its cell, and the new right neighbour; the first key there
 /// shall become the separator (an inner node does not use it itself).
+///
+/// # Safety
+/// As for [`put`], but the node may be full.
 unsafe fn add<T>(
     node: Node,
     keys: Keys,
@@ -131,7 +159,8 @@ unsafe fn add<T>(
             Cut::Middle => node.count() / 2,
             Cut::First | Cut::Last => index,
         };
-        node.give(keys, at, right);
+        // SAFETY: the new node is empty, of the same level, and has room for all.
+        unsafe { node.give(keys, at, right) };
         place = match cut {
             Cut::Last => (right, 0),
             Cut::Middle if index > at => (right, index - at),
@@ -139,17 +168,25 @@ unsafe fn add<T>(
         };
         division = Some(right);
     }
-    (put(place.0, keys, place.1, key, content), division)
+    // SAFETY: each part has less entries than it has room for, and the index counts from its beginning.
+    (unsafe { put(place.0, keys, place.1, key, content) }, division)
 }
 
 /// Adds an entry to a node that is not full, and answers its cell.
+///
+/// # Safety
+/// `index` is at most the node's count; the content is an element in a leaf, and a child in an inner node. What the key
+/// holds goes over to the node.
 unsafe fn put<T>(node: Node, keys: Keys, index: usize, key: Key, content: T) -> *mut u64 {
-    node.open(keys, index);
-    node.put(keys, index, key, content);
-    node.cell(keys, index)
+    // SAFETY: there is room for one more.
+    unsafe {
+        node.open(keys, index);
+        node.put(keys, index, key, content);
+        node.cell(keys, index)
+    }
 }
 
-unsafe fn cut_for(path: &Path, leaf: Node, index: usize) -> Cut {
+fn cut_for(path: &Path, leaf: Node, index: usize) -> Cut {
     if index == leaf.count() && path.steps().iter().all(|&(node, index)| index + 1 == node.count()) {
         Cut::Last
     } else if index == 0 && path.steps().iter().all(|&(_, index)| index == 0) {
@@ -166,7 +203,8 @@ struct Supply {
 }
 
 impl Supply {
-    unsafe fn new(heap: &mut Heap, keys: Keys, path: &Path, leaf: Node) -> Option<Supply> {
+    /// As many as an insertion into a leaf needs, to which the path leads. `None`: there is no memory.
+    fn new(heap: &mut Heap, keys: Keys, path: &Path, leaf: Node) -> Option<Supply> {
         let mut supply = Supply { nodes: [None; LEVELS + 1], taken: 0 };
         let way_up = path.steps().iter().rev().map(|&(node, _)| node);
         let mut needed = 0;
@@ -183,7 +221,8 @@ impl Supply {
         for level in 0..needed {
             supply.nodes[level] = Node::make(heap, keys, level, Node::full(keys));
             if supply.nodes[level].is_none() {
-                supply.nodes.iter().flatten().for_each(|node| node.free(heap, keys));
+                // SAFETY: they are empty, and nobody else knows them.
+                supply.nodes.iter().flatten().for_each(|node| unsafe { node.free(heap, keys) });
                 return None;
             }
         }

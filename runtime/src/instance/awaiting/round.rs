@@ -70,7 +70,7 @@ impl Round {
     #[inline]
     unsafe fn holds(w: *mut Worker, rare: *mut Rare, group: *mut Group) -> bool {
         while !(*group).common.is_empty() {
-            match test((*group).condition, w, (*group).common.head) {
+            match test((*group).condition, w, (*group).common.head()) {
                 FALSE => return false,
                 TRUE => return true,
                 LONG => {
@@ -121,7 +121,7 @@ impl Round {
                 Next::Common(index) => {
                     let group = &raw mut (&mut (*awaiting).groups)[index];
                     return match (*group).is_untested {
-                        true => Turn::Tests((*group).common.head, Place::Common(index)),
+                        true => Turn::Tests((*group).common.head(), Place::Common(index)),
                         false => Turn::Enters(Round::pop(self.rare, group)),
                     };
                 }

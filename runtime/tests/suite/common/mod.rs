@@ -2,7 +2,7 @@
 //! of which does one thing that may wait, and says which step comes next.
 //!
 //! Steps call the entry points as generated code does: the whole step again after each wait.
-#![allow(dead_code, clippy::missing_safety_doc, missing_docs)]
+#![allow(dead_code, missing_docs)]
 
 use std::any::Any;
 use std::collections::BTreeMap;

@@ -1,0 +1,167 @@
+//! What a text consists of, and who holds it.
+//!
+//! A text is a [`TextHead`] with its bytes behind it, or a [`TextSlice`], whose bytes are a part of another text's. The
+//! empty text is null. A text counts its holders: it is freed when the last one drops it.
+
+use core::hint::assert_unchecked;
+use core::slice;
+use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Relaxed};
+
+use super::room::Room;
+use crate::heap::Heap;
+use crate::layout::{TextHead, TextSlice};
+
+/// What a holder counts in [`TextHead::count`].
+pub const HOLDER: i64 = 1 << 8;
+
+/// Whether a count says that there is one holder.
+#[inline]
+pub fn is_one(count: i64) -> bool {
+    count & !(HOLDER - 1) == HOLDER
+}
+
+/// The count of a text's holders.
+///
+/// # Safety
+/// `text` is live during `'a`.
+#[inline]
+pub unsafe fn holders<'a>(text: *mut TextHead) -> &'a AtomicI64 {
+    // SAFETY: the head of a live text may be touched by all threads that know it; a read-only one is only loaded from.
+    unsafe { AtomicI64::from_ptr(&raw mut (*text).count) }
+}
+
+/// Where the first byte is, or would be, of a text that is no slice.
+#[inline]
+pub fn first_byte(text: *const TextHead) -> *mut u8 {
+    text.wrapping_add(1).cast_mut().cast()
+}
+
+/// The bytes of a text.
+///
+/// # Safety
+/// `text` is null, or live and unchanged during `'a`.
+#[inline]
+pub unsafe fn bytes<'a>(text: *const TextHead) -> &'a [u8] {
+    if text.is_null() {
+        return &[];
+    }
+    // SAFETY: it isn't null, so it is live.
+    unsafe { some_bytes(text) }
+}
+
+/// The bytes of a text that is not empty.
+///
+/// # Safety
+/// `text` is live and unchanged during `'a`.
+#[inline(always)]
+pub unsafe fn some_bytes<'a>(text: *const TextHead) -> &'a [u8] {
+    // SAFETY: so many bytes stand behind the head, or where the slice says. No text but null is empty.
+    unsafe {
+        let bytes = match (*text).length {
+            0 => bytes_of_slice(text.cast()),
+            length => slice::from_raw_parts(first_byte(text), length as usize),
+        };
+        assert_unchecked(!bytes.is_empty());
+        bytes
+    }
+}
+
+/// The bytes of a slice.
+///
+/// # Safety
+/// The slice is live during `'a`.
+#[cold]
+unsafe fn bytes_of_slice<'a>(slice: *const TextSlice) -> &'a [u8] {
+    // SAFETY: the slice holds the whole, whose bytes neither change nor move while it has another holder.
+    unsafe { slice::from_raw_parts((*slice).bytes, (*slice).length as usize) }
+}
+
+/// The number of bytes of a text.
+///
+/// # Safety
+/// `text` is null or live.
+#[inline]
+pub unsafe fn length(text: *const TextHead) -> usize {
+    // SAFETY: nobody changes it meanwhile.
+    unsafe { bytes(text) }.len()
+}
+
+/// Whether it has more bytes than that.
+///
+/// # Safety
+/// `text` is null or live.
+#[inline]
+pub unsafe fn is_longer(text: *const TextHead, bytes: usize) -> bool {
+    // SAFETY: it is live if it isn't null. A length of 0 says that it is a slice, whose own stands elsewhere.
+    unsafe {
+        !text.is_null() && (*text).length.wrapping_sub(1) >= bytes as u64 && some_bytes(text).len() > bytes
+    }
+}
+
+/// One more holder of the same text.
+///
+/// # Safety
+/// `text` is null or live.
+#[inline]
+pub unsafe fn copy(heap: &Heap, text: *mut TextHead) -> *mut TextHead {
+    if !text.is_null() {
+        // SAFETY: it is live.
+        let count = unsafe { holders(text) };
+        let now = count.load(Relaxed);
+        if now >= 0 {
+            if heap.is_shared() {
+                count.fetch_add(HOLDER, Relaxed);
+            } else {
+                count.store(now + HOLDER, Relaxed);
+            }
+        }
+    }
+    text
+}
+
+/// One holder less.
+///
+/// # Safety
+/// `text` is null, or the caller holds it and forgets it.
+#[inline]
+pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
+    if text.is_null() {
+        return;
+    }
+    // SAFETY: the caller holds it, so it is live.
+    let count = unsafe { holders(text) };
+    let now = count.load(Relaxed);
+    if now < 0 {
+        return;
+    }
+    let was_last = if heap.is_shared() {
+        is_one(count.fetch_sub(HOLDER, AcqRel))
+    } else {
+        count.store(now - HOLDER, Relaxed);
+        is_one(now)
+    };
+    if was_last {
+        // SAFETY: nobody holds it any more; its room says how large its block is.
+        unsafe {
+            match Room::of(text) {
+                Room::SLICE => free_slice(heap, text.cast()),
+                room => heap.free_in_parts(text.cast(), room.bytes_of_live((*text).length as usize)),
+            }
+        }
+    }
+}
+
+/// Frees a slice, which holds its whole no longer.
+///
+/// # Safety
+/// It is a slice that nobody holds any more.
+#[cold]
+#[inline(never)]
+unsafe fn free_slice(heap: &mut Heap, slice: *mut TextSlice) {
+    // SAFETY: it held the whole until now.
+    unsafe {
+        let whole = (*slice).whole;
+        heap.free(slice.cast(), size_of::<TextSlice>());
+        drop(heap, whole);
+    }
+}
