@@ -62,8 +62,8 @@ macro_rules! entry_points {
 
 // A row says what a function takes (`w` and `p` are always the worker and the process that runs), what it gives, and
 // which result means that generated code must leave. An entry point that `suspends` may wait or must run at home, so it
-// is called at suspension points only. Within one that `lets_others_run` other processes may run when it takes long (see
-// the `long` module).
+// is called at suspension points only. Within one that `lets_others_run` other processes may run when it takes long
+// (see the `long` module).
 entry_points! {
     crate::binding {
         #[suspends] BIND = ds_bind(w, p; *mut RequiredSlot, &'static Interface, *const TextHead, *const TextHead, u32)

@@ -1,8 +1,8 @@
 //! Run-time errors (language reference, section 10): what they are called, where they happened, and what they end.
 //!
 //! # Why this is sound
-//! The `failure` module records errors where they happen. The scheduler handles them here, when no process runs at home.
-//! See the process module.
+//! The `failure` module records errors where they happen. The scheduler handles them here, when no process runs at
+//! home. See the process module.
 //!
 //! # Safety of this module
 //! *In control*: `w` is the home worker, whose scheduler has control, so that no process runs at home.
@@ -93,7 +93,7 @@ pub unsafe fn handle(w: *mut Worker) -> bool {
 /// # Safety
 /// *In control*; component and process of the failure are live.
 unsafe fn tell(w: *mut Worker, failure: &Failure) {
-    // SAFETY: see above.
+    // SAFETY: *in control*; component and process of the failure are live.
     unsafe {
         let program = (*home(w)).program;
         let location = match failure.location {
@@ -151,7 +151,7 @@ fn location_text(program: &Program, location: u32) -> String {
 /// # Safety
 /// `w` is the home worker.
 unsafe fn limit_text(w: *mut Worker) -> String {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker.
     let limit = unsafe { (*heap_of(w)).memory().limit() };
     if limit == usize::MAX {
         return String::new();
@@ -167,7 +167,8 @@ unsafe fn limit_text(w: *mut Worker) -> String {
 /// # Safety
 /// The home's scheduler has control; `instance` is live, and `p` too unless it is null.
 unsafe fn whose(p: *mut Process, instance: *mut Instance, mut interface: *const Interface) -> String {
-    // SAFETY: see above; interfaces are there as long as the program.
+    // SAFETY: the home's scheduler has control; `instance` is live, and `p` too unless it is null; interfaces are
+    // there as long as the program.
     unsafe {
         let path = survey::path(instance);
         if interface.is_null() && !p.is_null() {
@@ -180,8 +181,8 @@ unsafe fn whose(p: *mut Process, instance: *mut Instance, mut interface: *const 
     }
 }
 
-/// A line that names what is missing or in the way, where the compiler has told what stands at the location; `why` a far
-/// side was lost, if that is what was in the way.
+/// A line that names what is missing or in the way, where the compiler has told what stands at the location; `why` a
+/// far side was lost, if that is what was in the way.
 fn advice(program: &Program, failure: &Failure, why: Option<String>) -> String {
     if !failure.reason.is_empty() {
         let why = why.map_or(String::new(), |why| format!(" ({why})"));
@@ -294,7 +295,7 @@ pub fn waits_for(status: u8) -> &'static str {
 /// *In control*; `instance` is live.
 unsafe fn awaited_names(w: *mut Worker, instance: *mut Instance) -> String {
     let mut names = String::new();
-    // SAFETY: see above.
+    // SAFETY: *in control*; `instance` is live.
     unsafe {
         interfaces_of(instance, |slot, _| {
             if let Some(name) = (*home(w)).names.awaited(slot) {

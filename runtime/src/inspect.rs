@@ -119,7 +119,7 @@ unsafe fn view(program: &Program, found: &Found, known: &Known<'_>) -> Component
 /// # Safety
 /// *Standing still*; `p` is live.
 unsafe fn activity(program: &Program, p: *mut Process, known: &Known<'_>) -> Activity {
-    // SAFETY: see above; interfaces are there as long as the program.
+    // SAFETY: *standing still*; `p` is live; interfaces are there as long as the program.
     let (status, resume, interface, is_main) = unsafe {
         let main = main_process((*p).instance);
         ((*p).status, (*p).resume, body_of(p).interface.as_ref(), !main.is_null() && *main == p)

@@ -180,7 +180,7 @@ pub unsafe fn body(template: &'static Template, index: usize) -> &'static Body {
 /// As for [`body_of`].
 #[inline]
 pub unsafe fn is_service(p: *mut Process) -> bool {
-    // SAFETY: see above.
+    // SAFETY: as for `body_of`.
     let body = unsafe { body_of(p) };
     !body.interface.is_null()
 }
@@ -190,7 +190,7 @@ pub unsafe fn is_service(p: *mut Process) -> bool {
 /// # Safety
 /// `w` is the home worker; `instance` is in no container, and its block is still there.
 pub unsafe fn delete_detached(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker; `instance` is in no container, and its block is still there.
     unsafe {
         (*instance).holder = 0;
         (*ground(w)).dropped.push(instance);
@@ -212,7 +212,7 @@ pub unsafe fn keep_detached(w: *mut Worker, instance: *mut Instance) {
 /// # Safety
 /// As for [`delete_detached`].
 pub unsafe fn delete_kept(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: see above.
+    // SAFETY: as for `delete_detached`.
     unsafe {
         (*ground(w)).kept.remove(&instance);
         delete_detached(w, instance);

@@ -31,17 +31,17 @@
 //! Processes, components and communications lead to each other in circles, so they are raw pointers, and most functions
 //! say what they need in these words:
 //!
-//! * *`w` is the home worker*: of a program that runs, and this is its thread. Nobody holds a reference to its data, the
-//!   home's, or those of a component at home.
-//! * *Live*: a process, instance or communication that was made and has not been ended. The block of an instance that is
-//!   *dead* is still there; what is *freed* is not.
+//! * *`w` is the home worker*: of a program that runs, and this is its thread. Nobody holds a reference to its data,
+//!   the home's, or those of a component at home.
+//! * *Live*: a process, instance or communication that was made and has not been ended. The block of an instance that
+//!   is *dead* is still there; what is *freed* is not.
 //! * *`p` runs on `w`*: `p` is live, and `w`, on its thread, runs it now, so that it stands in no queue.
 //!
 //! A module whose functions need the same says so once, under "Safety of this module", by a name in *italics*.
 //!
 //! # Tests
-//! They drive the entry points without a compiler, on a platform of their own. `./test --long` runs them under Miri, too,
-//! with `exact-memory`, so that Miri sees every block by itself.
+//! They drive the entry points without a compiler, on a platform of their own. `./test --long` runs them under Miri,
+//! too, with `exact-memory`, so that Miri sees every block by itself.
 
 #![no_std]
 

@@ -13,6 +13,7 @@ pub mod ending;
 pub mod isolation;
 pub mod late;
 pub mod leaving;
+pub mod occasions;
 pub mod owned;
 pub mod record;
 pub mod stopping;
@@ -87,7 +88,7 @@ pub unsafe fn start(w: *mut Worker, instance: *mut Instance) -> bool {
 /// `instance` is null or its block is still there; on the home worker's thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_exists(instance: *mut Instance) -> u32 {
-    // SAFETY: see above.
+    // SAFETY: `instance` is null or its block is still there; on the home worker's thread.
     unsafe { !is_empty(instance) as u32 }
 }
 
@@ -104,7 +105,7 @@ pub unsafe extern "C" fn ds_instance_size(instance: *mut Instance) -> i64 {
 /// # Safety
 /// As for [`ds_fail`].
 unsafe fn fail(w: *mut Worker, p: *mut Process, fault: Fault, location: u32) -> Status {
-    // SAFETY: see above.
+    // SAFETY: as for `ds_fail`.
     unsafe { ds_fail(w, p, fault as u32, location) };
     Status::Leave
 }
@@ -177,7 +178,7 @@ pub unsafe extern "C" fn ds_move(
     holder: usize,
     location: u32,
 ) -> Status {
-    // SAFETY: see above.
+    // SAFETY: `p` runs on `w`, the home worker.
     unsafe {
         if is_empty(*from) {
             return fail(w, p, Fault::EmptyContainer, location);
@@ -201,7 +202,8 @@ pub unsafe extern "C" fn ds_depart(
     container: *mut *mut Instance,
     location: u32,
 ) -> *mut Instance {
-    // SAFETY: see above; what is not empty is live.
+    // SAFETY: `p` runs on `w`, the home worker; `container` is a container of its own or of its component; what is not
+    // empty is live.
     unsafe {
         let instance = *container;
         if is_empty(instance) {
@@ -225,7 +227,7 @@ pub unsafe extern "C" fn ds_depart(
 /// # Safety
 /// `w` is the home worker; `instance` is live.
 unsafe fn set_holder(w: *mut Worker, instance: *mut Instance, holder: usize) {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker; `instance` is live.
     unsafe {
         if (*instance).is_leaving() {
             leaving::record_of(w, instance);
@@ -248,7 +250,7 @@ pub unsafe extern "C" fn ds_arrive(
     holder: usize,
     location: u32,
 ) -> Status {
-    // SAFETY: see above.
+    // SAFETY: `p` runs on `w`, the home worker.
     unsafe {
         if !vacate(w, container) {
             return fail(w, p, Fault::FullContainer, location);
@@ -273,7 +275,7 @@ pub unsafe extern "C" fn ds_conforms(
     any: &AnyType,
     location: u32,
 ) -> u32 {
-    // SAFETY: see above.
+    // SAFETY: `p` runs on `w`, the home worker; `instance` is null or its block is still there.
     let Some(template) = (unsafe { template_in(w, p, instance, location) }) else { return 2 };
     // SAFETY: a program's interfaces are there as long as its components.
     let mut required = unsafe { template.declared() };
@@ -295,7 +297,7 @@ pub unsafe extern "C" fn ds_requires(
     any: &AnyType,
     location: u32,
 ) -> u32 {
-    // SAFETY: see above.
+    // SAFETY: as for `ds_conforms`.
     let Some(template) = (unsafe { template_in(w, p, instance, location) }) else { return 2 };
     let required = template.required.get();
     any.requires.get().iter().all(|&i| required.iter().any(|r| ptr::eq(r.interface, i))) as u32
@@ -313,7 +315,7 @@ pub unsafe extern "C" fn ds_is(
     template: *const Template,
     location: u32,
 ) -> u32 {
-    // SAFETY: see above.
+    // SAFETY: as for `ds_conforms`; `template` is one of the program's.
     unsafe {
         let Some(found) = template_in(w, p, instance, location) else { return 2 };
         is_of(found, &*template) as u32
@@ -330,7 +332,7 @@ unsafe fn template_in(
     instance: *mut Instance,
     location: u32,
 ) -> Option<&'static Template> {
-    // SAFETY: see above.
+    // SAFETY: as for `ds_conforms`.
     unsafe {
         if is_empty(instance) {
             fail(w, p, Fault::EmptyContainer, location);

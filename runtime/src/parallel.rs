@@ -3,18 +3,18 @@
 //! Everything that communicates stays at home, on one worker, where nothing is atomic. A process that computes may go
 //! *away*: the home puts it into the exchange, and another worker takes it and runs it until it comes to something that
 //! it shares with other processes; then it is posted home. A process computes if it was preempted twice and has not
-//! waited in between; or if it is preempted when the home has hardly switched since the last tick, whatever this process
-//! did before. A process that comes home at once isn't sent again so soon. A new process is sent at once if earlier ones
-//! of its body gained by going.
+//! waited in between; or if it is preempted when the home has hardly switched since the last tick, whatever this
+//! process did before. A process that comes home at once isn't sent again so soon. A new process is sent at once if
+//! earlier ones of its body gained by going.
 //!
 //! The exchange is one queue, first in, first out, of which the home takes its share. At the end of a time slice
 //! each worker puts its process behind the others and takes the first, so all that compute have turns alike.
 //!
 //! # Why this is sound
 //! A process belongs to the worker that took it out of the exchange's queue, or its inbox; the one is under a lock, the
-//! other is handed over by an atomic exchange. What it touches away is its own: generated code goes home before anything
-//! else. The home says [`Memory::depart`] before it lets a process go, and [`Memory::come_back`] when it has it again,
-//! so counts that both may touch are atomic meanwhile.
+//! other is handed over by an atomic exchange. What it touches away is its own: generated code goes home before
+//! anything else. The home says [`Memory::depart`] before it lets a process go, and [`Memory::come_back`] when it has
+//! it again, so counts that both may touch are atomic meanwhile.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -93,7 +93,7 @@ struct Start {
 /// `argument` is the address of a `Start` that nobody else takes.
 unsafe fn work(argument: usize) {
     let start = core::ptr::with_exposed_provenance_mut::<Start>(argument);
-    // SAFETY: see above.
+    // SAFETY: `argument` is the address of a `Start` that nobody else takes.
     let Start { worker, program, own } = *unsafe { Box::from_raw(start) };
     let shared = own.shared.clone();
     let w = shared.workers[worker].get();
@@ -265,7 +265,7 @@ fn penalty(p: &Process) -> u32 {
 /// # Safety
 /// `w` is the home worker, whose scheduler has control.
 pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker, whose scheduler has control.
     unsafe {
         if (*home(w)).parallel.workers == 0 {
             return take_ready(w);
@@ -328,7 +328,7 @@ unsafe fn take_back(w: *mut Worker) -> *mut Process {
 /// # Safety
 /// `w` is the home worker.
 unsafe fn came_back(w: *mut Worker) {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker.
     unsafe {
         (*home(w)).parallel.away -= 1;
         (*heap_of(w)).memory().come_back();
@@ -383,7 +383,7 @@ fn wake_one(shared: &Shared) {
 /// # Safety
 /// `w` is the home worker.
 pub unsafe fn come_home(w: *mut Worker) {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker.
     let inbox = unsafe { &shared(w).exchange.inbox };
     if inbox.load(Relaxed).is_null() {
         return;
@@ -466,7 +466,7 @@ pub unsafe fn recall(w: *mut Worker) {
 /// # Safety
 /// `w` is the home worker.
 pub unsafe fn release(w: *mut Worker) {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker.
     let (parallel, exchange) = unsafe { (&mut (*home(w)).parallel, &shared(w).exchange) };
     if take(&mut parallel.recalling) {
         exchange.recall.store(false, SeqCst);
@@ -478,7 +478,7 @@ pub unsafe fn release(w: *mut Worker) {
 /// # Safety
 /// As for [`recall`].
 pub unsafe fn recall_all(w: *mut Worker) {
-    // SAFETY: see above; the platform outlives the program.
+    // SAFETY: as for `recall`; the platform outlives the program.
     unsafe {
         if (*home(w)).parallel.away == 0 {
             return;

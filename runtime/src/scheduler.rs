@@ -42,7 +42,7 @@ use crate::home::{Home, Shared, WorkerData, home};
 use crate::instance::slots::{ds_find_required, find_offered};
 use crate::instance::{delete_detached, template_of};
 use crate::layout::*;
-use crate::life::{self, deletion};
+use crate::life::{self, occasions};
 use crate::near::guest;
 use crate::output;
 use crate::parallel;
@@ -219,8 +219,8 @@ fn entry_of(program: &Program, guest: &Option<Guest>) -> *const Template {
 /// # Safety
 /// *In control*, of a program that has not started yet.
 unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Option<*mut Instance>) -> bool {
-    // SAFETY: *in control*; templates and interfaces are there as long as the program, and nothing fails that would need
-    // a process.
+    // SAFETY: *in control*; templates and interfaces are there as long as the program, and nothing fails that would
+    // need a process.
     unsafe {
         let template = entry_of((*home(w)).program, &(*home(w)).guest);
         let entry = life::make(w, &*template);
@@ -254,7 +254,7 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
         if !life::start(w, entry) {
             return fault::report_no_memory(w);
         }
-        deletion::delete_entry(w, entry);
+        occasions::delete_entry(w, entry);
     }
     true
 }
@@ -264,7 +264,7 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
 /// # Safety
 /// `instance` is live; on the home worker's thread.
 unsafe fn offers(instance: *mut Instance, name: &str) -> bool {
-    // SAFETY: see above.
+    // SAFETY: `instance` is live; on the home worker's thread.
     unsafe { (*template_of(instance)).offered.get().iter().any(|o| (*o.interface).name.get() == name) }
 }
 
@@ -286,7 +286,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
                 return 1;
             }
             if !(*ground(w)).dropped.is_empty() {
-                deletion::delete_dropped(w);
+                occasions::delete_dropped(w);
             }
             if is_over(w) {
                 if (*home(w)).system.is_empty() {
@@ -299,7 +299,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
                 continue;
             }
             if !(*home(w)).paused.is_empty() {
-                deletion::go_on_paused(w);
+                occasions::go_on_paused(w);
                 // That was its time slice; now others have theirs.
                 attention |= (*w).attention.fetch_and(!TICK, Acquire);
             }
@@ -342,7 +342,8 @@ unsafe fn is_over(w: *mut Worker) -> bool {
 /// `p` runs on `w`, between two suspension points, and its way on is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_preempt(w: *mut Worker, p: *mut Process) -> Status {
-    // SAFETY: see above; without `away`, `w` is the home worker.
+    // SAFETY: `p` runs on `w`, between two suspension points, and its way on is set; without `away`, `w` is the home
+    // worker.
     unsafe {
         if (*w).away != 0 {
             return parallel::preempt_away(w);

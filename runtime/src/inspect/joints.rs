@@ -24,7 +24,7 @@ use crate::layout::*;
 /// # Safety
 /// *Standing still*; `instance` is live.
 pub(super) unsafe fn is_way(instance: *mut Instance, ways: &BTreeSet<*mut RequiredSlot>) -> bool {
-    // SAFETY: see above.
+    // SAFETY: *standing still*; `instance` is live.
     unsafe {
         let required = (*template_of(instance)).required.get().first();
         required.is_some_and(|required| ways.contains(&slot_at(instance, required.offset)))
@@ -36,7 +36,8 @@ pub(super) unsafe fn is_way(instance: *mut Instance, ways: &BTreeSet<*mut Requir
 /// # Safety
 /// *Standing still*; `instance` is live.
 pub(super) unsafe fn bindings(instance: *mut Instance, known: &Known<'_>) -> Vec<BindingView> {
-    // SAFETY: see above; interfaces are there as long as the program, and a client's slot is of a live instance.
+    // SAFETY: *standing still*; `instance` is live; interfaces are there as long as the program, and a client's slot
+    // is of a live instance.
     unsafe {
         let template = &*template_of(instance);
         let (offered, required) = (template.offered.get(), template.required.get());

@@ -33,7 +33,7 @@ impl Known<'_> {
         number: Option<usize>,
         is_inward: bool,
     ) -> Connection {
-        // SAFETY: see above; a communication to which a slot leads is live.
+        // SAFETY: *standing still*; `slot` is of a live instance; a communication to which a slot leads is live.
         unsafe {
             let (to, by) = self.server(slot);
             let c = if is_inward { null_mut() } else { (*slot).communication };
@@ -58,7 +58,7 @@ impl Known<'_> {
     /// *Standing still*; `target` is that of a live instance's slot.
     unsafe fn next(&self, target: usize) -> Next {
         let path = |instance| self.paths.get(&instance).map(|path| String::from(*path));
-        // SAFETY: see above; targets are slots of live instances.
+        // SAFETY: *standing still*; `target` is that of a live instance's slot; targets are slots of live instances.
         unsafe {
             match decode(target) {
                 Target::Nothing => Next::Nothing,
@@ -80,7 +80,7 @@ impl Known<'_> {
     /// # Safety
     /// *Standing still*; `slot` is of a live instance.
     pub(super) unsafe fn server(&self, slot: *mut RequiredSlot) -> (String, String) {
-        // SAFETY: see above; targets are slots of live instances.
+        // SAFETY: *standing still*; `slot` is of a live instance; targets are slots of live instances.
         unsafe {
             let target = (*slot).target;
             let instance = match (resolve(target), decode(target)) {
@@ -110,7 +110,7 @@ impl Known<'_> {
 /// # Safety
 /// *Standing still*; `c` is live.
 unsafe fn why_lost(c: *mut Communication) -> String {
-    // SAFETY: see above.
+    // SAFETY: *standing still*; `c` is live.
     unsafe {
         let instance = (*c).process.instance;
         if instance.is_null() {

@@ -1,5 +1,5 @@
-//! One connection of a program: found by its component's path and its interface, or why it isn't there; and who talks to
-//! whom by it.
+//! One connection of a program: found by its component's path and its interface, or why it isn't there; and who talks
+//! to whom by it.
 //!
 //! # Why this is sound
 //! See the inspect module.
@@ -117,7 +117,7 @@ fn no_component(found: &[Found], path: &str) -> Unknown {
 /// # Safety
 /// The template's interfaces are there.
 unsafe fn no_interface(template: &Template, path: &str, interface: &str) -> Unknown {
-    // SAFETY: see above.
+    // SAFETY: the template's interfaces are there.
     let name = |interface: *const Interface| unsafe { (*interface).name.get() };
     let required: Vec<_> = template.required.get().iter().map(|required| name(required.interface)).collect();
     let why = if template.offered.get().iter().any(|offered| name(offered.interface) == interface) {
@@ -146,7 +146,7 @@ fn listed(names: &[&str]) -> String {
 /// # Safety
 /// `w` is the home worker, and all is *standing still*; `slot` is of a live instance, and has a communication.
 pub(crate) unsafe fn talk(w: *mut Worker, slot: *mut RequiredSlot) -> String {
-    // SAFETY: see above; the waiter of a live communication is live.
+    // SAFETY: `w` is the home worker, and all is *standing still*; the waiter of a live communication is live.
     unsafe {
         let c = (*slot).communication;
         let client = survey::path((*slot).instance);
@@ -173,7 +173,7 @@ pub(crate) unsafe fn talk(w: *mut Worker, slot: *mut RequiredSlot) -> String {
 unsafe fn server(slot: *mut RequiredSlot) -> String {
     let mut paths = BTreeMap::new();
     let path;
-    // SAFETY: see above; targets are slots of live instances.
+    // SAFETY: *standing still*; `slot` is of a live instance; targets are slots of live instances.
     unsafe {
         let mut target = (*slot).target;
         while let Some((instance, _)) = resolve(target) {

@@ -20,7 +20,7 @@ impl Known<'_> {
     /// # Safety
     /// *Standing still*; `instance` is live.
     pub(super) unsafe fn ask_whom(&mut self, instance: *mut Instance, holder: &str) {
-        // SAFETY: see above.
+        // SAFETY: *standing still*; `instance` is live.
         unsafe {
             let client = self.client(instance);
             required_slots(instance, |slot| {
@@ -42,7 +42,7 @@ impl Known<'_> {
         if let Some(path) = self.paths.get(&instance) {
             return (*path).into();
         }
-        // SAFETY: see above.
+        // SAFETY: *standing still*; `instance` is live.
         let name = unsafe { far_name(instance).unwrap_or_default() };
         if name.is_empty() { name } else { format!("a client by {name}") }
     }
@@ -53,7 +53,7 @@ impl Known<'_> {
         if c.is_null() {
             return;
         }
-        // SAFETY: see above.
+        // SAFETY: *standing still*; `c` is live, or null.
         let waiter = unsafe { (*c).waiter };
         if !waiter.is_null() {
             let whom = if waiter == c.cast() { client.into() } else { server };
@@ -67,7 +67,7 @@ impl Known<'_> {
 /// # Safety
 /// *Standing still*; `instance` is live.
 unsafe fn far_name(instance: *mut Instance) -> Option<String> {
-    // SAFETY: see above; targets are slots of live instances.
+    // SAFETY: *standing still*; `instance` is live; targets are slots of live instances.
     unsafe {
         let required = (*template_of(instance)).required.get().first()?;
         let target = (*slot_at::<RequiredSlot>(instance, required.offset)).target;

@@ -144,7 +144,8 @@ impl Awaiting {
     /// `w` is the home worker; `awaiting` is that of the process's live component, and the process stands in no queue.
     #[inline]
     pub unsafe fn add(awaiting: *mut Awaiting, w: *mut Worker, waiter: Waiter) {
-        // SAFETY: see above; no reference to what is awaited lasts over `add_to_group`, which may test a condition.
+        // SAFETY: `w` is the home worker; no reference to what is awaited lasts over `add_to_group`, which may test a
+        // condition.
         unsafe {
             let condition = waiter.condition();
             if (*awaiting).number == 0 && !condition.watches {

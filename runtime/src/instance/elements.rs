@@ -1,8 +1,8 @@
 //! Elements of collections that conditions read: generated code tells which a condition reads, and which are written.
 //!
 //! # Why this is sound
-//! Who calls runs at home, or only looks at its own block. A process with the lock whose monitor has somebody queued has
-//! a component with a rare part.
+//! Who calls runs at home, or only looks at its own block. A process with the lock whose monitor has somebody queued
+//! has a component with a rare part.
 
 use drystone_component::Collection;
 

@@ -23,7 +23,7 @@ use crate::layout::{Instance, Kept};
 /// `kept` is that of a live instance, whose lock the process has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_keep(kept: *mut Kept) {
-    // SAFETY: see above.
+    // SAFETY: `kept` is that of a live instance, whose lock the process has.
     unsafe {
         if (*kept).holders.fetch_add(1, Relaxed) > 0 {
             return;
@@ -42,7 +42,7 @@ pub unsafe extern "C" fn ds_keep(kept: *mut Kept) {
 /// As for [`ds_keep`], which was called before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_give_back(kept: *mut Kept) {
-    // SAFETY: see above.
+    // SAFETY: as for `ds_keep`, which was called before.
     unsafe {
         if (*kept).holders.fetch_sub(1, AcqRel) == 1 {
             (*lock(kept)).store(0, Release);

@@ -2,22 +2,20 @@
 //!
 //! When a process gives up the lock that it had alone, the conditions of those who await are tested once, in order. All
 //! that hold and share enter, up to the first that holds and wants the lock alone; then a process that waits to enter
-//! alone; then all that wait to share. Locks are handed over: a process that is woken has it. The `awaiting` module knows
-//! which conditions have to be tested. A process that has to test its condition itself has the lock alone meanwhile;
-//! then the round goes on.
+//! alone; then all that wait to share. Locks are handed over: a process that is woken has it. The `awaiting` module
+//! knows which conditions have to be tested. A process that has to test its condition itself has the lock alone
+//! meanwhile; then the round goes on.
 //!
 //! # Why this is sound
 //! Queues hold live processes of their own instance only; see the process module.
-//!
-//! # Safety of this module
-//! *In its monitor*: `w` is the home worker, `instance` is live, and `rare` is its rare part. Somebody is queued, so it
-//! has one.
+
+mod queued;
 
 use core::mem::replace;
-use core::ptr::null_mut;
 
-use super::awaiting::{Alone, Awaiting, Place, Round, Turn, Waiter, alone};
-use super::{Rare, rare_if_any, rare_of};
+use self::queued::Queued;
+use super::awaiting::{Awaiting, Waiter};
+use super::{Rare, rare_of};
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -62,12 +60,6 @@ impl Rare {
     fn may_share(&self) -> bool {
         self.exclusive.is_empty() && self.granted.is_null()
     }
-
-    /// Whether no process waits for the lock or awaits a condition.
-    fn is_settled(&self) -> bool {
-        let Rare { exclusive, shared, awaiting, granted, .. } = self;
-        exclusive.is_empty() && shared.is_empty() && awaiting.is_empty() && granted.is_null()
-    }
 }
 
 /// It isn't known what has been written.
@@ -87,12 +79,13 @@ pub unsafe extern "C" fn ds_unlock(w: *mut Worker, p: *mut Process, written: u64
         if mode & LOCK_EXCLUSIVE != 0 {
             (*instance).lock &= !EXCLUSIVE_BIT;
             if (*instance).lock & QUEUED_BIT != 0 {
-                left_alone(w, instance, if mode & LOCK_WROTE == 0 { written } else { EVERYTHING });
+                let written = if mode & LOCK_WROTE == 0 { written } else { EVERYTHING };
+                Queued::at(w, instance).left_alone(written);
             }
         } else {
             (*instance).lock -= 1;
             if (*instance).lock == QUEUED_BIT {
-                left_shared(w, instance);
+                Queued::at(w, instance).left_shared();
             }
         }
     }
@@ -135,17 +128,15 @@ pub unsafe extern "C" fn ds_holds(w: *mut Worker, p: *mut Process) -> Status {
     // SAFETY: `p` runs, and a process that tests is queued at its monitor.
     unsafe {
         let instance = (*p).instance;
-        let rare = rare_if_any(instance);
-        let tested = (*rare).awaiting.end_test(true);
-        (*p).lock = LOCK_NONE;
-        (*instance).lock &= !EXCLUSIVE_BIT;
+        let monitor = Queued::at(w, instance);
+        let tested = monitor.end_test(p, true);
         let status = if tested.shares {
             (*instance).lock += 1;
             (*p).lock = LOCK_SHARED;
             Status::Done
-        } else if (*instance).is_shared() {
+        } else if monitor.is_shared() {
             // Those who share it leave first.
-            (*rare).granted = p;
+            monitor.grant(p);
             (*p).status = AWAITS_EXCLUSIVE;
             Status::Leave
         } else {
@@ -153,7 +144,7 @@ pub unsafe extern "C" fn ds_holds(w: *mut Worker, p: *mut Process) -> Status {
             (*p).lock = LOCK_EXCLUSIVE;
             Status::Done
         };
-        go_on(w, instance, rare, tested.is_round && tested.shares);
+        monitor.go_on(tested.is_round && tested.shares);
         status
     }
 }
@@ -165,36 +156,12 @@ pub unsafe extern "C" fn ds_holds(w: *mut Worker, p: *mut Process) -> Status {
 unsafe fn stays(w: *mut Worker, p: *mut Process) -> Status {
     // SAFETY: as in `ds_holds`.
     unsafe {
-        let instance = (*p).instance;
-        let rare = rare_if_any(instance);
-        let tested = (*rare).awaiting.end_test(false);
-        (*p).lock = LOCK_NONE;
+        let monitor = Queued::at(w, (*p).instance);
+        let tested = monitor.end_test(p, false);
         (*p).status = if tested.shares { AWAITS_SHARED } else { AWAITS_EXCLUSIVE };
-        (*instance).lock &= !EXCLUSIVE_BIT;
-        go_on(w, instance, rare, tested.is_round);
+        monitor.go_on(tested.is_round);
     }
     Status::Leave
-}
-
-/// A process has tested its condition: goes on with what the release of the lock has begun.
-///
-/// # Safety
-/// *In its monitor.*
-unsafe fn go_on(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, is_round: bool) {
-    // SAFETY: *in its monitor*; a process that tests no longer has the lock alone.
-    unsafe {
-        if is_round {
-            admit_several(w, instance, rare, Round::go_on(w, &raw mut (*rare).awaiting));
-        }
-        finish_release(w, instance, rare);
-    }
-}
-
-impl Instance {
-    /// Whether processes share its lock.
-    fn is_shared(&self) -> bool {
-        self.lock & !(EXCLUSIVE_BIT | QUEUED_BIT) != 0
-    }
 }
 
 /// The time of a process that awaits a condition is up: it takes its lock again as if it came now, and finds out.
@@ -214,166 +181,6 @@ pub unsafe fn overdue(w: *mut Worker, p: *mut Process) {
         if ds_lock(w, p, u32::from(exclusive)) == Status::Done {
             ready(w, p);
         }
-        settle(instance, rare_of(w, instance));
-    }
-}
-
-/// Gives a process the lock alone.
-///
-/// # Safety
-/// `w` is the home worker; `p` is a process of `instance`, both are live, and `p` stands in no queue.
-unsafe fn enter_alone(w: *mut Worker, instance: *mut Instance, p: *mut Process) {
-    // SAFETY: see above.
-    unsafe {
-        (*instance).lock |= EXCLUSIVE_BIT;
-        (*p).lock = LOCK_EXCLUSIVE;
-        ready(w, p);
-    }
-}
-
-/// Has a process share the lock.
-///
-/// # Safety
-/// As for [`enter_alone`].
-unsafe fn enter_shared(w: *mut Worker, instance: *mut Instance, p: *mut Process) {
-    // SAFETY: see above.
-    unsafe {
-        (*instance).lock += 1;
-        (*p).lock = LOCK_SHARED;
-        ready(w, p);
-    }
-}
-
-/// A process that had the lock alone has given it up, and others are queued.
-///
-/// # Safety
-/// `w` is the home worker; `instance` is live and has a rare part.
-unsafe fn left_alone(w: *mut Worker, instance: *mut Instance, written: u64) {
-    // SAFETY: see above: they are *in its monitor*.
-    unsafe {
-        let rare = rare_if_any(instance);
-        admit_awaiting(w, instance, rare, written);
-        finish_release(w, instance, rare);
-    }
-}
-
-/// Those who wait to enter come last, if no process that awaited something has the lock alone, or will.
-///
-/// # Safety
-/// *In its monitor.*
-unsafe fn finish_release(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
-    // SAFETY: *in its monitor*.
-    unsafe {
-        if (*instance).lock & EXCLUSIVE_BIT == 0 && (*rare).granted.is_null() {
-            admit(w, instance, rare);
-        }
-        settle(instance, rare);
-    }
-}
-
-/// Those whose conditions hold enter in order, as far as they may.
-///
-/// # Safety
-/// *In its monitor*; nobody has the lock alone.
-#[inline]
-unsafe fn admit_awaiting(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, written: u64) {
-    // SAFETY: *in its monitor*; a waiter that enters has been taken out.
-    unsafe {
-        let awaiting = &raw mut (*rare).awaiting;
-        match alone(w, awaiting, written) {
-            Alone::Enters(waiter) if waiter.shares() => enter_shared(w, instance, waiter.process()),
-            Alone::Enters(waiter) => enter_alone(w, instance, waiter.process()),
-            Alone::Stays => {}
-            Alone::Tests(waiter) => begin_test(w, instance, rare, waiter, Place::Alone),
-            Alone::None => admit_several(w, instance, rare, Round::begin(w, awaiting, written)),
-        }
-    }
-}
-
-/// Those who come next in a round enter, as far as they may.
-///
-/// # Safety
-/// *In its monitor*, of which `round` is one; nobody has the lock alone.
-#[inline(never)]
-unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, mut round: Round) {
-    loop {
-        // SAFETY: *in its monitor*; a waiter that enters has been taken out.
-        unsafe {
-            match round.next() {
-                Turn::Enters(waiter) if waiter.shares() => enter_shared(w, instance, waiter.process()),
-                Turn::Enters(waiter) if (*instance).is_shared() => return (*rare).granted = waiter.process(),
-                Turn::Enters(waiter) => return enter_alone(w, instance, waiter.process()),
-                Turn::Tests(waiter, place) => return begin_test(w, instance, rare, waiter, place),
-                Turn::Nobody => return,
-            }
-        }
-    }
-}
-
-/// A process tests its condition next. It has the lock alone, except for those who have just begun to share it.
-///
-/// # Safety
-/// *In its monitor*; `waiter` awaits something there, at `place`.
-unsafe fn begin_test(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, waiter: Waiter, place: Place) {
-    let p = waiter.process();
-    // SAFETY: *in its monitor*; a waiter that tests stands in no queue.
-    unsafe {
-        (*rare).awaiting.begin_test(waiter, place);
-        (*instance).lock |= EXCLUSIVE_BIT;
-        (*p).lock = LOCK_EXCLUSIVE | LOCK_TESTS;
-        ready(w, p);
-    }
-}
-
-/// Lets those in who wait to enter: nobody has the lock alone.
-///
-/// # Safety
-/// *In its monitor.*
-#[inline(never)]
-unsafe fn admit(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
-    // SAFETY: *in its monitor*; who is popped stands in no queue.
-    unsafe {
-        if (*rare).exclusive.is_empty() {
-            loop {
-                let p = (*rare).shared.pop();
-                if p.is_null() {
-                    return;
-                }
-                enter_shared(w, instance, p);
-            }
-        } else if (*instance).lock & !QUEUED_BIT == 0 {
-            enter_alone(w, instance, (*rare).exclusive.pop());
-        }
-    }
-}
-
-/// The last process that shared the lock has given it up, and others are queued.
-///
-/// # Safety
-/// As for [`left_alone`].
-unsafe fn left_shared(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: see above: they are *in its monitor*; who is granted the lock stands in no queue.
-    unsafe {
-        let rare = rare_if_any(instance);
-        let granted = replace(&mut (*rare).granted, null_mut());
-        if granted.is_null() {
-            admit(w, instance, rare);
-        } else {
-            enter_alone(w, instance, granted);
-        }
-        settle(instance, rare);
-    }
-}
-
-/// Notes if nobody is queued any more.
-///
-/// # Safety
-/// `instance` is live, and `rare` is its rare part.
-unsafe fn settle(instance: *mut Instance, rare: *mut Rare) {
-    // SAFETY: see above.
-    unsafe {
-        if (*rare).is_settled() {
-            (*instance).lock &= !QUEUED_BIT;
-        }
+        Queued::at(w, instance).settle();
     }
 }

@@ -29,7 +29,7 @@ pub unsafe fn run_native(w: *mut Worker, p: *mut Process) {
 /// # Safety
 /// As for [`run_native`].
 pub unsafe fn end_native(w: *mut Worker, p: *mut Process) {
-    // SAFETY: see above.
+    // SAFETY: as for `run_native`.
     unsafe {
         (*p).status = FAILED;
         run_native(w, p);

@@ -2,8 +2,8 @@
 //! first need; until then [`Instance::kind`] is its template alone.
 //!
 //! # Why this is sound
-//! `kind` leads to a [`Rare`] exactly if [`KIND_RARE`] is set, and then nothing else does: [`free_rare`], which takes it
-//! out, is the only one to free it.
+//! `kind` leads to a [`Rare`] exactly if [`KIND_RARE`] is set, and then nothing else does: [`free_rare`], which takes
+//! it out, is the only one to free it.
 
 use alloc::collections::BTreeSet;
 use core::ffi::c_void;
@@ -80,7 +80,7 @@ impl Orphans {
 /// The block of `instance` is still there; on the home worker's thread.
 #[inline]
 pub unsafe fn rare_if_any(instance: *mut Instance) -> *mut Rare {
-    // SAFETY: see above.
+    // SAFETY: the block of `instance` is still there; on the home worker's thread.
     let kind = unsafe { (*instance).kind };
     if kind.addr() & KIND_RARE == 0 { null_mut() } else { untagged(kind).cast() }
 }
@@ -91,7 +91,7 @@ pub unsafe fn rare_if_any(instance: *mut Instance) -> *mut Rare {
 /// `w` is the home worker, and `instance` is live.
 #[inline]
 pub unsafe fn rare_of(w: *mut Worker, instance: *mut Instance) -> *mut Rare {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker, and `instance` is live.
     unsafe {
         let rare = rare_if_any(instance);
         if rare.is_null() { make_rare(w, instance) } else { rare }
@@ -102,7 +102,7 @@ pub unsafe fn rare_of(w: *mut Worker, instance: *mut Instance) -> *mut Rare {
 /// As for [`rare_of`], and `instance` has no rare part.
 #[cold]
 unsafe fn make_rare(w: *mut Worker, instance: *mut Instance) -> *mut Rare {
-    // SAFETY: see above.
+    // SAFETY: as for `rare_of`, and `instance` has no rare part.
     unsafe {
         let rare = (*heap_of(w)).keep(Rare {
             template: template_of(instance),
@@ -165,7 +165,7 @@ pub unsafe fn deletion_in(instance: *mut Instance) -> *mut c_void {
 /// # Safety
 /// As for [`rare_if_any`]; `deletion` begins with the instance's template, and lives until it is forgotten here.
 pub unsafe fn set_deletion(instance: *mut Instance, deletion: *mut c_void) {
-    // SAFETY: see above.
+    // SAFETY: as for `rare_if_any`.
     unsafe {
         let rare = rare_if_any(instance);
         if rare.is_null() {
@@ -181,7 +181,7 @@ pub unsafe fn set_deletion(instance: *mut Instance, deletion: *mut c_void) {
 /// # Safety
 /// As for [`rare_if_any`]; the record is still there.
 pub unsafe fn forget_deletion(instance: *mut Instance) {
-    // SAFETY: see above.
+    // SAFETY: as for `rare_if_any`; the record is still there.
     unsafe {
         let rare = rare_if_any(instance);
         if rare.is_null() {

@@ -44,7 +44,7 @@ pub unsafe extern "C" fn ds_find_offered(
     interface: *const Interface,
     location: u32,
 ) -> *mut OfferedSlot {
-    // SAFETY: see above.
+    // SAFETY: `p` runs on `w`, the home worker; `instance` is null or *there*.
     unsafe {
         if instance.is_null() {
             ds_fail(w, p, Fault::EmptyContainer as u32, location);
@@ -76,7 +76,7 @@ impl SlotTable {
 /// # Safety
 /// `instance` is *there*, and `each` doesn't change which slots it has.
 pub unsafe fn required_slots(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlot)) {
-    // SAFETY: see above.
+    // SAFETY: `instance` is *there*, and `each` doesn't change which slots it has.
     unsafe {
         for required in (*template_of(instance)).required.get() {
             slots_of(instance, required, &mut each);
@@ -118,7 +118,7 @@ const MANY: usize = 1000;
 /// # Safety
 /// `instance` is *there* as long as the iterator is used.
 unsafe fn tables(instance: *mut Instance) -> impl Iterator<Item = *mut SlotTable> {
-    // SAFETY: see above.
+    // SAFETY: `instance` is *there* as long as the iterator is used.
     let required = unsafe { (*template_of(instance)).required.get() };
     let indexed = required.iter().filter(|required| required.slots != 0);
     // SAFETY: such an interface has a table, or null, in the instance.
@@ -298,7 +298,7 @@ pub unsafe fn interfaces_of(
     instance: *mut Instance,
     mut each: impl FnMut(*mut RequiredSlot, *const Interface),
 ) {
-    // SAFETY: see above; an inward interface has a slot at `inward`.
+    // SAFETY: as for `required_slots`; an inward interface has a slot at `inward`.
     unsafe {
         let template = &*template_of(instance);
         for required in template.required.get() {

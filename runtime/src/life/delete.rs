@@ -7,8 +7,8 @@ use core::ptr::null_mut;
 
 use drystone_component::{Collection, Owned, Table};
 
-use super::deletion::{delete_at_once, drive};
-use super::dismantle::free_dead;
+use super::deletion::drive;
+use super::dismantle::{delete_at_once, free_dead};
 use super::leaving;
 use super::owned::{Owner, Storage};
 use super::record::{Customer, Deletion, begin, begin_several};
@@ -54,7 +54,7 @@ pub unsafe extern "C" fn ds_delete(
 /// # Safety
 /// `p` is live, and `d` is the record of a deletion that it wants, under way.
 unsafe fn wait(d: *mut Deletion, p: *mut Process, location: u32) -> Status {
-    // SAFETY: see above.
+    // SAFETY: `p` is live, and `d` is the record of a deletion that it wants, under way.
     unsafe {
         if (*p).status != FAILED {
             (*d).customer = Customer::Process(p, location, true);
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn ds_delete_held(
     owned: &'static Table<Owned>,
     location: u32,
 ) -> Status {
-    // SAFETY: see above.
+    // SAFETY: `p` runs on `w`, the home worker.
     unsafe { delete_storage(w, p, Storage::Frame(Owner::new(base, owned.get())), location) }
 }
 
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn ds_delete_collection(
     description: &'static Collection,
     location: u32,
 ) -> Status {
-    // SAFETY: see above.
+    // SAFETY: `p` runs on `w`, the home worker.
     unsafe { delete_storage(w, p, Storage::Collection(cell, description), location) }
 }
 
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn ds_delete_collection(
 /// # Safety
 /// `p` runs on `w`, the home worker, and `storage` is what it or its component owns.
 pub unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, location: u32) -> Status {
-    // SAFETY: see above.
+    // SAFETY: `p` runs on `w`, the home worker, and `storage` is what it or its component owns.
     unsafe {
         let ranges = storage.containers();
         if ranges.iter().all(|range| range.are_empty()) {

@@ -1,12 +1,12 @@
 //! Deletion: how components end, in the order of the language reference, section 4.
 //!
 //! [`drive`] goes on with a deletion as far as it gets, down into the components that are held and up again, in a loop:
-//! neither depth nor number of components costs stack. It is called whenever a process of a component that is being
-//! deleted has ended. At the end of the time slice it pauses, and the scheduler lets it go on in another one.
+//! neither depth nor number of components costs stack. At the end of the time slice it pauses. The `occasions` module
+//! says when it is called.
 //!
 //! # Why this is sound
 //! The containers that a deletion remembers stay where they are, because nobody else can change what a component or a
-//! frame that ends holds. One that pauses is forgotten there when it ends in another way (`forget_paused`).
+//! frame that ends holds.
 //!
 //! # Safety of this module
 //! *Under way*: `w` is the home worker, `d` a record that [`drive`] has not concluded yet, and its component, if it has
@@ -16,10 +16,8 @@ use core::ptr::null_mut;
 
 use drystone_component::{Side, Template};
 
-use super::children::Children;
-use super::dismantle::{Undone, dismantle, free_dead, needs_nothing_more, undo_in_slice};
+use super::dismantle::{Undone, delete_at_once, dismantle, free_dead, undo_in_slice};
 use super::late::{Late, is_exported};
-use super::leaving;
 use super::owned::{Container, Owner};
 use super::record::*;
 use crate::communication::connection::*;
@@ -31,7 +29,7 @@ use crate::instance::*;
 use crate::layout::*;
 use crate::process;
 use crate::queue::ready;
-use crate::worker::{Failure, ground, slice_is_over, want_attention};
+use crate::worker::{Failure, slice_is_over};
 
 enum Step {
     Wait,
@@ -44,60 +42,6 @@ enum Step {
     /// The deletion that this one is part of goes on without this component, within which only late ones are left.
     Suspend,
     Done,
-}
-
-/// Begins the deletion of the program's entry, which is the program's end: it waits for all there is to do.
-///
-/// # Safety
-/// `w` is the home worker; `instance` is live, and not being deleted.
-pub unsafe fn delete_entry(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: see above.
-    unsafe {
-        let d = begin(w, instance, null_mut(), Customer::Program);
-        drive(w, d);
-    }
-}
-
-/// Deletes components without a holder, when the scheduler has control.
-///
-/// # Safety
-/// `w` is the home worker.
-pub unsafe fn delete_dropped(w: *mut Worker) {
-    // SAFETY: what was dropped is in no container, and nobody else deletes it.
-    unsafe {
-        while let Some(instance) = (*ground(w)).dropped.pop() {
-            if (*instance).is_dead() {
-                free_dead(w, instance);
-                continue;
-            }
-            for offered in (*template_of(instance)).offered.get() {
-                close_leaf(w, &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder);
-            }
-            (*home(w)).detached += 1;
-            let d = begin(w, instance, null_mut(), Customer::Nobody);
-            drive(w, d);
-            if slice_is_over(w) {
-                return want_attention(w);
-            }
-        }
-    }
-}
-
-/// A process of an instance has ended, whose deletion may wait for that.
-///
-/// # Safety
-/// `w` is the home worker; `instance` is live.
-#[inline]
-pub unsafe fn go_on(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: see above; the record of a live instance is *under way*.
-    unsafe {
-        if (*instance).is_leaving() {
-            let d = deletion_of(instance);
-            if !d.is_null() && !(*d).is_suspended {
-                drive(w, d);
-            }
-        }
-    }
 }
 
 /// Goes on with a deletion, and with those that it is part of, as far as possible; whether all is done.
@@ -317,7 +261,7 @@ unsafe fn suspend(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
 ///
 /// # Safety
 /// *Under way*, but its instance is dead.
-unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
+pub unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
     // SAFETY: the record ends here, and its instance, where nothing else leads to it.
     unsafe {
         let Deletion { instance, mut parent, customer, .. } = end_record(w, d);
@@ -351,76 +295,6 @@ unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
     }
 }
 
-/// Lets the deletion that has paused longest go on, when the scheduler has control.
-///
-/// # Safety
-/// `w` is the home worker.
-pub unsafe fn go_on_paused(w: *mut Worker) {
-    // SAFETY: what has paused is *under way*.
-    unsafe {
-        if let Some(d) = (*home(w)).paused.pop_front() {
-            drive(w, d.cast());
-        }
-    }
-}
-
-/// Some components have been ended by force: their deletions will not go on.
-///
-/// # Safety
-/// `w` is the home worker; the blocks of dead instances and processes are still there.
-pub unsafe fn forget_paused(w: *mut Worker) {
-    let is_forgotten = |d: *mut Deletion| {
-        // SAFETY: what has paused is *under way*, but for a component that was just ended by force.
-        unsafe {
-            if !(*d).instance.is_null() {
-                return (*(*d).instance).is_dead();
-            }
-            let Customer::Process(p, ..) = (*d).customer else { return false };
-            let is_dead = (*(*p).instance).is_dead();
-            if is_dead {
-                end_record(w, d);
-            }
-            is_dead
-        }
-    };
-    // SAFETY: `w` is the home worker.
-    unsafe { (*home(w)).paused.retain(|d| !is_forgotten(d.cast())) };
-}
-
-/// The service of an instance has ended for which `p` waited, to delete the instance, and its communication is gone.
-///
-/// # Safety
-/// `w` is the home worker; `instance` and `p` are live.
-pub unsafe fn left(w: *mut Worker, instance: *mut Instance, p: *mut Process) {
-    // SAFETY: see above; `p` waits for the end, and stands in no queue.
-    unsafe {
-        leaving::restore_holder(instance, p);
-        if (*instance).processes() == 0
-            && needs_nothing_more(instance)
-            && Owner::of_instance(instance).drop_in_slice(w)
-        {
-            dismantle(w, instance, None);
-            ready(w, p);
-        } else {
-            drive(w, begin_for(w, instance, p));
-        }
-    }
-}
-
-/// The instance of a deletion has been ended by force, which is as good.
-///
-/// # Safety
-/// *Under way*, but its instance is dead.
-pub unsafe fn overtaken(w: *mut Worker, d: *mut Deletion) {
-    // SAFETY: see above.
-    unsafe {
-        let parent = conclude(w, d);
-        if !parent.is_null() {
-            drive(w, parent);
-        }
-    }
-}
-
 /// A communication of its holder with what is deleted may not end now: the error of who deletes it.
 ///
 /// # Safety
@@ -429,34 +303,16 @@ unsafe fn refuse_holder(w: *mut Worker, d: *mut Deletion, c: *mut Communication)
     // SAFETY: *under way*; a process that deletes is live.
     unsafe {
         let instance = (*d).instance;
-        if is_held_by_component(d) {
+        if (*d).is_within_component() {
             let holder = holder_of(instance);
             return fail(w, refused_end(c, holder, location_of(holder)));
         }
-        let Customer::Process(p, location, _) = customer_of(d) else {
+        let Customer::Process(p, location, _) = (*d).outermost_customer() else {
             return fail(w, refused_end(c, instance, location_of(instance)));
         };
         violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
     }
     Step::Wait
-}
-
-/// Whether it is part of a component's deletion.
-///
-/// # Safety
-/// *Under way.*
-unsafe fn is_held_by_component(d: *mut Deletion) -> bool {
-    // SAFETY: *under way*.
-    unsafe { (*d).customer == Customer::Parent && is_of_component((*d).parent) }
-}
-
-/// The customer of a deletion, or of the one that it is part of.
-///
-/// # Safety
-/// *Under way.*
-unsafe fn customer_of(d: *mut Deletion) -> Customer {
-    // SAFETY: *under way*, and so is its parent.
-    unsafe { if (*d).parent.is_null() { (*d).customer } else { (*(*d).parent).customer } }
 }
 
 /// Whether a service deletes it whose client is lost: what that has begun may end anywhere.
@@ -466,8 +322,8 @@ unsafe fn customer_of(d: *mut Deletion) -> Customer {
 unsafe fn is_left_by_a_service_without_client(d: *mut Deletion) -> bool {
     // SAFETY: *under way*; a process that deletes is live.
     unsafe {
-        match customer_of(d) {
-            Customer::Process(p, ..) if !is_held_by_component(d) => {
+        match (*d).outermost_customer() {
+            Customer::Process(p, ..) if !(*d).is_within_component() => {
                 is_service(p) && (*p.cast::<Communication>()).word.flags & GONE != 0
             }
             _ => false,
@@ -480,7 +336,7 @@ unsafe fn is_left_by_a_service_without_client(d: *mut Deletion) -> bool {
 /// # Safety
 /// As for [`failure::record`].
 unsafe fn fail(w: *mut Worker, failure: Failure) -> Step {
-    // SAFETY: see above.
+    // SAFETY: as for `failure::record`.
     unsafe { failure::record(w, failure) };
     Step::Wait
 }
@@ -488,32 +344,6 @@ unsafe fn fail(w: *mut Worker, failure: Failure) -> Step {
 /// # Safety
 /// The block of `instance` is there.
 unsafe fn location_of(instance: *mut Instance) -> u32 {
-    // SAFETY: see above.
+    // SAFETY: the block of `instance` is there.
     unsafe { (*template_of(instance)).location }
-}
-
-/// Deletes a component that has nothing to wait for; the block is left, dead. `false`: it lives, though some of what it
-/// owns may be gone.
-///
-/// # Safety
-/// `w` is the home worker; `instance` is live, and deleted by its holder.
-pub unsafe fn delete_at_once(
-    w: *mut Worker,
-    instance: *mut Instance,
-    siblings: Option<&mut Children>,
-) -> bool {
-    // SAFETY: see above.
-    unsafe {
-        if (*instance).processes() != 0
-            || (*instance).is_leaving()
-            || !needs_nothing_more(instance)
-            || !unfinished_with_holder(instance).is_null()
-            || !Owner::of_instance(instance).drop_in_slice(w)
-        {
-            return false;
-        }
-        close_holders_end(w, instance);
-        dismantle(w, instance, siblings);
-    }
-    true
 }

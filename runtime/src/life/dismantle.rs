@@ -24,7 +24,7 @@ use crate::worker::{heap_of, slice_is_over};
 /// `instance` is live; on the home worker's thread.
 #[inline]
 pub unsafe fn needs_nothing_more(instance: *mut Instance) -> bool {
-    // SAFETY: see above.
+    // SAFETY: `instance` is live; on the home worker's thread.
     unsafe {
         let template = &*template_of(instance);
         only_serves(template) || holds_nothing(instance, template)
@@ -34,7 +34,7 @@ pub unsafe fn needs_nothing_more(instance: *mut Instance) -> bool {
 /// # Safety
 /// As for [`needs_nothing_more`]; `template` is the instance's.
 unsafe fn holds_nothing(instance: *mut Instance, template: &'static Template) -> bool {
-    // SAFETY: see above.
+    // SAFETY: as for `needs_nothing_more`; `template` is the instance's.
     unsafe {
         template.finally == Template::NO_BODY
             && !has_many_slots(instance)
@@ -62,7 +62,8 @@ fn only_serves(template: &Template) -> bool {
 /// # Safety
 /// `w` is the home worker; `instance` is live, and has no processes and no sub-components.
 pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Option<&mut Children>) {
-    // SAFETY: see above; the template says where slots and variables lie.
+    // SAFETY: `w` is the home worker; `instance` is live, and has no processes and no sub-components; the template
+    // says where slots and variables lie.
     unsafe {
         let template: &'static Template = &*template_of(instance);
         if !only_serves(template) {
@@ -93,7 +94,7 @@ pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Optio
 /// # Safety
 /// As for [`dismantle`].
 pub unsafe fn undo_in_slice(w: *mut Worker, instance: *mut Instance, place: &mut usize) -> Undone {
-    // SAFETY: see above; `indexed_slot` has made the slots that tables lead to.
+    // SAFETY: as for `dismantle`; `indexed_slot` has made the slots that tables lead to.
     unsafe {
         while let Some(entry) = next_in_tables(instance, place) {
             if slice_is_over(w) {
@@ -126,7 +127,7 @@ pub enum Undone {
 /// # Safety
 /// `w` is the home worker; `slot` is of a live instance.
 unsafe fn undo(w: *mut Worker, slot: *mut RequiredSlot) {
-    // SAFETY: see above; a client's slot is of a live instance.
+    // SAFETY: `w` is the home worker; `slot` is of a live instance; a client's slot is of a live instance.
     unsafe {
         close_all_through(w, slot);
         while !(*slot).clients.is_null() {
@@ -160,4 +161,30 @@ pub unsafe fn free_dead(w: *mut Worker, instance: *mut Instance) {
         }
         (*heap_of(w)).free(instance.cast(), template.size as usize);
     }
+}
+
+/// Deletes a component that has nothing to wait for; the block is left, dead. `false`: it lives, though some of what it
+/// owns may be gone.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is live, and deleted by its holder.
+pub unsafe fn delete_at_once(
+    w: *mut Worker,
+    instance: *mut Instance,
+    siblings: Option<&mut Children>,
+) -> bool {
+    // SAFETY: `w` is the home worker; `instance` is live, and deleted by its holder.
+    unsafe {
+        if (*instance).processes() != 0
+            || (*instance).is_leaving()
+            || !needs_nothing_more(instance)
+            || !unfinished_with_holder(instance).is_null()
+            || !Owner::of_instance(instance).drop_in_slice(w)
+        {
+            return false;
+        }
+        close_holders_end(w, instance);
+        dismantle(w, instance, siblings);
+    }
+    true
 }

@@ -5,7 +5,7 @@
 
 use core::ptr::null_mut;
 
-use super::deletion;
+use super::occasions;
 use crate::communication::{self, Finished};
 use crate::home::home;
 use crate::instance::{body_of, main_process, rare_if_any};
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn ds_begun(w: *mut Worker, p: *mut Process) {
 /// # Safety
 /// `w` is the home worker; `instance` is live.
 unsafe fn begun(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker; `instance` is live.
     unsafe {
         (*instance).live |= BEGUN;
         if !rare_if_any(instance).is_null() {
@@ -80,14 +80,15 @@ pub unsafe fn lost(w: *mut Worker, p: *mut Process) {
 /// `w` is the home worker; `instance` is live, and a service of it has come to this.
 #[inline(always)]
 unsafe fn service_ended(w: *mut Worker, instance: *mut Instance, finished: Finished) {
-    // SAFETY: see above; a process that deletes is live.
+    // SAFETY: `w` is the home worker; `instance` is live, and a service of it has come to this; a process that deletes
+    // is live.
     unsafe {
         match finished {
             Finished::Failed => {}
             Finished::Ended => ended(w, instance),
             Finished::Left(deleting) => {
                 one_less(w, instance);
-                deletion::left(w, instance, deleting);
+                occasions::left(w, instance, deleting);
             }
         }
     }
@@ -99,10 +100,10 @@ unsafe fn service_ended(w: *mut Worker, instance: *mut Instance, finished: Finis
 /// `w` is the home worker; `instance` is live, and that process has not been counted as ended yet.
 #[inline]
 pub unsafe fn ended(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker; `instance` is live, and that process has not been counted as ended yet.
     unsafe {
         one_less(w, instance);
-        deletion::go_on(w, instance);
+        occasions::go_on(w, instance);
     }
 }
 
@@ -110,7 +111,7 @@ pub unsafe fn ended(w: *mut Worker, instance: *mut Instance) {
 /// As for [`ended`].
 #[inline]
 unsafe fn one_less(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: see above.
+    // SAFETY: as for `ended`.
     unsafe {
         (*home(w)).live -= 1;
         (*instance).live -= 1;

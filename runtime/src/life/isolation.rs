@@ -10,8 +10,8 @@
 //! (ready, timers, failures), the slots and communications of live neighbours, and the deletions under way.
 //!
 //! # Safety of this module
-//! *By force*: `w` is the home worker, whose scheduler has control, with all processes at home; `instance` is condemned,
-//! and nothing that is condemned has been freed yet.
+//! *By force*: `w` is the home worker, whose scheduler has control, with all processes at home; `instance` is
+//! condemned, and nothing that is condemned has been freed yet.
 
 use alloc::vec::Vec;
 use core::ptr::{null_mut, with_exposed_provenance_mut};
@@ -22,7 +22,7 @@ use super::dismantle::free_dead;
 use super::owned::{Container, Owner};
 use super::record::{Deletion, deletion_of, end_record};
 use super::survey::*;
-use super::{deletion, leaving};
+use super::{leaving, occasions};
 use crate::communication::connection::*;
 use crate::communication::{self, detach, interface_of, lose_client, make_gone, payload};
 use crate::home::home;
@@ -54,7 +54,8 @@ impl Condemned {
         if instance.is_null() {
             return;
         }
-        // SAFETY: see above. Nothing is found twice, for containers are emptied.
+        // SAFETY: *by force*, but for the instance, which has a block. Nothing is found twice, for containers are
+        // emptied.
         unsafe {
             if (*instance).is_dead() {
                 return self.remains.push(instance);
@@ -81,7 +82,7 @@ impl Condemned {
         if instance == self.root {
             return self.first;
         }
-        // SAFETY: see above.
+        // SAFETY: `instance` is one of them, and has not been freed.
         with_exposed_provenance_mut(unsafe { (*instance).holder })
     }
 
@@ -202,7 +203,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         }
         // Only now others may go on with what they wanted: a deletion that waited for what is gone.
         if !deletion.is_null() {
-            deletion::overtaken(w, deletion);
+            occasions::overtaken(w, deletion);
         }
     }
 }
@@ -237,7 +238,7 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
         (*home(w)).parallel.candidates().retain(lives);
         (*home(w)).outgoing.writers.retain(lives);
         (*ground(w)).failures.retain(|failure| !(*failure.instance).is_dead());
-        deletion::forget_paused(w);
+        occasions::forget_paused(w);
     }
 }
 
@@ -331,7 +332,7 @@ unsafe fn lose_server(w: *mut Worker, client: *mut RequiredSlot, interface: &Int
 /// # Safety
 /// `c` has a block, and so has its instance.
 unsafe fn serves_elsewhere(c: *mut Communication) -> bool {
-    // SAFETY: see above.
+    // SAFETY: `c` has a block, and so has its instance.
     unsafe {
         let server = (*c).process.instance;
         !server.is_null() && !(*server).is_dead()
@@ -410,7 +411,7 @@ unsafe fn part(w: *mut Worker, c: *mut Communication) -> *mut Communication {
 /// # Safety
 /// *By force*; `p` is condemned, and holds no components any more.
 unsafe fn free_frames(w: *mut Worker, p: *mut Process) {
-    // SAFETY: see above.
+    // SAFETY: *by force*; `p` is condemned, and holds no components any more.
     unsafe {
         frames_of(p, |frame| frame.drop(w));
         while !process::frames(p).is_null() {
@@ -449,7 +450,7 @@ unsafe fn end_native(w: *mut Worker, instance: *mut Instance) {
 /// # Safety
 /// *By force*; `deletion` was the record of a condemned instance.
 unsafe fn forget(w: *mut Worker, deletion: *mut Deletion) {
-    // SAFETY: see above.
+    // SAFETY: *by force*; `deletion` was the record of a condemned instance.
     unsafe {
         let Deletion { parent, is_suspended, .. } = end_record(w, deletion);
         // What a dead process wanted to have deleted has no instance of its own; one of those within it has its turn.

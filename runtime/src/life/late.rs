@@ -109,7 +109,7 @@ impl Late {
 /// # Safety
 /// `w` is the home worker; `instance` is live.
 pub unsafe fn is_exported(w: *mut Worker, instance: *mut Instance) -> bool {
-    // SAFETY: see above; a client's slot is of a live instance.
+    // SAFETY: `w` is the home worker; `instance` is live; a client's slot is of a live instance.
     unsafe {
         let mut is_exported = has_name(w, instance);
         // Listeners are kept, so in most programs there is nothing to look for.
@@ -203,8 +203,8 @@ unsafe fn around(mut instance: *mut Instance, numbers: &BTreeMap<*mut Instance, 
     None
 }
 
-/// The components that are connected to proxies: by the slot that is connected in a proxy's place within the program, or
-/// by the name that it leads to.
+/// The components that are connected to proxies: by the slot that is connected in a proxy's place within the program,
+/// or by the name that it leads to.
 type Through<'a> = BTreeMap<(*mut RequiredSlot, &'a str), Vec<*mut Instance>>;
 
 /// # Safety
@@ -228,7 +228,7 @@ unsafe fn through_proxies<'a>(w: *mut Worker) -> Through<'a> {
 /// # Safety
 /// `instance` is live; on the home worker's thread.
 unsafe fn users_of(instance: *mut Instance, through: &Through<'_>, mut each: impl FnMut(*mut Instance)) {
-    // SAFETY: see above; a client's slot is of a live instance.
+    // SAFETY: `instance` is live; on the home worker's thread; a client's slot is of a live instance.
     unsafe {
         clients(instance, |client| match standing::binding((*client).instance) {
             Some(Binding::Listener(name, _)) => {

@@ -7,8 +7,8 @@
 //! any other.
 //!
 //! # Why this is sound
-//! From [`leave`] until `deletion::left` or [`record_of`] the communication is live, since only its service's end frees
-//! it, and the waiting process is live, since the record is made before it is ended by force.
+//! From [`leave`] until `occasions::left` or [`record_of`] the communication is live, since only its service's end
+//! frees it, and the waiting process is live, since the record is made before it is ended by force.
 
 use core::ptr::null_mut;
 
@@ -48,7 +48,7 @@ pub unsafe fn leave(w: *mut Worker, p: *mut Process, instance: *mut Instance) ->
 /// # Safety
 /// `instance` has a block; on the home worker's thread.
 unsafe fn only_service(instance: *mut Instance) -> Option<*mut Communication> {
-    // SAFETY: see above; a communication to which a slot leads is live.
+    // SAFETY: `instance` has a block; on the home worker's thread; a communication to which a slot leads is live.
     unsafe {
         if (*instance).live & (COUNT | DELETING) != 1 {
             return None;
@@ -75,7 +75,7 @@ unsafe fn only_service(instance: *mut Instance) -> Option<*mut Communication> {
 /// # Safety
 /// `w` is the home worker; `instance` is live.
 pub unsafe fn record_of(w: *mut Worker, instance: *mut Instance) -> *mut Deletion {
-    // SAFETY: see above; the process that waits at `left_through` is live.
+    // SAFETY: `w` is the home worker; `instance` is live; the process that waits at `left_through` is live.
     unsafe {
         let service = (*instance).left_through();
         if service.is_null() {
@@ -93,7 +93,7 @@ pub unsafe fn record_of(w: *mut Worker, instance: *mut Instance) -> *mut Deletio
 /// # Safety
 /// `instance` and `p` are live, and `p` waits by [`leave`], or did until now.
 pub unsafe fn restore_holder(instance: *mut Instance, p: *mut Process) {
-    // SAFETY: see above.
+    // SAFETY: `instance` and `p` are live, and `p` waits by `leave`, or did until now.
     unsafe {
         (*instance).holder = if (*instance).holder & 1 != 0 {
             p.expose_provenance() | 1

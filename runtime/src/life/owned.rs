@@ -139,17 +139,17 @@ impl Owner {
     /// # Safety
     /// `w` is the home worker; it holds no components any more.
     pub unsafe fn drop(self, w: *mut Worker) {
-        // SAFETY: see above.
+        // SAFETY: `w` is the home worker; it holds no components any more.
         unsafe { self.drop_until(w, &mut || false) };
     }
 
-    /// Drops its texts and frees its collections, no longer than the time slice lasts; whether all is done. What is left
-    /// is owned as before.
+    /// Drops its texts and frees its collections, no longer than the time slice lasts; whether all is done. What is
+    /// left is owned as before.
     ///
     /// # Safety
     /// As for [`Owner::drop`].
     pub unsafe fn drop_in_slice(self, w: *mut Worker) -> bool {
-        // SAFETY: see above.
+        // SAFETY: as for `Owner::drop`.
         unsafe { self.drop_until(w, &mut || slice_is_over(w)) }
     }
 
@@ -187,7 +187,7 @@ impl Owner {
 /// `description` describes `cell`, which doesn't change meanwhile.
 unsafe fn containers_in(cell: *mut *mut u8, description: &Collection, mut each: impl FnMut(Range)) {
     if description.element == Kind::Component {
-        // SAFETY: see above.
+        // SAFETY: `description` describes `cell`, which doesn't change meanwhile.
         unsafe {
             collection::containers(cell, description, &mut |first, count| each(Range { first, count }))
         };
@@ -211,7 +211,7 @@ impl Storage {
     pub unsafe fn containers(self) -> Vec<Range> {
         let mut ranges = Vec::new();
         match self {
-            // SAFETY: see above.
+            // SAFETY: a collection variable is there, as described; this is the home worker's thread.
             Storage::Collection(cell, description) => unsafe {
                 containers_in(cell, description, |range| ranges.push(range));
             },
@@ -225,7 +225,7 @@ impl Storage {
     /// # Safety
     /// As for [`Storage::containers`]; `w` is the home worker, and it holds no components any more.
     pub unsafe fn free_in_slice(self, w: *mut Worker) -> bool {
-        // SAFETY: see above.
+        // SAFETY: as for `Storage::containers`; `w` is the home worker, and it holds no components any more.
         unsafe {
             match self {
                 Storage::Collection(cell, description) => {

@@ -28,7 +28,7 @@ pub struct Deletion {
     template: *const Template,
     /// What is deleted; null: only what `children` says.
     pub instance: *mut Instance,
-    /// The record of the deletion that this one is part of, or null.
+    /// The record of the deletion that this one is part of, which lasts longer than this one; or null.
     pub parent: *mut Deletion,
     /// What wants it, and is told when all is done.
     pub customer: Customer,
@@ -104,6 +104,27 @@ impl Deletion {
         self.children.current.expect("it deletes one")
     }
 
+    /// The deletion that it is part of, if there is a record of that.
+    fn outer(&self) -> Option<&Deletion> {
+        // SAFETY: a record lasts longer than those of the deletions that are part of it.
+        unsafe { self.parent.as_ref() }
+    }
+
+    /// What wants it, or the deletion that it is part of.
+    pub fn outermost_customer(&self) -> Customer {
+        self.outer().map_or(self.customer, |outer| outer.customer)
+    }
+
+    /// Whether it is part of a component's deletion, of which there may be no record.
+    pub fn is_within_component(&self) -> bool {
+        self.customer == Customer::Parent && self.outer().is_none_or(|outer| !outer.instance.is_null())
+    }
+
+    /// Whether all that it says is known without it.
+    fn can_be_made_again(&self) -> bool {
+        self.is_within_component() && self.children.are_few() && self.late.is_new()
+    }
+
     fn take_turn(&mut self) -> *mut Instance {
         core::mem::replace(&mut self.turn, null_mut())
     }
@@ -119,7 +140,8 @@ pub unsafe fn begin(
     parent: *mut Deletion,
     customer: Customer,
 ) -> *mut Deletion {
-    // SAFETY: see above; the record begins with the template.
+    // SAFETY: `w` is the home worker; `instance` is live and has no record; `parent` is null or *under way*; the
+    // record begins with the template.
     unsafe {
         let d = (*heap_of(w)).keep(Deletion::new(template_of(instance), instance, parent, customer));
         (*instance).live |= DELETING;
@@ -146,7 +168,7 @@ pub unsafe fn descend(w: *mut Worker, d: *mut Deletion, child: *mut Instance) ->
     // SAFETY: *under way*; only its instance leads to a record that can be made again.
     unsafe {
         let turn = (*d).take_turn();
-        let parent = if can_be_made_again(d) {
+        let parent = if (*d).can_be_made_again() {
             free_rare(w, (*d).instance);
             end_record(w, d);
             null_mut()
@@ -179,36 +201,14 @@ pub unsafe fn outer(w: *mut Worker, instance: *mut Instance, parent: *mut Deleti
     }
 }
 
-/// Whether all that a record says is known without it.
-///
-/// # Safety
-/// `d` is *under way*.
-unsafe fn can_be_made_again(d: *mut Deletion) -> bool {
-    // SAFETY: see above.
-    unsafe {
-        (*d).customer == Customer::Parent
-            && is_of_component((*d).parent)
-            && (*d).children.are_few()
-            && (*d).late.is_new()
-    }
-}
-
-/// Whether the deletion that a component's is part of is a component's too; there may be no record of it.
-///
-/// # Safety
-/// `parent` is null or *under way*.
-pub unsafe fn is_of_component(parent: *mut Deletion) -> bool {
-    // SAFETY: see above.
-    unsafe { parent.is_null() || !(*parent).instance.is_null() }
-}
-
 /// The record of a component that is being deleted: the one that it has; or one made again, where it waits for what it
 /// holds.
 ///
 /// # Safety
 /// `w` is the home worker; `instance` is live and being deleted.
 pub unsafe fn again(w: *mut Worker, instance: *mut Instance) -> *mut Deletion {
-    // SAFETY: see above; a component without a record is deleted as part of its holder.
+    // SAFETY: `w` is the home worker; `instance` is live and being deleted; a component without a record is deleted as
+    // part of its holder.
     unsafe {
         let d = deletion_of(instance);
         if !d.is_null() {
@@ -225,7 +225,8 @@ pub unsafe fn again(w: *mut Worker, instance: *mut Instance) -> *mut Deletion {
 /// # Safety
 /// `d` is the record of a live component without processes; on the home worker's thread.
 pub unsafe fn begin_children(d: *mut Deletion) {
-    // SAFETY: see above; nothing is added to what a component without processes holds.
+    // SAFETY: `d` is the record of a live component without processes; on the home worker's thread; nothing is added
+    // to what a component without processes holds.
     unsafe {
         let mut ranges = Vec::new();
         Owner::of_instance((*d).instance).containers(|range| ranges.push(range));
@@ -262,7 +263,7 @@ pub unsafe fn begin_several(
 /// # Safety
 /// As for [`begin`]; `p` is live.
 pub unsafe fn begin_for(w: *mut Worker, instance: *mut Instance, p: *mut Process) -> *mut Deletion {
-    // SAFETY: see above.
+    // SAFETY: as for `begin`; `p` is live.
     unsafe {
         let d = begin(w, instance, null_mut(), Customer::Process(p, u32::MAX, true));
         (*d).stage = Stage::Services;
@@ -275,7 +276,7 @@ pub unsafe fn begin_for(w: *mut Worker, instance: *mut Instance, p: *mut Process
 /// # Safety
 /// `instance` is live; on the home worker's thread.
 pub unsafe fn waits_for_services(instance: *mut Instance) -> bool {
-    // SAFETY: see above.
+    // SAFETY: `instance` is live; on the home worker's thread.
     unsafe {
         let d = deletion_of(instance);
         (*instance).is_leaving() && !d.is_null() && (*d).stage == Stage::Services
@@ -287,6 +288,6 @@ pub unsafe fn waits_for_services(instance: *mut Instance) -> bool {
 /// # Safety
 /// `instance` has a block; on the home worker's thread.
 pub unsafe fn deletion_of(instance: *mut Instance) -> *mut Deletion {
-    // SAFETY: see above.
+    // SAFETY: `instance` has a block; on the home worker's thread.
     unsafe { deletion_in(instance).cast() }
 }

@@ -28,7 +28,7 @@ const EVERYTHING: u64 = u64::MAX;
 /// # Safety
 /// `w` is the home worker; `p` is a live service that has left generated code and stands in no queue.
 pub unsafe fn begin(w: *mut Worker, p: *mut Process) {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker; `p` is a live service that has left generated code and stands in no queue.
     unsafe {
         if (*p).lock != LOCK_NONE {
             monitor::ds_unlock(w, p, EVERYTHING);
@@ -43,7 +43,8 @@ pub unsafe fn begin(w: *mut Worker, p: *mut Process) {
 /// # Safety
 /// `p` runs on `w`, the home worker, and was stopped by [`begin`].
 pub unsafe fn go_on(w: *mut Worker, p: *mut Process) {
-    // SAFETY: see above; frames and their owners are described by the compiler.
+    // SAFETY: `p` runs on `w`, the home worker, and was stopped by `begin`; frames and their owners are described by
+    // the compiler.
     unsafe {
         loop {
             let frame = frames(p);

@@ -23,7 +23,7 @@ const DEEPEST: u32 = 8;
 /// # Safety
 /// As for [`crate::long::Caller::new`]; `w` is the home worker.
 pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
-    // SAFETY: see above.
+    // SAFETY: as for `crate::long::Caller::new`; `w` is the home worker.
     unsafe {
         if !may(w, p) {
             return;
@@ -39,11 +39,11 @@ pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
 /// # Safety
 /// As for [`let_others_run`].
 unsafe fn may(w: *mut Worker, p: *mut Process) -> bool {
-    // SAFETY: see above.
+    // SAFETY: as for `let_others_run`.
     let (status, within) = unsafe { ((*p).status, (*home(w)).within) };
     // A process whose condition is tested is not the one that runs: the monitor is half-way.
     let runs = !matches!(status, AWAITS_SHARED | AWAITS_EXCLUSIVE);
-    // SAFETY: see above.
+    // SAFETY: as for `let_others_run`.
     runs && within < DEEPEST && unsafe { is_calm(w) }
 }
 
@@ -52,7 +52,7 @@ unsafe fn may(w: *mut Worker, p: *mut Process) -> bool {
 /// # Safety
 /// `w` is the home worker.
 unsafe fn is_calm(w: *mut Worker) -> bool {
-    // SAFETY: see above.
+    // SAFETY: `w` is the home worker.
     let ground = unsafe { &*ground(w) };
     ground.failures.is_empty() && ground.halted.is_none()
 }

@@ -28,7 +28,7 @@ pub enum Alone {
 /// As for [`Round::begin`].
 #[inline]
 pub unsafe fn alone(w: *mut Worker, awaiting: *mut Awaiting, written: u64) -> Alone {
-    // SAFETY: see above.
+    // SAFETY: as for `Round::begin`.
     let Some(Sole { condition, waiter }) = (unsafe { (*awaiting).sole }) else { return Alone::None };
     let is_due = condition.depends & written != 0;
     // SAFETY: it awaits this condition.
@@ -78,7 +78,8 @@ impl Round {
     /// alone, and nobody else has a reference to it.
     #[inline]
     pub unsafe fn begin(w: *mut Worker, awaiting: *mut Awaiting, written: u64) -> Round {
-        // SAFETY: see above; conditions that are tested add no groups.
+        // SAFETY: as long as the round lasts, `w` is the home worker, `awaiting` is that of a live component whose
+        // lock nobody has alone, and nobody else has a reference to it; conditions that are tested add no groups.
         unsafe {
             let (mut holding, mut mixed) = (null_mut::<Group>(), !(*awaiting).touched.is_empty());
             let groups = &mut (*awaiting).groups;
@@ -177,7 +178,7 @@ impl Round {
 /// As for [`Round::begin`]; `group` is one of its groups, and common.
 #[inline]
 unsafe fn holds(w: *mut Worker, awaiting: *mut Awaiting, group: *mut Group) -> bool {
-    // SAFETY: see above.
+    // SAFETY: as for `Round::begin`; `group` is one of its groups, and common.
     unsafe {
         while let Some(first) = (*group).first() {
             match first.test(w, (*group).condition) {
@@ -200,7 +201,7 @@ unsafe fn holds(w: *mut Worker, awaiting: *mut Awaiting, group: *mut Group) -> b
 /// As for [`holds`].
 #[inline]
 unsafe fn pop(awaiting: *mut Awaiting, group: *mut Group) -> Option<Waiter> {
-    // SAFETY: see above.
+    // SAFETY: as for `holds`.
     unsafe {
         let first = (*group).pop()?;
         (*awaiting).number -= 1;

@@ -1,8 +1,8 @@
 //! A process that awaits a condition.
 //!
 //! # Why this is sound
-//! Who makes a [`Waiter`] knows that the process is live and awaits something. Its block has a word for that, which only
-//! its waiter touches: the condition's address at first, then whatever was noted there instead.
+//! Who makes a [`Waiter`] knows that the process is live and awaits something. Its block has a word for that, which
+//! only its waiter touches: the condition's address at first, then whatever was noted there instead.
 
 use core::ptr::NonNull;
 
@@ -74,7 +74,7 @@ impl Waiter {
     /// The process has written it, and nothing was noted since.
     #[inline]
     pub unsafe fn condition(self) -> &'static Condition {
-        // SAFETY: see above.
+        // SAFETY: the process has written it, and nothing was noted since.
         unsafe { *self.word().cast() }
     }
 
