@@ -1,7 +1,7 @@
-//! All entry points for generated code, as one table: ENTRY_POINTS.md says what they do.
+//! The entry points for generated code, as one table; ENTRY_POINTS.md says what they do.
 //!
-//! From it come the names and addresses for code that is made while the program runs, and the signatures from which the
-//! compiler makes its calls. A row whose types differ from its function's does not compile.
+//! The table gives names and addresses for code that is made while the program runs, and the signatures from which the
+//! compiler makes calls. A row whose types differ from its function's does not compile.
 
 mod signature;
 
@@ -14,7 +14,7 @@ macro_rules! entry_points {
     )* })*) => {
         $(pub use $module::{$($name),*};)*
 
-        /// What generated code has to know of each.
+        /// What generated code has to know of each entry point.
         pub mod table {
             use super::signature::{EntryPoint, Failure, Machine, Word};
             use crate::component::*;
@@ -60,10 +60,10 @@ macro_rules! entry_points {
     (@lets_run lets_others_run) => { true };
 }
 
-// A row says what a function takes (`w` and `p`, the worker and the process that runs, are the same everywhere), what
-// it gives, and which result means that generated code must leave. `suspends` are those that are called at suspension
-// points only, because they may wait or must run at home; `lets_others_run` are those within which others may have run
-// when they take long (the long module).
+// A row says what a function takes (`w` and `p` are always the worker and the process that runs), what it gives, and
+// which result means that generated code must leave. An entry point that `suspends` may wait or must run at home, so it
+// is called at suspension points only. Within one that `lets_others_run` other processes may run when it takes long
+// (see the `long` module).
 entry_points! {
     crate::binding {
         #[suspends] BIND = ds_bind(w, p; *mut RequiredSlot, &'static Interface, *const TextHead, *const TextHead, u32)
@@ -138,7 +138,7 @@ entry_points! {
         FAIL = ds_fail(w, p; u32, u32);
         HALT = ds_halt(w, p; i64);
     }
-    crate::instance::awaiting {
+    crate::instance::elements {
         WATCH = ds_watch(w, p; *mut *mut u8, *const Collection, *const u64);
         WROTE = ds_wrote(w, p; *mut *mut u8, *const Collection, *const u64);
     }

@@ -1,16 +1,18 @@
 //! Run-time errors (language reference, section 10): what they are called, where they happened, and what they end.
 //!
 //! # Why this is sound
-//! Errors are recorded where they happen (the failure module) and seen to by the scheduler, when no process runs at
+//! The `failure` module records errors where they happen. The scheduler handles them here, when no process runs at
 //! home. See the process module.
-#![allow(unsafe_op_in_unsafe_fn)]
+//!
+//! # Safety of this module
+//! *In control*: `w` is the home worker, whose scheduler has control, so that no process runs at home.
 
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ptr::{null, null_mut};
 
-use drystone_component::Interface;
+use drystone_component::{Interface, Program};
 
 use crate::far::standing;
 use crate::home::home;
@@ -47,69 +49,94 @@ impl Fault {
     }
 }
 
-/// The scheduler sees to the errors that were recorded; `false`: the program ends.
+/// Handles the errors that were recorded; `false`: the program ends.
+///
+/// # Safety
+/// *In control.*
 pub unsafe fn handle(w: *mut Worker) -> bool {
-    while let Some(failure) = (*ground(w)).failures.first().cloned() {
-        match failure.sort {
-            Sort::Stopped => {
-                (*ground(w)).failures.remove(0);
-                stopping::begin(w, failure.process);
-            }
-            Sort::Abandoned => {
-                (*ground(w)).failures.remove(0);
-                // Nothing of it is ever away.
-                isolation::end(w, failure.instance);
-                delete_kept(w, failure.instance);
-            }
-            Sort::Error => {
-                let isolated = enclosing_isolated(w, failure.instance);
-                if !isolated.is_null() && (*home(w)).parallel.are_away() {
-                    parallel::recall(w);
-                    return true;
+    // SAFETY: *in control*; components and processes of failures are live.
+    unsafe {
+        while let Some(failure) = (*ground(w)).failures.first().cloned() {
+            match failure.sort {
+                Sort::Stopped => {
+                    (*ground(w)).failures.remove(0);
+                    stopping::begin(w, failure.process);
                 }
-                tell(w, &failure);
-                if isolated.is_null() {
-                    return false;
+                Sort::Abandoned => {
+                    (*ground(w)).failures.remove(0);
+                    // Nothing of it is ever away.
+                    isolation::end(w, failure.instance);
+                    delete_kept(w, failure.instance);
                 }
-                (*ground(w)).failures.remove(0);
-                isolation::end(w, isolated);
+                Sort::Error => {
+                    let isolated = enclosing_isolated(w, failure.instance);
+                    if !isolated.is_null() && (*home(w)).parallel.are_away() {
+                        parallel::recall(w);
+                        return true;
+                    }
+                    tell(w, &failure);
+                    if isolated.is_null() {
+                        return false;
+                    }
+                    (*ground(w)).failures.remove(0);
+                    isolation::end(w, isolated);
+                }
             }
         }
+        parallel::release(w);
     }
-    parallel::release(w);
     true
 }
 
 /// Says what went wrong, where, and what would have been right.
+///
+/// # Safety
+/// *In control*; component and process of the failure are live.
 unsafe fn tell(w: *mut Worker, failure: &Failure) {
-    let location = match failure.location {
-        u32::MAX if !failure.process.is_null() => waiting_location(w, failure.process),
-        location => location_text(w, location),
-    };
-    let whose = whose(failure.process, failure.instance, failure.interface);
-    let limit = if failure.fault == Fault::OutOfMemory { limit_text(w) } else { String::new() };
-    let advice = advice(w, failure);
-    say(w, &format!("error: {}{location}{whose}{limit}\n{advice}", failure.fault.name()));
+    // SAFETY: *in control*; component and process of the failure are live.
+    unsafe {
+        let program = (*home(w)).program;
+        let location = match failure.location {
+            u32::MAX if !failure.process.is_null() => waiting_location(program, (*failure.process).resume),
+            location => location_text(program, location),
+        };
+        let whose = whose(failure.process, failure.instance, failure.interface);
+        let limit = if failure.fault == Fault::OutOfMemory { limit_text(w) } else { String::new() };
+        let why = failure.lost.and_then(|(instance, interface)| standing::why_lost(instance, interface));
+        let advice = advice(program, failure, why);
+        say(w, &format!("error: {}{location}{whose}{limit}\n{advice}", failure.fault.name()));
+    }
 }
 
 /// The nearest component around that is isolated; null if that would be the program itself.
+///
+/// # Safety
+/// *In control*; `instance` is live.
 unsafe fn enclosing_isolated(w: *mut Worker, mut instance: *mut Instance) -> *mut Instance {
-    while !instance.is_null() && instance != (*home(w)).entry {
-        if (*template_of(instance)).isolated {
-            return instance;
+    // SAFETY: *in control*; holders are live.
+    unsafe {
+        while !instance.is_null() && instance != (*home(w)).entry {
+            if (*template_of(instance)).isolated {
+                return instance;
+            }
+            instance = holder_of(instance);
         }
-        instance = holder_of(instance);
     }
     null_mut()
 }
 
+/// # Safety
+/// *In control.*
 unsafe fn say(w: *mut Worker, message: &str) {
-    output::flush(w);
-    (*(*home(w)).platform).report(message.as_bytes());
+    // SAFETY: *in control*; the platform outlives the program.
+    unsafe {
+        output::flush(w);
+        (*(*home(w)).platform).report(message.as_bytes());
+    }
 }
 
-unsafe fn location_text(w: *mut Worker, location: u32) -> String {
-    let program = (*home(w)).program;
+/// A location as text, such as ` at city.dry:12:3`; empty if there is none.
+fn location_text(program: &Program, location: u32) -> String {
     match program.locations.get().get(location as usize) {
         Some(location) => {
             let file = program.files.get().get(location.file as usize).map_or("?", |file| file.get());
@@ -120,8 +147,12 @@ unsafe fn location_text(w: *mut Worker, location: u32) -> String {
 }
 
 /// The memory that the program was given, if that is limited, in the unit in which it was probably said.
+///
+/// # Safety
+/// `w` is the home worker.
 unsafe fn limit_text(w: *mut Worker) -> String {
-    let limit = (*heap_of(w)).memory().limit();
+    // SAFETY: `w` is the home worker.
+    let limit = unsafe { (*heap_of(w)).memory().limit() };
     if limit == usize::MAX {
         return String::new();
     }
@@ -131,24 +162,32 @@ unsafe fn limit_text(w: *mut Worker) -> String {
     format!(", with the memory limit of {}{unit}", limit >> bits)
 }
 
-/// In which component; and the interface that is given, else the one that the process serves.
+/// The component of an error or a process, and the interface that is given, or else the one that the process serves.
+///
+/// # Safety
+/// The home's scheduler has control; `instance` is live, and `p` too unless it is null.
 unsafe fn whose(p: *mut Process, instance: *mut Instance, mut interface: *const Interface) -> String {
-    let path = survey::path(instance);
-    if interface.is_null() && !p.is_null() {
-        interface = body_of(p).interface;
-    }
-    match interface.as_ref() {
-        Some(interface) => format!(" in {path}, interface {}", interface.name.get()),
-        None => format!(" in {path}"),
+    // SAFETY: the home's scheduler has control; `instance` is live, and `p` too unless it is null; interfaces are
+    // there as long as the program.
+    unsafe {
+        let path = survey::path(instance);
+        if interface.is_null() && !p.is_null() {
+            interface = body_of(p).interface;
+        }
+        match interface.as_ref() {
+            Some(interface) => format!(" in {path}, interface {}", interface.name.get()),
+            None => format!(" in {path}"),
+        }
     }
 }
 
-/// A line that names what is missing or in the way, where the compiler has told what stands at the location.
-unsafe fn advice(w: *mut Worker, failure: &Failure) -> String {
+/// A line that names what is missing or in the way, where the compiler has told what stands at the location; `why` a
+/// far side was lost, if that is what was in the way.
+fn advice(program: &Program, failure: &Failure, why: Option<String>) -> String {
     if !failure.reason.is_empty() {
-        return format!("  {}{}\n", failure.reason, why_lost(failure));
+        let why = why.map_or(String::new(), |why| format!(" ({why})"));
+        return format!("  {}{why}\n", failure.reason);
     }
-    let program = (*home(w)).program;
     let location = program.locations.get().get(failure.location as usize);
     let name = location
         .and_then(|location| program.names.get().get(location.name as usize))
@@ -170,69 +209,72 @@ unsafe fn advice(w: *mut Worker, failure: &Failure) -> String {
     }
 }
 
-/// Why a far side was lost, if that is what was in the way.
-unsafe fn why_lost(failure: &Failure) -> String {
-    let why = failure.lost.and_then(|(instance, interface)| standing::why_lost(instance, interface));
-    why.map_or(String::new(), |why| format!(" ({why})"))
-}
-
 /// Most processes that a message about a deadlock names.
 const NAMED: usize = 6;
 
-/// No process can ever run: the program's status.
+/// Says that no process can ever run; the program's status.
+///
+/// # Safety
+/// *In control.*
 pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
-    if (*home(w)).entry.is_null() {
-        // The program has ended; what is left are services of the system.
-        return 0;
-    }
-    let blocked = some_processes(w);
-    let mut message = String::from("error: deadlock");
-    for (index, &p) in blocked.iter().enumerate() {
-        if index > 0 {
-            message += "also waiting:";
+    // SAFETY: *in control*; processes that are found are live.
+    unsafe {
+        if (*home(w)).entry.is_null() {
+            // The program has ended; what is left are services of the system.
+            return 0;
         }
-        message += &waiting_location(w, p);
-        message += &whose(p, (*p).instance, null());
-        message += waits_for(p);
-        if (*p).status == CONNECTION {
-            message += &awaited_names(w, (*p).instance);
+        let blocked = some_processes(w);
+        let mut message = String::from("error: deadlock");
+        for (index, &p) in blocked.iter().enumerate() {
+            if index > 0 {
+                message += "also waiting:";
+            }
+            message += &waiting_location((*home(w)).program, (*p).resume);
+            message += &whose(p, (*p).instance, null());
+            message += waits_for((*p).status);
+            if (*p).status == CONNECTION {
+                message += &awaited_names(w, (*p).instance);
+            }
+            message += "\n";
         }
-        message += "\n";
+        if blocked.is_empty() {
+            message += "\n";
+        }
+        say(w, &message);
     }
-    if blocked.is_empty() {
-        message += "\n";
-    }
-    say(w, &message);
     1
 }
 
 /// Some processes that are alive: those of outer components first.
+///
+/// # Safety
+/// *In control*; the program's entry is live.
 unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
     let mut found = Vec::new();
-    let mut instances = Vec::from([(*home(w)).entry]);
-    let mut index = 0;
-    while let Some(&instance) = instances.get(index) {
-        index += 1;
-        if instance.is_null() {
-            continue;
-        }
-        let first = found.len();
-        survey::processes_of(instance, |p| found.push(p));
-        if found.len() >= NAMED {
-            found.truncate(NAMED);
-            break;
-        }
-        survey::children_of(instance, |cell| instances.push(*cell));
-        for &p in &found[first..] {
-            survey::children_of_process(p, |cell| instances.push(*cell));
+    // SAFETY: *in control*, so all stands still.
+    unsafe {
+        let mut instances = Vec::from([(*home(w)).entry]);
+        let mut index = 0;
+        while let Some(&instance) = instances.get(index) {
+            index += 1;
+            let first = found.len();
+            survey::processes_of(instance, |p| found.push(p));
+            if found.len() >= NAMED {
+                found.truncate(NAMED);
+                break;
+            }
+            survey::children_of(instance, |container| instances.push(container.get()));
+            for &p in &found[first..] {
+                survey::children_of_process(p, |container| instances.push(container.get()));
+            }
         }
     }
     found
 }
 
-/// What a process that can't go on waits for.
-pub unsafe fn waits_for(p: *mut Process) -> &'static str {
-    match (*p).status {
+/// What a process of this status waits for; empty if it can go on.
+pub fn waits_for(status: u8) -> &'static str {
+    match status {
         ROOM => ", which waits for its message to be received",
         NEWS => ", which waits for a message",
         ENTRY => ", which waits for the component's lock",
@@ -248,31 +290,48 @@ pub unsafe fn waits_for(p: *mut Process) -> &'static str {
 }
 
 /// The names for which a component's interfaces wait.
+///
+/// # Safety
+/// *In control*; `instance` is live.
 unsafe fn awaited_names(w: *mut Worker, instance: *mut Instance) -> String {
     let mut names = String::new();
-    interfaces_of(instance, |slot, _| {
-        if let Some(name) = (*home(w)).names.awaited(slot) {
-            names += if names.is_empty() { ": nothing to be had by the name " } else { ", " };
-            names += &String::from_utf8_lossy(name);
-        }
-    });
+    // SAFETY: *in control*; `instance` is live.
+    unsafe {
+        interfaces_of(instance, |slot, _| {
+            if let Some(name) = (*home(w)).names.awaited(slot) {
+                names += if names.is_empty() { ": nothing to be had by the name " } else { ", " };
+                names += &String::from_utf8_lossy(name);
+            }
+        });
+    }
     names
 }
 
-pub unsafe fn waiting_location(w: *mut Worker, p: *mut Process) -> String {
-    let points = (*home(w)).program.suspension_points.get();
-    let point = points.iter().find(|point| point.function == (*p).resume);
-    point.map_or(String::new(), |point| location_text(w, point.location))
+/// Where a process waits that goes on with this function, as text; empty if that isn't known.
+pub fn waiting_location(program: &Program, resume: Resume) -> String {
+    let points = program.suspension_points.get();
+    let point = points.iter().find(|point| point.function == resume);
+    point.map_or(String::new(), |point| location_text(program, point.location))
 }
 
-/// There is not enough memory for the program to start; answers `false`.
+/// Says that there is not enough memory for the program to start; answers `false`.
+///
+/// # Safety
+/// *In control.*
 pub unsafe fn report_no_memory(w: *mut Worker) -> bool {
-    let limit = limit_text(w);
-    report_start(w, &format!("out of memory at the start{limit}"))
+    // SAFETY: *in control*.
+    unsafe {
+        let limit = limit_text(w);
+        report_start(w, &format!("out of memory at the start{limit}"))
+    }
 }
 
-/// The program cannot start; answers `false`.
+/// Says why the program cannot start; answers `false`.
+///
+/// # Safety
+/// *In control.*
 pub unsafe fn report_start(w: *mut Worker, reason: &str) -> bool {
-    say(w, &format!("error: {reason}\n"));
+    // SAFETY: *in control*.
+    unsafe { say(w, &format!("error: {reason}\n")) };
     false
 }

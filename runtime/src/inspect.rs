@@ -1,9 +1,11 @@
 //! A running program, as people want to see it: its components with their interfaces, connections and processes, and
-//! its bindings. Nothing is kept for it: it is found where it is, so it takes as long as the program is large.
+//! its bindings. Nothing is kept for this: all is found where it is, so the time it takes grows with the program.
 //!
 //! # Why this is sound
-//! Everything found is alive, and stays so while the walk lasts, which changes nothing.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! Everything found is live, and stays so while the walk lasts, which changes nothing.
+//!
+//! # Safety of this module
+//! *Standing still*: as in `life::survey`.
 
 mod found;
 mod joints;
@@ -15,7 +17,7 @@ mod whom;
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 
-use drystone_component::Offered;
+use drystone_component::{Offered, Program};
 
 use crate::communication::connection::clients_of;
 use crate::far::standing::{self, Binding};
@@ -42,76 +44,91 @@ pub use views::{Activity, BindingView, Component, Connection, Next, Snapshot};
 /// [`crate::platform::Platform::wait`].
 pub unsafe fn inspect(w: *mut Worker, most: usize) -> Snapshot {
     let mut snapshot = Snapshot::default();
-    let entry = (*home(w)).entry;
-    if entry.is_null() {
-        return snapshot;
+    // SAFETY: the scheduler has control, so all is *standing still*.
+    unsafe {
+        let program = (*home(w)).program;
+        let entry = (*home(w)).entry;
+        if entry.is_null() {
+            return snapshot;
+        }
+        let found = find(entry, most, &mut snapshot.more);
+        let paths = found.iter().map(|found| (found.instance, found.path.as_str())).collect();
+        let mut known = Known { paths, whom: BTreeMap::new() };
+        let kept = &(*ground(w)).kept;
+        for each in &found {
+            let holder = each.holder.map_or("", |holder| &found[holder].path);
+            known.ask_whom(each.instance, holder);
+        }
+        kept.iter().for_each(|&instance| known.ask_whom(instance, ""));
+        snapshot.components = found.iter().map(|found| view(program, found, &known)).collect();
+        let made = found.iter().filter(|found| found.holder.is_some()).map(|found| found.instance);
+        let ways: BTreeSet<_> = kept.iter().map(|&instance| standing::behind(instance)).collect();
+        // What a BY before a component is made of has two ends, of which one is enough.
+        let kept = kept.iter().copied().filter(|&instance| !is_way(instance, &ways));
+        snapshot.bindings = made.chain(kept).flat_map(|instance| bindings(instance, &known)).collect();
     }
-    let found = find(entry, most, &mut snapshot.more);
-    let paths = found.iter().map(|found| (found.instance, found.path.as_str())).collect();
-    let mut known = Known { paths, whom: BTreeMap::new() };
-    let kept = &(*ground(w)).kept;
-    for each in &found {
-        let holder = each.holder.map_or("", |holder| &found[holder].path);
-        known.ask_whom(each.instance, holder);
-    }
-    kept.iter().for_each(|&instance| known.ask_whom(instance, ""));
-    snapshot.components = found.iter().map(|found| view(w, found, &known)).collect();
-    let made = found.iter().filter(|found| found.holder.is_some()).map(|found| found.instance);
-    let ways: BTreeSet<_> = kept.iter().map(|&instance| standing::behind(instance)).collect();
-    // What a BY before a component is made of has two ends, of which one is enough.
-    let kept = kept.iter().copied().filter(|&instance| !is_way(instance, &ways));
-    snapshot.bindings = made.chain(kept).flat_map(|instance| bindings(instance, &known)).collect();
     snapshot
 }
 
-unsafe fn view(w: *mut Worker, found: &Found, known: &Known<'_>) -> Component {
+/// # Safety
+/// *Standing still*; the component that was found is live.
+unsafe fn view(program: &Program, found: &Found, known: &Known<'_>) -> Component {
     let &Found { instance, ref path, holder, variable } = found;
-    let template = &*template_of(instance);
-    let offers = template
-        .offered
-        .get()
-        .iter()
-        .map(|offered| ((*offered.interface).name.get(), unsafe { clients_of(instance, offered) }));
-    let mut requires = Vec::new();
-    for required in template.required.get() {
-        let mut number = 0;
-        slots_of(instance, required, &mut |slot| {
-            number += 1;
-            let of_several = (required.slots != 0).then_some(number);
-            requires.push(known.connection(slot, &*required.interface, of_several, false));
-        });
-    }
-    for offered in template.offered.get().iter().filter(|offered| offered.body == Offered::INWARD) {
-        requires.push(known.connection(slot_at(instance, offered.inward), &*offered.interface, None, true));
-    }
-    let mut processes = Vec::new();
-    processes_of(instance, |p| processes.push(activity(w, p, known)));
-    let place = match standing::binding(instance) {
-        Some(Binding::Made(name, _)) => Some(name.into()),
-        _ => None,
-    };
-    let ended = place.as_ref().and_then(|_| standing::ended(instance));
-    Component {
-        path: path.clone(),
-        holder,
-        variable,
-        template: template.name.get(),
-        place,
-        ended,
-        offers: offers.collect(),
-        requires,
-        processes,
+    // SAFETY: *standing still*; interfaces are there as long as the program.
+    unsafe {
+        let template = &*template_of(instance);
+        let offers = template
+            .offered
+            .get()
+            .iter()
+            .map(|offered| ((*offered.interface).name.get(), clients_of(instance, offered)));
+        let mut requires = Vec::new();
+        for required in template.required.get() {
+            let mut number = 0;
+            slots_of(instance, required, &mut |slot| {
+                number += 1;
+                let of_several = (required.slots != 0).then_some(number);
+                requires.push(known.connection(slot, &*required.interface, of_several, false));
+            });
+        }
+        for offered in template.offered.get().iter().filter(|offered| offered.body == Offered::INWARD) {
+            let slot = slot_at(instance, offered.inward);
+            requires.push(known.connection(slot, &*offered.interface, None, true));
+        }
+        let mut processes = Vec::new();
+        processes_of(instance, |p| processes.push(activity(program, p, known)));
+        let place = match standing::binding(instance) {
+            Some(Binding::Made(name, _)) => Some(name.into()),
+            _ => None,
+        };
+        let ended = place.as_ref().and_then(|_| standing::ended(instance));
+        Component {
+            path: path.clone(),
+            holder,
+            variable,
+            template: template.name.get(),
+            place,
+            ended,
+            offers: offers.collect(),
+            requires,
+            processes,
+        }
     }
 }
 
-unsafe fn activity(w: *mut Worker, p: *mut Process, known: &Known<'_>) -> Activity {
-    let body = body_of(p);
-    let main = main_process((*p).instance);
-    let what = match body.interface.as_ref() {
+/// # Safety
+/// *Standing still*; `p` is live.
+unsafe fn activity(program: &Program, p: *mut Process, known: &Known<'_>) -> Activity {
+    // SAFETY: *standing still*; `p` is live; interfaces are there as long as the program.
+    let (status, resume, interface, is_main) = unsafe {
+        let main = main_process((*p).instance);
+        ((*p).status, (*p).resume, body_of(p).interface.as_ref(), !main.is_null() && *main == p)
+    };
+    let what = match interface {
         Some(interface) => interface.name.get(),
-        None if !main.is_null() && *main == p => "BEGIN",
+        None if is_main => "BEGIN",
         None => "FINALLY",
     };
     let whom = known.whom.get(&p).cloned().unwrap_or_default();
-    Activity { what, waits_for: fault::waits_for(p), whom, at: fault::waiting_location(w, p) }
+    Activity { what, waits_for: fault::waits_for(status), whom, at: fault::waiting_location(program, resume) }
 }

@@ -1,82 +1,54 @@
-//! What a component is at run time: its block and what is rare about it, who holds it, what its processes run, and
-//! (in `monitor`) its lock and (in `awaiting`) who awaits what. How it comes and goes is the life module's.
+//! A component at run time: what it is, who holds it, what its processes run. Its submodules are its rare data
+//! (`rare`), its slots, its monitor with the processes that await conditions, its native processes, and what it shares
+//! with handlers (`kept`). How a component comes and goes is the `life` module's.
 //!
 //! # Why this is sound
-//! An instance is live from `life::make` until `life::free_dead`. Its layout is what its template says. Only the home
-//! worker comes here.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! An instance is live from `life::make` until `life::dismantle::free_dead`. Its template says what its block is made
+//! of. Only the home worker comes here.
 
 pub mod awaiting;
+pub mod elements;
 pub mod kept;
 pub mod monitor;
 pub mod natives;
+mod rare;
 pub mod slots;
 
-use alloc::collections::BTreeSet;
-use core::ffi::c_void;
 use core::ptr::{self, null_mut};
 
 use drystone_component::{Body, Template};
 
-use self::awaiting::Awaiting;
+pub use self::rare::{Rare, deletion_in, forget_deletion, free_rare, rare_if_any, rare_of, set_deletion};
 use crate::layout::*;
-use crate::queue::Queue;
-use crate::worker::{ground, heap_of, want_attention};
+use crate::worker::{ground, want_attention};
 
-/// What most instances never need.
-#[repr(C)]
-pub struct Rare {
-    /// What the instance is: see [`Instance::kind`].
-    template: *const Template,
-    /// Processes that wait for the lock alone.
-    pub exclusive: Queue,
-    /// Processes that wait for the lock with others.
-    pub shared: Queue,
-    /// Processes that await a condition.
-    pub awaiting: Awaiting,
-    /// One that has awaited its condition and wants the lock alone: it gets it when those who share it are gone.
-    pub granted: *mut Process,
-    /// Processes that wait until something about the component's connections changes.
-    pub connecting: Queue,
-    /// Services that wait for the end of BEGIN.
-    pub unbegun: Queue,
-    /// How far its deletion is, as the life module knows; null if there is none.
-    pub deletion: *mut c_void,
-    /// Communications whose client has let go while their service runs on.
-    pub orphans: Orphans,
-}
-
-/// Addresses of communications. One, the usual number, needs no memory.
-#[derive(Default)]
-pub struct Orphans {
-    /// 0 if there is none.
-    one: usize,
-    others: BTreeSet<usize>,
-}
-
-impl Orphans {
-    /// Adds one that is not there yet.
-    pub fn insert(&mut self, communication: usize) {
-        if self.one == 0 {
-            self.one = communication;
-        } else {
-            self.others.insert(communication);
-        }
+impl Instance {
+    /// How many of its processes are alive.
+    #[inline]
+    pub fn processes(&self) -> u32 {
+        self.live & COUNT
     }
 
-    /// Takes one out, if it is there.
-    pub fn remove(&mut self, communication: usize) {
-        if self.one == communication {
-            self.one = 0;
-        } else {
-            self.others.remove(&communication);
-        }
+    /// Whether it is being deleted.
+    #[inline]
+    pub fn is_leaving(&self) -> bool {
+        self.live & DELETING != 0
     }
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        let one = (self.one != 0).then_some(self.one);
-        one.into_iter().chain(self.others.iter().copied())
+    /// Whether only its block is left, so that its container counts as empty.
+    #[inline]
+    pub fn is_dead(&self) -> bool {
+        self.live & DEAD != 0
+    }
+
+    /// The communication of the holder at which a process waits that deletes the instance without a record; null if
+    /// there is none.
+    #[inline]
+    pub fn left_through(&self) -> *mut Communication {
+        match self.holder {
+            h if h & LEAVING != 0 => ptr::with_exposed_provenance_mut(h & !(LEAVING | 1)),
+            _ => null_mut(),
+        }
     }
 }
 
@@ -86,111 +58,50 @@ impl Orphans {
 /// Its block is still there; on the home worker's thread.
 #[inline]
 pub unsafe fn template_of(instance: *mut Instance) -> *const Template {
-    let kind = (*instance).kind;
-    if kind.addr() & KIND_TAG == 0 { kind.cast() } else { *untagged(kind).cast::<*const Template>() }
+    // SAFETY: `kind` is the template, or leads to what begins with it.
+    unsafe {
+        let kind = (*instance).kind;
+        if kind.addr() & KIND_TAG == 0 { kind.cast() } else { *untagged(kind).cast::<*const Template>() }
+    }
 }
 
 /// Bits of [`Instance::kind`] that say what it leads to.
 const KIND_TAG: usize = KIND_RARE | KIND_DELETION;
 
-/// Without the bits that say what it leads to.
-unsafe fn untagged(kind: *const u8) -> *mut u8 {
+/// An [`Instance::kind`] without the bits that say what it leads to.
+fn untagged(kind: *const u8) -> *mut u8 {
     kind.map_addr(|address| address & !KIND_TAG).cast_mut()
 }
 
-/// The rare part; null if it has none.
-#[inline]
-pub unsafe fn rare_if_any(instance: *mut Instance) -> *mut Rare {
-    let kind = (*instance).kind;
-    if kind.addr() & KIND_RARE == 0 { null_mut() } else { untagged(kind).cast() }
+/// The instance's slot at an offset.
+///
+/// # Safety
+/// The block of `instance` is still there, and its template says that a `T` lies at `offset`.
+pub unsafe fn slot_at<T>(instance: *mut Instance, offset: u32) -> *mut T {
+    // SAFETY: within the block.
+    unsafe { instance.cast::<u8>().add(offset as usize).cast() }
 }
 
-/// The rare part, made on first need.
+/// Where an instance keeps its main process; null if its template has none.
+///
+/// # Safety
+/// As for [`template_of`].
 #[inline]
-pub unsafe fn rare_of(w: *mut Worker, instance: *mut Instance) -> *mut Rare {
-    let rare = rare_if_any(instance);
-    if rare.is_null() { make_rare(w, instance) } else { rare }
-}
-
-#[cold]
-unsafe fn make_rare(w: *mut Worker, instance: *mut Instance) -> *mut Rare {
-    let rare = (*heap_of(w)).keep(Rare {
-        template: template_of(instance),
-        exclusive: Queue::EMPTY,
-        shared: Queue::EMPTY,
-        awaiting: Awaiting::new(),
-        granted: null_mut(),
-        connecting: Queue::EMPTY,
-        unbegun: Queue::EMPTY,
-        deletion: deletion_in(instance),
-        orphans: Orphans::default(),
-    });
-    (*instance).kind = rare.cast_const().cast::<u8>().map_addr(|address| address | KIND_RARE);
-    rare
-}
-
-/// Frees the rare part, and forgets the deletion.
-#[inline]
-pub unsafe fn free_rare(w: *mut Worker, instance: *mut Instance) {
-    let kind = (*instance).kind;
-    if kind.addr() & KIND_TAG != 0 {
-        let rare = rare_if_any(instance);
-        (*instance).kind = template_of(instance).cast();
-        if !rare.is_null() {
-            drop((*heap_of(w)).take_back(rare));
+pub unsafe fn main_process(instance: *mut Instance) -> *mut *mut Process {
+    // SAFETY: the template says where that is.
+    unsafe {
+        let template = template_of(instance);
+        if (*template).main == Template::NO_BODY {
+            null_mut()
+        } else {
+            slot_at(instance, (*template).main_process)
         }
     }
 }
 
-/// How far its deletion is, as the life module knows; null if there is none, or no more to say.
-pub unsafe fn deletion_in(instance: *mut Instance) -> *mut c_void {
-    let kind = (*instance).kind;
-    match kind.addr() & KIND_TAG {
-        0 => null_mut(),
-        KIND_DELETION => untagged(kind).cast(),
-        _ => (*rare_if_any(instance)).deletion,
-    }
-}
-
-/// It is being deleted, and `deletion` says how far: that begins with the instance's template.
-pub unsafe fn set_deletion(instance: *mut Instance, deletion: *mut c_void) {
-    let rare = rare_if_any(instance);
-    if rare.is_null() {
-        (*instance).kind = deletion.cast_const().cast::<u8>().map_addr(|address| address | KIND_DELETION);
-    } else {
-        (*rare).deletion = deletion;
-    }
-}
-
-/// It is not being deleted any more.
-pub unsafe fn forget_deletion(instance: *mut Instance) {
-    let rare = rare_if_any(instance);
-    if rare.is_null() {
-        (*instance).kind = template_of(instance).cast();
-    } else {
-        (*rare).deletion = null_mut();
-    }
-}
-
-/// The instance's slot at an offset.
-pub unsafe fn slot_at<T>(instance: *mut Instance, offset: u32) -> *mut T {
-    instance.cast::<u8>().add(offset as usize).cast()
-}
-
-/// Where an instance keeps its main process; null if its template has none.
-#[inline]
-pub unsafe fn main_process(instance: *mut Instance) -> *mut *mut Process {
-    let template = template_of(instance);
-    if (*template).main == Template::NO_BODY {
-        null_mut()
-    } else {
-        slot_at(instance, (*template).main_process)
-    }
-}
-
-/// A holder as its pointer.
+/// What holds a component.
 pub enum Holder {
-    /// Nobody: it is in a message, or the program's entry.
+    /// Nothing: it is in a message, or the program's entry.
     Nobody,
     /// A component.
     Instance(*mut Instance),
@@ -198,53 +109,53 @@ pub enum Holder {
     Process(*mut Process),
 }
 
-/// Who holds an instance.
+/// What holds an instance.
+///
+/// # Safety
+/// `instance` is live.
 pub unsafe fn holder(instance: *mut Instance) -> Holder {
-    let leaving = leaving(instance);
-    if !leaving.is_null() {
-        let p = (*leaving).waiter;
-        return if (*instance).holder & 1 != 0 {
-            Holder::Process(p)
-        } else {
-            Holder::Instance((*p).instance)
-        };
-    }
-    match (*instance).holder {
-        0 => Holder::Nobody,
-        h if h & 1 != 0 => Holder::Process(ptr::with_exposed_provenance_mut(h & !1)),
-        h => Holder::Instance(ptr::with_exposed_provenance_mut(h)),
-    }
-}
-
-/// The communication at which somebody waits who deletes the instance without a record; null if nobody does.
-#[inline]
-pub unsafe fn leaving(instance: *mut Instance) -> *mut Communication {
-    match (*instance).holder {
-        h if h & LEAVING != 0 => ptr::with_exposed_provenance_mut(h & !(LEAVING | 1)),
-        _ => null_mut(),
+    // SAFETY: a process that waits at `left_through` is live as long as it does.
+    unsafe {
+        let held = (*instance).holder;
+        let leaving = (*instance).left_through();
+        if !leaving.is_null() {
+            let p = (*leaving).waiter;
+            return if held & 1 != 0 { Holder::Process(p) } else { Holder::Instance((*p).instance) };
+        }
+        match held {
+            0 => Holder::Nobody,
+            h if h & 1 != 0 => Holder::Process(ptr::with_exposed_provenance_mut(h & !1)),
+            h => Holder::Instance(ptr::with_exposed_provenance_mut(h)),
+        }
     }
 }
 
 /// The component that holds an instance, or whose process does; null for the entry, and in a message.
+///
+/// # Safety
+/// `instance` is live.
 pub unsafe fn holder_of(instance: *mut Instance) -> *mut Instance {
-    match holder(instance) {
-        Holder::Nobody => null_mut(),
-        Holder::Instance(holder) => holder,
-        Holder::Process(p) => (*p).instance,
+    // SAFETY: a holder lives longer than what it holds.
+    unsafe {
+        match holder(instance) {
+            Holder::Nobody => null_mut(),
+            Holder::Instance(holder) => holder,
+            Holder::Process(p) => (*p).instance,
+        }
     }
 }
 
-/// How many processes of an instance are alive.
-#[inline]
-pub unsafe fn live(instance: *mut Instance) -> u32 {
-    (*instance).live & COUNT
-}
-
 /// What a process runs.
+///
+/// # Safety
+/// `p` is live, or was when it ended: its block is still there, and its instance's.
 #[inline]
 pub unsafe fn body_of(p: *mut Process) -> &'static Body {
-    let template: &'static Template = &*template_of((*p).instance);
-    body(template, (*p).body as usize)
+    // SAFETY: a process's `body` is one of its template, which lives for ever.
+    unsafe {
+        let template: &'static Template = &*template_of((*p).instance);
+        body(template, (*p).body as usize)
+    }
 }
 
 /// Whether a body is this native code. It is told by a static, as a function itself need not have one address.
@@ -254,39 +165,67 @@ pub fn runs(body: &Body, native: &'static NativeBody) -> bool {
 }
 
 /// A template's body.
+///
+/// # Safety
+/// `template` has more than `index` bodies.
 #[inline]
 pub unsafe fn body(template: &'static Template, index: usize) -> &'static Body {
-    &*template.bodies.first.add(index)
+    // SAFETY: it is one of the table.
+    unsafe { &*template.bodies.first.add(index) }
 }
 
 /// Whether a process is a service: its block then is a [`Communication`].
+///
+/// # Safety
+/// As for [`body_of`].
 #[inline]
 pub unsafe fn is_service(p: *mut Process) -> bool {
-    !body_of(p).interface.is_null()
+    // SAFETY: as for `body_of`.
+    let body = unsafe { body_of(p) };
+    !body.interface.is_null()
 }
 
-/// A component that nobody holds is deleted as soon as the scheduler gets control, so that a chain of them costs no
-/// stack.
+/// Has the scheduler delete a component without a holder. Doing it there, a chain of them costs no stack.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is in no container, and its block is still there.
 pub unsafe fn delete_detached(w: *mut Worker, instance: *mut Instance) {
-    (*instance).holder = 0;
-    (*ground(w)).dropped.push(instance);
-    want_attention(w);
+    // SAFETY: `w` is the home worker; `instance` is in no container, and its block is still there.
+    unsafe {
+        (*instance).holder = 0;
+        (*ground(w)).dropped.push(instance);
+        want_attention(w);
+    }
 }
 
-/// A component stays that nobody holds: the program doesn't end before it.
+/// Keeps a component without a holder: the program doesn't end before it.
+///
+/// # Safety
+/// `w` is the home worker.
 pub unsafe fn keep_detached(w: *mut Worker, instance: *mut Instance) {
-    (*ground(w)).kept.insert(instance);
+    // SAFETY: `w` is the home worker.
+    unsafe { (*ground(w)).kept.insert(instance) };
 }
 
-/// One that stayed is deleted.
+/// Deletes a component that was kept.
+///
+/// # Safety
+/// As for [`delete_detached`].
 pub unsafe fn delete_kept(w: *mut Worker, instance: *mut Instance) {
-    (*ground(w)).kept.remove(&instance);
-    delete_detached(w, instance);
+    // SAFETY: as for `delete_detached`.
+    unsafe {
+        (*ground(w)).kept.remove(&instance);
+        delete_detached(w, instance);
+    }
 }
 
-/// A component in a message that nobody will receive: it is deleted, and nobody waits for that.
+/// Deletes the component in a message that won't be received; null: there is none.
+///
+/// # Safety
+/// As for [`delete_detached`], unless `instance` is null.
 pub unsafe fn drop_in_message(w: *mut Worker, instance: *mut Instance) {
     if !instance.is_null() {
-        delete_detached(w, instance);
+        // SAFETY: what is in a message is in no container.
+        unsafe { delete_detached(w, instance) };
     }
 }

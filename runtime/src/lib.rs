@@ -2,32 +2,46 @@
 //! texts and collections. See `ENTRY_POINTS.md` for what generated code calls, [`layout`] for what it touches itself,
 //! and [`platform`] for what the runtime needs from below.
 //!
-//! The rooms of this crate stand on floors. Each room knows only rooms of the floors below its own. From the ground up:
+//! # Floors
+//! The modules of this crate stand on floors; each knows only those below. From the ground up:
 //!
 //! 1. [`layout`], `protocol` (which messages an interface allows in which state), `threads` (the platform as every
 //!    thread sees it), `spin`, `math`;
-//! 2. [`heap`], `queue` (where processes stand);
-//! 3. `worker` (a worker's memory, and its records of what has failed and of components that nobody holds);
-//! 4. `failure` (a process fails), [`long`] (what takes long is done in parts);
+//! 2. [`heap`], `queue` (queues of processes);
+//! 3. `worker` (a worker's heap, its recorded failures, its components without a holder);
+//! 4. `failure` (records that a process fails), [`long`] (long calls, done in parts);
 //! 5. [`text`];
 //! 6. [`collection`];
-//! 7. `instance` (a component: its slots, its monitor, and what its processes run);
+//! 7. `instance` (a component: its slots, its monitor, what its processes run);
 //! 8. `values` (values of messages, as Rust has them);
-//! 9. [`far`] (the traits by which what is elsewhere takes part);
-//! 10. `naming` (the traits that give names a meaning);
+//! 9. [`far`] (traits for what is elsewhere);
+//! 10. `naming` (traits that give names a meaning);
 //! 11. [`platform`] (what the home worker needs from below);
-//! 12. `home` (what the scheduler knows);
+//! 12. `home` (the state of a program that runs);
 //! 13. `process` (how processes start), `time`, `output`;
 //! 14. `communication` (joins components, and moves messages to and from what is elsewhere), `parallel` (lends
 //!     processes to other workers);
 //! 15. `life` (makes components and ends them, also by force);
-//! 16. [`native`] (how components are written in Rust), `fault` (recovers from errors);
-//! 17. [`near`] (stands for what is elsewhere), [`inspect`] (shows what is there);
+//! 16. [`native`] (components that are written in Rust), `fault` (recovers from errors);
+//! 17. [`near`] (stands for what is elsewhere), [`inspect`] (shows a running program);
 //! 18. [`binding`] (joins by names), `scheduler` (drives it all);
 //! 19. [`entry_points`] (all that generated code calls).
 //!
-//! The tests drive the entry points without a compiler, on a platform of their own. `./test --long` runs them under
-//! Miri, too, with `exact-memory`, so that Miri sees every block by itself.
+//! # Words of `# Safety`
+//! Processes, components and communications lead to each other in circles, so they are raw pointers, and most functions
+//! say what they need in these words:
+//!
+//! * *`w` is the home worker*: of a program that runs, and this is its thread. Nobody holds a reference to its data,
+//!   the home's, or those of a component at home.
+//! * *Live*: a process, instance or communication that was made and has not been ended. The block of an instance that
+//!   is *dead* is still there; what is *freed* is not.
+//! * *`p` runs on `w`*: `p` is live, and `w`, on its thread, runs it now, so that it stands in no queue.
+//!
+//! A module whose functions need the same says so once, under "Safety of this module", by a name in *italics*.
+//!
+//! # Tests
+//! They drive the entry points without a compiler, on a platform of their own. `./test --long` runs them under Miri,
+//! too, with `exact-memory`, so that Miri sees every block by itself.
 
 #![no_std]
 

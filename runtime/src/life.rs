@@ -1,9 +1,9 @@
-//! The life of components: how they are made, moved and held (here), how they end in good order (`deletion`, `ending`)
-//! and by force (`isolation`), and who belongs to them (`survey`).
+//! The life of components: how they are made, moved and held (here), how they end in order (`deletion`, `ending`) and
+//! by force (`isolation`), and which processes and components belong to them (`survey`).
 //!
 //! # Why this is sound
-//! See the instance module: what is here makes instances, and knows when nobody uses one any more.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! See the instance module: only `life` makes and frees instances. A dead one's block is there until its container is
+//! filled anew or goes ([`vacate`], `dismantle::free_dead`).
 
 pub mod children;
 pub mod delete;
@@ -13,6 +13,7 @@ pub mod ending;
 pub mod isolation;
 pub mod late;
 pub mod leaving;
+pub mod occasions;
 pub mod owned;
 pub mod record;
 pub mod stopping;
@@ -25,49 +26,60 @@ use drystone_component::{AnyType, Interface, Offered, Side, Template};
 use crate::communication::connection::{close_holders_end, init_offered, unfinished_with_holder};
 use crate::communication::{Act, interface_of, violation};
 use crate::failure::ds_fail;
-use crate::instance::slots::find_offered;
 use crate::instance::{main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::process;
 use crate::worker::heap_of;
 
-/// A new instance that nobody holds yet and that doesn't run yet. Null: no memory.
+/// A new instance without a holder that doesn't run yet. Null: no memory.
+///
+/// # Safety
+/// `w` is the home worker; `template` lives as long as the program.
 #[inline]
 pub unsafe fn make(w: *mut Worker, template: &Template) -> *mut Instance {
-    let instance = (*heap_of(w)).allocate_zeroed(template.size as usize) as *mut Instance;
-    if instance.is_null() {
-        return instance;
-    }
-    (*instance).kind = (&raw const *template).cast();
-    if template.main == Template::NO_BODY {
-        (*instance).live = BEGUN;
-    }
-    for offered in template.offered.get() {
-        if offered.connectable {
-            init_offered(slot_at(instance, offered.offset), instance);
+    // SAFETY: the new block is as large as its template says, which also says where its slots lie.
+    unsafe {
+        let instance = (*heap_of(w)).allocate_zeroed(template.size as usize) as *mut Instance;
+        if instance.is_null() {
+            return instance;
         }
-        if offered.body == Offered::INWARD {
-            (*slot_at::<RequiredSlot>(instance, offered.inward)).instance = instance;
+        (*instance).kind = (&raw const *template).cast();
+        if template.main == Template::NO_BODY {
+            (*instance).live = BEGUN;
         }
-    }
-    for required in template.required.get() {
-        if required.slots == 0 {
-            (*slot_at::<RequiredSlot>(instance, required.offset)).instance = instance;
+        for offered in template.offered.get() {
+            if offered.connectable {
+                init_offered(slot_at(instance, offered.offset), instance);
+            }
+            if offered.body == Offered::INWARD {
+                (*slot_at::<RequiredSlot>(instance, offered.inward)).instance = instance;
+            }
         }
+        for required in template.required.get() {
+            if required.slots == 0 {
+                (*slot_at::<RequiredSlot>(instance, required.offset)).instance = instance;
+            }
+        }
+        instance
     }
-    instance
 }
 
 /// Starts the main process of a new instance, if its template has one; `false`: no memory.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is live, and has not been started.
 #[inline]
 pub unsafe fn start(w: *mut Worker, instance: *mut Instance) -> bool {
-    let template = template_of(instance);
-    if (*template).main == Template::NO_BODY {
-        return true;
+    // SAFETY: `main` is a body of its template, and no service.
+    unsafe {
+        let template = template_of(instance);
+        if (*template).main == Template::NO_BODY {
+            return true;
+        }
+        let p = process::start(w, instance, (*template).main);
+        *main_process(instance) = p;
+        !p.is_null()
     }
-    let p = process::start(w, instance, (*template).main);
-    *main_process(instance) = p;
-    !p.is_null()
 }
 
 /// `EXISTS`
@@ -76,36 +88,47 @@ pub unsafe fn start(w: *mut Worker, instance: *mut Instance) -> bool {
 /// `instance` is null or its block is still there; on the home worker's thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_exists(instance: *mut Instance) -> u32 {
-    !is_empty(instance) as u32
+    // SAFETY: `instance` is null or its block is still there; on the home worker's thread.
+    unsafe { !is_empty(instance) as u32 }
 }
 
-/// For procedures that any template's code may call: what lies within the instance they run in.
+/// An instance's size: tells a procedure that any template's code may call what lies within its instance.
 ///
 /// # Safety
 /// `instance` is that of a process; on the home worker's thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_instance_size(instance: *mut Instance) -> i64 {
-    i64::from((*template_of(instance)).size)
+    // SAFETY: a process's instance is live.
+    unsafe { i64::from((*template_of(instance)).size) }
 }
 
+/// # Safety
+/// As for [`ds_fail`].
 unsafe fn fail(w: *mut Worker, p: *mut Process, fault: Fault, location: u32) -> Status {
-    ds_fail(w, p, fault as u32, location);
+    // SAFETY: as for `ds_fail`.
+    unsafe { ds_fail(w, p, fault as u32, location) };
     Status::Leave
 }
 
 /// Empties a container that counts as empty; `false`: it doesn't.
+///
+/// # Safety
+/// `w` is the home worker; `container` is a container.
 #[inline]
 pub unsafe fn vacate(w: *mut Worker, container: *mut *mut Instance) -> bool {
-    let old = *container;
-    if old.is_null() {
-        return true;
+    // SAFETY: what is in a container has a block, and nobody but the container leads to a dead one.
+    unsafe {
+        let old = *container;
+        if old.is_null() {
+            return true;
+        }
+        if !(*old).is_dead() {
+            return false;
+        }
+        *container = null_mut();
+        dismantle::free_dead(w, old);
+        true
     }
-    if (*old).live & DEAD == 0 {
-        return false;
-    }
-    *container = null_mut();
-    dismantle::free_dead(w, old);
-    true
 }
 
 /// `NEW`
@@ -122,20 +145,23 @@ pub unsafe extern "C" fn ds_new(
     holder: usize,
     location: u32,
 ) -> Status {
-    if !vacate(w, container) {
-        return fail(w, p, Fault::FullContainer, location);
+    // SAFETY: `p` runs on `w`; nobody knows the new instance before it is in its container.
+    unsafe {
+        if !vacate(w, container) {
+            return fail(w, p, Fault::FullContainer, location);
+        }
+        let instance = make(w, template);
+        if instance.is_null() {
+            return fail(w, p, Fault::OutOfMemory, location);
+        }
+        (*instance).holder = holder;
+        if !start(w, instance) {
+            (*heap_of(w)).free(instance.cast(), template.size as usize);
+            return fail(w, p, Fault::OutOfMemory, location);
+        }
+        instance.expose_provenance();
+        *container = instance;
     }
-    let instance = make(w, template);
-    if instance.is_null() {
-        return fail(w, p, Fault::OutOfMemory, location);
-    }
-    (*instance).holder = holder;
-    if !start(w, instance) {
-        (*heap_of(w)).free(instance.cast(), template.size as usize);
-        return fail(w, p, Fault::OutOfMemory, location);
-    }
-    instance.expose_provenance();
-    *container = instance;
     Status::Done
 }
 
@@ -152,14 +178,17 @@ pub unsafe extern "C" fn ds_move(
     holder: usize,
     location: u32,
 ) -> Status {
-    if is_empty(*from) {
-        return fail(w, p, Fault::EmptyContainer, location);
+    // SAFETY: `p` runs on `w`, the home worker.
+    unsafe {
+        if is_empty(*from) {
+            return fail(w, p, Fault::EmptyContainer, location);
+        }
+        let status = ds_arrive(w, p, *from, to, holder, location);
+        if status == Status::Done {
+            *from = null_mut();
+        }
+        status
     }
-    let status = ds_arrive(w, p, *from, to, holder, location);
-    if status == Status::Done {
-        *from = null_mut();
-    }
-    status
 }
 
 /// Takes a component out of its container, to be sent.
@@ -173,28 +202,38 @@ pub unsafe extern "C" fn ds_depart(
     container: *mut *mut Instance,
     location: u32,
 ) -> *mut Instance {
-    let instance = *container;
-    if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, location);
-        return null_mut();
+    // SAFETY: `p` runs on `w`, the home worker; `container` is a container of its own or of its component; what is not
+    // empty is live.
+    unsafe {
+        let instance = *container;
+        if is_empty(instance) {
+            fail(w, p, Fault::EmptyContainer, location);
+            return null_mut();
+        }
+        let c = unfinished_with_holder(instance);
+        if !c.is_null() {
+            violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
+            return null_mut();
+        }
+        close_holders_end(w, instance);
+        set_holder(w, instance, 0);
+        *container = null_mut();
+        instance
     }
-    let c = unfinished_with_holder(instance);
-    if !c.is_null() {
-        violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
-        return null_mut();
-    }
-    close_holders_end(w, instance);
-    set_holder(w, instance, 0);
-    *container = null_mut();
-    instance
 }
 
-/// Whoever waits for its deletion waits on, though it has another holder now.
+/// Gives a component another holder. A process that waits for its deletion waits on.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is live.
 unsafe fn set_holder(w: *mut Worker, instance: *mut Instance, holder: usize) {
-    if (*instance).live & DELETING != 0 {
-        leaving::record_of(w, instance);
+    // SAFETY: `w` is the home worker; `instance` is live.
+    unsafe {
+        if (*instance).is_leaving() {
+            leaving::record_of(w, instance);
+        }
+        (*instance).holder = holder;
     }
-    (*instance).holder = holder;
 }
 
 /// Puts a received component into a container.
@@ -211,13 +250,16 @@ pub unsafe extern "C" fn ds_arrive(
     holder: usize,
     location: u32,
 ) -> Status {
-    if !vacate(w, container) {
-        return fail(w, p, Fault::FullContainer, location);
+    // SAFETY: `p` runs on `w`, the home worker.
+    unsafe {
+        if !vacate(w, container) {
+            return fail(w, p, Fault::FullContainer, location);
+        }
+        if !instance.is_null() {
+            set_holder(w, instance, holder);
+        }
+        *container = instance;
     }
-    if !instance.is_null() {
-        set_holder(w, instance, holder);
-    }
-    *container = instance;
     Status::Done
 }
 
@@ -233,13 +275,13 @@ pub unsafe extern "C" fn ds_conforms(
     any: &AnyType,
     location: u32,
 ) -> u32 {
-    if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, location);
-        return 2;
-    }
-    let mut required = (*template_of(instance)).declared();
+    // SAFETY: `p` runs on `w`, the home worker; `instance` is null or its block is still there.
+    let Some(template) = (unsafe { template_in(w, p, instance, location) }) else { return 2 };
+    // SAFETY: a program's interfaces are there as long as its components.
+    let mut required = unsafe { template.declared() };
     let may_require = |i: *const Interface| any.requires.get().iter().any(|&r| ptr::eq(r, i));
-    let offers = any.offers.get().iter().all(|&i| unsafe { !find_offered(instance, i).is_null() });
+    let offered = template.offered.get();
+    let offers = any.offers.get().iter().all(|&i| offered.iter().any(|o| ptr::eq(o.interface, i)));
     (offers && (any.requires_anything || required.all(|(_, r)| may_require(r.interface)))) as u32
 }
 
@@ -255,18 +297,16 @@ pub unsafe extern "C" fn ds_requires(
     any: &AnyType,
     location: u32,
 ) -> u32 {
-    if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, location);
-        return 2;
-    }
-    let required = (*template_of(instance)).required.get();
+    // SAFETY: as for `ds_conforms`.
+    let Some(template) = (unsafe { template_in(w, p, instance, location) }) else { return 2 };
+    let required = template.required.get();
     any.requires.get().iter().all(|&i| required.iter().any(|r| ptr::eq(r.interface, i))) as u32
 }
 
 /// Whether a component is of a template: 0, 1, or 2 for leave.
 ///
 /// # Safety
-/// As for [`ds_conforms`].
+/// As for [`ds_conforms`]; `template` is one of the program's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_is(
     w: *mut Worker,
@@ -275,11 +315,31 @@ pub unsafe extern "C" fn ds_is(
     template: *const Template,
     location: u32,
 ) -> u32 {
-    if is_empty(instance) {
-        fail(w, p, Fault::EmptyContainer, location);
-        return 2;
+    // SAFETY: as for `ds_conforms`; `template` is one of the program's.
+    unsafe {
+        let Some(found) = template_in(w, p, instance, location) else { return 2 };
+        is_of(found, &*template) as u32
     }
-    is_of(&*template_of(instance), &*template) as u32
+}
+
+/// What the component in a container is; `None`: the container is empty, and `p` has failed.
+///
+/// # Safety
+/// As for [`ds_conforms`].
+unsafe fn template_in(
+    w: *mut Worker,
+    p: *mut Process,
+    instance: *mut Instance,
+    location: u32,
+) -> Option<&'static Template> {
+    // SAFETY: as for `ds_conforms`.
+    unsafe {
+        if is_empty(instance) {
+            fail(w, p, Fault::EmptyContainer, location);
+            return None;
+        }
+        Some(&*template_of(instance))
+    }
 }
 
 /// Whether components of one template are of another, wherever they live: a proxy has a template of its own, declared

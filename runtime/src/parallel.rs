@@ -1,32 +1,32 @@
-//! Parallelism for those who gain by it (paper 004, section 3.2).
+//! Lends processes that compute to other workers (*structured concurrent programs*, section 3.2).
 //!
 //! Everything that communicates stays at home, on one worker, where nothing is atomic. A process that computes may go
-//! *away*: the home puts it into the exchange, another worker takes it and runs it until it comes to something that it
-//! shares with others; then it is posted home. A process computes if it was preempted twice and has not waited in
-//! between; or if it is preempted when the home has hardly switched since the last tick, whatever this process did
-//! before. Whoever comes home at once isn't sent again so soon. Bodies whose processes gained are sent before they
-//! begin.
+//! *away*: the home puts it into the exchange, and another worker takes it and runs it until it comes to something that
+//! it shares with other processes; then it is posted home. A process computes if it was preempted twice and has not
+//! waited in between; or if it is preempted when the home has hardly switched since the last tick, whatever this
+//! process did before. A process that comes home at once isn't sent again so soon. A new process is sent at once if
+//! earlier ones of its body gained by going.
 //!
 //! The exchange is one queue, first in, first out, of which the home takes its share. At the end of a time slice
 //! each worker puts its process behind the others and takes the first, so all that compute have turns alike.
 //!
 //! # Why this is sound
-//! A process belongs to whoever took it out of the exchange's queue, or its inbox; the one is under a lock, the other
-//! is handed over by an atomic exchange. What it touches away is its own: generated code goes home before anything
-//! else. The home says [`Memory::depart`] before it lets a process go, and [`Memory::come_back`] when it has it again,
-//! so counts that both may touch are atomic meanwhile.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! A process belongs to the worker that took it out of the exchange's queue, or its inbox; the one is under a lock, the
+//! other is handed over by an atomic exchange. What it touches away is its own: generated code goes home before
+//! anything else. The home says [`Memory::depart`] before it lets a process go, and [`Memory::come_back`] when it has
+//! it again, so counts that both may touch are atomic meanwhile.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
+use core::mem::take;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use drystone_component::Program;
 
 use crate::heap::{Heap, Memory};
-use crate::home::exchange::Post;
+use crate::home::exchange::{Parallel, Post};
 use crate::home::{Shared, WorkerData, home, own, shared};
 use crate::instance::body_of;
 use crate::layout::*;
@@ -43,34 +43,40 @@ pub const MOST_WORKERS: usize = 64;
 
 /// A process computes if at most so many others ran in its slice.
 const FEW_SWITCHES: u64 = 4;
-/// Who comes home sooner than that has not gained.
+/// A process that comes home sooner than that has not gained.
 const GAIN_NANOSECONDS: u64 = 50_000;
 /// Nanoseconds between two ticks.
 const TICK_NANOSECONDS: u64 = 1_000_000;
 /// The same while another worker has nothing to do and the home's processes compute.
 const SHORT_TICK_NANOSECONDS: u64 = 200_000;
-/// Who never gains is still tried once in 2 to the power of this ticks.
+/// A process that never gains is still tried once in 2 to the power of this ticks.
 const MOST_PENALTY: u32 = 10;
 
 /// Starts the other workers' threads.
+///
+/// # Safety
+/// `w` is the home worker, and starts to run `program` in `memory`.
 pub unsafe fn start_workers(w: *mut Worker, program: &'static Program, memory: &Arc<Memory>) {
-    let shared = (*own(w)).shared.clone();
+    // SAFETY: the home's data belong to its worker.
+    let (own, parallel) = unsafe { (&*own(w), &mut (*home(w)).parallel) };
+    let shared = own.shared.clone();
     for worker in 1..shared.workers.len() {
         let own = Box::new(WorkerData {
             ground: Ground::new(Heap::new(memory.clone())),
             home: null_mut(),
             shared: shared.clone(),
             output: Vec::new(),
-            random: (*own(w)).random ^ worker as u64,
+            random: own.random ^ worker as u64,
             writes: false,
             computes: false,
         });
         let start = Box::into_raw(Box::new(Start { worker, program, own }));
         if !shared.threads.start_worker(worker, work, start.expose_provenance()) {
-            drop(Box::from_raw(start));
+            // SAFETY: no thread has taken it.
+            drop(unsafe { Box::from_raw(start) });
             return;
         }
-        (*home(w)).parallel.workers += 1;
+        parallel.workers += 1;
     }
 }
 
@@ -82,29 +88,40 @@ struct Start {
 }
 
 /// A worker's thread.
+///
+/// # Safety
+/// `argument` is the address of a `Start` that nobody else takes.
 unsafe fn work(argument: usize) {
-    let Start { worker, program, own } =
-        *Box::from_raw(core::ptr::with_exposed_provenance_mut::<Start>(argument));
+    let start = core::ptr::with_exposed_provenance_mut::<Start>(argument);
+    // SAFETY: `argument` is the address of a `Start` that nobody else takes.
+    let Start { worker, program, own } = *unsafe { Box::from_raw(start) };
     let shared = own.shared.clone();
     let w = shared.workers[worker].get();
-    (*w).own = Box::into_raw(own).cast();
-    while !shared.is_over() {
-        let p = shared.exchange.take();
-        if p.is_null() {
-            rest(w, &shared, worker);
-        } else {
-            travel(w, &shared, program, p);
+    // SAFETY: this is the worker's thread from now on; what it takes out of the exchange is its own until it posts it.
+    unsafe {
+        (*w).own = Box::into_raw(own).cast();
+        while !shared.is_over() {
+            let p = shared.exchange.take();
+            if p.is_null() {
+                rest(w, &shared, worker);
+            } else {
+                travel(w, &shared, program, p);
+            }
         }
+        drop(Box::from_raw(self::own(w)));
     }
-    drop(Box::from_raw(self::own(w)));
 }
 
 /// Parks until there is something to do.
+///
+/// # Safety
+/// `w` is the worker of this number, on its thread.
 unsafe fn rest(w: *mut Worker, shared: &Shared, worker: usize) {
     let exchange = &shared.exchange;
     exchange.parked[worker - 1].store(true, SeqCst);
     // Whoever wants that from now on also rouses this one.
-    (*heap_of(w)).rest();
+    // SAFETY: a worker's heap belongs to its thread.
+    unsafe { (*heap_of(w)).rest() };
     exchange.idle.fetch_add(1, SeqCst);
     if !exchange.has_some() && !shared.is_over() {
         shared.threads.park(worker);
@@ -113,64 +130,73 @@ unsafe fn rest(w: *mut Worker, shared: &Shared, worker: usize) {
     exchange.parked[worker - 1].store(false, SeqCst);
 }
 
-/// Workers that rest give up the free blocks that they have kept.
-pub unsafe fn rouse(w: *mut Worker) {
-    for (index, parked) in shared(w).exchange.parked.iter().enumerate() {
+/// Has workers that rest give up the free blocks that they have kept.
+pub fn rouse(shared: &Shared) {
+    for (index, parked) in shared.exchange.parked.iter().enumerate() {
         if parked.swap(false, SeqCst) {
-            shared(w).threads.unpark(index + 1);
+            shared.threads.unpark(index + 1);
         }
     }
 }
 
 /// Runs a process until it has to go home.
+///
+/// # Safety
+/// `w` is a worker of `program` but the home, on its thread, and has taken `p` out of the exchange.
 unsafe fn travel(w: *mut Worker, shared: &Shared, program: &Program, p: *mut Process) {
-    (*w).attention.store(0, SeqCst);
-    if shared.exchange.recall.load(SeqCst) {
-        (*w).attention.store(OTHER, SeqCst);
-    }
-    let start = shared.threads.clock();
-    enter(w, program, p);
-    let nanoseconds = shared.threads.clock() - start;
-    let own = own(w);
-    let computes = core::mem::take(&mut (*own).computes);
-    let is_calm = (*own).ground.failures.is_empty() && (*own).ground.halted.is_none();
-    if computes && is_calm && !shared.exchange.recall.load(SeqCst) {
-        // What it has written is on its way before anybody goes on with it.
-        if !(*own).output.is_empty() {
-            output::post(w);
+    // SAFETY: `p` is the worker's own until it is put or posted.
+    unsafe {
+        (*w).attention.store(0, SeqCst);
+        if shared.exchange.recall.load(SeqCst) {
+            (*w).attention.store(OTHER, SeqCst);
         }
-        (*p).score = (*p).score & !PENALTY_BITS | GAINED;
-        return shared.exchange.put(p);
+        let start = shared.threads.clock();
+        enter(w, program, p);
+        let nanoseconds = shared.threads.clock() - start;
+        let own = own(w);
+        let computes = take(&mut (*own).computes);
+        let is_calm = (*own).ground.failures.is_empty() && (*own).ground.halted.is_none();
+        if computes && is_calm && !shared.exchange.recall.load(SeqCst) {
+            // What it has written is on its way before anybody goes on with it.
+            if !(*own).output.is_empty() {
+                output::post(w);
+            }
+            (*p).score = (*p).score & !PENALTY_BITS | GAINED;
+            return shared.exchange.put(p);
+        }
+        shared.exchange.post(Box::new(Post {
+            next: null_mut(),
+            process: Some(p),
+            computes,
+            failures: take(&mut (*own).ground.failures),
+            halted: (*own).ground.halted.take(),
+            nanoseconds,
+            output: take(&mut (*own).output),
+        }));
     }
-    shared.exchange.post(Box::new(Post {
-        next: null_mut(),
-        process: Some(p),
-        computes,
-        failures: core::mem::take(&mut (*own).ground.failures),
-        halted: (*own).ground.halted.take(),
-        nanoseconds,
-        output: core::mem::take(&mut (*own).output),
-    }));
     shared.call_home();
 }
 
-/// The process that is away goes home when this worker's scheduler gets control.
-///
-/// # Safety
-/// `p` runs on `w`, and returns to its scheduler at once.
+/// The process that is away goes home when this worker's scheduler gets control: it returns to it at once.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_go_home(_w: *mut Worker, _p: *mut Process) {}
+pub extern "C" fn ds_go_home(_w: *mut Worker, _p: *mut Process) {}
 
 /// Attention is wanted of the process that is away.
-pub unsafe fn preempt_away(w: *mut Worker, _p: *mut Process) -> Status {
-    (*w).attention.store(0, SeqCst);
-    if core::mem::take(&mut (*own(w)).writes) {
-        return Status::Leave;
-    }
-    let exchange = &shared(w).exchange;
-    if exchange.recall.load(SeqCst) || exchange.has_some() {
-        (*own(w)).computes = true;
-        return Status::Leave;
+///
+/// # Safety
+/// `w` is a worker but the home, on its thread.
+pub unsafe fn preempt_away(w: *mut Worker) -> Status {
+    // SAFETY: a worker's data belong to its thread.
+    unsafe {
+        (*w).attention.store(0, SeqCst);
+        if take(&mut (*own(w)).writes) {
+            return Status::Leave;
+        }
+        let exchange = &shared(w).exchange;
+        if exchange.recall.load(SeqCst) || exchange.has_some() {
+            (*own(w)).computes = true;
+            return Status::Leave;
+        }
     }
     Status::Done
 }
@@ -186,116 +212,158 @@ pub fn tick(shared: &Shared) -> u64 {
 }
 
 /// A tick has come to the home's scheduler.
+///
+/// # Safety
+/// `w` is the home worker.
 pub unsafe fn ticked(w: *mut Worker) {
-    let parallel = &mut (*home(w)).parallel;
+    // SAFETY: the home's data belong to its worker.
+    let (parallel, exchange, switches) =
+        unsafe { (&mut (*home(w)).parallel, &shared(w).exchange, (*w).switches) };
     if parallel.workers != 0 {
-        let exchange = &shared(w).exchange;
-        exchange.communicates.store((*w).switches - parallel.switches > 16 * FEW_SWITCHES, Relaxed);
-        parallel.switches = (*w).switches;
+        exchange.communicates.store(switches - parallel.switches > 16 * FEW_SWITCHES, Relaxed);
+        parallel.switches = switches;
         parallel.ticks += 1;
     }
 }
 
-/// A process at home was preempted: it goes to those that compute if it is one of them, else to those that are ready.
+/// A process at home was preempted: if it computes, it goes to those that do, else to those that are ready.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and leaves next.
 pub unsafe fn preempt_home(w: *mut Worker, p: *mut Process) {
-    let parallel = &mut (*home(w)).parallel;
-    let may_go = parallel.workers != 0 && !parallel.recalling && (*p).lock & LOCK_TESTS == 0;
-    if !may_go || !computes(w, p) || !is_tried(parallel.ticks, p) {
-        ready(w, p);
-    } else {
-        if (*p).lock == LOCK_NONE {
-            parallel.learn(body_of(p), 1);
+    // SAFETY: `p` has run, so it stands in no queue; the home's data belong to its worker.
+    unsafe {
+        let parallel = &mut (*home(w)).parallel;
+        let may_go = parallel.workers != 0 && !parallel.recalling && (*p).lock & LOCK_TESTS == 0;
+        if may_go && computes(&*w, parallel, &*p) && is_tried(parallel.ticks, &*p) {
+            if (*p).lock == LOCK_NONE {
+                parallel.learn(body_of(p), 1);
+            }
+            parallel.keep(p);
+        } else {
+            ready(w, p);
         }
-        parallel.keep(p);
+        (*p).status = PREEMPTED;
     }
-    (*p).status = PREEMPTED;
 }
 
 /// Whether a process that is preempted has not waited since it was before, or had the slice nearly for itself.
-unsafe fn computes(w: *mut Worker, p: *mut Process) -> bool {
-    (*p).status == PREEMPTED || (*w).switches - (*home(w)).parallel.switches <= FEW_SWITCHES
+fn computes(home: &Worker, parallel: &Parallel, p: &Process) -> bool {
+    p.status == PREEMPTED || home.switches - parallel.switches <= FEW_SWITCHES
 }
 
-unsafe fn is_tried(ticks: u64, p: *mut Process) -> bool {
+fn is_tried(ticks: u64, p: &Process) -> bool {
     ticks & ((1 << penalty(p)) - 1) == 0
 }
 
-unsafe fn penalty(p: *mut Process) -> u32 {
-    ((*p).score & PENALTY_BITS) >> PENALTY_SHIFT
+fn penalty(p: &Process) -> u32 {
+    (p.score & PENALTY_BITS) >> PENALTY_SHIFT
 }
 
 /// The process that the home runs next, null if there is none. Gives others to other workers.
+///
+/// # Safety
+/// `w` is the home worker, whose scheduler has control.
 pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
-    if (*home(w)).parallel.workers == 0 {
-        return take_ready(w);
-    }
-    offer(w);
-    // In every second slice one that computes goes first.
-    if ticked && (*home(w)).parallel.ticks & 1 != 0 {
-        let p = take_back(w);
+    // SAFETY: `w` is the home worker, whose scheduler has control.
+    unsafe {
+        if (*home(w)).parallel.workers == 0 {
+            return take_ready(w);
+        }
+        offer(w);
+        // In every second slice one that computes goes first.
+        if ticked && (*home(w)).parallel.ticks & 1 != 0 {
+            let p = take_back(w);
+            if !p.is_null() {
+                return p;
+            }
+        }
+        let p = take_ready(w);
         if !p.is_null() {
             return p;
         }
+        let p = (*home(w)).parallel.candidates.pop();
+        if !p.is_null() {
+            return p;
+        }
+        take_back(w)
     }
-    let p = take_ready(w);
-    if !p.is_null() {
-        return p;
-    }
-    let p = (*home(w)).parallel.candidates.pop();
-    if !p.is_null() {
-        return p;
-    }
-    take_back(w)
 }
 
+/// The first that is ready, or null.
+///
+/// # Safety
+/// `w` is the home worker.
 unsafe fn take_ready(w: *mut Worker) -> *mut Process {
-    let p = (*w).ready_head;
-    if !p.is_null() {
-        (*w).ready_head = (*p).next;
+    // SAFETY: who is ready is live.
+    unsafe {
+        let p = (*w).ready_head;
+        if !p.is_null() {
+            (*w).ready_head = (*p).next;
+        }
+        p
     }
-    p
 }
 
 /// The first of those in the exchange, or null.
+///
+/// # Safety
+/// `w` is the home worker.
 unsafe fn take_back(w: *mut Worker) -> *mut Process {
-    let p = shared(w).exchange.take();
-    if !p.is_null() {
-        came_back(w);
-        (*p).status = PREEMPTED;
-        // What it has written away comes before what it writes here.
-        come_home(w);
+    // SAFETY: what the home takes out of the exchange is its own.
+    unsafe {
+        let p = shared(w).exchange.take();
+        if !p.is_null() {
+            came_back(w);
+            (*p).status = PREEMPTED;
+            // What it has written away comes before what it writes here.
+            come_home(w);
+        }
+        p
     }
-    p
 }
 
+/// Counts one less that is away.
+///
+/// # Safety
+/// `w` is the home worker.
 unsafe fn came_back(w: *mut Worker) {
-    (*home(w)).parallel.away -= 1;
-    (*heap_of(w)).memory().come_back();
+    // SAFETY: `w` is the home worker.
+    unsafe {
+        (*home(w)).parallel.away -= 1;
+        (*heap_of(w)).memory().come_back();
+    }
 }
 
 /// Puts processes that compute into the exchange.
+///
+/// # Safety
+/// `w` is the home worker.
 unsafe fn offer(w: *mut Worker) {
-    let parallel = &mut (*home(w)).parallel;
-    let exchange = &shared(w).exchange;
-    let first = parallel.candidates.head();
-    if first.is_null() || parallel.recalling {
-        return;
-    }
-    // One that is alone gains nothing by going.
-    if (*first).next.is_null() && (*w).ready_head.is_null() && !exchange.has_some() {
-        return;
-    }
-    loop {
-        let p = parallel.candidates.pop();
-        if p.is_null() {
+    // SAFETY: candidates are live, and the home's own until they are put.
+    unsafe {
+        let parallel = &mut (*home(w)).parallel;
+        let shared = shared(w);
+        let first = parallel.candidates.head();
+        if first.is_null() || parallel.recalling {
             return;
         }
-        (*p).status = AWAY;
-        parallel.away += 1;
-        parallel.departures += 1;
-        (*heap_of(w)).memory().depart();
-        exchange.put(p);
-        wake_one(shared(w));
+        // One that is alone gains nothing by going.
+        if (*first).next.is_null() && (*w).ready_head.is_null() && !shared.exchange.has_some() {
+            return;
+        }
+        loop {
+            let p = parallel.candidates.pop();
+            if p.is_null() {
+                return;
+            }
+            (*p).status = AWAY;
+            parallel.away += 1;
+            parallel.departures += 1;
+            (*heap_of(w)).memory().depart();
+            shared.exchange.put(p);
+            wake_one(shared);
+        }
     }
 }
 
@@ -310,88 +378,119 @@ fn wake_one(shared: &Shared) {
     }
 }
 
-/// Receives those who have come home.
+/// Receives what was posted home.
+///
+/// # Safety
+/// `w` is the home worker.
 pub unsafe fn come_home(w: *mut Worker) {
-    let shared = shared(w);
-    if shared.exchange.inbox.load(Relaxed).is_null() {
+    // SAFETY: `w` is the home worker.
+    let inbox = unsafe { &shared(w).exchange.inbox };
+    if inbox.load(Relaxed).is_null() {
         return;
     }
-    let mut post = shared.exchange.inbox.swap(null_mut(), SeqCst);
+    let mut post = inbox.swap(null_mut(), SeqCst);
     let mut posts = Vec::new();
     while !post.is_null() {
-        let received = Box::from_raw(post);
+        // SAFETY: posts are boxes, and whoever takes them out of the inbox has them.
+        let received = unsafe { Box::from_raw(post) };
         post = received.next;
         posts.push(received);
     }
     for post in posts.into_iter().rev() {
         let Post { process, computes, failures, halted, nanoseconds, output, .. } = *post;
-        if !output.is_empty() {
-            output::receive(w, output);
-        }
-        let Some(p) = process else { continue };
-        came_back(w);
-        (*p).status = READY;
-        if halted.is_some() || !failures.is_empty() {
-            (*p).status = FAILED;
-            (*ground(w)).halted = (*ground(w)).halted.or(halted);
-            (*ground(w)).failures.extend(failures);
-        } else {
-            welcome(w, p, computes, nanoseconds);
+        // SAFETY: what was posted belongs to the home again.
+        unsafe {
+            if !output.is_empty() {
+                output::receive(w, output);
+            }
+            let Some(p) = process else { continue };
+            came_back(w);
+            (*p).status = READY;
+            if halted.is_some() || !failures.is_empty() {
+                (*p).status = FAILED;
+                (*ground(w)).halted = (*ground(w)).halted.or(halted);
+                (*ground(w)).failures.extend(failures);
+            } else {
+                welcome(w, p, computes, nanoseconds);
+            }
         }
     }
 }
 
+/// Learns from how long a process was away, and lets it go on.
+///
+/// # Safety
+/// `w` is the home worker; `p` is live, and has just come home.
 unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: u64) {
-    let gained = computes || nanoseconds >= GAIN_NANOSECONDS || (*p).score & GAINED != 0;
-    let penalty = if gained { 0 } else { (penalty(p) + 1).min(MOST_PENALTY) };
-    (*p).score = (*p).score & !(PENALTY_BITS | GAINED) | penalty << PENALTY_SHIFT;
-    (*home(w)).parallel.learn(body_of(p), if gained { 1 } else { -2 });
-    if computes && !(*home(w)).parallel.recalling {
-        (*home(w)).parallel.keep(p);
-    } else {
-        ready(w, p);
+    // SAFETY: it stands in no queue.
+    unsafe {
+        let parallel = &mut (*home(w)).parallel;
+        let gained = computes || nanoseconds >= GAIN_NANOSECONDS || (*p).score & GAINED != 0;
+        let penalty = if gained { 0 } else { (penalty(&*p) + 1).min(MOST_PENALTY) };
+        (*p).score = (*p).score & !(PENALTY_BITS | GAINED) | penalty << PENALTY_SHIFT;
+        parallel.learn(body_of(p), if gained { 1 } else { -2 });
+        if computes && !parallel.recalling {
+            parallel.keep(p);
+        } else {
+            ready(w, p);
+        }
     }
 }
 
 /// Asks all processes that are away to come home; they do so within their next loop or call.
+///
+/// # Safety
+/// `w` is the home worker, whose scheduler has control.
 pub unsafe fn recall(w: *mut Worker) {
-    if (*home(w)).parallel.recalling {
-        return;
-    }
-    let shared = shared(w);
-    (*home(w)).parallel.recalling = true;
-    shared.exchange.recall.store(true, SeqCst);
-    loop {
-        let p = take_back(w);
-        if p.is_null() {
-            break;
+    // SAFETY: the home's data belong to its worker; what it takes back stands in no queue.
+    unsafe {
+        if (*home(w)).parallel.recalling {
+            return;
         }
-        ready(w, p);
+        let shared = shared(w);
+        (*home(w)).parallel.recalling = true;
+        shared.exchange.recall.store(true, SeqCst);
+        loop {
+            let p = take_back(w);
+            if p.is_null() {
+                break;
+            }
+            ready(w, p);
+        }
+        (1..shared.workers.len()).for_each(|worker| shared.demand_attention(worker, OTHER));
     }
-    (1..shared.workers.len()).for_each(|worker| shared.demand_attention(worker, OTHER));
 }
 
 /// All have come home: they may go again.
+///
+/// # Safety
+/// `w` is the home worker.
 pub unsafe fn release(w: *mut Worker) {
-    if !(*home(w)).parallel.recalling {
-        return;
+    // SAFETY: `w` is the home worker.
+    let (parallel, exchange) = unsafe { (&mut (*home(w)).parallel, &shared(w).exchange) };
+    if take(&mut parallel.recalling) {
+        exchange.recall.store(false, SeqCst);
     }
-    (*home(w)).parallel.recalling = false;
-    shared(w).exchange.recall.store(false, SeqCst);
 }
 
 /// Gets all processes home, at the program's end.
+///
+/// # Safety
+/// As for [`recall`].
 pub unsafe fn recall_all(w: *mut Worker) {
-    if (*home(w)).parallel.away == 0 {
-        return;
-    }
-    recall(w);
-    let platform = (*home(w)).platform;
-    while (*home(w)).parallel.away != 0 {
-        come_home(w);
-        if (*home(w)).parallel.away != 0 {
-            // Nobody notifies for sure while the home isn't idle: a short wait.
-            (*platform).wait(Some(SHORT_TICK_NANOSECONDS), &mut |_| {});
+    // SAFETY: as for `recall`; the platform outlives the program.
+    unsafe {
+        if (*home(w)).parallel.away == 0 {
+            return;
+        }
+        recall(w);
+        let platform = (*home(w)).platform;
+        while (*home(w)).parallel.away != 0 {
+            come_home(w);
+            if (*home(w)).parallel.away != 0 {
+                // Nobody notifies for sure while the home isn't idle: a short wait.
+                (*platform).wait(Some(SHORT_TICK_NANOSECONDS), &mut |_| {});
+            }
         }
     }
 }

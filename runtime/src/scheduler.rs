@@ -1,11 +1,14 @@
-//! The scheduler: runs ready processes until the program has ended, and sees to everything that wants attention.
+//! The scheduler: runs ready processes until the program has ended, and handles everything that wants attention.
 //!
-//! Generated code goes from one ready process to the next by itself, and comes back here when none is left or when
+//! Generated code goes from one ready process to the next by itself. It comes back here when none is left or when
 //! [`Worker::attention`] is set: at the end of a time slice, after a run-time error, when a process comes home.
 //!
 //! # Why this is sound
-//! See the home module, whose data [`run`] owns.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! [`run`] owns the home's data, and gives them back when no other thread and no process runs any more. A program's
+//! description is as the compiler or a test has made it.
+//!
+//! # Safety of this module
+//! *In control*: `w` is the home worker, whose scheduler has control.
 
 mod attending;
 mod halt;
@@ -18,6 +21,7 @@ use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
+use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32};
@@ -38,7 +42,7 @@ use crate::home::{Home, Shared, WorkerData, home};
 use crate::instance::slots::{ds_find_required, find_offered};
 use crate::instance::{delete_detached, template_of};
 use crate::layout::*;
-use crate::life::{self, deletion};
+use crate::life::{self, occasions};
 use crate::near::guest;
 use crate::output;
 use crate::parallel;
@@ -52,7 +56,7 @@ pub struct Options<'a> {
     pub cores: usize,
     /// Bytes of memory at most.
     pub memory_limit: usize,
-    /// Where `RANDOM` begins.
+    /// The seed of `RANDOM`.
     pub seed: u64,
     /// Native components, found by the names of the interfaces that they offer.
     pub system: &'a mut dyn FnMut(*mut Worker, &str) -> Option<*mut Instance>,
@@ -99,7 +103,7 @@ pub fn run(program: &'static Program, platform: &mut dyn Platform, options: Opti
     run_with(program, platform, options, None)
 }
 
-/// Runs a component of a program for another program, as that one wishes.
+/// Runs a component of a program for another program, as `guest` says.
 pub fn run_guest(
     program: &'static Program,
     guest: Guest,
@@ -118,58 +122,60 @@ fn run_with(
     let threads = platform.threads();
     let cores = options.cores.clamp(1, parallel::MOST_WORKERS);
     let memory = Memory::new(options.memory_limit, Some(threads));
-    // SAFETY: the program's description is as the compiler or the test says; see the head of this file.
+    let shared = Arc::new(Shared {
+        threads,
+        workers: (0..cores).map(|i| new_worker((i != 0) as u32)).collect(),
+        // SAFETY: a program's templates are there as long as it is.
+        is_virtual: unsafe { (*entry_of(program, &guest)).virtual_time },
+        virtual_time: AtomicI64::new(0),
+        exchange: Exchange::new(cores - 1),
+        start: threads.clock(),
+        idle: AtomicBool::new(false),
+        ticker_sleeps: AtomicBool::new(false),
+        stop: AtomicBool::new(false),
+    });
+    let asked = shared.clone();
+    platform.attend(Box::new(move || asked.demand_attention(0, LOOK)));
+    // SAFETY: the platform outlives all that is done here.
+    let platform = unsafe { transmute::<*mut (dyn Platform + '_), *mut (dyn Platform + 'static)>(platform) };
+    let home = Box::into_raw(Box::new(Home {
+        program,
+        platform,
+        entry: null_mut(),
+        guest,
+        system: Vec::new(),
+        names: Names::new(),
+        outgoing: Outgoing::new(),
+        timers: Timers::new(),
+        paused: VecDeque::new(),
+        within: 0,
+        kept_words: Vec::new(),
+        detached: 0,
+        runs: Rc::new(Cell::new(true)),
+        leaving: BTreeMap::new(),
+        forced: 0,
+        templates: BTreeMap::new(),
+        parallel: Parallel::new(),
+        surplus: Surplus::new(),
+        created: 0,
+        live: 0,
+        ticks: 0,
+    }));
+    let mut ground = Ground::new(Heap::new(memory.clone()));
+    ground.let_others_run = Some(within::let_others_run);
+    let own = Box::into_raw(Box::new(WorkerData {
+        ground,
+        home,
+        shared: shared.clone(),
+        output: Vec::new(),
+        random: options.seed,
+        writes: false,
+        computes: false,
+    }));
+    let w = shared.workers[0].get();
+    // SAFETY: from here on `w` is the home worker, on this thread, until its data are given back. By then `serve` has
+    // ended, and other workers have no process.
     unsafe {
-        let shared = Arc::new(Shared {
-            threads,
-            workers: (0..cores).map(|i| new_worker((i != 0) as u32)).collect(),
-            is_virtual: (*entry_of(program, &guest)).virtual_time,
-            virtual_time: AtomicI64::new(0),
-            exchange: Exchange::new(cores - 1),
-            start: threads.clock(),
-            idle: AtomicBool::new(false),
-            ticker_sleeps: AtomicBool::new(false),
-            stop: AtomicBool::new(false),
-        });
-        let w = shared.workers[0].get();
-        // The platform outlives all that is done here.
-        let platform =
-            core::mem::transmute::<*mut (dyn Platform + '_), *mut (dyn Platform + 'static)>(platform);
-        let home = Box::into_raw(Box::new(Home {
-            program,
-            platform,
-            entry: null_mut(),
-            guest,
-            system: Vec::new(),
-            names: Names::new(),
-            outgoing: Outgoing::new(),
-            timers: Timers::new(),
-            paused: VecDeque::new(),
-            within: 0,
-            kept_words: Vec::new(),
-            detached: 0,
-            runs: Rc::new(Cell::new(true)),
-            leaving: BTreeMap::new(),
-            forced: 0,
-            templates: BTreeMap::new(),
-            parallel: Parallel::new(),
-            surplus: Surplus::new(),
-            created: 0,
-            live: 0,
-            ticks: 0,
-        }));
-        let asked = shared.clone();
-        (*platform).attend(Box::new(move || asked.demand_attention(0, LOOK)));
-        let own = Box::into_raw(Box::new(WorkerData {
-            ground: Ground::new(Heap::new(memory.clone())),
-            home,
-            shared: shared.clone(),
-            output: Vec::new(),
-            random: options.seed,
-            writes: false,
-            computes: false,
-        }));
-        (*own).ground.let_others_run = Some(within::let_others_run);
         (*w).own = own.cast();
         let status = if start(w, options.system) {
             let ticking = shared.clone();
@@ -203,108 +209,131 @@ fn run_with(
     }
 }
 
+/// What runs first: the program's entry, or the guest.
 fn entry_of(program: &Program, guest: &Option<Guest>) -> *const Template {
     guest.as_ref().map_or(program.entry, |guest| guest.template)
 }
 
 /// Makes the entry and connects it to the system, or its host; `false` after a message.
+///
+/// # Safety
+/// *In control*, of a program that has not started yet.
 unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Option<*mut Instance>) -> bool {
-    let template = entry_of((*home(w)).program, &(*home(w)).guest);
-    let entry = life::make(w, &*template);
-    if entry.is_null() {
-        return fault::report_no_memory(w);
-    }
-    (*home(w)).entry = entry;
-    if let Some(guest) = &mut (*home(w)).guest {
-        let made = guest::receive(w, guest, entry).is_some() && life::start(w, entry);
-        return made || fault::report_no_memory(w);
-    }
-    for (_, required) in (*template).declared() {
-        let name = (*required.interface).name.get();
-        let known = (*home(w)).system.iter().copied().find(|&s| offers(s, name));
-        let Some(server) = known.or_else(|| system(w, name)) else {
-            return fault::report_start(w, &format!("the system does not offer {name}"));
-        };
-        if known.is_none() {
-            (*home(w)).system.push(server);
+    // SAFETY: *in control*; templates and interfaces are there as long as the program, and nothing fails that would
+    // need a process.
+    unsafe {
+        let template = entry_of((*home(w)).program, &(*home(w)).guest);
+        let entry = life::make(w, &*template);
+        if entry.is_null() {
+            return fault::report_no_memory(w);
         }
-        let offered = find_offered(server, required.interface);
-        if offered.is_null() {
-            return fault::report_start(
-                w,
-                &format!("{name}: the program declares it otherwise than the system"),
-            );
+        (*home(w)).entry = entry;
+        if let Some(guest) = &mut (*home(w)).guest {
+            let made = guest::receive(w, guest, entry).is_some() && life::start(w, entry);
+            return made || fault::report_no_memory(w);
         }
-        let slot = ds_find_required(w, null_mut(), entry, required.interface, 1, 0);
-        ds_connect(w, null_mut(), slot, offered.expose_provenance(), 0);
+        for (_, required) in (*template).declared() {
+            let name = (*required.interface).name.get();
+            let known = (*home(w)).system.iter().copied().find(|&s| offers(s, name));
+            let Some(server) = known.or_else(|| system(w, name)) else {
+                return fault::report_start(w, &format!("the system does not offer {name}"));
+            };
+            if known.is_none() {
+                (*home(w)).system.push(server);
+            }
+            let offered = find_offered(server, required.interface);
+            if offered.is_null() {
+                return fault::report_start(
+                    w,
+                    &format!("{name}: the program declares it otherwise than the system"),
+                );
+            }
+            let slot = ds_find_required(w, null_mut(), entry, required.interface, 1, 0);
+            ds_connect(w, null_mut(), slot, offered.expose_provenance(), 0);
+        }
+        if !life::start(w, entry) {
+            return fault::report_no_memory(w);
+        }
+        occasions::delete_entry(w, entry);
     }
-    if !life::start(w, entry) {
-        return fault::report_no_memory(w);
-    }
-    deletion::delete_entry(w, entry);
     true
 }
 
+/// Whether a component offers an interface of this name.
+///
+/// # Safety
+/// `instance` is live; on the home worker's thread.
 unsafe fn offers(instance: *mut Instance, name: &str) -> bool {
-    (*template_of(instance)).offered.get().iter().any(|o| (*o.interface).name.get() == name)
+    // SAFETY: `instance` is live; on the home worker's thread.
+    unsafe { (*template_of(instance)).offered.get().iter().any(|o| (*o.interface).name.get() == name) }
 }
 
 /// Runs processes until the program has ended; its status.
+///
+/// # Safety
+/// *In control.*
 unsafe fn serve(w: *mut Worker) -> i64 {
     loop {
-        let mut attention = (*w).attention.swap(0, Acquire);
-        if let Some(status) = (*ground(w)).halted {
-            halt::settle(w);
-            return status;
-        }
-        parallel::come_home(w);
-        if !(*ground(w)).failures.is_empty() && !fault::handle(w) {
-            return 1;
-        }
-        if !(*ground(w)).dropped.is_empty() {
-            deletion::delete_dropped(w);
-        }
-        if is_over(w) {
-            if (*home(w)).system.is_empty() {
-                return 0;
+        // SAFETY: *in control*; who is next is live and stands in no queue any more.
+        unsafe {
+            let mut attention = (*w).attention.swap(0, Acquire);
+            if let Some(status) = (*ground(w)).halted {
+                halt::settle(w);
+                return status;
             }
-            // Its services still receive what the program sent last.
-            for system in core::mem::take(&mut (*home(w)).system) {
-                delete_detached(w, system);
+            parallel::come_home(w);
+            if !(*ground(w)).failures.is_empty() && !fault::handle(w) {
+                return 1;
             }
-            continue;
-        }
-        if !(*home(w)).paused.is_empty() {
-            deletion::go_on_paused(w);
-            // That was its time slice; now others have theirs.
-            attention |= (*w).attention.fetch_and(!TICK, Acquire);
-        }
-        if output::has_more(w) {
-            output::send(w);
-            attention |= (*w).attention.fetch_and(!TICK, Acquire);
-        }
-        attend(w, attention);
-        wake_due(w);
-        let p = parallel::next(w, attention & TICK != 0);
-        if !p.is_null() {
-            let program = (*home(w)).program;
-            enter(w, program, p);
-        } else if (*w).attention.load(Relaxed) == 0
-            && (*home(w)).paused.is_empty()
-            // A deletion that had paused may have been the last.
-            && !is_over(w)
-            && !guest::look(w)
-            && !wait(w)
-        {
-            return fault::report_deadlock(w);
+            if !(*ground(w)).dropped.is_empty() {
+                occasions::delete_dropped(w);
+            }
+            if is_over(w) {
+                if (*home(w)).system.is_empty() {
+                    return 0;
+                }
+                // Its services still receive what the program sent last.
+                for system in core::mem::take(&mut (*home(w)).system) {
+                    delete_detached(w, system);
+                }
+                continue;
+            }
+            if !(*home(w)).paused.is_empty() {
+                occasions::go_on_paused(w);
+                // That was its time slice; now others have theirs.
+                attention |= (*w).attention.fetch_and(!TICK, Acquire);
+            }
+            if output::has_more(w) {
+                output::send(w);
+                attention |= (*w).attention.fetch_and(!TICK, Acquire);
+            }
+            attend(w, attention);
+            wake_due(w);
+            let p = parallel::next(w, attention & TICK != 0);
+            if !p.is_null() {
+                let program = (*home(w)).program;
+                enter(w, program, p);
+            } else if (*w).attention.load(Relaxed) == 0
+                && (*home(w)).paused.is_empty()
+                // A deletion that had paused may have been the last.
+                && !is_over(w)
+                && !guest::look(w)
+                && !wait(w)
+            {
+                return fault::report_deadlock(w);
+            }
         }
     }
 }
 
 /// Whether the program's components are deleted, and nothing of its bindings is left.
+///
+/// # Safety
+/// *In control.*
 unsafe fn is_over(w: *mut Worker) -> bool {
-    let home = &*home(w);
-    home.entry.is_null() && home.detached == 0 && (*ground(w)).kept.is_empty()
+    // SAFETY: *in control*.
+    let (home, ground) = unsafe { (&*home(w), &*ground(w)) };
+    home.entry.is_null() && home.detached == 0 && ground.kept.is_empty()
 }
 
 /// The time slice is over.
@@ -313,13 +342,17 @@ unsafe fn is_over(w: *mut Worker) -> bool {
 /// `p` runs on `w`, between two suspension points, and its way on is set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_preempt(w: *mut Worker, p: *mut Process) -> Status {
-    if (*w).away != 0 {
-        return parallel::preempt_away(w, p);
-    }
-    if output::must_wait(w, p) {
-        output::wait(w, p);
-    } else {
-        parallel::preempt_home(w, p);
+    // SAFETY: `p` runs on `w`, between two suspension points, and its way on is set; without `away`, `w` is the home
+    // worker.
+    unsafe {
+        if (*w).away != 0 {
+            return parallel::preempt_away(w);
+        }
+        if output::must_wait(w, p) {
+            output::wait(w, p);
+        } else {
+            parallel::preempt_home(w, p);
+        }
     }
     Status::Leave
 }

@@ -1,9 +1,8 @@
-//! What every worker has for the ground floor: its memory, and records of what has failed and of components that nobody
-//! holds.
+//! The part of a worker's data that the lower floors know: its heap, the run-time errors that it has recorded, and
+//! components without a holder. [`Worker::own`] leads to it; the `home` module adds the rest.
 //!
 //! # Why this is sound
-//! A worker is touched by its own thread only, but for `attention`, which is atomic.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! Only a worker's own thread touches it, except for `attention`, which is atomic.
 
 use alloc::collections::BTreeSet;
 use alloc::string::String;
@@ -20,24 +19,24 @@ use crate::layout::{Fault, Instance, OTHER, Process, TICK, Worker};
 pub struct Ground {
     /// Its memory.
     pub heap: Heap,
-    /// Run-time errors that the scheduler has to see to.
+    /// Run-time errors that the scheduler has to handle.
     pub failures: Vec<Failure>,
     /// `HALT`
     pub halted: Option<i64>,
-    /// Components that nobody holds: they are deleted when the scheduler gets control.
+    /// Components without a holder that the scheduler deletes next.
     pub dropped: Vec<*mut Instance>,
-    /// Components of bindings, which nobody holds; the program doesn't end before them.
+    /// Components of bindings, which have no holder; the program doesn't end before they do.
     pub kept: BTreeSet<*mut Instance>,
-    /// Lets others run while a process is in a long call, if the time slice is over. None where there are no others.
+    /// Runs other processes while one is in a long call. None where there are no others.
     pub let_others_run: Option<unsafe fn(*mut Worker, *mut Process)>,
 }
 
-/// What the scheduler has to see to.
+/// What a [`Failure`] asks of the scheduler.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Sort {
     /// A run-time error.
     Error,
-    /// A component that nobody holds is to be ended by force: see [`crate::failure::abandon`].
+    /// A component without a holder is to be ended by force: see [`crate::failure::abandon`].
     Abandoned,
     /// A service goes on no further: see [`crate::failure::stop`].
     Stopped,
@@ -46,11 +45,11 @@ pub enum Sort {
 /// A process that can't go on.
 #[derive(Clone)]
 pub struct Failure {
-    /// Whose; null if the program's end itself failed.
+    /// The process; null if the end of a component failed.
     pub process: *mut Process,
-    /// In which component.
+    /// Its component.
     pub instance: *mut Instance,
-    /// Which.
+    /// The error.
     pub fault: Fault,
     /// Index into the program's locations, or `u32::MAX`.
     pub location: u32,
@@ -60,7 +59,7 @@ pub struct Failure {
     pub key: String,
     /// What was wrong, in a line; empty if that follows from the rest.
     pub reason: String,
-    /// What it means.
+    /// What the scheduler shall do.
     pub sort: Sort,
     /// The component that stood for a far side which is lost, and the number of the interface that it served.
     pub lost: Option<(*mut Instance, usize)>,
@@ -70,9 +69,11 @@ impl Failure {
     /// A process has failed.
     ///
     /// # Safety
-    /// The process is alive.
+    /// `process` is live.
     pub unsafe fn of(process: *mut Process, fault: Fault, location: u32) -> Failure {
-        Failure { process, ..Failure::of_end((*process).instance, fault, location) }
+        // SAFETY: `process` is live.
+        let instance = unsafe { (*process).instance };
+        Failure { process, ..Failure::of_end(instance, fault, location) }
     }
 
     /// The end of a component has failed.
@@ -100,50 +101,59 @@ impl Ground {
     }
 }
 
-/// A worker's ground floor.
+/// What the lower floors know of a worker.
 ///
 /// # Safety
-/// `w` is a worker that runs a program.
+/// `w` is a worker of a program that runs.
 #[inline]
 pub unsafe fn ground(w: *mut Worker) -> *mut Ground {
-    (*w).own.cast()
+    // SAFETY: `w` is a worker.
+    unsafe { (*w).own.cast() }
 }
 
-/// The heap of a worker.
+/// The heap of a worker. Only the thread of `w` may use what this points to.
 ///
 /// # Safety
-/// As for [`ground`]. Only the thread of `w` may use what it points to.
+/// As for [`ground`].
 #[inline]
 pub unsafe fn heap_of(w: *mut Worker) -> *mut Heap {
-    &raw mut (*ground(w)).heap
+    // SAFETY: while the program runs, `own` leads to what begins with a `Ground`.
+    unsafe { &raw mut (*ground(w)).heap }
 }
 
-/// Wants the scheduler to get control soon.
+/// Makes the scheduler get control soon.
 ///
 /// # Safety
-/// On the worker's own thread.
+/// `w` is a worker.
 pub unsafe fn want_attention(w: *mut Worker) {
-    (*w).attention.fetch_or(OTHER, Relaxed);
+    // SAFETY: `w` is a worker.
+    let attention = unsafe { &(*w).attention };
+    attention.fetch_or(OTHER, Relaxed);
 }
 
-/// Whether the time slice is over: what takes long in the runtime goes on in the next one, as what takes long in
-/// generated code does.
+/// Whether the time slice is over. What takes long in the runtime then pauses until the next one, as generated code
+/// does.
 ///
 /// # Safety
-/// On the worker's own thread.
+/// `w` is a worker.
 #[inline]
 pub unsafe fn slice_is_over(w: *mut Worker) -> bool {
-    (*w).attention.load(Relaxed) & TICK != 0
+    // SAFETY: `w` is a worker.
+    let attention = unsafe { &(*w).attention };
+    attention.load(Relaxed) & TICK != 0
 }
 
-/// A process is in a long call: others run now if the time slice is over.
+/// Runs other processes within a long call of `p`, if the time slice is over.
 ///
 /// # Safety
 /// As for [`crate::long::Caller::new`].
 pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
-    if slice_is_over(w)
-        && let Some(run) = (*ground(w)).let_others_run
-    {
-        run(w, p);
+    // SAFETY: `p` is in a call that holds no reference to what other processes may change.
+    unsafe {
+        if slice_is_over(w)
+            && let Some(run) = (*ground(w)).let_others_run
+        {
+            run(w, p);
+        }
     }
 }

@@ -9,7 +9,7 @@ pub struct EntryPoint {
     pub name: &'static str,
     /// Where its code lies in this process.
     pub address: *const u8,
-    /// How much of what runs it gets first: 0, 1 (the worker) or 2 (the worker and the process).
+    /// What it gets first: 0: nothing, 1: the worker, 2: the worker and the process that runs.
     pub given: usize,
     /// The further arguments.
     pub arguments: &'static [Machine],

@@ -1,9 +1,8 @@
-//! One connection of a program: found by its path and interface, with what to say if it isn't there, and what goes on
-//! there.
+//! One connection of a program: found by its component's path and its interface, or why it isn't there; and who talks
+//! to whom by it.
 //!
 //! # Why this is sound
 //! See the inspect module.
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -11,7 +10,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use drystone_component::{Interface, Template};
+use drystone_component::{Interface, Required, Template};
 
 use super::found::{Found, find};
 use super::known::Known;
@@ -47,29 +46,40 @@ impl From<String> for Unknown {
     }
 }
 
-/// The k-th slot, from 1, of an interface that the component of a path requires, with that.
+/// The k-th slot, from 1, of an interface that the component of a path requires, with that interface.
+///
+/// # Safety
+/// `w` is the home worker, and all is *standing still*.
 pub(crate) unsafe fn slot(
     w: *mut Worker,
     path: &str,
     interface: &str,
     k: usize,
 ) -> Result<(*mut RequiredSlot, &'static Interface), Unknown> {
-    let entry = (*home(w)).entry;
-    if entry.is_null() {
-        return Err(String::from("the program has ended").into());
-    }
-    let found = find(entry, usize::MAX, &mut 0);
-    let instance = found.iter().find(|found| found.path == path).ok_or_else(|| no_component(&found, path))?;
-    let instance = instance.instance;
-    let template = &*template_of(instance);
-    let required = template.required.get().iter();
-    let required = required.clone().find(|required| unsafe { name(required.interface) } == interface);
+    // SAFETY: *standing still*.
+    let (instance, template) = unsafe {
+        let entry = (*home(w)).entry;
+        if entry.is_null() {
+            return Err(String::from("the program has ended").into());
+        }
+        let found = find(entry, usize::MAX, &mut 0);
+        let wanted = found.iter().find(|found| found.path == path);
+        let instance = wanted.ok_or_else(|| no_component(&found, path))?.instance;
+        (instance, &*template_of(instance))
+    };
+    // SAFETY: interfaces are there as long as the program.
+    let interface_of = |required: &Required| unsafe { &*required.interface };
+    let mut required = template.required.get().iter();
+    let required = required.find(|required| interface_of(required).name.get() == interface);
+    // SAFETY: the template is one of the program's.
     let required = required.ok_or_else(|| unsafe { no_interface(template, path, interface) })?;
-    let interface = &*required.interface;
+    let interface = interface_of(required);
     match (required.slots, k) {
-        (0, 1) => Ok((slot_at(instance, required.offset), interface)),
+        // SAFETY: `instance` is live, and without a cardinality the slot itself lies there.
+        (0, 1) => Ok((unsafe { slot_at(instance, required.offset) }, interface)),
         (most, k) if (1..=most as usize).contains(&k) => {
-            let slot = indexed_slot(w, instance, required, k - 1);
+            // SAFETY: `instance` is live, and `k` within its cardinality.
+            let slot = unsafe { indexed_slot(w, instance, required, k - 1) };
             Ok((slot.ok_or(String::from("out of memory"))?, interface))
         }
         (most, _) => {
@@ -83,11 +93,7 @@ pub(crate) unsafe fn slot(
     }
 }
 
-unsafe fn name(interface: *const Interface) -> &'static str {
-    (*interface).name.get()
-}
-
-/// Names the components that are where one was looked for.
+/// There is no component of this path: names those that are where it was looked for.
 fn no_component(found: &[Found], path: &str) -> Unknown {
     let is_around = |holder: &str| path.strip_prefix(holder).is_some_and(|rest| rest.starts_with('.'));
     let around = found.iter().enumerate().filter(|(_, found)| is_around(&found.path));
@@ -106,11 +112,15 @@ fn no_component(found: &[Found], path: &str) -> Unknown {
     Unknown { why, instead_of: path[..end].to_owned(), known }
 }
 
+/// The component of this path requires no such interface: names those that it requires.
+///
+/// # Safety
+/// The template's interfaces are there.
 unsafe fn no_interface(template: &Template, path: &str, interface: &str) -> Unknown {
-    let required: Vec<_> =
-        template.required.get().iter().map(|required| unsafe { name(required.interface) }).collect();
-    let why = if template.offered.get().iter().any(|offered| unsafe { name(offered.interface) } == interface)
-    {
+    // SAFETY: the template's interfaces are there.
+    let name = |interface: *const Interface| unsafe { (*interface).name.get() };
+    let required: Vec<_> = template.required.get().iter().map(|required| name(required.interface)).collect();
+    let why = if template.offered.get().iter().any(|offered| name(offered.interface) == interface) {
         format!(
             "{path} offers {interface}: it is the connections of those who require it that are bound anew"
         )
@@ -131,39 +141,52 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// What goes on between a client and what it talks to.
+/// Says in a sentence that a client talks to its server, and who waits for what.
+///
+/// # Safety
+/// `w` is the home worker, and all is *standing still*; `slot` is of a live instance, and has a communication.
 pub(crate) unsafe fn talk(w: *mut Worker, slot: *mut RequiredSlot) -> String {
-    let c = (*slot).communication;
-    let client = survey::path((*slot).instance);
-    let server = server(slot);
-    let mut talk = format!("{client} talks to {server} by {}", interface_of(c).name.get());
-    let waiter = (*c).waiter;
-    if waiter.is_null() || (*waiter).status == PLATFORM {
-        return talk;
+    // SAFETY: `w` is the home worker, and all is *standing still*; the waiter of a live communication is live.
+    unsafe {
+        let c = (*slot).communication;
+        let client = survey::path((*slot).instance);
+        let server = server(slot);
+        let mut talk = format!("{client} talks to {server} by {}", interface_of(c).name.get());
+        let waiter = (*c).waiter;
+        if waiter.is_null() || (*waiter).status == PLATFORM {
+            return talk;
+        }
+        let is_client = waiter != c.cast();
+        talk += if is_client { ", and " } else { ", which " };
+        talk += fault::waits_for((*waiter).status).trim_start_matches(", which ");
+        if is_client {
+            talk += &fault::waiting_location((*home(w)).program, (*waiter).resume);
+        }
+        talk
     }
-    let is_client = waiter != c.cast();
-    talk += if is_client { ", and " } else { ", which " };
-    talk += fault::waits_for(waiter).trim_start_matches(", which ");
-    if is_client {
-        talk += &fault::waiting_location(w, waiter);
-    }
-    talk
 }
 
 /// What serves a slot, without a look at all of the program.
+///
+/// # Safety
+/// *Standing still*; `slot` is of a live instance.
 unsafe fn server(slot: *mut RequiredSlot) -> String {
     let mut paths = BTreeMap::new();
-    let (mut target, path) = ((*slot).target, &mut String::new());
-    while let Some((instance, _)) = resolve(target) {
-        let way = standing::behind(instance);
-        if way.is_null() {
-            if !matches!(standing::binding(instance), Some(Binding::Proxy(..))) {
-                *path = survey::path(instance);
-                paths.insert(instance, path.as_str());
+    let path;
+    // SAFETY: *standing still*; `slot` is of a live instance; targets are slots of live instances.
+    unsafe {
+        let mut target = (*slot).target;
+        while let Some((instance, _)) = resolve(target) {
+            let way = standing::behind(instance);
+            if way.is_null() {
+                if !matches!(standing::binding(instance), Some(Binding::Proxy(..))) {
+                    path = survey::path(instance);
+                    paths.insert(instance, path.as_str());
+                }
+                break;
             }
-            break;
+            target = (*way).target;
         }
-        target = (*way).target;
+        Known { paths, whom: BTreeMap::new() }.server(slot).0
     }
-    Known { paths, whom: BTreeMap::new() }.server(slot).0
 }

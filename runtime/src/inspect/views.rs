@@ -1,4 +1,4 @@
-//! What can be seen of a program.
+//! What [`inspect`](super::inspect) shows of a program.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 /// What a program consists of at some moment.
 #[derive(Debug, Default)]
 pub struct Snapshot {
-    /// From the entry on, each before those that it holds.
+    /// Its components, from the entry on, each before those that it holds.
     pub components: Vec<Component>,
-    /// How many more there are.
+    /// How many components more there are.
     pub more: usize,
-    /// All of them.
+    /// Its bindings.
     pub bindings: Vec<BindingView>,
 }
 
@@ -19,15 +19,15 @@ pub struct Snapshot {
 pub struct Component {
     /// Such as `City.house[17]`.
     pub path: String,
-    /// Who holds it: which of the components that were found. `None`: nobody.
+    /// The component that holds it, as an index into [`Snapshot::components`]. `None`: it has no holder.
     pub holder: Option<usize>,
     /// The variable that holds it, or in whose collection it is.
     pub variable: &'static str,
-    /// Of which template.
+    /// Its template.
     pub template: &'static str,
-    /// In which domain it was made, if not in its holder's: `process:store`.
+    /// The domain in which it was made, if not in its holder's: `process:store`.
     pub place: Option<String>,
-    /// How that has ended, if it has and the component was not deleted.
+    /// How that domain has ended, if it has and the component was not deleted.
     pub ended: Option<String>,
     /// The interfaces that it offers, with the number of connections.
     pub offers: Vec<(&'static str, usize)>,
@@ -40,32 +40,32 @@ pub struct Component {
 /// A required interface.
 #[derive(Debug)]
 pub struct Connection {
-    /// Which.
+    /// The interface.
     pub interface: &'static str,
-    /// Its slot from 1, if it has a cardinality.
+    /// The number of its slot, from 1, if the interface has a cardinality.
     pub slot: Option<usize>,
     /// The path of the component that serves it, or the name of a binding; empty: it is unconnected.
     pub to: String,
-    /// What BY has put before a component: ` BY Monitored`; names of bindings have it themselves.
+    /// What BY has put before a component: ` BY Monitored`. The name of a binding says that itself.
     pub by: String,
-    /// The component at which it arrives first, though that passes it on.
+    /// Where it arrives first, also if that passes it on.
     pub next: Next,
     /// It is an interface that the component offers, and passes on to one of its own.
     pub is_inward: bool,
-    /// Whether a communication has begun, and isn't lost.
+    /// A communication has begun, and isn't lost.
     pub is_open: bool,
-    /// The communication is lost: why, if that is known.
+    /// Why the communication is lost, if it is; empty: that isn't known.
     pub lost: Option<String>,
 }
 
 /// Where a connection arrives first.
 #[derive(Debug)]
 pub enum Next {
-    /// At no component of the program's.
+    /// At no component of the program.
     Nothing,
-    /// At what the component of this path offers.
+    /// At an interface that the component of this path offers.
     Offered(String),
-    /// At what it requires.
+    /// At an interface that the component of this path requires.
     Required(String),
 }
 
@@ -74,32 +74,33 @@ pub enum Next {
 pub struct Activity {
     /// What it runs: an interface's name, or `BEGIN`.
     pub what: &'static str,
-    /// What it waits for; empty: it is ready, or runs.
+    /// What it waits for, such as `, which waits for a message`; empty: it is ready, or runs.
     pub waits_for: &'static str,
-    /// For whom, as [`Connection::to`]; empty: for nobody else, or it isn't known.
+    /// The other side of the communication at which it waits, as in [`Connection::to`]; empty: there is none, or it
+    /// isn't known.
     pub whom: String,
-    /// Where, such as ` at city.dry:12:3`; empty if it isn't known.
+    /// Where it waits, such as ` at city.dry:12:3`; empty if that isn't known.
     pub at: String,
 }
 
-/// A binding with what went through it.
+/// A binding with its traffic.
 #[derive(Debug)]
 pub struct BindingView {
-    /// As the program says it.
+    /// Its name, as the program says it.
     pub name: String,
     /// The interface.
     pub interface: &'static str,
-    /// It brings clients from elsewhere.
+    /// It is an export, which brings clients from elsewhere.
     pub is_export: bool,
-    /// The component whose interface is exported, that was made in the domain of this name, or else the client; empty:
-    /// it isn't known.
+    /// The path of the component whose interface is exported, or that was made in the domain of this name; or else of
+    /// the client. Empty: it isn't known.
     pub component: String,
-    /// Communications that have begun, are open, were lost.
+    /// How many communications have begun, are open, were lost.
     pub communications: [u64; 3],
     /// Messages to the far side, and bytes of their values.
     pub sent: (u64, u64),
-    /// Messages from there, likewise.
+    /// Messages from the far side, and bytes of their values.
     pub received: (u64, u64),
-    /// Why the last one was lost; empty: none was.
+    /// Why the last lost communication was lost; empty: none was.
     pub why: String,
 }

@@ -1,55 +1,42 @@
 //! Processes that await conditions (language reference, section 6), and which of them a release of the lock has to
-//! test: the others' conditions are as false as they were, so they cost nothing.
+//! test. A condition that can't have changed is not tested, so it costs nothing:
 //!
 //! * A condition whose answer is the same for all processes of the component is tested once for all who await it.
 //! * A condition is *due* if the release says that something may have been written that it depends on
 //!   (`Condition::depends`).
-//! * A condition that reads elements of collections says which when it is tested ([`ds_watch`]); whoever writes one of
-//!   them ([`ds_wrote`]) *touches* those who watch it, and they alone are tested.
+//! * A condition that reads elements of collections says which when it is tested ([`Awaiting::reads`]). A write to one
+//!   of them ([`Awaiting::wrote`]) *touches* the processes that watch it, and only these are tested.
 //!
-//! Where a release is over before all were tested, because one has entered that wants the lock alone, the rest remain
-//! due, or touched, until they are.
+//! A release ends early when a process enters that wants the lock alone. What it has not tested stays due, or touched.
 //!
-//! A condition that may take long is not tested by whoever releases the lock, which nobody could interrupt: a process
-//! that awaits one gets the lock to test it when it is its turn, like any code of its own, and the round stands still
-//! meanwhile.
+//! A release can't be interrupted, so it doesn't test a condition that may take long: the process that awaits it gets
+//! the lock and tests it itself, like any code of its own, and the round stands still meanwhile.
 //!
 //! # Why this is sound
-//! Only live processes of the instance stand here, each once; whoever ends one takes it out. Conditions are tested by
-//! the home worker while it holds no reference to what is here: they call [`ds_watch`].
-#![allow(unsafe_op_in_unsafe_fn)]
+//! Each [`Waiter`] that stands here is of this component, stands here once, and is taken out when it is ended.
+//! Conditions tell what they read while they are tested, so nobody has a reference to [`Awaiting`] then.
 
 mod own;
 mod round;
 mod tester;
+mod waiter;
 mod watching;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
+use core::mem::replace;
 
-use drystone_component::{Collection, Condition};
+use drystone_component::Condition;
 
-use self::own::{List, Number, Own, Owns};
-pub use self::round::{Round, Turn};
+use self::own::{List, Number, Owns};
+pub use self::round::{Alone, Round, Turn, alone};
 use self::tester::Tester;
-pub use self::tester::{Place, begin_test, end_test};
-use super::{Rare, body_of, rare_if_any};
-use crate::collection;
+pub use self::tester::{Place, Tested};
+pub use self::waiter::Waiter;
+use self::waiter::{FALSE, LONG, TRUE};
+use self::watching::Elements;
 use crate::layout::*;
 use crate::queue::Queue;
-
-/// `Condition::test`: [`FALSE`], [`TRUE`], or something else: it has failed.
-type Test = unsafe extern "C" fn(*mut Worker, *mut Process) -> u32;
-
-/// A condition is false.
-const FALSE: u32 = 0;
-/// A condition holds.
-const TRUE: u32 = 1;
-/// Only the process itself can test its condition.
-const LONG: u32 = 3;
-
-/// The elements that a condition reads, by their hashes; 0: none.
-pub type Elements = [u64; WATCHED];
 
 /// Processes that await conditions, in the order of their turns.
 pub struct Awaiting {
@@ -65,16 +52,17 @@ pub struct Awaiting {
     touched: BTreeMap<u64, Number>,
     /// What the condition reads that is being tested.
     read: Elements,
-    /// Who tests its condition itself now.
+    /// The process that tests its condition itself now.
     tester: Option<Tester>,
 }
 
-/// One who awaits a condition alone, as in most monitors, so that a release that hands it the lock needs no queues.
+/// A process that awaits a condition alone, as in most monitors, so that a release that hands it the lock needs no
+/// queues.
 #[derive(Clone, Copy)]
 struct Sole {
     /// Says of no element that it is read.
     condition: &'static Condition,
-    process: *mut Process,
+    waiter: Waiter,
 }
 
 /// Processes that await the same condition.
@@ -82,31 +70,40 @@ struct Group {
     condition: &'static Condition,
     /// It has to be tested; if it is common, it has been: it was true, if it isn't `is_untested`.
     due: bool,
-    /// It is common, and one who awaits it has to test it.
+    /// It is common, and a process that awaits it has to test it.
     is_untested: bool,
-    /// Those who await it, if it is common; each keeps its turn.
+    /// Those who await it, if it is common; each has noted its turn.
     common: Queue,
-    /// Those who await it, if it isn't.
+    /// Those who await it, if it isn't; each has noted its number.
     own: List,
-    /// The first of them who has not had its turn in this round.
+    /// The first of them that has not had its turn in this round.
     next: Option<Number>,
 }
 
-/// Where a process that awaits, or is about to, keeps its condition.
-unsafe fn condition_of(p: *mut Process) -> *mut &'static Condition {
-    p.cast::<u8>().add(body_of(p).condition as usize).cast()
-}
-
-/// Where a process that awaits keeps its turn, or its number if what it awaits isn't common.
-unsafe fn turn_of(p: *mut Process) -> *mut u64 {
-    condition_of(p).cast()
-}
-
-unsafe fn test(condition: &Condition, w: *mut Worker, p: *mut Process) -> u32 {
-    if condition.test.is_null() {
-        return LONG;
+impl Group {
+    /// The first who awaits it, if it is common.
+    #[inline]
+    fn first(&self) -> Option<Waiter> {
+        // SAFETY: only waiters stand in the queue.
+        (!self.common.is_empty()).then(|| unsafe { Waiter::new(self.common.head()) })
     }
-    core::mem::transmute::<*const u8, Test>(condition.test)(w, p)
+
+    /// Takes out the first who awaits it, if it is common.
+    #[inline]
+    fn pop(&mut self) -> Option<Waiter> {
+        let first = self.first();
+        // SAFETY: as in `first`.
+        unsafe { self.common.pop() };
+        first
+    }
+}
+
+/// What comes next in a round.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Next {
+    /// The first of a group.
+    Common(usize),
+    Own(Number),
 }
 
 impl Awaiting {
@@ -129,6 +126,78 @@ impl Awaiting {
         self.number == 0
     }
 
+    /// The condition that is being tested reads an element.
+    pub fn reads(&mut self, element: u64) {
+        let place = self.read.iter_mut().find(|known| **known == element || **known == 0);
+        *place.expect("the compiler lets a condition watch no more") = element;
+    }
+
+    /// An element was written.
+    pub fn wrote(&mut self, element: u64) {
+        let Awaiting { owns, touched, .. } = self;
+        touched.extend(owns.watchers(element).filter_map(|number| Some((owns.get(number)?.turn, number))));
+    }
+
+    /// A process awaits the condition that it has written, which was false just now.
+    ///
+    /// # Safety
+    /// `w` is the home worker; `awaiting` is that of the process's live component, and the process stands in no queue.
+    #[inline]
+    pub unsafe fn add(awaiting: *mut Awaiting, w: *mut Worker, waiter: Waiter) {
+        // SAFETY: `w` is the home worker; no reference to what is awaited lasts over `add_to_group`, which may test a
+        // condition.
+        unsafe {
+            let condition = waiter.condition();
+            if (*awaiting).number == 0 && !condition.watches {
+                (*awaiting).sole = Some(Sole { condition, waiter });
+                (*awaiting).number = 1;
+                return;
+            }
+            if let Some(Sole { condition, waiter }) = (*awaiting).sole.take() {
+                (*awaiting).number = 0;
+                let place = Awaiting::add_to_group(awaiting, w, condition, waiter);
+                if let Some(tester) = &mut (*awaiting).tester {
+                    tester.move_to(place);
+                }
+            }
+            Awaiting::add_to_group(awaiting, w, condition, waiter);
+        }
+    }
+
+    /// # Safety
+    /// As for [`Awaiting::add`].
+    #[inline(never)]
+    unsafe fn add_to_group(
+        all: *mut Awaiting,
+        w: *mut Worker,
+        condition: &'static Condition,
+        waiter: Waiter,
+    ) -> Place {
+        // SAFETY: the reference is used no more when a condition is tested.
+        let awaiting = unsafe { &mut *all };
+        let turn = awaiting.turns;
+        awaiting.turns += 1;
+        awaiting.number += 1;
+        let index = awaiting.group_of(condition);
+        if condition.common {
+            waiter.note(turn);
+            // Who tests runs, and stands in no queue here.
+            if awaiting.tester.as_ref().is_none_or(|tester| tester.waiter != waiter) {
+                // SAFETY: it stands in no queue.
+                unsafe { awaiting.groups[index].common.push(waiter.process()) };
+            }
+            return Place::Common(index);
+        }
+        let Awaiting { groups, owns, .. } = awaiting;
+        let number = owns.add(&mut groups[index].own, waiter, turn, index);
+        waiter.note(u64::from(number));
+        if condition.watches {
+            // SAFETY: it awaits its condition since just now.
+            unsafe { Awaiting::test_own(all, w, number) };
+        }
+        Place::Own(number)
+    }
+
     fn group_of(&mut self, condition: &'static Condition) -> usize {
         let same = |group: &Group| core::ptr::eq(group.condition, condition);
         self.groups.iter().position(same).unwrap_or_else(|| {
@@ -139,20 +208,44 @@ impl Awaiting {
         })
     }
 
-    /// Takes out a process that is ended by force, if it is here.
+    /// Tests the condition of a process that awaits one of its own. If it is still false, notes what it watches.
     ///
     /// # Safety
-    /// `p` is a live process of this component.
-    pub unsafe fn remove(&mut self, p: *mut Process) {
-        if self.sole.take_if(|sole| sole.process == p).is_some() {
+    /// `w` is the home worker; nobody has a reference to what is awaited, and a process has this number.
+    unsafe fn test_own(all: *mut Awaiting, w: *mut Worker, number: Number) -> u32 {
+        // SAFETY: the reference is used no more when the condition is tested.
+        let awaiting = unsafe { &mut *all };
+        // A process may be testing its condition itself.
+        let before = replace(&mut awaiting.read, [0; WATCHED]);
+        let own = *awaiting.owns.get(number).expect("it awaits");
+        let condition = awaiting.groups[own.group].condition;
+        // SAFETY: it awaits this condition.
+        let answer = unsafe { own.waiter().test(w, condition) };
+        // SAFETY: the condition is done.
+        let awaiting = unsafe { &mut *all };
+        let read = replace(&mut awaiting.read, before);
+        match answer {
+            FALSE => {
+                awaiting.touched.remove(&own.turn);
+                awaiting.owns.watch(number, read);
+            }
+            TRUE => {}
+            // It has just come and has not said what it watches: the next release has it test that again.
+            LONG => _ = awaiting.touched.insert(own.turn, number),
+            // It has failed: the scheduler handles that.
+            _ => _ = awaiting.leave(number),
+        }
+        answer
+    }
+
+    /// Takes out a process, if it is here.
+    pub fn remove(&mut self, waiter: Waiter) {
+        if self.sole.take_if(|sole| sole.waiter == waiter).is_some() {
             self.number = 0;
             return;
         }
-        if body_of(p).condition == 0 {
-            return;
-        }
-        let number = *turn_of(p) as Number;
-        if self.owns.get(number).is_some_and(|own| own.process == p) {
+        let number = waiter.noted() as Number;
+        if self.owns.get(number).is_some_and(|own| own.waiter() == waiter) {
             // A round may stand still.
             self.pass(number);
             self.leave(number);
@@ -160,15 +253,18 @@ impl Awaiting {
         }
         for group in &mut self.groups {
             let number = &mut self.number;
-            group.common.retain(|q| {
-                *number -= usize::from(q == p);
-                q != p
-            });
+            let stays = |q| {
+                let is_it = q == waiter.process();
+                *number -= usize::from(is_it);
+                !is_it
+            };
+            // SAFETY: only waiters stand in the queue.
+            unsafe { group.common.retain(stays) };
         }
     }
 
-    /// One who awaits a condition of its own does so no longer.
-    fn leave(&mut self, number: Number) -> *mut Process {
+    /// A process awaits its own condition no longer.
+    fn leave(&mut self, number: Number) -> Waiter {
         let Awaiting { owns, groups, touched, .. } = self;
         let group = owns.get(number).expect("it awaits").group;
         let own = owns.remove(&mut groups[group].own, number);
@@ -177,11 +273,7 @@ impl Awaiting {
         if self.number == 0 {
             self.owns.forget_room();
         }
-        own.process
-    }
-
-    fn process(&self, number: Number) -> *mut Process {
-        self.owns.get(number).expect("it awaits").process
+        own.waiter()
     }
 
     /// A round begins: those that are due get their turns.
@@ -191,7 +283,7 @@ impl Awaiting {
         }
     }
 
-    /// One has its turn; it comes not again in this round.
+    /// A process has its turn; it comes not again in this round.
     fn pass(&mut self, number: Number) {
         let Awaiting { owns, groups, .. } = self;
         let group = owns.get(number).map(|own| &mut groups[own.group]);
@@ -200,178 +292,54 @@ impl Awaiting {
         }
     }
 
-    /// The first who may enter or has to be tested: its turn, and who.
-    unsafe fn first(&self) -> Option<(u64, Next)> {
+    /// The first who may enter or has to be tested, with its turn.
+    fn first(&self) -> Option<(u64, Next)> {
         let due = self.groups.iter().enumerate().filter(|(_, group)| group.due);
         let turns = due.filter_map(|(index, group)| match group.condition.common {
-            true if group.common.is_empty() => None,
-            true => Some((unsafe { *turn_of(group.common.head()) }, Next::Common(index))),
+            true => group.first().map(|waiter| (waiter.noted(), Next::Common(index))),
             false => group.next.and_then(|next| Some((self.owns.get(next)?.turn, Next::Own(next)))),
         });
         let touched = self.touched.first_key_value().map(|(&turn, &number)| (turn, Next::Own(number)));
         turns.chain(touched).min()
     }
-}
 
-/// Whose turn it is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Next {
-    /// The first of a group.
-    Common(usize),
-    Own(Number),
-}
-
-/// A process awaits the condition that stands in its frame, which was false just now.
-///
-/// # Safety
-/// `rare` is its component's, and it stands in no queue.
-#[inline]
-pub unsafe fn add(w: *mut Worker, rare: *mut Rare, p: *mut Process) {
-    let condition = *condition_of(p);
-    let awaiting = &mut (*rare).awaiting;
-    if awaiting.number == 0 && !condition.watches {
-        awaiting.sole = Some(Sole { condition, process: p });
-        awaiting.number = 1;
-        return;
-    }
-    if let Some(Sole { condition, process }) = awaiting.sole.take() {
-        awaiting.number = 0;
-        let place = add_to_group(w, rare, condition, process);
-        if let Some(tester) = &mut (*rare).awaiting.tester {
-            tester.moves(place);
+    /// A process that stands at this place begins to test its condition itself. Nobody else tests.
+    pub fn begin_test(&mut self, waiter: Waiter, place: Place) {
+        if let Place::Common(index) = place {
+            self.groups[index].pop();
         }
+        self.read = [0; WATCHED];
+        self.tester = Some(Tester::new(waiter, place));
     }
-    add_to_group(w, rare, condition, p);
-}
 
-#[inline(never)]
-unsafe fn add_to_group(
-    w: *mut Worker,
-    rare: *mut Rare,
-    condition: &'static Condition,
-    p: *mut Process,
-) -> Place {
-    let awaiting = &mut (*rare).awaiting;
-    let turn = awaiting.turns;
-    awaiting.turns += 1;
-    awaiting.number += 1;
-    let index = awaiting.group_of(condition);
-    if condition.common {
-        *turn_of(p) = turn;
-        // Who tests runs, and stands in no queue here.
-        if !awaiting.tester.as_ref().is_some_and(|tester| tester.is(p)) {
-            awaiting.groups[index].common.push(p);
+    /// The process that tests its condition is done. If it holds, it awaits it no longer.
+    pub fn end_test(&mut self, holds: bool) -> Tested {
+        let tester = self.tester.take().expect("it tests");
+        if !holds {
+            tester.restore();
         }
-        return Place::Common(index);
-    }
-    let Awaiting { groups, owns, .. } = awaiting;
-    let number = owns.add(&mut groups[index].own, p, turn, index);
-    *turn_of(p) = u64::from(number);
-    if condition.watches {
-        test_own(w, rare, number);
-    }
-    Place::Own(number)
-}
-
-/// What a release of the lock finds who awaits something alone.
-pub enum Alone {
-    /// There is none, or it is not alone.
-    None,
-    /// Its condition is as false as it was, or it has failed.
-    Stays,
-    /// Its condition holds: it awaits it no longer.
-    Enters(*mut Process),
-    /// It has to test its condition itself.
-    Tests(*mut Process),
-}
-
-/// Looks at who awaits something alone.
-///
-/// # Safety
-/// As for [`Round::begin`].
-#[inline]
-pub unsafe fn alone(w: *mut Worker, rare: *mut Rare, written: u64) -> Alone {
-    let Some(Sole { condition, process }) = (*rare).awaiting.sole else { return Alone::None };
-    let answer = if condition.depends & written == 0 { FALSE } else { test(condition, w, process) };
-    if answer == FALSE {
-        return Alone::Stays;
-    }
-    if answer == LONG {
-        return Alone::Tests(process);
-    }
-    (*rare).awaiting.sole = None;
-    (*rare).awaiting.number = 0;
-    // Else the scheduler will see to it.
-    if answer == TRUE { Alone::Enters(process) } else { Alone::Stays }
-}
-
-/// Tests the condition of one who awaits; if it is still false, notes what it watches.
-unsafe fn test_own(w: *mut Worker, rare: *mut Rare, number: Number) -> u32 {
-    let awaiting = &mut (*rare).awaiting;
-    // Another one may be testing its condition itself.
-    let before = core::mem::replace(&mut awaiting.read, [0; WATCHED]);
-    let Own { process, turn, group, .. } = *awaiting.owns.get(number).expect("it awaits");
-    let condition = awaiting.groups[group].condition;
-    let answer = test(condition, w, process);
-    let awaiting = &mut (*rare).awaiting;
-    let read = core::mem::replace(&mut awaiting.read, before);
-    match answer {
-        FALSE => {
-            awaiting.touched.remove(&turn);
-            awaiting.owns.watch(number, read);
+        match tester.place {
+            Place::Alone if holds => {
+                self.sole = None;
+                self.number = 0;
+            }
+            Place::Alone => {}
+            Place::Common(index) => {
+                let group = &mut self.groups[index];
+                (group.due, group.is_untested) = (holds, false);
+                match holds {
+                    true => self.number -= 1,
+                    // SAFETY: it stands in no queue while it tests.
+                    false => unsafe { group.common.push_first(tester.waiter.process()) },
+                }
+            }
+            Place::Own(number) if holds => _ = self.leave(number),
+            Place::Own(number) => {
+                let turn = self.owns.get(number).expect("it awaits").turn;
+                self.touched.remove(&turn);
+                self.owns.watch(number, self.read);
+            }
         }
-        TRUE => {}
-        // Whoever has just come has not said what it watches: the next release has it test that again.
-        LONG => _ = awaiting.touched.insert(turn, number),
-        // It has failed: the scheduler will see to it.
-        _ => drop(awaiting.leave(number)),
+        Tested { is_round: !matches!(tester.place, Place::Alone), shares: tester.shares }
     }
-    answer
-}
-
-/// The condition that is being tested reads an element.
-///
-/// # Safety
-/// Called by the condition of `p`, which somebody awaits; the rest as for `ds_find`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_watch(
-    _w: *mut Worker,
-    p: *mut Process,
-    cell: *mut *mut u8,
-    collection: *const Collection,
-    keys: *const u64,
-) {
-    let element = element(cell, collection, keys);
-    let read = &mut (*rare_if_any((*p).instance)).awaiting.read;
-    let place = read.iter_mut().find(|known| **known == element || **known == 0);
-    *place.expect("the compiler lets a condition watch no more") = element;
-}
-
-/// An element is written that conditions may watch, and somebody is queued at the monitor.
-///
-/// # Safety
-/// `p` runs on `w`, and somebody is queued at its component's monitor; the rest as for `ds_find`.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn ds_wrote(
-    w: *mut Worker,
-    p: *mut Process,
-    cell: *mut *mut u8,
-    collection: *const Collection,
-    keys: *const u64,
-) {
-    if (*p).lock & LOCK_EXCLUSIVE == 0 {
-        return;
-    }
-    if (*w).away != 0 {
-        (*p).lock |= LOCK_WROTE;
-        return;
-    }
-    let element = element(cell, collection, keys);
-    let Awaiting { owns, touched, .. } = &mut (*rare_if_any((*p).instance)).awaiting;
-    touched.extend(owns.watchers(element).filter_map(|number| Some((owns.get(number)?.turn, number))));
-}
-
-/// What stands for an element: not 0, and the same for the same element.
-unsafe fn element(cell: *mut *mut u8, collection: *const Collection, keys: *const u64) -> u64 {
-    collection::hash_of_keys(collection, keys, cell.addr() as u64).max(1)
 }

@@ -1,9 +1,9 @@
-//! What services and their handlers share, where these run elsewhere (language reference, section 9; paper 003).
+//! Words that a service shares with its handler, which runs where messages arrive (language reference, section 9;
+//! *ASHs*): a lock and variables.
 //!
 //! # Why this is sound
-//! A [`Kept`] is part of a live instance, as its template says. What it is moved to is there for good; others change it
-//! too, word by word, so that no one ever has a reference to it that isn't to atomic numbers.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! A [`Kept`] is part of a live instance, as its template says. What it is moved to is there for good. Handlers change
+//! it too, word by word, so all references to it are to atomic numbers.
 
 use alloc::string::String;
 use core::hint::spin_loop;
@@ -20,40 +20,51 @@ use crate::layout::{Instance, Kept};
 /// Keeps the handlers away from what they share with the instance: they leave what arrives to its processes.
 ///
 /// # Safety
-/// The instance lives, and the process has its lock.
+/// `kept` is that of a live instance, whose lock the process has.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_keep(kept: *mut Kept) {
-    if (*kept).holders.fetch_add(1, Relaxed) > 0 {
-        return;
-    }
-    let lock = lock(kept);
-    // A handler has it for less than a microsecond.
-    while (*lock).compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
-        spin_loop();
+    // SAFETY: `kept` is that of a live instance, whose lock the process has.
+    unsafe {
+        if (*kept).holders.fetch_add(1, Relaxed) > 0 {
+            return;
+        }
+        let lock = lock(kept);
+        // A handler has it for less than a microsecond.
+        while (*lock).compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+            spin_loop();
+        }
     }
 }
 
-/// Gives it back to them.
+/// Lets the handlers use it again.
 ///
 /// # Safety
 /// As for [`ds_keep`], which was called before.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_give_back(kept: *mut Kept) {
-    if (*kept).holders.fetch_sub(1, AcqRel) == 1 {
-        (*lock(kept)).store(0, Release);
+    // SAFETY: as for `ds_keep`, which was called before.
+    unsafe {
+        if (*kept).holders.fetch_sub(1, AcqRel) == 1 {
+            (*lock(kept)).store(0, Release);
+        }
     }
 }
 
+/// The lock, where it is now.
+///
+/// # Safety
+/// `kept` is that of a live instance.
 unsafe fn lock(kept: *mut Kept) -> *const AtomicU64 {
-    (&raw const (*kept).lock).byte_offset((*kept).displacement.load(Relaxed))
+    // SAFETY: so far away are the words that are used, the first of which is the lock.
+    unsafe { (&raw const (*kept).lock).byte_offset((*kept).displacement.load(Relaxed)) }
 }
 
-/// A service that is being exported, and that can also run where its requests arrive.
+/// A service that is being exported, and whose requests a handler can also answer where they arrive.
 pub struct Handled<'a> {
     kept: *mut Kept,
     code: &'static [u8],
     words: usize,
-    /// Until then nothing else of the program runs.
+    /// As long as this is there, nothing else of the program runs.
     exporting: PhantomData<&'a mut Kept>,
 }
 
@@ -61,10 +72,11 @@ impl Handled<'_> {
     /// None if its implementation isn't marked `{HANDLER}`.
     ///
     /// # Safety
-    /// The instance lives as long as this does, and offers this.
+    /// `instance` is live as long as this is there, and offers this.
     pub(crate) unsafe fn of(instance: *mut Instance, offered: &'static Offered) -> Option<Self> {
         let (code, words) = (offered.handler.get(), offered.kept_words as usize);
-        let kept = slot_at::<Kept>(instance, offered.kept);
+        // SAFETY: the template says where that is.
+        let kept = unsafe { slot_at::<Kept>(instance, offered.kept) };
         (!code.is_empty()).then_some(Handled { kept, code, words, exporting: PhantomData })
     }
 
@@ -87,7 +99,7 @@ impl Handled<'_> {
     /// There are fewer words there.
     pub fn move_to(self, place: &'static [AtomicU64]) -> Result<(), String> {
         assert!(place.len() >= self.words, "{} words", place.len());
-        // SAFETY: the instance lives.
+        // SAFETY: the instance is live.
         let displacement = unsafe { &(*self.kept).displacement };
         if displacement.load(Relaxed) != 0 {
             return Err("what it keeps is with another handler already".into());

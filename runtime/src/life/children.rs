@@ -1,60 +1,57 @@
-//! In which order siblings are deleted: none before its clients among them.
+//! The order in which siblings are deleted: none before its clients among them.
 //!
 //! There may be millions of them, so all is done in steps.
 //!
 //! # Why this is sound
-//! The containers stay where they are while what holds them ends, and what they hold lives until it is deleted.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! The containers stay where they are while what holds them ends, and a component in one is there until it is deleted.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use core::ptr::null_mut;
 
-use super::owned::{Cell, Range};
+use super::owned::{Container, Range};
 use crate::communication::connection::direct_server;
 use crate::instance::slots::required_slots;
-use crate::layout::{Instance, RequiredSlot};
+use crate::layout::Instance;
 
-/// So many siblings at most are few.
+/// Most containers that are few.
 const FEW: usize = 8;
 
-/// Siblings that are to be deleted: again and again the first that no remaining one is a client of, or just the
-/// first.
+/// Siblings that are to be deleted: always the first that has no clients among the rest, or else the first.
 pub struct Children {
     /// Usually there are no others, so that they need no memory.
     first: Range,
     others: Box<[Range]>,
-    /// The container that comes next: in which of the ranges, and where there.
+    /// The next container: the number of its range, and its index there.
     place: (usize, usize),
     stage: Stage,
-    /// The one that is being deleted now.
-    pub current: Cell,
-    /// Made where it is needed.
+    /// The container of the one that is being deleted now.
+    pub current: Option<Container>,
+    /// None where the order doesn't matter.
     joints: Option<Box<Joints>>,
 }
 
-/// What is done for the next of them.
+/// What is done next.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Does the order matter for it? Usually it does for none.
+    /// Looks for one that is a client of anything. Usually there is none, and the order doesn't matter.
     Search,
-    /// It gets a number.
+    /// Numbers them.
     Number,
-    /// Whose client is this one?
+    /// Counts this one as a client of its servers.
     Count(usize),
-    /// Has this one no clients?
+    /// Chooses this one as one of the first if it has no clients.
     Choose(usize),
-    /// It is deleted.
+    /// Deletes them.
     Delete,
 }
 
 /// Which siblings are clients of which, by their numbers.
 #[derive(Default)]
 struct Joints {
-    cells: Vec<Cell>,
-    /// How many connections lead to each from others that remain.
+    containers: Vec<Container>,
+    /// How many connections lead to each from those that remain.
     clients: Vec<u32>,
     /// Numbers by address.
     numbers: BTreeMap<usize, u32>,
@@ -66,32 +63,32 @@ impl Children {
     /// Those in these containers.
     pub fn new(mut ranges: Vec<Range>) -> Children {
         let others = if ranges.len() > 1 { ranges.split_off(1) } else { Vec::new() }.into_boxed_slice();
-        let first = ranges.first().copied().unwrap_or((null_mut(), 0));
+        let first = ranges.first().copied().unwrap_or(Range::EMPTY);
         let (place, stage) = ((0, 0), Stage::Search);
-        let mut children = Children { first, others, place, stage, current: null_mut(), joints: None };
+        let mut children = Children { first, others, place, stage, current: None, joints: None };
         children.reconsider();
         children
     }
 
-    /// In which order they go is to be found out, also if it has been already.
+    /// Forgets the order, which is then found anew.
     pub fn reconsider(&mut self) {
-        let is_alone = self.first.1 <= 1 && self.others.is_empty();
-        (self.current, self.joints) = (null_mut(), None);
+        let is_alone = self.first.count() <= 1 && self.others.is_empty();
+        (self.current, self.joints) = (None, None);
         self.begin_again(if is_alone { Stage::Delete } else { Stage::Search });
     }
 
-    /// Whether so few containers are in question that it costs little to begin anew after each.
+    /// Whether there are so few containers that it costs little to begin anew after each.
     pub fn are_few(&self) -> bool {
         self.others.len() < FEW
-            && self.first.1 + self.others.iter().map(|range| range.1).sum::<usize>() <= FEW
+            && self.first.count() + self.others.iter().map(|range| range.count()).sum::<usize>() <= FEW
     }
 
-    /// The current one is this one, which is among them, and nothing has been done yet.
-    pub unsafe fn find(&mut self, instance: *mut Instance) {
+    /// Makes this one, which is among them, the current one. Nothing has been done yet.
+    pub fn find(&mut self, instance: *mut Instance) {
         let stage = self.stage;
-        while let Some(cell) = self.following() {
-            if *cell == instance {
-                self.current = cell;
+        while let Some(container) = self.following() {
+            if container.get() == instance {
+                self.current = Some(container);
                 break;
             }
         }
@@ -102,16 +99,16 @@ impl Children {
         if index == 0 { Some(self.first) } else { self.others.get(index - 1).copied() }
     }
 
-    /// One step towards knowing who is a client of whom; `false`: that is known.
-    pub unsafe fn prepare(&mut self) -> bool {
+    /// One step towards knowing the order; `false`: it is known.
+    pub fn prepare(&mut self) -> bool {
         match self.stage {
             Stage::Search => match self.following() {
-                Some(cell) if is_client(*cell) => self.begin_again(Stage::Number),
+                Some(container) if is_client(container) => self.begin_again(Stage::Number),
                 Some(_) => {}
                 None => self.begin_again(Stage::Delete),
             },
             Stage::Number => match self.following() {
-                Some(cell) => self.joints.get_or_insert_default().number(cell),
+                Some(container) => self.joints.get_or_insert_default().number(container),
                 None => self.begin_again(Stage::Count(0)),
             },
             Stage::Count(number) => {
@@ -132,13 +129,12 @@ impl Children {
     }
 
     /// The next container that is not empty.
-    unsafe fn following(&mut self) -> Option<Cell> {
-        while let Some((first, count)) = self.range(self.place.0) {
-            while self.place.1 < count {
-                let cell = first.add(self.place.1);
+    fn following(&mut self) -> Option<Container> {
+        while let Some(range) = self.range(self.place.0) {
+            while let Some(container) = range.get(self.place.1) {
                 self.place.1 += 1;
-                if !(*cell).is_null() {
-                    return Some(cell);
+                if !container.get().is_null() {
+                    return Some(container);
                 }
             }
             self.place = (self.place.0 + 1, 0);
@@ -147,57 +143,82 @@ impl Children {
     }
 
     /// The next to be deleted, which is then the current one; and whether it has clients among the others.
-    pub unsafe fn next(&mut self) -> Option<(Cell, bool)> {
-        while let Some(cell) = self.joints.as_mut().and_then(|joints| joints.next()) {
-            if !(*cell).is_null() {
-                self.current = cell;
-                return Some((cell, false));
+    pub fn next(&mut self) -> Option<(Container, bool)> {
+        while let Some(container) = self.joints.as_mut().and_then(|joints| joints.next()) {
+            if !container.get().is_null() {
+                self.current = Some(container);
+                return Some((container, false));
             }
         }
-        self.current = self.following()?;
-        Some((self.current, self.joints.is_some()))
+        let container = self.following()?;
+        self.current = Some(container);
+        Some((container, self.joints.is_some()))
     }
 
-    /// Whether it is counted whose clients they are.
+    /// Whether the clients of each are counted.
     pub fn know_joints(&self) -> bool {
         self.joints.is_some()
     }
 
     /// A sibling is about to lose its connections.
+    ///
+    /// # Safety
+    /// Its block is still there; on the home worker's thread.
     pub unsafe fn leave(&mut self, instance: *mut Instance) {
         if let Some(joints) = &mut self.joints {
-            joints.leave(instance);
+            // SAFETY: its block is still there; on the home worker's thread.
+            unsafe { joints.leave(instance) };
         }
     }
 }
 
-/// Whether a component is connected to another one itself.
-unsafe fn is_client(instance: *mut Instance) -> bool {
+/// Whether the component in a container is connected to another one itself.
+fn is_client(container: Container) -> bool {
     let mut joined = false;
-    required_slots(instance, |slot| joined |= !direct_server(slot).is_null());
+    // SAFETY: a component in a container is there.
+    unsafe { servers(container.get(), |_| joined = true) };
     joined
 }
 
+/// Calls `each` with what the slots of a component are connected to directly.
+///
+/// # Safety
+/// Its block is still there; on the home worker's thread.
+unsafe fn servers(instance: *mut Instance, mut each: impl FnMut(*mut Instance)) {
+    // SAFETY: its block is still there; on the home worker's thread.
+    unsafe {
+        required_slots(instance, |slot| {
+            let server = direct_server(slot);
+            if !server.is_null() {
+                each(server);
+            }
+        });
+    }
+}
+
 impl Joints {
-    unsafe fn number(&mut self, cell: Cell) {
-        self.numbers.insert((*cell).addr(), self.cells.len() as u32);
-        self.cells.push(cell);
+    fn number(&mut self, container: Container) {
+        self.numbers.insert(container.get().addr(), self.containers.len() as u32);
+        self.containers.push(container);
         self.clients.push(0);
     }
 
-    /// Counts whose client this one is; `false`: there is none of that number.
-    unsafe fn count(&mut self, number: usize) -> bool {
-        let Some(&cell) = self.cells.get(number) else { return false };
-        required_slots(*cell, |slot| {
-            if let Some(server) = self.server(slot) {
+    /// Counts this one as a client of its servers; `false`: there is none of that number.
+    fn count(&mut self, number: usize) -> bool {
+        let Some(container) = self.containers.get(number) else { return false };
+        let client = container.get();
+        let count = |server| {
+            if let Some(server) = self.sibling(client, server) {
                 self.clients[server] += 1;
             }
-        });
+        };
+        // SAFETY: nothing has been deleted since it was numbered.
+        unsafe { servers(client, count) };
         true
     }
 
     /// This one is free if it has no clients; `false`: there is none of that number.
-    unsafe fn choose(&mut self, number: usize) -> bool {
+    fn choose(&mut self, number: usize) -> bool {
         if self.clients.get(number) == Some(&0) {
             self.free(number);
         }
@@ -205,37 +226,39 @@ impl Joints {
     }
 
     /// This one has no clients any more.
-    unsafe fn free(&mut self, number: usize) {
-        let cell = self.cells[number];
-        if !(*cell).is_null() {
+    fn free(&mut self, number: usize) {
+        if !self.containers[number].get().is_null() {
             self.free.push(Reverse(number as u32));
         }
     }
 
     /// The first without clients.
-    fn next(&mut self) -> Option<Cell> {
-        self.free.pop().map(|Reverse(number)| self.cells[number as usize])
+    fn next(&mut self) -> Option<Container> {
+        self.free.pop().map(|Reverse(number)| self.containers[number as usize])
     }
 
-    /// The sibling that a slot of another one is connected to.
-    unsafe fn server(&self, slot: *mut RequiredSlot) -> Option<usize> {
-        let server = direct_server(slot);
-        if server.is_null() || server == (*slot).instance {
+    /// The number of a server, if that is a sibling of its client.
+    fn sibling(&self, client: *mut Instance, server: *mut Instance) -> Option<usize> {
+        if server == client {
             return None;
         }
         self.numbers.get(&server.addr()).map(|&number| number as usize)
     }
 
+    /// # Safety
+    /// As for [`Children::leave`].
     unsafe fn leave(&mut self, instance: *mut Instance) {
         self.numbers.remove(&instance.addr());
-        required_slots(instance, |slot| {
-            if let Some(server) = self.server(slot) {
+        let uncount = |server| {
+            if let Some(server) = self.sibling(instance, server) {
                 let clients = &mut self.clients[server];
                 *clients = clients.saturating_sub(1);
                 if *clients == 0 {
                     self.free(server);
                 }
             }
-        });
+        };
+        // SAFETY: as for `Children::leave`.
+        unsafe { servers(instance, uncount) };
     }
 }

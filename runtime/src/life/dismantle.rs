@@ -1,16 +1,15 @@
 //! The last step of a component's end: its connections are undone, and its memory is given back.
 //!
 //! # Why this is sound
-//! No process of the component is left, and nothing that it holds; who is connected to it is told before its block
+//! No process of the component is left, and nothing that it holds; what is connected to it is told before its block
 //! goes.
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;
 
 use drystone_component::{Offered, Template};
 
 use super::children::Children;
-use super::owned::{drop_owned, holds_no_component};
+use super::owned::Owner;
 use crate::communication;
 use crate::communication::connection::*;
 use crate::instance::slots::{free_tables, has_many_slots, inward_slots, next_in_tables, required_slots};
@@ -20,17 +19,28 @@ use crate::worker::{heap_of, slice_is_over};
 
 /// Whether a component without processes has no FINALLY, no sub-components, and may let go of its servers, which are
 /// not very many.
+///
+/// # Safety
+/// `instance` is live; on the home worker's thread.
 #[inline]
 pub unsafe fn needs_nothing_more(instance: *mut Instance) -> bool {
-    let template = &*template_of(instance);
-    only_serves(template) || holds_nothing(instance, template)
+    // SAFETY: `instance` is live; on the home worker's thread.
+    unsafe {
+        let template = &*template_of(instance);
+        only_serves(template) || holds_nothing(instance, template)
+    }
 }
 
-unsafe fn holds_nothing(instance: *mut Instance, template: &Template) -> bool {
-    if template.finally != Template::NO_BODY || has_many_slots(instance) {
-        return false;
+/// # Safety
+/// As for [`needs_nothing_more`]; `template` is the instance's.
+unsafe fn holds_nothing(instance: *mut Instance, template: &'static Template) -> bool {
+    // SAFETY: as for `needs_nothing_more`; `template` is the instance's.
+    unsafe {
+        template.finally == Template::NO_BODY
+            && !has_many_slots(instance)
+            && Owner::new(instance.cast(), template.owned.get()).holds_no_component()
+            && unfinished_of(instance).is_null()
     }
-    holds_no_component(instance.cast(), template.owned.get()) && unfinished_of(instance).is_null()
 }
 
 /// Whether components of a template have nothing but services for their holders: no variables to see to, no
@@ -47,44 +57,57 @@ fn only_serves(template: &Template) -> bool {
             .all(|offered| !offered.connectable && offered.body != Offered::INWARD)
 }
 
-/// Undoes all connections of a component without processes and sub-components, and frees all but its block.
+/// Undoes all connections of a component, and frees all but its block.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is live, and has no processes and no sub-components.
 pub unsafe fn dismantle(w: *mut Worker, instance: *mut Instance, siblings: Option<&mut Children>) {
-    let template = &*template_of(instance);
-    if !only_serves(template) {
-        if let Some(siblings) = siblings {
-            siblings.leave(instance);
+    // SAFETY: `w` is the home worker; `instance` is live, and has no processes and no sub-components; the template
+    // says where slots and variables lie.
+    unsafe {
+        let template: &'static Template = &*template_of(instance);
+        if !only_serves(template) {
+            if let Some(siblings) = siblings {
+                siblings.leave(instance);
+            }
+            forget_names(w, instance);
+            required_slots(instance, |slot| undo(w, slot));
+            inward_slots(instance, |slot| undo(w, slot));
+            Owner::new(instance.cast(), template.owned.get()).drop(w);
         }
-        forget_names(w, instance);
-        required_slots(instance, |slot| undo(w, slot));
-        inward_slots(instance, |slot| undo(w, slot));
-        drop_owned(w, instance.cast(), template.owned.get());
-    }
-    for offered in template.offered.get() {
-        let slot = slot_at::<OfferedSlot>(instance, offered.offset);
-        close_leaf(w, &raw mut (*slot).holder);
-        if offered.connectable {
-            release_clients(w, instance, offered);
+        for offered in template.offered.get() {
+            let slot = slot_at::<OfferedSlot>(instance, offered.offset);
+            close_leaf(w, &raw mut (*slot).holder);
+            if offered.connectable {
+                release_clients(w, instance, offered);
+            }
         }
+        free_rare(w, instance);
+        (*instance).live = DEAD;
     }
-    free_rare(w, instance);
-    (*instance).live = DEAD;
 }
 
 /// Undoes the connections of a component that has very many of them, until the time slice is over, from a place in its
-/// tables on. What [`dismantle`] finds then is little. Those who are connected to what the component passed on lose
-/// that one after the other.
+/// tables on, so that [`dismantle`] finds few. Clients to which the component passed something on lose that one after
+/// the other.
+///
+/// # Safety
+/// As for [`dismantle`].
 pub unsafe fn undo_in_slice(w: *mut Worker, instance: *mut Instance, place: &mut usize) -> Undone {
-    while let Some(entry) = next_in_tables(instance, place) {
-        if slice_is_over(w) {
-            return Undone::Some;
+    // SAFETY: as for `dismantle`; `indexed_slot` has made the slots that tables lead to.
+    unsafe {
+        while let Some(entry) = next_in_tables(instance, place) {
+            if slice_is_over(w) {
+                return Undone::Some;
+            }
+            let c = unfinished_through(*entry);
+            if !c.is_null() {
+                return Undone::Refused(c);
+            }
+            forget_names_of(w, *entry);
+            undo(w, *entry);
+            (*heap_of(w)).free(core::mem::replace(&mut *entry, null_mut()).cast(), size_of::<RequiredSlot>());
         }
-        let c = unfinished_through(*entry);
-        if !c.is_null() {
-            return Undone::Refused(c);
-        }
-        forget_names_of(w, *entry);
-        undo(w, *entry);
-        (*heap_of(w)).free(core::mem::replace(&mut *entry, null_mut()).cast(), size_of::<RequiredSlot>());
     }
     Undone::All
 }
@@ -99,31 +122,69 @@ pub enum Undone {
     Refused(*mut Communication),
 }
 
-/// A required slot goes: closes what goes through it, and those to whom it was passed on become unconnected.
+/// Undoes a required slot that goes: closes what goes through it, and disconnects those to whom it was passed on.
+///
+/// # Safety
+/// `w` is the home worker; `slot` is of a live instance.
 unsafe fn undo(w: *mut Worker, slot: *mut RequiredSlot) {
-    close_all_through(w, slot);
-    while !(*slot).clients.is_null() {
-        let client = (*slot).clients;
-        unlink(w, client);
-        tell_disconnected(w, client);
+    // SAFETY: `w` is the home worker; `slot` is of a live instance; a client's slot is of a live instance.
+    unsafe {
+        close_all_through(w, slot);
+        while !(*slot).clients.is_null() {
+            let client = (*slot).clients;
+            unlink(w, client);
+            tell_disconnected(w, client);
+        }
+        unlink(w, slot);
     }
-    unlink(w, slot);
 }
 
 /// Frees the block of a dead instance.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is dead, and nothing leads to it any more.
 #[inline]
 pub unsafe fn free_dead(w: *mut Worker, instance: *mut Instance) {
-    let template = &*template_of(instance);
-    for offered in template.offered.get() {
-        // Made when the dead was used.
-        let holder = (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
-        if !holder.is_null() {
-            communication::drop_buffered(w, holder, &*offered.interface);
-            communication::free(w, holder);
+    // SAFETY: `life::make` has made the block with this size.
+    unsafe {
+        let template = &*template_of(instance);
+        for offered in template.offered.get() {
+            // Made when the dead was used.
+            let holder = (*slot_at::<OfferedSlot>(instance, offered.offset)).holder;
+            if !holder.is_null() {
+                communication::drop_buffered(w, holder, &*offered.interface);
+                communication::free(w, holder);
+            }
         }
+        if template.required.length != 0 {
+            free_tables(w, instance);
+        }
+        (*heap_of(w)).free(instance.cast(), template.size as usize);
     }
-    if template.required.length != 0 {
-        free_tables(w, instance);
+}
+
+/// Deletes a component that has nothing to wait for; the block is left, dead. `false`: it lives, though some of what it
+/// owns may be gone.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is live, and deleted by its holder.
+pub unsafe fn delete_at_once(
+    w: *mut Worker,
+    instance: *mut Instance,
+    siblings: Option<&mut Children>,
+) -> bool {
+    // SAFETY: `w` is the home worker; `instance` is live, and deleted by its holder.
+    unsafe {
+        if (*instance).processes() != 0
+            || (*instance).is_leaving()
+            || !needs_nothing_more(instance)
+            || !unfinished_with_holder(instance).is_null()
+            || !Owner::of_instance(instance).drop_in_slice(w)
+        {
+            return false;
+        }
+        close_holders_end(w, instance);
+        dismantle(w, instance, siblings);
     }
-    (*heap_of(w)).free(instance.cast(), template.size as usize);
+    true
 }

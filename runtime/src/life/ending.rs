@@ -1,12 +1,11 @@
-//! Processes end, by themselves, and with them what their components wait for.
+//! How processes end by themselves, and what goes on in their components then.
 //!
 //! # Why this is sound
-//! See the process module: who ends here is taken out of nothing but its own run.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! See the process module: a process that ends here runs, so it stands in no queue.
 
 use core::ptr::null_mut;
 
-use super::deletion;
+use super::occasions;
 use crate::communication::{self, Finished};
 use crate::home::home;
 use crate::instance::{body_of, main_process, rare_if_any};
@@ -20,13 +19,19 @@ use crate::worker::heap_of;
 /// `p` runs on `w`, the home worker; it is the main process of its component.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_begun(w: *mut Worker, p: *mut Process) {
-    begun(w, (*p).instance);
+    // SAFETY: the instance of a process that runs is live.
+    unsafe { begun(w, (*p).instance) };
 }
 
+/// # Safety
+/// `w` is the home worker; `instance` is live.
 unsafe fn begun(w: *mut Worker, instance: *mut Instance) {
-    (*instance).live |= BEGUN;
-    if !rare_if_any(instance).is_null() {
-        ready_all(w, &mut (*rare_if_any(instance)).unbegun);
+    // SAFETY: `w` is the home worker; `instance` is live.
+    unsafe {
+        (*instance).live |= BEGUN;
+        if !rare_if_any(instance).is_null() {
+            ready_all(w, &mut (*rare_if_any(instance)).unbegun);
+        }
     }
 }
 
@@ -36,56 +41,79 @@ unsafe fn begun(w: *mut Worker, instance: *mut Instance) {
 /// `p` runs on `w`, the home worker; it owns nothing any more, and is not touched again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_finish(w: *mut Worker, p: *mut Process, location: u32) {
-    let body = body_of(p);
-    if body.interface.is_null() {
-        let instance = (*p).instance;
-        let main = main_process(instance);
-        if !main.is_null() && *main == p {
-            *main = null_mut();
-            if (*instance).live & BEGUN == 0 {
-                begun(w, instance);
+    // SAFETY: `p` runs on `w`; `process::start` has made the block of one that is no service, with this size.
+    unsafe {
+        let body = body_of(p);
+        if body.interface.is_null() {
+            let instance = (*p).instance;
+            let main = main_process(instance);
+            if !main.is_null() && *main == p {
+                *main = null_mut();
+                if (*instance).live & BEGUN == 0 {
+                    begun(w, instance);
+                }
             }
+            (*heap_of(w)).free(p.cast(), body.size as usize);
+            ended(w, instance);
+        } else {
+            let instance = (*p).instance;
+            let finished = communication::finish(w, p.cast(), &*body.interface, location);
+            service_ended(w, instance, finished);
         }
-        (*heap_of(w)).free(p.cast(), body.size as usize);
-        ended(w, instance);
-    } else {
-        let instance = (*p).instance;
-        let finished = communication::finish(w, p.cast(), &*body.interface, location);
-        service_ended(w, instance, finished);
     }
 }
 
 /// The body of a service process has run to its end because what it stood for is lost.
 ///
 /// # Safety
-/// As for [`ds_finish`].
+/// As for [`ds_finish`]; `p` is a service.
 pub unsafe fn lost(w: *mut Worker, p: *mut Process) {
-    let instance = (*p).instance;
-    let finished = communication::lose(w, p.cast());
-    service_ended(w, instance, finished);
+    // SAFETY: the block of a service is its communication.
+    unsafe {
+        let instance = (*p).instance;
+        let finished = communication::lose(w, p.cast());
+        service_ended(w, instance, finished);
+    }
 }
 
+/// # Safety
+/// `w` is the home worker; `instance` is live, and a service of it has come to this.
 #[inline(always)]
 unsafe fn service_ended(w: *mut Worker, instance: *mut Instance, finished: Finished) {
-    match finished {
-        Finished::Failed => {}
-        Finished::Ended => ended(w, instance),
-        Finished::Left(deleting) => {
-            one_less(w, instance);
-            deletion::left(w, instance, deleting);
+    // SAFETY: `w` is the home worker; `instance` is live, and a service of it has come to this; a process that deletes
+    // is live.
+    unsafe {
+        match finished {
+            Finished::Failed => {}
+            Finished::Ended => ended(w, instance),
+            Finished::Left(deleting) => {
+                one_less(w, instance);
+                occasions::left(w, instance, deleting);
+            }
         }
     }
 }
 
-/// One process of an instance less.
+/// A process of an instance has ended.
+///
+/// # Safety
+/// `w` is the home worker; `instance` is live, and that process has not been counted as ended yet.
 #[inline]
 pub unsafe fn ended(w: *mut Worker, instance: *mut Instance) {
-    one_less(w, instance);
-    deletion::go_on(w, instance);
+    // SAFETY: `w` is the home worker; `instance` is live, and that process has not been counted as ended yet.
+    unsafe {
+        one_less(w, instance);
+        occasions::go_on(w, instance);
+    }
 }
 
+/// # Safety
+/// As for [`ended`].
 #[inline]
 unsafe fn one_less(w: *mut Worker, instance: *mut Instance) {
-    (*home(w)).live -= 1;
-    (*instance).live -= 1;
+    // SAFETY: as for `ended`.
+    unsafe {
+        (*home(w)).live -= 1;
+        (*instance).live -= 1;
+    }
 }

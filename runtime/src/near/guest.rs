@@ -17,7 +17,7 @@ use crate::home::home;
 use crate::instance::slots::indexed_slot;
 use crate::instance::{main_process, slot_at};
 use crate::layout::*;
-use crate::life::deletion;
+use crate::life::occasions;
 use crate::worker::ground;
 
 /// Connects the component, which has just been made, to its host. `None`: no memory.
@@ -71,7 +71,7 @@ pub unsafe fn look(w: *mut Worker) -> bool {
     match guest.host.wish() {
         Wish::End if !guest.ends => {
             guest.ends = true;
-            deletion::delete_entry(w, entry);
+            occasions::delete_entry(w, entry);
         }
         Wish::Halt => (*ground(w)).halted = Some(0),
         Wish::Live | Wish::End => return false,

@@ -3,8 +3,10 @@
 //!
 //! # Why this is sound
 //! No process of the program is resumed, so each stays as it is until everything is given back. Native ones run as
-//! the outer scheduler has them run: on the home worker's thread, one after the other.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! under the outer scheduler: on the home worker's thread, one after the other.
+//!
+//! # Safety of this module
+//! *Halted*: `w` is the home worker, whose scheduler has control for the last time.
 
 use super::attending::poll;
 use crate::home::{home, shared};
@@ -14,47 +16,65 @@ use crate::layout::*;
 use crate::native::is_at_work;
 use crate::queue::Queue;
 
-/// They have so long, in nanoseconds.
+/// How long native components have, in nanoseconds.
 const PATIENCE: u64 = 1_000_000_000;
 
 /// Lets native components come to the end of what they were told.
+///
+/// # Safety
+/// *Halted.*
 pub unsafe fn settle(w: *mut Worker) {
-    let end = shared(w).threads.clock() + PATIENCE;
-    loop {
-        run_natives(w, end);
-        let left = end.saturating_sub(shared(w).threads.clock());
-        if left == 0 || !are_at_work(w) {
-            return;
+    // SAFETY: *halted*.
+    unsafe {
+        let threads = shared(w).threads;
+        let end = threads.clock() + PATIENCE;
+        loop {
+            run_natives(w, end);
+            let left = end.saturating_sub(threads.clock());
+            if left == 0 || !are_at_work(w) {
+                return;
+            }
+            poll(w, Some(left));
         }
-        poll(w, Some(left));
     }
 }
 
 /// Runs native processes until none is ready.
+///
+/// # Safety
+/// *Halted.*
 unsafe fn run_natives(w: *mut Worker, end: u64) {
-    loop {
-        let mut ready = Queue::from_ready(w);
-        if ready.is_empty() {
-            return;
-        }
+    // SAFETY: *halted*; who is ready is live, and not in the middle of a run.
+    unsafe {
+        let threads = shared(w).threads;
         loop {
-            let p = ready.pop();
-            if p.is_null() {
-                break;
-            }
-            if shared(w).threads.clock() >= end {
+            let mut ready = Queue::from_ready(w);
+            if ready.is_empty() {
                 return;
             }
-            if !body_of(p).native.is_null() {
-                run_native(w, p);
+            loop {
+                let p = ready.pop();
+                if p.is_null() {
+                    break;
+                }
+                if threads.clock() >= end {
+                    return;
+                }
+                if !body_of(p).native.is_null() {
+                    run_native(w, p);
+                }
             }
         }
     }
 }
 
-/// Whether any of them waits for the platform before it can go on with what it has received.
+/// Whether a native process waits for the platform before it can go on with what it has received.
+///
+/// # Safety
+/// *Halted.*
 unsafe fn are_at_work(w: *mut Worker) -> bool {
     let mut found = false;
-    (*(*home(w)).platform).waiting(&mut |p| found |= unsafe { is_at_work(p) });
+    // SAFETY: *halted*; processes that are registered with the platform are live.
+    unsafe { (*(*home(w)).platform).waiting(&mut |p| found |= is_at_work(p)) };
     found
 }

@@ -1,32 +1,28 @@
-//! Processes that await conditions of their own: who they are, in lists in the order of their turns, and what they
-//! watch. Each is found by a number, so that whoever awaits, is found and leaves takes as long among many as alone.
-//!
-//! # Why this is sound
-//! Processes are only kept here, never touched.
+//! Processes that await conditions of their own: lists of them in the order of their turns, and what they watch. Each
+//! has a number, by which it is added, found and removed in constant time.
 
 use alloc::vec::Vec;
-use core::ptr::null_mut;
 
-use super::Elements;
-use super::watching::{Entry, NONE, Watching};
-use crate::layout::{Process, WATCHED};
+use super::waiter::Waiter;
+use super::watching::{Elements, Entry, NONE, Watching};
+use crate::layout::WATCHED;
 
-/// The number of one who awaits.
+/// The number of a process that awaits a condition of its own.
 pub type Number = u32;
 
-/// All of a component.
+/// All such processes of a component.
 pub struct Owns {
     all: Vec<Own>,
-    /// The first number that nobody has; they form a chain by `next`.
+    /// The first unused number; unused ones form a chain by `next`.
     free: Number,
     watching: Watching,
 }
 
-/// One who awaits a condition of its own.
+/// A process that awaits a condition of its own.
 #[derive(Clone, Copy)]
 pub struct Own {
-    /// Who; null where nobody has the number.
-    pub process: *mut Process,
+    /// The process; none where the number is unused.
+    waiter: Option<Waiter>,
     /// Its turn.
     pub turn: u64,
     /// The group that it belongs to.
@@ -36,10 +32,17 @@ pub struct Own {
     next: Number,
 }
 
-/// Some of them, in the order in which they came.
+/// Those of one group, in the order in which they came.
 pub struct List {
     first: Number,
     last: Number,
+}
+
+impl Own {
+    /// The process.
+    pub fn waiter(&self) -> Waiter {
+        self.waiter.expect("it awaits")
+    }
 }
 
 impl List {
@@ -58,9 +61,9 @@ impl Owns {
         Owns { all: Vec::new(), free: NONE, watching: Watching::new() }
     }
 
-    /// The one with a number, if somebody has it.
+    /// The process with a number, if that is used.
     pub fn get(&self, number: Number) -> Option<&Own> {
-        self.all.get(number as usize).filter(|own| !own.process.is_null())
+        self.all.get(number as usize).filter(|own| own.waiter.is_some())
     }
 
     /// The one that follows in its list.
@@ -69,8 +72,9 @@ impl Owns {
     }
 
     /// Puts one at the end of its group's list.
-    pub fn add(&mut self, list: &mut List, process: *mut Process, turn: u64, group: usize) -> Number {
-        let own = Own { process, turn, group, watches: [NONE; WATCHED], before: list.last, next: NONE };
+    pub fn add(&mut self, list: &mut List, waiter: Waiter, turn: u64, group: usize) -> Number {
+        let (waiter, watches) = (Some(waiter), [NONE; WATCHED]);
+        let own = Own { waiter, turn, group, watches, before: list.last, next: NONE };
         let number = self.free;
         let number = if number == NONE {
             self.all.push(own);
@@ -100,12 +104,12 @@ impl Owns {
             None => list.last = own.before,
         }
         let unused = &mut self.all[number as usize];
-        (unused.process, unused.next) = (null_mut(), self.free);
+        (unused.waiter, unused.next) = (None, self.free);
         self.free = number;
         own
     }
 
-    /// Nobody is here any more: no more room is kept than for a few.
+    /// Gives back memory when nobody is here any more: room for a few is kept.
     pub fn forget_room(&mut self) {
         if self.all.len() > FEW {
             *self = Owns::new();
@@ -133,7 +137,7 @@ impl Owns {
     }
 }
 
-/// Room for so many is kept.
+/// How many are a few.
 const FEW: usize = 64;
 
 fn some(number: Number) -> Option<Number> {

@@ -1,7 +1,12 @@
-//! Which elements of collections are watched, and by whom: a hash table, so that it takes as long among a hundred
-//! thousand as alone. It grows by one bucket at a time, so that no insertion moves many.
+//! Which elements of collections are watched, and by which waiting processes: a hash table. It grows by one bucket at a
+//! time, so that no insertion moves many entries.
 
 use alloc::vec::Vec;
+
+use crate::layout::WATCHED;
+
+/// The elements that a condition reads, by their hashes; 0: none.
+pub type Elements = [u64; WATCHED];
 
 /// Who watches: a number that means something to the caller.
 pub type Watcher = u32;
@@ -57,7 +62,7 @@ impl Watching {
         entry
     }
 
-    /// It is so no longer.
+    /// An entry's element is no longer watched by it.
     pub fn remove(&mut self, entry: Entry) {
         self.unlink(entry);
         self.entries[entry as usize].next = core::mem::replace(&mut self.free, entry);

@@ -1,0 +1,192 @@
+//! What happens at a monitor at which processes are queued, when one of them may enter.
+//!
+//! # Why this is sound
+//! Who makes a [`Queued`] knows that the component is live and has a rare part. Queues hold live processes of their own
+//! instance only, and what is taken out of one stands in none.
+
+use core::mem::replace;
+use core::ptr::null_mut;
+
+use crate::instance::awaiting::{Alone, Awaiting, Place, Round, Tested, Turn, Waiter, alone};
+use crate::instance::{Rare, rare_if_any};
+use crate::layout::*;
+use crate::queue::ready;
+
+/// The monitor of a live component at home that has a rare part. It doesn't say who has the lock.
+#[derive(Clone, Copy)]
+pub struct Queued {
+    w: *mut Worker,
+    instance: *mut Instance,
+    rare: *mut Rare,
+}
+
+impl Queued {
+    /// # Safety
+    /// As long as this is used, `w` is the home worker, and `instance` is live and has a rare part, as it has where
+    /// somebody is queued.
+    #[inline]
+    pub unsafe fn at(w: *mut Worker, instance: *mut Instance) -> Queued {
+        // SAFETY: `instance` is live.
+        Queued { w, instance, rare: unsafe { rare_if_any(instance) } }
+    }
+
+    /// A process that had the lock alone has given it up.
+    pub fn left_alone(self, written: u64) {
+        self.admit_awaiting(written);
+        self.finish_release();
+    }
+
+    /// The last process that shared the lock has given it up.
+    pub fn left_shared(self) {
+        // SAFETY: the rare part is there.
+        let granted = unsafe { replace(&mut (*self.rare).granted, null_mut()) };
+        if granted.is_null() {
+            self.admit();
+        } else {
+            self.enter_alone(granted);
+        }
+        self.settle();
+    }
+
+    /// A process that has the lock to test its condition has done so, and gives that lock up.
+    ///
+    /// # Safety
+    /// `p` is live, and is the one that tests here.
+    pub unsafe fn end_test(self, p: *mut Process, holds: bool) -> Tested {
+        // SAFETY: the component and `p` are live.
+        unsafe {
+            (*p).lock = LOCK_NONE;
+            (*self.instance).lock &= !EXCLUSIVE_BIT;
+            (*self.rare).awaiting.end_test(holds)
+        }
+    }
+
+    /// A process has tested its condition: goes on with what the release of the lock has begun.
+    pub fn go_on(self, is_round: bool) {
+        if is_round {
+            // SAFETY: a process that tests no longer has the lock alone, and nobody has a reference to what is awaited.
+            self.admit_several(unsafe { Round::go_on(self.w, self.awaiting()) });
+        }
+        self.finish_release();
+    }
+
+    /// Grants the lock to a process that wants it alone: it enters when those who share it have left.
+    ///
+    /// # Safety
+    /// `p` is a live process of the component, and stands in no queue.
+    pub unsafe fn grant(self, p: *mut Process) {
+        // SAFETY: the rare part is there.
+        unsafe { (*self.rare).granted = p };
+    }
+
+    /// Whether processes share the lock.
+    pub fn is_shared(self) -> bool {
+        // SAFETY: the component is live.
+        unsafe { (*self.instance).lock & !(EXCLUSIVE_BIT | QUEUED_BIT) != 0 }
+    }
+
+    /// Notes if nobody is queued any more.
+    pub fn settle(self) {
+        // SAFETY: the component is live, and the rare part is there.
+        unsafe {
+            let Rare { exclusive, shared, awaiting, granted, .. } = &*self.rare;
+            if exclusive.is_empty() && shared.is_empty() && awaiting.is_empty() && granted.is_null() {
+                (*self.instance).lock &= !QUEUED_BIT;
+            }
+        }
+    }
+
+    fn awaiting(self) -> *mut Awaiting {
+        // SAFETY: the rare part is there.
+        unsafe { &raw mut (*self.rare).awaiting }
+    }
+
+    /// Gives a process the lock alone. It was taken out of a queue here.
+    fn enter_alone(self, p: *mut Process) {
+        // SAFETY: it is live, and stands in no queue.
+        unsafe {
+            (*self.instance).lock |= EXCLUSIVE_BIT;
+            (*p).lock = LOCK_EXCLUSIVE;
+            ready(self.w, p);
+        }
+    }
+
+    /// Has a process share the lock. It was taken out of a queue here.
+    fn enter_shared(self, p: *mut Process) {
+        // SAFETY: it is live, and stands in no queue.
+        unsafe {
+            (*self.instance).lock += 1;
+            (*p).lock = LOCK_SHARED;
+            ready(self.w, p);
+        }
+    }
+
+    /// Those who wait to enter come last, if no process that awaited something has the lock alone, or will.
+    fn finish_release(self) {
+        // SAFETY: the component is live, and the rare part is there.
+        if unsafe { (*self.instance).lock & EXCLUSIVE_BIT == 0 && (*self.rare).granted.is_null() } {
+            self.admit();
+        }
+        self.settle();
+    }
+
+    /// Those whose conditions hold enter in order, as far as they may. Nobody has the lock alone.
+    #[inline]
+    fn admit_awaiting(self, written: u64) {
+        // SAFETY: nobody has a reference to what is awaited.
+        match unsafe { alone(self.w, self.awaiting(), written) } {
+            Alone::Enters(waiter) if waiter.shares() => self.enter_shared(waiter.process()),
+            Alone::Enters(waiter) => self.enter_alone(waiter.process()),
+            Alone::Stays => {}
+            Alone::Tests(waiter) => self.begin_test(waiter, Place::Alone),
+            // SAFETY: as above.
+            Alone::None => self.admit_several(unsafe { Round::begin(self.w, self.awaiting(), written) }),
+        }
+    }
+
+    /// Those who come next in a round enter, as far as they may. Nobody has the lock alone.
+    #[inline(never)]
+    fn admit_several(self, mut round: Round) {
+        loop {
+            match round.next() {
+                Turn::Enters(waiter) if waiter.shares() => self.enter_shared(waiter.process()),
+                // SAFETY: it awaits its condition no longer, and stands in no queue.
+                Turn::Enters(waiter) if self.is_shared() => return unsafe { self.grant(waiter.process()) },
+                Turn::Enters(waiter) => return self.enter_alone(waiter.process()),
+                Turn::Tests(waiter, place) => return self.begin_test(waiter, place),
+                Turn::Nobody => return,
+            }
+        }
+    }
+
+    /// A process tests its condition next. It has the lock alone, except for those who have just begun to share it.
+    fn begin_test(self, waiter: Waiter, place: Place) {
+        let p = waiter.process();
+        // SAFETY: the component is live, and so is the waiter, which stands in no queue while it tests.
+        unsafe {
+            (*self.rare).awaiting.begin_test(waiter, place);
+            (*self.instance).lock |= EXCLUSIVE_BIT;
+            (*p).lock = LOCK_EXCLUSIVE | LOCK_TESTS;
+            ready(self.w, p);
+        }
+    }
+
+    /// Lets those in who wait to enter. Nobody has the lock alone.
+    #[inline(never)]
+    fn admit(self) {
+        // SAFETY: the rare part is there, and what stands in its queues is live.
+        unsafe {
+            if (*self.rare).exclusive.is_empty() {
+                loop {
+                    let p = (*self.rare).shared.pop();
+                    if p.is_null() {
+                        return;
+                    }
+                    self.enter_shared(p);
+                }
+            } else if (*self.instance).lock & !QUEUED_BIT == 0 {
+                self.enter_alone((*self.rare).exclusive.pop());
+            }
+        }
+    }
+}
