@@ -94,7 +94,7 @@ unsafe fn tell(w: *mut Worker, failure: &Failure) {
 
 /// The nearest component around that is isolated; null if that would be the program itself.
 unsafe fn enclosing_isolated(w: *mut Worker, mut instance: *mut Instance) -> *mut Instance {
-    while !instance.is_null() && instance != (*home(w)).entry {
+    while !instance.is_null() && instance != (*home(w)).roots.entry {
         if (*template_of(instance)).isolated {
             return instance;
         }
@@ -181,7 +181,7 @@ const NAMED: usize = 6;
 
 /// No process can ever run: the program's status.
 pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
-    if (*home(w)).entry.is_null() {
+    if (*home(w)).roots.entry.is_null() {
         // The program has ended; what is left are services of the system.
         return 0;
     }
@@ -209,7 +209,7 @@ pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
 /// Some processes that are alive: those of outer components first.
 unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
     let mut found = Vec::new();
-    let mut instances = Vec::from([(*home(w)).entry]);
+    let mut instances = Vec::from([(*home(w)).roots.entry]);
     let mut index = 0;
     while let Some(&instance) = instances.get(index) {
         index += 1;

@@ -42,7 +42,7 @@ pub use views::{Activity, BindingView, Component, Connection, Next, Snapshot};
 /// [`crate::platform::Platform::wait`].
 pub unsafe fn inspect(w: *mut Worker, most: usize) -> Snapshot {
     let mut snapshot = Snapshot::default();
-    let entry = (*home(w)).entry;
+    let entry = (*home(w)).roots.entry;
     if entry.is_null() {
         return snapshot;
     }

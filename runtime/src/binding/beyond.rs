@@ -1,5 +1,5 @@
-//! What lies beyond this program, and what BY puts before it: names of other schemes are the platform's; factories that
-//! put something into the path are called here, the one nearest to the server first.
+//! What lies beyond this program, and what BY puts before it. Names of schemes other than `local:` are the platform's;
+//! its factories, which put something into the path, are called here, the one nearest to the server first.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -30,24 +30,9 @@ pub unsafe fn bind(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    lead(w, slot, reach(w, interface, name, hints)?);
+    // SAFETY: the slot is linked, and a new proxy leads nowhere else.
+    unsafe { lead(w, slot, find(w, interface, name, hints)?.target(w, interface)?) };
     Ok(())
-}
-
-/// What a slot is to be connected to for a name; it has to be connected at once.
-///
-/// # Errors
-/// What the platform says.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn reach(
-    w: *mut Worker,
-    interface: &'static Interface,
-    name: Name<'_>,
-    hints: &Hints<'_>,
-) -> Result<usize, String> {
-    find(w, interface, name, hints)?.target(w, interface)
 }
 
 /// What reaches a name, while nothing is connected to it.
@@ -69,14 +54,22 @@ pub unsafe fn find(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<Found, String> {
-    let reach = binder(w, name)?.bind(interface, name, hints)?;
+    // SAFETY: at home; the platform is used for this call.
+    let reach = unsafe { binder(w, name) }?.bind(interface, name, hints)?;
     Ok(Found { reach, name: shown(&name, hints) })
 }
 
 impl Found {
-    /// As [`reach`] says.
+    /// What a slot is to be connected to; it has to be connected at once.
+    ///
+    /// # Errors
+    /// There is no memory.
+    ///
+    /// # Safety
+    /// As the binding module says.
     pub unsafe fn target(self, w: *mut Worker, interface: &'static Interface) -> Result<usize, String> {
-        Ok(proxy(w, interface, self.reach, &self.name).ok_or("out of memory")?)
+        // SAFETY: at home.
+        Ok(unsafe { proxy(w, interface, self.reach, &self.name) }.ok_or("out of memory")?)
     }
 }
 
@@ -94,18 +87,27 @@ pub unsafe fn export(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    let mut exported = binder(w, name)?.export(interface, name, hints)?;
-    if let Some(handled) = handled(target) {
-        exported.handled(handled);
+    // SAFETY: the target is linked, as is a new listener's slot; the platform is used for one call.
+    unsafe {
+        let mut exported = binder(w, name)?.export(interface, name, hints)?;
+        if let Some(handled) = handled(target) {
+            exported.handled(handled);
+        }
+        link(listen(w, interface, exported, &shown(&name, hints)).ok_or("out of memory")?, target);
     }
-    link(listen(w, interface, exported, &shown(&name, hints)).ok_or("out of memory")?, target);
     Ok(())
 }
 
 /// What `target` leads to as a handler, if its implementation is marked so.
+///
+/// # Safety
+/// The target is linked as long as the result is used.
 unsafe fn handled<'a>(target: usize) -> Option<Handled<'a>> {
-    let (instance, offered) = resolve(target)?;
-    Handled::of(instance, offered)
+    // SAFETY: what serves a linked target is there.
+    unsafe {
+        let (instance, offered) = resolve(target)?;
+        Handled::of(instance, offered)
+    }
 }
 
 /// The platform, for a name of its.
@@ -117,7 +119,8 @@ unsafe fn handled<'a>(target: usize) -> Option<Handled<'a>> {
 /// As the binding module says; only one at a time.
 pub unsafe fn binder<'a>(w: *mut Worker, name: Name<'_>) -> Result<&'a mut dyn Binder, String> {
     let none = || format!("no such naming context: {name}");
-    (*(*home(w)).platform).binder().ok_or_else(none)
+    // SAFETY: at home, and the platform outlives the program.
+    unsafe { (*(*home(w)).platform).binder() }.ok_or_else(none)
 }
 
 /// Makes a component in another domain; the container is empty.
@@ -135,8 +138,11 @@ pub unsafe fn new_at(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    let domain = binder(w, name)?.create(template, name, hints)?;
-    *container = proxy_of(w, template, holder, domain, &shown(&name, hints)).ok_or("out of memory")?;
+    // SAFETY: container and holder are as for `ds_new`; the platform is used for one call.
+    unsafe {
+        let domain = binder(w, name)?.create(template, name, hints)?;
+        *container = proxy_of(w, template, holder, domain, &shown(&name, hints)).ok_or("out of memory")?;
+    }
     Ok(())
 }
 
@@ -163,7 +169,8 @@ pub unsafe fn way(
     interface: &'static Interface,
     hints: &Hints<'_>,
 ) -> Result<Option<Way>, String> {
-    compose(w, interface, hints)?.map(|composed| unsafe { composed.way(w, interface) }).transpose()
+    // SAFETY: at home.
+    unsafe { compose(w, interface, hints)?.map(|composed| composed.way(w, interface)).transpose() }
 }
 
 /// What BY asks for, while it stands between nothing.
@@ -189,18 +196,28 @@ pub unsafe fn compose(
         return Ok(None);
     }
     let (entrance, door) = door(hints.capacity()?.unwrap_or(CAPACITY) as usize);
-    let platform = (*(*home(w)).platform).binder().ok_or("there are no binding factories here")?;
+    // SAFETY: at home; the platform is used for one call.
+    let platform = unsafe { (*(*home(w)).platform).binder() }.ok_or("there are no binding factories here")?;
     let entrance = platform.compose(Box::new(entrance), interface, hints)?;
     Ok(Some(Composed { entrance, door, name: shown(&"local", hints) }))
 }
 
 impl Composed {
-    /// As [`way`] says.
+    /// Makes the way. It has to be [used](through) at once.
+    ///
+    /// # Errors
+    /// There is no memory.
+    ///
+    /// # Safety
+    /// As the binding module says.
     pub unsafe fn way(self, w: *mut Worker, interface: &'static Interface) -> Result<Way, String> {
-        let behind = listen(w, interface, Box::new(self.door), &self.name).ok_or("out of memory")?;
-        let target = proxy(w, interface, self.entrance, &self.name).ok_or("out of memory")?;
-        stands_before(target, behind);
-        Ok(Way { target, behind })
+        // SAFETY: at home; the target is a new proxy.
+        unsafe {
+            let behind = listen(w, interface, Box::new(self.door), &self.name).ok_or("out of memory")?;
+            let target = proxy(w, interface, self.entrance, &self.name).ok_or("out of memory")?;
+            stands_before(target, behind);
+            Ok(Way { target, behind })
+        }
     }
 }
 
@@ -211,7 +228,8 @@ impl Composed {
 /// As the binding module says.
 pub unsafe fn through(w: *mut Worker, slot: *mut RequiredSlot, way: Option<Way>) -> *mut RequiredSlot {
     let Some(Way { target, behind }) = way else { return slot };
-    lead(w, slot, target);
+    // SAFETY: the slot is linked, and the way new.
+    unsafe { lead(w, slot, target) };
     behind
 }
 

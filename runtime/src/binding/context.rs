@@ -1,11 +1,12 @@
-//! Names of the program's own: what is exported by them, and *naming contexts*, which are components of the program. A
-//! name that nobody has exported, `local:shop/apples`, is asked for at the component that stands under a beginning of
-//! it, `local:shop`, if that offers the interface of contexts: it answers by another name, of any scheme, each time
-//! that a communication begins. So contexts may lie within contexts, come and go (paper 002, section 3.1).
+//! Names of the program's own: what is exported by them, and *naming contexts*, which are components of the program
+//! (*THINK*, Fassino).
 //!
-//! # Why this is sound
-//! As the binding module says. What is found holds the home's worker, and never leaves its thread.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! A name that nobody has exported, such as `local:shop/apples`, is asked for at the component that is exported by a
+//! beginning of it, `local:shop`, if that offers the interface of contexts: it answers by another name, of any scheme,
+//! each time that a communication begins. So contexts may lie within contexts, come and go.
+//!
+//! # Safety
+//! As the binding module says. What is found keeps the home's worker, and stays on its thread.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -15,7 +16,7 @@ use drystone_component::{Interface, Message, Name};
 
 use super::beyond::{CAPACITY, binder};
 use crate::communication::connection::{Refusal, connect_to_name, fits, lead, link};
-use crate::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker, door};
+use crate::far::{Arrival, Far, Filling, Letters, Outgoing, Reach, Waker, door};
 use crate::home::home;
 use crate::home::names::{Exported, Waiting};
 use crate::layout::Worker;
@@ -31,14 +32,17 @@ use crate::values::Value;
 /// # Safety
 /// As the binding module says.
 pub unsafe fn connect(w: *mut Worker, waiting: Waiting, name: Name<'_>) -> Result<(), Refusal> {
-    match context_of(w, name) {
-        Some((context, name)) => {
-            let reach = Resolver::new(w, context, name, waiting.interface, 0)?;
-            let proxy = proxy(w, waiting.interface, Box::new(reach), &name.to_string());
-            lead(w, waiting.slot, proxy.ok_or(String::from("out of memory"))?);
-            Ok(())
+    // SAFETY: the slot is linked, and a new proxy leads nowhere else.
+    unsafe {
+        match context_of(w, name) {
+            Some((context, name)) => {
+                let reach = Resolver::new(w, context, name, waiting.interface, 0)?;
+                let proxy = proxy(w, waiting.interface, Box::new(reach), &name.to_string());
+                lead(w, waiting.slot, proxy.ok_or(String::from("out of memory"))?);
+                Ok(())
+            }
+            None => connect_to_name(w, waiting, name.bytes()),
         }
-        None => connect_to_name(w, waiting, name.bytes()),
     }
 }
 
@@ -50,13 +54,16 @@ pub unsafe fn connect(w: *mut Worker, waiting: Waiting, name: Name<'_>) -> Resul
 /// # Safety
 /// As the binding module says.
 pub unsafe fn exported(w: *mut Worker, name: Name<'_>, interface: &'static Interface) -> Result<(), String> {
-    if !is_of_contexts(w, interface) {
-        return Ok(());
-    }
-    let beginning = [name.bytes(), b"/"].concat();
-    for (name, waiting) in (*home(w)).names.waiting_below(&beginning) {
-        (*home(w)).names.cease(waiting.slot);
-        connect(w, waiting, Name::decode(&name)?).map_err(said)?;
+    // SAFETY: slots that wait are linked; the home's names are used for one call at a time.
+    unsafe {
+        if !is_of_contexts(w, interface) {
+            return Ok(());
+        }
+        let beginning = [name.bytes(), b"/"].concat();
+        for (name, waiting) in (*home(w)).names.waiting_below(&beginning) {
+            (*home(w)).names.cease(waiting.slot);
+            connect(w, waiting, Name::decode(&name)?).map_err(said)?;
+        }
     }
     Ok(())
 }
@@ -73,9 +80,11 @@ pub unsafe fn must_be_there(
     interface: &'static Interface,
     name: Name<'_>,
 ) -> Result<(), String> {
-    match (*home(w)).names.exported(name.bytes()) {
+    // SAFETY: at home.
+    let (exported, context) = unsafe { ((*home(w)).names.exported(name.bytes()), context_of(w, name)) };
+    match exported {
         Some(exported) => fits(interface, exported.interface).map_err(said),
-        None if context_of(w, name).is_some() => Ok(()),
+        None if context.is_some() => Ok(()),
         None => Err(alloc::format!("{name}: nothing is exported by that name")),
     }
 }
@@ -88,22 +97,39 @@ pub fn said(why: Refusal) -> String {
     }
 }
 
+/// Whether it is the interface of naming contexts.
+///
+/// # Safety
+/// At home.
 unsafe fn is_of_contexts(w: *mut Worker, interface: &'static Interface) -> bool {
-    (*(*home(w)).platform).binder().is_some_and(|binder| binder.is_of_contexts(interface))
+    // SAFETY: at home; the platform is used for this call.
+    let binder = unsafe { (*(*home(w)).platform).binder() };
+    binder.is_some_and(|binder| binder.is_of_contexts(interface))
 }
 
 /// The context that stands under the longest beginning of a name, and what that calls it; none if the name itself is
 /// exported.
+///
+/// # Safety
+/// At home.
 unsafe fn context_of(w: *mut Worker, name: Name<'_>) -> Option<(Exported, Name<'_>)> {
-    let names = &(*home(w)).names;
+    // SAFETY: nothing changes the names meanwhile.
+    let names = unsafe { &(*home(w)).names };
     if names.is_empty() || names.exported(name.bytes()).is_some() {
         return None;
     }
     let known = name.contexts().filter_map(|name| Some((names.exported(name.context().as_bytes())?, name)));
-    known.into_iter().next().filter(|(exported, _)| is_of_contexts(w, exported.interface))
+    // SAFETY: at home.
+    known.into_iter().next().filter(|(exported, _)| unsafe { is_of_contexts(w, exported.interface) })
 }
 
 /// What reaches a name that a context has answered.
+///
+/// # Errors
+/// Nothing does.
+///
+/// # Safety
+/// As the binding module says.
 unsafe fn reach(
     w: *mut Worker,
     interface: &'static Interface,
@@ -111,35 +137,48 @@ unsafe fn reach(
     depth: usize,
 ) -> Result<Box<dyn Reach>, String> {
     let name = Name::decode(name)?;
-    if !name.is_local() {
-        return binder(w, name)?.bind(interface, name, &Hints::default());
-    }
-    if depth == DEEPEST {
-        return Err(alloc::format!("{name}: {ROUND}"));
-    }
-    match context_of(w, name) {
-        Some((context, name)) => Ok(Box::new(Resolver::new(w, context, name, interface, depth + 1)?)),
-        None => {
-            must_be_there(w, interface, name)?;
-            entrance(w, interface, name)
+    // SAFETY: at home; the platform is used for one call.
+    unsafe {
+        if !name.is_local() {
+            return binder(w, name)?.bind(interface, name, &Hints::default());
+        }
+        if depth == DEEPEST {
+            return Err(alloc::format!("{name}: {ROUND}"));
+        }
+        match context_of(w, name) {
+            Some((context, name)) => Ok(Box::new(Resolver::new(w, context, name, interface, depth + 1)?)),
+            None => {
+                must_be_there(w, interface, name)?;
+                entrance(w, interface, name)
+            }
         }
     }
 }
 
 /// A way to what is exported by a local name.
+///
+/// # Errors
+/// The interfaces don't fit together, or there is no memory.
+///
+/// # Safety
+/// As the binding module says.
 unsafe fn entrance(
     w: *mut Worker,
     interface: &'static Interface,
     name: Name<'_>,
 ) -> Result<Box<dyn Reach>, String> {
     let (entrance, door) = door(CAPACITY as usize);
-    let slot = listen(w, interface, Box::new(door), &name.to_string()).ok_or("out of memory")?;
-    connect_to_name(w, Waiting { slot, interface, location: u32::MAX }, name.bytes()).map_err(said)?;
+    // SAFETY: a new listener's slot is linked, and of this interface.
+    unsafe {
+        let slot = listen(w, interface, Box::new(door), &name.to_string()).ok_or("out of memory")?;
+        connect_to_name(w, Waiting { slot, interface, location: u32::MAX }, name.bytes()).map_err(said)?;
+    }
     Ok(Box::new(entrance))
 }
 
 /// What a name leads to that a context knows.
 struct Resolver {
+    /// The home's, which outlives this.
     w: *mut Worker,
     context: Box<dyn Reach>,
     question: Question,
@@ -150,6 +189,7 @@ struct Resolver {
 /// What a context is asked.
 #[derive(Clone)]
 struct Question {
+    letters: Letters,
     messages: &'static [Message],
     /// The rest of the name.
     name: Box<[u8]>,
@@ -160,6 +200,13 @@ const RESOLVE: usize = 0;
 const NAME: usize = 1;
 
 impl Resolver {
+    /// Asks a context for a name, each time that a communication of the interface begins.
+    ///
+    /// # Errors
+    /// There is no memory.
+    ///
+    /// # Safety
+    /// As the binding module says.
     unsafe fn new(
         w: *mut Worker,
         context: Exported,
@@ -168,10 +215,15 @@ impl Resolver {
         depth: usize,
     ) -> Result<Resolver, String> {
         let (entrance, door) = door(1);
-        let slot = listen(w, context.interface, Box::new(door), "a naming context").ok_or("out of memory")?;
-        link(slot, context.target);
-        let question =
-            Question { messages: context.interface.messages.get(), name: name.rest().as_bytes().into() };
+        // SAFETY: what is exported is linked, as is a new listener's slot.
+        unsafe {
+            let slot = listen(w, context.interface, Box::new(door), "a naming context");
+            link(slot.ok_or("out of memory")?, context.target);
+        }
+        // SAFETY: at home, where the question stays.
+        let letters = unsafe { Letters::new(w) };
+        let messages = context.interface.messages.get();
+        let question = Question { letters, messages, name: name.rest().as_bytes().into() };
         Ok(Resolver { w, context: Box::new(entrance), question, depth, interface })
     }
 }
@@ -187,6 +239,7 @@ impl Reach for Resolver {
 
 /// A communication that begins by asking for its name.
 struct Search {
+    /// The home's, which outlives this.
     w: *mut Worker,
     stage: Stage,
     question: Question,
@@ -209,7 +262,7 @@ impl Search {
         if let Stage::Begun(context) = &mut self.stage
             && context.has_room()
         {
-            let asked = self.question.ask(self.w, context);
+            let asked = self.question.ask(&mut **context);
             let stage = core::mem::replace(&mut self.stage, Stage::Failed(String::from("out of memory")));
             if let (Stage::Begun(context), true) = (stage, asked) {
                 self.stage = Stage::Asked(context);
@@ -218,7 +271,7 @@ impl Search {
         let Stage::Asked(context) = &mut self.stage else { return };
         let found = match context.receive() {
             Arrival::Nothing => return,
-            Arrival::Message(NAME) => self.question.answer(self.w, context),
+            Arrival::Message(NAME) => self.question.answer(&mut **context),
             Arrival::Message(_) => {
                 Err(alloc::format!("{}: no such name", String::from_utf8_lossy(&self.question.name)))
             }
@@ -226,7 +279,7 @@ impl Search {
             Arrival::Lost(why) => Err("its naming context: ".to_string() + &why),
         };
         context.close();
-        // SAFETY: see the head of this file.
+        // SAFETY: at home, where this stays.
         let reach = found.and_then(|name| unsafe { reach(self.w, self.interface, &name, self.depth) });
         self.stage = match reach {
             Err(why) => Stage::Failed(why),
@@ -243,17 +296,19 @@ impl Search {
 
 impl Question {
     /// Whether there was memory for it.
-    fn ask(&self, w: *mut Worker, context: &mut Box<dyn Far>) -> bool {
-        // SAFETY: see the head of this file.
-        let letter = unsafe { Letter::of(w, &self.messages[RESOLVE], [Value::Text(&self.name)]) };
+    fn ask(&self, context: &mut dyn Far) -> bool {
+        let letter = self.letters.of(&self.messages[RESOLVE], [Value::Text(&self.name)]);
         let Ok(mut letter) = letter else { return false };
         context.send(RESOLVE, letter.as_outgoing());
         true
     }
 
-    fn answer(&self, w: *mut Worker, context: &mut Box<dyn Far>) -> Result<Vec<u8>, String> {
-        // SAFETY: see the head of this file.
-        let mut letter = unsafe { Letter::filled(w, &self.messages[NAME], |filling| context.take(filling)) }?;
+    /// The name that has come.
+    ///
+    /// # Errors
+    /// It can't be understood.
+    fn answer(&self, context: &mut dyn Far) -> Result<Vec<u8>, String> {
+        let mut letter = self.letters.filled(&self.messages[NAME], |filling| context.take(filling))?;
         Ok(letter.as_outgoing().text(0).to_vec())
     }
 }

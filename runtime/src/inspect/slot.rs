@@ -54,7 +54,7 @@ pub(crate) unsafe fn slot(
     interface: &str,
     k: usize,
 ) -> Result<(*mut RequiredSlot, &'static Interface), Unknown> {
-    let entry = (*home(w)).entry;
+    let entry = (*home(w)).roots.entry;
     if entry.is_null() {
         return Err(String::from("the program has ended").into());
     }

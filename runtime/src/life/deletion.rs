@@ -59,7 +59,7 @@ pub unsafe fn delete_dropped(w: *mut Worker) {
         for offered in (*template_of(instance)).offered.get() {
             close_leaf(w, &raw mut (*slot_at::<OfferedSlot>(instance, offered.offset)).holder);
         }
-        (*home(w)).detached += 1;
+        (*home(w)).deletions.detached += 1;
         let d = begin(w, instance, null_mut(), Customer::Nobody);
         drive(w, d);
         if slice_is_over(w) {
@@ -85,7 +85,7 @@ pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
         match advance(w, d) {
             Step::Wait => return false,
             Step::Pause => {
-                (*home(w)).paused.push_back(d.cast());
+                (*home(w)).deletions.paused.push_back(d.cast());
                 return false;
             }
             Step::Child(child) => d = descend(w, d, child),
@@ -262,11 +262,11 @@ unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
             }
         }
         Customer::Nobody => {
-            (*home(w)).detached -= 1;
+            (*home(w)).deletions.detached -= 1;
             free_dead(w, instance);
         }
         Customer::Program => {
-            (*home(w)).entry = null_mut();
+            (*home(w)).roots.entry = null_mut();
             free_dead(w, instance);
         }
     }
@@ -275,14 +275,14 @@ unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
 
 /// The scheduler has control, and lets the deletion that has paused longest go on.
 pub unsafe fn go_on_paused(w: *mut Worker) {
-    if let Some(d) = (*home(w)).paused.pop_front() {
+    if let Some(d) = (*home(w)).deletions.paused.pop_front() {
         drive(w, d.cast());
     }
 }
 
 /// Some components have been ended by force: their deletions will not go on.
 pub unsafe fn forget_paused(w: *mut Worker) {
-    (*home(w)).paused.retain(|&d| {
+    (*home(w)).deletions.paused.retain(|&d| {
         let d = d.cast::<Deletion>();
         if !(*d).instance.is_null() {
             return (*(*d).instance).live & DEAD == 0;

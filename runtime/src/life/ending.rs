@@ -86,6 +86,6 @@ pub unsafe fn ended(w: *mut Worker, instance: *mut Instance) {
 
 #[inline]
 unsafe fn one_less(w: *mut Worker, instance: *mut Instance) {
-    (*home(w)).live -= 1;
+    (*home(w)).census.live -= 1;
     (*instance).live -= 1;
 }

@@ -42,7 +42,7 @@ pub struct Late {
 impl Late {
     /// Whether all that it leads to is still there.
     pub unsafe fn is_valid(&self, w: *mut Worker) -> bool {
-        self.is_new() || self.forced == (*home(w)).forced
+        self.is_new() || self.forced == (*home(w)).deletions.forced
     }
 
     /// Whether nothing has been passed over.
@@ -63,7 +63,7 @@ impl Late {
     /// A component is late: it is in this container, or within what that holds.
     pub unsafe fn add(&mut self, w: *mut Worker, instance: *mut Instance, cell: Cell) {
         if self.is_new() {
-            self.forced = (*home(w)).forced;
+            self.forced = (*home(w)).deletions.forced;
         }
         self.found += 1;
         self.ways.insert(instance, (cell, self.found));

@@ -27,9 +27,9 @@ pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
     if !may(w, p) {
         return;
     }
-    (*home(w)).within += 1;
+    (*home(w)).census.within += 1;
     run_others(w);
-    (*home(w)).within -= 1;
+    (*home(w)).census.within -= 1;
     // What was left undone.
     want_attention(w);
 }
@@ -37,7 +37,7 @@ pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
 unsafe fn may(w: *mut Worker, p: *mut Process) -> bool {
     // Whose condition is tested is not the one that runs: the monitor is half-way.
     let runs = !matches!((*p).status, AWAITS_SHARED | AWAITS_EXCLUSIVE);
-    runs && is_calm(w) && (*home(w)).within < DEEPEST
+    runs && is_calm(w) && (*home(w)).census.within < DEEPEST
 }
 
 /// Nothing has happened that the outer scheduler must see to before anybody else runs.
