@@ -5,12 +5,12 @@
 //! * A [`visit`] moves nothing: code of the platform sends and receives for itself.
 //! * A [`client`] is either of these in the place of a near client.
 //!
-//! Both handle the communication by a [`party::Party`], over a [`channel::Channel`].
+//! Both take part in the communication as a [`channel::Party`], over a [`channel::Channel`].
 
 pub mod at_once;
 pub mod channel;
 pub mod client;
-pub mod party;
+mod party;
 pub mod pump;
 pub mod stream;
 pub mod visit;

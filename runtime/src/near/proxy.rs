@@ -11,9 +11,8 @@ use drystone_component::{Interface, Side};
 
 use super::templates::{self, Bodies, SLOT};
 use crate::communication::connection::owner;
-use crate::communication::moving::channel::Channel;
+use crate::communication::moving::channel::{Channel, Party};
 use crate::communication::moving::client::Comes;
-use crate::communication::moving::party::Party;
 use crate::communication::moving::pump::Pump;
 use crate::communication::moving::{NO_LOCATION, Outcome, cell_offset};
 use crate::far::Reach;

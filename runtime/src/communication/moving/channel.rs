@@ -1,4 +1,4 @@
-//! A communication's word and buffer, as what moves its messages uses them.
+//! A communication's word and buffer, as what moves its messages uses them; and the process that does.
 
 use alloc::string::String;
 use core::slice;
@@ -106,5 +106,23 @@ impl Channel {
             (*self.worker).messages += 1;
             (*self.communication).word = CommunicationWord { state, seen: word.state, tag, flags };
         }
+    }
+}
+
+/// A process, and the side of a communication that it is.
+///
+/// *What it stands for*: what its channel does; the process is that side, and returns to the scheduler after it has
+/// used this.
+pub struct Party {
+    pub(super) channel: Channel,
+    pub(super) process: *mut Process,
+    pub(super) side: Side,
+}
+
+impl Party {
+    /// # Safety
+    /// What this stands for holds.
+    pub unsafe fn new(channel: Channel, process: *mut Process, side: Side) -> Party {
+        Party { channel, process, side }
     }
 }

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use super::Outcome;
-use super::party::Party;
+use super::channel::Party;
 use super::stream::Stream;
 
 /// A client from elsewhere.

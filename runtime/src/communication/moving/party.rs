@@ -1,10 +1,10 @@
-//! A process that takes part in a communication in the place of somebody outside of the program.
+//! What a [`Party`] does: it sends, receives and waits in the place of somebody outside of the program.
 
 use alloc::string::String;
 
 use drystone_component::{Interface, Role, Side};
 
-use super::channel::Channel;
+use super::channel::{Channel, Party};
 use super::{NO_LOCATION, Outcome};
 use crate::communication::{ds_received, ds_send, ds_sent, wait};
 use crate::far::{Filling, Traffic};
@@ -12,23 +12,7 @@ use crate::instance::natives::wake_parked;
 use crate::instance::template_of;
 use crate::layout::*;
 
-/// A process, and the side of a communication that it is.
-///
-/// *What it stands for*: what its channel does; the process is that side, and returns to the scheduler after it has
-/// used this.
-pub struct Party {
-    pub(super) channel: Channel,
-    process: *mut Process,
-    side: Side,
-}
-
 impl Party {
-    /// # Safety
-    /// What this stands for holds.
-    pub unsafe fn new(channel: Channel, process: *mut Process, side: Side) -> Party {
-        Party { channel, process, side }
-    }
-
     /// How the communication stands now.
     #[inline]
     pub fn word(&self) -> CommunicationWord {

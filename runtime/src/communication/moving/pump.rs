@@ -12,8 +12,8 @@ use alloc::string::String;
 use drystone_component::{Interface, Side};
 
 use super::Outcome;
+use super::channel::Party;
 use super::client::Comes;
-use super::party::Party;
 use super::stream::Stream;
 use crate::far::{Arrival, Far, Traffic, Waker};
 use crate::layout::*;

@@ -10,9 +10,8 @@ use drystone_component::wire::{Sink, Source, hand_over};
 use drystone_component::{Interface, Side};
 
 use super::Outcome;
-use super::channel::Channel;
+use super::channel::{Channel, Party};
 use super::client::Comes;
-use super::party::Party;
 use crate::far::*;
 use crate::layout::*;
 
