@@ -1,9 +1,9 @@
 //! The state of a program that runs: what the home worker has for itself, and what all threads see.
 //!
 //! # Safety: *at home*
-//! A function is called *at home* if its worker `w` is the home worker of a program that runs, and this is that worker's
-//! thread. Home's data are then nobody else's; a reference into one of the fields of [`Home`] is never kept over a call
-//! of what uses that field, too. Other threads see [`Shared`] only. `scheduler::run` owns all of it.
+//! A function is called *at home* if its worker `w` is the home worker of a program that runs, and this is that
+//! worker's thread. Home's data are then nobody else's; a reference into one of the fields of [`Home`] is never kept
+//! over a call of what uses that field, too. Other threads see [`Shared`] only. `scheduler::run` owns all of it.
 
 pub mod census;
 pub mod communications;

@@ -54,8 +54,8 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// The component that a parameter is, when this is asked first; `None` where its container was empty. One that nobody
-    /// takes is deleted.
+    /// The component that a parameter is, when this is asked first; `None` where its container was empty. One that
+    /// nobody takes is deleted.
     pub fn component(&self, index: usize) -> Option<Parcel> {
         // SAFETY: at home.
         unsafe { self.values.parcel(index, self.worker) }

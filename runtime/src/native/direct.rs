@@ -118,8 +118,8 @@ impl<A: ?Sized + 'static, L: ?Sized + 'static> Direct<A, L> {
     /// A call has gone the usual way: the next one may find a shorter one. `at_once` tells whether what is lent answers
     /// at once.
     pub fn look<P: Protocol>(&mut self, client: &mut Client<P>, at_once: fn(&mut L) -> Option<&mut A>) {
-        // SAFETY: one of the component's processes runs, so its port's service is there; a native service's cell is null
-        // or owns what runs, which nobody uses while it waits to be called and lends nothing.
+        // SAFETY: one of the component's processes runs, so its port's service is there; a native service's cell is
+        // null or owns what runs, which nobody uses while it waits to be called and lends nothing.
         unsafe {
             let (worker, _) = client.0.here.running();
             let interface = client.0.interface;

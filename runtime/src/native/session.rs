@@ -1,5 +1,5 @@
-//! Sessions: one end of a communication as asynchronous code, which sends and receives as the component language does.
-//! It goes on where it waited when its process is woken; there is no other executor.
+//! Sessions: one end of a communication for asynchronous code, which sends and receives as the component language does.
+//! The code goes on where it waited when its process is woken; there is no other executor.
 //!
 //! A process waits at one communication at a time, and beside it for the platform.
 //!
@@ -167,8 +167,8 @@ impl End {
         mut read: impl FnMut(usize, Taking<'_>) -> Option<T>,
     ) -> Poll<Result<T, Closed>> {
         let interface = self.interface;
-        // SAFETY: the process runs, and is a side of the communication; the message's words belong to it until the other
-        // side is told that it may send.
+        // SAFETY: the process runs, and is a side of the communication; the message's words belong to it until the
+        // other side is told that it may send.
         self.attempt(|w, p, c| unsafe {
             if self.is_at_end((*c).word) {
                 return Some(Err(Closed));

@@ -55,8 +55,8 @@ pub unsafe fn proxy(
 /// # Safety
 /// At home; the process is such a one, alive, and has its turn.
 pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
-    // SAFETY: the process runs, as a service of a proxy: its cell is null or owns its pump, and its instance's word owns
-    // what the proxy has. It returns wherever it waits or has ended.
+    // SAFETY: the process runs, as a service of a proxy: its cell is null or owns its pump, and its instance's word
+    // owns what the proxy has. It returns wherever it waits or has ended.
     unsafe {
         let interface = &*body_of(p).interface;
         let cell = p.byte_add(cell_offset(interface)).cast::<*mut Pump>();

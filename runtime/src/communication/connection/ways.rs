@@ -362,7 +362,7 @@ pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)
     }
 }
 
-/// The same, but of a slot that leads nowhere its own only: what has been left to the others doesn't go through it.
+/// The same; but only the slot's own ones if it leads nowhere: then what it is passed on to is served by nothing.
 ///
 /// # Safety
 /// As for [`leaves_through`].

@@ -2,7 +2,8 @@
 //! each when the other has come to its end.
 //!
 //! It waits for both at once: as the communication's waiter, and for the platform ([`PLATFORM`]). Whichever comes first
-//! ends the wait. If the near side is waiting, the pump need not be its waiter: only the far side can do something then.
+//! ends the wait. If the near side is waiting, the pump need not be its waiter: only the far side can do something
+//! then.
 
 use alloc::boxed::Box;
 use alloc::format;
