@@ -23,6 +23,7 @@ use drystone_component::{Interface, Name, Template};
 pub use self::rebind::{Pending, Rebind, goes_on, rebind, withdraw};
 use crate::communication::connection::{Refusal, ds_connect, ds_disconnect, export_by_name, is_dead};
 use crate::failure::{ds_fail, fail};
+use crate::home::AtHome;
 use crate::home::names::{Exported, Waiting};
 use crate::layout::*;
 use crate::life::{ds_new, vacate};
@@ -94,7 +95,7 @@ pub unsafe extern "C" fn ds_bind(
             if !name.is_local() {
                 return Ok(beyond::bind(w, slot, interface, name, &hints)?);
             }
-            let slot = beyond::through(w, slot, beyond::way(w, interface, &hints)?);
+            let slot = beyond::through(w, slot, beyond::way(AtHome::new(w), interface, &hints)?);
             context::connect(w, Waiting { slot, interface, location }, name).map_err(|why| about(name, why))
         };
         bind()
@@ -124,7 +125,8 @@ pub unsafe extern "C" fn ds_connect_by(
         if (*(*slot).instance).live & DEAD != 0 {
             return Status::Done;
         }
-        let way = Hints::parse(text::bytes(hints)).and_then(|hints| beyond::way(w, interface, &hints));
+        let way =
+            Hints::parse(text::bytes(hints)).and_then(|hints| beyond::way(AtHome::new(w), interface, &hints));
         match way {
             Ok(way) => ds_connect(w, p, beyond::through(w, slot, way), target, location),
             Err(reason) => Asker { w, p, location, interface }.answer(Err(reason.into())),
@@ -166,7 +168,7 @@ pub unsafe extern "C" fn ds_export(
             }
             export_by_name(w, Exported { target, interface }, name.bytes())
                 .map_err(|why| about(name, why))?;
-            Ok(context::exported(w, name, interface)?)
+            Ok(context::exported(AtHome::new(w), name, interface)?)
         };
         export()
     };

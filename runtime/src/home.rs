@@ -175,6 +175,32 @@ impl Home {
     }
 }
 
+/// The home worker of a program that runs, on that worker's thread.
+///
+/// It proves nothing else: neither that a process, a slot or a communication is there, nor that there is no reference
+/// into the home's data.
+#[derive(Clone, Copy)]
+pub struct AtHome(*mut Worker);
+
+impl AtHome {
+    /// # Safety
+    /// At home, as long as this or a copy of it is used.
+    pub unsafe fn new(w: *mut Worker) -> AtHome {
+        AtHome(w)
+    }
+
+    /// The home worker.
+    pub fn worker(self) -> *mut Worker {
+        self.0
+    }
+
+    /// The home's own data, which are there.
+    pub(crate) fn data(self) -> *mut Home {
+        // SAFETY: at home.
+        unsafe { home(self.0) }
+    }
+}
+
 /// The home's own data.
 ///
 /// # Safety

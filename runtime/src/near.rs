@@ -22,6 +22,7 @@ mod listener;
 mod proxy;
 mod templates;
 
+pub use crate::home::AtHome;
 pub use domain::proxy_of;
 pub use listener::listen;
 pub use proxy::{proxy, stands_before};

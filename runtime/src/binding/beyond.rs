@@ -12,7 +12,7 @@ use drystone_component::{Interface, Name, Template};
 use super::{Binder, Hints};
 use crate::communication::connection::{lead, link, resolve};
 use crate::far::{Door, Handled, Reach, door};
-use crate::home::home;
+use crate::home::AtHome;
 use crate::layout::{Instance, RequiredSlot, Worker};
 use crate::near::{listen, proxy, proxy_of, stands_before};
 
@@ -30,8 +30,11 @@ pub unsafe fn bind(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    // SAFETY: the slot is linked, and a new proxy leads nowhere else.
-    unsafe { lead(w, slot, find(w, interface, name, hints)?.target(w, interface)?) };
+    // SAFETY: at home; the slot is linked, and a new proxy leads nowhere else.
+    unsafe {
+        let at = AtHome::new(w);
+        lead(w, slot, find(at, interface, name, hints)?.target(at, interface)?);
+    }
     Ok(())
 }
 
@@ -45,17 +48,14 @@ pub struct Found {
 ///
 /// # Errors
 /// What the platform says.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn find(
-    w: *mut Worker,
+pub fn find(
+    at: AtHome,
     interface: &'static Interface,
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<Found, String> {
-    // SAFETY: at home; the platform is used for this call.
-    let reach = unsafe { binder(w, name) }?.bind(interface, name, hints)?;
+    // SAFETY: the platform is used for this call.
+    let reach = unsafe { binder(at, name) }?.bind(interface, name, hints)?;
     Ok(Found { reach, name: shown(&name, hints) })
 }
 
@@ -64,12 +64,8 @@ impl Found {
     ///
     /// # Errors
     /// There is no memory.
-    ///
-    /// # Safety
-    /// As the binding module says.
-    pub unsafe fn target(self, w: *mut Worker, interface: &'static Interface) -> Result<usize, String> {
-        // SAFETY: at home.
-        Ok(unsafe { proxy(w, interface, self.reach, &self.name) }.ok_or("out of memory")?)
+    pub fn target(self, at: AtHome, interface: &'static Interface) -> Result<usize, String> {
+        Ok(proxy(at, interface, self.reach, &self.name).ok_or("out of memory")?)
     }
 }
 
@@ -89,11 +85,12 @@ pub unsafe fn export(
 ) -> Result<(), String> {
     // SAFETY: the target is linked, as is a new listener's slot; the platform is used for one call.
     unsafe {
-        let mut exported = binder(w, name)?.export(interface, name, hints)?;
+        let at = AtHome::new(w);
+        let mut exported = binder(at, name)?.export(interface, name, hints)?;
         if let Some(handled) = handled(target) {
             exported.handled(handled);
         }
-        link(listen(w, interface, exported, &shown(&name, hints)).ok_or("out of memory")?, target);
+        link(listen(at, interface, exported, &shown(&name, hints)).ok_or("out of memory")?, target);
     }
     Ok(())
 }
@@ -116,11 +113,11 @@ unsafe fn handled<'a>(target: usize) -> Option<Handled<'a>> {
 /// It knows no names.
 ///
 /// # Safety
-/// As the binding module says; only one at a time.
-pub unsafe fn binder<'a>(w: *mut Worker, name: Name<'_>) -> Result<&'a mut dyn Binder, String> {
+/// Only one is used at a time.
+pub unsafe fn binder<'a>(at: AtHome, name: Name<'_>) -> Result<&'a mut dyn Binder, String> {
     let none = || format!("no such naming context: {name}");
-    // SAFETY: at home, and the platform outlives the program.
-    unsafe { (*(*home(w)).platform).binder() }.ok_or_else(none)
+    // SAFETY: the platform outlives the program.
+    unsafe { (*(*at.data()).platform).binder() }.ok_or_else(none)
 }
 
 /// Makes a component in another domain; the container is empty.
@@ -140,7 +137,7 @@ pub unsafe fn new_at(
 ) -> Result<(), String> {
     // SAFETY: container and holder are as for `ds_new`; the platform is used for one call.
     unsafe {
-        let domain = binder(w, name)?.create(template, name, hints)?;
+        let domain = binder(AtHome::new(w), name)?.create(template, name, hints)?;
         *container = proxy_of(w, template, holder, domain, &shown(&name, hints)).ok_or("out of memory")?;
     }
     Ok(())
@@ -161,16 +158,8 @@ pub struct Way {
 ///
 /// # Errors
 /// A factory refuses.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn way(
-    w: *mut Worker,
-    interface: &'static Interface,
-    hints: &Hints<'_>,
-) -> Result<Option<Way>, String> {
-    // SAFETY: at home.
-    unsafe { compose(w, interface, hints)?.map(|composed| composed.way(w, interface)).transpose() }
+pub fn way(at: AtHome, interface: &'static Interface, hints: &Hints<'_>) -> Result<Option<Way>, String> {
+    compose(at, interface, hints)?.map(|composed| composed.way(at, interface)).transpose()
 }
 
 /// What BY asks for, while it stands between nothing.
@@ -184,11 +173,8 @@ pub struct Composed {
 ///
 /// # Errors
 /// A factory refuses.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn compose(
-    w: *mut Worker,
+pub fn compose(
+    at: AtHome,
     interface: &'static Interface,
     hints: &Hints<'_>,
 ) -> Result<Option<Composed>, String> {
@@ -196,8 +182,9 @@ pub unsafe fn compose(
         return Ok(None);
     }
     let (entrance, door) = door(hints.capacity()?.unwrap_or(CAPACITY) as usize);
-    // SAFETY: at home; the platform is used for one call.
-    let platform = unsafe { (*(*home(w)).platform).binder() }.ok_or("there are no binding factories here")?;
+    // SAFETY: the platform is used for one call.
+    let platform =
+        unsafe { (*(*at.data()).platform).binder() }.ok_or("there are no binding factories here")?;
     let entrance = platform.compose(Box::new(entrance), interface, hints)?;
     Ok(Some(Composed { entrance, door, name: shown(&"local", hints) }))
 }
@@ -207,17 +194,12 @@ impl Composed {
     ///
     /// # Errors
     /// There is no memory.
-    ///
-    /// # Safety
-    /// As the binding module says.
-    pub unsafe fn way(self, w: *mut Worker, interface: &'static Interface) -> Result<Way, String> {
-        // SAFETY: at home; the target is a new proxy.
-        unsafe {
-            let behind = listen(w, interface, Box::new(self.door), &self.name).ok_or("out of memory")?;
-            let target = proxy(w, interface, self.entrance, &self.name).ok_or("out of memory")?;
-            stands_before(target, behind);
-            Ok(Way { target, behind })
-        }
+    pub fn way(self, at: AtHome, interface: &'static Interface) -> Result<Way, String> {
+        let behind = listen(at, interface, Box::new(self.door), &self.name).ok_or("out of memory")?;
+        let target = proxy(at, interface, self.entrance, &self.name).ok_or("out of memory")?;
+        // SAFETY: the target is a new proxy.
+        unsafe { stands_before(target, behind) };
+        Ok(Way { target, behind })
     }
 }
 

@@ -6,7 +6,7 @@
 //! each time that a communication begins. So contexts may lie within contexts, come and go.
 //!
 //! # Safety
-//! As the binding module says. What is found keeps the home's worker, and stays on its thread.
+//! As the binding module says. What is found stays at home.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -17,7 +17,7 @@ use drystone_component::{Interface, Message, Name};
 use super::beyond::{CAPACITY, binder};
 use crate::communication::connection::{Refusal, connect_to_name, fits, lead, link};
 use crate::far::{Arrival, Far, Filling, Letters, Outgoing, Reach, Waker, door};
-use crate::home::home;
+use crate::home::AtHome;
 use crate::home::names::{Exported, Waiting};
 use crate::layout::Worker;
 use crate::naming::{DEEPEST, Hints, ROUND};
@@ -32,12 +32,13 @@ use crate::values::Value;
 /// # Safety
 /// As the binding module says.
 pub unsafe fn connect(w: *mut Worker, waiting: Waiting, name: Name<'_>) -> Result<(), Refusal> {
-    // SAFETY: the slot is linked, and a new proxy leads nowhere else.
+    // SAFETY: at home; the slot is linked, and a new proxy leads nowhere else.
     unsafe {
-        match context_of(w, name) {
+        let at = AtHome::new(w);
+        match context_of(at, name) {
             Some((context, name)) => {
-                let reach = Resolver::new(w, context, name, waiting.interface, 0)?;
-                let proxy = proxy(w, waiting.interface, Box::new(reach), &name.to_string());
+                let reach = Resolver::new(at, context, name, waiting.interface, 0)?;
+                let proxy = proxy(at, waiting.interface, Box::new(reach), &name.to_string());
                 lead(w, waiting.slot, proxy.ok_or(String::from("out of memory"))?);
                 Ok(())
             }
@@ -50,19 +51,16 @@ pub unsafe fn connect(w: *mut Worker, waiting: Waiting, name: Name<'_>) -> Resul
 ///
 /// # Errors
 /// As for [`connect`].
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn exported(w: *mut Worker, name: Name<'_>, interface: &'static Interface) -> Result<(), String> {
+pub fn exported(at: AtHome, name: Name<'_>, interface: &'static Interface) -> Result<(), String> {
+    if !is_of_contexts(at, interface) {
+        return Ok(());
+    }
+    let beginning = [name.bytes(), b"/"].concat();
     // SAFETY: slots that wait are linked; the home's names are used for one call at a time.
     unsafe {
-        if !is_of_contexts(w, interface) {
-            return Ok(());
-        }
-        let beginning = [name.bytes(), b"/"].concat();
-        for (name, waiting) in (*home(w)).names.waiting_below(&beginning) {
-            (*home(w)).names.cease(waiting.slot);
-            connect(w, waiting, Name::decode(&name)?).map_err(said)?;
+        for (name, waiting) in (*at.data()).names.waiting_below(&beginning) {
+            (*at.data()).names.cease(waiting.slot);
+            connect(at.worker(), waiting, Name::decode(&name)?).map_err(said)?;
         }
     }
     Ok(())
@@ -72,19 +70,11 @@ pub unsafe fn exported(w: *mut Worker, name: Name<'_>, interface: &'static Inter
 ///
 /// # Errors
 /// Why not.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn must_be_there(
-    w: *mut Worker,
-    interface: &'static Interface,
-    name: Name<'_>,
-) -> Result<(), String> {
-    // SAFETY: at home.
-    let (exported, context) = unsafe { ((*home(w)).names.exported(name.bytes()), context_of(w, name)) };
-    match exported {
+pub fn must_be_there(at: AtHome, interface: &'static Interface, name: Name<'_>) -> Result<(), String> {
+    // SAFETY: nothing changes the names meanwhile.
+    match unsafe { (*at.data()).names.exported(name.bytes()) } {
         Some(exported) => fits(interface, exported.interface).map_err(said),
-        None if context.is_some() => Ok(()),
+        None if context_of(at, name).is_some() => Ok(()),
         None => Err(alloc::format!("{name}: nothing is exported by that name")),
     }
 }
@@ -98,59 +88,50 @@ pub fn said(why: Refusal) -> String {
 }
 
 /// Whether it is the interface of naming contexts.
-///
-/// # Safety
-/// At home.
-unsafe fn is_of_contexts(w: *mut Worker, interface: &'static Interface) -> bool {
-    // SAFETY: at home; the platform is used for this call.
-    let binder = unsafe { (*(*home(w)).platform).binder() };
+fn is_of_contexts(at: AtHome, interface: &'static Interface) -> bool {
+    // SAFETY: the platform is used for this call.
+    let binder = unsafe { (*(*at.data()).platform).binder() };
     binder.is_some_and(|binder| binder.is_of_contexts(interface))
 }
 
 /// The context that stands under the longest beginning of a name, and what that calls it; none if the name itself is
 /// exported.
-///
-/// # Safety
-/// At home.
-unsafe fn context_of(w: *mut Worker, name: Name<'_>) -> Option<(Exported, Name<'_>)> {
+fn context_of(at: AtHome, name: Name<'_>) -> Option<(Exported, Name<'_>)> {
     // SAFETY: nothing changes the names meanwhile.
-    let names = unsafe { &(*home(w)).names };
+    let names = unsafe { &(*at.data()).names };
     if names.is_empty() || names.exported(name.bytes()).is_some() {
         return None;
     }
     let known = name.contexts().filter_map(|name| Some((names.exported(name.context().as_bytes())?, name)));
-    // SAFETY: at home.
-    known.into_iter().next().filter(|(exported, _)| unsafe { is_of_contexts(w, exported.interface) })
+    known.into_iter().next().filter(|(exported, _)| is_of_contexts(at, exported.interface))
 }
 
 /// What reaches a name that a context has answered.
 ///
 /// # Errors
 /// Nothing does.
-///
-/// # Safety
-/// As the binding module says.
-unsafe fn reach(
-    w: *mut Worker,
+fn reach(
+    at: AtHome,
     interface: &'static Interface,
     name: &[u8],
     depth: usize,
 ) -> Result<Box<dyn Reach>, String> {
     let name = Name::decode(name)?;
-    // SAFETY: at home; the platform is used for one call.
-    unsafe {
-        if !name.is_local() {
-            return binder(w, name)?.bind(interface, name, &Hints::default());
-        }
-        if depth == DEEPEST {
-            return Err(alloc::format!("{name}: {ROUND}"));
-        }
-        match context_of(w, name) {
-            Some((context, name)) => Ok(Box::new(Resolver::new(w, context, name, interface, depth + 1)?)),
-            None => {
-                must_be_there(w, interface, name)?;
-                entrance(w, interface, name)
-            }
+    if !name.is_local() {
+        // SAFETY: the platform is used for this call.
+        return unsafe { binder(at, name) }?.bind(interface, name, &Hints::default());
+    }
+    if depth == DEEPEST {
+        return Err(alloc::format!("{name}: {ROUND}"));
+    }
+    match context_of(at, name) {
+        // SAFETY: the context is exported.
+        Some((context, name)) => unsafe {
+            Ok(Box::new(Resolver::new(at, context, name, interface, depth + 1)?))
+        },
+        None => {
+            must_be_there(at, interface, name)?;
+            entrance(at, interface, name)
         }
     }
 }
@@ -159,27 +140,18 @@ unsafe fn reach(
 ///
 /// # Errors
 /// The interfaces don't fit together, or there is no memory.
-///
-/// # Safety
-/// As the binding module says.
-unsafe fn entrance(
-    w: *mut Worker,
-    interface: &'static Interface,
-    name: Name<'_>,
-) -> Result<Box<dyn Reach>, String> {
+fn entrance(at: AtHome, interface: &'static Interface, name: Name<'_>) -> Result<Box<dyn Reach>, String> {
     let (entrance, door) = door(CAPACITY as usize);
+    let slot = listen(at, interface, Box::new(door), &name.to_string()).ok_or("out of memory")?;
+    let waiting = Waiting { slot, interface, location: u32::MAX };
     // SAFETY: a new listener's slot is linked, and of this interface.
-    unsafe {
-        let slot = listen(w, interface, Box::new(door), &name.to_string()).ok_or("out of memory")?;
-        connect_to_name(w, Waiting { slot, interface, location: u32::MAX }, name.bytes()).map_err(said)?;
-    }
+    unsafe { connect_to_name(at.worker(), waiting, name.bytes()) }.map_err(said)?;
     Ok(Box::new(entrance))
 }
 
 /// What a name leads to that a context knows.
 struct Resolver {
-    /// The home's, which outlives this.
-    w: *mut Worker,
+    at: AtHome,
     context: Box<dyn Reach>,
     question: Question,
     depth: usize,
@@ -206,41 +178,39 @@ impl Resolver {
     /// There is no memory.
     ///
     /// # Safety
-    /// As the binding module says.
+    /// The context is exported, by a component that is there.
     unsafe fn new(
-        w: *mut Worker,
+        at: AtHome,
         context: Exported,
         name: Name<'_>,
         interface: &'static Interface,
         depth: usize,
     ) -> Result<Resolver, String> {
         let (entrance, door) = door(1);
+        let slot =
+            listen(at, context.interface, Box::new(door), "a naming context").ok_or("out of memory")?;
         // SAFETY: what is exported is linked, as is a new listener's slot.
-        unsafe {
-            let slot = listen(w, context.interface, Box::new(door), "a naming context");
-            link(slot.ok_or("out of memory")?, context.target);
-        }
+        unsafe { link(slot, context.target) };
         // SAFETY: at home, where the question stays.
-        let letters = unsafe { Letters::new(w) };
+        let letters = unsafe { Letters::new(at.worker()) };
         let messages = context.interface.messages.get();
         let question = Question { letters, messages, name: name.rest().as_bytes().into() };
-        Ok(Resolver { w, context: Box::new(entrance), question, depth, interface })
+        Ok(Resolver { at, context: Box::new(entrance), question, depth, interface })
     }
 }
 
 impl Reach for Resolver {
     fn begin(&mut self) -> Box<dyn Far> {
-        let Resolver { w, context, question, depth, interface } = self;
+        let Resolver { at, context, question, depth, interface } = self;
         let stage = Stage::Begun(context.begin());
         let question = question.clone();
-        Box::new(Search { w: *w, stage, question, depth: *depth, interface, pump: None })
+        Box::new(Search { at: *at, stage, question, depth: *depth, interface, pump: None })
     }
 }
 
 /// A communication that begins by asking for its name.
 struct Search {
-    /// The home's, which outlives this.
-    w: *mut Worker,
+    at: AtHome,
     stage: Stage,
     question: Question,
     depth: usize,
@@ -279,8 +249,7 @@ impl Search {
             Arrival::Lost(why) => Err("its naming context: ".to_string() + &why),
         };
         context.close();
-        // SAFETY: at home, where this stays.
-        let reach = found.and_then(|name| unsafe { reach(self.w, self.interface, &name, self.depth) });
+        let reach = found.and_then(|name| reach(self.at, self.interface, &name, self.depth));
         self.stage = match reach {
             Err(why) => Stage::Failed(why),
             Ok(mut reach) => {

@@ -13,8 +13,8 @@ use crate::communication::connection::{close_all_through, lead, leaves_through, 
 pub use crate::communication::rebinding::withdraw;
 use crate::communication::{interface_of, may_close, rebinding};
 pub use crate::home::communications::Pending;
-use crate::home::home;
 use crate::home::names::Waiting;
+use crate::home::{AtHome, home};
 use crate::inspect::{self, Unknown};
 use crate::layout::*;
 use crate::protocol::is_beginning;
@@ -43,7 +43,7 @@ pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(
     // SAFETY: at home, in the scheduler.
     let prepare = || unsafe {
         let (slot, interface) = inspect::slot(w, &what.path, &what.interface, what.slot)?;
-        Ok((slot, interface, prepared(w, interface, &what)?))
+        Ok((slot, interface, prepared(AtHome::new(w), interface, &what)?))
     };
     let (slot, interface, prepared) = match prepare() {
         Ok(found) => found,
@@ -126,14 +126,7 @@ enum Prepared {
 ///
 /// # Errors
 /// What is wrong with it.
-///
-/// # Safety
-/// At home.
-unsafe fn prepared(
-    w: *mut Worker,
-    interface: &'static Interface,
-    what: &Rebind,
-) -> Result<Prepared, Unknown> {
+fn prepared(at: AtHome, interface: &'static Interface, what: &Rebind) -> Result<Prepared, Unknown> {
     let Some((name, hints)) = &what.binding else { return Ok(Prepared::Nothing) };
     let name = Name::decode(name.as_bytes())?;
     let hints = Hints::parse(hints.as_bytes())?;
@@ -142,14 +135,11 @@ unsafe fn prepared(
         true => format!("BY {why}"),
         false => why,
     };
-    // SAFETY: at home.
-    unsafe {
-        if !name.is_local() {
-            return Ok(Prepared::Beyond(beyond::find(w, interface, name, &hints).map_err(by)?));
-        }
-        context::must_be_there(w, interface, name).map_err(|why| near(w, name, why))?;
-        Ok(Prepared::Within(beyond::compose(w, interface, &hints).map_err(by)?))
+    if !name.is_local() {
+        return Ok(Prepared::Beyond(beyond::find(at, interface, name, &hints).map_err(by)?));
     }
+    context::must_be_there(at, interface, name).map_err(|why| near(at, name, why))?;
+    Ok(Prepared::Within(beyond::compose(at, interface, &hints).map_err(by)?))
 }
 
 /// Connects a slot, which has no communication, to what was prepared.
@@ -166,19 +156,20 @@ unsafe fn connect(
     what: &Rebind,
     prepared: Prepared,
 ) -> Result<(), Unknown> {
-    // SAFETY: the slot is linked, and unconnected when it leads on.
+    // SAFETY: at home; the slot is linked, and unconnected when it leads on.
     unsafe {
+        let at = AtHome::new(w);
         match (prepared, &what.binding) {
             (Prepared::Beyond(found), _) => {
-                let target = found.target(w, interface)?;
+                let target = found.target(at, interface)?;
                 leave(w, slot);
                 lead(w, slot, target);
             }
             (Prepared::Within(composed), Some((name, _))) => {
                 let name = Name::decode(name.as_bytes())?;
                 // It may have gone meanwhile.
-                context::must_be_there(w, interface, name).map_err(|why| near(w, name, why))?;
-                let way = composed.map(|composed| composed.way(w, interface)).transpose()?;
+                context::must_be_there(at, interface, name).map_err(|why| near(at, name, why))?;
+                let way = composed.map(|composed| composed.way(at, interface)).transpose()?;
                 leave(w, slot);
                 let slot = beyond::through(w, slot, way);
                 context::connect(w, Waiting { slot, interface, location: u32::MAX }, name).map_err(said)?;
@@ -190,12 +181,9 @@ unsafe fn connect(
 }
 
 /// A name isn't known; with the names that are exported here.
-///
-/// # Safety
-/// At home.
-unsafe fn near(w: *mut Worker, name: Name<'_>, why: String) -> Unknown {
-    // SAFETY: at home; nothing changes the names meanwhile.
-    let known = unsafe { (*home(w)).names.all_exported() };
+fn near(at: AtHome, name: Name<'_>, why: String) -> Unknown {
+    // SAFETY: nothing changes the names meanwhile.
+    let known = unsafe { (*at.data()).names.all_exported() };
     let known = known.map(|name| String::from_utf8_lossy(name).into_owned());
     Unknown { instead_of: name.whole().into(), known: known.take(Unknown::MOST).collect(), ..why.into() }
 }

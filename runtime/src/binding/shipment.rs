@@ -18,6 +18,7 @@ use crate::communication::{Act, interface_of, may_close, violation};
 use crate::failure::fail;
 use crate::far::standing::{reach_of, why_lost};
 use crate::far::{Harbour, Reach, Shipment};
+use crate::home::AtHome;
 use crate::layout::*;
 use crate::near::proxy;
 use crate::text;
@@ -95,7 +96,7 @@ unsafe fn ship(
         if ds_disconnect(w, p, own, u32::MAX) != Status::Done {
             return None;
         }
-        lead(w, own, proxy(w, interface, ships, &shown)?);
+        lead(w, own, proxy(AtHome::new(w), interface, ships, &shown)?);
     }
     Some(())
 }

@@ -109,7 +109,7 @@ pub struct Letters {
 
 impl Letters {
     /// # Safety
-    /// At home, as long as this is used.
+    /// At home, as long as this or a copy of it is used.
     pub(crate) unsafe fn new(worker: *mut Worker) -> Letters {
         Letters { worker }
     }

@@ -17,7 +17,7 @@ use crate::communication::moving::{NO_LOCATION, Outcome};
 use crate::failure;
 use crate::far::standing::{own, take};
 use crate::far::{Far, Traffic, Visitor};
-use crate::home::waker;
+use crate::home::{AtHome, waker};
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
 use crate::life::{self, ending, record};
@@ -55,7 +55,7 @@ pub unsafe fn make(
 ) -> bool {
     // SAFETY: the new instance is of the template of clients, which has these slots and words.
     unsafe {
-        let instance = life::make(w, templates::client(w, interface, run));
+        let instance = life::make(w, templates::client(AtHome::new(w), interface, run));
         if instance.is_null() {
             return false;
         }

@@ -15,7 +15,7 @@ use crate::communication::connection::link;
 use crate::communication::moving::NO_LOCATION;
 use crate::far::standing::{Remote, Served, own, take};
 use crate::far::{Domain, Exported, State};
-use crate::home::waker;
+use crate::home::{AtHome, waker};
 use crate::instance::slots::indexed_slot;
 use crate::instance::{main_process, slot_at};
 use crate::layout::*;
@@ -35,7 +35,8 @@ pub unsafe fn proxy_of(
 ) -> Option<*mut Instance> {
     // SAFETY: the new instance is of the template of proxies for this one, which has the word.
     unsafe {
-        let own_template = templates::remote(w, template, main, Bodies { serve: proxy::serve, finally });
+        let own_template =
+            templates::remote(AtHome::new(w), template, main, Bodies { serve: proxy::serve, finally });
         let instance = life::make(w, own_template);
         if instance.is_null() {
             return None;
@@ -80,7 +81,8 @@ unsafe fn listen(
             0 => slot_at(instance, required.offset),
             _ => indexed_slot(w, instance, required, 0)?,
         };
-        let slot = listener::listen_for(w, &*required.interface, clients, Some((instance, required)), name)?;
+        let (at, required_of) = (AtHome::new(w), Some((instance, required)));
+        let slot = listener::listen_for(at, &*required.interface, clients, required_of, name)?;
         link(slot, first.expose_provenance() | 1);
     }
     Some(())

@@ -9,8 +9,8 @@ use drystone_component::Required;
 use super::{listen, proxy};
 use crate::communication::connection::link;
 use crate::far::{Guest, SLOTS, State, Wish};
-use crate::home::home;
 use crate::home::roots::Roots;
+use crate::home::{AtHome, home};
 use crate::instance::slots::indexed_slot;
 use crate::instance::{main_process, slot_at};
 use crate::layout::*;
@@ -27,7 +27,7 @@ pub unsafe fn receive(w: *mut Worker, guest: &mut Guest, entry: *mut Instance) -
         if offered.connectable {
             // SAFETY: the template says where the entry's slots are, which are linked; interfaces live for ever.
             unsafe {
-                let slot = listen(w, &*offered.interface, guest.host.offered(index), "host")?;
+                let slot = listen(AtHome::new(w), &*offered.interface, guest.host.offered(index), "host")?;
                 link(slot, slot_at::<OfferedSlot>(entry, offered.offset).expose_provenance());
             }
         }
@@ -38,7 +38,10 @@ pub unsafe fn receive(w: *mut Worker, guest: &mut Guest, entry: *mut Instance) -
             let reach = guest.host.required(index, slot as usize + 1);
             // SAFETY: the entry's slots are linked; a new proxy is connected at once.
             unsafe {
-                link(slot_of(w, entry, required, slot)?, proxy(w, &*required.interface, reach, "host")?);
+                link(
+                    slot_of(w, entry, required, slot)?,
+                    proxy(AtHome::new(w), &*required.interface, reach, "host")?,
+                );
             }
         }
     }

@@ -12,7 +12,7 @@ use crate::communication::connection::{tell_main, unlink};
 use crate::communication::moving::NO_LOCATION;
 use crate::far::standing::{Listener, own, take};
 use crate::far::{Exported, SLOTS};
-use crate::home::{home, waker};
+use crate::home::{AtHome, home, waker};
 use crate::instance::slots::indexed_slot;
 use crate::instance::{delete_detached, delete_kept, keep_detached, main_process, slot_at, template_of};
 use crate::layout::*;
@@ -20,33 +20,31 @@ use crate::life::{self, ending};
 
 /// Makes a listener: the slot that is to be connected to what its clients want. `None`: no memory. It has to be
 /// connected at once, or it ends. `name` is for people.
-///
-/// # Safety
-/// At home.
-pub unsafe fn listen(
-    w: *mut Worker,
+pub fn listen(
+    at: AtHome,
     interface: &'static Interface,
     exported: Box<dyn Exported>,
     name: &str,
 ) -> Option<*mut RequiredSlot> {
-    // SAFETY: at home.
-    unsafe { listen_for(w, interface, exported, None, name) }
+    // SAFETY: it is for no component.
+    unsafe { listen_for(at, interface, exported, None, name) }
 }
 
 /// The same for a component's own clients.
 ///
 /// # Safety
-/// At home; the component requires this, and is there as long as the listener has clients.
+/// The component requires this, and is there as long as the listener has clients.
 pub unsafe fn listen_for(
-    w: *mut Worker,
+    at: AtHome,
     interface: &'static Interface,
     mut exported: Box<dyn Exported>,
     required: Option<(*mut Instance, &'static Required)>,
     name: &str,
 ) -> Option<*mut RequiredSlot> {
+    let w = at.worker();
     // SAFETY: the new instance is of the template of listeners, which has this slot, main process and word.
     unsafe {
-        let instance = life::make(w, templates::listener(w, interface, run));
+        let instance = life::make(w, templates::listener(at, interface, run));
         if instance.is_null() {
             return None;
         }

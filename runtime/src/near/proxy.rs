@@ -17,25 +17,18 @@ use crate::communication::moving::pump::Pump;
 use crate::communication::moving::{NO_LOCATION, Outcome, cell_offset};
 use crate::far::Reach;
 use crate::far::standing::{Served, own, take};
-use crate::home::waker;
+use crate::home::{AtHome, waker};
 use crate::instance::{body_of, keep_detached, slot_at};
 use crate::layout::*;
 use crate::life::{self, ending};
 
 /// Makes a proxy: the target that clients of the interface are to be connected to. `None`: no memory. It has to be
-/// connected at once, or it stays for ever.
-///
-/// # Safety
-/// At home. `name` is for people.
-pub unsafe fn proxy(
-    w: *mut Worker,
-    interface: &'static Interface,
-    reach: Box<dyn Reach>,
-    name: &str,
-) -> Option<usize> {
+/// connected at once, or it stays for ever. `name` is for people.
+pub fn proxy(at: AtHome, interface: &'static Interface, reach: Box<dyn Reach>, name: &str) -> Option<usize> {
+    let w = at.worker();
     // SAFETY: the new instance is of the template of proxies, which has this slot and word.
     unsafe {
-        let instance = life::make(w, templates::proxy(w, interface, Bodies { serve, finally }));
+        let instance = life::make(w, templates::proxy(at, interface, Bodies { serve, finally }));
         if instance.is_null() {
             return None;
         }

@@ -10,7 +10,7 @@ use core::ptr;
 use drystone_component::{Interface, Offered, Required, Role, Table, Template};
 
 use crate::communication::moving::cell_offset;
-use crate::home::home;
+use crate::home::AtHome;
 use crate::layout::*;
 use crate::native::{body, leak};
 
@@ -27,61 +27,35 @@ pub struct Bodies {
 }
 
 /// The template of a role for something, which `make` makes if it isn't there.
-///
-/// # Safety
-/// At home.
-unsafe fn template<T>(
-    w: *mut Worker,
+fn template<T>(
+    at: AtHome,
     what: &'static T,
     role: Role,
     make: impl FnOnce(*const u8) -> Template,
 ) -> &'static Template {
-    // SAFETY: at home; making a template uses nothing of the home's.
-    let home = unsafe { &mut *home(w) };
+    // SAFETY: making a template uses nothing else of the home's.
+    let home = unsafe { &mut *at.data() };
     home.templates.get(what, role, || make(home.program.native_shim))
 }
 
 /// The template of proxies for an interface.
-///
-/// # Safety
-/// At home.
-pub unsafe fn proxy(w: *mut Worker, interface: &'static Interface, bodies: Bodies) -> &'static Template {
-    // SAFETY: at home.
-    unsafe { template(w, interface, Role::Proxy, |shim| serving(interface, shim, bodies)) }
+pub fn proxy(at: AtHome, interface: &'static Interface, bodies: Bodies) -> &'static Template {
+    template(at, interface, Role::Proxy, |shim| serving(interface, shim, bodies))
 }
 
 /// The template of clients from elsewhere.
-///
-/// # Safety
-/// At home.
-pub unsafe fn client(w: *mut Worker, interface: &'static Interface, run: NativeBody) -> &'static Template {
-    // SAFETY: at home.
-    unsafe { template(w, interface, Role::Client, |shim| active(interface, Role::Client, shim, run, true)) }
+pub fn client(at: AtHome, interface: &'static Interface, run: NativeBody) -> &'static Template {
+    template(at, interface, Role::Client, |shim| active(interface, Role::Client, shim, run, true))
 }
 
 /// The template of listeners, which wait for those.
-///
-/// # Safety
-/// At home.
-pub unsafe fn listener(w: *mut Worker, interface: &'static Interface, run: NativeBody) -> &'static Template {
-    // SAFETY: at home.
-    unsafe {
-        template(w, interface, Role::Listener, |shim| active(interface, Role::Listener, shim, run, false))
-    }
+pub fn listener(at: AtHome, interface: &'static Interface, run: NativeBody) -> &'static Template {
+    template(at, interface, Role::Listener, |shim| active(interface, Role::Listener, shim, run, false))
 }
 
 /// The template of proxies for components of a template in other domains: its slots are where that one's are.
-///
-/// # Safety
-/// At home.
-pub unsafe fn remote(
-    w: *mut Worker,
-    of: &'static Template,
-    main: NativeBody,
-    bodies: Bodies,
-) -> &'static Template {
-    // SAFETY: at home.
-    unsafe { template(w, of, Role::Remote, |shim| standing_for(of, shim, main, bodies)) }
+pub fn remote(at: AtHome, of: &'static Template, main: NativeBody, bodies: Bodies) -> &'static Template {
+    template(at, of, Role::Remote, |shim| standing_for(of, shim, main, bodies))
 }
 
 /// Offers the interface; the first body serves it, the second is FINALLY.

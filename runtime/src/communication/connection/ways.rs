@@ -362,7 +362,8 @@ pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)
     }
 }
 
-/// The same; but only the slot's own ones if it leads nowhere: then what it is passed on to is served by nothing.
+/// The same; but if the slot leads nowhere, its own communications only: those that slots behind it still have don't go
+/// through it.
 ///
 /// # Safety
 /// As for [`leaves_through`].
