@@ -1,18 +1,17 @@
-//! Communications: one message's room between a client and its service, watched by the protocol's state machine
-//! (paper 004, section 3.1).
+//! Communications: a buffer for one message between a client and its service, guarded by the state machine of their
+//! protocol (*structured concurrent programs*, Blaser).
 //!
-//! What a side sees: while the buffer is empty, or holds a message of its own, the state is `state`; while it
-//! holds a message for this side, the state is `seen`. Whoever has to wait becomes the one `waiter`, is woken by
-//! whatever changes, and asks again.
+//! While the buffer is empty, or holds a message of its own, a side is in state `state`; while the buffer holds a
+//! message for it, in state `seen`. A side that has to wait becomes the communication's one `waiter`; any change wakes
+//! it, and it tries again.
 //!
-//! Here is what both sides do; `sending` and `receiving` are what one of them does, `ending` is how it is over, and
-//! `connection` how a client finds its server.
+//! `word` says what both sides may do, `sending` and `receiving` do it for one of them, `ending` ends it, `connection`
+//! finds a client's server, `moving` serves communications with one end outside of the program.
 //!
-//! # Why this is sound
-//! A communication is one block with its service process. It lives until both the service has ended and the client
-//! has let go, whichever comes last; only generated code of these two, and the closing and killing of their
-//! components, come here, on the home worker. See also the process module.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! # Safety of this module: *live*
+//! A communication is one block with its service's process. It is *live* from its making until its service has ended
+//! and its client has let go, whichever comes last. All functions here are called *at home* (see [`crate::home`]), by
+//! one of the two sides, or by what ends the component of one.
 
 pub mod connection;
 mod ending;
@@ -21,6 +20,7 @@ pub mod rebinding;
 mod receiving;
 mod sending;
 mod violation;
+mod word;
 
 use core::ptr::null_mut;
 
@@ -35,68 +35,97 @@ use crate::layout::*;
 use crate::queue::ready;
 use crate::worker::heap_of;
 
+/// A process waits, as this status says, until something changes.
+///
+/// # Safety
+/// `c` is live; `p` is one of its sides and runs.
 #[inline]
 pub unsafe fn wait(c: *mut Communication, p: *mut Process, status: u8) {
-    (*p).status = status;
-    (*c).waiter = p;
+    // SAFETY: both blocks are there.
+    unsafe {
+        (*p).status = status;
+        (*c).waiter = p;
+    }
 }
 
-/// Wakes whoever waits.
+/// Wakes the side that waits.
+///
+/// # Safety
+/// At home; `c` is live.
 #[inline]
 pub unsafe fn wake(w: *mut Worker, c: *mut Communication) {
-    let waiter = (*c).waiter;
-    if !waiter.is_null() {
-        (*c).waiter = null_mut();
-        ready(w, waiter);
+    // SAFETY: a waiter is alive, and stands in no queue.
+    unsafe {
+        let waiter = (*c).waiter;
+        if !waiter.is_null() {
+            (*c).waiter = null_mut();
+            ready(w, waiter);
+        }
     }
 }
 
 /// The payload's first word.
 #[inline]
-pub unsafe fn payload(c: *mut Communication) -> *mut u64 {
-    c.cast::<u8>().add(PAYLOAD).cast()
+pub fn payload(c: *mut Communication) -> *mut u64 {
+    c.wrapping_byte_add(PAYLOAD).cast()
 }
 
 /// Drops what a message carries.
+///
+/// # Safety
+/// At home; `words` are the message's parameters, and own what they carry. They don't afterwards.
 pub unsafe fn drop_words(w: *mut Worker, words: *mut u64, interface: &Interface, message: u32) {
     let message = &interface.messages.get()[message as usize];
     for (i, parameter) in message.parameters.get().iter().enumerate() {
-        let word = *words.add(i);
-        match parameter.ty {
-            Type::Text => crate::text::drop(&mut *heap_of(w), word as *mut TextHead),
-            Type::Component => instance::drop_in_message(w, word as *mut Instance),
-            _ => {}
+        // SAFETY: there is a word for each parameter, of its type.
+        unsafe {
+            let word = *words.add(i);
+            match parameter.ty {
+                Type::Text => crate::text::drop(&mut *heap_of(w), word as *mut TextHead),
+                Type::Component => instance::drop_in_message(w, word as *mut Instance),
+                _ => {}
+            }
         }
     }
 }
 
 /// Drops the message in the buffer, if there is one.
+///
+/// # Safety
+/// At home; `c` is live and of this interface.
 pub unsafe fn drop_buffered(w: *mut Worker, c: *mut Communication, interface: &Interface) {
-    let tag = (*c).word.tag;
-    if tag != 0 {
-        empty(c);
-        drop_words(w, payload(c), interface, tag as u32 - 1);
+    // SAFETY: the tag says which message's words the buffer owns.
+    unsafe {
+        let word = &mut (*c).word;
+        let tag = word.tag;
+        if tag != 0 {
+            word.empty();
+            drop_words(w, payload(c), interface, u32::from(tag) - 1);
+        }
     }
 }
 
-/// The buffer is empty: what was in it is elsewhere.
-#[inline]
-pub unsafe fn empty(c: *mut Communication) {
-    let word = &mut (*c).word;
-    word.tag = 0;
-    word.seen = word.state;
-    word.flags &= !FOR_CLIENT;
-}
-
-/// The interface, of a detached communication too.
+/// The interface, also of a detached communication.
+///
+/// # Safety
+/// `c` is live.
 pub unsafe fn interface_of(c: *mut Communication) -> &'static Interface {
-    let p = c.cast::<Process>();
-    &*if (*p).instance.is_null() { (*p).resume.cast() } else { body_of(p).interface }
+    // SAFETY: `detach` and `make_gone` keep it in `resume`; a program's descriptions live for ever.
+    unsafe {
+        let p = c.cast::<Process>();
+        &*if (*p).instance.is_null() { (*p).resume.cast() } else { body_of(p).interface }
+    }
 }
 
 /// Frees the block of an ended service whose client has let go.
+///
+/// # Safety
+/// At home; `c` is live, and nobody uses it afterwards.
 pub unsafe fn free(w: *mut Worker, c: *mut Communication) {
-    let p = c.cast::<Process>();
-    let size = if (*p).instance.is_null() { (*p).score } else { body_of(p).size };
-    (*heap_of(w)).free(c.cast(), size as usize);
+    // SAFETY: `detach` and `make_gone` keep the block's size in `score`.
+    unsafe {
+        let p = c.cast::<Process>();
+        let size = if (*p).instance.is_null() { (*p).score } else { body_of(p).size };
+        (*heap_of(w)).free(c.cast(), size as usize);
+    }
 }

@@ -1,14 +1,17 @@
-//! Communications whose other end is elsewhere: on another processor, in another process, on another machine. What
-//! crosses is no business of the runtime: it keeps the *near* half of each such communication going (see
-//! [`crate::near`]), and talks to the *far* one through the traits below, which a binding factory implements (paper
-//! 002, section 3.1).
+//! Communications whose other end is elsewhere: on another processor, in another process, on another machine. The
+//! runtime keeps the *near* half of each such communication going (see [`crate::near`]), and talks to the *far* half
+//! through the traits below, which binding factories implement (*THINK*, Fassino). It doesn't know how messages get
+//! there.
 //!
-//! Here are these traits, what goes through them ([`Letter`]), what they keep here (`standing`), and two far sides
-//! within a program (`door`, `queued`). A *visitor* needs nothing moved: it is code of the platform that says and takes
-//! messages itself, at a client's place.
+//! * [`Reach`] begins communications for near clients, each a [`Far`]; [`Exported`] brings those of far clients.
+//! * [`Letter`], [`Outgoing`], [`Filling`]: a message's values on their way.
+//! * [`Visitor`]: code of the platform that sends and receives for itself, at a client's place, so that nothing need be
+//!   moved.
+//! * [`Domain`], [`Guest`]: a component in another domain, from its holder's side and from its own.
+//! * `standing` says what instances own that stand for something elsewhere; `door` and `queued` are far sides within
+//!   a program.
 //!
-//! # Why this is sound
-//! Everything here runs on the home worker's thread, called by the runtime with that worker.
+//! Everything here runs at home (see [`crate::home`]).
 
 mod domain;
 mod door;
@@ -39,7 +42,7 @@ pub(crate) use visitor::{LOST, begins, goes_on, is_next, too_late};
 pub use visitor::{Next, Said, Seat, Visitor};
 pub use waker::Waker;
 
-/// So many slots of a required interface with a cardinality lead elsewhere, at most.
+/// Most slots of a required interface with a cardinality that lead elsewhere.
 pub(crate) const SLOTS: u32 = 16;
 
 /// A binding's half of one communication. It is dropped when the communication is over; where that comes before
@@ -51,20 +54,20 @@ pub trait Far: 'static {
     /// Whether [`Far::send`] takes one more message now. If not, the pump is woken when it does.
     fn has_room(&mut self) -> bool;
 
-    /// The near side has sent this message: its number in the interface.
+    /// The near side has sent a message: its number in the interface, and its values.
     fn send(&mut self, message: usize, values: Outgoing<'_>);
 
     /// What the far side has done next; the same again until [`Far::take`] takes a message.
     fn receive(&mut self) -> Arrival;
 
-    /// Gives the values of the message that [`Far::receive`] has told.
+    /// Takes the message that [`Far::receive`] has told: gives its values.
     ///
     /// # Errors
     /// Why they can't be understood: the communication is lost.
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String>;
 
-    /// At which slot of a required interface with a cardinality it begins, from 1: only for a component's own clients
-    /// ([`Domain::required`]).
+    /// The slot, from 1, of a required interface with a cardinality at which it begins: only for a component's own
+    /// clients ([`Domain::required`]).
     fn slot(&self) -> usize {
         1
     }
@@ -72,8 +75,8 @@ pub trait Far: 'static {
     /// The near side has come to an end where the protocol allows it.
     fn close(&mut self);
 
-    /// Where [`Far::receive`] says that it is lost: whether the far side has refused to begin it, or was never there,
-    /// and so has heard nothing of what was sent.
+    /// For a communication that is lost ([`Arrival::Lost`]): whether the far side has received nothing at all, because
+    /// it refused to begin or was never there.
     fn was_refused(&self) -> bool {
         false
     }
@@ -92,32 +95,32 @@ pub enum Arrival {
     Lost(String),
 }
 
-/// What reaches a name for a near client: what a binding factory makes of a name.
+/// What a binding factory makes of a name: it begins communications of near clients.
 pub trait Reach: 'static {
     /// A new communication begins. Whether the far side is there at all may turn out later.
     fn begin(&mut self) -> Box<dyn Far>;
 
-    /// Where blocks of calls can be shipped to that talk to what this reaches; `None`: nowhere.
+    /// Where blocks of calls to what this reaches can be shipped; `None`: nowhere.
     fn harbour(&self) -> Option<Harbour<'_>> {
         None
     }
 
-    /// What ships a block there; `None` where there is no [`Reach::harbour`].
+    /// Ships a block each time that a communication begins; `None` where there is no [`Reach::harbour`].
     fn ship(&self, _: Shipment<'_>) -> Option<Box<dyn Reach>> {
         None
     }
 }
 
-/// Where blocks of calls can be shipped to (paper 000).
+/// Where blocks of calls can be shipped (*composite calls*, Ballesteros).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Harbour<'a> {
     /// The other program, for people.
     pub program: &'a str,
-    /// Tells those apart that are reached in different ways, as with other credentials.
+    /// Differs where the same program is reached in different ways, as with other credentials.
     pub number: usize,
-    /// As what it knows what is reached.
+    /// The name by which that program knows what is reached.
     pub name: &'a str,
-    /// It may take this block now: it hasn't just refused it. Asked once each time.
+    /// It may take a block now: it hasn't just refused one. Asked once each time.
     pub is_open: bool,
 }
 
@@ -128,7 +131,7 @@ pub struct Shipment<'a> {
     pub interface: &'static Interface,
     /// Its program, as `extension::composite` encodes it.
     pub program: &'a [u8],
-    /// What its communications lead to, as the other program knows it.
+    /// The names by which the other program knows what its calls reach.
     pub names: &'a [&'a str],
 }
 
@@ -140,12 +143,13 @@ pub trait Exported: 'static {
     /// The next client that has come.
     fn accept(&mut self) -> Option<Box<dyn Far>>;
 
-    /// The next one that has come to say and take its messages itself.
+    /// The next client that has come to send and receive for itself.
     fn visitor(&mut self) -> Option<Box<dyn Visitor>> {
         None
     }
 
-    /// What is exported can also run where its requests arrive: whoever knows how has it do so from now on.
+    /// The service can also run where its requests arrive: a binding that knows how runs it there from now on (*ASHs*,
+    /// Wallach).
     fn handled(&mut self, _: Handled<'_>) {}
 
     /// Whether none will come any more: the listener is woken when that becomes so.

@@ -115,7 +115,7 @@ unsafe fn tell(w: *mut Worker, failure: &Failure) {
 unsafe fn enclosing_isolated(w: *mut Worker, mut instance: *mut Instance) -> *mut Instance {
     // SAFETY: *in control*; holders are live.
     unsafe {
-        while !instance.is_null() && instance != (*home(w)).entry {
+        while !instance.is_null() && instance != (*home(w)).roots.entry {
             if (*template_of(instance)).isolated {
                 return instance;
             }
@@ -219,7 +219,7 @@ const NAMED: usize = 6;
 pub unsafe fn report_deadlock(w: *mut Worker) -> i64 {
     // SAFETY: *in control*; processes that are found are live.
     unsafe {
-        if (*home(w)).entry.is_null() {
+        if (*home(w)).roots.entry.is_null() {
             // The program has ended; what is left are services of the system.
             return 0;
         }
@@ -253,7 +253,7 @@ unsafe fn some_processes(w: *mut Worker) -> Vec<*mut Process> {
     let mut found = Vec::new();
     // SAFETY: *in control*, so all stands still.
     unsafe {
-        let mut instances = Vec::from([(*home(w)).entry]);
+        let mut instances = Vec::from([(*home(w)).roots.entry]);
         let mut index = 0;
         while let Some(&instance) = instances.get(index) {
             index += 1;

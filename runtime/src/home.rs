@@ -1,37 +1,43 @@
 //! The state of a program that runs: what the home worker has for itself, and what all threads see.
 //!
-//! # Why this is sound
-//! `scheduler::run` owns all of it; everyone else reaches the home's data through the home worker, on the same thread,
-//! for the length of one expression. Other threads see [`Shared`] only.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! # Safety: *at home*
+//! A function is called *at home* if its worker `w` is the home worker of a program that runs, and this is that
+//! worker's thread. Home's data are then nobody else's; a reference into one of the fields of [`Home`] is never kept
+//! over a call of what uses that field, too. Other threads see [`Shared`] only. `scheduler::run` owns all of it.
 
+pub mod census;
+pub mod communications;
+pub mod deletions;
 pub mod exchange;
-pub mod leaving;
 pub mod names;
 pub mod outgoing;
+pub mod roots;
 pub mod surplus;
+pub mod templates;
 pub mod timers;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
 use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::cell::{Cell, UnsafeCell};
-use core::ffi::c_void;
 use core::sync::atomic::Ordering::SeqCst;
 use core::sync::atomic::{AtomicBool, AtomicI64};
 
-use drystone_component::{Program, Template};
+use drystone_component::Program;
 
+use self::census::Census;
+use self::communications::Communications;
+use self::deletions::Deletions;
 use self::exchange::{Exchange, Parallel};
-use self::leaving::Leaving;
 use self::names::Names;
 use self::outgoing::Outgoing;
+use self::roots::Roots;
 use self::surplus::Surplus;
+use self::templates::Templates;
 use self::timers::Timers;
 use crate::far::{Guest, Waker};
-use crate::layout::{Communication, Instance, OTHER, Process, Worker};
+use crate::layout::{OTHER, Process, Worker};
 use crate::platform::Platform;
 use crate::threads::Threads;
 use crate::worker::Ground;
@@ -56,9 +62,13 @@ pub struct WorkerData {
 }
 
 /// The runtime's part of a worker.
+///
+/// # Safety
+/// `w` is a worker of a program that runs; only its own thread may use what this points to.
 #[inline]
 pub unsafe fn own(w: *mut Worker) -> *mut WorkerData {
-    (*w).own.cast()
+    // SAFETY: the worker is there.
+    unsafe { (*w).own.cast() }
 }
 
 /// What all threads see.
@@ -85,7 +95,7 @@ pub struct Shared {
 
 // SAFETY: a worker is touched by its own thread, but for `attention`, which is atomic.
 unsafe impl Sync for Shared {}
-// SAFETY: likewise.
+// SAFETY: as for `Sync`.
 unsafe impl Send for Shared {}
 
 impl Shared {
@@ -120,62 +130,102 @@ pub struct Home {
     pub program: &'static Program,
     /// Where it runs.
     pub platform: *mut dyn Platform,
-    /// The program's entry; null when it has been deleted.
-    pub entry: *mut Instance,
-    /// What the entry is to another program, if it is here for one.
-    pub guest: Option<Guest>,
-    /// Components of the system that the entry is connected to.
-    pub system: Vec<*mut Instance>,
+    /// Whether the program runs: wakers that something outside has kept ask this.
+    pub runs: Rc<Cell<bool>>,
+    /// The components that the program begins with.
+    pub roots: Roots,
     /// What the program exports to itself.
     pub names: Names,
+    /// What is known about communications.
+    pub communications: Communications,
     /// What the platform has not written yet.
     pub outgoing: Outgoing,
     /// Processes that sleep.
     pub timers: Timers,
-    /// Deletions that go on when others have had their turn, as the life module knows.
-    pub paused: VecDeque<*mut c_void>,
-    /// Long calls of processes, within each of which the next one was made.
-    pub within: u32,
-    /// What is in a buffer in which something is put together that nobody will hear.
-    pub kept_words: Vec<u64>,
-    /// Deletions that nobody waits for.
-    pub detached: usize,
-    /// Whether the program runs: those outside who would wake one of its processes ask.
-    pub runs: Rc<Cell<bool>>,
-    /// Clients that are to be bound anew, by their communications.
-    pub leaving: BTreeMap<*mut Communication, Leaving>,
-    /// How much has been ended by force.
-    pub forced: u64,
-    /// Templates that no compiler made: by what they are for, as the near module knows.
-    pub templates: BTreeMap<(usize, u8), &'static Template>,
+    /// Components that are being deleted.
+    pub deletions: Deletions,
+    /// Templates that no compiler made.
+    pub templates: Templates,
     /// Processes for other workers.
     pub parallel: Parallel,
     /// Memory that nobody uses.
     pub surplus: Surplus,
-    /// Processes made so far.
-    pub created: u64,
-    /// Processes alive.
-    pub live: u64,
-    /// Ticks that the home has seen.
-    pub ticks: u32,
+    /// Counts.
+    pub census: Census,
+}
+
+impl Home {
+    /// For a program that begins, perhaps for another one.
+    pub fn new(program: &'static Program, platform: *mut dyn Platform, guest: Option<Guest>) -> Home {
+        Home {
+            program,
+            platform,
+            runs: Rc::new(Cell::new(true)),
+            roots: Roots::new(guest),
+            names: Names::new(),
+            communications: Communications::default(),
+            outgoing: Outgoing::new(),
+            timers: Timers::new(),
+            deletions: Deletions::default(),
+            templates: Templates::default(),
+            parallel: Parallel::new(),
+            surplus: Surplus::new(),
+            census: Census::default(),
+        }
+    }
+}
+
+/// The home worker of a program that runs, on that worker's thread.
+///
+/// It proves nothing else: neither that a process, a slot or a communication is there, nor that there is no reference
+/// into the home's data.
+#[derive(Clone, Copy)]
+pub struct AtHome(*mut Worker);
+
+impl AtHome {
+    /// # Safety
+    /// At home, as long as this or a copy of it is used.
+    pub unsafe fn new(w: *mut Worker) -> AtHome {
+        AtHome(w)
+    }
+
+    /// The home worker.
+    pub fn worker(self) -> *mut Worker {
+        self.0
+    }
+
+    /// The home's own data, which are there.
+    pub(crate) fn data(self) -> *mut Home {
+        // SAFETY: at home.
+        unsafe { home(self.0) }
+    }
 }
 
 /// The home's own data.
+///
+/// # Safety
+/// At home.
 #[inline]
 pub unsafe fn home(w: *mut Worker) -> *mut Home {
-    (*own(w)).home
+    // SAFETY: the home worker has its part, and this is its thread.
+    unsafe { (*own(w)).home }
 }
 
 /// What a worker's thread shares with the others.
-#[inline]
-pub unsafe fn shared<'a>(w: *mut Worker) -> &'a Shared {
-    &*Arc::as_ptr(&(*own(w)).shared)
-}
-
-/// Wakes a process of the home worker.
 ///
 /// # Safety
-/// `w` is the home worker; on its thread.
+/// `w` is the worker of this thread, as long as the result is used.
+#[inline]
+pub unsafe fn shared<'a>(w: *mut Worker) -> &'a Shared {
+    // SAFETY: the worker's part holds it.
+    unsafe { &*Arc::as_ptr(&(*own(w)).shared) }
+}
+
+/// What wakes a process of the home worker.
+///
+/// # Safety
+/// At home; the waker forgets the process before that ends.
 pub unsafe fn waker(w: *mut Worker, p: *mut Process) -> Waker {
-    Waker::new(w, p, (*home(w)).runs.clone())
+    // SAFETY: at home.
+    unsafe { Waker::new(w, p, (*home(w)).runs.clone()) }
 }

@@ -47,7 +47,7 @@ pub unsafe fn inspect(w: *mut Worker, most: usize) -> Snapshot {
     // SAFETY: the scheduler has control, so all is *standing still*.
     unsafe {
         let program = (*home(w)).program;
-        let entry = (*home(w)).entry;
+        let entry = (*home(w)).roots.entry;
         if entry.is_null() {
             return snapshot;
         }

@@ -1,5 +1,8 @@
-//! What gives names a meaning: the traits that a platform implements, and what BY tells them (paper 002, section 3.1,
-//! figure 1; section 4.2, figure 6).
+//! The traits by which a platform gives names a meaning, and the [`Hints`] that BY passes to them (*THINK*, Fassino).
+//!
+//! * A [`NamingContext`] is a node of the graph of names; names lead from it along an [`Edge`].
+//! * A [`BindingFactory`] joins a client to an interface elsewhere; a [`ResourceManager`] makes a component elsewhere.
+//! * A [`Binder`] is all of a platform.
 
 mod hints;
 
@@ -11,18 +14,17 @@ use drystone_component::{Interface, Name, Template};
 pub use self::hints::{Factory, Hints};
 use crate::far::{Domain, Exported, Reach};
 
-/// A naming context: a node of the graph of names (section 3.1). It gives names, and knows what those that it gave lead
-/// to.
+/// A naming context: a node of the graph of names. It gives names, and knows where they lead.
 ///
-/// The program's own is the runtime's, and its components may be contexts too: they are asked by messages, and name
-/// what they know by other names. The platform's is its [`Binder`]; in that lie all others that are written in Rust,
+/// The program's own context is the runtime's. Its components may be contexts too: they are asked by messages, and
+/// answer by other names. The platform's context is its [`Binder`], in which all others that are written in Rust lie,
 /// each under a scheme.
 pub trait NamingContext {
     /// Gives an interface a name.
     ///
     /// # Errors
-    /// Why it can't be exported so, as a sentence that need not name it: the name is none of this context's or is
-    /// taken, a hint means nothing here, or the interface isn't fit for it.
+    /// Why that can't be, as a sentence that need not name it: the name isn't one of this context's or is taken, a hint
+    /// means nothing here, or the interface isn't fit for it.
     fn export(
         &mut self,
         interface: &'static Interface,
@@ -39,15 +41,15 @@ pub trait NamingContext {
 
 /// Where a name leads from a naming context: an edge of the graph.
 pub enum Edge<'c, 'n> {
-    /// To another context, which calls it so.
+    /// To another context, and the name there.
     Context(&'c mut dyn NamingContext, Name<'n>),
-    /// To an interface, to which this makes bindings.
+    /// To an interface: this makes bindings to it.
     Interface(&'c mut dyn BindingFactory),
-    /// To where components can be made, by this.
+    /// To a place where this makes components.
     Place(&'c mut dyn ResourceManager),
 }
 
-/// A binding factory (section 3.1): it makes what joins a client to an interface that is elsewhere.
+/// A binding factory: it makes what joins a client to an interface that is elsewhere.
 pub trait BindingFactory {
     /// A binding to what a name leads to, for a client of an interface.
     ///
@@ -61,9 +63,9 @@ pub trait BindingFactory {
     ) -> Result<Box<dyn Reach>, String>;
 }
 
-/// A resource manager (section 4.2): it makes domains, of what they may use (a thread; a process, and as much memory
-/// and time as the hints say), with a component in each. A domain is given back by [`Domain::delete`], the paper's
-/// `release`, and what it offers is bound by [`Domain::offered`].
+/// A resource manager: it makes domains, with a component in each, of the resources that it manages (a thread; a
+/// process with as much memory and time as the hints say). [`Domain::delete`] gives a domain back (*THINK*'s
+/// `release`), and [`Domain::offered`] binds what its component offers.
 pub trait ResourceManager {
     /// Makes a component of a template in a domain of that name.
     ///
@@ -77,10 +79,10 @@ pub trait ResourceManager {
     ) -> Result<Box<dyn Domain>, String>;
 }
 
-/// What a platform knows about names: the context in which all of its naming contexts lie, and the factory of bindings
-/// that are composed of several, as BY says.
+/// All that a platform knows about names: the context in which its naming contexts lie, and the factory of composed
+/// bindings, as BY says.
 pub trait Binder: NamingContext + BindingFactory + ResourceManager {
-    /// Puts what BY asks for before what reaches something in this program.
+    /// Puts what BY asks for before a way to something in this program.
     ///
     /// # Errors
     /// A factory isn't known, or not fit for the interface.
@@ -91,18 +93,18 @@ pub trait Binder: NamingContext + BindingFactory + ResourceManager {
         hints: &Hints<'_>,
     ) -> Result<Box<dyn Reach>, String>;
 
-    /// Whether it is the interface of naming contexts, by which a component says what names stand for: `Resolve` with
-    /// the rest of a name, and as its answers `Name` with another name, or `Unknown` (in this order).
+    /// Whether it is the interface of components that are naming contexts: `Resolve` with the rest of a name, answered
+    /// by `Name` with another name, or `Unknown` (in this order).
     fn is_of_contexts(&self, interface: &'static Interface) -> bool;
 }
 
-/// Most contexts that one name leads through.
+/// Most contexts through which one name may lead.
 pub(crate) const DEEPEST: usize = 16;
 
 /// Why no name leads through more.
 pub(crate) const ROUND: &str = "naming contexts lead round and round";
 
-/// Follows a name from a context to what is none, and gives what the last context calls it.
+/// Follows a name from context to context, to what is no context; gives that, and the name in the last context.
 ///
 /// # Errors
 /// It leads nowhere.

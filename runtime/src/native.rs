@@ -1,35 +1,35 @@
-//! How components are written in Rust: from outside nobody can tell that they are.
+//! How components are written in Rust: from outside they look like all others.
 //!
-//! A native component implements [`Component`]. For each client of an interface that it offers it makes what serves
-//! that client, in a service process like any other:
+//! A native component implements [`Component`]. For each client of an interface that it offers it makes a [`Serving`],
+//! which serves that client in a service process like any other:
 //!
 //! * an object with a method for each call, if the interface consists of requests and replies ([`Serving::calls`]): the
 //!   client's message runs the method at once;
 //! * asynchronous code otherwise, which sends and receives as the component language does ([`Serving::session`]).
 //!
-//! What it requires it reaches by [`Ports`], from its own process ([`Component::begin`]) or from its services. When the
-//! protocol has reached its end, or the client has closed, what serves it is dropped.
+//! It reaches what it requires by [`Ports`], from its own process ([`Component::begin`]) or from its services. When the
+//! protocol has reached its end, or the client has closed, the client's serving is dropped.
 //!
-//! The types of an interface, its trait and its messages, are made from its declaration in the component language by
-//! `drystone-stubs`, in a build script. The program's description of the same interface is found by its fingerprint
-//! when a [`Kind`] is made, once, before anything runs.
+//! `drystone-stubs` makes the types of an interface, its trait and its messages, from its declaration in the component
+//! language, in a build script. The program's description of the same interface is found by its fingerprint when a
+//! [`Kind`] is made, once, before anything runs.
 //!
 //! This module doesn't know what a service does, nor how a platform waits: see the platform module for that.
 
 mod asking;
+mod asynchronous;
 mod calls;
+mod component;
 mod direct;
 mod here;
+mod interface;
 mod kind;
 mod making;
 mod ports;
 mod process;
 mod running;
 mod session;
-
-use alloc::boxed::Box;
-use core::future::Future;
-use core::pin::Pin;
+mod turn;
 
 // For stubs, in crates with and without an operating system.
 #[doc(hidden)]
@@ -39,11 +39,13 @@ pub use drystone_component::Fingerprint;
 
 pub use crate::platform::Waiter;
 pub use crate::values::{Held, Parcel, Part, Putting, Taking, Text, Unmade, Value, Values};
-use running::Serve;
 
 pub use asking::{Asks, Borrowed, Call, Method, receive};
 pub use calls::{Answers, Caller, Reply, Request};
+pub use component::Component;
 pub use direct::Direct;
+pub use here::Activity;
+pub use interface::Declaration;
 pub use kind::Kind;
 pub use making::{Design, Requirement};
 pub(crate) use making::{body, leak};
@@ -52,35 +54,4 @@ pub use process::{park, platform, unpark, yield_now};
 pub use running::ds_native;
 pub(crate) use running::is_at_work;
 pub use session::{Client, Closed, Message, Protocol, Server};
-
-/// Which interface it is that the Rust side means.
-#[derive(Debug)]
-pub struct Declaration {
-    /// Its name, for messages to people.
-    pub name: &'static str,
-    /// What tells it from all others.
-    pub fingerprint: Fingerprint,
-}
-
-/// What a process does, until it ends.
-pub type Activity = Pin<Box<dyn Future<Output = ()>>>;
-
-/// A component written in Rust: what its processes share. It is dropped when the instance is deleted, after they have
-/// ended.
-pub trait Component: 'static {
-    /// A new client: what serves it, for the interface that stands at `interface` in the list given to [`Kind::new`].
-    fn serve(&mut self, interface: usize) -> Serving;
-
-    /// The component begins, if its kind is active ([`Design::is_active`]): this is called first, and its services wait
-    /// for it; then its own process does what it gives.
-    fn begin(&mut self, ports: Ports) -> Activity {
-        drop(ports);
-        Box::pin(async {})
-    }
-}
-
-/// What serves one client, whatever its interface.
-pub struct Serving {
-    serve: Box<dyn Serve>,
-    declaration: &'static Declaration,
-}
+pub use turn::Serving;

@@ -114,8 +114,8 @@ unsafe fn count(w: *mut Worker, p: *mut Process, body: &'static Body) {
     unsafe {
         (*p).resume = if body.native.is_null() { body.entry } else { (*home(w)).program.native_shim };
         (*(*p).instance).live += 1;
-        (*home(w)).created += 1;
-        (*home(w)).live += 1;
+        (*home(w)).census.created += 1;
+        (*home(w)).census.live += 1;
     }
 }
 

@@ -15,12 +15,10 @@ mod halt;
 mod within;
 
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, VecDeque};
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
-use core::cell::{Cell, UnsafeCell};
+use core::cell::UnsafeCell;
 use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
@@ -33,11 +31,7 @@ use crate::communication::connection::ds_connect;
 use crate::far::Guest;
 use crate::fault;
 use crate::heap::{Heap, Memory};
-use crate::home::exchange::{Exchange, Parallel};
-use crate::home::names::Names;
-use crate::home::outgoing::Outgoing;
-use crate::home::surplus::Surplus;
-use crate::home::timers::Timers;
+use crate::home::exchange::Exchange;
 use crate::home::{Home, Shared, WorkerData, home};
 use crate::instance::slots::{ds_find_required, find_offered};
 use crate::instance::{delete_detached, template_of};
@@ -138,29 +132,7 @@ fn run_with(
     platform.attend(Box::new(move || asked.demand_attention(0, LOOK)));
     // SAFETY: the platform outlives all that is done here.
     let platform = unsafe { transmute::<*mut (dyn Platform + '_), *mut (dyn Platform + 'static)>(platform) };
-    let home = Box::into_raw(Box::new(Home {
-        program,
-        platform,
-        entry: null_mut(),
-        guest,
-        system: Vec::new(),
-        names: Names::new(),
-        outgoing: Outgoing::new(),
-        timers: Timers::new(),
-        paused: VecDeque::new(),
-        within: 0,
-        kept_words: Vec::new(),
-        detached: 0,
-        runs: Rc::new(Cell::new(true)),
-        leaving: BTreeMap::new(),
-        forced: 0,
-        templates: BTreeMap::new(),
-        parallel: Parallel::new(),
-        surplus: Surplus::new(),
-        created: 0,
-        live: 0,
-        ticks: 0,
-    }));
+    let home = Box::into_raw(Box::new(Home::new(program, platform, guest)));
     let mut ground = Ground::new(Heap::new(memory.clone()));
     ground.let_others_run = Some(within::let_others_run);
     let own = Box::into_raw(Box::new(WorkerData {
@@ -194,8 +166,8 @@ fn run_with(
         output::finish(w);
         let outcome = Outcome {
             status,
-            processes: (*home).created,
-            live_processes: (*home).live,
+            processes: (*home).census.created,
+            live_processes: (*home).census.live,
             messages: (*w).messages,
             switches: (*w).switches,
             away: (*home).parallel.departures,
@@ -222,24 +194,24 @@ unsafe fn start(w: *mut Worker, system: &mut dyn FnMut(*mut Worker, &str) -> Opt
     // SAFETY: *in control*; templates and interfaces are there as long as the program, and nothing fails that would
     // need a process.
     unsafe {
-        let template = entry_of((*home(w)).program, &(*home(w)).guest);
+        let template = entry_of((*home(w)).program, &(*home(w)).roots.guest);
         let entry = life::make(w, &*template);
         if entry.is_null() {
             return fault::report_no_memory(w);
         }
-        (*home(w)).entry = entry;
-        if let Some(guest) = &mut (*home(w)).guest {
+        (*home(w)).roots.entry = entry;
+        if let Some(guest) = &mut (*home(w)).roots.guest {
             let made = guest::receive(w, guest, entry).is_some() && life::start(w, entry);
             return made || fault::report_no_memory(w);
         }
         for (_, required) in (*template).declared() {
             let name = (*required.interface).name.get();
-            let known = (*home(w)).system.iter().copied().find(|&s| offers(s, name));
+            let known = (*home(w)).roots.system.iter().copied().find(|&s| offers(s, name));
             let Some(server) = known.or_else(|| system(w, name)) else {
                 return fault::report_start(w, &format!("the system does not offer {name}"));
             };
             if known.is_none() {
-                (*home(w)).system.push(server);
+                (*home(w)).roots.system.push(server);
             }
             let offered = find_offered(server, required.interface);
             if offered.is_null() {
@@ -289,16 +261,16 @@ unsafe fn serve(w: *mut Worker) -> i64 {
                 occasions::delete_dropped(w);
             }
             if is_over(w) {
-                if (*home(w)).system.is_empty() {
+                if (*home(w)).roots.system.is_empty() {
                     return 0;
                 }
                 // Its services still receive what the program sent last.
-                for system in core::mem::take(&mut (*home(w)).system) {
+                for system in core::mem::take(&mut (*home(w)).roots.system) {
                     delete_detached(w, system);
                 }
                 continue;
             }
-            if !(*home(w)).paused.is_empty() {
+            if !(*home(w)).deletions.paused.is_empty() {
                 occasions::go_on_paused(w);
                 // That was its time slice; now others have theirs.
                 attention |= (*w).attention.fetch_and(!TICK, Acquire);
@@ -314,7 +286,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
                 let program = (*home(w)).program;
                 enter(w, program, p);
             } else if (*w).attention.load(Relaxed) == 0
-                && (*home(w)).paused.is_empty()
+                && (*home(w)).deletions.paused.is_empty()
                 // A deletion that had paused may have been the last.
                 && !is_over(w)
                 && !guest::look(w)
@@ -333,7 +305,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
 unsafe fn is_over(w: *mut Worker) -> bool {
     // SAFETY: *in control*.
     let (home, ground) = unsafe { (&*home(w), &*ground(w)) };
-    home.entry.is_null() && home.detached == 0 && ground.kept.is_empty()
+    home.roots.entry.is_null() && home.deletions.detached == 0 && ground.kept.is_empty()
 }
 
 /// The time slice is over.

@@ -1,5 +1,5 @@
-//! What lies beyond this program, and what BY puts before it: names of other schemes are the platform's; factories that
-//! put something into the path are called here, the one nearest to the server first.
+//! What lies beyond this program, and what BY puts before it. Names of schemes other than `local:` are the platform's;
+//! its factories, which put something into the path, are called here, the one nearest to the server first.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -12,7 +12,7 @@ use drystone_component::{Interface, Name, Template};
 use super::{Binder, Hints};
 use crate::communication::connection::{lead, link, resolve};
 use crate::far::{Door, Handled, Reach, door};
-use crate::home::home;
+use crate::home::AtHome;
 use crate::layout::{Instance, RequiredSlot, Worker};
 use crate::near::{listen, proxy, proxy_of, stands_before};
 
@@ -30,24 +30,12 @@ pub unsafe fn bind(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    lead(w, slot, reach(w, interface, name, hints)?);
+    // SAFETY: at home; the slot is linked, and a new proxy leads nowhere else.
+    unsafe {
+        let at = AtHome::new(w);
+        lead(w, slot, find(at, interface, name, hints)?.target(at, interface)?);
+    }
     Ok(())
-}
-
-/// What a slot is to be connected to for a name; it has to be connected at once.
-///
-/// # Errors
-/// What the platform says.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn reach(
-    w: *mut Worker,
-    interface: &'static Interface,
-    name: Name<'_>,
-    hints: &Hints<'_>,
-) -> Result<usize, String> {
-    find(w, interface, name, hints)?.target(w, interface)
 }
 
 /// What reaches a name, while nothing is connected to it.
@@ -60,23 +48,24 @@ pub struct Found {
 ///
 /// # Errors
 /// What the platform says.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn find(
-    w: *mut Worker,
+pub fn find(
+    at: AtHome,
     interface: &'static Interface,
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<Found, String> {
-    let reach = binder(w, name)?.bind(interface, name, hints)?;
+    // SAFETY: the platform is used for this call.
+    let reach = unsafe { binder(at, name) }?.bind(interface, name, hints)?;
     Ok(Found { reach, name: shown(&name, hints) })
 }
 
 impl Found {
-    /// As [`reach`] says.
-    pub unsafe fn target(self, w: *mut Worker, interface: &'static Interface) -> Result<usize, String> {
-        Ok(proxy(w, interface, self.reach, &self.name).ok_or("out of memory")?)
+    /// What a slot is to be connected to; it has to be connected at once.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn target(self, at: AtHome, interface: &'static Interface) -> Result<usize, String> {
+        Ok(proxy(at, interface, self.reach, &self.name).ok_or("out of memory")?)
     }
 }
 
@@ -94,18 +83,28 @@ pub unsafe fn export(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    let mut exported = binder(w, name)?.export(interface, name, hints)?;
-    if let Some(handled) = handled(target) {
-        exported.handled(handled);
+    // SAFETY: the target is linked, as is a new listener's slot; the platform is used for one call.
+    unsafe {
+        let at = AtHome::new(w);
+        let mut exported = binder(at, name)?.export(interface, name, hints)?;
+        if let Some(handled) = handled(target) {
+            exported.handled(handled);
+        }
+        link(listen(at, interface, exported, &shown(&name, hints)).ok_or("out of memory")?, target);
     }
-    link(listen(w, interface, exported, &shown(&name, hints)).ok_or("out of memory")?, target);
     Ok(())
 }
 
 /// What `target` leads to as a handler, if its implementation is marked so.
+///
+/// # Safety
+/// The target is linked as long as the result is used.
 unsafe fn handled<'a>(target: usize) -> Option<Handled<'a>> {
-    let (instance, offered) = resolve(target)?;
-    Handled::of(instance, offered)
+    // SAFETY: what serves a linked target is there.
+    unsafe {
+        let (instance, offered) = resolve(target)?;
+        Handled::of(instance, offered)
+    }
 }
 
 /// The platform, for a name of its.
@@ -114,10 +113,11 @@ unsafe fn handled<'a>(target: usize) -> Option<Handled<'a>> {
 /// It knows no names.
 ///
 /// # Safety
-/// As the binding module says; only one at a time.
-pub unsafe fn binder<'a>(w: *mut Worker, name: Name<'_>) -> Result<&'a mut dyn Binder, String> {
+/// Only one is used at a time.
+pub unsafe fn binder<'a>(at: AtHome, name: Name<'_>) -> Result<&'a mut dyn Binder, String> {
     let none = || format!("no such naming context: {name}");
-    (*(*home(w)).platform).binder().ok_or_else(none)
+    // SAFETY: the platform outlives the program.
+    unsafe { (*(*at.data()).platform).binder() }.ok_or_else(none)
 }
 
 /// Makes a component in another domain; the container is empty.
@@ -135,8 +135,11 @@ pub unsafe fn new_at(
     name: Name<'_>,
     hints: &Hints<'_>,
 ) -> Result<(), String> {
-    let domain = binder(w, name)?.create(template, name, hints)?;
-    *container = proxy_of(w, template, holder, domain, &shown(&name, hints)).ok_or("out of memory")?;
+    // SAFETY: container and holder are as for `ds_new`; the platform is used for one call.
+    unsafe {
+        let domain = binder(AtHome::new(w), name)?.create(template, name, hints)?;
+        *container = proxy_of(w, template, holder, domain, &shown(&name, hints)).ok_or("out of memory")?;
+    }
     Ok(())
 }
 
@@ -155,15 +158,8 @@ pub struct Way {
 ///
 /// # Errors
 /// A factory refuses.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn way(
-    w: *mut Worker,
-    interface: &'static Interface,
-    hints: &Hints<'_>,
-) -> Result<Option<Way>, String> {
-    compose(w, interface, hints)?.map(|composed| unsafe { composed.way(w, interface) }).transpose()
+pub fn way(at: AtHome, interface: &'static Interface, hints: &Hints<'_>) -> Result<Option<Way>, String> {
+    compose(at, interface, hints)?.map(|composed| composed.way(at, interface)).transpose()
 }
 
 /// What BY asks for, while it stands between nothing.
@@ -177,11 +173,8 @@ pub struct Composed {
 ///
 /// # Errors
 /// A factory refuses.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn compose(
-    w: *mut Worker,
+pub fn compose(
+    at: AtHome,
     interface: &'static Interface,
     hints: &Hints<'_>,
 ) -> Result<Option<Composed>, String> {
@@ -189,17 +182,23 @@ pub unsafe fn compose(
         return Ok(None);
     }
     let (entrance, door) = door(hints.capacity()?.unwrap_or(CAPACITY) as usize);
-    let platform = (*(*home(w)).platform).binder().ok_or("there are no binding factories here")?;
+    // SAFETY: the platform is used for one call.
+    let platform =
+        unsafe { (*(*at.data()).platform).binder() }.ok_or("there are no binding factories here")?;
     let entrance = platform.compose(Box::new(entrance), interface, hints)?;
     Ok(Some(Composed { entrance, door, name: shown(&"local", hints) }))
 }
 
 impl Composed {
-    /// As [`way`] says.
-    pub unsafe fn way(self, w: *mut Worker, interface: &'static Interface) -> Result<Way, String> {
-        let behind = listen(w, interface, Box::new(self.door), &self.name).ok_or("out of memory")?;
-        let target = proxy(w, interface, self.entrance, &self.name).ok_or("out of memory")?;
-        stands_before(target, behind);
+    /// Makes the way. It has to be [used](through) at once.
+    ///
+    /// # Errors
+    /// There is no memory.
+    pub fn way(self, at: AtHome, interface: &'static Interface) -> Result<Way, String> {
+        let behind = listen(at, interface, Box::new(self.door), &self.name).ok_or("out of memory")?;
+        let target = proxy(at, interface, self.entrance, &self.name).ok_or("out of memory")?;
+        // SAFETY: the target is a new proxy.
+        unsafe { stands_before(target, behind) };
         Ok(Way { target, behind })
     }
 }
@@ -211,7 +210,8 @@ impl Composed {
 /// As the binding module says.
 pub unsafe fn through(w: *mut Worker, slot: *mut RequiredSlot, way: Option<Way>) -> *mut RequiredSlot {
     let Some(Way { target, behind }) = way else { return slot };
-    lead(w, slot, target);
+    // SAFETY: the slot is linked, and the way new.
+    unsafe { lead(w, slot, target) };
     behind
 }
 

@@ -1,11 +1,12 @@
-//! Names of the program's own: what is exported by them, and *naming contexts*, which are components of the program. A
-//! name that nobody has exported, `local:shop/apples`, is asked for at the component that stands under a beginning of
-//! it, `local:shop`, if that offers the interface of contexts: it answers by another name, of any scheme, each time
-//! that a communication begins. So contexts may lie within contexts, come and go (paper 002, section 3.1).
+//! Names of the program's own: what is exported by them, and *naming contexts*, which are components of the program
+//! (*THINK*, Fassino).
 //!
-//! # Why this is sound
-//! As the binding module says. What is found holds the home's worker, and never leaves its thread.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! A name that nobody has exported, such as `local:shop/apples`, is asked for at the component that is exported by a
+//! beginning of it, `local:shop`, if that offers the interface of contexts: it answers by another name, of any scheme,
+//! each time that a communication begins. So contexts may lie within contexts, come and go.
+//!
+//! # Safety
+//! As the binding module says. What is found stays at home.
 
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
@@ -15,8 +16,8 @@ use drystone_component::{Interface, Message, Name};
 
 use super::beyond::{CAPACITY, binder};
 use crate::communication::connection::{Refusal, connect_to_name, fits, lead, link};
-use crate::far::{Arrival, Far, Filling, Letter, Outgoing, Reach, Waker, door};
-use crate::home::home;
+use crate::far::{Arrival, Far, Filling, Letters, Outgoing, Reach, Waker, door};
+use crate::home::AtHome;
 use crate::home::names::{Exported, Waiting};
 use crate::layout::Worker;
 use crate::naming::{DEEPEST, Hints, ROUND};
@@ -31,14 +32,18 @@ use crate::values::Value;
 /// # Safety
 /// As the binding module says.
 pub unsafe fn connect(w: *mut Worker, waiting: Waiting, name: Name<'_>) -> Result<(), Refusal> {
-    match context_of(w, name) {
-        Some((context, name)) => {
-            let reach = Resolver::new(w, context, name, waiting.interface, 0)?;
-            let proxy = proxy(w, waiting.interface, Box::new(reach), &name.to_string());
-            lead(w, waiting.slot, proxy.ok_or(String::from("out of memory"))?);
-            Ok(())
+    // SAFETY: at home; the slot is linked, and a new proxy leads nowhere else.
+    unsafe {
+        let at = AtHome::new(w);
+        match context_of(at, name) {
+            Some((context, name)) => {
+                let reach = Resolver::new(at, context, name, waiting.interface, 0)?;
+                let proxy = proxy(at, waiting.interface, Box::new(reach), &name.to_string());
+                lead(w, waiting.slot, proxy.ok_or(String::from("out of memory"))?);
+                Ok(())
+            }
+            None => connect_to_name(w, waiting, name.bytes()),
         }
-        None => connect_to_name(w, waiting, name.bytes()),
     }
 }
 
@@ -46,17 +51,17 @@ pub unsafe fn connect(w: *mut Worker, waiting: Waiting, name: Name<'_>) -> Resul
 ///
 /// # Errors
 /// As for [`connect`].
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn exported(w: *mut Worker, name: Name<'_>, interface: &'static Interface) -> Result<(), String> {
-    if !is_of_contexts(w, interface) {
+pub fn exported(at: AtHome, name: Name<'_>, interface: &'static Interface) -> Result<(), String> {
+    if !is_of_contexts(at, interface) {
         return Ok(());
     }
     let beginning = [name.bytes(), b"/"].concat();
-    for (name, waiting) in (*home(w)).names.waiting_below(&beginning) {
-        (*home(w)).names.cease(waiting.slot);
-        connect(w, waiting, Name::decode(&name)?).map_err(said)?;
+    // SAFETY: slots that wait are linked; the home's names are used for one call at a time.
+    unsafe {
+        for (name, waiting) in (*at.data()).names.waiting_below(&beginning) {
+            (*at.data()).names.cease(waiting.slot);
+            connect(at.worker(), waiting, Name::decode(&name)?).map_err(said)?;
+        }
     }
     Ok(())
 }
@@ -65,17 +70,11 @@ pub unsafe fn exported(w: *mut Worker, name: Name<'_>, interface: &'static Inter
 ///
 /// # Errors
 /// Why not.
-///
-/// # Safety
-/// As the binding module says.
-pub unsafe fn must_be_there(
-    w: *mut Worker,
-    interface: &'static Interface,
-    name: Name<'_>,
-) -> Result<(), String> {
-    match (*home(w)).names.exported(name.bytes()) {
+pub fn must_be_there(at: AtHome, interface: &'static Interface, name: Name<'_>) -> Result<(), String> {
+    // SAFETY: nothing changes the names meanwhile.
+    match unsafe { (*at.data()).names.exported(name.bytes()) } {
         Some(exported) => fits(interface, exported.interface).map_err(said),
-        None if context_of(w, name).is_some() => Ok(()),
+        None if context_of(at, name).is_some() => Ok(()),
         None => Err(alloc::format!("{name}: nothing is exported by that name")),
     }
 }
@@ -88,59 +87,71 @@ pub fn said(why: Refusal) -> String {
     }
 }
 
-unsafe fn is_of_contexts(w: *mut Worker, interface: &'static Interface) -> bool {
-    (*(*home(w)).platform).binder().is_some_and(|binder| binder.is_of_contexts(interface))
+/// Whether it is the interface of naming contexts.
+fn is_of_contexts(at: AtHome, interface: &'static Interface) -> bool {
+    // SAFETY: the platform is used for this call.
+    let binder = unsafe { (*(*at.data()).platform).binder() };
+    binder.is_some_and(|binder| binder.is_of_contexts(interface))
 }
 
 /// The context that stands under the longest beginning of a name, and what that calls it; none if the name itself is
 /// exported.
-unsafe fn context_of(w: *mut Worker, name: Name<'_>) -> Option<(Exported, Name<'_>)> {
-    let names = &(*home(w)).names;
+fn context_of(at: AtHome, name: Name<'_>) -> Option<(Exported, Name<'_>)> {
+    // SAFETY: nothing changes the names meanwhile.
+    let names = unsafe { &(*at.data()).names };
     if names.is_empty() || names.exported(name.bytes()).is_some() {
         return None;
     }
     let known = name.contexts().filter_map(|name| Some((names.exported(name.context().as_bytes())?, name)));
-    known.into_iter().next().filter(|(exported, _)| is_of_contexts(w, exported.interface))
+    known.into_iter().next().filter(|(exported, _)| is_of_contexts(at, exported.interface))
 }
 
 /// What reaches a name that a context has answered.
-unsafe fn reach(
-    w: *mut Worker,
+///
+/// # Errors
+/// Nothing does.
+fn reach(
+    at: AtHome,
     interface: &'static Interface,
     name: &[u8],
     depth: usize,
 ) -> Result<Box<dyn Reach>, String> {
     let name = Name::decode(name)?;
     if !name.is_local() {
-        return binder(w, name)?.bind(interface, name, &Hints::default());
+        // SAFETY: the platform is used for this call.
+        return unsafe { binder(at, name) }?.bind(interface, name, &Hints::default());
     }
     if depth == DEEPEST {
         return Err(alloc::format!("{name}: {ROUND}"));
     }
-    match context_of(w, name) {
-        Some((context, name)) => Ok(Box::new(Resolver::new(w, context, name, interface, depth + 1)?)),
+    match context_of(at, name) {
+        // SAFETY: the context is exported.
+        Some((context, name)) => unsafe {
+            Ok(Box::new(Resolver::new(at, context, name, interface, depth + 1)?))
+        },
         None => {
-            must_be_there(w, interface, name)?;
-            entrance(w, interface, name)
+            must_be_there(at, interface, name)?;
+            entrance(at, interface, name)
         }
     }
 }
 
 /// A way to what is exported by a local name.
-unsafe fn entrance(
-    w: *mut Worker,
-    interface: &'static Interface,
-    name: Name<'_>,
-) -> Result<Box<dyn Reach>, String> {
+///
+/// # Errors
+/// The interfaces don't fit together, or there is no memory.
+fn entrance(at: AtHome, interface: &'static Interface, name: Name<'_>) -> Result<Box<dyn Reach>, String> {
     let (entrance, door) = door(CAPACITY as usize);
-    let slot = listen(w, interface, Box::new(door), &name.to_string()).ok_or("out of memory")?;
-    connect_to_name(w, Waiting { slot, interface, location: u32::MAX }, name.bytes()).map_err(said)?;
+    let slot = listen(at, interface, Box::new(door), &name.to_string()).ok_or("out of memory")?;
+    let waiting = Waiting { slot, interface, location: u32::MAX };
+    // SAFETY: a new listener's slot is linked, and of this interface.
+    unsafe { connect_to_name(at.worker(), waiting, name.bytes()) }.map_err(said)?;
     Ok(Box::new(entrance))
 }
 
 /// What a name leads to that a context knows.
 struct Resolver {
-    w: *mut Worker,
+    at: AtHome,
     context: Box<dyn Reach>,
     question: Question,
     depth: usize,
@@ -150,6 +161,7 @@ struct Resolver {
 /// What a context is asked.
 #[derive(Clone)]
 struct Question {
+    letters: Letters,
     messages: &'static [Message],
     /// The rest of the name.
     name: Box<[u8]>,
@@ -160,34 +172,45 @@ const RESOLVE: usize = 0;
 const NAME: usize = 1;
 
 impl Resolver {
+    /// Asks a context for a name, each time that a communication of the interface begins.
+    ///
+    /// # Errors
+    /// There is no memory.
+    ///
+    /// # Safety
+    /// The context is exported, by a component that is there.
     unsafe fn new(
-        w: *mut Worker,
+        at: AtHome,
         context: Exported,
         name: Name<'_>,
         interface: &'static Interface,
         depth: usize,
     ) -> Result<Resolver, String> {
         let (entrance, door) = door(1);
-        let slot = listen(w, context.interface, Box::new(door), "a naming context").ok_or("out of memory")?;
-        link(slot, context.target);
-        let question =
-            Question { messages: context.interface.messages.get(), name: name.rest().as_bytes().into() };
-        Ok(Resolver { w, context: Box::new(entrance), question, depth, interface })
+        let slot =
+            listen(at, context.interface, Box::new(door), "a naming context").ok_or("out of memory")?;
+        // SAFETY: what is exported is linked, as is a new listener's slot.
+        unsafe { link(slot, context.target) };
+        // SAFETY: at home, where the question stays.
+        let letters = unsafe { Letters::new(at.worker()) };
+        let messages = context.interface.messages.get();
+        let question = Question { letters, messages, name: name.rest().as_bytes().into() };
+        Ok(Resolver { at, context: Box::new(entrance), question, depth, interface })
     }
 }
 
 impl Reach for Resolver {
     fn begin(&mut self) -> Box<dyn Far> {
-        let Resolver { w, context, question, depth, interface } = self;
+        let Resolver { at, context, question, depth, interface } = self;
         let stage = Stage::Begun(context.begin());
         let question = question.clone();
-        Box::new(Search { w: *w, stage, question, depth: *depth, interface, pump: None })
+        Box::new(Search { at: *at, stage, question, depth: *depth, interface, pump: None })
     }
 }
 
 /// A communication that begins by asking for its name.
 struct Search {
-    w: *mut Worker,
+    at: AtHome,
     stage: Stage,
     question: Question,
     depth: usize,
@@ -209,7 +232,7 @@ impl Search {
         if let Stage::Begun(context) = &mut self.stage
             && context.has_room()
         {
-            let asked = self.question.ask(self.w, context);
+            let asked = self.question.ask(&mut **context);
             let stage = core::mem::replace(&mut self.stage, Stage::Failed(String::from("out of memory")));
             if let (Stage::Begun(context), true) = (stage, asked) {
                 self.stage = Stage::Asked(context);
@@ -218,7 +241,7 @@ impl Search {
         let Stage::Asked(context) = &mut self.stage else { return };
         let found = match context.receive() {
             Arrival::Nothing => return,
-            Arrival::Message(NAME) => self.question.answer(self.w, context),
+            Arrival::Message(NAME) => self.question.answer(&mut **context),
             Arrival::Message(_) => {
                 Err(alloc::format!("{}: no such name", String::from_utf8_lossy(&self.question.name)))
             }
@@ -226,8 +249,7 @@ impl Search {
             Arrival::Lost(why) => Err("its naming context: ".to_string() + &why),
         };
         context.close();
-        // SAFETY: see the head of this file.
-        let reach = found.and_then(|name| unsafe { reach(self.w, self.interface, &name, self.depth) });
+        let reach = found.and_then(|name| reach(self.at, self.interface, &name, self.depth));
         self.stage = match reach {
             Err(why) => Stage::Failed(why),
             Ok(mut reach) => {
@@ -243,17 +265,19 @@ impl Search {
 
 impl Question {
     /// Whether there was memory for it.
-    fn ask(&self, w: *mut Worker, context: &mut Box<dyn Far>) -> bool {
-        // SAFETY: see the head of this file.
-        let letter = unsafe { Letter::of(w, &self.messages[RESOLVE], [Value::Text(&self.name)]) };
+    fn ask(&self, context: &mut dyn Far) -> bool {
+        let letter = self.letters.of(&self.messages[RESOLVE], [Value::Text(&self.name)]);
         let Ok(mut letter) = letter else { return false };
         context.send(RESOLVE, letter.as_outgoing());
         true
     }
 
-    fn answer(&self, w: *mut Worker, context: &mut Box<dyn Far>) -> Result<Vec<u8>, String> {
-        // SAFETY: see the head of this file.
-        let mut letter = unsafe { Letter::filled(w, &self.messages[NAME], |filling| context.take(filling)) }?;
+    /// The name that has come.
+    ///
+    /// # Errors
+    /// It can't be understood.
+    fn answer(&self, context: &mut dyn Far) -> Result<Vec<u8>, String> {
+        let mut letter = self.letters.filled(&self.messages[NAME], |filling| context.take(filling))?;
         Ok(letter.as_outgoing().text(0).to_vec())
     }
 }

@@ -1,9 +1,5 @@
 //! Another binding for a connection while the program runs: at a point where the protocol allows it, so that neither
-//! side loses a message.
-//!
-//! # Why this is sound
-//! As the binding module says; the slot is looked for anew at each attempt.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! side loses a message. The slot is looked for anew at each attempt.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -16,9 +12,9 @@ use super::{Hints, beyond};
 use crate::communication::connection::{close_all_through, lead, leaves_through, unlink, wake_through};
 pub use crate::communication::rebinding::withdraw;
 use crate::communication::{interface_of, may_close, rebinding};
-use crate::home::home;
-pub use crate::home::leaving::Pending;
+pub use crate::home::communications::Pending;
 use crate::home::names::Waiting;
+use crate::home::{AtHome, home};
 use crate::inspect::{self, Unknown};
 use crate::layout::*;
 use crate::protocol::is_beginning;
@@ -44,9 +40,10 @@ pub struct Rebind {
 /// # Safety
 /// As for [`inspect::inspect`].
 pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(), Unknown>)>) -> Pending {
-    let prepare = || {
+    // SAFETY: at home, in the scheduler.
+    let prepare = || unsafe {
         let (slot, interface) = inspect::slot(w, &what.path, &what.interface, what.slot)?;
-        Ok((slot, interface, prepared(w, interface, &what)?))
+        Ok((slot, interface, prepared(AtHome::new(w), interface, &what)?))
     };
     let (slot, interface, prepared) = match prepare() {
         Ok(found) => found,
@@ -56,9 +53,14 @@ pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(
         }
     };
     let change = move |w: *mut Worker, slot: Option<*mut RequiredSlot>| match slot {
-        Some(slot) if may_change(slot) => {
-            close_all_through(w, slot);
-            told(connect(w, slot, interface, &what, prepared));
+        // SAFETY: a change is called at home, and its slot is linked.
+        Some(slot) if unsafe { may_change(slot) } => {
+            // SAFETY: likewise; no process uses a communication that may change.
+            let connected = unsafe {
+                close_all_through(w, slot);
+                connect(w, slot, interface, &what, prepared)
+            };
+            told(connected);
         }
         // Its own client is not in the way, but those to whom it was passed on.
         Some(_) => {
@@ -75,12 +77,15 @@ pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(
             .into()))
         }
     };
-    if may_change(slot) {
-        change(w, Some(slot));
-        wake_through(w, slot);
-        return Pending::default();
+    // SAFETY: the slot was found just now.
+    unsafe {
+        if may_change(slot) {
+            change(w, Some(slot));
+            wake_through(w, slot);
+            return Pending::default();
+        }
+        rebinding::begin(w, slot, Box::new(change))
     }
-    rebinding::begin(w, slot, Box::new(change))
 }
 
 /// What goes on where a client is to leave; `None`: it has left.
@@ -88,18 +93,25 @@ pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(
 /// # Safety
 /// As for [`inspect::inspect`].
 pub unsafe fn goes_on(w: *mut Worker, pending: &Pending) -> Option<String> {
-    rebinding::slot_of(w, pending).map(|slot| inspect::talk(w, slot))
+    // SAFETY: a slot whose client is to leave is linked.
+    unsafe { rebinding::slot_of(w, pending).map(|slot| inspect::talk(w, slot)) }
 }
 
 /// Whether nothing is under way in the communications through a slot, they may end now, and whatever their clients do
 /// next another server understands as well.
+///
+/// # Safety
+/// At home; the slot is linked.
 unsafe fn may_change(slot: *mut RequiredSlot) -> bool {
     let mut may = true;
-    leaves_through(slot, |leaf| {
-        let c = *leaf.cell;
-        may &= c.is_null()
-            || (may_close(c) && (*c).word.tag == 0 && is_beginning(interface_of(c), (*c).word.state));
-    });
+    // SAFETY: a communication that a linked slot leads to is live.
+    unsafe {
+        leaves_through(slot, |leaf| {
+            let c = *leaf.cell;
+            may &= c.is_null()
+                || (may_close(c) && (*c).word.tag == 0 && is_beginning(interface_of(c), (*c).word.state));
+        });
+    }
     may
 }
 
@@ -110,11 +122,11 @@ enum Prepared {
     Within(Option<beyond::Composed>),
 }
 
-unsafe fn prepared(
-    w: *mut Worker,
-    interface: &'static Interface,
-    what: &Rebind,
-) -> Result<Prepared, Unknown> {
+/// Finds what a connection is to lead to.
+///
+/// # Errors
+/// What is wrong with it.
+fn prepared(at: AtHome, interface: &'static Interface, what: &Rebind) -> Result<Prepared, Unknown> {
     let Some((name, hints)) = &what.binding else { return Ok(Prepared::Nothing) };
     let name = Name::decode(name.as_bytes())?;
     let hints = Hints::parse(hints.as_bytes())?;
@@ -124,12 +136,19 @@ unsafe fn prepared(
         false => why,
     };
     if !name.is_local() {
-        return Ok(Prepared::Beyond(beyond::find(w, interface, name, &hints).map_err(by)?));
+        return Ok(Prepared::Beyond(beyond::find(at, interface, name, &hints).map_err(by)?));
     }
-    context::must_be_there(w, interface, name).map_err(|why| near(w, name, why))?;
-    Ok(Prepared::Within(beyond::compose(w, interface, &hints).map_err(by)?))
+    context::must_be_there(at, interface, name).map_err(|why| near(at, name, why))?;
+    Ok(Prepared::Within(beyond::compose(at, interface, &hints).map_err(by)?))
 }
 
+/// Connects a slot, which has no communication, to what was prepared.
+///
+/// # Errors
+/// What was prepared has gone meanwhile, or there is no memory.
+///
+/// # Safety
+/// At home; the slot is linked, and of this interface.
 unsafe fn connect(
     w: *mut Worker,
     slot: *mut RequiredSlot,
@@ -137,35 +156,46 @@ unsafe fn connect(
     what: &Rebind,
     prepared: Prepared,
 ) -> Result<(), Unknown> {
-    match (prepared, &what.binding) {
-        (Prepared::Beyond(found), _) => {
-            let target = found.target(w, interface)?;
-            leave(w, slot);
-            lead(w, slot, target);
+    // SAFETY: at home; the slot is linked, and unconnected when it leads on.
+    unsafe {
+        let at = AtHome::new(w);
+        match (prepared, &what.binding) {
+            (Prepared::Beyond(found), _) => {
+                let target = found.target(at, interface)?;
+                leave(w, slot);
+                lead(w, slot, target);
+            }
+            (Prepared::Within(composed), Some((name, _))) => {
+                let name = Name::decode(name.as_bytes())?;
+                // It may have gone meanwhile.
+                context::must_be_there(at, interface, name).map_err(|why| near(at, name, why))?;
+                let way = composed.map(|composed| composed.way(at, interface)).transpose()?;
+                leave(w, slot);
+                let slot = beyond::through(w, slot, way);
+                context::connect(w, Waiting { slot, interface, location: u32::MAX }, name).map_err(said)?;
+            }
+            (Prepared::Nothing | Prepared::Within(_), _) => leave(w, slot),
         }
-        (Prepared::Within(composed), Some((name, _))) => {
-            let name = Name::decode(name.as_bytes())?;
-            // It may have gone meanwhile.
-            context::must_be_there(w, interface, name).map_err(|why| near(w, name, why))?;
-            let way = composed.map(|composed| composed.way(w, interface)).transpose()?;
-            leave(w, slot);
-            let slot = beyond::through(w, slot, way);
-            context::connect(w, Waiting { slot, interface, location: u32::MAX }, name).map_err(said)?;
-        }
-        (Prepared::Nothing | Prepared::Within(_), _) => leave(w, slot),
     }
     Ok(())
 }
 
-/// With the names that are exported here.
-unsafe fn near(w: *mut Worker, name: Name<'_>, why: String) -> Unknown {
-    let known = (*home(w)).names.all_exported();
+/// A name isn't known; with the names that are exported here.
+fn near(at: AtHome, name: Name<'_>, why: String) -> Unknown {
+    // SAFETY: nothing changes the names meanwhile.
+    let known = unsafe { (*at.data()).names.all_exported() };
     let known = known.map(|name| String::from_utf8_lossy(name).into_owned());
     Unknown { instead_of: name.whole().into(), known: known.take(Unknown::MOST).collect(), ..why.into() }
 }
 
 /// A slot is connected to nothing any more, and waits for nothing.
+///
+/// # Safety
+/// At home; the slot is linked.
 unsafe fn leave(w: *mut Worker, slot: *mut RequiredSlot) {
-    (*home(w)).names.cease(slot);
-    unlink(w, slot);
+    // SAFETY: the slot is linked.
+    unsafe {
+        (*home(w)).names.cease(slot);
+        unlink(w, slot);
+    }
 }

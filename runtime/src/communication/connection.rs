@@ -1,9 +1,14 @@
 //! Connections: which required interface is served by which offered one, through any number of relays.
 //!
-//! # Why this is sound
-//! Slots are parts of live instances, which undo all their connections before they are freed (the deletion and
-//! fault modules). The links between slots lead only to slots that are connected now.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! `ways` follows the links between slots, `joining` makes and undoes them, `named` does so by names of the program's
+//! own; `reach` begins communications through them, `closing` ends those, `waiting` wakes those who wait for a
+//! connection.
+//!
+//! # Safety of this module: *linked*
+//! Slots are parts of instances. A slot is *linked* while its instance's block is there and all links of the slot lead
+//! to slots of which the same is true: so it is from its instance's making on, since an instance undoes all its
+//! connections before its block is freed. A *target* is as in [`RequiredSlot::target`], null or that of a linked slot.
+//! The functions here are called *at home* (see [`crate::home`]).
 
 mod closing;
 mod joining;
@@ -38,13 +43,16 @@ pub unsafe extern "C" fn ds_connect(
     target: usize,
     location: u32,
 ) -> Status {
-    if ds_disconnect(w, p, slot, location) == Status::Leave {
-        return Status::Leave;
-    }
-    match join(w, slot, target) {
-        Joined::Done => return Status::Done,
-        Joined::Full => wait(w, p),
-        Joined::Failed(fault) => ds_fail(w, p, fault as u32, location),
+    // SAFETY: slot and target are linked; `p` leaves wherever this says so.
+    unsafe {
+        if ds_disconnect(w, p, slot, location) == Status::Leave {
+            return Status::Leave;
+        }
+        match join(w, slot, target) {
+            Joined::Done => return Status::Done,
+            Joined::Full => wait(w, p),
+            Joined::Failed(fault) => ds_fail(w, p, fault as u32, location),
+        }
     }
     Status::Leave
 }
@@ -60,17 +68,20 @@ pub unsafe extern "C" fn ds_disconnect(
     slot: *mut RequiredSlot,
     location: u32,
 ) -> Status {
-    if (*slot).target == 0 && (*slot).communication.is_null() {
+    // SAFETY: the slot is linked, and its communications are live.
+    unsafe {
+        if (*slot).target == 0 && (*slot).communication.is_null() {
+            (*home(w)).names.cease(slot);
+            return Status::Done;
+        }
+        let c = unfinished_through(slot);
+        if !c.is_null() {
+            violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
+            return Status::Leave;
+        }
+        close_all_through(w, slot);
         (*home(w)).names.cease(slot);
-        return Status::Done;
+        unlink(w, slot);
     }
-    let c = unfinished_through(slot);
-    if !c.is_null() {
-        violation(w, p, c, interface_of(c), Act::End(Side::Client), location);
-        return Status::Leave;
-    }
-    close_all_through(w, slot);
-    (*home(w)).names.cease(slot);
-    unlink(w, slot);
     Status::Done
 }

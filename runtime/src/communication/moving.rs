@@ -1,14 +1,18 @@
-//! How the messages of a communication get out of the program and into it, where one of its ends is elsewhere: a *pump*
-//! moves them (`at_once` within the process that sends or receives), a *visit* has code of the platform say and take
-//! them.
+//! Moves the messages of communications with one end outside of the program.
 //!
-//! # Why this is sound
-//! Everything here runs on the home worker's thread, called by the runtime with that worker.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! * A [`pump`] is what a process runs to move messages between a communication and its far side. Its [`stream`] is the
+//!   part that moves one message; [`at_once`] uses that within the near side's process, without a switch to the pump's.
+//! * A [`visit`] moves nothing: code of the platform sends and receives for itself.
+//! * A [`client`] is either of these in the place of a near client.
+//!
+//! Both take part in the communication as a [`channel::Party`], over a [`channel::Channel`].
 
 pub mod at_once;
+pub mod channel;
 pub mod client;
+mod party;
 pub mod pump;
+pub mod stream;
 pub mod visit;
 
 use core::mem::size_of;

@@ -1,8 +1,4 @@
 //! Receiving, and asking what can be received.
-//!
-//! # Why this is sound
-//! See the communication module.
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;
 
@@ -39,65 +35,57 @@ pub unsafe extern "C" fn ds_receive(
     message: u32,
     location: u32,
 ) -> *mut u64 {
-    let word = (*c).word;
-    let (mine, closed) = match sender(interface, message) {
-        Side::Server => (word.flags & FOR_CLIENT != 0, word.flags & (SERVICE_ENDED | GONE) != 0),
-        Side::Client => (hears(word), word.flags & (CLIENT_CLOSED | GONE | ENDING) != 0),
+    let receiver = match sender(interface, message) {
+        Side::Server => Side::Client,
+        Side::Client => Side::Server,
     };
-    if word.tag != 0 && mine {
-        if word.tag as u32 == message + 1 {
-            return payload(c);
+    // SAFETY: `c` is live, and `p` one of its sides, which leaves wherever this is null.
+    unsafe {
+        let word = (*c).word;
+        if word.holds_for(receiver) {
+            if u32::from(word.tag) == message + 1 {
+                return payload(c);
+            }
+        } else if !word.is_closed_for(receiver) && next(interface, word.state, message).is_some() {
+            wait(c, p, NEWS);
+            return null_mut();
+        } else if p == c.cast() && word.flags & (GONE | ENDING) == GONE && body_of(p).native.is_null() {
+            stop(w, p);
+            return null_mut();
         }
-    } else if !closed && next(interface, word.state, message).is_some() {
-        wait(c, p, NEWS);
-        return null_mut();
-    } else if p == c.cast() && word.flags & (GONE | ENDING) == GONE && body_of(p).native.is_null() {
-        stop(w, p);
-        return null_mut();
+        violation(w, p, c, interface, Act::Receive(message), location);
     }
-    violation(w, p, c, interface, Act::Receive(message), location);
     null_mut()
 }
 
 /// A message has been taken: the buffer is empty again.
 ///
 /// # Safety
-/// On the home worker's thread; the process that runs has taken over what [`ds_receive`] answered.
+/// At home; the process that runs has taken over what [`ds_receive`] answered.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_received(w: *mut Worker, c: *mut Communication) {
-    let word = &mut (*c).word;
-    word.seen = word.state;
-    word.tag = 0;
-    word.flags &= !FOR_CLIENT;
-    let waiter = (*c).waiter;
-    if !waiter.is_null() && (*waiter).status == ROOM {
-        if word.flags & STREAMS != 0 && at_once::refill(w, c, waiter) {
-            return;
+    // SAFETY: `c` is live, for the process that runs is one of its sides; so is its waiter.
+    unsafe {
+        (*c).word.empty();
+        let waiter = (*c).waiter;
+        if !waiter.is_null() && (*waiter).status == ROOM {
+            if (*c).word.flags & STREAMS != 0 && at_once::refill(w, c, waiter) {
+                return;
+            }
+            (*c).waiter = null_mut();
+            ready(w, waiter);
         }
-        (*c).waiter = null_mut();
-        ready(w, waiter);
     }
 }
 
-/// Whether a message in the buffer is there for the service.
-#[inline(always)]
-fn hears(word: CommunicationWord) -> bool {
-    word.flags & (FOR_CLIENT | ENDING) == 0
-}
-
-/// What a test answers now: `LEAVE` if it isn't known.
+/// What a test answers now: `LEAVE` if it isn't known yet.
 #[inline]
-unsafe fn answer(c: *mut Communication, side: u32, pattern: i32) -> u32 {
-    let word = (*c).word;
-    let (mine, closed) = if side == Side::Client as u32 {
-        (word.flags & FOR_CLIENT != 0, word.flags & (SERVICE_ENDED | GONE) != 0)
-    } else {
-        (hears(word), word.flags & (CLIENT_CLOSED | GONE | ENDING) != 0)
-    };
-    if word.tag != 0 && mine {
-        return (pattern == ANY || pattern + 1 == word.tag as i32) as u32;
+fn answer(word: CommunicationWord, side: u32, pattern: i32) -> u32 {
+    let side = if side == Side::Client as u32 { Side::Client } else { Side::Server };
+    if word.holds_for(side) {
+        return (pattern == ANY || pattern + 1 == i32::from(word.tag)) as u32;
     }
-    if closed { (pattern == FINISH) as u32 } else { LEAVE }
+    if word.is_closed_for(side) { (pattern == FINISH) as u32 } else { LEAVE }
 }
 
 /// `?M`, `?ANY`, `?FINISH`: waits until it is known.
@@ -114,17 +102,20 @@ pub unsafe extern "C" fn ds_test(
     pattern: i32,
     _location: u32,
 ) -> u32 {
-    let known = answer(c, side, pattern);
-    if known == LEAVE {
-        wait(c, p, NEWS);
+    // SAFETY: `c` is live, and `p` one of its sides.
+    unsafe {
+        let known = answer((*c).word, side, pattern);
+        if known == LEAVE {
+            wait(c, p, NEWS);
+        }
+        known
     }
-    known
 }
 
 /// `INPUT`: the same without waiting.
 ///
 /// # Safety
-/// `c` is alive, has this interface, and its process belongs to the home worker, on whose thread this is called.
+/// At home; `c` is live.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_input(
     _w: *mut Worker,
@@ -134,5 +125,7 @@ pub unsafe extern "C" fn ds_input(
     side: u32,
     pattern: i32,
 ) -> u32 {
-    if answer(c, side, pattern) == TRUE { TRUE } else { FALSE }
+    // SAFETY: `c` is live.
+    let word = unsafe { (*c).word };
+    if answer(word, side, pattern) == TRUE { TRUE } else { FALSE }
 }

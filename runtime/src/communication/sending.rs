@@ -1,11 +1,8 @@
 //! Sending: room for a message, and what happens once it is there.
-//!
-//! # Why this is sound
-//! See the communication module.
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;
 use core::slice;
+use core::sync::atomic::Ordering::Relaxed;
 
 use drystone_component::{Interface, Side};
 
@@ -21,14 +18,10 @@ use crate::process::{restart_parked, restart_service};
 use crate::protocol::{may_end, next, sender};
 use crate::queue::ready;
 
-/// The communication's first state, with an empty buffer.
-const START: CommunicationWord = CommunicationWord { state: 0, seen: 0, tag: 0, flags: 0 };
-
-/// Whether a message may be put into the buffer without another look: it is empty, nobody has closed, and the protocol
-/// allows it.
+/// Whether a message may be put into the buffer without another look: it is empty, neither side has closed, and the
+/// protocol allows it.
 #[inline(always)]
-unsafe fn is_usual(c: *mut Communication, interface: &Interface, message: u32) -> bool {
-    let word = (*c).word;
+fn is_usual(word: CommunicationWord, interface: &Interface, message: u32) -> bool {
     word.tag == 0 && word.flags & !(LEAVES | STREAMS) == 0 && next(interface, word.state, message).is_some()
 }
 
@@ -46,20 +39,24 @@ pub unsafe extern "C" fn ds_send(
     message: u32,
     location: u32,
 ) -> *mut u64 {
-    if (*c).word.flags & LEAVES != 0 && leaves_here(c, interface, message) {
-        // The process begins with what it is bound to now.
-        rebinding::leave(w, c);
-        ready(w, p);
-        return null_mut();
-    }
-    if is_usual(c, interface, message) {
-        return payload(c);
-    }
-    match sender(interface, message) {
-        Side::Client => send_as_client(w, p, c, interface, message, location),
-        Side::Server => {
-            let room = send_as_server(w, p, c, interface, message, location);
-            if room.is_null() { room } else { unless_slice_is_over(w, p, room) }
+    // SAFETY: `p` is a side of `c`, so `c` is live; it leaves wherever this is null.
+    unsafe {
+        let word = (*c).word;
+        if word.flags & LEAVES != 0 && leaves_here(word, interface, message) {
+            // The process begins with what it is bound to now.
+            rebinding::leave(w, c);
+            ready(w, p);
+            return null_mut();
+        }
+        if is_usual(word, interface, message) {
+            return payload(c);
+        }
+        match sender(interface, message) {
+            Side::Client => send_as_client(w, p, c, interface, message, location),
+            Side::Server => {
+                let room = send_as_server(w, p, c, interface, message, location);
+                if room.is_null() { room } else { unless_slice_is_over(w, p, room) }
+            }
         }
     }
 }
@@ -77,22 +74,33 @@ pub unsafe extern "C" fn ds_room(
     message: u32,
     location: u32,
 ) -> *mut u64 {
-    if is_usual(c, interface, message) {
-        return payload(c);
+    // SAFETY: as in `ds_send`.
+    unsafe {
+        if is_usual((*c).word, interface, message) {
+            return payload(c);
+        }
+        send_as_server(w, p, c, interface, message, location)
     }
-    send_as_server(w, p, c, interface, message, location)
 }
 
-/// Room for what will be dropped, but not before others have run if it is their turn: whoever only sends such messages
-/// never waits, and generated code doesn't look at the time slice.
+/// Room for a message that will be dropped; null if the time slice is over. A process that sends only such messages
+/// never waits, and generated code doesn't look at the time slice there.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and leaves if this is null.
 unsafe fn unless_slice_is_over(w: *mut Worker, p: *mut Process, room: *mut u64) -> *mut u64 {
-    if (*w).attention.load(core::sync::atomic::Ordering::Relaxed) == 0 {
-        return room;
+    // SAFETY: the process that runs stands in no queue.
+    unsafe {
+        if (*w).attention.load(Relaxed) == 0 {
+            return room;
+        }
+        ready(w, p);
     }
-    ready(w, p);
     null_mut()
 }
 
+/// # Safety
+/// As for [`ds_send`]; the client sends the message.
 #[cold]
 unsafe fn send_as_client(
     w: *mut Worker,
@@ -102,74 +110,89 @@ unsafe fn send_as_client(
     message: u32,
     location: u32,
 ) -> *mut u64 {
-    let word = (*c).word;
-    if word.flags & GONE != 0 {
-        // Who says something hasn't listened to what had come before.
-        drop_buffered(w, c, interface);
-        if begins_anew(c, interface, message) {
-            (*c).word = START;
-            restart_service(w, c);
-            return payload(c);
+    // SAFETY: `p` is the client of `c`, and leaves wherever this is null.
+    unsafe {
+        let word = (*c).word;
+        let goes_on = || next(interface, word.state, message).is_some();
+        let may_begin = || next(interface, 0, message).is_some();
+        if word.flags & GONE != 0 {
+            // By sending, it gives up what it has not received.
+            drop_buffered(w, c, interface);
+            let instance = (*c).process.instance;
+            if may_begin() && !instance.is_null() && (*instance).live & CLOSED == 0 {
+                (*c).word = CommunicationWord::START;
+                restart_service(w, c);
+                return payload(c);
+            }
+            return unless_slice_is_over(w, p, payload(c));
         }
-        return unless_slice_is_over(w, p, payload(c));
-    }
-    if word.tag != 0 && word.flags & FOR_CLIENT != 0 {
-        violation(w, p, c, interface, Act::Send(message), location);
-        return null_mut();
-    }
-    if word.flags & SERVICE_ENDED != 0 {
-        if next(interface, 0, message).is_none() {
+        if word.holds_for(Side::Client) {
             violation(w, p, c, interface, Act::Send(message), location);
             return null_mut();
         }
+        if word.flags & SERVICE_ENDED != 0 {
+            if may_begin() {
+                return begin_anew(w, p, c);
+            }
+            violation(w, p, c, interface, Act::Send(message), location);
+            return null_mut();
+        }
+        let has_room = match word.flags & !(LEAVES | STREAMS) {
+            CALLS => word.tag == 0 && goes_on(),
+            // The service is in its FINALLY: the message begins what follows on that.
+            ENDING => word.tag == 0 && goes_on() && may_begin(),
+            _ => false,
+        };
+        if has_room {
+            return payload(c);
+        }
+        let ends_first = || may_end(interface, word.state) && may_begin();
+        if !goes_on() && !ends_first() {
+            violation(w, p, c, interface, Act::Send(message), location);
+            return null_mut();
+        }
+        // The buffer is full, or only the next communication can begin with this message.
+        wait(c, p, ROOM);
+    }
+    null_mut()
+}
+
+/// The service has ended, and the client begins the next communication: room, if that can be at once.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and is the client of `c`; it leaves if this is null.
+unsafe fn begin_anew(w: *mut Worker, p: *mut Process, c: *mut Communication) -> *mut u64 {
+    // SAFETY: `c` is live; without an instance it is detached, and its `next` is its client's slot.
+    unsafe {
+        let CommunicationWord { tag, flags, .. } = (*c).word;
         let instance = (*c).process.instance;
         if instance.is_null() {
-            // The server has been deleted: without a message left to read this is an unconnected interface.
+            // The server has been deleted: without a message left to read the interface is unconnected.
             let slot = (*c).process.next as *mut RequiredSlot;
             (*slot).communication = null_mut();
             free(w, c);
             ready(w, p);
-        } else if (*instance).live & CLOSED != 0 {
+            return null_mut();
+        }
+        if (*instance).live & CLOSED != 0 {
             connection::wait(w, p);
-        } else if word.flags & CALLS != 0 && word.tag == 0 {
-            (*c).word = CommunicationWord { flags: CALLS, ..START };
+            return null_mut();
+        }
+        if flags & CALLS != 0 && tag == 0 {
+            (*c).word = CommunicationWord { flags: CALLS, ..CommunicationWord::START };
             restart_parked(w, c);
-            return payload(c);
         } else {
-            (*c).word = START;
+            (*c).word = CommunicationWord::START;
             restart_service(w, c);
-            return payload(c);
-        }
-        return null_mut();
-    }
-    if word.flags & !(LEAVES | STREAMS) == CALLS
-        && word.tag == 0
-        && next(interface, word.state, message).is_some()
-    {
-        return payload(c);
-    }
-    if word.flags & ENDING != 0 && word.tag == 0 {
-        // It waits there for the end of the service, which it follows.
-        let follows = next(interface, word.state, message).is_some() && next(interface, 0, message).is_some();
-        if follows && word.flags & !(LEAVES | STREAMS) == ENDING {
-            return payload(c);
         }
     }
-    if next(interface, word.state, message).is_none()
-        && !(may_end(interface, word.state) && next(interface, 0, message).is_some())
-    {
-        violation(w, p, c, interface, Act::Send(message), location);
-        return null_mut();
-    }
-    // The buffer is full, or only the next communication can begin with this message.
-    wait(c, p, ROOM);
-    null_mut()
+    payload(c)
 }
 
-/// Whether a client that is to leave may do so instead of sending this: it begins a communication, and goes on with no
-/// other.
-unsafe fn leaves_here(c: *mut Communication, interface: &Interface, message: u32) -> bool {
-    let CommunicationWord { state, flags, .. } = (*c).word;
+/// Whether a client that is to leave may do so instead of sending this: the message begins a communication, and goes
+/// on with no other.
+fn leaves_here(word: CommunicationWord, interface: &Interface, message: u32) -> bool {
+    let CommunicationWord { state, flags, .. } = word;
     let begun = next(interface, 0, message);
     let goes_on = next(interface, state, message);
     sender(interface, message) == Side::Client
@@ -178,12 +201,8 @@ unsafe fn leaves_here(c: *mut Communication, interface: &Interface, message: u32
         && (flags & GONE != 0 || may_end(interface, state) && (goes_on.is_none() || goes_on == begun))
 }
 
-/// Whether a message begins another communication where a binding has lost the one before.
-unsafe fn begins_anew(c: *mut Communication, interface: &Interface, message: u32) -> bool {
-    let instance = (*c).process.instance;
-    next(interface, 0, message).is_some() && !instance.is_null() && (*instance).live & CLOSED == 0
-}
-
+/// # Safety
+/// As for [`ds_send`]; the server sends the message.
 #[cold]
 unsafe fn send_as_server(
     w: *mut Worker,
@@ -193,93 +212,116 @@ unsafe fn send_as_server(
     message: u32,
     location: u32,
 ) -> *mut u64 {
-    let word = (*c).word;
-    if word.flags & ENDING != 0 {
-        keep(w, c, interface);
-        return payload(c);
-    }
-    if word.flags & GONE != 0 {
-        if (*p).lock == LOCK_NONE && body_of(p).native.is_null() {
-            stop(w, p);
+    // SAFETY: `p` is the server of `c`, and leaves wherever this is null.
+    unsafe {
+        let word = (*c).word;
+        if word.flags & ENDING != 0 {
+            keep(w, c, interface);
+            return payload(c);
+        }
+        if word.flags & GONE != 0 {
+            if (*p).lock == LOCK_NONE && body_of(p).native.is_null() {
+                stop(w, p);
+                return null_mut();
+            }
+            // A block that has the lock is finished, though nobody receives what it sends. By sending, it gives up what
+            // it has not received.
+            drop_buffered(w, c, interface);
+            return payload(c);
+        }
+        if next(interface, word.state, message).is_none() || word.is_unread() {
+            violation(w, p, c, interface, Act::Send(message), location);
             return null_mut();
         }
-        // Nobody will read it, and a block that has the lock is finished. Nor has this one listened.
-        drop_buffered(w, c, interface);
-        return payload(c);
+        if word.tag == 0 {
+            // The client has closed: the message will be dropped.
+            return payload(c);
+        }
+        wait(c, p, ROOM);
     }
-    if next(interface, word.state, message).is_none() || (word.tag != 0 && word.flags & FOR_CLIENT == 0) {
-        violation(w, p, c, interface, Act::Send(message), location);
-        return null_mut();
-    }
-    if word.tag == 0 {
-        // The client has closed: nobody will read it.
-        return payload(c);
-    }
-    wait(c, p, ROOM);
     null_mut()
 }
 
-/// Keeps what is in the buffer while something else is put there that will be dropped.
+/// Keeps what is in the buffer while a message is put there that will be dropped.
+///
+/// # Safety
+/// At home; `c` is live and of this interface.
 unsafe fn keep(w: *mut Worker, c: *mut Communication, interface: &Interface) {
-    let kept = &mut (*home(w)).kept_words;
-    kept.clear();
-    kept.extend_from_slice(slice::from_raw_parts(payload(c), interface.payload_words));
+    // SAFETY: the buffer has as many words; nobody else looks at the home's.
+    unsafe {
+        let kept = &mut (*home(w)).communications.kept;
+        kept.clear();
+        kept.extend_from_slice(slice::from_raw_parts(payload(c), interface.payload_words));
+    }
 }
 
-/// A service in its FINALLY has said something: nobody hears it, and what was in the buffer is there again.
+/// A service in its FINALLY has sent a message, which is dropped: what was in the buffer is there again.
+///
+/// # Safety
+/// As for [`ds_sent`], after [`keep`].
 #[cold]
 unsafe fn drop_said(w: *mut Worker, c: *mut Communication, interface: &Interface, message: u32) {
-    drop_words(w, payload(c), interface, message);
-    let kept = &(*home(w)).kept_words;
-    payload(c).copy_from_nonoverlapping(kept.as_ptr(), kept.len());
+    // SAFETY: the buffer owns the message, and has as many words as were kept of it.
+    unsafe {
+        drop_words(w, payload(c), interface, message);
+        let kept = &(*home(w)).communications.kept;
+        payload(c).copy_from_nonoverlapping(kept.as_ptr(), kept.len());
+    }
 }
 
 /// The payload is there.
 ///
 /// # Safety
-/// On the home worker's thread; the words that [`ds_send`] answered hold the message's parameters, which the buffer
-/// now owns.
+/// At home; the words that [`ds_send`] answered hold the message's parameters, which the buffer now owns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_sent(w: *mut Worker, c: *mut Communication, interface: &Interface, message: u32) {
-    (*w).messages += 1;
-    let word = &mut (*c).word;
-    let from_client = sender(interface, message) == Side::Client;
-    if word.flags & ENDING != 0 && !from_client {
-        return drop_said(w, c, interface, message);
+    // SAFETY: `c` is live, for the process that runs is one of its sides.
+    unsafe {
+        (*w).messages += 1;
+        let word = &mut (*c).word;
+        let from_client = sender(interface, message) == Side::Client;
+        if word.flags & ENDING != 0 && !from_client {
+            return drop_said(w, c, interface, message);
+        }
+        if let Some(next) = next(interface, word.state, message) {
+            word.seen = word.state;
+            word.state = next;
+        }
+        if word.flags & (GONE | CLIENT_CLOSED) != 0 {
+            // Nobody will receive it. (A client that has closed doesn't send.)
+            word.seen = word.state;
+            drop_words(w, payload(c), interface, message);
+            return;
+        }
+        word.tag = message as u16 + 1;
+        if !from_client {
+            word.flags |= FOR_CLIENT;
+        } else if word.flags & CALLS != 0 {
+            return call(w, c);
+        }
+        if word.flags & STREAMS != 0 && at_once::push(w, c, (*c).waiter) {
+            return;
+        }
+        wake(w, c);
     }
-    if let Some(next) = next(interface, word.state, message) {
-        word.seen = word.state;
-        word.state = next;
-    }
-    if word.flags & (GONE | CLIENT_CLOSED) != 0 {
-        // Nobody will read it. (A client that has closed doesn't send.)
-        word.seen = word.state;
-        drop_words(w, payload(c), interface, message);
-        return;
-    }
-    word.tag = message as u16 + 1;
-    if !from_client {
-        word.flags |= FOR_CLIENT;
-    } else if word.flags & CALLS != 0 {
-        return call(w, c);
-    }
-    if word.flags & STREAMS != 0 && at_once::push(w, c, (*c).waiter) {
-        return;
-    }
-    wake(w, c);
 }
 
 /// A native service is parked, and its client has sent it a request: it runs within the client's process. If the time
-/// slice is over its process goes on in its turn, so that whoever makes one call after the other leaves time for
-/// others.
+/// slice is over, the service's process goes on in its turn, so that a client of many calls leaves time for others.
+///
+/// # Safety
+/// At home; `c` is live, and its service native.
 unsafe fn call(w: *mut Worker, c: *mut Communication) {
     let p = c.cast::<Process>();
-    if (*p).status == PLATFORM && (*w).attention.load(core::sync::atomic::Ordering::Relaxed) == 0 {
-        (*p).status = CALLED;
-        return run_native(w, p);
-    }
-    (*c).word.flags &= !CALLS;
-    if (*p).status == PLATFORM {
-        wake_parked(w, p);
+    // SAFETY: a communication is its service's process.
+    unsafe {
+        if (*p).status == PLATFORM && (*w).attention.load(Relaxed) == 0 {
+            (*p).status = CALLED;
+            return run_native(w, p);
+        }
+        (*c).word.flags &= !CALLS;
+        if (*p).status == PLATFORM {
+            wake_parked(w, p);
+        }
     }
 }

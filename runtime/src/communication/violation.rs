@@ -1,8 +1,4 @@
-//! A protocol is violated: what was tried, and what the protocol expects instead, said to people.
-//!
-//! # Why this is sound
-//! See the communication module.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! Reports of protocol violations: what a side tried, and what the protocol expects instead.
 
 use alloc::format;
 use alloc::string::String;
@@ -29,7 +25,7 @@ pub enum Act {
 /// A process has violated the protocol of a communication.
 ///
 /// # Safety
-/// As for [`fail`]; `c` is a communication of this interface.
+/// As for [`fail`]; `c` is live and of this interface.
 #[cold]
 pub unsafe fn violation(
     w: *mut Worker,
@@ -39,22 +35,26 @@ pub unsafe fn violation(
     act: Act,
     location: u32,
 ) {
-    let reason = reason(&(*c).word, interface, act);
-    let service = &(*c).process;
-    // What was ended by force has no component any more.
-    let is_lost = (*c).word.flags & GONE != 0 && !service.instance.is_null();
-    let lost = is_lost.then_some((service.instance, service.body as usize));
-    fail(w, Failure { interface, reason, lost, ..Failure::of(p, Fault::ProtocolViolation, location) });
+    // SAFETY: `c` is live, so the block that it begins with is a process, and `p` is alive.
+    unsafe {
+        let reason = reason(&(*c).word, interface, act);
+        let service = &(*c).process;
+        // What was ended by force has no component any more.
+        let is_lost = (*c).word.flags & GONE != 0 && !service.instance.is_null();
+        let lost = is_lost.then_some((service.instance, service.body as usize));
+        fail(w, Failure { interface, reason, lost, ..Failure::of(p, Fault::ProtocolViolation, location) });
+    }
 }
 
-/// The end of a component, or of its connection, meets a communication that may not end now: the failure of `instance`.
+/// The failure of `instance`: its end, or that of its connection, meets a communication that may not end now.
 ///
 /// # Safety
-/// `c` is a communication, `instance` alive.
+/// `c` is live; `instance` is alive as long as the failure is kept.
 #[cold]
 pub unsafe fn refused_end(c: *mut Communication, instance: *mut Instance, location: u32) -> Failure {
-    let interface = interface_of(c);
-    let reason = reason(&(*c).word, interface, Act::End(Side::Client));
+    // SAFETY: `c` is live.
+    let (interface, word) = unsafe { (interface_of(c), (*c).word) };
+    let reason = reason(&word, interface, Act::End(Side::Client));
     Failure { interface, reason, ..Failure::of_end(instance, Fault::ProtocolViolation, location) }
 }
 

@@ -7,10 +7,10 @@ use super::{Exported, Reach, Waker};
 
 /// A component in another domain.
 pub trait Domain: 'static {
-    /// What to wake when [`Domain::state`] has changed: told first, and again when another process waits for it.
+    /// What to wake when [`Domain::state`] has changed: told first, and again when another process waits for that.
     fn attach(&mut self, waiter: Waker);
 
-    /// What reaches one of the interfaces that it offers: the index in its template.
+    /// Reaches one of the interfaces that it offers: the index in its template.
     fn offered(&mut self, index: usize) -> Box<dyn Reach>;
 
     /// The communications that it begins at one of the interfaces that it requires: the index in its template.
@@ -19,7 +19,7 @@ pub trait Domain: 'static {
     /// How far it is.
     fn state(&mut self) -> State;
 
-    /// It shall be deleted: its services have ended.
+    /// Deletes it: its services have ended.
     fn delete(&mut self);
 
     /// How it has come to an end before it was deleted, if it has.

@@ -1,5 +1,5 @@
-//! A door within a program: who enters is a far client at the other side. It is what a binding is made of that puts
-//! something between two local components, and the plainest far side there is.
+//! A door within a program: a near client that enters comes out as a far client at the other side. Bindings are made of
+//! it that put something between two local components; it is also the plainest far side there is.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -10,8 +10,7 @@ use core::mem::take;
 
 use super::{Arrival, Exported, Far, Filling, Letter, Outgoing, Reach, Waker};
 
-/// Both sides of a new door. Each end of a communication through it keeps as many messages for the other as `capacity`
-/// says.
+/// Both sides of a new door. Each end of a communication through it keeps at most `capacity` messages for the other.
 pub fn door(capacity: usize) -> (Entrance, Door) {
     let waiting = Rc::new(RefCell::new(Waiting::default()));
     let threshold = Rc::new(Threshold { waiting: Rc::downgrade(&waiting), capacity: capacity.max(1) });
@@ -19,14 +18,14 @@ pub fn door(capacity: usize) -> (Entrance, Door) {
     (Entrance(threshold), door)
 }
 
-/// Who has entered and was not accepted yet.
+/// Clients that have entered and were not accepted yet.
 #[derive(Default)]
 struct Waiting {
     clients: VecDeque<Box<dyn Far>>,
     listener: Option<Waker>,
 }
 
-/// The near clients' side. With the last of them nobody can come any more.
+/// The near clients' side. When the last copy is gone, no client can come any more.
 #[derive(Clone)]
 pub struct Entrance(Rc<Threshold>);
 
@@ -73,7 +72,7 @@ impl Reach for Entrance {
 }
 
 impl Entrance {
-    /// Someone enters who has already said this.
+    /// A client enters that has already sent these messages.
     fn enter(&self, said: VecDeque<Message>) -> Rc<RefCell<Ways>> {
         let ways = Rc::new(RefCell::new(Ways { capacity: self.0.capacity, ends: Default::default() }));
         ways.borrow_mut().ends[CLIENT].sent = said;
@@ -98,7 +97,7 @@ type Message = (usize, Letter);
 /// What one end has done.
 #[derive(Default)]
 struct End {
-    /// What the other has not taken yet.
+    /// Messages that the other has not taken yet.
     sent: VecDeque<Message>,
     has_closed: bool,
     is_gone: bool,
@@ -126,8 +125,7 @@ struct Half {
 }
 
 impl Half {
-    /// The server has ended before it heard all that was said, which so begins another communication, as it does where
-    /// both are neighbours.
+    /// The server has ended before it took all messages. The rest begins another communication, as between neighbours.
     fn enter_again(&mut self) {
         let Some(entrance) = &self.entrance else { return };
         let (said, pump) = {
@@ -170,7 +168,7 @@ impl Far for Half {
                 (None, true, _) => {}
             }
         }
-        // If nobody can enter any more, that has come instead of an answer.
+        // If no client can enter any more, the new communication is lost at once.
         self.enter_again();
         self.receive()
     }

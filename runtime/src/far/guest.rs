@@ -11,33 +11,33 @@ pub trait Host: 'static {
     /// The clients that come to one of the interfaces that the component offers: the index in its template.
     fn offered(&mut self, index: usize) -> Box<dyn Exported>;
 
-    /// What reaches whoever is connected there to one of the interfaces that it requires: the index in its template,
+    /// Reaches what is connected there to one of the interfaces that the component requires: the index in its template,
     /// and the slot, from 1.
     fn required(&mut self, index: usize, slot: usize) -> Box<dyn Reach>;
 
-    /// What shall become of the component.
+    /// What that program wants of the component.
     fn wish(&mut self) -> Wish;
 
-    /// How far it is.
+    /// Hears how far the component is.
     fn tell(&mut self, state: State);
 }
 
-/// What shall become of a component.
+/// What its program wants of a component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// It lives.
     Live,
     /// It is deleted as its program would delete it.
     End,
-    /// It ends at once: nobody wants it any more.
+    /// It ends at once: its program needs it no more.
     Halt,
 }
 
-/// What the home knows of it.
+/// The component, as the home knows it.
 pub struct Guest {
     /// What it is.
     pub template: &'static Template,
-    /// Speaks for the other program.
+    /// The program for which it is here.
     pub(crate) host: Box<dyn Host>,
     /// How far it was when the host was told.
     pub(crate) told: State,

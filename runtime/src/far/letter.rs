@@ -1,9 +1,9 @@
 //! A message's values where they cross from one side to the other: as they go ([`Outgoing`]), as they come
 //! ([`Filling`]), and in between ([`Letter`]).
 //!
-//! # Why this is sound
-//! All of it belongs to the home worker's thread; each word is owned by exactly one of them, or by a communication's
-//! buffer.
+//! # Safety: *words of messages*
+//! All of it is used at home (see [`crate::home`]), and keeps the home's worker. There is a word for each parameter, of
+//! its type, and each is owned by exactly one of them, or by a communication's buffer.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -34,10 +34,9 @@ impl<'a> Outgoing<'a> {
     /// The words of a message's parameters.
     ///
     /// # Safety
-    /// On the home worker's thread; there is one for each parameter, of that type, and nobody else touches them
-    /// meanwhile.
+    /// At home; there is one for each parameter, of that type, and nobody else touches them meanwhile.
     pub(crate) unsafe fn new(worker: *mut Worker, words: *mut u64, message: &'static Message) -> Self {
-        // SAFETY: as the caller promises.
+        // SAFETY: there is a word for each parameter.
         let values = unsafe { Values::new(words, message.parameters.get()) };
         Outgoing { worker, values, words, message }
     }
@@ -55,10 +54,10 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// The component that a parameter is, for whoever asks first; `None` where its container was empty. One that nobody
-    /// takes is deleted.
+    /// The component that a parameter is, when this is asked first; `None` where its container was empty. One that
+    /// nobody takes is deleted.
     pub fn component(&self, index: usize) -> Option<Parcel> {
-        // SAFETY: see the head of this file.
+        // SAFETY: at home.
         unsafe { self.values.parcel(index, self.worker) }
     }
 
@@ -102,13 +101,19 @@ impl Source for Outgoing<'_> {
     }
 }
 
-/// Makes letters, for whoever says the same in other messages.
+/// Makes letters, for one who says the same in other messages. It keeps the home's worker, and so stays on its thread.
 #[derive(Clone, Copy)]
 pub struct Letters {
     worker: *mut Worker,
 }
 
 impl Letters {
+    /// # Safety
+    /// At home, as long as this or a copy of it is used.
+    pub(crate) unsafe fn new(worker: *mut Worker) -> Letters {
+        Letters { worker }
+    }
+
     /// One of these values.
     ///
     /// # Errors
@@ -118,8 +123,7 @@ impl Letters {
         message: &'static Message,
         values: impl IntoIterator<Item = Value<'v>>,
     ) -> Result<Letter, String> {
-        // SAFETY: they come from a message on the home worker's thread, which they can't leave.
-        unsafe { Letter::of(self.worker, message, values) }
+        self.filled(message, |filling| values.into_iter().try_for_each(|value| filling.put(value)))
     }
 
     /// One of the values that `fill` gives.
@@ -131,8 +135,16 @@ impl Letters {
         message: &'static Message,
         fill: impl FnOnce(&mut Filling<'_>) -> Result<(), String>,
     ) -> Result<Letter, String> {
-        // SAFETY: likewise.
-        unsafe { Letter::filled(self.worker, message, fill) }
+        let Letters { worker } = self;
+        let mut words: Box<[u64]> = repeat_n(0, message.parameters.length).collect();
+        // SAFETY: at home; there is a word for each parameter.
+        let mut filling = unsafe { Filling::new(worker, &mut words, message) };
+        fill(&mut filling)?;
+        if !filling.is_whole() {
+            return Err("a message lacks values".into());
+        }
+        drop(filling);
+        Ok(Letter { worker, words, message })
     }
 }
 
@@ -144,49 +156,6 @@ pub struct Letter {
 }
 
 impl Letter {
-    /// Of these values.
-    ///
-    /// # Errors
-    /// They are not the message's, or there is no memory.
-    ///
-    /// # Safety
-    /// On the home worker's thread.
-    pub(crate) unsafe fn of<'v>(
-        worker: *mut Worker,
-        message: &'static Message,
-        values: impl IntoIterator<Item = Value<'v>>,
-    ) -> Result<Letter, String> {
-        // SAFETY: as the caller promises.
-        unsafe {
-            Letter::filled(worker, message, |filling| {
-                values.into_iter().try_for_each(|value| filling.put(value))
-            })
-        }
-    }
-
-    /// Of the values that `fill` gives.
-    ///
-    /// # Errors
-    /// Those of `fill`; or it gives too few.
-    ///
-    /// # Safety
-    /// On the home worker's thread.
-    pub(crate) unsafe fn filled(
-        worker: *mut Worker,
-        message: &'static Message,
-        fill: impl FnOnce(&mut Filling<'_>) -> Result<(), String>,
-    ) -> Result<Letter, String> {
-        let mut words: Box<[u64]> = repeat_n(0, message.parameters.length).collect();
-        // SAFETY: as the caller promises; there is a word for each parameter.
-        let mut filling = unsafe { Filling::new(worker, &mut words, message) };
-        fill(&mut filling)?;
-        if !filling.is_whole() {
-            return Err("a message lacks values".into());
-        }
-        drop(filling);
-        Ok(Letter { worker, words, message })
-    }
-
     /// The same, to be sent. What the receiver takes is gone from here.
     pub fn as_outgoing(&mut self) -> Outgoing<'_> {
         // SAFETY: it has its words for itself.
@@ -207,10 +176,10 @@ impl Letter {
 /// A word with the same value, which owns it.
 ///
 /// # Safety
-/// The word is a parameter of that type, on the home worker's thread.
+/// At home; the word is a parameter of that type.
 unsafe fn copy_of(worker: *mut Worker, word: u64, ty: Type) -> u64 {
     match ty {
-        // SAFETY: as the caller promises.
+        // SAFETY: the word is a text, at home.
         Type::Text => unsafe { text::copy(&*heap_of(worker), word as *mut TextHead) as u64 },
         Type::Component => 0,
         _ => word,
@@ -238,7 +207,7 @@ impl<'a> Filling<'a> {
     /// Nothing has come yet.
     ///
     /// # Safety
-    /// On the home worker's thread; there is a word for each parameter.
+    /// At home; there is a word for each parameter.
     pub(crate) unsafe fn new(worker: *mut Worker, words: &'a mut [u64], message: &'static Message) -> Self {
         Filling { worker, words, message, filled: 0 }
     }
@@ -256,7 +225,7 @@ impl<'a> Filling<'a> {
     pub fn decode(&mut self, bytes: &[u8]) -> Result<(), String> {
         self.clear();
         if let Some(code) = self.message.marshalling {
-            // SAFETY: the words are those of this message, and own nothing yet.
+            // SAFETY: the words are those of the message, and own nothing yet.
             if unsafe { marshal::decode(code, self.worker, bytes, self.words) } {
                 self.filled = self.words.len();
                 return Ok(());
@@ -279,7 +248,7 @@ impl<'a> Filling<'a> {
         if !fits(parameter.ty, &value) {
             return Err("a value of another type than the parameter".into());
         }
-        // SAFETY: see the head of this file.
+        // SAFETY: at home.
         self.words[self.filled] = unsafe { word_of(self.worker, value) }.ok_or("out of memory")?;
         self.filled += 1;
         Ok(())
@@ -324,8 +293,15 @@ impl<'a> Filling<'a> {
         self.filled = 0;
     }
 
+    /// All values, when they are there.
+    pub(crate) fn values(&mut self) -> Option<Values<'_>> {
+        let parameters = self.parameters();
+        // SAFETY: the words are those of the parameters, and this one's while it is borrowed.
+        self.is_whole().then(|| unsafe { Values::new(self.words.as_mut_ptr(), parameters) })
+    }
+
     /// All of it is there, and what it consists of is the buffer's.
-    pub(crate) fn is_whole(&self) -> bool {
+    fn is_whole(&self) -> bool {
         self.filled == self.words.len()
     }
 }

@@ -1,9 +1,9 @@
-//! What calls, and is called by, the code that the compiler has made for messages that may leave the program
-//! ([`Marshalling`]): it moves numbers itself, and leaves texts to this module.
+//! Marshalling by the code that the compiler has made for messages that may leave the program ([`Marshalling`]): that
+//! moves numbers itself, and calls this module for texts.
 //!
-//! # Why this is sound
-//! The compiler makes that code for exactly these parameters. Bytes are read between two given ends only, and written
-//! where as many have been asked for before; all of it belongs to the home worker's thread.
+//! # Safety
+//! The compiler makes that code for exactly a message's parameters. It reads bytes between two given ends only, and
+//! writes as many as it has asked for before. All of it runs at home (see [`crate::home`]).
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -25,7 +25,7 @@ const WORD: usize = 4;
 /// # Safety
 /// The words are those of the message that the code is for.
 pub(super) unsafe fn encode(code: &Marshalling, words: *const u64, out: &mut Vec<u8>) -> Result<(), String> {
-    // SAFETY: see the head of this file; the length is what the code then writes.
+    // SAFETY: the code is for these words, and writes as many bytes as it says that they need.
     unsafe {
         let length = (code.length)(words);
         if u32::try_from(length).is_err() {
@@ -51,7 +51,7 @@ pub(super) unsafe fn decode(
 ) -> bool {
     words.fill(0);
     let bytes = bytes.as_ptr_range();
-    // SAFETY: see the head of this file.
+    // SAFETY: the code is for as many words, and reads no bytes but these.
     unsafe { (code.decode)(worker.cast(), bytes.start, bytes.end, words.as_mut_ptr()) != 0 }
 }
 
@@ -66,7 +66,7 @@ fn padding(length: usize) -> usize {
 /// The text is live or null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_marshalled(text: *const TextHead) -> u64 {
-    // SAFETY: as the caller promises.
+    // SAFETY: the text is live or null.
     let length = unsafe { text::bytes(text) }.len();
     (WORD + length + padding(length)) as u64
 }
@@ -77,7 +77,7 @@ pub unsafe extern "C" fn ds_text_marshalled(text: *const TextHead) -> u64 {
 /// The text is live or null, and there is room for what [`ds_text_marshalled`] has said.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_marshal(text: *const TextHead, to: *mut u8) -> *mut u8 {
-    // SAFETY: as the caller promises.
+    // SAFETY: the text is live or null, and there is room for its length, its bytes, and what fills up the last word.
     unsafe {
         let bytes = text::bytes(text);
         ptr::copy_nonoverlapping((bytes.len() as u32).to_be_bytes().as_ptr(), to, WORD);
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn ds_text_marshal(text: *const TextHead, to: *mut u8) -> 
 /// is no whole text or no memory.
 ///
 /// # Safety
-/// The bytes can be read; the word owns nothing.
+/// On the thread of `w`, the home worker; the bytes can be read; the word can be written, and owns nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_unmarshal(
     w: *mut Worker,
@@ -101,13 +101,11 @@ pub unsafe extern "C" fn ds_text_unmarshal(
     end: *const u8,
     word: *mut u64,
 ) -> *const u8 {
-    // SAFETY: as the caller promises.
+    // SAFETY: the bytes can be read.
     let bytes = unsafe { slice::from_raw_parts(from, end.offset_from_unsigned(from)) };
     let made = text_of(bytes).and_then(|(text, rest)| {
-        // SAFETY: it is this thread's worker.
-        let made = unsafe { text::from_bytes(w, text) }.ok()?;
-        // SAFETY: as the caller promises.
-        unsafe { word.write(made as u64) };
+        // SAFETY: at home; the word can be written, and owns nothing.
+        unsafe { word.write(text::from_bytes(w, text).ok()? as u64) };
         Some(rest.as_ptr())
     });
     made.unwrap_or(ptr::null())

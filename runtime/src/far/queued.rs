@@ -1,5 +1,5 @@
-//! A visitor that comes in as other far clients do, because something stands between it and what it visits: its
-//! messages lie here until they are moved.
+//! A visitor as a far client whose messages a pump moves, because something stands between it and the server: they are
+//! queued here.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -16,10 +16,10 @@ use super::{
     is_next, too_late,
 };
 
-/// So many messages may have come that the visitor has not taken.
+/// Most messages that may have come for the visitor and not been taken.
 const CAPACITY: usize = 16;
 
-/// Has a visitor of what has this interface come in as far.
+/// A visitor of this interface as a far client.
 pub fn as_far(mut visitor: Box<dyn Visitor>, interface: &'static Interface) -> Box<dyn Far> {
     let state = RefCell::new(State {
         state: 0,
@@ -35,7 +35,7 @@ pub fn as_far(mut visitor: Box<dyn Visitor>, interface: &'static Interface) -> B
     Box::new(Queued { visitor, queue })
 }
 
-/// What lies between a visitor and who moves its messages.
+/// What lies between a visitor and the pump.
 struct Queue {
     interface: &'static Interface,
     state: RefCell<State>,
@@ -44,15 +44,15 @@ struct Queue {
 struct State {
     /// The protocol's, as the visitor knows it.
     state: u16,
-    /// What it has said and nobody has taken yet.
+    /// A message of the visitor that the pump has not taken yet.
     said: Option<(usize, Vec<u8>)>,
-    /// It has more to say, and waits until that is taken.
+    /// The visitor has more to say, and waits until that is taken.
     has_more: bool,
-    /// What has come for it.
+    /// Messages for the visitor.
     come: VecDeque<(usize, Letter)>,
-    /// The other side is done with it; an error: why it is lost.
+    /// The server has ended; an error: why it is lost.
     ended: Option<Result<(), String>>,
-    /// It has left; an error: where it may not.
+    /// The visitor has left; an error: where it may not.
     left: Option<Result<(), String>>,
     pump: Option<Waker>,
 }
@@ -127,7 +127,7 @@ impl Seat for Queue {
     }
 }
 
-/// The same as its messages are moved.
+/// The visitor, as the pump sees it.
 struct Queued {
     visitor: Box<dyn Visitor>,
     queue: Rc<Queue>,

@@ -1,10 +1,10 @@
-//! What stands in this program for something elsewhere: what such an instance has in the word of its own, and what can
-//! be asked about it. How they come, and what they do, is the near module's.
+//! What instances own that stand in this program for something elsewhere, and what can be asked about them. How they
+//! come, and what they do, is the near module's.
 //!
-//! # Why this is sound
-//! An instance whose template has one of these roles has the word at its end, which owns what is named here, or is
-//! null.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! # Safety of this module: *words*
+//! An instance has one word at its end, behind its slots. It is null or owns, by its template's role: a [`Served`]
+//! (`Proxy`, `Remote`), a [`Listener`], or a client of the communication module (`Client`). All of it is used at home
+//! only (see [`crate::home`]); what is borrowed from a word lasts until its instance's FINALLY or main process ends.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -81,14 +81,24 @@ impl Drop for Listener {
 }
 
 /// The word that is an instance's own.
+///
+/// # Safety
+/// The instance's block is there, and its template's role is one that has this word.
 pub unsafe fn own<T>(instance: *mut Instance) -> *mut *mut T {
-    instance.byte_add((*template_of(instance)).size as usize - size_of::<usize>()).cast()
+    // SAFETY: the template's size includes the word.
+    unsafe { instance.byte_add((*template_of(instance)).size as usize - size_of::<usize>()).cast() }
 }
 
-/// Takes what the word owns.
+/// Takes what a word or a cell owns.
+///
+/// # Safety
+/// It is null or owns a box, which nobody else uses.
 pub unsafe fn take<T>(cell: *mut *mut T) -> Option<Box<T>> {
-    let value = core::mem::replace(&mut *cell, ptr::null_mut());
-    if value.is_null() { None } else { Some(Box::from_raw(value)) }
+    // SAFETY: it is null or owns a box.
+    unsafe {
+        let value = core::mem::replace(&mut *cell, ptr::null_mut());
+        if value.is_null() { None } else { Some(Box::from_raw(value)) }
+    }
 }
 
 /// A binding of a program: its name, and what went through it.
@@ -106,24 +116,27 @@ pub enum Binding<'a> {
 /// What a component is as a binding. `None`: it is none; far clients count for their listeners.
 ///
 /// # Safety
-/// On the home worker's thread; it is alive.
+/// At home; it is alive, as long as the result is used.
 pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
-    match (*template_of(instance)).role {
-        Role::Own | Role::Client => None,
-        Role::Proxy => {
-            let (name, joints) = description(instance)?;
-            Some(Binding::Proxy(name, &joints[0].traffic))
-        }
-        Role::Remote => {
-            let (name, joints) = description(instance)?;
-            Some(Binding::Made(name, joints))
-        }
-        Role::Listener => {
-            let (name, traffic, of) = listener(instance)?;
-            Some(match of {
-                None => Binding::Listener(name, traffic),
-                Some(of) => Binding::Requiring(name, traffic, of),
-            })
+    // SAFETY: what its word owns is told by its role.
+    unsafe {
+        match (*template_of(instance)).role {
+            Role::Own | Role::Client => None,
+            Role::Proxy => {
+                let Served { name, joints, .. } = served(instance)?;
+                Some(Binding::Proxy(name, &joints[0].traffic))
+            }
+            Role::Remote => {
+                let Served { name, joints, .. } = served(instance)?;
+                Some(Binding::Made(name, joints))
+            }
+            Role::Listener => {
+                let Listener { name, traffic, required, .. } = (*own::<Listener>(instance)).as_ref()?;
+                Some(match required {
+                    None => Binding::Listener(name, traffic),
+                    Some((of, _)) => Binding::Requiring(name, traffic, *of),
+                })
+            }
         }
     }
 }
@@ -131,14 +144,14 @@ pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
 /// What reaches what a server stands for; `None`: it stands for nothing elsewhere.
 ///
 /// # Safety
-/// As for [`binding`]; the interface is one of those that it offers, by the number of its body.
+/// As for [`binding`].
 pub unsafe fn reach_of<'a>(instance: *mut Instance, interface: usize) -> Option<&'a dyn Reach> {
-    match binding(instance)? {
-        Binding::Proxy(..) | Binding::Made(..) => {
-            let (_, joints) = description(instance)?;
-            Some(&*joints.get(interface)?.reach)
+    // SAFETY: it is alive; only proxies of both roles own this.
+    unsafe {
+        match (*template_of(instance)).role {
+            Role::Proxy | Role::Remote => Some(&*served(instance)?.joints.get(interface)?.reach),
+            Role::Own | Role::Client | Role::Listener => None,
         }
-        Binding::Listener(..) | Binding::Requiring(..) => None,
     }
 }
 
@@ -153,7 +166,8 @@ pub fn bare(name: &str) -> &str {
 /// # Safety
 /// As for [`binding`]; the interface is the binding's, by its number.
 pub unsafe fn why_lost(instance: *mut Instance, interface: usize) -> Option<String> {
-    let (name, why) = match binding(instance)? {
+    // SAFETY: it is alive.
+    let (name, why) = match unsafe { binding(instance) }? {
         Binding::Proxy(name, traffic) => (name, traffic.why.borrow().clone()),
         Binding::Made(name, joints) => (name, joints[interface].traffic.why.borrow().clone()),
         _ => return None,
@@ -170,44 +184,38 @@ pub unsafe fn why_lost(instance: *mut Instance, interface: usize) -> Option<Stri
 /// program.
 ///
 /// # Safety
-/// It is alive.
+/// At home; the instance's block is there.
 pub unsafe fn behind(instance: *mut Instance) -> *mut RequiredSlot {
-    if !is_proxy(instance) {
-        return ptr::null_mut();
+    // SAFETY: a proxy's word owns what it has, or is null.
+    unsafe {
+        let served = if is_proxy(instance) { served(instance) } else { None };
+        served.map_or(ptr::null_mut(), |served| served.behind)
     }
-    let served: *mut Served = *own(instance);
-    served.as_ref().map_or(ptr::null_mut(), |served| served.behind)
 }
 
 /// Whether an instance is a proxy that a name has been bound by.
 ///
 /// # Safety
-/// It is alive.
+/// The instance's block is there.
 pub unsafe fn is_proxy(instance: *mut Instance) -> bool {
-    (*template_of(instance)).role == Role::Proxy
-}
-
-/// The name of a proxy, and what it has for each interface that it offers.
-///
-/// # Safety
-/// It is one, or stands for a component that was made in another domain; and it is alive.
-unsafe fn description<'a>(instance: *mut Instance) -> Option<(&'a str, &'a [Joint])> {
-    let served: *mut Served = *own(instance);
-    served.as_ref().map(|served| (served.name.as_str(), served.joints.as_slice()))
+    // SAFETY: the block is there, and templates live for ever.
+    unsafe { (*template_of(instance)).role == Role::Proxy }
 }
 
 /// How the domain of a component has come to an end, if it has before that was deleted.
-pub unsafe fn ended(instance: *mut Instance) -> Option<String> {
-    let served: *mut Served = *own(instance);
-    served.as_ref()?.remote.as_ref()?.domain.ended()
-}
-
-/// The name of a listener, what went through it, and whose required interface it is, if it is a component's own.
 ///
 /// # Safety
-/// It is one, and alive.
-unsafe fn listener<'a>(instance: *mut Instance) -> Option<(&'a str, &'a Traffic, Option<*mut Instance>)> {
-    let listener: *mut Listener = *own(instance);
-    let listener = listener.as_ref()?;
-    Some((listener.name.as_str(), &*listener.traffic, listener.required.map(|(of, _)| of)))
+/// At home; the instance is alive, and its role `Remote`.
+pub unsafe fn ended(instance: *mut Instance) -> Option<String> {
+    // SAFETY: the word of such an instance owns what it has, or is null.
+    unsafe { served(instance) }?.remote.as_ref()?.domain.ended()
+}
+
+/// What a proxy has, if it has that still.
+///
+/// # Safety
+/// At home; the instance's block is there as long as the result is used, and its role is `Proxy` or `Remote`.
+unsafe fn served<'a>(instance: *mut Instance) -> Option<&'a Served> {
+    // SAFETY: the word of such an instance is null or owns this.
+    unsafe { (*own::<Served>(instance)).as_ref() }
 }

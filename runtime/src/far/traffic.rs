@@ -1,4 +1,4 @@
-//! What has gone through a binding so far.
+//! Counts of what has gone through a binding.
 
 use alloc::string::String;
 use core::cell::{Cell, RefCell};
@@ -7,7 +7,7 @@ use drystone_component::Type;
 
 use crate::values::Values;
 
-/// Counts of one binding; its pumps keep them.
+/// See the head of this file; the binding's pumps count.
 #[derive(Debug, Default)]
 pub struct Traffic {
     /// Communications that have begun.
@@ -18,7 +18,7 @@ pub struct Traffic {
     pub lost: Cell<u64>,
     /// Messages to the far side, and bytes of their values.
     pub sent: Cell<(u64, u64)>,
-    /// Messages from there, likewise.
+    /// Messages from the far side, and bytes of their values.
     pub received: Cell<(u64, u64)>,
     /// Why the last one was lost.
     pub why: RefCell<String>,

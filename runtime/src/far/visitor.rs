@@ -1,9 +1,9 @@
-//! A visitor: a client of what is exported that says and takes its messages one by one, in code of the platform, rather
-//! than have them moved. It is a near client of what it visits: a message goes from where the visitor has it straight
-//! into the communication, and back, without a pump, a letter, or a switch to anybody but who serves it.
+//! A visitor: a client of what is exported that sends and receives for itself, in code of the platform. It has the
+//! place of a near client: a message goes straight from the visitor into the communication's buffer, and back, without
+//! a pump, a letter, or a switch to any process but the server's.
 //!
-//! Where something has been put before what is exported (a factory of a BY), a visitor comes in as other far clients
-//! do: see `queued`. Its [`Seat`] does the same there.
+//! Where a factory of a BY stands before what is exported, a visitor comes in as other far clients do: see `queued`.
+//! Its [`Seat`] does the same there.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -14,15 +14,15 @@ use drystone_component::{Interface, Side};
 
 use crate::protocol::{may_end, next, sender};
 
-/// Who visits what is exported.
+/// See the head of this file.
 pub trait Visitor: 'static {
-    /// Where it says and takes its messages: told once, first.
+    /// Hears where it says and takes its messages: once, first.
     fn sit(&mut self, seat: Rc<dyn Seat>);
 
     /// It has the turn: something may have changed.
     fn go_on(&mut self);
 
-    /// What it visits is over before it has left; an error: why that is lost. It says and takes nothing more there.
+    /// The server has ended before the visitor has left; an error: why that is lost. The seat is of no more use.
     fn over(&mut self, how: Result<(), String>);
 
     /// At which slot it begins, as `Far::slot`.
@@ -31,7 +31,7 @@ pub trait Visitor: 'static {
     }
 }
 
-/// Where a visitor says and takes its messages. What can't be done now may be when it has the turn the next time.
+/// Where a visitor says and takes its messages. What can't be done now can be tried when the visitor has the turn next.
 pub trait Seat {
     /// What comes next.
     fn next(&self) -> Next;
@@ -51,7 +51,7 @@ pub trait Seat {
     /// Whether the protocol allows that it leaves now.
     fn may_leave(&self) -> bool;
 
-    /// It leaves, and doesn't come back. Where the protocol doesn't allow that, who serves it learns that it is gone.
+    /// It leaves for good. Where the protocol doesn't allow that, the server learns that its client is gone.
     fn leave(&self);
 }
 
@@ -64,7 +64,7 @@ pub enum Next {
     Message(usize),
     /// None comes before something is said.
     Nothing,
-    /// None comes any more; an error: what it visits is lost.
+    /// None comes any more; an error: the server is lost.
     Over(Result<(), String>),
 }
 
@@ -79,7 +79,7 @@ pub enum Said {
     Anew,
 }
 
-/// Why what is visited is lost.
+/// Why a server is lost.
 pub(crate) const LOST: &str = "the server has ended it, or the protocol was violated";
 
 fn name(interface: &Interface, message: usize) -> &str {

@@ -1,4 +1,4 @@
-//! How something elsewhere tells the process that sees to it that there is something to do.
+//! Wakes the process that sees to something elsewhere.
 
 use alloc::rc::Rc;
 use core::cell::Cell;
@@ -6,8 +6,8 @@ use core::cell::Cell;
 use crate::instance::natives::wake_parked;
 use crate::layout::{Process, Worker};
 
-/// Wakes a pump or a listener, if that waits. It belongs to the home's thread, and does nothing when its process has
-/// ended.
+/// Wakes a process, such as a pump's or a listener's, if it waits. It stays on the home's thread, and does nothing when
+/// the process has ended.
 #[derive(Clone)]
 pub struct Waker {
     target: Rc<Cell<Option<(*mut Worker, *mut Process)>>>,
@@ -16,16 +16,18 @@ pub struct Waker {
 }
 
 impl Waker {
-    /// On the home's thread, with its worker, and what says whether the program runs.
-    pub(crate) fn new(worker: *mut Worker, process: *mut Process, runs: Rc<Cell<bool>>) -> Waker {
+    /// `runs` says whether the program runs.
+    ///
+    /// # Safety
+    /// At home; the process is alive until the waker forgets it, or all of the program has ended.
+    pub(crate) unsafe fn new(worker: *mut Worker, process: *mut Process, runs: Rc<Cell<bool>>) -> Waker {
         Waker { target: Rc::new(Cell::new(Some((worker, process)))), runs }
     }
 
     /// It has something to look at.
     pub fn wake(&self) {
         if let Some((worker, process)) = self.target.get().filter(|_| self.runs.get()) {
-            // SAFETY: whose it is forgets it before its process ends, and the home says when all of them have ended; it
-            // can't leave the home's thread.
+            // SAFETY: at home, where it stays; the process is alive, for it isn't forgotten, and the program runs.
             unsafe { wake_parked(worker, process) }
         }
     }

@@ -1,10 +1,9 @@
-//! What is known about processes that compute: at home, and in the exchange that all workers see. What is done with it
-//! is the parallel module's.
+//! What is known about processes that compute: [`Parallel`] at home, and the [`Exchange`] that all workers see. The
+//! parallel module uses it.
 //!
-//! # Why this is sound
-//! A process belongs to whoever took it out of the exchange's queue, under that one's lock, or its inbox, which is
-//! handed over by an atomic exchange.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! # Safety
+//! A process in the exchange belongs to no worker. The one that takes it owns it: out of the queue, under its lock, or
+//! out of the inbox, which is emptied by one atomic exchange.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -39,7 +38,7 @@ pub struct Parallel {
     pub recalling: bool,
 }
 
-/// What all workers see.
+/// The part that all workers see.
 pub struct Exchange {
     /// Processes that compute: any worker may take the first.
     queue: Spin<Queue>,
@@ -112,8 +111,12 @@ impl Parallel {
     }
 
     /// A process computes, or is about to.
+    ///
+    /// # Safety
+    /// At home; the process is alive, and stands in no queue.
     pub unsafe fn keep(&mut self, p: *mut Process) {
-        self.candidates.push(p);
+        // SAFETY: it stands in no queue.
+        unsafe { self.candidates.push(p) }
     }
 
     /// Whether processes are away.
@@ -154,14 +157,15 @@ impl Exchange {
         }
     }
 
-    /// Puts a process behind the others.
+    /// Puts a process at the end of the queue.
     ///
     /// # Safety
-    /// It is the caller's, and stands in no queue.
+    /// The process is alive, this worker's, and stands in no queue. It isn't this worker's afterwards.
     pub unsafe fn put(&self, p: *mut Process) {
         let mut queue = self.queue.lock();
         self.waiting.fetch_add(1, SeqCst);
-        queue.push(p);
+        // SAFETY: it stands in no queue.
+        unsafe { queue.push(p) };
     }
 
     /// The one that has waited for longest, or null.

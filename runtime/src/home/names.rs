@@ -1,7 +1,6 @@
-//! The program's own naming context (`local:`): which names are exported, and who waits for names that are not.
+//! The program's own naming context (`local:`): which names are exported, and which slots wait for names that are not.
 //!
-//! # Why this is sound
-//! Addresses are only compared here. Whoever's they are ceases and revokes before they become another's: see
+//! Addresses are only compared here. An instance ceases and revokes its own before its block is freed: see
 //! [`crate::communication::connection::forget_names`].
 
 use alloc::collections::BTreeMap;
@@ -22,7 +21,7 @@ pub struct Exported {
     pub interface: &'static Interface,
 }
 
-/// Who waits for a name.
+/// A slot that waits for a name.
 #[derive(Clone, Copy)]
 pub struct Waiting {
     /// The slot that is to be connected.
@@ -113,12 +112,12 @@ impl Names {
         }
     }
 
-    /// Who waits for a name, in order.
+    /// The slots that wait for a name, in order.
     pub fn waiting(&self, name: &[u8]) -> impl Iterator<Item = &Waiting> {
         self.known.get(name).into_iter().flat_map(|known| known.waiting.values())
     }
 
-    /// Who waits for names that begin so, in their order.
+    /// The slots that wait for names that begin so, in their order.
     pub fn waiting_below(&self, beginning: &[u8]) -> Vec<(Rc<[u8]>, Waiting)> {
         let from = self.known.range::<[u8], _>((Bound::Included(beginning), Bound::Unbounded));
         let below = from.take_while(|(name, _)| name.starts_with(beginning));

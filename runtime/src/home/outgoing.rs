@@ -1,8 +1,7 @@
 //! What the home has for standard output that the platform has not taken yet.
 //!
-//! # Why this is sound
-//! A text that waits here has a holder.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! # Safety
+//! A text that waits here is held, from [`Outgoing::add`] to [`Outgoing::drop_first`], so its bytes stay.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -13,9 +12,9 @@ use crate::layout::{Process, TextHead};
 use crate::queue::Queue;
 use crate::text;
 
-/// The platform gets so many bytes at most at once.
+/// Most bytes that the platform gets at once.
 pub const PART: usize = 256 << 10;
-/// While more bytes wait, who writes does too.
+/// While more bytes wait, processes that write do too.
 pub const MOST: usize = 256 << 10;
 
 /// See the head of this file.
@@ -25,7 +24,7 @@ pub struct Outgoing {
     bytes: usize,
     /// The platform has taken less than it got.
     pub is_full: bool,
-    /// Who has written last while much was waiting, and has not been seen to wait since.
+    /// The process that has written last while much was waiting, and has not been seen to wait since.
     pub writer: *mut Process,
     /// Processes that wait until less does.
     pub writers: Queue,
@@ -41,10 +40,16 @@ pub enum Piece {
 
 impl Piece {
     /// The next bytes, and whether those are the last.
+    ///
+    /// # Safety
+    /// The piece stays where it is as long as the result is used, and its text is held.
     pub unsafe fn next<'a>(&self) -> (&'a [u8], bool) {
-        let (all, from): (&[u8], usize) = match self {
-            Piece::Bytes(bytes, from) => (&*core::ptr::from_ref(bytes.as_slice()), *from),
-            Piece::Text(text, from) => (text::bytes(*text), *from),
+        // SAFETY: the piece stays, and its text is held.
+        let (all, from): (&[u8], usize) = unsafe {
+            match self {
+                Piece::Bytes(bytes, from) => (&*core::ptr::from_ref(bytes.as_slice()), *from),
+                Piece::Text(text, from) => (text::bytes(*text), *from),
+            }
         };
         let part = &all[from..all.len().min(from + PART)];
         let is_last = from + part.len() == all.len();
@@ -58,10 +63,14 @@ impl Piece {
     }
 
     /// Bytes that may be left.
+    ///
+    /// # Safety
+    /// Its text is held.
     unsafe fn rest(&self) -> usize {
         match self {
             Piece::Bytes(bytes, from) => bytes.len() - from,
-            Piece::Text(text, from) => text::length(*text) - from,
+            // SAFETY: it is held.
+            Piece::Text(text, from) => unsafe { text::length(*text) - from },
         }
     }
 }
@@ -84,21 +93,25 @@ impl Outgoing {
         self.pieces.is_empty()
     }
 
-    /// Whether so much is that who writes has to wait.
+    /// Whether so much is to be written that processes which write have to wait.
     #[inline]
     pub fn is_much(&self) -> bool {
         self.bytes > MOST
     }
 
-    /// Whether so little is that those who wait may go on.
+    /// Whether so little is to be written that processes which wait may go on.
     #[inline]
     pub fn is_little(&self) -> bool {
         self.bytes <= MOST / 2
     }
 
-    /// One more part. The text in it is held from now on.
+    /// One more part.
+    ///
+    /// # Safety
+    /// The text in it is held, for this from now on.
     pub unsafe fn add(&mut self, piece: Piece) {
-        self.bytes += piece.rest();
+        // SAFETY: its text is held.
+        self.bytes += unsafe { piece.rest() };
         self.pieces.push_back(piece);
     }
 
@@ -116,11 +129,17 @@ impl Outgoing {
     }
 
     /// The first part has been written.
+    ///
+    /// # Safety
+    /// The heap is the home worker's.
     pub unsafe fn drop_first(&mut self, heap: &mut Heap) {
         if let Some(piece) = self.pieces.pop_front() {
-            self.bytes -= piece.rest();
-            if let Piece::Text(text, _) = piece {
-                text::drop(heap, text);
+            // SAFETY: a text that waited here is held, and isn't any more.
+            unsafe {
+                self.bytes -= piece.rest();
+                if let Piece::Text(text, _) = piece {
+                    text::drop(heap, text);
+                }
             }
         }
     }

@@ -1,5 +1,4 @@
-//! When memory that the program doesn't need any more is given back: not before it has been too much for a while, and
-//! so that it never takes more than a small part of the time.
+//! When unused memory is given back: after it has been too much for a while, and in at most a small part of the time.
 
 use super::timers::MILLISECOND;
 use crate::heap::Heap;
@@ -9,14 +8,14 @@ use crate::threads::Threads;
 const PATIENCE: u64 = 20 * MILLISECOND;
 /// Giving back takes at most this part of the time, in the long run.
 const PART: u64 = 8;
-/// The same for a sweep that has found less than there is, because other workers had some of it.
+/// The same for a sweep that has found only some of it, because other workers had the rest.
 const DISTURBED_PART: u64 = 32;
-/// How long it may go on, in nanoseconds, when nobody else has anything to do.
+/// How long a sweep may go on, in nanoseconds, when no process is ready.
 pub const WHEN_IDLE: u64 = MILLISECOND;
-/// The same in a time slice of others.
+/// The same when processes are ready.
 pub const WHEN_BUSY: u64 = MILLISECOND / 5;
 
-/// What is known of memory that nobody uses.
+/// What is known about unused memory.
 pub struct Surplus {
     /// When it was first seen to be too much, by the platform's clock.
     since: Option<u64>,
@@ -39,9 +38,9 @@ pub struct Surplus {
 pub enum Advice {
     /// There is nothing to do.
     None,
-    /// Workers that rest shall keep nothing, and this is looked at again after so many nanoseconds.
+    /// Workers that rest shall keep nothing; look again after so many nanoseconds.
     Begin(u64),
-    /// It is looked at again after so many nanoseconds; 0: there is something to do now.
+    /// Look again after so many nanoseconds; 0: there is something to do now.
     Later(u64),
 }
 
@@ -83,7 +82,7 @@ impl Surplus {
         }
         let has_ended = heap.sweep(&mut || threads.clock() - begin >= most);
         let end = threads.clock();
-        // Not the time in which the processor had others to run.
+        // Not the time in which the processor ran other programs.
         self.taken += (end - begin).min(most);
         if !has_ended {
             return Advice::Later(0);
@@ -102,7 +101,7 @@ impl Surplus {
         if heap.has_surplus(left, self.live) { Advice::Later(self.rest - end) } else { Advice::None }
     }
 
-    /// The platform can't do that in portions, so it does when nobody else has anything to do.
+    /// The platform can't do that in portions, so it does when no process is ready.
     fn trim(&mut self, threads: &dyn Threads, most: u64) {
         if most == WHEN_IDLE && core::mem::take(&mut self.is_untrimmed) {
             threads.trim();

@@ -1,8 +1,4 @@
-//! Processes that sleep, and those that wait for something else, but not for ever.
-//!
-//! # Why this is sound
-//! The queues hold live processes only; see the process module.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! The timer queue: processes that sleep, and alarms of processes that await a condition, but not for ever.
 
 use alloc::collections::BTreeMap;
 
@@ -59,29 +55,42 @@ impl Timers {
     }
 
     /// Puts a process to sleep.
+    ///
+    /// # Safety
+    /// The process stands in no queue, and is alive as long as it stands in this one.
     pub unsafe fn add(&mut self, time: i64, p: *mut Process) {
-        self.queues.entry(time).or_insert(Queue::EMPTY).push(p);
+        // SAFETY: it stands in no queue.
+        unsafe { self.queues.entry(time).or_insert(Queue::EMPTY).push(p) }
     }
 
     /// Makes all ready whose time has come.
+    ///
+    /// # Safety
+    /// `w` is the home worker, whose processes these are.
     pub unsafe fn wake(&mut self, w: *mut Worker, now: i64) {
         while let Some(entry) = self.queues.first_entry() {
             if *entry.key() > now {
                 return;
             }
             let mut queue = entry.remove();
-            loop {
-                let p = queue.pop();
-                if p.is_null() {
-                    break;
+            // SAFETY: who stands in a queue is alive, and in no other.
+            unsafe {
+                loop {
+                    let p = queue.pop();
+                    if p.is_null() {
+                        break;
+                    }
+                    ready(w, p);
+                    (*p).status = WOKEN;
                 }
-                ready(w, p);
-                (*p).status = WOKEN;
             }
         }
     }
 
     /// Forgets those for whom `keep` doesn't hold.
+    ///
+    /// # Safety
+    /// What `keep` does, it does only to the process that it gets.
     pub unsafe fn retain(&mut self, mut keep: impl FnMut(*mut Process) -> bool) {
         self.queues.retain(|_, queue| {
             queue.retain(&mut keep);

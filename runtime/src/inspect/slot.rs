@@ -58,7 +58,7 @@ pub(crate) unsafe fn slot(
 ) -> Result<(*mut RequiredSlot, &'static Interface), Unknown> {
     // SAFETY: *standing still*.
     let (instance, template) = unsafe {
-        let entry = (*home(w)).entry;
+        let entry = (*home(w)).roots.entry;
         if entry.is_null() {
             return Err(String::from("the program has ended").into());
         }

@@ -92,8 +92,7 @@ impl Group {
     #[inline]
     fn pop(&mut self) -> Option<Waiter> {
         let first = self.first();
-        // SAFETY: as in `first`.
-        unsafe { self.common.pop() };
+        self.common.pop();
         first
     }
 }
@@ -258,8 +257,7 @@ impl Awaiting {
                 *number -= usize::from(is_it);
                 !is_it
             };
-            // SAFETY: only waiters stand in the queue.
-            unsafe { group.common.retain(stays) };
+            group.common.retain(stays);
         }
     }
 

@@ -55,7 +55,7 @@ pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
             match advance(w, d) {
                 Step::Wait => return false,
                 Step::Pause => {
-                    (*home(w)).paused.push_back(d.cast());
+                    (*home(w)).deletions.paused.push_back(d.cast());
                     return false;
                 }
                 Step::Child(child) => d = descend(w, d, child),
@@ -165,7 +165,7 @@ unsafe fn end_alone(w: *mut Worker, d: *mut Deletion) -> Step {
 unsafe fn next_child(w: *mut Worker, d: *mut Deletion) -> Step {
     // SAFETY: *under way*; what is in a container is there, and a dead one goes with its container's content.
     unsafe {
-        let forced = (*home(w)).forced;
+        let forced = (*home(w)).deletions.forced;
         if !(*d).late.is_valid(forced) {
             ((*d).late, (*d).turn) = (Late::default(), null_mut());
             (*d).children.reconsider();
@@ -237,7 +237,7 @@ unsafe fn pass_over(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
         forget_deletion(instance);
         end_record(w, d);
         let current = (*parent).current();
-        (*parent).late.add((*home(w)).forced, instance, current);
+        (*parent).late.add((*home(w)).deletions.forced, instance, current);
         parent
     }
 }
@@ -252,7 +252,7 @@ unsafe fn suspend(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
         let parent = outer(w, (*d).instance, (*d).parent);
         (*d).is_suspended = true;
         let current = (*parent).current();
-        (*parent).late.add_all((*home(w)).forced, &mut (*d).late, current);
+        (*parent).late.add_all((*home(w)).deletions.forced, &mut (*d).late, current);
         parent
     }
 }
@@ -283,11 +283,11 @@ pub unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
                 }
             }
             Customer::Nobody => {
-                (*home(w)).detached -= 1;
+                (*home(w)).deletions.detached -= 1;
                 free_dead(w, instance);
             }
             Customer::Program => {
-                (*home(w)).entry = null_mut();
+                (*home(w)).roots.entry = null_mut();
                 free_dead(w, instance);
             }
         }

@@ -113,7 +113,7 @@ pub unsafe fn ended(w: *mut Worker, instance: *mut Instance) {
 unsafe fn one_less(w: *mut Worker, instance: *mut Instance) {
     // SAFETY: as for `ended`.
     unsafe {
-        (*home(w)).live -= 1;
+        (*home(w)).census.live -= 1;
         (*instance).live -= 1;
     }
 }

@@ -158,7 +158,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
     // SAFETY: *by force*; each is freed when nothing leads to it any more, the components last.
     unsafe {
         let deletion = leaving::record_of(w, root);
-        (*home(w)).forced += 1;
+        (*home(w)).deletions.forced += 1;
         let condemned = Condemned::find(w, root);
         leave_queues(w, &condemned);
         for &p in &condemned.processes {
@@ -171,7 +171,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         condemned.each(|instance| close_as_client(w, instance));
         condemned.each(|instance| close_as_server(w, instance, root));
         for &p in &condemned.processes {
-            (*home(w)).live -= 1;
+            (*home(w)).census.live -= 1;
             // A client that lives on keeps the block until it lets go.
             if !(*p).instance.is_null() {
                 if is_service(p) {
@@ -255,7 +255,7 @@ unsafe fn close_as_client(w: *mut Worker, instance: *mut Instance) {
                 return;
             }
             if (*c).word.flags & LEAVES != 0 {
-                communication::rebinding::forget(w, c);
+                communication::stay(w, c);
             }
             let server = (*c).process.instance;
             if server.is_null() {
@@ -399,7 +399,7 @@ unsafe fn part(w: *mut Worker, c: *mut Communication) -> *mut Communication {
             payload(gone).copy_from_nonoverlapping(payload(c), interface.payload_words);
             let flags = (*gone).word.flags | FOR_CLIENT;
             (*gone).word = CommunicationWord { flags, ..(*c).word };
-            communication::empty(c);
+            (*c).word.empty();
         }
         lose_client(w, c);
         gone

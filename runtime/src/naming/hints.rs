@@ -30,7 +30,7 @@ impl<'a> Hints<'a> {
     /// Reads the text.
     ///
     /// # Errors
-    /// It is none such, which the compiler never makes.
+    /// It isn't such a text. The compiler makes no others.
     pub fn parse(text: &'a [u8]) -> Result<Hints<'a>, String> {
         let mut rest = text;
         let mut factories = Vec::new();
@@ -47,7 +47,7 @@ impl<'a> Hints<'a> {
         self.factories.is_empty()
     }
 
-    /// The value of an option that all factories share, as the first that has it says.
+    /// The value of an option that applies to all factories: the first factory that has it says so.
     pub fn option(&self, name: &str) -> Option<&'a [u8]> {
         self.factories.iter().find_map(|factory| factory.option(name))
     }
@@ -66,7 +66,7 @@ impl<'a> Hints<'a> {
 }
 
 impl Hints<'_> {
-    /// Messages of a communication that may wait or be on their way, as BY says.
+    /// How many messages of a communication may wait or be on their way, as BY says.
     ///
     /// # Errors
     /// It is no such number; says so.

@@ -1,4 +1,4 @@
-//! Calls as their clients make them: what the methods answer that are made of an interface for its clients.
+//! Calls as clients in Rust make them: the futures that a client's methods give.
 
 use core::future::Future;
 use core::mem;
@@ -16,9 +16,9 @@ pub trait Asks: 'static {
     type AtOnce: ?Sized + 'static;
     /// Its trait of those that may wait.
     type Later: ?Sized + 'static;
-    /// Its session, and what it has borrowed of what serves it.
+    /// Its session, and what it has borrowed from its server.
     fn parts(&mut self) -> (&mut Client<Self::Protocol>, &mut Borrowed<Self>);
-    /// What answers at once, if that is such an object.
+    /// The object as one that answers at once, if it is one.
     fn at_once(object: &mut Self::Later) -> Option<&mut Self::AtOnce>;
 }
 
@@ -27,18 +27,18 @@ pub type Borrowed<C> = Direct<<C as Asks>::AtOnce, <C as Asks>::Later>;
 
 /// One of the calls of an interface, as generated code declares it.
 pub trait Method: 'static {
-    /// Who makes it.
+    /// The client that makes it.
     type Client: Asks;
     /// The values of its request.
     type Given<'c>;
     /// What it gives.
     type Answer;
-    /// What is given once more; `None`: it can be given once only.
+    /// A copy of what is given; `None`: it can be given once only.
     fn copied<'c>(given: &Self::Given<'c>) -> Option<Self::Given<'c>>;
     /// Makes the call over a loan.
     ///
     /// # Errors
-    /// There is none; here is what was given.
+    /// There is no loan; here is what was given.
     fn at_once<'c>(
         client: &mut Self::Client,
         given: Self::Given<'c>,
@@ -46,7 +46,7 @@ pub trait Method: 'static {
     /// The same where the server may have to wait.
     ///
     /// # Errors
-    /// There is none, or it has to.
+    /// There is no loan, or the server has to wait; here is what was given.
     fn later<'c>(client: &mut Self::Client, given: Self::Given<'c>) -> Result<Self::Answer, Self::Given<'c>>;
     /// The request as a message.
     fn request<'c>(given: Self::Given<'c>) -> In<'c, Self>;
@@ -58,8 +58,8 @@ pub trait Method: 'static {
 
 type In<'c, M> = <<<M as Method>::Client as Asks>::Protocol as Protocol>::In<'c>;
 
-/// A call. It is made when it is awaited: over a loan at once, which is all that is not out of line, so that an
-/// `.await` costs little more than the call.
+/// A call. It is made when it is awaited. Only a call over a loan, which is made at once, is inlined: so an `.await`
+/// costs little more than the call.
 #[must_use = "a call is made when it is awaited"]
 pub struct Call<'c, M: Method>(Stage<'c, M>);
 
@@ -79,7 +79,7 @@ impl<'c, M: Method> Call<'c, M> {
     }
 
     /// There was no loan. What is given stands in the call already, and is passed nevertheless: so it stays in
-    /// registers for the call over a loan, too, which else would wait for it to come back from memory.
+    /// registers for a call over a loan, which else would have to load it.
     #[cold]
     #[inline(never)]
     fn begin(&mut self, given: M::Given<'c>) -> Poll<Result<M::Answer, Closed>> {
@@ -145,7 +145,7 @@ impl<M: Method> Future for Call<'_, M> {
     }
 }
 
-/// The same, taken apart where the caller sees it, so that whoever has had the answer at once doesn't look for it here.
+/// The same, taken apart where the caller sees it, so that a caller with an answer doesn't look at it again.
 #[inline(always)]
 #[allow(
     clippy::needless_match,
@@ -159,7 +159,7 @@ fn apart<T>(polled: Poll<Result<T, Closed>>) -> Poll<Result<T, Closed>> {
     }
 }
 
-/// Receives what a request is answered by.
+/// Receives the answer to a request.
 pub fn receive<P: Protocol, T>(
     session: &mut Client<P>,
     read: impl FnOnce(P::Out<'static>) -> Option<T>,

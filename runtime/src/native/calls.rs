@@ -2,33 +2,32 @@
 //! to another process.
 //!
 //! A service process is made for each client nevertheless. While nothing is unanswered it is parked, and the
-//! communication is marked with [`CALLS`]: who sends over it calls the service's body then and there ([`CALLED`]). A
-//! method that can't answer before the platform has done something leaves the request where it is: from then on the
-//! process waits for the platform, and calls the method again, with the same request, when it is woken.
+//! communication is marked with [`CALLS`]: a client that sends over it calls the service's body then and there
+//! ([`CALLED`]). A method that can't answer before the platform has done something leaves the request where it is: from
+//! then on the process waits for the platform, and calls the method again, with the same request, when it is woken.
 //!
-//! # Soundness
-//!
-//! See the running module. A method runs within the client's process, or within the service's own; in both cases
-//! nothing else runs at home until it has returned, for nothing that it can call lets others run.
+//! # Safety
+//! A method runs within the client's process, or within the service's own; in both cases nothing else runs at home
+//! until it has returned, for nothing that it can call lets other processes run. A [`Caller`] is used at home only (see
+//! [`crate::home`]), while a process runs there.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::any::Any;
 use core::task::Poll;
 
+use super::component::Component;
 use super::here;
-use super::running::{Outcome, Serve, Turn};
-use super::{
-    Component, Declaration, Held, Kind, Part, Putting, Serving, Taking, Text, Values, Waiter, platform,
-    unpark,
-};
+use super::interface::Declaration;
+use super::kind::Kind;
+use super::turn::{Outcome, Serve, Serving, Turn};
+use super::{Held, Part, Putting, Taking, Text, Values, Waiter, platform, unpark};
+use crate::communication::moving::NO_LOCATION;
 use crate::communication::{ds_room, ds_sent, payload, wake};
 use crate::failure::ds_fail;
 use crate::layout::*;
 use crate::platform::Bell;
 use crate::protocol::next;
-
-const NO_LOCATION: u32 = u32::MAX;
 
 /// What answers the calls of one client: generated code implements it for an interface's trait.
 pub trait Answers: 'static {
@@ -57,20 +56,20 @@ impl Caller {
     /// A bell, by which another thread tells that a call may be answered: where a method has to wait for a library that
     /// blocks. `None`: this platform has no threads.
     pub fn bell(&self) -> Option<Rc<dyn Bell>> {
-        // SAFETY: on the home worker's thread; the platform is looked at for this call only.
+        // SAFETY: at home; the platform is used for this call only.
         unsafe { (*platform(self.worker)).bell() }
     }
 
     /// Wakes another service, if it waits.
     pub fn wake(&self, waiter: Waiter) {
-        // SAFETY: on the home worker's thread; a waiter is forgotten by whoever holds it when its service is dropped.
+        // SAFETY: at home; a waiter is forgotten when its service is dropped.
         unsafe { unpark(self.worker, waiter.process) }
     }
 
     /// Bytes as a text of the program: an answer takes it over without another copy. Where there is no memory for it,
     /// that is found when the answer is sent.
     pub fn text(&self, bytes: &[u8]) -> Text<'static> {
-        // SAFETY: a process runs on this worker, at home.
+        // SAFETY: a process runs, at home.
         unsafe { Held::new(self.worker, bytes) }.map_or_else(|| Text::Own(bytes.into()), Text::Held)
     }
 
@@ -82,7 +81,7 @@ impl Caller {
     /// Something happened that the protocol has no message for: reports it and ends the program with status 1. No
     /// answer will be received.
     pub fn fail(&self, reason: &str) {
-        // SAFETY: a process runs on this worker, at home.
+        // SAFETY: a process runs, at home.
         unsafe { here::fail(self.worker, self.process, reason) };
     }
 }
@@ -90,7 +89,7 @@ impl Caller {
 /// The values of a request: they stay where they are until it is answered.
 pub type Request<'a> = Taking<'a>;
 
-/// By this a request is answered.
+/// Answers a request.
 pub struct Reply<'a> {
     turn: &'a Turn,
 }
@@ -100,7 +99,7 @@ impl Reply<'_> {
     pub fn send(self, number: usize, put: impl FnOnce(&mut Putting<'_>)) {
         let Turn { worker, process, binding, .. } = *self.turn;
         let c = process.cast::<Communication>();
-        // SAFETY: see the head of this file; the request is taken, so there is room.
+        // SAFETY: it is the turn's process, whose request is taken, so there is room for the answer's words.
         unsafe {
             let is_called = (*c).word.flags == CALLS;
             let words = if is_called {
@@ -134,9 +133,12 @@ impl Reply<'_> {
 }
 
 /// The answer is in the buffer of a client that goes on: what [`ds_sent`] does, where nothing is unusual.
+///
+/// # Safety
+/// At home; `c` is live, its flags are [`CALLS`] alone, and the buffer holds this message, which leads to this state.
 #[inline]
 unsafe fn answered(w: *mut Worker, c: *mut Communication, state: u16, number: usize) {
-    // SAFETY: as the caller knows.
+    // SAFETY: it is live.
     unsafe {
         (*w).messages += 1;
         let seen = (*c).word.state;
@@ -161,15 +163,12 @@ struct Calls<A> {
 impl<A: Answers> Calls<A> {
     /// Answers the request in the buffer, if that can be done now.
     fn answer(&mut self, turn: &Turn) -> Poll<()> {
-        let c = turn.communication();
-        // SAFETY: see the head of this file.
-        let request = unsafe { (*c).word.tag } as usize - 1;
+        let request = usize::from(turn.word().tag) - 1;
         let caller = Caller { worker: turn.worker, process: turn.process };
         let parameters = turn.binding.parameters(request);
-        // SAFETY: the words stay until the request is taken, which needs the reply.
-        let values = unsafe { Values::new(c.byte_add(PAYLOAD).cast(), parameters) };
-        // SAFETY: likewise.
-        let taking = unsafe { Taking::new(turn.worker, values) };
+        // SAFETY: the buffer holds this message, and its words stay until that is taken, which needs the reply.
+        let taking =
+            unsafe { Taking::new(turn.worker, Values::new(payload(turn.communication()), parameters)) };
         self.answers.answer(&caller, request, taking, Reply { turn })
     }
 }

@@ -9,14 +9,15 @@
 //! Calls over a loan are no messages: nothing is written into the communication's buffer, its state stays as it is
 //! (with nothing unanswered all states that come up allow the same calls), and nobody counts them.
 //!
-//! # Soundness
-//!
-//! While there is a loan its borrower alone uses the object: [`Running::recall`] ends it before the service does. The
-//! object lives as long as the service's [`Running`], which is dropped by the scheduler only, when no method runs, and
-//! ends the loan. Nothing that a method or what calls it can do lets others run, and nothing of the object can be kept:
-//! what a call gives borrows from nothing. A service doesn't lend a second time what somebody may be using; and what
-//! would use the object within a call, over another client of the same port, is put off until the scheduler gets
-//! control. Loans are of the home worker's thread, as clients are.
+//! # Safety: *loans*
+//! * While there is a loan its borrower alone uses the object: a service ends the loan ([`Running`]) before it uses the
+//!   object itself, and doesn't lend what somebody may still be using.
+//! * The object lives as long as the service's [`Running`], which ends the loan. Only the scheduler drops that, when no
+//!   method runs.
+//! * Nothing that a method or its caller can do lets other processes run. What would use the object within a call, over
+//!   another client of the same port, is put off until the scheduler gets control.
+//! * Nothing of the object can be kept: what a call gives borrows from nothing.
+//! * Loans are of the home worker's thread, as clients are.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -27,13 +28,14 @@ use core::task::Poll;
 use drystone_component::Interface;
 
 use super::calls::Caller;
+use super::interface::cell_of;
 use super::platform;
-use super::running::{Running, is_native_service};
+use super::running::{Lent, Running, is_native_service};
 use super::session::{Client, Protocol};
 use crate::layout::*;
 
-/// A port's borrowed way to what serves it: an object of `A`, the interface's trait, which answers at once, or of `L`,
-/// the trait of those that may wait.
+/// A port's borrowed way to what serves it: an object of `A`, the interface's trait of methods that answer at once, or
+/// of `L`, its trait of those that may wait.
 pub struct Direct<A: ?Sized, L: ?Sized> {
     loan: Rc<Loan<A, L>>,
 }
@@ -57,14 +59,6 @@ impl<L: ?Sized> Clone for Later<L> {
 }
 
 impl<L: ?Sized> Copy for Later<L> {}
-
-/// A loan as the service sees it.
-pub(super) trait Lent {
-    /// Whether it lasts.
-    fn lasts(&self) -> bool;
-    /// It ends.
-    fn end(&self);
-}
 
 impl<A: ?Sized, L: ?Sized> Lent for Loan<A, L> {
     fn lasts(&self) -> bool {
@@ -91,7 +85,7 @@ impl<A: ?Sized + 'static, L: ?Sized + 'static> Direct<A, L> {
     #[inline]
     pub fn at_once<T, R>(&mut self, given: T, call: impl FnOnce(&mut A, T) -> R) -> Result<R, T> {
         match self.loan.at_once.get() {
-            // SAFETY: it is lent to this, which is borrowed for the call; see the head of this file.
+            // SAFETY: it is lent to this, which is borrowed for the call.
             Some(object) => Ok(call(unsafe { &mut *object.as_ptr() }, given)),
             None => Err(given),
         }
@@ -103,7 +97,7 @@ impl<A: ?Sized + 'static, L: ?Sized + 'static> Direct<A, L> {
     pub fn later<R>(&mut self, call: impl FnOnce(&mut L, &Caller) -> Poll<R>) -> Option<R> {
         let Later { object, worker, service } = self.loan.later.get()?;
         let caller = Caller { worker, process: service };
-        // SAFETY: as in `at_once`; the service is alive while it lends.
+        // SAFETY: it is lent to this, which is borrowed for the call; the service is alive while it lends.
         unsafe {
             match call(&mut *object.as_ptr(), &caller) {
                 Poll::Ready(answer) => Some(answer),
@@ -124,13 +118,15 @@ impl<A: ?Sized + 'static, L: ?Sized + 'static> Direct<A, L> {
     /// A call has gone the usual way: the next one may find a shorter one. `at_once` tells whether what is lent answers
     /// at once.
     pub fn look<P: Protocol>(&mut self, client: &mut Client<P>, at_once: fn(&mut L) -> Option<&mut A>) {
-        // SAFETY: see the head of this file; one of the component's processes runs.
+        // SAFETY: one of the component's processes runs, so its port's service is there; a native service's cell is
+        // null or owns what runs, which nobody uses while it waits to be called and lends nothing.
         unsafe {
             let (worker, _) = client.0.here.running();
-            let Some(service) = client.0.slot_in_use().filter(|&c| may_lend(c, client.0.interface)) else {
+            let interface = client.0.interface;
+            let Some(service) = client.0.slot_in_use().filter(|&c| waits_for_calls(c, interface)) else {
                 return;
             };
-            let running = *super::kind::cell_of::<Running>(service.cast(), client.0.interface);
+            let running = *cell_of::<Running>(service.cast(), interface);
             if running.is_null() || !(*running).may_lend() {
                 return;
             }
@@ -151,9 +147,9 @@ impl<A: ?Sized + 'static, L: ?Sized + 'static> Direct<A, L> {
 /// Whether a communication's service waits to be called, by the same calls in this state as in any other that comes up.
 ///
 /// # Safety
-/// The communication is null or alive.
-unsafe fn may_lend(c: *mut Communication, interface: &Interface) -> bool {
-    // SAFETY: as the caller promises.
+/// The communication is null or live.
+unsafe fn waits_for_calls(c: *mut Communication, interface: &Interface) -> bool {
+    // SAFETY: it is null or live.
     unsafe {
         !c.is_null()
             && (*c).word.flags == CALLS
@@ -161,27 +157,5 @@ unsafe fn may_lend(c: *mut Communication, interface: &Interface) -> bool {
             && (*c).process.status == PLATFORM
             && interface.state((*c).word.state) & Interface::CLIENT_SENDS != 0
             && is_native_service(c)
-    }
-}
-
-impl Running {
-    /// Whether nobody can be using the object: who had borrowed it has gone, or the loan is over.
-    fn may_lend(&self) -> bool {
-        self.lent.as_ref().is_none_or(|loan| Rc::strong_count(loan) == 1 || !loan.lasts())
-    }
-
-    /// Ends the loan; whether there was one.
-    pub(super) fn recall(&mut self) -> bool {
-        self.lent.take().is_some_and(|loan| {
-            let lasted = loan.lasts();
-            loan.end();
-            lasted
-        })
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.recall();
     }
 }

@@ -1,21 +1,25 @@
-//! Which process of a native component runs now: sessions and ports ask for it, so that whoever has one can use it in
-//! any of the component's own processes, and nowhere else.
+//! Which process of a native component runs now. Sessions and ports ask this, so that they can be used in any of the
+//! component's own processes, and nowhere else.
 //!
-//! # Soundness
-//!
-//! The pointers are those of the processes that run, for as long as they do; while one of its processes runs, a
-//! component is alive.
+//! # Safety
+//! The pointers here are those of the process that runs, at home (see [`crate::home`]), for as long as it does; while
+//! one of its processes runs, a component is alive.
 
+use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::cell::Cell;
 use core::future::{Future, poll_fn};
+use core::pin::Pin;
 use core::ptr::null_mut;
 use core::task::{Context, Poll, Waker};
 
-use super::{Activity, Waiter, platform, yield_now};
+use super::{Waiter, platform, yield_now};
 use crate::failure::ds_halt;
 use crate::layout::{NEWS, PLATFORM, Process, READY, Worker};
 use crate::worker::slice_is_over;
+
+/// What a process does, until it ends.
+pub type Activity = Pin<Box<dyn Future<Output = ()>>>;
 
 /// See the head of this file.
 pub(super) struct Here {
@@ -85,7 +89,7 @@ impl Here {
             let polled = activity.as_mut().poll(&mut Context::from_waker(Waker::noop()));
             let Now { waits, is_for_platform, .. } = self.now.get();
             if polled.is_pending() {
-                // SAFETY: as the caller promises.
+                // SAFETY: the process runs.
                 unsafe { settle(process, waits, is_for_platform) };
             }
             polled.is_ready()
@@ -102,12 +106,12 @@ impl Here {
         let mut has_given = false;
         poll_fn(move |_| {
             let (worker, process) = self.running();
-            // SAFETY: both run, at home.
+            // SAFETY: the process runs, at home.
             if has_given || !unsafe { slice_is_over(worker) } {
                 return Poll::Ready(());
             }
             has_given = true;
-            // SAFETY: likewise; its body returns now.
+            // SAFETY: the process runs, and its body returns now.
             unsafe { yield_now(worker, process) };
             self.must_wait();
             Poll::Pending
@@ -117,7 +121,7 @@ impl Here {
     /// Reports what the protocol has no message for, and ends the program with status 1.
     pub(super) fn fail(&self, reason: &str) {
         let (worker, process) = self.running();
-        // SAFETY: both run.
+        // SAFETY: the process runs, at home.
         unsafe { fail(worker, process, reason) };
         self.must_wait();
     }
@@ -128,7 +132,7 @@ impl Here {
 /// # Safety
 /// `process` runs on `worker`, the home worker.
 pub(super) unsafe fn fail(worker: *mut Worker, process: *mut Process, reason: &str) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the process runs; the platform is used for one call.
     unsafe {
         (*platform(worker)).report(reason.as_bytes());
         ds_halt(worker, process, 1);
@@ -136,6 +140,9 @@ pub(super) unsafe fn fail(worker: *mut Worker, process: *mut Process, reason: &s
 }
 
 /// A process waits: at a communication, for the platform, or for either.
+///
+/// # Safety
+/// The process runs.
 unsafe fn settle(process: *mut Process, waits: bool, is_for_platform: bool) {
     // SAFETY: it runs.
     unsafe {

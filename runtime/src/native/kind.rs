@@ -1,10 +1,9 @@
 //! Kinds of native components, and where what is theirs lies in instances and processes.
 //!
-//! # Soundness
-//!
-//! A kind and all that it points to live for ever and never change. An instance of a kind has, behind its slots, one
-//! word that owns its [`Component`] from the instance's making until the native FINALLY takes it. A process of a
-//! kind is made by the runtime with the size that its body says, so its word is within the block.
+//! # Safety
+//! A kind and all that it points to live for ever and never change. The word of an instance of a kind owns its
+//! [`Component`] from the instance's making until the native FINALLY takes it. A process of a kind is made by the
+//! runtime with the size that its body says, so its cell is within the block.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -12,47 +11,18 @@ use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr::null_mut;
 
-use drystone_component::{Interface, Parameter, Template};
+use drystone_component::Template;
 
-use super::here::Here;
-use super::{Activity, Component, Declaration, Part, Ports, Serving};
-use crate::instance::template_of;
-use crate::layout::{Instance, PAYLOAD, Process, Worker};
-use crate::values::Unmade;
-
-/// An interface of a program and the Rust side's idea of it.
-pub(super) struct Binding {
-    pub(super) declaration: &'static Declaration,
-    pub(super) interface: &'static Interface,
-}
-
-impl Binding {
-    /// The parameters of a message.
-    pub(super) fn parameters(&self, number: usize) -> &'static [Parameter] {
-        self.interface.messages.get()[number].parameters.get()
-    }
-
-    /// Where a service process keeps what runs there: behind the communication's buffer.
-    pub(super) fn offset(&self) -> usize {
-        offset(self.interface)
-    }
-
-    /// See [`Binding::offset`].
-    pub(super) fn cell<T>(&self, process: *mut Process) -> *mut *mut T {
-        cell_of(process, self.interface)
-    }
-}
-
-#[inline]
-fn offset(interface: &Interface) -> usize {
-    PAYLOAD + interface.payload_words * size_of::<u64>()
-}
-
-/// The word of a service process of this interface.
-#[inline]
-pub(super) fn cell_of<T>(process: *mut Process, interface: &Interface) -> *mut *mut T {
-    process.wrapping_byte_add(offset(interface)).cast()
-}
+use super::component::Component;
+use super::here::{Activity, Here};
+use super::interface::Binding;
+use super::ports::Ports;
+use super::turn::Serving;
+use crate::far::standing::own;
+use crate::instance::{delete_detached, template_of};
+use crate::layout::{Instance, Process, Worker};
+use crate::life;
+use crate::values::{Part, Unmade};
 
 /// What an instance has of its own.
 pub(super) struct Own {
@@ -73,7 +43,7 @@ pub struct Kind {
 
 // SAFETY: never changed after it is made.
 unsafe impl Sync for Kind {}
-// SAFETY: likewise.
+// SAFETY: never changed after it is made.
 unsafe impl Send for Kind {}
 
 impl Kind {
@@ -82,24 +52,29 @@ impl Kind {
         &self.template
     }
 
+    /// What the processes of an instance require.
+    pub(super) fn ports(&'static self, here: Rc<Here>, instance: *mut Instance) -> Ports {
+        Ports { here, instance, required: self.template.required.get(), bindings: &self.required }
+    }
+
     /// Makes an instance that nobody holds yet; null if there is no memory.
     ///
     /// # Safety
-    /// On the home worker's thread, with its worker.
+    /// At home (see [`crate::home`]).
     pub unsafe fn instance(
         &'static self,
         worker: *mut Worker,
         component: Box<dyn Component>,
     ) -> *mut Instance {
-        // SAFETY: the instance is new and zeroed.
+        // SAFETY: the instance is new, of this kind, and its word null.
         unsafe {
-            let instance = crate::life::make(worker, &self.template);
+            let instance = life::make(worker, &self.template);
             if instance.is_null() {
                 return instance;
             }
             *component_cell(instance) = Box::into_raw(Box::new(Own { component, here: Here::new() }));
-            if !crate::life::start(worker, instance) {
-                crate::instance::delete_detached(worker, instance);
+            if !life::start(worker, instance) {
+                delete_detached(worker, instance);
                 return null_mut();
             }
             instance
@@ -129,7 +104,7 @@ impl<C: Component> Unmade for New<C> {
     }
 
     unsafe fn make(self: Box<Self>, worker: *mut Worker) -> *mut Instance {
-        // SAFETY: as the caller promises.
+        // SAFETY: at home.
         unsafe { self.kind.instance(worker, self) }
     }
 }
@@ -141,19 +116,19 @@ impl Part {
     }
 }
 
-/// Where a native instance keeps its component: behind the slots.
+/// Where a native instance keeps its component.
 ///
 /// # Safety
-/// It is an instance of a kind.
+/// It is an instance of a kind, whose block is there.
 pub(super) unsafe fn component_cell(instance: *mut Instance) -> *mut *mut Own {
-    // SAFETY: `Kind::new` made the size so.
-    unsafe { instance.byte_add((*template_of(instance)).size as usize - size_of::<usize>()).cast() }
+    // SAFETY: a kind's template has the word.
+    unsafe { own(instance) }
 }
 
 /// The kind of a native instance.
 ///
 /// # Safety
-/// It is an instance of a kind.
+/// It is an instance of a kind, whose block is there.
 pub(super) unsafe fn kind_of(instance: *mut Instance) -> &'static Kind {
     // SAFETY: the template is the kind's first field.
     unsafe { &*template_of(instance).cast() }
@@ -162,16 +137,4 @@ pub(super) unsafe fn kind_of(instance: *mut Instance) -> &'static Kind {
 /// Where a main process keeps what it does: behind its head.
 pub(super) fn main_cell(process: *mut Process) -> *mut *mut Activity {
     process.wrapping_byte_add(size_of::<Process>()).cast()
-}
-
-/// Takes what a word owns.
-///
-/// # Safety
-/// It is null or owns a `Box`.
-pub(super) unsafe fn take<T>(cell: *mut *mut T) -> Option<Box<T>> {
-    // SAFETY: as the caller promises.
-    unsafe {
-        let value = core::mem::replace(&mut *cell, null_mut());
-        (!value.is_null()).then(|| Box::from_raw(value))
-    }
 }

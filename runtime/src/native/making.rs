@@ -2,19 +2,19 @@
 //! bodies.
 
 use alloc::boxed::Box;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
 
 use drystone_component::{Body, Interface, Offered, Program, Required, Role, Str, Table, Template};
 
-use super::Declaration;
-use super::kind::{Binding, Kind};
+use super::interface::{Binding, Declaration};
+use super::kind::Kind;
 use super::running::{RUN, finally, main};
 use crate::layout::{Instance, NativeBody, OfferedSlot, Process, RequiredSlot};
 
-/// What a kind of native component is, as those see it who use it.
+/// What a kind of native component is, seen from outside.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Design<'a> {
     /// What it offers.
@@ -37,17 +37,6 @@ pub struct Requirement {
 impl From<&'static Declaration> for Requirement {
     fn from(declaration: &'static Declaration) -> Requirement {
         Requirement { declaration, most: 0 }
-    }
-}
-
-impl Binding {
-    fn new(program: &Program, declaration: &'static Declaration) -> Result<Binding, String> {
-        // SAFETY: the table holds descriptions, which live for ever.
-        let mut interfaces = program.interfaces.get().iter().map(|i| unsafe { &**i });
-        let interface = interfaces
-            .find(|interface| interface.fingerprint == declaration.fingerprint)
-            .ok_or_else(|| declaration.name.to_string() + ": the program doesn't know the interface so")?;
-        Ok(Binding { declaration, interface })
     }
 }
 
@@ -76,7 +65,7 @@ impl Kind {
         let required = design.requires.iter().map(|requirement| binding(&requirement.declaration));
         let required = required.collect::<Result<Vec<_>, _>>()?;
         let shim = program.native_shim;
-        let services = bindings.iter().map(|b| body(shim, b.interface, b.offset() + size_of::<usize>(), RUN));
+        let services = bindings.iter().map(|b| body(shim, b.interface, b.service_size(), RUN));
         let of_its_own = |size: usize, native| body(shim, ptr::null(), size, native);
         let last = [
             of_its_own(size_of::<Process>(), finally),

@@ -1,8 +1,7 @@
 //! What a native component requires, as its main process and its services use it.
 //!
-//! # Soundness
-//!
-//! See the session module: a port is looked at only while a process of its component runs.
+//! # Safety
+//! A port is looked at only while a process of its component runs ([`Here::running`]): then the component is alive.
 
 use alloc::rc::Rc;
 use core::cell::Cell;
@@ -11,8 +10,10 @@ use core::marker::PhantomData;
 use core::ptr::null_mut;
 use core::task::Poll;
 
+use drystone_component::Required;
+
 use super::here::Here;
-use super::kind::Kind;
+use super::interface::Binding;
 use super::session::{Client, End, Place, Protocol, Slot};
 use super::{Waiter, unpark};
 use crate::instance::slots::slots_of;
@@ -23,7 +24,9 @@ use crate::layout::Instance;
 pub struct Ports {
     pub(super) here: Rc<Here>,
     pub(super) instance: *mut Instance,
-    pub(super) kind: &'static Kind,
+    pub(super) required: &'static [Required],
+    /// What these interfaces are to the Rust side.
+    pub(super) bindings: &'static [Binding],
 }
 
 impl Ports {
@@ -34,23 +37,22 @@ impl Ports {
 
     /// The k-th port, from 1, of a required interface with a cardinality.
     pub fn client_at<P: Protocol>(&self, required: usize, k: usize) -> Client<P> {
-        let declaration = self.kind.required[required].declaration;
-        let known = self.kind.required[required].interface;
+        let Binding { declaration, interface } = self.bindings[required];
         assert!(declaration.fingerprint == P::DECLARATION.fingerprint, "another interface is required there");
-        let required = &self.kind.template.required.get()[required];
+        let required = &self.required[required];
         let most = if required.slots == 0 { 1 } else { required.slots as usize };
         assert!((1..=most).contains(&k), "there is no such port");
         let slot = Slot { instance: self.instance, required, index: k - 1, found: Cell::new(null_mut()) };
-        Client(End { here: self.here.clone(), place: Place::Port(slot), interface: known }, PhantomData)
+        Client(End { here: self.here.clone(), place: Place::Port(slot), interface }, PhantomData)
     }
 
     /// How many ports of a required interface are connected.
     pub fn connected(&self, required: usize) -> usize {
         _ = self.here.running();
         let mut count = 0;
-        // SAFETY: the component is alive, for one of its processes runs.
+        // SAFETY: one of the component's processes runs.
         unsafe {
-            slots_of(self.instance, &self.kind.template.required.get()[required], &mut |slot| {
+            slots_of(self.instance, &self.required[required], &mut |slot| {
                 count += usize::from((*slot).target != 0);
             });
         }
@@ -65,7 +67,7 @@ impl Ports {
     /// Wakes a process of the component's that waits.
     pub fn wake(&self, waiter: Waiter) {
         let (worker, _) = self.here.running();
-        // SAFETY: on the home worker's thread; whoever keeps a waiter forgets it with its service.
+        // SAFETY: at home; a waiter is forgotten when its service is dropped.
         unsafe { unpark(worker, waiter.process) }
     }
 }

@@ -1,8 +1,4 @@
 //! How a native process gives up the processor: see the platform module.
-//!
-//! # Why this is sound
-//! Native bodies run on the home worker's thread; what they pass is their own worker and process.
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use crate::home::home;
 use crate::instance::natives::wake_parked;
@@ -15,7 +11,8 @@ use crate::queue::ready;
 /// # Safety
 /// `w` is the home worker. Only its thread may use what the result points to, for one call at a time.
 pub unsafe fn platform(w: *mut Worker) -> *mut dyn Platform {
-    (*home(w)).platform
+    // SAFETY: on the home worker's thread.
+    unsafe { (*home(w)).platform }
 }
 
 /// The running process waits until the platform passes it to `wake`, or [`unpark`] is called, or its client closes.
@@ -23,15 +20,17 @@ pub unsafe fn platform(w: *mut Worker) -> *mut dyn Platform {
 /// # Safety
 /// `p` runs on `w`, the home worker, and its body returns afterwards.
 pub unsafe fn park(_w: *mut Worker, p: *mut Process) {
-    (*p).status = PLATFORM;
+    // SAFETY: a process that runs is alive.
+    unsafe { (*p).status = PLATFORM }
 }
 
 /// Ends the wait of a process that is parked; does nothing if it isn't.
 ///
 /// # Safety
-/// On the home worker's thread; `p` is alive.
+/// On the thread of `w`, the home worker; `p` is alive.
 pub unsafe fn unpark(w: *mut Worker, p: *mut Process) {
-    wake_parked(w, p);
+    // SAFETY: it is alive.
+    unsafe { wake_parked(w, p) }
 }
 
 /// The running process gives the others a turn.
@@ -39,6 +38,9 @@ pub unsafe fn unpark(w: *mut Worker, p: *mut Process) {
 /// # Safety
 /// As for [`park`].
 pub unsafe fn yield_now(w: *mut Worker, p: *mut Process) {
-    ready(w, p);
-    (*p).status = READY;
+    // SAFETY: a process that runs is alive, and stands in no queue.
+    unsafe {
+        ready(w, p);
+        (*p).status = READY;
+    }
 }

@@ -1,13 +1,12 @@
-//! Sessions: one end of a communication as asynchronous code, which sends and receives as the component language does.
-//! It goes on where it waited when its process is woken; there is no other executor.
+//! Sessions: one end of a communication for asynchronous code, which sends and receives as the component language does.
+//! The code goes on where it waited when its process is woken; there is no other executor.
 //!
 //! A process waits at one communication at a time, and beside it for the platform.
 //!
-//! # Soundness
-//!
-//! A service's communication lives as long as its process, which forgets it here when it ends; a port's slot as long as
-//! its component, which is alive while one of its processes runs ([`Here::running`]). The entry points are called for
-//! the process that runs.
+//! # Safety: *ends*
+//! All of this is used within a process that runs ([`Here::running`]), at home (see [`crate::home`]). A service's
+//! communication is live as long as its process, which forgets it here when it ends; a port's slot is there as long as
+//! its component, which is alive while one of its processes runs.
 
 use alloc::rc::Rc;
 use core::cell::Cell;
@@ -19,15 +18,15 @@ use core::task::Poll;
 use drystone_component::{Interface, Required, Side};
 
 use super::here::Here;
-use super::{Declaration, Held, Putting, Taking, Values, Waiter};
+use super::interface::Declaration;
+use super::{Held, Putting, Taking, Values, Waiter};
 use crate::communication::connection::{ds_reach, is_open, resolve};
+use crate::communication::moving::NO_LOCATION;
 use crate::communication::{ANY, drop_words, ds_receive, ds_received, ds_send, ds_sent, ds_test};
 use crate::failure::ds_fail;
 use crate::instance::slot_at;
 use crate::instance::slots::indexed_slot;
-use crate::layout::{Communication, FOR_CLIENT, Fault, Instance, Process, RequiredSlot, Worker};
-
-const NO_LOCATION: u32 = u32::MAX;
+use crate::layout::{Communication, CommunicationWord, Fault, Instance, Process, RequiredSlot, Worker};
 
 /// An interface, as generated code declares it: what each side sends.
 pub trait Protocol: 'static {
@@ -82,7 +81,7 @@ impl Slot {
     /// The slot, on behalf of a process that runs. `None`: no memory.
     fn find(&self, w: *mut Worker) -> Option<*mut RequiredSlot> {
         if self.found.get().is_null() {
-            // SAFETY: see the head of this file.
+            // SAFETY: the component is alive, for the process that runs is one of its own.
             self.found.set(unsafe {
                 match self.required.slots {
                     0 => slot_at(self.instance, self.required.offset),
@@ -110,7 +109,7 @@ impl End {
                 assert!(c.cast() == p, "a service's session is for its own process");
                 c
             }
-            // SAFETY: see the head of this file.
+            // SAFETY: the slot is that of a component that is alive, and the process runs.
             Place::Port(slot) => unsafe {
                 match slot.find(w) {
                     Some(slot) => ds_reach(w, p, slot, self.interface, NO_LOCATION),
@@ -128,7 +127,7 @@ impl End {
     pub(super) fn slot_in_use(&self) -> Option<*mut Communication> {
         let Place::Port(slot) = &self.place else { return None };
         let slot = slot.found.get();
-        // SAFETY: see the head of this file.
+        // SAFETY: the port's component is alive, for one of its processes runs.
         (!slot.is_null()).then(|| unsafe { (*slot).communication })
     }
 
@@ -137,7 +136,7 @@ impl End {
         let (w, _) = self.here.running();
         match &self.place {
             Place::Service(_) => true,
-            // SAFETY: see the head of this file.
+            // SAFETY: the port's component is alive, so its slot and what that leads to are linked.
             Place::Port(slot) => slot.find(w).is_some_and(|slot| unsafe {
                 !(*slot).communication.is_null() || is_open(resolve((*slot).target))
             }),
@@ -168,9 +167,10 @@ impl End {
         mut read: impl FnMut(usize, Taking<'_>) -> Option<T>,
     ) -> Poll<Result<T, Closed>> {
         let interface = self.interface;
-        // SAFETY: see the head of this file; the words belong to us until the other side is told that it may send.
+        // SAFETY: the process runs, and is a side of the communication; the message's words belong to it until the
+        // other side is told that it may send.
         self.attempt(|w, p, c| unsafe {
-            if self.is_at_end(c) {
+            if self.is_at_end((*c).word) {
                 return Some(Err(Closed));
             }
             match ds_test(w, p, c, interface, self.side() as u32, ANY, NO_LOCATION) {
@@ -192,12 +192,8 @@ impl End {
     }
 
     /// Whether neither side can send any more, and everything is received here; only a server then need not look on.
-    unsafe fn is_at_end(&self, c: *mut Communication) -> bool {
-        // SAFETY: the communication is alive.
-        let word = unsafe { (*c).word };
-        let sends = Interface::CLIENT_SENDS | Interface::SERVER_SENDS;
-        let received = word.tag == 0 || word.flags & FOR_CLIENT != 0;
-        self.side() == Side::Server && received && self.interface.state(word.state) & sends == 0
+    fn is_at_end(&self, word: CommunicationWord) -> bool {
+        self.side() == Side::Server && !word.is_unread() && !word.goes_on(self.interface)
     }
 
     /// Sends a message: `put` is called when there is room for it.
@@ -207,7 +203,7 @@ impl End {
         put: &mut Option<impl FnOnce(&mut Putting<'_>)>,
     ) -> Poll<()> {
         let interface = self.interface;
-        // SAFETY: see the head of this file.
+        // SAFETY: the process runs, and is a side of the communication; there is room for the message's words.
         self.attempt(|w, p, c| unsafe {
             let words = ds_send(w, p, c, interface, number as u32, NO_LOCATION);
             if words.is_null() {
@@ -267,7 +263,7 @@ macro_rules! session {
             /// Bytes as a text of the program, which may be made longer before it is sent. `None`: no memory.
             pub fn text(&self, bytes: &[u8]) -> Option<Held> {
                 let (worker, _) = self.0.here.running();
-                // SAFETY: a process runs on this worker, at home.
+                // SAFETY: a process runs, at home.
                 unsafe { Held::new(worker, bytes) }
             }
 

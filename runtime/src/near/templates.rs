@@ -1,11 +1,8 @@
-//! Templates of the components that are made here.
+//! Templates of the components that stand for something elsewhere.
 //!
-//! # Why this is sound
-//! A template lives for ever and never changes; there is one for each interface and role of a program. An instance of
-//! it has a word of its own at its end.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! A template lives for ever and never changes; there is one for each interface (or template) and role of a program. An
+//! instance of it has one word at its end that is its own.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::mem::size_of;
 use core::ptr;
@@ -13,7 +10,7 @@ use core::ptr;
 use drystone_component::{Interface, Offered, Required, Role, Table, Template};
 
 use crate::communication::moving::cell_offset;
-use crate::home::home;
+use crate::home::AtHome;
 use crate::layout::*;
 use crate::native::{body, leak};
 
@@ -29,33 +26,36 @@ pub struct Bodies {
     pub finally: NativeBody,
 }
 
-/// The template of a role for an interface, which `make` makes if it isn't there.
-unsafe fn template(
-    w: *mut Worker,
-    interface: &'static Interface,
+/// The template of a role for something, which `make` makes if it isn't there.
+fn template<T>(
+    at: AtHome,
+    what: &'static T,
     role: Role,
     make: impl FnOnce(*const u8) -> Template,
 ) -> &'static Template {
-    let key = (ptr::from_ref(interface).addr(), role as u8);
-    (*home(w)).templates.entry(key).or_insert_with(|| {
-        let shim = (*home(w)).program.native_shim;
-        Box::leak(Box::new(make(shim)))
-    })
+    // SAFETY: making a template uses nothing else of the home's.
+    let home = unsafe { &mut *at.data() };
+    home.templates.get(what, role, || make(home.program.native_shim))
 }
 
 /// The template of proxies for an interface.
-pub unsafe fn proxy(w: *mut Worker, interface: &'static Interface, bodies: Bodies) -> &'static Template {
-    template(w, interface, Role::Proxy, |shim| serving(interface, shim, bodies))
+pub fn proxy(at: AtHome, interface: &'static Interface, bodies: Bodies) -> &'static Template {
+    template(at, interface, Role::Proxy, |shim| serving(interface, shim, bodies))
 }
 
 /// The template of clients from elsewhere.
-pub unsafe fn client(w: *mut Worker, interface: &'static Interface, run: NativeBody) -> &'static Template {
-    template(w, interface, Role::Client, |shim| active(interface, Role::Client, shim, run, true))
+pub fn client(at: AtHome, interface: &'static Interface, run: NativeBody) -> &'static Template {
+    template(at, interface, Role::Client, |shim| active(interface, Role::Client, shim, run, true))
 }
 
-/// The template of what waits for them.
-pub unsafe fn listener(w: *mut Worker, interface: &'static Interface, run: NativeBody) -> &'static Template {
-    template(w, interface, Role::Listener, |shim| active(interface, Role::Listener, shim, run, false))
+/// The template of listeners, which wait for those.
+pub fn listener(at: AtHome, interface: &'static Interface, run: NativeBody) -> &'static Template {
+    template(at, interface, Role::Listener, |shim| active(interface, Role::Listener, shim, run, false))
+}
+
+/// The template of proxies for components of a template in other domains: its slots are where that one's are.
+pub fn remote(at: AtHome, of: &'static Template, main: NativeBody, bodies: Bodies) -> &'static Template {
+    template(at, of, Role::Remote, |shim| standing_for(of, shim, main, bodies))
 }
 
 /// Offers the interface; the first body serves it, the second is FINALLY.
@@ -89,20 +89,6 @@ fn active(
         isolated,
         ..plain(interface, role, slot + size_of::<*mut Process>())
     }
-}
-
-/// The template of proxies for components of a template in other domains: its slots are where that one's are.
-pub unsafe fn remote(
-    w: *mut Worker,
-    of: &'static Template,
-    main: NativeBody,
-    bodies: Bodies,
-) -> &'static Template {
-    let key = (ptr::from_ref(of).addr(), Role::Remote as u8);
-    (*home(w)).templates.entry(key).or_insert_with(|| {
-        let shim = (*home(w)).program.native_shim;
-        Box::leak(Box::new(standing_for(of, shim, main, bodies)))
-    })
 }
 
 fn standing_for(of: &'static Template, shim: *const u8, main: NativeBody, bodies: Bodies) -> Template {

@@ -46,7 +46,7 @@ pub unsafe fn attend(w: *mut Worker, attention: u32) {
 unsafe fn ticked(w: *mut Worker) {
     // SAFETY: *between processes*; the platform outlives the program.
     unsafe {
-        (*home(w)).ticks += 1;
+        (*home(w)).census.ticks += 1;
         parallel::ticked(w);
         let platform = (*home(w)).platform;
         if (*platform).pending() != 0 || (*platform).is_asked() {
@@ -55,7 +55,7 @@ unsafe fn ticked(w: *mut Worker) {
         }
         give_back(w, WHEN_BUSY);
         // A program that computes shows what it writes, if not at once.
-        if (*home(w)).ticks.is_multiple_of(64) {
+        if (*home(w)).census.ticks.is_multiple_of(64) {
             output::flush(w);
         }
     }

@@ -28,9 +28,9 @@ pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
         if !may(w, p) {
             return;
         }
-        (*home(w)).within += 1;
+        (*home(w)).census.within += 1;
         run_others(w);
-        (*home(w)).within -= 1;
+        (*home(w)).census.within -= 1;
         // What was left undone.
         want_attention(w);
     }
@@ -40,7 +40,7 @@ pub unsafe fn let_others_run(w: *mut Worker, p: *mut Process) {
 /// As for [`let_others_run`].
 unsafe fn may(w: *mut Worker, p: *mut Process) -> bool {
     // SAFETY: as for `let_others_run`.
-    let (status, within) = unsafe { ((*p).status, (*home(w)).within) };
+    let (status, within) = unsafe { ((*p).status, (*home(w)).census.within) };
     // A process whose condition is tested is not the one that runs: the monitor is half-way.
     let runs = !matches!(status, AWAITS_SHARED | AWAITS_EXCLUSIVE);
     // SAFETY: as for `let_others_run`.

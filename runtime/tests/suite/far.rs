@@ -18,10 +18,10 @@ unsafe fn connect(c: C, client: *mut Instance, server: *mut Instance) -> Next {
     unsafe {
         let interface = &*(*template_of(client)).required.get()[0].interface;
         let (entrance, door) = door(2);
-        let behind = listen(c.w, interface, Box::new(door), "door").expect("there is memory");
+        let behind = listen(c.at_home(), interface, Box::new(door), "door").expect("there is memory");
         let target = c.offered(server, 0).expose_provenance();
         assert!(ds_connect(c.w, c.p, behind, target, 3) == Status::Done);
-        let target = proxy(c.w, interface, Box::new(entrance), "door").expect("there is memory");
+        let target = proxy(c.at_home(), interface, Box::new(entrance), "door").expect("there is memory");
         status(ds_connect(c.w, c.p, c.required(client, 0), target, 3))
     }
 }
@@ -33,9 +33,9 @@ unsafe fn connect_far(c: C, client: *mut Instance, server: *mut Instance) -> Nex
         let mut target = c.offered(server, 0).expose_provenance();
         for name in ["inner door", "outer door"] {
             let (entrance, door) = door(2);
-            let behind = listen(c.w, interface, Box::new(door), name).expect("there is memory");
+            let behind = listen(c.at_home(), interface, Box::new(door), name).expect("there is memory");
             assert!(ds_connect(c.w, c.p, behind, target, 3) == Status::Done);
-            target = proxy(c.w, interface, Box::new(entrance), name).expect("there is memory");
+            target = proxy(c.at_home(), interface, Box::new(entrance), name).expect("there is memory");
         }
         status(ds_connect(c.w, c.p, c.required(client, 0), target, 3))
     }

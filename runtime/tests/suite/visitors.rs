@@ -224,13 +224,13 @@ once! {
                 Guest { number, acts: acts.into(), seat: None, has_ended: false }
             };
             let come = Come(visits.into_iter().enumerate().map(guest).collect());
-            let behind = listen(c.w, interface, Box::new(come), "a visit").expect("there is memory");
+            let behind = listen(c.at_home(), interface, Box::new(come), "a visit").expect("there is memory");
             let mut target = c.offered(*c.container(0), 0).expose_provenance();
             if is_far {
                 let (entrance, door) = door(2);
-                let within = listen(c.w, interface, Box::new(door), "door").expect("there is memory");
+                let within = listen(c.at_home(), interface, Box::new(door), "door").expect("there is memory");
                 assert!(ds_connect(c.w, c.p, within, target, 3) == Status::Done);
-                target = proxy(c.w, interface, Box::new(entrance), "door").expect("there is memory");
+                target = proxy(c.at_home(), interface, Box::new(entrance), "door").expect("there is memory");
             }
             status(ds_connect(c.w, c.p, behind, target, 3))
         },

@@ -1,9 +1,5 @@
-//! A slot is connected to a target, and taken from it again; where an interface has room for few clients, whoever waits
-//! by a name comes next.
-//!
-//! # Why this is sound
-//! See the connection module.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! Connects a slot to a target, and takes it from there again. Where an interface has room for few clients, those who
+//! wait for its names follow as others go.
 
 use alloc::vec::Vec;
 use core::ptr::null_mut;
@@ -31,127 +27,173 @@ pub enum Joined {
 }
 
 /// Connects a slot that is unconnected, if the target has room for one more.
+///
+/// # Safety
+/// At home; slot and target are linked, and of the same interface.
 pub unsafe fn join(w: *mut Worker, slot: *mut RequiredSlot, target: usize) -> Joined {
-    if (*(*slot).instance).live & DEAD != 0 {
-        // Its container counts as empty, but that is no error of those who talk to it.
-        return Joined::Done;
-    }
-    if let Target::Offered(to) = decode(target) {
-        let (instance, offered) = description(to);
-        if (*instance).live & DEAD != 0 {
-            let gone = make_gone(w, &*offered.interface);
-            if gone.is_null() {
-                return Joined::Failed(Fault::OutOfMemory);
-            }
-            (*slot).communication = gone;
+    // SAFETY: slot and target are linked, so the blocks of their instances are there.
+    unsafe {
+        if (*(*slot).instance).live & DEAD != 0 {
+            // Its container counts as empty, but that is no error of those who talk to it.
             return Joined::Done;
         }
-        if offered.limit != u32::MAX && has_clients(instance, offered) {
-            return Joined::Full;
+        if let Target::Offered(to) = decode(target) {
+            let (instance, offered) = description(to);
+            if (*instance).live & DEAD != 0 {
+                let gone = make_gone(w, &*offered.interface);
+                if gone.is_null() {
+                    return Joined::Failed(Fault::OutOfMemory);
+                }
+                (*slot).communication = gone;
+                return Joined::Done;
+            }
+            if offered.limit != u32::MAX && has_all_clients(instance, offered) {
+                return Joined::Full;
+            }
         }
-    }
-    match way(slot, target) {
-        Way::Cycle => return Joined::Failed(Fault::ConnectionCycle),
-        // Those who wait behind the slot wait on.
-        Way::Nowhere => {
-            link(slot, target);
-            wake_instance(w, (*slot).instance);
-            tell_main(w, (*slot).instance);
+        match way(slot, target) {
+            Way::Cycle => return Joined::Failed(Fault::ConnectionCycle),
+            // Those who wait behind the slot wait on.
+            Way::Nowhere => {
+                link(slot, target);
+                wake_instance(w, (*slot).instance);
+                tell_main(w, (*slot).instance);
+            }
+            Way::Somewhere => lead(w, slot, target),
         }
-        Way::Somewhere => lead(w, slot, target),
     }
     Joined::Done
 }
 
 /// Connects a slot that is unconnected, and wakes those who wait for that.
+///
+/// # Safety
+/// At home; slot and target are linked, of the same interface, and the target doesn't lead to the slot.
 pub unsafe fn lead(w: *mut Worker, slot: *mut RequiredSlot, target: usize) {
-    link(slot, target);
-    wake_through(w, slot);
-    tell_main(w, (*slot).instance);
+    // SAFETY: slot and target are linked.
+    unsafe {
+        link(slot, target);
+        wake_through(w, slot);
+        tell_main(w, (*slot).instance);
+    }
 }
 
-/// Whether no more may be connected.
-unsafe fn has_clients(instance: *mut Instance, offered: &Offered) -> bool {
-    let mut client = first_client(instance, offered);
-    for _ in 0..offered.limit {
-        if client.is_null() {
-            return false;
+/// Whether an interface has as many clients as it may have.
+///
+/// # Safety
+/// The instance's block is there, and it offers this.
+unsafe fn has_all_clients(instance: *mut Instance, offered: &Offered) -> bool {
+    // SAFETY: clients are linked.
+    unsafe {
+        let mut client = first_client(instance, offered);
+        for _ in 0..offered.limit {
+            if client.is_null() {
+                return false;
+            }
+            client = (*client).next;
         }
-        client = (*client).next;
     }
     true
 }
 
+/// A slot leads somewhere else: wakes those who wait to talk through it.
+///
+/// # Safety
+/// At home; the slot is linked.
 pub unsafe fn wake_through(w: *mut Worker, slot: *mut RequiredSlot) {
-    leaves_through(slot, |leaf| {
-        if leaf.slot.is_null() {
-            wake_holder(w, leaf.client);
-        } else {
-            wake_instance(w, leaf.client);
-            // Far clients, too, may have waited until this leads somewhere.
-            tell_main(w, leaf.client);
-        }
-    });
+    // SAFETY: the instances of linked slots are there.
+    unsafe {
+        leaves_through(slot, |leaf| {
+            if leaf.slot.is_null() {
+                wake_holder(w, leaf.client);
+            } else {
+                wake_instance(w, leaf.client);
+                // Far clients, too, may have waited until this leads somewhere.
+                tell_main(w, leaf.client);
+            }
+        });
+    }
 }
 
 /// Takes a slot out of its target's list.
+///
+/// # Safety
+/// At home; the slot is linked.
 pub unsafe fn unlink(w: *mut Worker, slot: *mut RequiredSlot) {
-    let RequiredSlot { target, next, previous, .. } = *slot;
-    let mut is_limited = false;
-    let is_last = next.is_null() && (previous.is_null() || is_tagged(previous));
-    let first = match decode(target) {
-        Target::Nothing => return,
-        Target::PassedOn(to) => {
-            if is_last {
-                tell_main(w, (*to).instance);
+    // SAFETY: the target and the neighbours in its list are linked, and `owner` is asked while the list is whole.
+    unsafe {
+        let RequiredSlot { target, next, previous, .. } = *slot;
+        let mut is_limited = false;
+        let is_last = next.is_null() && (previous.is_null() || is_tagged(previous));
+        let first = match decode(target) {
+            Target::Nothing => return,
+            Target::PassedOn(to) => {
+                if is_last {
+                    tell_main(w, (*to).instance);
+                }
+                &raw mut (*to).clients
             }
-            &raw mut (*to).clients
-        }
-        Target::Offered(to) => {
-            let (instance, offered) = description(to);
-            is_limited = offered.limit != u32::MAX;
-            if is_limited {
-                one_less(w, instance, offered, is_last);
+            Target::Offered(to) => {
+                let (instance, offered) = description(to);
+                is_limited = offered.limit != u32::MAX;
+                if is_limited {
+                    one_less(w, instance, offered, is_last);
+                }
+                &raw mut (*to).clients
             }
-            &raw mut (*to).clients
+        };
+        if !next.is_null() {
+            (*next).previous = previous;
         }
-    };
-    if !next.is_null() {
-        (*next).previous = previous;
-    }
-    if *first == slot {
-        // An offered slot's last client leaves its owner's mark behind.
-        *first = if next.is_null() { previous } else { next };
-    } else {
-        (*previous).next = next;
-    }
-    (*slot).target = 0;
-    (*slot).next = null_mut();
-    (*slot).previous = null_mut();
-    if is_limited {
-        next_by_name(w, target);
+        if *first == slot {
+            // An offered slot's last client leaves its owner's mark behind.
+            *first = if next.is_null() { previous } else { next };
+        } else {
+            (*previous).next = next;
+        }
+        (*slot).target = 0;
+        (*slot).next = null_mut();
+        (*slot).previous = null_mut();
+        if is_limited {
+            next_by_name(w, target);
+        }
     }
 }
 
-/// A client less, where there may not be any number of them.
+/// An interface whose clients are limited is about to lose one.
+///
+/// # Safety
+/// At home; the instance's block is there, and it offers this.
 unsafe fn one_less(w: *mut Worker, instance: *mut Instance, offered: &Offered, was_last: bool) {
-    if offered.limit != Offered::BINDING {
-        wake_holder(w, instance);
-    } else if was_last {
-        delete_kept(w, instance);
+    // SAFETY: the instance's block is there; a binding is alive, and held by nobody.
+    unsafe {
+        if offered.limit != Offered::BINDING {
+            wake_holder(w, instance);
+        } else if was_last {
+            delete_kept(w, instance);
+        }
     }
 }
 
 /// Connects those who wait for a name, as long as there is room for them.
+///
+/// # Errors
+/// The first that can't be connected, and why; those after it still wait.
+///
+/// # Safety
+/// At home; the target is linked, and of the name's interface.
 pub unsafe fn connect_waiting(w: *mut Worker, target: usize, name: &[u8]) -> Result<(), (Waiting, Fault)> {
-    let all: Vec<Waiting> = (*home(w)).names.waiting(name).copied().collect();
-    for waiting in all {
-        match join(w, waiting.slot, target) {
-            Joined::Full => return Ok(()),
-            Joined::Done => (*home(w)).names.cease(waiting.slot),
-            Joined::Failed(fault) => {
-                (*home(w)).names.cease(waiting.slot);
-                return Err((waiting, fault));
+    // SAFETY: slots that wait are linked, for instances that go forget their names; `names` is not in use meanwhile.
+    unsafe {
+        let all: Vec<Waiting> = (*home(w)).names.waiting(name).copied().collect();
+        for waiting in all {
+            match join(w, waiting.slot, target) {
+                Joined::Full => return Ok(()),
+                Joined::Done => (*home(w)).names.cease(waiting.slot),
+                Joined::Failed(fault) => {
+                    (*home(w)).names.cease(waiting.slot);
+                    return Err((waiting, fault));
+                }
             }
         }
     }
@@ -159,13 +201,19 @@ pub unsafe fn connect_waiting(w: *mut Worker, target: usize, name: &[u8]) -> Res
 }
 
 /// An interface with few clients has lost one: who waits for one of its names comes next.
+///
+/// # Safety
+/// At home; the target is linked.
 unsafe fn next_by_name(w: *mut Worker, target: usize) {
-    if (*home(w)).names.is_empty() {
-        return;
-    }
-    for name in (*home(w)).names.names_of(target) {
-        if let Err((waiting, fault)) = connect_waiting(w, target, &name) {
-            record(w, Failure::of_end((*waiting.slot).instance, fault, waiting.location));
+    // SAFETY: as in `connect_waiting`.
+    unsafe {
+        if (*home(w)).names.is_empty() {
+            return;
+        }
+        for name in (*home(w)).names.names_of(target) {
+            if let Err((waiting, fault)) = connect_waiting(w, target, &name) {
+                record(w, Failure::of_end((*waiting.slot).instance, fault, waiting.location));
+            }
         }
     }
 }

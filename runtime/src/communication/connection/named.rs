@@ -1,10 +1,9 @@
 //! Connections by names of the program's own (`local:`): at once if the name is exported, else when that happens, or
 //! when the interface has room for one more client. From then on it is a connection like any other.
 //!
-//! # Why this is sound
-//! See the connection module. Slots and targets that the names lead to are of live instances, which forget their names
-//! before they go.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! # Safety
+//! Slots and targets that the names lead to are linked, for instances forget their names before they go. The home's
+//! names are looked at for one call at a time.
 
 use alloc::format;
 use alloc::string::String;
@@ -28,74 +27,117 @@ pub enum Refusal {
 }
 
 /// Connects a slot, which is unconnected, to a name.
+///
+/// # Errors
+/// The interfaces don't fit together, or there is no memory.
+///
+/// # Safety
+/// At home; the slot is linked, and of this interface.
 pub unsafe fn connect_to_name(w: *mut Worker, waiting: Waiting, name: &[u8]) -> Result<(), Refusal> {
-    let Some(exported) = (*home(w)).names.exported(name) else {
-        (*home(w)).names.wait(name, waiting);
-        return Ok(());
-    };
-    fits(waiting.interface, exported.interface)?;
-    match join(w, waiting.slot, exported.target) {
-        Joined::Done => {}
-        Joined::Full => (*home(w)).names.wait(name, waiting),
-        Joined::Failed(fault) => return Err(Refusal::Fault(fault)),
+    // SAFETY: the slot and what is exported are linked.
+    unsafe {
+        let Some(exported) = (*home(w)).names.exported(name) else {
+            (*home(w)).names.wait(name, waiting);
+            return Ok(());
+        };
+        fits(waiting.interface, exported.interface)?;
+        match join(w, waiting.slot, exported.target) {
+            Joined::Done => {}
+            Joined::Full => (*home(w)).names.wait(name, waiting),
+            Joined::Failed(fault) => return Err(Refusal::Fault(fault)),
+        }
     }
     Ok(())
 }
 
 /// Exports by a name, and connects those who wait for it.
+///
+/// # Errors
+/// The name is taken, or one who waits can't be connected.
+///
+/// # Safety
+/// At home; the target is linked, and of this interface.
 pub unsafe fn export_by_name(w: *mut Worker, exported: Exported, name: &[u8]) -> Result<(), Refusal> {
-    if (*home(w)).names.exported(name).is_some() {
-        return Err(Refusal::Reason(String::from(
-            "the name is exported already, by a component that is alive",
-        )));
-    }
-    let mut waiting = (*home(w)).names.waiting(name);
-    waiting.try_for_each(|waiting| fits(waiting.interface, exported.interface))?;
-    (*home(w)).names.export(name, exported);
-    match connect_waiting(w, exported.target, name) {
-        Ok(()) => Ok(()),
-        Err((_, fault)) => Err(Refusal::Fault(fault)),
+    // SAFETY: the target and those who wait are linked.
+    unsafe {
+        if (*home(w)).names.exported(name).is_some() {
+            return Err(Refusal::Reason(String::from(
+                "the name is exported already, by a component that is alive",
+            )));
+        }
+        let mut waiting = (*home(w)).names.waiting(name);
+        waiting.try_for_each(|waiting| fits(waiting.interface, exported.interface))?;
+        (*home(w)).names.export(name, exported);
+        match connect_waiting(w, exported.target, name) {
+            Ok(()) => Ok(()),
+            Err((_, fault)) => Err(Refusal::Fault(fault)),
+        }
     }
 }
 
 /// Whether anything that a component offers or passes on has such a name.
+///
+/// # Safety
+/// At home; the instance's block is there.
 pub unsafe fn has_name(w: *mut Worker, instance: *mut Instance) -> bool {
-    let names = &raw const (*home(w)).names;
     let mut has = false;
-    if !(*names).is_empty() {
-        targets(instance, |target| has |= (*names).lead_to(target));
+    // SAFETY: nothing changes the names meanwhile.
+    unsafe {
+        let names = &(*home(w)).names;
+        if !names.is_empty() {
+            targets(instance, |target| has |= names.lead_to(target));
+        }
     }
     has
 }
 
 /// A component goes: its interfaces have no names, and wait for none.
+///
+/// # Safety
+/// At home; the instance's block is there.
 pub unsafe fn forget_names(w: *mut Worker, instance: *mut Instance) {
-    let names = &raw mut (*home(w)).names;
-    if (*names).is_empty() {
-        return;
+    // SAFETY: nobody else looks at the names meanwhile.
+    unsafe {
+        let names = &mut (*home(w)).names;
+        if names.is_empty() {
+            return;
+        }
+        interfaces_of(instance, |slot, _| names.cease(slot));
+        targets(instance, |target| names.revoke(target));
     }
-    interfaces_of(instance, |slot, _| (*names).cease(slot));
-    targets(instance, |target| (*names).revoke(target));
 }
 
 /// A required slot goes before its component: the same for it.
+///
+/// # Safety
+/// At home.
 pub unsafe fn forget_names_of(w: *mut Worker, slot: *mut RequiredSlot) {
-    let names = &raw mut (*home(w)).names;
-    if !(*names).is_empty() {
-        (*names).cease(slot);
-        (*names).revoke(slot.expose_provenance() | 1);
+    // SAFETY: nobody else looks at the names meanwhile.
+    let names = unsafe { &mut (*home(w)).names };
+    if !names.is_empty() {
+        names.cease(slot);
+        names.revoke(slot.expose_provenance() | 1);
     }
 }
 
 /// What names of a component's interfaces may stand for.
+///
+/// # Safety
+/// The instance's block is there.
 unsafe fn targets(instance: *mut Instance, mut each: impl FnMut(usize)) {
-    interfaces_of(instance, |slot, _| each(slot.expose_provenance() | 1));
-    for offered in (*template_of(instance)).offered.get() {
-        each(slot_at::<OfferedSlot>(instance, offered.offset).expose_provenance());
+    // SAFETY: the template says where the slots are.
+    unsafe {
+        interfaces_of(instance, |slot, _| each(slot.expose_provenance() | 1));
+        for offered in (*template_of(instance)).offered.get() {
+            each(slot_at::<OfferedSlot>(instance, offered.offset).expose_provenance());
+        }
     }
 }
 
-/// Within a program a description is its interface.
+/// Whether what is offered serves what is wanted: within a program an interface is its description.
+///
+/// # Errors
+/// How they differ.
 pub fn fits(wanted: &'static Interface, offered: &'static Interface) -> Result<(), Refusal> {
     if ptr::eq(wanted, offered) {
         return Ok(());

@@ -1,8 +1,4 @@
 //! Clients reach what serves them: their communications begin.
-//!
-//! # Why this is sound
-//! See the connection module.
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use core::ptr::null_mut;
 
@@ -28,31 +24,41 @@ pub unsafe extern "C" fn ds_reach(
     _interface: &Interface,
     location: u32,
 ) -> *mut Communication {
-    if !(*slot).communication.is_null() {
-        return (*slot).communication;
+    // SAFETY: the slot is linked.
+    unsafe {
+        if !(*slot).communication.is_null() {
+            return (*slot).communication;
+        }
+        let c = reach(w, p, resolve((*slot).target), location);
+        (*slot).communication = c;
+        c
     }
-    let c = reach(w, p, resolve((*slot).target), location);
-    (*slot).communication = c;
-    c
 }
 
+/// Begins a communication with a server; null: leave.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and leaves if this is null; the server is linked.
 unsafe fn reach(
     w: *mut Worker,
     p: *mut Process,
     server: Option<Server>,
     location: u32,
 ) -> *mut Communication {
-    match server {
-        Some((instance, offered)) if (*instance).live & CLOSED == 0 => {
-            let c = start_service(w, instance, offered.body);
-            if c.is_null() {
-                ds_fail(w, p, Fault::OutOfMemory as u32, location);
+    // SAFETY: a linked server's block is there, and the server is alive unless it is closed.
+    unsafe {
+        match server {
+            Some((instance, offered)) if (*instance).live & CLOSED == 0 => {
+                let c = start_service(w, instance, offered.body);
+                if c.is_null() {
+                    ds_fail(w, p, Fault::OutOfMemory as u32, location);
+                }
+                c
             }
-            c
-        }
-        _ => {
-            wait(w, p);
-            null_mut()
+            _ => {
+                wait(w, p);
+                null_mut()
+            }
         }
     }
 }
@@ -71,20 +77,23 @@ pub unsafe extern "C" fn ds_reach_held(
     interface: &Interface,
     location: u32,
 ) -> *mut Communication {
-    if !(*slot).holder.is_null() {
-        return (*slot).holder;
-    }
-    if (*instance).live & DEAD != 0 {
-        let gone = make_gone(w, interface);
-        if gone.is_null() {
-            ds_fail(w, p, Fault::OutOfMemory as u32, location);
+    // SAFETY: the slot is part of the instance, whose block is there as long as it is held.
+    unsafe {
+        if !(*slot).holder.is_null() {
+            return (*slot).holder;
         }
-        (*slot).holder = gone;
-        return gone;
+        if (*instance).live & DEAD != 0 {
+            let gone = make_gone(w, interface);
+            if gone.is_null() {
+                ds_fail(w, p, Fault::OutOfMemory as u32, location);
+            }
+            (*slot).holder = gone;
+            return gone;
+        }
+        let c = reach(w, p, resolve_held(instance, slot), location);
+        (*slot).holder = c;
+        c
     }
-    let c = reach(w, p, resolve_held(instance, slot), location);
-    (*slot).holder = c;
-    c
 }
 
 /// `INPUT` at a required interface.
@@ -100,11 +109,14 @@ pub unsafe extern "C" fn ds_input_slot(
     pattern: i32,
     location: u32,
 ) -> u32 {
-    if (*slot).communication.is_null() && !is_open(resolve((*slot).target)) {
-        return 0;
+    // SAFETY: the slot is linked, and what it reaches is live.
+    unsafe {
+        if (*slot).communication.is_null() && !is_open(resolve((*slot).target)) {
+            return 0;
+        }
+        let c = ds_reach(w, p, slot, interface, location);
+        if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
     }
-    let c = ds_reach(w, p, slot, interface, location);
-    if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
 }
 
 /// `INPUT` at a component that is held.
@@ -121,14 +133,22 @@ pub unsafe extern "C" fn ds_input_held(
     pattern: i32,
     location: u32,
 ) -> u32 {
-    if (*slot).holder.is_null() && (*instance).live & DEAD == 0 && !is_open(resolve_held(instance, slot)) {
-        return 0;
+    // SAFETY: the slot is part of the instance, whose block is there; what it reaches is live.
+    unsafe {
+        let is_dead = (*instance).live & DEAD != 0;
+        if (*slot).holder.is_null() && !is_dead && !is_open(resolve_held(instance, slot)) {
+            return 0;
+        }
+        let c = ds_reach_held(w, p, instance, slot, interface, location);
+        if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
     }
-    let c = ds_reach_held(w, p, instance, slot, interface, location);
-    if c.is_null() { 2 } else { ds_input(w, p, c, interface, 0, pattern) }
 }
 
 /// Whether a communication could begin at once.
+///
+/// # Safety
+/// The server is linked.
 pub unsafe fn is_open(server: Option<Server>) -> bool {
-    server.is_some_and(|(instance, _)| (*instance).live & CLOSED == 0)
+    // SAFETY: a linked server's block is there.
+    server.is_some_and(|(instance, _)| unsafe { (*instance).live } & CLOSED == 0)
 }

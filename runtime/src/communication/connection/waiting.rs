@@ -1,52 +1,72 @@
-//! Who waits until something about a component's connections changes.
-//!
-//! # Why this is sound
-//! See the connection module.
-#![allow(unsafe_op_in_unsafe_fn)]
+//! Processes that wait until something about a component's connections changes.
+
+use core::mem::take;
 
 use crate::instance::natives::wake_parked;
 use crate::instance::{body_of, holder_of, main_process, rare_if_any, rare_of};
 use crate::layout::*;
-use crate::queue::{Queue, ready_all};
+use crate::queue::ready_all;
 
 /// A process waits until something about its component's connections changes.
+///
+/// # Safety
+/// `p` runs on `w`, the home worker, and leaves.
 pub unsafe fn wait(w: *mut Worker, p: *mut Process) {
-    (*p).status = CONNECTION;
-    (*rare_of(w, (*p).instance)).connecting.push(p);
+    // SAFETY: the component of a process that runs is alive; the process stands in no queue.
+    unsafe {
+        (*p).status = CONNECTION;
+        (*rare_of(w, (*p).instance)).connecting.push(p);
+    }
 }
 
+/// Something about a component's connections has changed: wakes those who wait for that.
+///
+/// # Safety
+/// At home; the instance's block is there.
 pub unsafe fn wake_instance(w: *mut Worker, instance: *mut Instance) {
-    let rare = rare_if_any(instance);
-    if !rare.is_null() && !(*rare).connecting.is_empty() {
-        ready_all(w, &mut core::mem::replace(&mut (*rare).connecting, Queue::EMPTY));
+    // SAFETY: an instance that goes takes its processes out of its queues before.
+    unsafe {
+        let rare = rare_if_any(instance);
+        if !rare.is_null() && !(*rare).connecting.is_empty() {
+            ready_all(w, &mut take(&mut (*rare).connecting));
+        }
     }
 }
 
 /// Wakes those of the component that holds `instance` who wait to connect to it.
+///
+/// # Safety
+/// At home; the instance's block is there.
 pub unsafe fn wake_holder(w: *mut Worker, instance: *mut Instance) {
-    let holder = holder_of(instance);
-    if !holder.is_null() {
-        wake_instance(w, holder);
+    // SAFETY: a holder's block is there as long as it holds something.
+    unsafe {
+        let holder = holder_of(instance);
+        if !holder.is_null() {
+            wake_instance(w, holder);
+        }
     }
 }
 
-/// Something was disconnected whose component may have a native main process, which would want to know.
+/// Something was disconnected: tells a native main process of its component, which has to know.
 ///
 /// # Safety
-/// On the home worker's thread; the slot is of a component that is alive.
+/// At home; the slot is of a component that is alive.
 pub unsafe fn tell_disconnected(w: *mut Worker, slot: *mut RequiredSlot) {
-    tell_main(w, (*slot).instance);
+    // SAFETY: the slot's component is alive.
+    unsafe { tell_main(w, (*slot).instance) }
 }
 
-/// Something about a component's connections has changed that its main process would want to know, if it is a native
-/// one.
+/// Something about a component's connections has changed: tells its main process, if that is native.
 ///
 /// # Safety
-/// On the home worker's thread; the component is alive.
+/// At home; the component is alive.
 pub unsafe fn tell_main(w: *mut Worker, instance: *mut Instance) {
-    let main = main_process(instance);
-    if !main.is_null() && !(*main).is_null() && !body_of(*main).native.is_null() {
-        wake_parked(w, *main);
-        wake_instance(w, instance);
+    // SAFETY: the instance's main process is null or alive.
+    unsafe {
+        let main = main_process(instance);
+        if !main.is_null() && !(*main).is_null() && !body_of(*main).native.is_null() {
+            wake_parked(w, *main);
+            wake_instance(w, instance);
+        }
     }
 }

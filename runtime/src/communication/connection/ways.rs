@@ -3,10 +3,6 @@
 //! A required slot points at its target; targets know who is connected to them, so that both ends can be undone. An
 //! offered slot's list of clients also says whose slot it is: where the list has no first, or the first has no
 //! previous, stands the instance with bit 0 set.
-//!
-//! # Why this is sound
-//! See the connection module.
-#![allow(unsafe_op_in_unsafe_fn)]
 
 use alloc::vec::Vec;
 use core::ptr::{self, null_mut};
@@ -17,25 +13,32 @@ use crate::far::standing::behind;
 use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 
+/// An instance in the place of a neighbour in a list.
 pub fn tag<T>(instance: *mut Instance) -> *mut T {
     instance.map_addr(|address| address | 1).cast()
 }
 
+/// Whether a neighbour in a list is an instance.
 pub fn is_tagged<T>(pointer: *mut T) -> bool {
     pointer.addr() & 1 != 0
 }
 
+/// The instance that stands in the place of a neighbour.
 pub fn untag<T, U>(pointer: *mut T) -> *mut U {
     pointer.map_addr(|address| address & !1).cast()
 }
 
 /// A slot's target, as its pointer.
 pub enum Target {
+    /// It is unconnected.
     Nothing,
+    /// An offered interface.
     Offered(*mut OfferedSlot),
+    /// A required interface that is passed on.
     PassedOn(*mut RequiredSlot),
 }
 
+/// A target as its pointer.
 pub fn decode(target: usize) -> Target {
     match target {
         0 => Target::Nothing,
@@ -45,11 +48,17 @@ pub fn decode(target: usize) -> Target {
 }
 
 /// Whether what a target leads to has been ended by force.
+///
+/// # Safety
+/// The target is linked.
 pub unsafe fn is_dead(target: usize) -> bool {
-    match decode(target) {
-        Target::Offered(slot) => (*owner(slot)).live & DEAD != 0,
-        Target::PassedOn(slot) => (*(*slot).instance).live & DEAD != 0,
-        Target::Nothing => false,
+    // SAFETY: the blocks of linked slots' instances are there.
+    unsafe {
+        match decode(target) {
+            Target::Offered(slot) => (*owner(slot)).live & DEAD != 0,
+            Target::PassedOn(slot) => (*(*slot).instance).live & DEAD != 0,
+            Target::Nothing => false,
+        }
     }
 }
 
@@ -57,83 +66,136 @@ pub unsafe fn is_dead(target: usize) -> bool {
 pub type Server = (*mut Instance, &'static Offered);
 
 /// Marks a new instance's offered slot as its own.
+///
+/// # Safety
+/// The slot is part of the instance, and something can be connected to it.
 #[inline]
 pub unsafe fn init_offered(slot: *mut OfferedSlot, instance: *mut Instance) {
-    (*slot).clients = tag(instance);
+    // SAFETY: the slot is there.
+    unsafe { (*slot).clients = tag(instance) };
 }
 
 /// The instance that an offered slot is part of.
+///
+/// # Safety
+/// The slot is linked.
 pub unsafe fn owner(slot: *mut OfferedSlot) -> *mut Instance {
-    let first = (*slot).clients;
-    if is_tagged(first) { untag(first) } else { untag((*first).previous) }
+    // SAFETY: clients are linked.
+    unsafe {
+        let first = (*slot).clients;
+        if is_tagged(first) { untag(first) } else { untag((*first).previous) }
+    }
 }
 
 /// First of those connected to an offered interface of an instance, or null.
+///
+/// # Safety
+/// The instance's block is there, and it offers this.
 pub unsafe fn first_client(instance: *mut Instance, offered: &Offered) -> *mut RequiredSlot {
     if !offered.connectable {
         return null_mut();
     }
-    let first = (*slot_at::<OfferedSlot>(instance, offered.offset)).clients;
+    // SAFETY: an offered slot begins there, with its list of clients.
+    let first = unsafe { (*slot_at::<OfferedSlot>(instance, offered.offset)).clients };
     if is_tagged(first) { null_mut() } else { first }
 }
 
 /// How many are connected to an offered interface of an instance.
+///
+/// # Safety
+/// The instance's block is there, and it offers this.
 pub unsafe fn clients_of(instance: *mut Instance, offered: &Offered) -> usize {
-    let mut client = first_client(instance, offered);
     let mut count = 0;
-    while !client.is_null() {
-        count += 1;
-        client = (*client).next;
+    // SAFETY: clients are linked.
+    unsafe {
+        let mut client = first_client(instance, offered);
+        while !client.is_null() {
+            count += 1;
+            client = (*client).next;
+        }
     }
     count
 }
 
-/// An offered slot that something can be connected to.
+/// An offered slot's instance, and its description.
+///
+/// # Safety
+/// The slot is linked.
 pub unsafe fn description(slot: *mut OfferedSlot) -> (*mut Instance, &'static Offered) {
-    let instance = owner(slot);
-    (instance, offered_at(instance, slot))
-}
-
-pub unsafe fn offered_at(instance: *mut Instance, slot: *mut OfferedSlot) -> &'static Offered {
-    let offered = (*template_of(instance)).offered.get();
-    let offset = slot.addr() - instance.addr();
-    offered.iter().find(|o| o.offset as usize == offset).unwrap_unchecked()
-}
-
-/// What serves the holder of a component in the end, if all of the chain is connected.
-pub unsafe fn resolve_held(instance: *mut Instance, slot: *mut OfferedSlot) -> Option<Server> {
-    let offered = offered_at(instance, slot);
-    match offered.body {
-        Offered::INWARD => resolve((*slot_at::<RequiredSlot>(instance, offered.inward)).target),
-        _ => Some((instance, offered)),
+    // SAFETY: the slot is part of its owner.
+    unsafe {
+        let instance = owner(slot);
+        (instance, offered_at(instance, slot))
     }
 }
 
-/// What serves a slot in the end, if all of the chain is connected.
-pub unsafe fn resolve(mut target: usize) -> Option<Server> {
-    loop {
-        match decode(target) {
-            Target::Nothing => return None,
-            Target::PassedOn(slot) => target = (*slot).target,
-            Target::Offered(slot) => {
-                let (instance, offered) = description(slot);
-                if offered.body != Offered::INWARD {
-                    return Some((instance, offered));
-                }
-                target = (*slot_at::<RequiredSlot>(instance, offered.inward)).target;
-            }
+/// An offered slot's description.
+///
+/// # Safety
+/// The instance's block is there, and the slot is part of it.
+pub unsafe fn offered_at(instance: *mut Instance, slot: *mut OfferedSlot) -> &'static Offered {
+    let offset = slot.addr() - instance.addr();
+    // SAFETY: the template describes all of an instance's slots.
+    unsafe {
+        let offered = (*template_of(instance)).offered.get();
+        offered.iter().find(|o| o.offset as usize == offset).unwrap_unchecked()
+    }
+}
+
+/// What serves the holder of a component in the end, if all of the chain is connected.
+///
+/// # Safety
+/// The instance's block is there, and the slot is part of it.
+pub unsafe fn resolve_held(instance: *mut Instance, slot: *mut OfferedSlot) -> Option<Server> {
+    // SAFETY: where an interface leads inward, a linked slot begins.
+    unsafe {
+        let offered = offered_at(instance, slot);
+        match offered.body {
+            Offered::INWARD => resolve((*slot_at::<RequiredSlot>(instance, offered.inward)).target),
+            _ => Some((instance, offered)),
         }
     }
 }
 
+/// What serves a slot in the end, if all of the chain is connected.
+///
+/// # Safety
+/// The target is linked.
+pub unsafe fn resolve(mut target: usize) -> Option<Server> {
+    loop {
+        // SAFETY: the target is linked, and so is what it leads to.
+        target = unsafe {
+            match decode(target) {
+                Target::Nothing => return None,
+                Target::PassedOn(slot) => (*slot).target,
+                Target::Offered(slot) => {
+                    let (instance, offered) = description(slot);
+                    if offered.body != Offered::INWARD {
+                        return Some((instance, offered));
+                    }
+                    (*slot_at::<RequiredSlot>(instance, offered.inward)).target
+                }
+            }
+        };
+    }
+}
+
 /// The slot that leads on from a target; null where nothing is connected, or an implementation.
+///
+/// # Safety
+/// The target is linked.
 pub unsafe fn slot_behind(target: usize) -> *mut RequiredSlot {
     match decode(target) {
         Target::Nothing => null_mut(),
         Target::PassedOn(slot) => slot,
         Target::Offered(slot) => {
-            let (instance, offered) = description(slot);
-            if offered.body == Offered::INWARD { slot_at(instance, offered.inward) } else { null_mut() }
+            // SAFETY: the slot is linked.
+            let (instance, offered) = unsafe { description(slot) };
+            match offered.body {
+                // SAFETY: a slot begins there.
+                Offered::INWARD => unsafe { slot_at(instance, offered.inward) },
+                _ => null_mut(),
+            }
         }
     }
 }
@@ -151,53 +213,72 @@ pub enum Way {
 
 /// Where a slot leads whose target is this one. Goes on from the target and back from the slot by turns, so that a long
 /// chain costs nothing at either of its ends.
+///
+/// # Safety
+/// Slot and target are linked.
 pub unsafe fn way(slot: *mut RequiredSlot, target: usize) -> Way {
     let mut last = target;
-    let first = slot_behind(target);
-    let mut ahead = first;
-    let mut before = Before { slots: Vec::new(), next: slot };
-    while !ahead.is_null() {
-        match before.next() {
-            None => return Way::Somewhere,
-            Some(found) if found == first || ahead == slot => return Way::Cycle,
-            Some(_) => {
-                last = (*ahead).target;
-                ahead = slot_behind(last);
+    // SAFETY: what links lead to is linked.
+    unsafe {
+        let first = slot_behind(target);
+        let mut ahead = first;
+        let mut before = Before { slots: Vec::new(), next: slot };
+        while !ahead.is_null() {
+            match before.next() {
+                None => return Way::Somewhere,
+                Some(found) if found == first || ahead == slot => return Way::Cycle,
+                Some(_) => {
+                    last = (*ahead).target;
+                    ahead = slot_behind(last);
+                }
             }
         }
     }
     if matches!(decode(last), Target::Nothing) { Way::Nowhere } else { Way::Somewhere }
 }
 
-/// The sibling-to-be-asked: whose offered slot it is that a slot is connected to directly, or through what BY has put
-/// there.
+/// The component to whose offered interface a slot is connected directly, or through what BY has put there; null if
+/// there is none.
+///
+/// # Safety
+/// The slot is linked.
 pub unsafe fn direct_server(slot: *mut RequiredSlot) -> *mut Instance {
-    match decode((*slot).target) {
-        Target::Offered(offered) => match behind(owner(offered)) {
-            behind if behind.is_null() => owner(offered),
-            behind => direct_server(behind),
-        },
-        _ => null_mut(),
+    // SAFETY: the slot's target is linked, and so is what stands behind a proxy.
+    unsafe {
+        match decode((*slot).target) {
+            Target::Offered(offered) => match behind(owner(offered)) {
+                behind if behind.is_null() => owner(offered),
+                behind => direct_server(behind),
+            },
+            _ => null_mut(),
+        }
     }
 }
 
+/// Puts a slot, which is unconnected, into its target's list.
+///
+/// # Safety
+/// At home; slot and target are linked.
 pub unsafe fn link(slot: *mut RequiredSlot, target: usize) {
-    (*slot).target = target;
-    let first = match decode(target) {
-        Target::Nothing => return,
-        Target::PassedOn(to) => &raw mut (*to).clients,
-        Target::Offered(to) => &raw mut (*to).clients,
-    };
-    let old = *first;
-    if is_tagged(old) || old.is_null() {
-        (*slot).previous = old;
-        (*slot).next = null_mut();
-    } else {
-        (*slot).previous = (*old).previous;
-        (*slot).next = old;
-        (*old).previous = slot;
+    // SAFETY: slot and target are linked, and so is the first in the list.
+    unsafe {
+        (*slot).target = target;
+        let first = match decode(target) {
+            Target::Nothing => return,
+            Target::PassedOn(to) => &raw mut (*to).clients,
+            Target::Offered(to) => &raw mut (*to).clients,
+        };
+        let old = *first;
+        if is_tagged(old) || old.is_null() {
+            (*slot).previous = old;
+            (*slot).next = null_mut();
+        } else {
+            (*slot).previous = (*old).previous;
+            (*slot).next = old;
+            (*old).previous = slot;
+        }
+        *first = slot;
     }
-    *first = slot;
 }
 
 /// Where a communication is kept by its client.
@@ -211,7 +292,7 @@ pub struct Leaf {
 }
 
 /// The slots from which the way to a server leads over a slot: itself, and those of everyone to whom it is passed on.
-pub struct Before {
+struct Before {
     slots: Vec<*mut RequiredSlot>,
     /// The next, or null.
     next: *mut RequiredSlot,
@@ -219,16 +300,26 @@ pub struct Before {
 
 impl Before {
     /// One more; those that lead to it come later.
+    ///
+    /// # Safety
+    /// The slot that it began with is linked still.
     unsafe fn next(&mut self) -> Option<*mut RequiredSlot> {
         let slot = if self.next.is_null() { self.slots.pop()? } else { self.next };
         self.next = null_mut();
-        self.push((*slot).clients);
-        if let Some(offered) = inward_of(slot) {
-            self.push(first_client((*slot).instance, offered));
+        // SAFETY: the slot and its clients are linked.
+        unsafe {
+            self.push((*slot).clients);
+            if let Some(offered) = inward_of(slot) {
+                self.push(first_client((*slot).instance, offered));
+            }
         }
         Some(slot)
     }
 
+    /// A list of clients comes later.
+    ///
+    /// # Safety
+    /// They are linked.
     unsafe fn push(&mut self, mut client: *mut RequiredSlot) {
         while !client.is_null() {
             // One, the usual number, needs no memory.
@@ -237,41 +328,68 @@ impl Before {
             } else {
                 self.slots.push(client);
             }
-            client = (*client).next;
+            // SAFETY: it is linked.
+            client = unsafe { (*client).next };
         }
     }
 }
 
 /// The offered interface that a slot leads inward, if it is such a slot.
+///
+/// # Safety
+/// The slot is linked.
 pub unsafe fn inward_of(slot: *mut RequiredSlot) -> Option<&'static Offered> {
-    let instance = (*slot).instance;
-    let offered = (*template_of(instance)).offered.get();
-    offered.iter().find(|o| o.body == Offered::INWARD && slot_at(instance, o.inward) == slot)
+    // SAFETY: the block of a linked slot's instance is there, and slots begin where its template says.
+    unsafe {
+        let instance = (*slot).instance;
+        let offered = (*template_of(instance)).offered.get();
+        offered.iter().find(|o| o.body == Offered::INWARD && slot_at(instance, o.inward) == slot)
+    }
 }
 
 /// Calls `each` for all communications, begun or not, that go through a required slot: its own and those of
 /// everyone to whom it is passed on.
+///
+/// # Safety
+/// The slot is linked; `each` changes no links.
 pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
     let mut before = Before { slots: Vec::new(), next: slot };
-    while let Some(slot) = before.next() {
-        leaves_of(slot, &mut each);
+    // SAFETY: what links lead to is linked.
+    unsafe {
+        while let Some(slot) = before.next() {
+            leaves_of(slot, &mut each);
+        }
     }
 }
 
-/// The same, but of a slot that leads nowhere its own only: what has been left to the others doesn't go through it.
+/// The same; but if the slot leads nowhere, its own communications only: those that slots behind it still have don't go
+/// through it.
+///
+/// # Safety
+/// As for [`leaves_through`].
 pub unsafe fn leaves_served_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
-    let is_end = (*slot).clients.is_null() && inward_of(slot).is_none();
-    if is_end || way(slot, (*slot).target) == Way::Nowhere {
-        return leaves_of(slot, &mut each);
+    // SAFETY: the slot and its target are linked.
+    unsafe {
+        let is_end = (*slot).clients.is_null() && inward_of(slot).is_none();
+        if is_end || way(slot, (*slot).target) == Way::Nowhere {
+            return leaves_of(slot, &mut each);
+        }
+        leaves_through(slot, each);
     }
-    leaves_through(slot, each);
 }
 
+/// Calls `each` for the communications that begin at a slot.
+///
+/// # Safety
+/// As for [`leaves_through`].
 unsafe fn leaves_of(slot: *mut RequiredSlot, each: &mut impl FnMut(Leaf)) {
-    let client = (*slot).instance;
-    each(Leaf { cell: &raw mut (*slot).communication, slot, client });
-    if let Some(offered) = inward_of(slot) {
-        let from = slot_at::<OfferedSlot>(client, offered.offset);
-        each(Leaf { cell: &raw mut (*from).holder, slot: null_mut(), client });
+    // SAFETY: the slot is linked, and its instance's template says where the offered one is.
+    unsafe {
+        let client = (*slot).instance;
+        each(Leaf { cell: &raw mut (*slot).communication, slot, client });
+        if let Some(offered) = inward_of(slot) {
+            let from = slot_at::<OfferedSlot>(client, offered.offset);
+            each(Leaf { cell: &raw mut (*from).holder, slot: null_mut(), client });
+        }
     }
 }

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use drystone_component::*;
 use drystone_runtime::entry_points::*;
 use drystone_runtime::layout::*;
+use drystone_runtime::near::AtHome;
 use drystone_runtime::platform::{Platform, TICK_SLEEP, TICK_STOP, Threads, Tick};
 use drystone_runtime::template_of;
 use drystone_runtime::{Options, Outcome};
@@ -83,6 +84,11 @@ pub fn status(status: Status) -> Next {
 }
 
 impl C {
+    pub fn at_home(self) -> AtHome {
+        // SAFETY: the process runs on this worker, and is not away.
+        unsafe { AtHome::new(self.w) }
+    }
+
     pub unsafe fn body(self) -> &'static Body {
         unsafe { &(*template_of((*self.p).instance)).bodies.get()[(*self.p).body as usize] }
     }

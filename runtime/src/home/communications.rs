@@ -1,13 +1,25 @@
-//! Clients that are to leave their communications to be bound anew; `communication::rebinding` sees to them.
+//! What the home knows about communications beside what is in their blocks: clients that are to be bound anew
+//! (`communication::rebinding` sees to them), and a buffer's words that are put aside.
 
 use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
 use alloc::rc::{Rc, Weak};
+use alloc::vec::Vec;
 use core::ptr;
 
-use crate::layout::{RequiredSlot, Worker};
+use crate::layout::{Communication, RequiredSlot, Worker};
 
-/// Connects a slot, nothing of which is under way, to something else; or hears that the communication has ended before
-/// its client could leave.
+/// See the head of this file.
+#[derive(Default)]
+pub struct Communications {
+    /// Clients that are to be bound anew, by their communications.
+    pub leaving: BTreeMap<*mut Communication, Leaving>,
+    /// What was in a buffer into which a message is put that nobody will receive.
+    pub kept: Vec<u64>,
+}
+
+/// Connects a slot that has no communication to something else; or, without a slot, hears that the communication has
+/// ended before its client could leave.
 pub type Change = Box<dyn FnOnce(*mut Worker, Option<*mut RequiredSlot>)>;
 
 /// A client that is to leave.
@@ -19,7 +31,7 @@ pub struct Leaving {
     pending: Rc<()>,
 }
 
-/// Whoever wanted a client to leave knows it by this for as long as it has not.
+/// Stands for a client that is to leave, as long as it has not.
 #[derive(Clone, Default)]
 pub struct Pending(Weak<()>);
 
@@ -38,7 +50,7 @@ impl Leaving {
         (leaving, pending)
     }
 
-    /// Whether it is the client that somebody wanted to leave.
+    /// Whether this is the client that `pending` stands for.
     pub fn is_for(&self, pending: &Pending) -> bool {
         ptr::eq(Rc::as_ptr(&self.pending), pending.0.as_ptr())
     }
