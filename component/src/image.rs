@@ -260,15 +260,12 @@ pub struct Program {
     pub interfaces: Table<*const Interface>,
 }
 
-// SAFETY: a program's image is never written, and its pointers lead to other parts of the image, or to code.
-unsafe impl Sync for Owned {}
-unsafe impl Sync for Collection {}
-unsafe impl Sync for Offered {}
-unsafe impl Sync for Required {}
-unsafe impl Sync for Body {}
-unsafe impl Sync for Condition {}
-unsafe impl Sync for Frame {}
-unsafe impl Sync for Template {}
-unsafe impl Sync for AnyType {}
-unsafe impl Sync for SuspensionPoint {}
-unsafe impl Sync for Program {}
+/// Parts of a program's image may be read by all threads.
+macro_rules! shared {
+    ($($part:ty)*) => {
+        // SAFETY: an image is never written, and its pointers lead to other parts of the image, or to code.
+        $(unsafe impl Sync for $part {})*
+    };
+}
+
+shared! { Owned Collection Offered Required Body Condition Frame Template AnyType SuspensionPoint Program }

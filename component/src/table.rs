@@ -29,10 +29,13 @@ impl<T> Clone for Table<T> {
 
 impl<T> Copy for Table<T> {}
 
-// SAFETY: the data that they point to is never written, and lives for ever.
+// SAFETY: it is a `&'static str` in another form.
 unsafe impl Sync for Str {}
+// SAFETY: as for `Sync`.
 unsafe impl Send for Str {}
+// SAFETY: it is a `&'static [T]` in another form.
 unsafe impl<T: Sync> Sync for Table<T> {}
+// SAFETY: as for `Sync`; such a reference may be sent if `T` may be shared.
 unsafe impl<T: Sync> Send for Table<T> {}
 
 impl Str {

@@ -1,11 +1,16 @@
 //! `ARCHITECTURE.md` is right about what can be looked up: the paths that it names exist, `unsafe` stands where it
 //! says, and its list of fuzzers is complete. `BLESS=1` rewrites the last two.
 
+#[path = "sources/mod.rs"]
+mod sources;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use proc_macro2::{TokenStream, TokenTree};
+
+use sources::{Source, repository};
 
 /// A page that is longer is not read at one go.
 const LONGEST: usize = 15 * 1024;
@@ -15,14 +20,6 @@ const NAMED_FILES: usize = 2;
 
 /// The width of the lines that are written.
 const WIDTH: usize = 120;
-
-/// Folders without sources of the product.
-const LEFT_OUT: [&str; 8] =
-    ["bench", "fuzz", "target", "tests", "examples", "node_modules", "editors", "clients"];
-
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the repository").to_path_buf()
-}
 
 fn page() -> String {
     drystone_golden::read(&repository().join("ARCHITECTURE.md"))
@@ -83,7 +80,9 @@ fn lists_are_right() {
 
 fn crates_with_unsafe() -> String {
     let mut crates: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    unsafe_files("", "", &mut crates);
+    for source in sources::of_product().into_iter().filter(has_unsafe) {
+        crates.entry(source.of_crate).or_default().push(source.in_crate.replacen("src/", "", 1));
+    }
     assert!(crates.len() > 10, "{crates:?}");
     let list: Vec<_> = crates.iter().map(|(name, files)| described(name, files)).collect();
     format!("{}.", list.join(", "))
@@ -97,35 +96,10 @@ fn described(name: &str, files: &[String]) -> String {
     format!("`{name}` ({})", files.join(", "))
 }
 
-/// Adds the files with `unsafe` in a folder, and below, to those of the crate that it is part of. Both paths start at
-/// the repository.
-fn unsafe_files(folder: &str, outer: &str, crates: &mut BTreeMap<String, Vec<String>>) {
-    let here = repository().join(folder);
-    let inner = if here.join("Cargo.toml").is_file() { folder } else { outer };
-    let entries = fs::read_dir(&here).unwrap_or_else(|error| panic!("{}: {error}", here.display()));
-    let mut names: Vec<_> = entries
-        .map(|entry| {
-            entry.expect("an entry of the folder").file_name().into_string().expect("a name in UTF-8")
-        })
-        .collect();
-    names.sort();
-    for name in names {
-        let path = format!("{folder}{name}");
-        if here.join(&name).is_dir() {
-            if !name.starts_with('.') && !LEFT_OUT.contains(&&*name) {
-                unsafe_files(&format!("{path}/"), inner, crates);
-            }
-        } else if name.ends_with(".rs") && !name.ends_with("tests.rs") && has_unsafe(&here.join(&name)) {
-            let file = path.strip_prefix(inner).expect("a file of the crate").replacen("src/", "", 1);
-            crates.entry(inner.trim_end_matches('/').to_owned()).or_default().push(file);
-        }
-    }
-}
-
 /// Is there the word `unsafe` in the code of a file, also in what is passed to macros? Comments and texts don't count.
-fn has_unsafe(file: &Path) -> bool {
-    let text = drystone_golden::read(file);
-    let tokens: TokenStream = text.parse().unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+fn has_unsafe(source: &Source) -> bool {
+    let tokens: TokenStream =
+        source.text.parse().unwrap_or_else(|error| panic!("{}: {error}", source.path().display()));
     says_unsafe(tokens)
 }
 

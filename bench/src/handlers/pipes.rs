@@ -219,7 +219,7 @@ fn row(effort: Effort, c: C, name: &str, size: usize, cache: Cache) -> Result<Ro
         one.run(from, to);
         black_box(one.sum());
     };
-    // SAFETY, here and below: source and destination have as many bytes as is said.
+    // SAFETY: source and destination are of equal length.
     let by_c = |function: Integrated, from: &[u8], to: &mut [u8]| unsafe {
         function(to.as_mut_ptr(), from.as_ptr(), from.len())
     };
@@ -234,9 +234,16 @@ fn row(effort: Effort, c: C, name: &str, size: usize, cache: Cache) -> Result<Ro
         swap.pass.run_in_place(to, &mut swap.registers.borrow_mut()).expect("it can be written");
     };
     let copied_in_c =
+        // SAFETY: source and destination are of equal length.
         |from: &[u8], to: &mut [u8]| unsafe { (c.copy)(to.as_mut_ptr(), from.as_ptr(), from.len()) };
-    let summed_in_c = |_: &[u8], to: &mut [u8]| _ = black_box(unsafe { (c.sum)(to.as_ptr(), to.len()) });
-    let swapped_in_c = |_: &[u8], to: &mut [u8]| unsafe { (c.swap)(to.as_mut_ptr(), to.len()) };
+    let summed_in_c = |_: &[u8], to: &mut [u8]| {
+        // SAFETY: it reads the bytes of `to`.
+        black_box(unsafe { (c.sum)(to.as_ptr(), to.len()) });
+    };
+    let swapped_in_c = |_: &[u8], to: &mut [u8]| {
+        // SAFETY: it changes the bytes of `to`.
+        unsafe { (c.swap)(to.as_mut_ptr(), to.len()) }
+    };
 
     let passes: [Deed; 3] = [&copied, &summed, &swapped];
     let passes_in_c: [Deed; 3] = [&copied_in_c, &summed_in_c, &swapped_in_c];

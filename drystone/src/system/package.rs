@@ -143,6 +143,7 @@ const _: &[u8] = include_bytes!("../image.ld");
 /// A part's place, a type that leads there, and that it is what it offers.
 macro_rules! part {
     ($place:ident, $at:ident, $part:ty, $new:expr $(, $offered:path)*) => {
+        // SAFETY: a part's `new` takes what leads to the parts that it requires, and nothing else.
         static $place: $part = unsafe { $new };
 
         #[derive(Clone, Copy)]
@@ -166,6 +167,8 @@ macro_rules! part {
 
 /// For parts that have nothing to do when they begin: those that have are `begin` themselves.
 trait Begin {
+    /// # Safety
+    /// Called once, by `machine_main`.
     unsafe fn begin(&self) {}
 }
 
