@@ -177,10 +177,10 @@ impl Interface {
     /// Bit of [`Interface::states`].
     pub const SERVER_SENDS: u8 = 4;
 
-    /// The name of those that a compiler adds for blocks of calls that may be shipped: no other can have it.
+    /// The name of interfaces that the compiler adds for blocks that may be shipped. No other interface can have it.
     pub const FOR_BLOCK: &str = "COMPOSITE";
 
-    /// Whether it is one of these: no part of what a component is known by.
+    /// Whether the compiler added it for a block that may be shipped. It is no part of a component's identity.
     pub fn is_for_block(&self) -> bool {
         self.name.get() == Self::FOR_BLOCK
     }

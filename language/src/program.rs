@@ -103,12 +103,9 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The name of those that a compiler adds, for blocks that may be shipped: no other can have it.
-    pub const FOR_BLOCK: &str = "COMPOSITE";
-
-    /// Whether it is one of those: no part of what a component is known by.
+    /// Whether the compiler added it for a block that may be shipped. It is no part of a component's identity.
     pub fn is_for_block(&self) -> bool {
-        self.name == Self::FOR_BLOCK
+        self.name == drystone_component::Interface::FOR_BLOCK
     }
 }
 
