@@ -201,13 +201,7 @@ impl Compiler {
         }
     }
 
-    pub fn jump_if(
-        &mut self,
-        condition: Condition,
-        left: Register,
-        right: impl Into<Operand>,
-        label: Label,
-    ) {
+    pub fn jump_if(&mut self, condition: Condition, left: Register, right: impl Into<Operand>, label: Label) {
         self.assembler.jump_if(condition, left, right.into(), label);
     }
 

@@ -54,7 +54,7 @@ pub(super) fn filters(flows: &[(Pinned, Flow)]) -> Result<Vec<(Filter, u16)>, St
 
 pub(super) fn gate_of(pinned: &Pinned) -> Result<Kept, String> {
     let gate = folder(&pinned.name).and_then(|folder| Kept::pinned(&folder));
-    gate.map_err(|error| format!("the gate of `{}` can't be taken up: {error}", pinned.name))
+    gate.map_err(|error| format!("the gate of `{}` can't be opened: {error}", pinned.name))
 }
 
 impl Flow {
