@@ -58,7 +58,7 @@ pub(super) fn gate_of(pinned: &Pinned) -> Result<Kept, String> {
 }
 
 impl Flow {
-    /// Adds a flow.
+    /// A new flow of the gate that has these.
     pub fn beside(others: &[(Pinned, Flow)]) -> Result<Flow, String> {
         let is_free = |number: &u16| !others.iter().any(|(_, other)| other.number == *number);
         let number = (1..Kept::FLOWS).find(is_free);
