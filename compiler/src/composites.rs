@@ -65,13 +65,12 @@ fn interface(variables: &[Variable], composite: &Composite) -> Interface {
     messages[FAILED] = ("Failed", Direction::Out, failure.into());
     let message =
         |(name, direction, parameters): (&str, _, _)| Message { name: name.into(), direction, parameters };
-    debug_assert_eq!(Interface::FOR_BLOCK, drystone_component::Interface::FOR_BLOCK);
     let states = vec![
         State { transitions: vec![(RUN, 1)], may_end: true },
         State { transitions: vec![(ENDED, 0), (REFUSED, 0), (FAILED, 0)], may_end: false },
     ];
     Interface {
-        name: Interface::FOR_BLOCK.into(),
+        name: drystone_component::Interface::FOR_BLOCK.into(),
         span: Span::default(),
         messages: messages.into_iter().map(message).collect(),
         states,

@@ -184,7 +184,7 @@ impl Interface {
     /// interface has it.
     pub const FOR_BLOCK: &str = "COMPOSITE";
 
-    /// Whether it is one of these, which do not belong to a component's declared interfaces.
+    /// Whether the compiler added it for a block that may be shipped. It is no part of a component's identity.
     pub fn is_for_block(&self) -> bool {
         self.name.get() == Self::FOR_BLOCK
     }

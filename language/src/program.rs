@@ -103,12 +103,9 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The name of the interfaces that the compiler adds for composite blocks. No interface of a program can have it.
-    pub const FOR_BLOCK: &str = "COMPOSITE";
-
-    /// Whether the compiler has added it for a composite block, so that it is no part of a component's type.
+    /// Whether the compiler added it for a block that may be shipped. It is no part of a component's identity.
     pub fn is_for_block(&self) -> bool {
-        self.name == Self::FOR_BLOCK
+        self.name == drystone_component::Interface::FOR_BLOCK
     }
 }
 

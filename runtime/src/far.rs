@@ -28,6 +28,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 
 use drystone_component::Interface;
+pub use drystone_component::wire::Arrival;
 
 pub use crate::instance::kept::Handled;
 
@@ -80,19 +81,6 @@ pub trait Far: 'static {
     fn was_refused(&self) -> bool {
         false
     }
-}
-
-/// What comes from the far side.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Arrival {
-    /// Nothing yet: the pump will be woken.
-    Nothing,
-    /// A message: its number in the interface.
-    Message(usize),
-    /// The far side has ended in good order, after it received all that was sent.
-    Closed,
-    /// The far side is not there any more, or never was: why, as a sentence for people that begins with the name.
-    Lost(String),
 }
 
 /// What a binding factory makes of a name: it begins communications of near clients.

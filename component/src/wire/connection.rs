@@ -66,16 +66,16 @@ pub enum Event {
     Pong(u64),
 }
 
-/// What has come of a communication.
+/// What has arrived from the other side of a communication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// Nothing yet: an event will tell.
+    /// Nothing yet. This side is told when something has: by an event, or its pump is woken.
     Nothing,
-    /// A message, by its number in this side's interface: [`Connection::payload`], [`Connection::take`].
+    /// A message, by its number in this side's interface.
     Message(usize),
-    /// The other side has closed it where the protocol allows that.
+    /// The other side has closed it where the protocol allows that, after it received all that was sent.
     Closed,
-    /// It is over, and this is why.
+    /// The communication is lost: why, in words for people.
     Lost(String),
 }
 

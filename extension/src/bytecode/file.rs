@@ -140,7 +140,7 @@ pub(super) fn content<'a>(section: &impl object::ObjectSection<'a>) -> Result<Ve
     const MOST: u64 = 1 << 24;
     match section.kind() {
         SectionKind::UninitializedData if section.size() > MOST => {
-            Err(format!("a section of {} bytes of zeros; more than {MOST} aren't given", section.size()))
+            Err(format!("a section of {} bytes of zeros: there may be {MOST}", section.size()))
         }
         SectionKind::UninitializedData => Ok(vec![0; section.size() as usize]),
         _ => section.data().map(<[u8]>::to_vec).map_err(|error| error.to_string()),

@@ -252,7 +252,7 @@ impl Checker<'_> {
             },
             Expression::Element(variable, index, _) => {
                 let Variable { ty, length: Some(_), .. } = self.program.variable(*variable)? else {
-                    return Err(format!("variable {variable} is no array; a TEXT's bytes are had by ByteOf"));
+                    return Err(format!("variable {variable} is no array; ByteOf takes a TEXT's bytes"));
                 };
                 match self.ty(index, depth + 1)? {
                     Type::Integer => *ty,

@@ -21,7 +21,7 @@ use super::tree::{Branch, Kind, Leaf, Look, Node, Tables, Tree};
 const CONTEXT: &str = "%r6";
 const PACKET: &str = "%r2";
 const END: &str = "%r3";
-/// The packet, and the packet plus the length of the header that is [`Known::header`].
+/// The packet plus the length of the header that is [`Known::header`].
 const BEHIND: &str = "%r1";
 /// The value that was loaded last.
 const VALUE: &str = "%r0";

@@ -104,7 +104,7 @@ impl fmt::Display for Stop {
             Stop::Depth => write!(f, "more than {DEPTH} calls would be under way at once"),
             Stop::Access => f.write_str("it accesses memory that isn't its own"),
             Stop::Callee => f.write_str("it calls a register that names neither a function nor a helper"),
-            Stop::Helper(number) => write!(f, "what it called says {number}"),
+            Stop::Helper(number) => write!(f, "a helper stopped it, for reason {number}"),
         }
     }
 }

@@ -63,7 +63,7 @@ impl Image {
         for map in &maps {
             if map.definition.is_none() && matches!(map.name.as_bytes(), [first, ..] if *first != b'.') {
                 let name = &map.name;
-                return Err(format!("how map `{name}` is made isn't in the file: compile it with -g"));
+                return Err(format!("the file doesn't say how map `{name}` is made: compile it with -g"));
             }
         }
         let name = functions.first().map(|(name, _)| name.clone()).unwrap_or_default();

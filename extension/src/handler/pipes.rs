@@ -64,7 +64,7 @@ impl Definition {
         let terms = bytecode::constant(files, &format!("{name}_pipe")).map_err(named)?;
         let (bits, registers) = match terms.as_chunks().0 {
             &[bits, registers] => (u32::from_le_bytes(bits), u32::from_le_bytes(registers) as usize),
-            _ => return Err(named("what it takes isn't said as `PIPE` does".into())),
+            _ => return Err(named("it isn't declared by `PIPE`".into())),
         };
         let gauge = Gauge::ALL.into_iter().find(|it| it.bits() == bits);
         let gauge = gauge.ok_or_else(|| named(format!("a word of {bits} bits")))?;

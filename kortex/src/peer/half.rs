@@ -8,7 +8,7 @@ use core::cell::RefMut;
 use core::mem;
 
 use drystone_component::Interface;
-use drystone_component::wire::{self, Connection, Handle};
+use drystone_component::wire::{Connection, Handle};
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
 use super::Line;
@@ -132,14 +132,11 @@ impl Far for Half {
         }
         let arrival = self.connection().arrival(self.handle);
         match arrival {
-            wire::Arrival::Nothing => Arrival::Nothing,
-            wire::Arrival::Message(message) => {
-                self.next = Some(message);
-                Arrival::Message(message)
-            }
-            wire::Arrival::Closed => Arrival::Closed,
-            wire::Arrival::Lost(why) => Arrival::Lost(format!("{}: {why}", self.name)),
+            Arrival::Message(message) => self.next = Some(message),
+            Arrival::Lost(why) => return Arrival::Lost(format!("{}: {why}", self.name)),
+            Arrival::Nothing | Arrival::Closed => {}
         }
+        arrival
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {

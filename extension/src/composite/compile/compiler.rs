@@ -41,28 +41,28 @@ const WAITING_REGISTERS: usize = 3;
 pub(super) const FOR_HELPERS: i16 = -512;
 
 pub(super) struct Compiler {
-    pub(super) assembler: Assembler,
+    pub assembler: Assembler,
     /// Those of the program, and those that the compiler adds.
-    pub(super) variables: Vec<Variable>,
-    pub(super) layout: Layout,
-    pub(super) words: u32,
-    pub(super) texts: u32,
+    pub variables: Vec<Variable>,
+    pub layout: Layout,
+    pub words: u32,
+    pub texts: u32,
     /// Slots of temporary texts. The first `taken` are in use.
-    pub(super) temporaries: Vec<u32>,
-    pub(super) taken: usize,
-    pub(super) constants: Vec<(Text, u32)>,
+    pub temporaries: Vec<u32>,
+    pub taken: usize,
+    pub constants: Vec<(Text, u32)>,
     /// The beginning of the command that is being compiled.
-    pub(super) again: Label,
+    pub again: Label,
     cold: Vec<Cold>,
-    pub(super) calls: Vec<Call>,
+    pub calls: Vec<Call>,
     /// How many words of the stack hold values that wait.
-    pub(super) waited: usize,
+    pub waited: usize,
     /// Of a responder.
-    pub(super) responding: Option<Responding>,
+    pub responding: Option<Responding>,
 }
 
 /// Code for a failure, at the end.
-pub(super) struct Cold {
+struct Cold {
     label: Label,
     what: Failing,
 }
@@ -77,7 +77,7 @@ pub(super) enum Failing {
 }
 
 impl Compiler {
-    pub(super) fn new(program: &Program) -> Result<Compiler, Refusal> {
+    pub fn new(program: &Program) -> Result<Compiler, Refusal> {
         let layout = Layout::of(program).ok_or("the program's variables take more memory than there is")?;
         let mut assembler = Assembler::default();
         let again = assembler.label();
@@ -98,7 +98,7 @@ impl Compiler {
         })
     }
 
-    pub(super) fn program(&mut self, tree: &Command) {
+    pub fn program(&mut self, tree: &Command) {
         self.copy(BASE, R1);
         self.command(tree);
         self.number(R0, 0);
@@ -106,7 +106,7 @@ impl Compiler {
         self.put_cold();
     }
 
-    pub(super) fn put_cold(&mut self) {
+    pub fn put_cold(&mut self) {
         let mut done = 0;
         while let Some(&Cold { label, what }) = self.cold.get(done) {
             self.assembler.place(label);
@@ -121,7 +121,7 @@ impl Compiler {
     }
 
     /// The label of the code for a failure.
-    pub(super) fn cold(&mut self, what: Failing) -> Label {
+    pub fn cold(&mut self, what: Failing) -> Label {
         let known = self.cold.iter().rev().take(8).find(|cold| cold.what == what);
         if let Some(known) = known {
             return known.label;
@@ -132,16 +132,16 @@ impl Compiler {
     }
 
     /// The label for a fault of the command that is being compiled.
-    pub(super) fn failing(&mut self, fault: Fault, location: u32) -> Label {
+    pub fn failing(&mut self, fault: Fault, location: u32) -> Label {
         self.cold(Failing::Fault(Some(fault), location, self.again))
     }
 
     /// The label for a status that isn't 0, in r0.
-    pub(super) fn failing_as_r0_says(&mut self, location: u32) -> Label {
+    pub fn failing_as_r0_says(&mut self, location: u32) -> Label {
         self.cold(Failing::Fault(None, location, self.again))
     }
 
-    pub(super) fn fail(&mut self, fault: Option<Fault>, location: u32, again: Label) {
+    pub fn fail(&mut self, fault: Option<Fault>, location: u32, again: Label) {
         if let Some(responding) = &self.responding {
             let leave = responding.leave;
             return self.assembler.jump(leave);
@@ -156,27 +156,27 @@ impl Compiler {
     }
 
     /// Begins a command: a program that is resumed after a failure continues here.
-    pub(super) fn begin(&mut self) {
+    pub fn begin(&mut self) {
         self.again = self.assembler.label();
         self.assembler.place(self.again);
     }
 
-    pub(super) fn put(&mut self, instruction: Instruction) {
+    pub fn put(&mut self, instruction: Instruction) {
         self.assembler.put(instruction);
     }
 
-    pub(super) fn helper(&mut self, number: u32) {
+    pub fn helper(&mut self, number: u32) {
         if let Some(responding) = &mut self.responding {
             responding.refused = Some("REALs and TEXTs");
         }
         self.put(Instruction::CallHelper { number });
     }
 
-    pub(super) fn alu(&mut self, operation: Alu, destination: Register, source: impl Into<Operand>) {
+    pub fn alu(&mut self, operation: Alu, destination: Register, source: impl Into<Operand>) {
         self.put(Instruction::Alu { width: Width::W64, operation, destination, source: source.into() });
     }
 
-    pub(super) fn alu32(&mut self, operation: Alu, destination: Register, source: i32) {
+    pub fn alu32(&mut self, operation: Alu, destination: Register, source: i32) {
         self.put(Instruction::Alu {
             width: Width::W32,
             operation,
@@ -185,13 +185,13 @@ impl Compiler {
         });
     }
 
-    pub(super) fn copy(&mut self, to: Register, from: Register) {
+    pub fn copy(&mut self, to: Register, from: Register) {
         if to != from {
             self.alu(Alu::Mov, to, from);
         }
     }
 
-    pub(super) fn number(&mut self, to: Register, number: i64) {
+    pub fn number(&mut self, to: Register, number: i64) {
         match i32::try_from(number) {
             Ok(number) => self.alu(Alu::Mov, to, number),
             Err(_) => {
@@ -201,19 +201,13 @@ impl Compiler {
         }
     }
 
-    pub(super) fn jump_if(
-        &mut self,
-        condition: Condition,
-        left: Register,
-        right: impl Into<Operand>,
-        label: Label,
-    ) {
+    pub fn jump_if(&mut self, condition: Condition, left: Register, right: impl Into<Operand>, label: Label) {
         self.assembler.jump_if(condition, left, right.into(), label);
     }
 
     /// Where a word of a variable is: a register and the distance from it. For a distant one, computes its address in
     /// `far`.
-    pub(super) fn place(&mut self, word: u32, far: Register) -> (Register, i16) {
+    pub fn place(&mut self, word: u32, far: Register) -> (Register, i16) {
         if let Some(responding) = &self.responding {
             return (Register::FRAME, own::at(responding.variables + word));
         }
@@ -228,27 +222,27 @@ impl Compiler {
         }
     }
 
-    pub(super) fn load(&mut self, to: Register, word: u32) {
+    pub fn load(&mut self, to: Register, word: u32) {
         let (base, offset) = self.place(word, to);
         self.load_from(to, base, offset);
     }
 
-    pub(super) fn store(&mut self, word: u32, from: Register) {
+    pub fn store(&mut self, word: u32, from: Register) {
         let (base, offset) = self.place(word, r(5));
         self.store_at(base, offset, from);
     }
 
-    pub(super) fn load_from(&mut self, destination: Register, base: Register, offset: i16) {
+    pub fn load_from(&mut self, destination: Register, base: Register, offset: i16) {
         let (sign, size) = (Sign::Zero, Size::Double);
         self.put(Instruction::Load { sign, size, destination, base, offset });
     }
 
-    pub(super) fn store_at(&mut self, base: Register, offset: i16, source: Register) {
+    pub fn store_at(&mut self, base: Register, offset: i16, source: Register) {
         self.put(Instruction::Store { size: Size::Double, base, offset, source: Operand::Register(source) });
     }
 
     /// Stores a value as the waiting value with this number.
-    pub(super) fn wait(&mut self, number: usize, from: Register) {
+    pub fn wait(&mut self, number: usize, from: Register) {
         match number.checked_sub(WAITING_REGISTERS) {
             None => self.copy(r(6 + number as u8), from),
             Some(cell) => {
@@ -259,19 +253,19 @@ impl Compiler {
     }
 
     /// Loads a waiting value.
-    pub(super) fn take(&mut self, to: Register, number: usize) {
+    pub fn take(&mut self, to: Register, number: usize) {
         match number.checked_sub(WAITING_REGISTERS) {
             None => self.copy(to, r(6 + number as u8)),
             Some(cell) => self.load_from(to, Register::FRAME, -8 * (cell as i16 + 1)),
         }
     }
 
-    pub(super) fn ty(&self, variable: u32) -> Type {
+    pub fn ty(&self, variable: u32) -> Type {
         self.layout.variable(variable).ty
     }
 
     /// Adds an INTEGER variable. Returns its word.
-    pub(super) fn new_word(&mut self) -> u32 {
+    pub fn new_word(&mut self) -> u32 {
         self.variables.push(Variable {
             ty: Type::Integer,
             length: None,
@@ -282,7 +276,7 @@ impl Compiler {
     }
 
     /// Adds a TEXT variable. Returns its slot.
-    pub(super) fn new_text(&mut self, text: Text) -> u32 {
+    pub fn new_text(&mut self, text: Text) -> u32 {
         self.variables.push(Variable {
             ty: Type::Text,
             length: None,

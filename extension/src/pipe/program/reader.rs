@@ -98,7 +98,7 @@ impl Reader {
     fn number(&self, held: Held) -> Read<Value> {
         match held {
             Held::Number(value) => Ok(value),
-            Held::Nothing => Err(Refusal::new("it takes what nothing has been put into")),
+            Held::Nothing => Err(Refusal::new("it reads a register that isn't set")),
             _ => Err(Refusal::new("it computes with an address: only constants can be added to those")),
         }
     }
@@ -146,7 +146,7 @@ impl Reader {
         self.tests += 1;
         if self.tests > MOST_TESTS {
             return Err(Refusal::new(format!(
-                "a pipe asks at most {MOST_TESTS} questions: make it two pipes"
+                "a pipe has at most {MOST_TESTS} conditions: make it two pipes"
             )));
         }
         let mut other = self.state.clone();
@@ -307,7 +307,7 @@ impl Reader {
                 let missing = "it loads from the stack what wasn't stored there by one instruction";
                 value.map(|it| Held::Number(*it)).ok_or_else(|| Refusal::new(missing))
             }
-            _ => Err(Refusal::new("it isn't known at which address")),
+            _ => Err(Refusal::new("its address isn't known")),
         }
     }
 
@@ -324,7 +324,7 @@ impl Reader {
                 self.state.stack.retain(|other, _| other.abs_diff(at) >= CELL as u64);
                 self.state.stack.insert(at, value);
             }
-            _ => return Err(Refusal::new("it isn't known at which address")),
+            _ => return Err(Refusal::new("its address isn't known")),
         }
         Ok(())
     }

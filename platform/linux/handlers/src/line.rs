@@ -5,11 +5,13 @@
 
 use std::fs::OpenOptions;
 use std::io::{Error, Result};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::num::NonZeroU32;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 
 use drystone_extension::handler::Frame;
 use rustix::io::{Errno, read, write};
+use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with};
 
 use crate::device::{Decision, Device, LONGEST, MANY, ROOM};
 use crate::interface;
@@ -56,18 +58,18 @@ impl Line {
 
     fn of_packets(interface: &str, protocol: u16) -> Result<Line> {
         let interface = interface::number(interface).map_err(Error::other)?;
-        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: the descriptor is new, so nobody else owns it.
-        let descriptor = unsafe {
-            let socket = libc::socket(libc::AF_PACKET, kind, protocol.into());
-            done(socket)?;
-            OwnedFd::from_raw_fd(socket)
+        let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+        let of_frames = NonZeroU32::new(protocol.into()).map(Protocol::from_raw);
+        let descriptor = socket_with(AddressFamily::PACKET, SocketType::RAW, flags, of_frames)?;
+        let address = libc::sockaddr_ll {
+            sll_family: libc::AF_PACKET as u16,
+            sll_protocol: protocol,
+            sll_ifindex: interface as i32,
+            sll_hatype: 0,
+            sll_pkttype: 0,
+            sll_halen: 0,
+            sll_addr: [0; 8],
         };
-        // SAFETY: zeros are a valid address.
-        let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };
-        address.sll_family = libc::AF_PACKET as u16;
-        address.sll_protocol = protocol;
-        address.sll_ifindex = interface as i32;
         let (yes, length) = (1i32, size_of_val(&address) as u32);
         let (level, option) = (libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING);
         let socket = descriptor.as_raw_fd();

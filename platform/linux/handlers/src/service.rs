@@ -99,7 +99,7 @@ impl Service {
         let xdp = Xdp::load(&Image::read(object, None, Machine::Linux)?)?;
         let region = xdp.region().cloned().ok_or(NO_REGION)?;
         let outbox = Outbox::of(&xdp, &place.interface)
-            .map_err(|error| format!("what the handler sends besides can't be sent: {error}"))?;
+            .map_err(|error| format!("the handler's additional frames can't be sent: {error}"))?;
         let attached = xdp.attach(&place.interface, place.mode)?;
         let running = Running::InLinux { _xdp: xdp, _attached: attached, outbox };
         Ok(Service { region, port: place.port, running })

@@ -120,9 +120,7 @@ impl Map {
     fn has_one_value(&self) -> Result<()> {
         const FOR_EACH_PROCESSOR: [u32; 4] = [5, 6, 10, 21];
         if FOR_EACH_PROCESSOR.contains(&self.definition.kind) {
-            return Err(Error::other(
-                "a table with a value for each processor can't be looked at from outside",
-            ));
+            return Err(Error::other("a process can't access a table with a value for each processor"));
         }
         Ok(())
     }

@@ -54,11 +54,11 @@ pub(super) fn filters(flows: &[(Pinned, Flow)]) -> Result<Vec<(Filter, u16)>, St
 
 pub(super) fn gate_of(pinned: &Pinned) -> Result<Kept, String> {
     let gate = folder(&pinned.name).and_then(|folder| Kept::pinned(&folder));
-    gate.map_err(|error| format!("the gate of `{}` can't be taken up: {error}", pinned.name))
+    gate.map_err(|error| format!("the gate of `{}` can't be opened: {error}", pinned.name))
 }
 
 impl Flow {
-    /// Adds a flow.
+    /// A new flow of the gate that has these.
     pub fn beside(others: &[(Pinned, Flow)]) -> Result<Flow, String> {
         let is_free = |number: &u16| !others.iter().any(|(_, other)| other.number == *number);
         let number = (1..Kept::FLOWS).find(is_free);
