@@ -14,7 +14,7 @@ use drystone_runtime::binding::shipment::{ENDED, FAILED, REFUSED, RUN};
 
 pub use self::shipped::{encoded, responder};
 
-/// The program with the interfaces of its blocks.
+/// The program, with an interface for each of its blocks.
 pub fn with_interfaces(program: &Program) -> Cow<'_, Program> {
     if program.composites.is_empty() {
         return Cow::Borrowed(program);
@@ -34,19 +34,19 @@ pub fn interface_of(program: &Program, id: CompositeId) -> InterfaceId {
     InterfaceId((program.interfaces.len() - program.composites.len() + id.index()) as u32)
 }
 
-/// Where that stands among what its component requires.
+/// The index of that interface among those that its component requires.
 pub fn required_by(program: &Program, id: CompositeId) -> usize {
     let interface = interface_of(program, id);
     let requires = &program.components[program.composites[id.index()].component.index()].requires;
     requires.iter().position(|facet| facet.interface == interface).expect("its component requires it")
 }
 
-/// The variables whose values go with a block.
+/// The variables whose values are sent with a block.
 pub fn taken(composite: &Composite) -> impl Iterator<Item = VariableId> {
     composite.variables.iter().filter(|(_, travels)| *travels != Travels::Out).map(|(id, _)| *id)
 }
 
-/// Those whose values come back.
+/// The variables whose values are sent back.
 pub fn given(composite: &Composite) -> impl Iterator<Item = VariableId> {
     composite.variables.iter().filter(|(_, travels)| *travels != Travels::In).map(|(id, _)| *id)
 }

@@ -4,8 +4,8 @@ use drystone_language::program::{Expression, ExpressionKind};
 
 use crate::walk::{self, Visitor};
 
-/// Whether evaluating this may change anything that this process can see, or wait. (Others may run while long texts are
-/// joined or compared, but what they may change is read under a lock only.)
+/// Whether evaluating an expression may wait, or change anything that this process can see. (Other processes may run
+/// while long texts are joined or compared, but what they may change is read under a lock only.)
 pub fn has_effects(expression: &Expression) -> bool {
     struct Find(bool);
     impl Visitor for Find {

@@ -4,8 +4,8 @@ pub use drystone_runtime::entry_points::table::*;
 
 use crate::mir::EntryPoint;
 
-/// Those that are called where something unusual has happened: calls that keep the caller's registers, so that the
-/// usual way through a segment has little to save.
+/// Entry points for unusual cases. They are called so that they keep the caller's registers, and the usual way through
+/// a segment has little to save.
 pub static UNUSUAL: &[&EntryPoint] = &[
     &FAIL,
     &MISSING,

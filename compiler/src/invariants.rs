@@ -13,22 +13,22 @@ use std::collections::{HashMap, HashSet};
 use crate::liveness::{self, Access};
 use crate::mir::*;
 
-/// Instructions that are looked at before a loop for what has been loaded there.
+/// So many instructions before a loop are searched for loads of the text.
 const LOOKED_AT: usize = 64;
 
 /// Where a variable lies.
 type Slot = (Base, i32);
 
-/// A text, its length and where its bytes are in registers.
+/// Registers that hold a text, its length, and the address of its bytes.
 #[derive(Clone, Copy)]
 struct Held {
     text: Reg,
     length: Reg,
-    /// Not if nobody asks.
+    /// None if the loop does not use it.
     bytes: Option<Reg>,
 }
 
-/// Loads before each loop what stays the same in it.
+/// Loads texts that stay the same in a loop before the loop.
 pub fn hoist(code: &mut Code) {
     if code.native || code.loops.is_empty() {
         return;
@@ -45,7 +45,7 @@ pub fn hoist(code: &mut Code) {
     }
 }
 
-/// What is the same before and after loads are moved.
+/// Facts that moving loads does not change.
 struct Facts {
     predecessors: Vec<Vec<BlockId>>,
     /// Registers that one instruction writes.
@@ -93,7 +93,7 @@ impl Facts {
         (goes_on && blocks.iter().all(is_inside) && !blocks.iter().any(waits)).then_some((before, blocks))
     }
 
-    /// Variables with texts whose lengths are asked in these blocks, and which stay the same there.
+    /// Variables with texts whose lengths are loaded in these blocks, and which stay the same there.
     fn steady(&self, code: &Code, blocks: &HashSet<BlockId>) -> Vec<Slot> {
         let mut loaded = HashMap::new();
         let (mut asked, mut calls) = (Vec::new(), false);
@@ -124,7 +124,7 @@ impl Facts {
         slots.filter(steady).collect()
     }
 
-    /// Whether nobody but this code's own stores can write a variable.
+    /// Whether a variable is written only by this code's own stores.
     fn is_own(&self, code: &Code, slot: Slot, calls: bool) -> bool {
         let reachable = match slot.0 {
             Base::Frame => self.exposed.contains(&(Base::Frame, 0)),
@@ -134,7 +134,7 @@ impl Facts {
         !reachable && !self.exposed.contains(&slot)
     }
 
-    /// Has what is asked of a text in registers at the end of a block; in those where it is already, if it is.
+    /// Loads a text, and what the loop uses of it, at the end of a block; uses registers that hold it already.
     fn hold(&self, code: &mut Code, before: BlockId, slot: Slot, with_bytes: bool) -> Held {
         let (text, length) = self.loaded_before(code, before, slot);
         let mut append = |inst: &dyn Fn(Reg) -> Inst| {
@@ -182,7 +182,7 @@ impl Facts {
         }
     }
 
-    /// Copies what is held instead of loading it again.
+    /// Replaces loads in these blocks by copies of what is held.
     fn replace(&self, code: &mut Code, blocks: &HashSet<BlockId>, slot: Slot, held: Held) {
         let mut copies = HashSet::new();
         let each = |code: &mut Code, change: &mut dyn FnMut(&mut Inst)| {

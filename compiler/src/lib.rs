@@ -74,8 +74,8 @@ pub fn compile(
     unsafe { &*address.cast::<drystone_component::Program>() }
 }
 
-/// Compiles a program to a relocatable object file. It defines `ds_program`, and `ds_processor`: a text, which ends
-/// with a 0, of what a processor must have to run it.
+/// Compiles a program to a relocatable object file. It defines `ds_program`, and `ds_processor`: the features that a
+/// processor must have to run it, as a text that ends with a 0.
 pub fn compile_object(program: &Program, files: &[SourceFile], processor: Processor) -> Vec<u8> {
     let builder = ObjectBuilder::new(isa(processor, true), "drystone", default_libcall_names())
         .expect("the host has object files");
@@ -88,7 +88,7 @@ pub fn compile_object(program: &Program, files: &[SourceFile], processor: Proces
 
 /// A service that can run where its requests arrive (`IMPLEMENTATION {HANDLER}`).
 pub struct Handler {
-    /// The component whose it is.
+    /// The component that it belongs to.
     pub component: String,
     /// The interface that it implements.
     pub interface: String,
@@ -118,7 +118,7 @@ pub fn handlers(program: &Program) -> Vec<Handler> {
     handlers
 }
 
-/// The form of a program between its text and machine code, as text for people.
+/// The MIR of a program, as text.
 pub fn mir(program: &Program, files: &[SourceFile]) -> String {
     let program = composites::with_interfaces(program);
     text::print(&generate::Lowered::of(&program, files), files)

@@ -2,7 +2,7 @@
 
 use crate::mir::*;
 
-/// The blocks that each block can be reached from.
+/// The predecessors of each block.
 pub fn predecessors(code: &Code) -> Vec<Vec<BlockId>> {
     let mut predecessors = vec![Vec::new(); code.blocks.len()];
     for (index, block) in code.blocks.iter().enumerate() {
@@ -15,8 +15,8 @@ pub fn predecessors(code: &Code) -> Vec<Vec<BlockId>> {
 
 /// The registers, ascending, that are live at the beginning of each block.
 ///
-/// One register after the other is followed from the blocks that read it back to those that write it: most live in
-/// one block only, and cost nothing.
+/// Each register is followed from the blocks that read it back to those that write it. Most registers live in one block
+/// only, and cost nothing.
 pub fn live_in(code: &Code, predecessors: &[Vec<BlockId>]) -> Vec<Vec<Reg>> {
     let mut readers = vec![Vec::new(); code.registers.len()];
     let mut writers = vec![Vec::new(); code.registers.len()];
@@ -56,7 +56,7 @@ pub fn live_in(code: &Code, predecessors: &[Vec<BlockId>]) -> Vec<Vec<Reg>> {
     live
 }
 
-/// How an instruction touches a register.
+/// How an instruction accesses a register.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Uses its value.

@@ -13,13 +13,13 @@ use crate::entries;
 use crate::liveness::{self, Access};
 use crate::mir::*;
 
-/// Instructions that are looked back at.
+/// So many instructions before a lookup are searched for an earlier one.
 const LOOKED_AT: usize = 64;
 
 /// Where a variable lies.
 type Slot = (Base, i32);
 
-/// Takes what was found before instead of looking it up again.
+/// Replaces lookups of elements that have just been found by copies.
 pub fn reuse(code: &mut Code) {
     let finds: Vec<(BlockId, usize)> = finds(code).collect();
     if finds.len() < 2 {
@@ -46,24 +46,24 @@ fn finds(code: &Code) -> impl Iterator<Item = (BlockId, usize)> {
     })
 }
 
-/// Where registers are written and blocks come from.
+/// Facts about the code that replacing lookups does not change.
 struct Facts {
-    /// The only block that goes to a block, if that is entered in no other way.
+    /// For each block, its predecessor, if that is the only way to enter it.
     before: Vec<Option<BlockId>>,
-    /// For registers that one instruction writes, that one's block and number.
+    /// For registers that are written by one instruction: its block and number.
     definitions: HashMap<Reg, (BlockId, usize)>,
     /// Variables whose address is taken anywhere.
     exposed: HashSet<Slot>,
 }
 
-/// What happens on the way from one look to the other.
+/// What happens on the way from one lookup to the other.
 #[derive(Default)]
 struct Way {
     registers: HashSet<Reg>,
     variables: HashSet<Slot>,
-    /// Something is written where a register points to.
+    /// Something is written through an address in a register.
     elsewhere: bool,
-    /// What conditions have told.
+    /// Conditions of branches on the way, and their outcomes.
     told: Vec<(Reg, bool)>,
 }
 
@@ -101,7 +101,7 @@ impl Facts {
         Some(&code.block(id).instructions[number])
     }
 
-    /// The register with the address of the element that an instruction looks up, if it is known on every way there.
+    /// The register that holds the address of the element that an instruction looks up, if there is one.
     fn found_before(&self, code: &Code, mut id: BlockId, mut number: usize) -> Option<Reg> {
         let Inst::Find { absent, .. } = &code.block(id).instructions[number] else { return None };
         let (wanted, may_be_absent) = ((id, number), *absent == IfAbsent::Null);
@@ -130,7 +130,7 @@ impl Facts {
         None
     }
 
-    /// What an instruction gives, if it looks up the element that the other does.
+    /// The result of the first lookup, if it looks up the same element as the second.
     fn same_element(
         &self,
         code: &Code,
@@ -151,7 +151,7 @@ impl Facts {
         same.then_some((*to, *absent))
     }
 
-    /// Whether a key of the first look has the other's value.
+    /// Whether keys of the two lookups have the same value.
     fn is_same(&self, code: &Code, first: (BlockId, usize), a: Reg, b: Reg, way: &Way) -> bool {
         if a == b {
             return !way.registers.contains(&a);
@@ -216,7 +216,7 @@ impl Facts {
 }
 
 impl Way {
-    /// Goes back over an instruction; not over one that may change what is found.
+    /// Goes back over an instruction; fails if that may change what is found.
     fn pass(&mut self, instruction: &Inst) -> bool {
         match instruction {
             Inst::Store { to: Address { base: Base::Reg(_), .. }, .. } => self.elsewhere = true,
@@ -240,7 +240,7 @@ impl Way {
     }
 }
 
-/// What handles texts and nothing else.
+/// Whether an entry point works on texts only.
 fn is_harmless(entry: &EntryPoint) -> bool {
     let harmless = [&entries::TEXT_COPY, &entries::TEXT_DROP, &entries::TEXT_EQUAL, &entries::TEXT_COMPARE];
     harmless.iter().any(|other| other.name == entry.name)
@@ -254,7 +254,7 @@ fn writes(instruction: &Inst, reg: Reg) -> bool {
     written
 }
 
-/// For each block, the block that goes there, if nothing else does and nothing waits or begins in between.
+/// For each block, its predecessor, if it has only one, and no segment begins in between.
 fn only_ways(code: &Code) -> Vec<Option<BlockId>> {
     let mut before = vec![None; code.blocks.len()];
     let mut ways = vec![0; code.blocks.len()];

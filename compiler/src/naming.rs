@@ -108,7 +108,7 @@ impl Naming {
 enum Passed {
     /// Whether evaluating it may change anything.
     Value(bool),
-    /// Perhaps a `VARIABLE` parameter itself.
+    /// A variable, which may itself be a `VARIABLE` parameter.
     Variable(VariableId),
     /// An element of a collection, and whether evaluating its keys may change anything.
     Element(VariableId, bool),
@@ -131,7 +131,7 @@ impl Passed {
     }
 }
 
-/// What one piece of code does itself.
+/// What a body or procedure does itself, without its callees.
 #[derive(Default)]
 struct Uses {
     collections: HashSet<VariableId>,
@@ -172,7 +172,7 @@ impl Visitor for Uses {
     }
 }
 
-/// The collections that are used in the course of a call.
+/// The collections that are used during a call, by the callee and its own callees.
 fn touched(uses: &[Uses], callee: ProcedureId) -> HashSet<VariableId> {
     let mut seen = HashSet::from([callee]);
     let mut open = vec![callee];
@@ -185,7 +185,7 @@ fn touched(uses: &[Uses], callee: ProcedureId) -> HashSet<VariableId> {
     touched
 }
 
-/// All that is no procedure.
+/// The blocks of all bodies.
 fn bodies(program: &Program) -> impl Iterator<Item = &Block> {
     program.components.iter().flat_map(|component| component.blocks())
 }

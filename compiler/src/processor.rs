@@ -3,10 +3,10 @@
 use cranelift_codegen::isa::{self, TargetIsa};
 use cranelift_codegen::settings::Configurable;
 
-/// What generated code may use.
+/// The processor features that generated code may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Processor {
-    /// Whatever the processor has that runs the compiler.
+    /// All features of the processor that runs the compiler.
     Native,
     /// x86-64-v2: all since about 2009.
     #[default]
@@ -41,7 +41,7 @@ impl Processor {
     }
 }
 
-/// The names of what a processor must have for the code, with blanks between them.
+/// The names of the features that the code needs, separated by blanks.
 pub(crate) fn features(isa: &dyn TargetIsa) -> String {
     let flags = isa.isa_flags();
     let used = flags.iter().filter(|flag| flag.as_bool() == Some(true));

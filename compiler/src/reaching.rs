@@ -13,14 +13,14 @@ use drystone_language::program::*;
 
 use crate::walk::{self, Visitor};
 
-/// What all procedures use.
+/// The variables that each procedure uses.
 pub struct Reaching {
     procedures: Vec<Uses>,
     /// Variables that are passed under another name anywhere.
     passed: HashSet<VariableId>,
 }
 
-/// What one piece of code does itself.
+/// What a body or procedure does itself, without its callees.
 #[derive(Default)]
 struct Uses {
     variables: HashSet<VariableId>,
@@ -48,8 +48,8 @@ impl Reaching {
         Reaching { procedures, passed }
     }
 
-    /// Whether a variable stays as it is, and nobody looks at it but these expressions themselves, while a procedure
-    /// (or a body) evaluates them. `awaits` says of a procedure whether it, or one that it calls, awaits anything.
+    /// Whether only these expressions themselves read a variable, and nothing changes it, while a procedure (or a body)
+    /// evaluates them. `awaits` says whether a procedure or one of its callees contains an AWAIT.
     pub fn is_out_of_reach(
         &self,
         program: &Program,

@@ -16,7 +16,7 @@ use crate::ranges::Ranges;
 use crate::regions::{self, Regions};
 use crate::text::{Head, Heads};
 
-/// One function.
+/// A segment: the blocks of one function.
 pub struct Segment {
     /// Where it begins.
     pub entry: BlockId,
@@ -26,13 +26,13 @@ pub struct Segment {
     pub written: HashSet<Reg>,
     /// Registers that any of its blocks reads or writes.
     pub touched: HashSet<Reg>,
-    /// Suspension points on the way that are tried here as well: only if one has to wait, its own segment takes over.
+    /// Further suspension points that this segment tries on its way. If one has to wait, its own segment takes over.
     pub inlined: HashSet<BlockId>,
     /// It runs on the stack of the process that tests the condition.
     pub is_condition: bool,
 }
 
-/// A piece of code, cut.
+/// A body or procedure, cut into segments.
 pub struct Cut {
     /// What was cut.
     pub code: Code,
@@ -42,11 +42,11 @@ pub struct Cut {
     by_entry: HashMap<BlockId, usize>,
     /// Registers, ascending, that are live where a segment begins.
     pub live: HashMap<BlockId, Vec<Reg>>,
-    /// Where registers lie in the frame that outlive a segment.
+    /// The slots in the frame of registers that are live where a segment begins.
     pub slots: HashMap<Reg, u32>,
-    /// The blocks that each block can be reached from.
+    /// The predecessors of each block.
     pub predecessors: Vec<Vec<BlockId>>,
-    /// Between which bounds its integers lie.
+    /// The ranges of its integers.
     pub ranges: Ranges,
     /// For each block, whether a segment begins there.
     starts: Vec<bool>,
@@ -116,13 +116,13 @@ impl Cut {
     }
 }
 
-/// Suspension points that a segment tries on its way (fewer in long bodies, for each is repeated so often), and the
-/// instructions after which it tries no more of them.
+/// So many suspension points are tried on a segment's way (fewer in long bodies, because each is repeated in so many
+/// segments), and none after so many instructions.
 const INLINED: usize = 8;
 const INLINED_IN_LONG: usize = 2;
 const INLINED_SIZE: usize = 160;
 
-/// Cuts code that is not native; gives every register a slot that needs one.
+/// Cuts code that does not run on the processor's stack, and assigns slots to registers.
 pub fn cut(mut code: Code) -> Cut {
     let predecessors = liveness::predecessors(&code);
     if !code.native {
@@ -162,8 +162,8 @@ pub fn cut(mut code: Code) -> Cut {
     Cut { code, segments, by_entry, live, slots, predecessors, ranges, starts, waiting }
 }
 
-/// Finds the sends that need not wait: a service that has received a message, and has sent nothing since, finds the
-/// buffer empty.
+/// Turns sends that need not wait into instructions: a service that has received a message, and has sent none since,
+/// finds the buffer empty.
 fn answer_at_once(code: &mut Code, predecessors: &[Vec<BlockId>]) {
     let all = (0..code.blocks.len() as u32).map(BlockId);
     let at_once: Vec<BlockId> = all.filter(|&id| is_answer(code, predecessors, id)).collect();
@@ -179,7 +179,7 @@ fn answer_at_once(code: &mut Code, predecessors: &[Vec<BlockId>]) {
     }
 }
 
-/// Whether a block begins with a send of a service, and the only way to it comes straight from a receive of its.
+/// Whether a block begins with a send of a service, to which the only way leads from a receive of that service.
 fn is_answer(code: &Code, predecessors: &[Vec<BlockId>], mut id: BlockId) -> bool {
     if !matches!(
         code.block(id).suspension,
@@ -208,7 +208,7 @@ fn is_answer(code: &Code, predecessors: &[Vec<BlockId>], mut id: BlockId) -> boo
     }
 }
 
-/// Lets a segment that runs at home go on past suspension points that need not wait.
+/// Extends a segment that runs at home past suspension points that may not have to wait.
 fn extend(
     code: &Code,
     regions: &Regions,
@@ -241,7 +241,7 @@ fn extend(
     (blocks, inlined)
 }
 
-/// Whether generated code can tell by itself that the operation needs no runtime.
+/// Whether generated code can try the operation without the runtime.
 fn can_be_inlined(block: &Block) -> bool {
     let Some(point) = &block.suspension else { return false };
     match point.op {
@@ -254,7 +254,7 @@ fn can_be_inlined(block: &Block) -> bool {
     }
 }
 
-/// Segments that some other segment, or a resumption, can begin.
+/// The segments that another segment, or a resumption, can go to.
 fn reachable_starts(code: &Code, regions: &[(BlockId, Vec<BlockId>)]) -> HashSet<BlockId> {
     let by_entry: HashMap<BlockId, &Vec<BlockId>> =
         regions.iter().map(|(entry, blocks)| (*entry, blocks)).collect();

@@ -19,6 +19,7 @@
 //! Interfaces, components, collections and locations are written by name ([`Names`]); of several with one name the
 //! second is `name#2`. What is read back has the same text again, but numbers of its own for all these.
 
+mod heads;
 mod names;
 #[cfg(test)]
 mod parse;
@@ -26,30 +27,15 @@ mod print;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-
 use drystone_language::source::SourceFile;
 
 use crate::generate::Lowered;
-use crate::mir::{BlockId, Code, Reg};
+use crate::mir::Code;
+pub use heads::{Head, Heads};
 use names::Names;
 #[cfg(test)]
 pub use parse::{Module, parse};
 use print::Printer;
-
-/// What cutting adds to a block where a segment begins.
-#[derive(Clone, Debug)]
-pub struct Head {
-    /// The segment runs on the stack of the process that tests the condition.
-    pub is_condition: bool,
-    /// The registers that are live there, ascending, and where in the frame each is saved.
-    pub saved: Vec<(Reg, Option<u32>)>,
-    /// The suspension points that the segment tries on its way, ascending.
-    pub trying: Vec<BlockId>,
-}
-
-/// The heads of a body or procedure; none before it is cut.
-pub type Heads = BTreeMap<BlockId, Head>;
 
 /// Everything that a program can run, after it was cut.
 pub fn print(lowered: &Lowered, files: &[SourceFile]) -> String {

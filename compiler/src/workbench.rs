@@ -5,7 +5,7 @@ use cranelift_codegen::ir::{Function, Signature, UserFuncName};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::{FuncId, Module};
 
-/// What functions are built with, one after the other.
+/// Contexts that are reused from one function to the next.
 pub(crate) struct Workbench {
     context: Context,
     builder: FunctionBuilderContext,

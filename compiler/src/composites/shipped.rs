@@ -14,8 +14,7 @@ use drystone_language::source::Span;
 
 use crate::descriptors::model_type;
 
-/// The program of a block, as it is sent. `locate` gives the number by which errors say where they are; 0: they don't
-/// know.
+/// The program of a block, as it is sent. `locate` gives the number that errors use for a location; 0 stands for none.
 pub fn encoded(
     program: &Program,
     composite: &Composite,
@@ -45,7 +44,7 @@ pub fn encoded(
     maker.made.encode()
 }
 
-/// An implementation as a handler (paper 003): the instructions of its code.
+/// An implementation as a handler (*ASHs*): the instructions of its code.
 pub fn responder(program: &Program, component: ComponentId, number: usize) -> Vec<u8> {
     let kept = handlers::kept(program, component);
     let component = &program.components[component.index()];

@@ -83,13 +83,20 @@ impl Lower<'_, '_> {
         there
     }
 
-    /// The address of the container; `make` makes an absent element.
-    pub(super) fn container(&mut self, target: &Target, span: Span, make: bool) -> Reg {
+    /// The address of a container, which must be there.
+    pub(super) fn container(&mut self, target: &Target, span: Span) -> Reg {
         match target {
             Target::Memory(address) => self.code.address(*address),
-            Target::Element { .. } | Target::Named(_) if make => self.find_or_make(target, span),
             Target::Element { .. } | Target::Named(_) => self.find_present(target, span),
             Target::Register(_) | Target::Character(..) => unreachable!("a component lies in memory"),
+        }
+    }
+
+    /// The address of a container; an absent element is made.
+    pub(super) fn container_or_make(&mut self, target: &Target, span: Span) -> Reg {
+        match target {
+            Target::Element { .. } | Target::Named(_) => self.find_or_make(target, span),
+            _ => self.container(target, span),
         }
     }
 
@@ -112,7 +119,7 @@ impl Lower<'_, '_> {
         }
         let variable = match target {
             Target::Named(word) => self.code.variable_behind(*word),
-            _ => self.container(target, place.span, false),
+            _ => self.container(target, place.span),
         };
         let size = match self.scope.template {
             Some(template) => self.code.int(self.unit.layouts.instances[template.index()].size as i64),
@@ -131,7 +138,7 @@ impl Lower<'_, '_> {
 
     pub(super) fn new_component(&mut self, place: &Place, template: ComponentId) {
         let target = self.prepare(place);
-        let container = self.container(&target, place.span, true);
+        let container = self.container_or_make(&target, place.span);
         let holder = self.holder(place, &target);
         let template = self.code.symbol(Symbol::Template(template));
         let at = self.location(place.span);
@@ -191,13 +198,13 @@ impl Lower<'_, '_> {
         if matches!(from.kind, PlaceKind::Guarded(_)) {
             self.instance_in(from);
         }
-        let present = self.container(&source, from.span, false);
+        let present = self.container(&source, from.span);
         let instance =
             self.code.load(Address { base: Base::Reg(present), offset: 0, byte: false }, RegType::Int);
         self.require_component(instance, from.span);
         let at = self.location(to.span);
-        let to_container = self.container(&target, to.span, true);
-        let from_container = self.container(&source, from.span, false);
+        let to_container = self.container_or_make(&target, to.span);
+        let from_container = self.container(&source, from.span);
         let holder = self.holder(to, &target);
         let number = self.code.int(at as i64);
         self.code.suspending_call(&entries::MOVE, vec![from_container, to_container, holder, number], at);
@@ -214,7 +221,7 @@ impl Lower<'_, '_> {
             self.instance_in(place);
         }
         let target = self.prepare(place);
-        let container = self.container(&target, place.span, false);
+        let container = self.container(&target, place.span);
         let at = self.location(place.span);
         let number = self.code.int(at as i64);
         let instance = self.code.suspending_call(&entries::DEPART, vec![container, number], at);
@@ -230,7 +237,7 @@ impl Lower<'_, '_> {
 
     /// Puts a received component, owned by a temporary, into its container.
     pub(super) fn arrive(&mut self, target: &Target, place: &Place, slot: u32) {
-        let container = self.container(target, place.span, true);
+        let container = self.container_or_make(target, place.span);
         let holder = self.holder(place, target);
         let address = self.code.slot(slot);
         let instance = self.code.load(address, RegType::Int);

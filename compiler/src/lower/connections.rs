@@ -182,7 +182,7 @@ impl Lower<'_, '_> {
         let mut target = self.prepare(place);
         self.hold_target(&mut target);
         let (domain, by) = (self.held_text(domain), self.held_text(by));
-        let container = self.container(&target, place.span, true);
+        let container = self.container_or_make(&target, place.span);
         let holder = self.holder(place, &target);
         let component = &self.unit.program.components[template.index()];
         let facets = component.offers.iter().chain(&component.requires);

@@ -8,7 +8,7 @@ use super::scope::Runs;
 use crate::awaited::EVERYTHING;
 use crate::classify::BodyKey;
 use crate::entries;
-use crate::mir::{Address, Base, Inst, Op, Reg, RegType, SuspensionOp, Terminator};
+use crate::mir::{Address, Base, EntryPoint, Inst, Op, Reg, RegType, SuspensionOp, Terminator};
 
 impl Lower<'_, '_> {
     /// Whether a block takes the lock that it asks for: it is not held, and this is no condition.
@@ -21,14 +21,14 @@ impl Lower<'_, '_> {
         let location = self.location(span);
         self.code.suspend(SuspensionOp::Lock(mode), location);
         self.lock.take(mode, written);
-        self.keep_handlers_away(true);
+        self.lock_of_handlers(&entries::KEEP);
     }
 
     /// Releases the lock that was taken here.
     pub(super) fn release_lock(&mut self, span: Span) {
         let location = self.location(span);
         let (mode, written) = self.lock.release();
-        self.keep_handlers_away(false);
+        self.lock_of_handlers(&entries::GIVE_BACK);
         self.code.suspend(SuspensionOp::Unlock { mode, written }, location);
     }
 
@@ -116,8 +116,9 @@ impl Lower<'_, '_> {
         self.code.start(after);
     }
 
-    /// Takes or releases the lock that keeps away this component's handlers, which may run elsewhere.
-    fn keep_handlers_away(&mut self, away: bool) {
+    /// Takes (`KEEP`) or releases (`GIVE_BACK`) the lock that keeps away this component's handlers, which may run
+    /// elsewhere.
+    fn lock_of_handlers(&mut self, entry: &'static EntryPoint) {
         let Runs::Body(BodyKey::Service(id, number)) = self.scope.runs else { return };
         if !self.unit.program.components[id.index()].implementations[number].handler {
             return;
@@ -125,6 +126,6 @@ impl Lower<'_, '_> {
         let (begin, _) = self.unit.layouts.instances[id.index()].kept.expect("it has handlers");
         let of = Address { base: Base::Instance, offset: begin as i32, byte: false };
         let kept = self.code.address(of);
-        self.code.perform(if away { &entries::KEEP } else { &entries::GIVE_BACK }, vec![kept]);
+        self.code.perform(entry, vec![kept]);
     }
 }

@@ -81,7 +81,7 @@ pub enum SuspensionOp {
         interface: InterfaceId,
         /// The message.
         message: usize,
-        /// Becomes the communication, and its word once the message counts as sent (0: the runtime shall do it).
+        /// Is set to the communication, and its word once the message counts as sent (0: left to the runtime).
         payload: Payload,
     },
     /// Waits for a message: its words follow the communication's head.
@@ -92,7 +92,7 @@ pub enum SuspensionOp {
         interface: InterfaceId,
         /// The message.
         message: usize,
-        /// Becomes the communication, and its word once the message is taken (-1: the runtime shall do it).
+        /// Is set to the communication, and its word once the message counts as taken (-1: left to the runtime).
         payload: Payload,
     },
     /// A receive test; `to` becomes 0 or 1.
@@ -130,7 +130,7 @@ pub enum SuspensionOp {
         /// What may have been written meanwhile, see [`crate::awaited`].
         written: u64,
     },
-    /// Makes sure that what follows runs at home, on the worker that owns the component.
+    /// Makes sure that what follows runs on the home worker of the process.
     Home,
     /// Releases the lock until the condition holds.
     Await {
@@ -141,8 +141,8 @@ pub enum SuspensionOp {
         /// What may have been written when the lock is released, see [`crate::awaited`].
         written: u64,
     },
-    /// The same after the process has tested the condition itself, which may take long: it does so again when it is its
-    /// turn.
+    /// The same for a condition that may take long to test: the process has tested it itself, and does so again when it
+    /// is its turn.
     AwaitTested {
         /// Whether the condition holds.
         holds: Reg,
@@ -161,19 +161,19 @@ pub enum SuspensionOp {
 #[derive(Clone, Debug)]
 #[allow(missing_docs)]
 pub enum Terminator {
-    /// Goes on there.
+    /// Continues with a block.
     Goto(BlockId),
-    /// Goes on with `yes` if the condition is not 0, else with `no`.
+    /// Continues with `yes` if the condition is not 0, else with `no`.
     Branch { condition: Reg, yes: BlockId, no: BlockId },
-    /// Calls a procedure that may wait; goes on with the block, where the first instruction may take the result.
+    /// Calls a procedure that may wait. It returns to `then`, whose first instruction may take the result.
     CallProcedure {
         /// Index among the program's procedure variants.
         variant: usize,
-        /// For its parameters.
+        /// Values of its parameters.
         arguments: Vec<Reg>,
-        /// The frame around it, if it uses that.
+        /// The frame of the procedure around it, if it uses that.
         outer: Option<Reg>,
-        /// Where it goes on; the result is taken there.
+        /// The block that it returns to.
         then: BlockId,
         /// For errors.
         location: LocationId,
@@ -292,7 +292,7 @@ pub struct Code {
     pub parameter_slots: Vec<(Reg, u32)>,
     /// Type of the result.
     pub result: Option<RegType>,
-    /// Memory of the frame that is taken already: header, variables in memory, owned temporaries.
+    /// Bytes of the frame: its head, variables in memory, owned temporaries, and, once it is cut, slots of registers.
     pub frame_size: u32,
     /// What the frame owns.
     pub owned: Vec<OwnedSlot>,
@@ -342,7 +342,7 @@ impl Code {
         &self.blocks[id.0 as usize]
     }
 
-    /// Where control comes in from outside.
+    /// The blocks at which control enters.
     pub fn entries(&self) -> Vec<BlockId> {
         [BlockId(0)].into_iter().chain(self.finally).collect()
     }
@@ -360,7 +360,7 @@ impl Code {
         numbered.map(|((index, block), _)| (BlockId(index as u32), block))
     }
 
-    /// Whether a loop is the other or lies inside it.
+    /// Whether a loop is `outer` or lies inside it.
     pub fn is_inside(&self, mut inner: Option<usize>, outer: usize) -> bool {
         while let Some(current) = inner {
             if current == outer {
@@ -399,7 +399,7 @@ impl Block {
         blocks
     }
 
-    /// Blocks that control goes to by itself.
+    /// Blocks that control goes to without a call or a wait.
     pub fn goes_to(&self) -> impl Iterator<Item = BlockId> + use<> {
         let (first, second) = match self.end {
             Terminator::Goto(to) => (Some(to), None),

@@ -43,7 +43,7 @@ pub fn verify(code: &Code, codes: &[Code], first_variant: usize) -> Result<(), B
     Ok(())
 }
 
-/// For each block, what the call gives that goes on there.
+/// For each block, the type of the result of a call that returns there.
 fn results(code: &Code, variants: &[Code]) -> Vec<Option<RegType>> {
     let mut results = vec![None; code.blocks.len()];
     for block in &code.blocks {
@@ -150,7 +150,7 @@ fn end(spot: Spot, end: &Terminator, variants: &[Code]) -> Result<(), Broken> {
     }
 }
 
-/// Who is called, if these arguments fit.
+/// The callee, if these arguments fit.
 fn callee<'v>(
     spot: Spot,
     variants: &'v [Code],

@@ -118,13 +118,13 @@ impl Function<'_> {
         known
     }
 
-    /// Whether what goes there leaves this function for good.
+    /// Whether control that goes there leaves this function.
     fn leaves_at(&self, to: BlockId) -> bool {
         self.segment
             .is_some_and(|segment| self.cut.leaves(segment.entry, to) && !segment.inlined.contains(&to))
     }
 
-    /// What a block reads is known, and so is what other segments need that it goes to.
+    /// Checks that a block has all registers that it reads, and those that the segments after it need.
     fn block(
         &self,
         id: BlockId,
@@ -177,7 +177,7 @@ fn has(set: &Set, number: usize) -> bool {
     set[number / 64] & 1 << (number % 64) != 0
 }
 
-/// Keeps what both have; whether anything went.
+/// Intersects a set with another one; gives whether it has changed.
 fn narrow(set: &mut Set, other: &Set) -> bool {
     let mut changed = false;
     for (word, &other) in set.iter_mut().zip(other) {

@@ -26,7 +26,7 @@ pub fn verify(code: &Code) -> Result<(), Broken> {
     Ok(())
 }
 
-/// What lies in the frame lies there alone.
+/// Owned slots lie in the frame, each in a place of its own.
 fn frame(code: &Code, spot: Spot) -> Result<(), Broken> {
     let mut taken: Vec<u32> = code.owned.iter().map(|slot| slot.offset).collect();
     taken.sort();
@@ -120,7 +120,7 @@ fn outside_condition(spot: Spot, block: &Block) -> Result<(), Broken> {
     }
 }
 
-/// Control does not come to the end of a block that ends nowhere.
+/// Control does not come to the end of a block whose terminator is unreachable.
 fn cannot_be_passed(spot: Spot, block: &Block) -> Result<(), Broken> {
     let halts = match &block.suspension {
         Some(SuspensionPoint { op: SuspensionOp::Call { entry, .. }, .. }) => {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::mir::{BlockId, Code};
 
-/// What is wrong, and where.
+/// An error, and its place.
 #[derive(Debug)]
 pub struct Broken {
     code: String,
@@ -35,7 +35,7 @@ impl fmt::Display for Broken {
     }
 }
 
-/// Where the verifier is.
+/// The place that is being verified.
 #[derive(Clone, Copy)]
 pub(super) struct Spot<'c> {
     pub(super) code: &'c Code,

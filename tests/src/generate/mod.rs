@@ -66,7 +66,7 @@ pub const IMPORT: &str = "Shared";
 /// What stands before its text.
 pub const IMPORTED: &str = "(* FILE Shared.dry *)\n";
 
-/// What stands at the top level for all components.
+/// Declarations at the top level.
 #[derive(Default)]
 struct Shared {
     text: String,
@@ -78,12 +78,12 @@ struct Shared {
     functions: Vec<(String, usize)>,
 }
 
-/// What a program is made with.
+/// The state of the generator.
 struct Generator {
     random: Random,
     /// For names that occur once.
     names: usize,
-    /// Components around what is being made of which several instances may run at the same time.
+    /// How many of the components around the present place may have several instances that run at once.
     repeated: usize,
     size: usize,
     /// The only pattern to be made.

@@ -45,7 +45,7 @@ pub(super) struct Communication {
     pub service_ended: bool,
     /// One side is lost: the other finds it closed and may stop anywhere.
     pub broken: bool,
-    /// The service is in its FINALLY, and hears and says nothing any more.
+    /// The service is in its FINALLY, and no longer receives or sends.
     pub ending: bool,
 }
 
@@ -81,7 +81,7 @@ impl Communication {
         self.broken || interface.states[self.client_state].may_end
     }
 
-    /// Whether the service can go on only with what needs no client.
+    /// Whether the service has lost its client, and has not begun its FINALLY.
     pub fn leaves_service(&self) -> bool {
         self.broken && !self.ending
     }

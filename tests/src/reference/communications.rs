@@ -136,7 +136,7 @@ impl World<'_> {
         }
     }
 
-    /// Who says something to a lost other side hasn't listened to what had come before.
+    /// Drops the messages that a side has not received when it sends to a peer that is lost.
     fn drop_unheard(&self, id: CommunicationId) {
         let mut state = self.state.borrow_mut();
         let state_ref = &mut *state;
@@ -144,7 +144,7 @@ impl World<'_> {
         state_ref.orphans.extend(components(communication.buffer.drain(..)));
     }
 
-    /// The same from the service's side.
+    /// Sends from the service's end, with results as for [`World::may_send`].
     pub fn may_answer(&self, id: CommunicationId, message: usize) -> Attempt<Option<CommunicationId>> {
         let state = self.state.borrow();
         let communication = &state.communications[&id];
@@ -260,7 +260,7 @@ impl World<'_> {
         Ok(unread)
     }
 
-    /// The statements of a service have ended, and FINALLY begins: where its protocol allows that.
+    /// Begins the FINALLY of a service whose statements have ended. Fails if its protocol does not allow that.
     pub fn begin_ending(&self, id: CommunicationId) -> Result<(), ServiceEnd> {
         let mut state = self.state.borrow_mut();
         let communication = state.communications.get_mut(&id).expect("a service has its communication");
@@ -277,7 +277,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The client of a communication goes where its protocol doesn't allow that.
+    /// Loses the client of a communication, where the protocol does not allow it to close.
     pub fn lose_client(&self, id: CommunicationId) {
         let mut state = self.state.borrow_mut();
         let state_ref = &mut *state;
@@ -350,7 +350,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Ends the communication because an error has ended one of its sides, or something between them.
+    /// Ends the communication because an error has ended one of its sides, or a relay between them.
     pub fn break_communication(&self, id: CommunicationId) {
         let mut state = self.state.borrow_mut();
         let state_ref = &mut *state;
@@ -367,7 +367,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether the instance still serves anyone, or those inside it do through it.
+    /// Whether the instance still serves a client, itself or by a component inside it.
     pub fn serving(&self, instance: InstanceId) -> bool {
         let state = self.state.borrow();
         let Some(record) = state.instances.get(&instance) else { return false };
@@ -397,6 +397,6 @@ fn begun_by(
 pub(super) enum ServiceEnd {
     /// Its protocol goes on.
     TooEarly,
-    /// The next communication can't begin with what was sent there, by that component.
+    /// The next communication cannot begin with the message that this component sent there.
     Unreceived(InstanceId, Span),
 }

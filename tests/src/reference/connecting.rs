@@ -12,7 +12,7 @@ use super::outcome::Kind;
 use super::process::{Process, Step};
 use super::scope::{Location, Scope};
 
-/// An end of a connection, of which the indices have been evaluated.
+/// An end of a connection, whose indices have been evaluated.
 struct End {
     k: i64,
     component: Option<Location>,
@@ -149,7 +149,8 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// Where an interface stands among a component's: in an `ANY` may be one that has only another of that name.
+    /// The index of an interface among a component's. A component in an `ANY` may lack it, and have another interface
+    /// of that name.
     fn facet(&self, facets: &[Facet], interface: InterfaceId, span: Span) -> Step<usize> {
         let facet = facets.iter().position(|facet| facet.interface == interface);
         facet.ok_or_else(|| self.fail(Kind::WrongType, span))

@@ -29,7 +29,7 @@ impl World<'_> {
 }
 
 impl<'p> Process<'_, 'p> {
-    /// From the first to the last statement.
+    /// Runs a process from its first to its last statement.
     pub async fn run(self) {
         let role = self.world.state.borrow().processes[&self.id].role;
         // A process that fails has told so already.
@@ -109,7 +109,7 @@ impl<'p> Process<'_, 'p> {
         self.world.end_service(id).or_else(|end| self.refuse(end, implementation.span))
     }
 
-    /// A service ends where it may not.
+    /// Reports a service that ends where its protocol does not allow that.
     fn refuse(&self, end: ServiceEnd, span: Span) -> Step<()> {
         match end {
             ServiceEnd::TooEarly => Err(self.fail(Kind::ProtocolViolation, span)),
@@ -196,7 +196,8 @@ impl<'p> Process<'_, 'p> {
         state.instances.get(&component).filter(|instance| !instance.dead).map(|instance| instance.finished)
     }
 
-    /// Deletes what these variables hold: again and again the first that no remaining sibling is a client of.
+    /// Deletes the components that these variables hold, always the first one next of which no remaining one is a
+    /// client.
     pub async fn release(&self, scope: &Rc<Scope>, variables: &[VariableId], span: Span) -> Step<()> {
         loop {
             let mut held = scope.held(variables);
@@ -219,7 +220,7 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// Deletes components that came to nobody.
+    /// Deletes components in messages that nobody received.
     pub async fn delete_orphans(&self, span: Span) -> Step<()> {
         loop {
             let orphans = std::mem::take(&mut self.world.state.borrow_mut().orphans);

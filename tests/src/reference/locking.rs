@@ -30,7 +30,7 @@ impl<'p> State<'p> {
         self.wake(Event::Own(process));
     }
 
-    /// Lets in those who may enter now: a fulfilled awaiter, then EXCLUSIVE, then SHARED.
+    /// Admits processes that may enter now: one whose condition is fulfilled, then EXCLUSIVE, then SHARED ones.
     fn admit(&mut self, instance: InstanceId) {
         let monitor = self.monitor(instance);
         if monitor.writer.is_some() {
@@ -50,7 +50,7 @@ impl<'p> State<'p> {
 }
 
 impl<'p> Process<'_, 'p> {
-    /// Takes the lock of the process's component unless the process holds it. Tells whether it must be released.
+    /// Takes the component's lock unless the process holds it. Gives whether it must be released.
     pub async fn lock(&self, mode: LockMode) -> bool {
         if self.world.testing.get() || self.held_lock().is_some() {
             return false;
@@ -60,7 +60,7 @@ impl<'p> Process<'_, 'p> {
         true
     }
 
-    /// Releases it.
+    /// Releases the lock.
     pub fn unlock(&self) {
         let mut state = self.world.state.borrow_mut();
         let record = state.processes.get_mut(&self.id).expect("the running process");
@@ -92,7 +92,7 @@ impl<'p> Process<'_, 'p> {
         Ok(())
     }
 
-    /// The same, but at most for some time; whether the condition holds.
+    /// The same, but for `limit` at most; gives whether the condition holds.
     pub async fn await_until(&self, scope: &Rc<Scope>, condition: &'p Expression, limit: i64) -> Step<bool> {
         let deadline = self.world.state.borrow().time.saturating_add(limit.max(0));
         loop {
@@ -122,7 +122,7 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// Its time is up: it waits for the lock only, unless it has it or will be given it.
+    /// The process's time is up: it waits only for the lock, unless it has it or is about to get it.
     fn stop_awaiting(&self, mode: LockMode) {
         let awaits = {
             let mut state = self.world.state.borrow_mut();

@@ -219,7 +219,8 @@ impl<'p> Process<'_, 'p> {
         ends.map(|(_, &id)| id).collect()
     }
 
-    /// A service whose client is lost leaves what it deletes wherever it is with it.
+    /// Loses the deleted component's communications with this service if the service's own client is lost: then they
+    /// may end anywhere.
     pub fn leave_held(&self, component: InstanceId) {
         let role = self.world.state.borrow().processes.get(&self.id).map(|record| record.role);
         let Some(Role::Service(id)) = role else { return };
@@ -229,7 +230,7 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// The end of a block with which its communications end.
+    /// The end of a `{COMPOSITE}` block, with which its communications end.
     pub async fn leave(&self, scope: &Rc<Scope>, channels: &'p [Channel], span: Span) -> Step<()> {
         for channel in channels {
             if let Use::Client(end) = self.channel(scope, channel, span).await? {

@@ -8,7 +8,7 @@ use drystone_language::program::{Expression, LockMode};
 use super::identity::ProcessId;
 use super::scope::Scope;
 
-/// Who holds the lock and who waits for it.
+/// The holders of the lock, and the processes that wait for it.
 #[derive(Default)]
 pub(super) struct Monitor<'p> {
     pub writer: Option<ProcessId>,

@@ -15,7 +15,7 @@ pub(super) struct Names {
     pub waiting: Vec<Waiting>,
 }
 
-/// Who waits for a name, or for a place among the clients of what has it.
+/// A link that waits for a name, or for a place among the clients of its target.
 #[derive(Clone)]
 pub(super) struct Waiting {
     pub name: Vec<u8>,

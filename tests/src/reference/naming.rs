@@ -15,7 +15,7 @@ impl State<'_> {
         self.names.exported.get(name).copied().filter(|(target, _)| self.alive(target.instance()))
     }
 
-    /// A component ends: it has no names any more.
+    /// Removes the names of a component that ends.
     pub fn revoke(&mut self, instance: InstanceId) {
         self.names.exported.retain(|_, (target, _)| target.instance() != instance);
     }
@@ -44,7 +44,7 @@ impl World<'_> {
         }
     }
 
-    /// Gives a name, and connects those who wait for it.
+    /// Exports a target under a name, and connects the links that wait for it.
     pub fn export(&self, name: Vec<u8>, target: Target, interface: InterfaceId) -> Result<(), Kind> {
         if !is_name(&name) {
             return Err(Kind::BindingRefused);
@@ -66,7 +66,7 @@ impl World<'_> {
         self.connect_waiting().map_err(|_| Kind::ConnectionCycle)
     }
 
-    /// Takes a connection away; who waits for the place among the clients comes next.
+    /// Removes a connection. A link that waits for its place among the clients is connected next.
     pub fn disconnect(&self, link: Link) {
         {
             let mut state = self.state.borrow_mut();
@@ -83,7 +83,7 @@ impl World<'_> {
         }
     }
 
-    /// Connects everyone who needn't wait any more, up to the first who would close a cycle.
+    /// Connects all waiting links that can be connected now, up to the first that would close a cycle.
     fn connect_waiting(&self) -> Result<(), Waiting> {
         let all = std::mem::take(&mut self.state.borrow_mut().names.waiting);
         let mut cycle = None;

@@ -61,11 +61,11 @@ pub enum End {
 /// A run-time error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// Which.
+    /// Its kind.
     pub kind: Kind,
     /// Where in the text.
     pub span: Span,
-    /// Of the component, e.g. `City.house[17]`.
+    /// The path of the component, e.g. `City.house[17]`.
     pub path: String,
     /// The service's interface, where the error happened in one.
     pub interface: Option<String>,
@@ -105,7 +105,7 @@ pub enum Kind {
     StackLimit,
     /// Nothing can ever happen any more.
     Deadlock,
-    /// `CHARACTER(n)` or `INTEGER(x)` of what has none.
+    /// `CHARACTER(n)` or `INTEGER(x)` out of range.
     InvalidConversion,
     /// A function that ended without `RETURN`.
     MissingReturn,
@@ -113,7 +113,7 @@ pub enum Kind {
     WrongType,
     /// `BY 0`, a negative size, `RANDOM` of an empty range.
     InvalidArgument,
-    /// `CONNECT` of what leads back to itself, with no implementation on the way.
+    /// A `CONNECT` that would close a cycle of relays.
     ConnectionCycle,
     /// A name that cannot be bound so.
     BindingRefused,

@@ -59,7 +59,7 @@ impl Process<'_, '_> {
         Suspend(false).await;
     }
 
-    /// Between two statements: counts a step, and now and then lets others run.
+    /// Between two statements: counts a step, and sometimes lets other processes run.
     pub async fn pause(&self, span: Span) {
         if self.world.testing.get() {
             return;
@@ -141,7 +141,7 @@ impl World<'_> {
         }
     }
 
-    /// Ends a component and everything in it without a trace, but for the closed communications.
+    /// Ends a component and everything in it. Nothing else is left of them but broken communications.
     fn kill(&self, isolated: InstanceId) {
         let mut state = self.state.borrow_mut();
         let dying: Vec<InstanceId> =

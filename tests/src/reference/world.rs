@@ -40,7 +40,7 @@ pub(super) struct Instance<'p> {
     pub scope: Rc<Scope>,
     /// The component that holds it, or to which it is under way.
     pub parent: Option<InstanceId>,
-    /// Of the container that holds it, e.g. `house[17]`.
+    /// The name of the container that holds it, e.g. `house[17]`.
     pub name: String,
     /// `BEGIN` has ended.
     pub begun: bool,
@@ -74,7 +74,7 @@ pub(super) struct State<'p> {
     pub killed: Vec<ProcessId>,
     /// Components in messages that nobody will receive: the running process deletes them.
     pub orphans: Vec<InstanceId>,
-    /// Who sleeps until when, in the order of going to sleep.
+    /// Sleeping processes, by the time when each wakes and the order in which they went to sleep.
     pub sleeping: BTreeMap<(i64, usize), ProcessId>,
     pub names: Names,
     pub time: i64,
@@ -188,7 +188,7 @@ impl<'p> State<'p> {
         id
     }
 
-    /// Makes everyone ready who waits for the event.
+    /// Makes the processes ready that wait for the event.
     pub fn wake(&mut self, event: Event) {
         for process in self.waiters.remove(&event).unwrap_or_default() {
             if let Some(record) = self.processes.get_mut(&process)
@@ -200,7 +200,7 @@ impl<'p> State<'p> {
         }
     }
 
-    /// Makes everyone ready, after a change that may concern anyone.
+    /// Makes all waiting processes ready.
     pub fn wake_all(&mut self) {
         let events: Vec<_> = self.waiters.keys().copied().collect();
         for event in events {
@@ -208,12 +208,12 @@ impl<'p> State<'p> {
         }
     }
 
-    /// There and not ended by an error.
+    /// Whether it exists, and no error has ended it.
     pub fn alive(&self, instance: InstanceId) -> bool {
         self.instances.get(&instance).is_some_and(|instance| !instance.dead)
     }
 
-    /// From the entry to the instance, e.g. `City.house[17]`.
+    /// The path from the entry to the instance, e.g. `City.house[17]`.
     pub fn path(&self, instance: InstanceId) -> String {
         let instance = &self.instances[&instance];
         match instance.parent {
@@ -222,7 +222,7 @@ impl<'p> State<'p> {
         }
     }
 
-    /// The instance itself and what it is held by, inside out, without the system.
+    /// The instance and its holders, inside out, without the system.
     pub fn around(&self, instance: InstanceId) -> Vec<InstanceId> {
         let mut chain = Vec::new();
         let mut next = Some(instance);
