@@ -124,7 +124,8 @@ fn compile(
     }
     let main = SourceFile { path: path.display().to_string(), text };
     let files = imports::load(vec![main], |path| std::fs::read_to_string(path).ok());
-    let program = check::check(&files).map_err(|errors| render::render(&files, &errors, Colour::Plain))?;
+    let program = check::check(&files, check::Options::default())
+        .map_err(|errors| render::render(&files, &errors, Colour::Plain))?;
     Ok(drystone_compiler::compile(&program, &files, time_slices))
 }
 

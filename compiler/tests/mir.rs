@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use drystone_compiler::mir;
 use drystone_golden as golden;
-use drystone_language::check::check;
+use drystone_language::check::{Options, check};
 use drystone_language::imports;
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
@@ -21,7 +21,7 @@ fn lowered(case: &Path) -> String {
     let name = case.file_name().expect("a case is a file").to_string_lossy().into_owned();
     let own = SourceFile { path: name, text: golden::read(case) };
     let files = imports::load(vec![own], |path| fs::read_to_string(folder().join("library").join(path)).ok());
-    match check(&files) {
+    match check(&files, Options::default()) {
         Ok(program) => mir(&program, &files),
         Err(errors) => panic!("{}", render(&files, &errors, Colour::Plain)),
     }

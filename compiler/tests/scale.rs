@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 
 use drystone_compiler::{Processor, compile_object};
-use drystone_language::check::check;
+use drystone_language::check::{Options, check};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
 
@@ -124,7 +124,7 @@ fn time_grows_like_the_text() {
 fn work(text: String) -> f64 {
     let before = processor_time();
     let files = [SourceFile { path: "long.dry".into(), text }];
-    match check(&files) {
+    match check(&files, Options::default()) {
         Ok(program) => _ = compile_object(&program, &files, Processor::V2),
         Err(errors) => _ = render(&files, &errors, Colour::Plain),
     }

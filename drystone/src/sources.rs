@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{Error, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use drystone_language::check;
+use drystone_language::check::{self, Options};
 use drystone_language::imports;
 use drystone_language::program::Program;
 use drystone_language::render::{self, Colour};
@@ -30,17 +30,14 @@ pub struct Loaded {
 
 /// Reads and checks a program, and shows what is doubtful about it.
 pub fn load(source: &Source) -> Result<Loaded, Status> {
-    let check = if source.with.is_empty() { check::check_with_entry } else { check::check_beside_crates };
-    load_with(&source.files, |files| check(files, source.entry.as_deref()))
+    load_with(&source.files, options(source))
 }
 
 /// Likewise files that need not be a program of their own, and the crates of their native parts.
 pub fn check(source: &Source) -> Result<(), Status> {
-    let check = if source.with.is_empty() { check::check_part } else { check::check_part_beside_crates };
-    let loaded = match source.entry {
-        Some(_) => load(source)?,
-        None => load_with(&source.files, check)?,
-    };
+    let options = options(source);
+    let options = if source.entry.is_none() { options.part() } else { options };
+    let loaded = load_with(&source.files, options)?;
     match &loaded.program.system {
         Some(system) => Composed::new(&loaded.program, system, source).map(drop),
         None => with::check(&source.with).map(drop),
@@ -49,13 +46,16 @@ pub fn check(source: &Source) -> Result<(), Status> {
 
 /// Likewise a file, for what is to be known of its declarations, whatever the program is that they are for.
 pub fn load_part(file: &Path) -> Result<Loaded, Status> {
-    load_with(&[file.to_path_buf()], check::check_part_beside_crates)
+    load_with(&[file.to_path_buf()], Options::default().part().beside_crates())
 }
 
-fn load_with(
-    files: &[PathBuf],
-    check: impl FnOnce(&[SourceFile]) -> Result<Program, Vec<Diagnostic>>,
-) -> Result<Loaded, Status> {
+/// What a program is checked for.
+fn options(source: &Source) -> Options<'_> {
+    let options = Options::default().entry(source.entry.as_deref());
+    if source.with.is_empty() { options } else { options.beside_crates() }
+}
+
+fn load_with(files: &[PathBuf], options: Options) -> Result<Loaded, Status> {
     if let Some(again) = given_again(files) {
         return Err(wrong(format_args!("{} is given twice", again.display())));
     }
@@ -63,7 +63,7 @@ fn load_with(
     // All files that cannot be read are named.
     let files = files.into_iter().collect::<Option<Vec<_>>>().ok_or(WRONG)?;
     let files = imported(files).ok_or(WRONG)?;
-    match check(&files) {
+    match check::check(&files, options) {
         Ok(program) => {
             show(&files, &program.warnings);
             Ok(Loaded { program, files })

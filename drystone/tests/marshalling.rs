@@ -9,7 +9,7 @@ use drystone_compiler::TimeSlices;
 use drystone_component::wire::{self, Sink};
 use drystone_component::{Interface, Name};
 use drystone_kortex::{Addition, Context};
-use drystone_language::check::check_beside_crates;
+use drystone_language::check;
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
 use drystone_linux::Options;
@@ -201,7 +201,7 @@ fn compiled_marshalling_does_what_is_done_by_looking_at_types() {
         let messages = vec(values(), 40).new_tree(&mut runner).expect("nothing is refused").current();
         let text = program(&messages);
         let files = [SourceFile { path: "mirror.dry".into(), text }];
-        let checked = check_beside_crates(&files, None)
+        let checked = check::check(&files, check::Options::default().beside_crates())
             .unwrap_or_else(|errors| panic!("{}", render(&files, &errors, Colour::Plain)));
         let compiled = drystone_compiler::compile(&checked, &files, TimeSlices::Kept);
         let options = Options { cores: 1, additions: ALL, ..Options::default() };

@@ -30,7 +30,7 @@ use std::{env, fs};
 
 use drystone_component::Fingerprint;
 use drystone_component::calls::Calls;
-use drystone_language::check;
+use drystone_language::check::{self, Options};
 use drystone_language::program::{Interface, InterfaceId, Program};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
@@ -71,8 +71,8 @@ fn write(text: &str) {
 /// What is wrong with the text, for people; `path` is what the messages call it.
 pub fn generate(path: &str, text: &str) -> Result<String, String> {
     let files = [SourceFile { path: path.into(), text: text.into() }];
-    let program =
-        check::check_part_beside_crates(&files).map_err(|errors| render(&files, &errors, Colour::Plain))?;
+    let program = check::check(&files, Options::default().part().beside_crates())
+        .map_err(|errors| render(&files, &errors, Colour::Plain))?;
     let (system, _) = check::system();
     let is_own = |interface: &Interface| !system.interfaces.iter().any(|known| known.name == interface.name);
     Ok(all(&program, is_own))

@@ -10,7 +10,7 @@ mod compiled;
 use std::path::PathBuf;
 
 use drystone_golden::{for_all_seeds, generated_cases};
-use drystone_language::check::check;
+use drystone_language::check;
 use drystone_language::source::SourceFile;
 use drystone_tests::reference::{self, End, Options};
 use drystone_tests::{expected, generate};
@@ -85,7 +85,7 @@ fn compare(
     path: &std::path::Path,
     drystone: Option<&compiled::Drystone>,
 ) -> Option<String> {
-    let program = match check(files) {
+    let program = match check::check(files, check::Options::default()) {
         Ok(program) => program,
         Err(errors) => {
             let error = &errors[0];

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use compiled::Drystone;
 use drystone_emulated::emulator;
 use drystone_golden::for_all;
-use drystone_language::check::check;
+use drystone_language::check;
 use drystone_language::imports;
 use drystone_language::source::SourceFile;
 use drystone_tests::expected;
@@ -26,8 +26,8 @@ fn the_interpreter_does_what_the_reference_says() {
     for_all(programs().into_iter(), |path| {
         let files = sources(&path);
         let wanted = drystone_golden::read(&path.with_extension("expected"));
-        let program =
-            check(&files).map_err(|errors| format!("{}: does not compile: {errors:?}", files[0].path))?;
+        let program = check::check(&files, check::Options::default())
+            .map_err(|errors| format!("{}: does not compile: {errors:?}", files[0].path))?;
         for (seed, capacity) in [(0, 1), (1, 4), (2, 1000), (3, 1), (4, 1), (5, 4)] {
             let options = Options { seed, capacity, max_steps: 3_000_000, ..Options::default() };
             let outcome = reference::run(&program, &options);

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use drystone_language::check::check;
+use drystone_language::check::{Options, check};
 use drystone_language::imports;
 use drystone_language::source::SourceFile;
 use drystone_tests::generate;
@@ -28,7 +28,8 @@ const GENERATED: u64 = 400;
 
 /// What is said of how a program talks.
 fn doubts(files: &[SourceFile]) -> Vec<String> {
-    let program = check(files).unwrap_or_else(|errors| panic!("{}: {errors:?}", files[0].path));
+    let program =
+        check(files, Options::default()).unwrap_or_else(|errors| panic!("{}: {errors:?}", files[0].path));
     let doubts =
         program.warnings.iter().filter(|warning| matches!(warning.code, "never-received" | "never-true"));
     let place = |warning: &drystone_language::source::Diagnostic| {
@@ -45,7 +46,7 @@ fn read(path: &Path) -> Option<Vec<SourceFile>> {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let text = std::fs::read_to_string(path).expect("a text file");
     let files = imports::load(vec![SourceFile { path: path.display().to_string(), text }], read);
-    check(&files).is_ok().then_some(files)
+    check(&files, Options::default()).is_ok().then_some(files)
 }
 
 fn programs_in(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use drystone_compiler::TimeSlices;
 use drystone_kortex::{Addition, Maker, Offer};
-use drystone_language::check::check_beside_crates;
+use drystone_language::check;
 use drystone_language::source::SourceFile;
 use drystone_linux::Options;
 use drystone_runtime::component::Program;
@@ -38,7 +38,8 @@ pub fn picoseconds(form: Form, calls: u32, awaits: bool) -> Result<f64, String> 
     let program =
         PROGRAM.replace("CALLS", &calls.to_string()).replace("AWAITS", if awaits { "TRUE" } else { "FALSE" });
     let files = [program, DECLARATIONS.into()].map(|text| SourceFile { path: "native.dry".into(), text });
-    let program = check_beside_crates(&files, None).map_err(|errors| format!("{errors:?}"))?;
+    let program = check::check(&files, check::Options::default().beside_crates())
+        .map_err(|errors| format!("{errors:?}"))?;
     let compiled = drystone_compiler::compile(&program, &files, TimeSlices::Kept);
     let options = Options { cores: 1, additions: additions(form), ..Options::default() };
     let (_, output) = drystone_linux::run_quietly(compiled, &options)?;

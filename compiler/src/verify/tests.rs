@@ -1,6 +1,6 @@
 //! What is made of a program is right; broken at one point, it is refused, and it is told where.
 
-use drystone_language::check::check;
+use drystone_language::check::{Options, check};
 use drystone_language::source::SourceFile;
 
 use super::{codes, cuts};
@@ -29,7 +29,7 @@ const SLOWLY: usize = 2;
 /// What is said of the program's code after a change.
 fn of_codes(change: impl FnOnce(&mut Vec<Code>)) -> Option<String> {
     let files = [SourceFile { path: "test.dry".into(), text: PROGRAM.into() }];
-    let program = check(&files).expect("a right program");
+    let program = check(&files, Options::default()).expect("a right program");
     let keys = generate::body_keys(&program);
     let mut all = generate::codes(&mut Unit::new(&program, &files), &keys);
     change(&mut all);

@@ -14,7 +14,7 @@ use drystone_extension::bytecode::Slot;
 use drystone_extension::composite::shared;
 use drystone_extension::handler::{Ended, Frame, Handler, Image, Settings, Verdict};
 use drystone_handlers::Xdp;
-use drystone_language::check::check;
+use drystone_language::check::{Options, check};
 use drystone_language::source::SourceFile;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -236,7 +236,7 @@ impl Engine {
 impl Responder {
     fn new(text: &str, way: Way) -> Option<Responder> {
         let files = [SourceFile { path: "program.dry".into(), text: text.into() }];
-        let program = check(&files).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
+        let program = check(&files, Options::default()).unwrap_or_else(|errors| panic!("{text}\n{errors:?}"));
         let [made] = &drystone_compiler::handlers(&program)[..] else { panic!("there is one") };
         let slots: Vec<Slot> = made.code.as_chunks().0.iter().map(|bytes| Slot::read(*bytes)).collect();
         let image = Image::of_responder(&made.interface, slots, made.kept);

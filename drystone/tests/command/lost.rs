@@ -10,8 +10,8 @@ use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use drystone_language::imports;
 use drystone_language::source::SourceFile;
+use drystone_language::{check, imports};
 use drystone_tests::reference::{self, Options};
 
 use crate::bindings::systems;
@@ -38,7 +38,8 @@ fn text_by(by: &str) -> String {
 /// What the interpreter says has to come of it.
 fn expected() -> String {
     let files = vec![SourceFile { path: "Lost.dry".into(), text: text_by("") }];
-    let program = drystone_language::check::check(&imports::load(files, |_| None)).expect("it is right");
+    let program =
+        check::check(&imports::load(files, |_| None), check::Options::default()).expect("it is right");
     let arguments = ["both", "local:"].map(String::from).to_vec();
     let outcome = reference::run(&program, &Options { arguments, ..Options::default() });
     String::from_utf8(outcome.output).expect("it writes texts")

@@ -1,5 +1,6 @@
-//! Conditions of AWAIT: whoever gives up the lock evaluates them, so they may use variables, constants and
-//! functions, but nothing that waits, talks, or makes and ends components; nor may the functions they call.
+//! Checks conditions of AWAIT. A process that gives up the lock evaluates the conditions of waiting processes, so a
+//! condition may read variables, constants and functions, but must not wait, communicate, or make and end components.
+//! The same holds for the functions that it calls.
 
 use crate::program::{
     Argument, Block, ConnectEnd, Expression, ExpressionKind, Place, PlaceKind, ProcedureId, Program,
@@ -7,10 +8,10 @@ use crate::program::{
 };
 use crate::source::{Diagnostic, Span};
 
-/// Something that a condition must not do.
+/// Something that a condition must not do, and where.
 type Fault = (&'static str, Span);
 
-/// What a piece of program does, as far as conditions are concerned.
+/// What a block or expression does, as far as conditions are concerned.
 #[derive(Default)]
 struct Doings {
     fault: Option<Fault>,
@@ -19,7 +20,7 @@ struct Doings {
     conditions: Vec<Doings>,
 }
 
-/// Refuses conditions that do what they must not.
+/// The conditions that do what they must not.
 pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
     let procedures: Vec<Doings> =
         program.procedures.iter().map(|procedure| Doings::of(&procedure.body)).collect();
@@ -47,7 +48,7 @@ pub(super) fn check(program: &Program) -> Vec<Diagnostic> {
 const HELP: &str =
     "a condition uses variables, constants and functions only, since other processes evaluate it";
 
-/// For each procedure a fault in it or in what it calls.
+/// For each procedure, a fault in it or in a procedure that it calls.
 fn faulty(procedures: &[Doings]) -> Vec<Option<Fault>> {
     let mut faults: Vec<Option<Fault>> = procedures.iter().map(|doings| doings.fault).collect();
     let mut callers = vec![Vec::new(); procedures.len()];

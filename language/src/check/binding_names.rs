@@ -1,8 +1,9 @@
-//! The forms of names: a scheme, a colon and the rest, which for known schemes has a form of its own.
+//! Checks the form of names of interfaces and places: a scheme, a colon and the rest, such as `tcp://host:7000/files`.
+//! Each scheme that the system knows has its own form for the rest.
 
-use super::names::similar;
+use super::similar::similar;
 
-/// What a name is for.
+/// The statement in which a name stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// CONNECT
@@ -13,10 +14,10 @@ pub(super) enum Purpose {
     At,
 }
 
-/// What is wrong with a name, and what to write.
+/// The error message for a name, and the help.
 type Fault = Option<(String, String)>;
 
-/// The schemes that the system knows, each with a name as it may look.
+/// The schemes that the system knows, each with its form and an example.
 const FORMS: &[(&str, Form, &str)] = &[
     ("local", Form::Name, "local:printer"),
     ("worker", Form::Number, "worker:1"),
@@ -54,13 +55,13 @@ enum Form {
 }
 
 impl Form {
-    /// Whether it is where components are made.
+    /// Whether a name of this form is a place where components are made.
     fn is_place(self) -> bool {
         matches!(self, Form::Number | Form::Word)
     }
 }
 
-/// What is wrong with a constant name, if anything. Crates may bring schemes of their own.
+/// The fault of a constant name, if it has one. A scheme that is not known here may come with a crate.
 pub(super) fn fault(name: &str, purpose: Purpose, beside_crates: bool) -> Fault {
     let like = FORMS.iter().find(|(known, _, _)| name.split(':').next() == Some(known));
     let usual = if purpose == Purpose::At { "process:store" } else { "tcp://host:7000/files" };
@@ -116,7 +117,7 @@ fn is_scheme(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_lowercase()) && word.bytes().all(may_follow)
 }
 
-/// What is wrong with what follows the scheme.
+/// The fault of what follows the scheme.
 fn wrong(form: Form, rest: &str, purpose: Purpose) -> Option<String> {
     match form {
         Form::Name => None,
@@ -133,7 +134,7 @@ fn wrong(form: Form, rest: &str, purpose: Purpose) -> Option<String> {
             Some("a program has no path: BY Onc(program: .., version: ..) says which it is".into())
         }
         Form::Port if has_path(rest) => Some("a port is for one interface, so there is no path".into()),
-        // Nobody would find a port that the system has chosen.
+        // No client would find a port that the system has chosen.
         Form::Port => address(rest, Least::Port, Purpose::Connect),
         Form::Named => address(rest, Least::All, purpose),
         Form::Address | Form::Host => address(rest, Least::Nothing, purpose),
@@ -153,7 +154,7 @@ fn has_path(rest: &str) -> bool {
     rest.trim_start_matches('/').trim_end_matches('/').contains('/')
 }
 
-/// What of an address can't be left out.
+/// The parts of an address that can't be left out.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Least {
     Nothing,
@@ -161,7 +162,7 @@ enum Least {
     All,
 }
 
-/// What is wrong with `//host[:port][/name]`. No host is this machine.
+/// The fault of `//host[:port][/name]`. Without a host, it is this machine.
 fn address(rest: &str, least: Least, purpose: Purpose) -> Option<String> {
     let Some(address) = rest.strip_prefix("//") else { return Some("// belongs behind the colon".into()) };
     let (place, name) = address.split_once('/').map_or((address, ""), |(place, name)| (place, name));

@@ -1,8 +1,8 @@
-//! Bindings beyond CONNECT of two components: names, EXPORT, AT and BY (language reference, section 9).
+//! Bindings by name: EXPORT, AT and BY (language reference, section 9).
 //!
-//! A name is a text, so that most of what can be wrong with it shows only when the program runs; a constant one is
-//! looked at here as far as its form goes. Crates may bring factories and schemes: what is not known here is an error
-//! only where there is none.
+//! A name is a text, so most faults of a name show only when the program runs. Here, only the form of a constant name
+//! is checked. Crates may bring factories and schemes; an unknown one is an error only if the program is built without
+//! crates.
 
 use crate::ast;
 use crate::program::{
@@ -10,15 +10,15 @@ use crate::program::{
 };
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
 use super::binding_names::{Purpose, fault};
-use super::calls::builtin;
-use super::conversions::{constant_integer, convert, literal};
-use super::factories::{Factory, Values, factory, names};
-use super::joints::{Joint, scheme};
-use super::names::similar;
+use super::body::BodyChecker;
+use super::builtins::builtin;
+use super::conversions::{convert, literal};
+use super::factories::{Factory, factory, names};
+use super::joints::{self, Joint, scheme};
+use super::similar::similar;
 
-impl<'a> Checker<'a> {
+impl BodyChecker<'_> {
     /// `EXPORT(I(y), name) [BY ..]`, `EXPORT(I, name)` for a required interface of the component's own.
     pub(super) fn export(
         &mut self,
@@ -39,7 +39,7 @@ impl<'a> Checker<'a> {
         Some(StatementKind::Export { offered, interface, name, by })
     }
 
-    /// What an EXPORT gives a name.
+    /// The interface that an EXPORT gives a name.
     fn exported(&mut self, tree: &ast::Designator) -> Option<(ConnectEnd, InterfaceId)> {
         match tree.inner.as_deref() {
             Some(ast::Inner::Designator(component)) => {
@@ -57,10 +57,11 @@ impl<'a> Checker<'a> {
                 None
             }
             None if self.is_own_offered(&tree.name) => {
-                let message = format!("{} of this component is exported by whoever holds it", tree.name.text);
+                let name = &tree.name.text;
+                let message = format!("{name} of this component is exported by the component that holds it");
                 let error =
                     Diagnostic::new("export-own", tree.span, message).label("its own offered interface");
-                let help = format!("there, write EXPORT({}(x), name) for the component in x", tree.name.text);
+                let help = format!("there, write EXPORT({name}(x), name) for the component in x");
                 self.report(error.help(help));
                 None
             }
@@ -73,14 +74,14 @@ impl<'a> Checker<'a> {
     }
 
     fn is_own_offered(&self, name: &ast::Name) -> bool {
-        let component = self.context.component.map(|id| &self.program.components[id.index()]);
+        let component = self.component().map(|id| &self.known.program.components[id.index()]);
         component.is_some_and(|component| {
-            self.facet_named(&component.offers, name).is_some()
-                && self.facet_named(&component.requires, name).is_none()
+            self.known.facet_named(&component.offers, name).is_some()
+                && self.known.facet_named(&component.requires, name).is_none()
         })
     }
 
-    /// An offered interface has no index; else an error.
+    /// Reports an index of an offered interface, which has none.
     pub(super) fn no_index(&mut self, tree: &ast::Designator) -> Option<()> {
         if tree.indices.is_none() {
             return Some(());
@@ -90,14 +91,14 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// A name: a TEXT, of a form that makes sense if it is constant.
+    /// A name: a TEXT. If it is constant, its form is checked.
     pub(super) fn binding_name(&mut self, tree: &ast::Expression, purpose: Purpose) -> Option<Expression> {
         let name = self.expression_of(tree, &Type::Text)?;
         self.check_name(&name, purpose)?;
         Some(name)
     }
 
-    /// The form of a name that is constant; else an error.
+    /// Checks the form of a name, if it is constant.
     pub(super) fn check_name(&mut self, name: &Expression, purpose: Purpose) -> Option<()> {
         let ExpressionKind::Text(bytes) = &name.kind else { return Some(()) };
         let fault = fault(&String::from_utf8_lossy(bytes), purpose, self.beside_crates);
@@ -106,14 +107,15 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// `BY F(option: value), G()`: the text that the runtime reads, empty where there is no BY.
+    /// `BY F(option: value), G()`: the text from which the runtime makes the binding factories. It is empty if there is
+    /// no BY.
     pub(super) fn factories(&mut self, trees: &[ast::Call], span: Span, joint: &Joint) -> Option<Expression> {
         let mut text = Hints { done: literal(ExpressionKind::Text(Vec::new()), span) };
         let mut good = true;
         for tree in trees {
             let known = self.factory(&tree.name);
             good &= known.is_some();
-            let (known, before) = (known.flatten(), self.errors.len());
+            let (known, before) = (known.flatten(), self.reported());
             text.add(format!("{};{};", tree.name.text, tree.arguments.len()).as_bytes());
             for (index, (name, value)) in tree.arguments.iter().enumerate() {
                 let earlier = &tree.arguments[..index];
@@ -122,19 +124,18 @@ impl<'a> Checker<'a> {
                     None => good = false,
                 }
             }
-            // One that is misspelt is not missing too.
-            if self.errors.len() == before {
-                good &= known.is_none_or(|factory| {
-                    self.has_what_it_needs(factory, tree)
-                        && self.has_partners(factory, tree)
-                        && self.can_stand(factory, tree, joint)
-                });
+            // An option that is misspelt is not reported as missing too.
+            if self.reported() == before
+                && let Some(fault) = known.and_then(|factory| joints::fault(factory, tree, joint))
+            {
+                self.report(fault);
+                good = false;
             }
         }
         good.then_some(text.done)
     }
 
-    /// The same where there is no program around it whose variables could stand there.
+    /// Likewise for a BY outside a program: all its options are constants.
     pub(super) fn constant_factories(&mut self, trees: &[ast::Call]) -> Option<Vec<u8>> {
         let span = trees.first()?.span;
         let joint = Joint { purpose: Purpose::Connect, interface: None, scheme: None };
@@ -147,7 +148,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// The factory of a name, if it is known here; an error if nobody can know it.
+    /// The factory of a name: `Some(None)` if only a crate can know it, an error if there are no crates.
     fn factory(&mut self, name: &ast::Name) -> Option<Option<&'static Factory>> {
         let known = factory(&name.text);
         if known.is_some() || self.beside_crates {
@@ -160,18 +161,6 @@ impl<'a> Checker<'a> {
         };
         self.report(Diagnostic::new("unknown-factory", name.span, message).label("unknown").help(help));
         None
-    }
-
-    /// Whether an option without a default is given; else an error.
-    fn has_what_it_needs(&mut self, factory: &Factory, tree: &ast::Call) -> bool {
-        let is =
-            |needed: &str| tree.arguments.iter().flat_map(|(name, _)| name).any(|name| name.text == needed);
-        let Some((needed, what)) = factory.needs.filter(|(needed, _)| !is(needed)) else { return true };
-        let message = format!("{} needs {needed}: {what}", factory.name);
-        let help =
-            format!("write {}({needed}: \"One, Other\"), with the names of such requests", factory.name);
-        self.report(Diagnostic::new("missing-option", tree.span, message).help(help));
-        false
     }
 
     /// An option and its value as a TEXT.
@@ -199,14 +188,16 @@ impl<'a> Checker<'a> {
         let mut given = given?;
         if let Some(factory) = known {
             let Some(values) = factory.option(&name.text) else {
-                self.unknown_option(factory, name);
+                self.report(joints::unknown_option(factory, name));
                 return None;
             };
             if let Some(ty) = values.ty() {
                 given = self.converted(given, &ty)?;
             }
-            self.is_among(&given, values, factory, name)?;
-            self.lists(&given, values, joint)?;
+            if let Some(fault) = joints::value_fault(&given, values, factory, name, joint, self.known) {
+                self.report(fault);
+                return None;
+            }
         }
         let span = given.span;
         let text = match given.ty {
@@ -217,34 +208,9 @@ impl<'a> Checker<'a> {
         };
         Some((name.text.clone(), text))
     }
-
-    /// A constant number is one that the option may be; else an error.
-    fn is_among(&mut self, given: &Expression, values: Values, of: &Factory, name: &ast::Name) -> Option<()> {
-        let (Values::Between(least, most), Some(value)) = (values, constant_integer(given)) else {
-            return Some(());
-        };
-        if (least..=most).contains(&value) {
-            return Some(());
-        }
-        let range =
-            if most == i64::MAX { format!("at least {least}") } else { format!("from {least} to {most}") };
-        let message = format!("{}: {} is {range}, not {value}", of.name, name.text);
-        self.report(Diagnostic::new("option-range", given.span, message));
-        None
-    }
-
-    fn unknown_option(&mut self, factory: &Factory, name: &ast::Name) {
-        let message = format!("{} has no option {}", factory.name, name.text);
-        let error = Diagnostic::new("unknown-option", name.span, message).label("unknown");
-        let help = match similar(&name.text, factory.options()) {
-            Some(similar) => format!("did you mean {similar}?"),
-            None => format!("its options are {}", factory.options().collect::<Vec<_>>().join(", ")),
-        };
-        self.report(error.help(help));
-    }
 }
 
-/// The text that says what BY says, as the runtime reads it: ENTRY_POINTS.md describes it.
+/// The text for a BY, in the form that ENTRY_POINTS.md describes.
 struct Hints {
     done: Expression,
 }
@@ -270,7 +236,7 @@ impl Hints {
         }
     }
 
-    /// What is constant on both sides becomes one.
+    /// Appends to the text. Two constants beside each other become one.
     fn append(&mut self, more: Expression) {
         let empty = literal(ExpressionKind::Text(Vec::new()), self.done.span);
         let mut done = std::mem::replace(&mut self.done, empty);

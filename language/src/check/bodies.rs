@@ -1,119 +1,159 @@
-//! Bodies: which statements are checked as whose, and what components and procedures lack when all are known.
+//! Checks all bodies, each in its context, and then what the components lack.
 
 use crate::ast;
-use crate::program::{ComponentId, Owner, ProcedureId};
+use crate::program::{Block, ComponentId, Owner, ProcedureId, Program};
 use crate::source::{Diagnostic, Span};
 
-use super::{Checker, Context, Service};
+use super::body::{BodyChecker, Context, Findings, Service};
+use super::definitions::Definitions;
+use super::diagnostics::Diagnostics;
 
-impl<'a> Checker<'a> {
-    /// Checks every body of the program.
-    pub(super) fn check_bodies(&mut self) {
-        let mut connected = Vec::new();
-        for index in 0..self.components.len() {
-            connected.push(self.check_component(ComponentId(index as u32)));
-        }
-        for index in 0..self.procedures.len() {
-            let inward = self.check_procedure(ProcedureId(index as u32));
-            if let Some(component) = self.program.procedures[index].component {
-                connected[component.index()].extend(inward);
-            }
-        }
-        for (index, connected) in connected.iter().enumerate() {
-            let id = ComponentId(index as u32);
-            if !self.components[index].lost && !self.is_native(id) {
-                self.check_offered(id, connected);
-            }
+/// The checked bodies of a program.
+pub(super) struct Bodies {
+    components: Vec<ComponentBodies>,
+    procedures: Vec<Block>,
+    findings: Findings,
+}
+
+struct ComponentBodies {
+    begin: Option<Block>,
+    activity: Option<Block>,
+    finally: Option<Block>,
+    /// The body and the FINALLY of each implementation.
+    implementations: Vec<(Block, Option<Block>)>,
+}
+
+/// Own offered interfaces (index into `offers`) that are connected inward, and where.
+type ConnectedInward = Vec<(usize, Span)>;
+
+/// Evaluates all constants and checks every body of the program.
+pub(super) fn check(known: &Definitions, beside_crates: bool, diagnostics: &mut Diagnostics) -> Bodies {
+    let mut checker = BodyChecker::new(known, beside_crates, diagnostics);
+    checker.evaluate_constants();
+    let all = (0..known.declared.components.len() as u32).map(ComponentId);
+    let (components, mut connected): (Vec<_>, Vec<_>) = all.map(|id| component(&mut checker, id)).unzip();
+    let mut procedures = Vec::new();
+    for (index, procedure) in known.program.procedures.iter().enumerate() {
+        let (block, inward) = self::procedure(&mut checker, ProcedureId(index as u32));
+        procedures.push(block);
+        if let Some(component) = procedure.component {
+            connected[component.index()].extend(inward);
         }
     }
-
-    /// Checks the bodies of a component; gives its own offered interfaces that they connect inward.
-    fn check_component(&mut self, id: ComponentId) -> Vec<(usize, Span)> {
-        let declared = &self.components[id.index()];
-        let (tree, scope) = (declared.tree, declared.scope);
-        let context = Context { scope, component: Some(id), ..Context::default() };
-        let mut connected = Vec::new();
-        let mut body = |checker: &mut Self, tree: &Option<ast::Block>, context: Context| {
-            let (block, after) =
-                checker.elsewhere(context, |checker| tree.as_ref().map(|tree| checker.block(tree)));
-            connected.extend(after.connected_inward);
-            block
-        };
-        let begin = body(self, &tree.begin, context.clone());
-        let activity = body(self, &tree.activity, context.clone());
-        let finally = body(self, &tree.finally, context.clone());
-        let component = &mut self.program.components[id.index()];
-        (component.begin, component.activity, component.finally) = (begin, activity, finally);
-        for index in 0..self.components[id.index()].implementations.len() {
-            let (tree, scope) = self.components[id.index()].implementations[index];
-            let service = self.service_of(Owner::Implementation(id, index));
-            let context = Context { scope, service, ..context.clone() };
-            let block = body(self, &tree.body, context.clone()).unwrap_or_default();
-            let finally = body(self, &tree.finally, context);
-            let implementation = &mut self.program.components[id.index()].implementations[index];
-            (implementation.body, implementation.finally) = (block, finally);
+    let findings = checker.findings();
+    for (index, connected) in connected.iter().enumerate() {
+        let id = ComponentId(index as u32);
+        if !known.declared.components[index].lost && !known.is_native(id) {
+            check_offered(known, id, connected, diagnostics);
         }
-        connected
     }
+    Bodies { components, procedures, findings }
+}
 
-    fn check_procedure(&mut self, id: ProcedureId) -> Vec<(usize, Span)> {
-        let declared = &self.procedures[id.index()];
-        let (tree, scope) = (declared.tree, declared.scope);
-        let procedure = &self.program.procedures[id.index()];
-        let (component, owner) = (procedure.component, procedure.owner);
-        let service = self.service_of(owner);
-        let context = Context { scope, component, service, procedure: Some(id), ..Context::default() };
+impl Bodies {
+    /// Moves the bodies, and the blocks in them that may be shipped, into their program. Gives what else was found out.
+    pub(super) fn move_into(mut self, program: &mut Program) -> Findings {
+        program.composites = std::mem::take(&mut self.findings.composites);
+        for (component, bodies) in program.components.iter_mut().zip(self.components) {
+            (component.begin, component.activity, component.finally) =
+                (bodies.begin, bodies.activity, bodies.finally);
+            for (implementation, bodies) in component.implementations.iter_mut().zip(bodies.implementations) {
+                (implementation.body, implementation.finally) = bodies;
+            }
+        }
+        for (procedure, body) in program.procedures.iter_mut().zip(self.procedures) {
+            procedure.body = body;
+        }
+        self.findings
+    }
+}
+
+/// Checks the bodies of a component.
+fn component(checker: &mut BodyChecker, id: ComponentId) -> (ComponentBodies, ConnectedInward) {
+    let known = checker.known;
+    let declared = &known.declared.components[id.index()];
+    let tree = declared.tree;
+    let context = Context { scope: declared.scope, component: Some(id), ..Context::default() };
+    let mut connected = Vec::new();
+    let mut body = |tree: &Option<ast::Block>, context: Context| {
         let (block, after) =
-            self.elsewhere(context, |checker| tree.body.as_ref().map(|tree| checker.block(tree)));
-        let lost = tree.body.as_ref().is_some_and(|body| body.lost);
-        if tree.result.is_some() && !after.returns && !lost {
-            let message = format!("{} never returns its result", tree.name.text);
-            let error = Diagnostic::new("missing-return", tree.name.span, message);
-            self.report(error.label("a function").help("end it with RETURN value"));
-        }
-        self.program.procedures[id.index()].body = block.unwrap_or_default();
-        after.connected_inward
+            checker.elsewhere(context, |checker| tree.as_ref().map(|tree| checker.block(tree)));
+        connected.extend(after.connected_inward);
+        block
+    };
+    let begin = body(&tree.begin, context.clone());
+    let activity = body(&tree.activity, context.clone());
+    let finally = body(&tree.finally, context.clone());
+    let mut implementations = Vec::new();
+    for (index, &(tree, scope)) in declared.implementations.iter().enumerate() {
+        let service = service_of(&known.program, Owner::Implementation(id, index));
+        let context = Context { scope, service, ..context.clone() };
+        let block = body(&tree.body, context.clone()).unwrap_or_default();
+        implementations.push((block, body(&tree.finally, context)));
     }
+    (ComponentBodies { begin, activity, finally, implementations }, connected)
+}
 
-    fn service_of(&self, owner: Owner) -> Service {
-        match owner {
-            Owner::Program | Owner::Component(_) => Service::None,
-            Owner::Procedure(id) => self.service_of(self.program.procedures[id.index()].owner),
-            Owner::Implementation(id, index) => {
-                let component = &self.program.components[id.index()];
-                let offered = component.offers.get(component.implementations[index].offered);
-                offered.map_or(Service::Unknown, |facet| Service::Of(facet.interface))
-            }
+fn procedure(checker: &mut BodyChecker, id: ProcedureId) -> (Block, ConnectedInward) {
+    let declared = &checker.known.declared.procedures[id.index()];
+    let (tree, scope) = (declared.tree, declared.scope);
+    let procedure = &checker.known.program.procedures[id.index()];
+    let service = service_of(&checker.known.program, procedure.owner);
+    let component = procedure.component;
+    let context = Context { scope, component, service, procedure: Some(id), ..Context::default() };
+    let (block, after) =
+        checker.elsewhere(context, |checker| tree.body.as_ref().map(|tree| checker.block(tree)));
+    let lost = tree.body.as_ref().is_some_and(|body| body.lost);
+    if tree.result.is_some() && !after.returns && !lost {
+        let message = format!("{} never returns its result", tree.name.text);
+        let error = Diagnostic::new("missing-return", tree.name.span, message);
+        checker.report(error.label("a function").help("end it with RETURN value"));
+    }
+    (block.unwrap_or_default(), after.connected_inward)
+}
+
+fn service_of(program: &Program, owner: Owner) -> Service {
+    match owner {
+        Owner::Program | Owner::Component(_) => Service::None,
+        Owner::Procedure(id) => service_of(program, program.procedures[id.index()].owner),
+        Owner::Implementation(id, index) => {
+            let component = &program.components[id.index()];
+            let offered = component.offers.get(component.implementations[index].offered);
+            offered.map_or(Service::Unknown, |facet| Service::Of(facet.interface))
         }
     }
+}
 
-    /// Every offered interface is implemented or connected inward, not both.
-    fn check_offered(&mut self, id: ComponentId, connected: &[(usize, Span)]) {
-        let trees = &self.components[id.index()].tree.offers;
-        for index in 0..self.program.components[id.index()].offers.len() {
-            let component = &self.program.components[id.index()];
-            let name = self.interface_name(component.offers[index].interface);
-            let place =
-                trees.iter().find(|tree| tree.name.last() == name).map_or(component.span, |tree| tree.span);
-            let implementation = component.implementations.iter().find(|one| one.offered == index);
-            let inward = connected.iter().find(|(offered, _)| *offered == index);
-            match (implementation, inward) {
-                (None, None) => {
-                    let message = format!("{} offers {name} and does not implement it", component.name);
-                    let error =
-                        Diagnostic::new("offered-not-implemented", place, message).label("offered here");
-                    let help =
-                        format!("write IMPLEMENTATION {name}; .. END {name}; or CONNECT({name}, x) inward");
-                    self.report(error.help(help));
-                }
-                (Some(implementation), Some(&(_, connect))) => {
-                    let message = format!("{name} is implemented, so it cannot be connected inward");
-                    let error = Diagnostic::new("offered-twice", connect, message).label("connected inward");
-                    let note = implementation.span;
-                    self.report(error.note(note, "implemented here").help("remove one of the two"));
-                }
-                _ => (),
+/// Every offered interface is implemented or connected inward, not both.
+fn check_offered(
+    known: &Definitions,
+    id: ComponentId,
+    connected: &[(usize, Span)],
+    diagnostics: &mut Diagnostics,
+) {
+    let trees = &known.declared.components[id.index()].tree.offers;
+    let component = &known.program.components[id.index()];
+    for (index, offered) in component.offers.iter().enumerate() {
+        let name = known.interface_name(offered.interface);
+        let place =
+            trees.iter().find(|tree| tree.name.last() == name).map_or(component.span, |tree| tree.span);
+        let implementation = component.implementations.iter().find(|one| one.offered == index);
+        let inward = connected.iter().find(|(offered, _)| *offered == index);
+        match (implementation, inward) {
+            (None, None) => {
+                let message = format!("{} offers {name} and does not implement it", component.name);
+                let error = Diagnostic::new("offered-not-implemented", place, message).label("offered here");
+                let help =
+                    format!("write IMPLEMENTATION {name}; .. END {name}; or CONNECT({name}, x) inward");
+                diagnostics.report(error.help(help));
             }
+            (Some(implementation), Some(&(_, connect))) => {
+                let message = format!("{name} is implemented, so it cannot be connected inward");
+                let error = Diagnostic::new("offered-twice", connect, message).label("connected inward");
+                let note = implementation.span;
+                diagnostics.report(error.note(note, "implemented here").help("remove one of the two"));
+            }
+            _ => (),
         }
     }
 }

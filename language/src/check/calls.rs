@@ -1,4 +1,4 @@
-//! Calls: procedures with their arguments, predeclared functions, conversions written as calls.
+//! Calls as expressions: of procedures, of predeclared functions, and of types as conversions.
 
 use crate::ast;
 use crate::program::{
@@ -6,14 +6,16 @@ use crate::program::{
 };
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
-use super::conversions::{convert, is_literal, literal};
+use super::body::BodyChecker;
+use super::builtins::{builtin, whole};
+use super::conversions::{convert, literal};
 use super::expressions::COUNTED;
 use super::places::as_designator;
 use super::predeclared::{Basic, Extreme, Function, Predeclared};
-use super::scopes::{Found, Symbol};
+use super::scopes::Found;
+use super::symbols::Symbol;
 
-impl<'a> Checker<'a> {
+impl BodyChecker<'_> {
     /// `Name(arguments)` as an expression.
     pub(super) fn call(&mut self, call: &ast::Call) -> Option<Expression> {
         if let Some((Some(label), _)) = call.arguments.iter().find(|(label, _)| label.is_some()) {
@@ -24,7 +26,7 @@ impl<'a> Checker<'a> {
         }
         let arguments: Vec<&ast::Expression> = call.arguments.iter().map(|(_, value)| value).collect();
         let span = call.span;
-        let (symbol, declared) = self.symbol(self.context.scope, &call.name)?;
+        let (symbol, declared) = self.symbol(&call.name)?;
         match symbol {
             Symbol::Procedure(id) => self.function_call(id, &arguments, span),
             Symbol::Predeclared(predeclared) => match predeclared {
@@ -63,9 +65,9 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<Expression> {
         let arguments = self.arguments(id, arguments, span);
-        let procedure = &self.program.procedures[id.index()];
+        let procedure = &self.known.program.procedures[id.index()];
         let Some(ty) = procedure.result.clone() else {
-            if self.procedures[id.index()].tree.result.is_none() {
+            if self.known.declared.procedures[id.index()].tree.result.is_none() {
                 let message = format!("{} gives no value", procedure.name);
                 let error = Diagnostic::new("no-result", span, message).label("a value belongs here");
                 let help = format!("to give one, declare it PROCEDURE {}(..): Type", procedure.name);
@@ -85,7 +87,7 @@ impl<'a> Checker<'a> {
         trees: &[&ast::Expression],
         span: Span,
     ) -> Option<Vec<Argument>> {
-        let procedure = &self.program.procedures[id.index()];
+        let procedure = &self.known.program.procedures[id.index()];
         let parameters = procedure.parameters.clone();
         if parameters.len() != trees.len() {
             let (name, declared) = (procedure.name.clone(), procedure.span);
@@ -95,7 +97,7 @@ impl<'a> Checker<'a> {
         let pairs = parameters.into_iter().zip(trees);
         let arguments: Vec<_> = pairs.map(|(parameter, tree)| self.argument(parameter, tree)).collect();
         let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
-        (!self.untyped_procedures.contains(&id)).then_some(arguments)
+        (!self.known.gaps.procedures.contains(&id)).then_some(arguments)
     }
 
     /// Reports a wrong number of arguments.
@@ -121,10 +123,10 @@ impl<'a> Checker<'a> {
     }
 
     fn argument(&mut self, parameter: VariableId, tree: &ast::Expression) -> Option<Argument> {
-        let variable = &self.program.variables[parameter.index()];
+        let variable = &self.known.program.variables[parameter.index()];
         let (name, ty, declared, passing) =
             (variable.name.clone(), variable.ty.clone(), variable.span, variable.parameter);
-        let untyped = self.untyped_variables.contains(&parameter);
+        let untyped = self.known.gaps.variables.contains(&parameter);
         if passing == Some(Passing::Value) {
             // A component as value parameter was reported where it is declared.
             if ty.is_component() {
@@ -152,7 +154,7 @@ impl<'a> Checker<'a> {
             return None;
         }
         if place.ty != ty {
-            let (wanted, given) = (self.type_name(&ty), self.type_name(&place.ty));
+            let (wanted, given) = (self.known.type_name(&ty), self.known.type_name(&place.ty));
             let message = format!("VARIABLE parameter {name} is {wanted}, the variable is {given}");
             let error = Diagnostic::new("variable-argument", tree.span, message).label(format!("is {given}"));
             let error = error.note(declared, format!("parameter {name}"));
@@ -227,7 +229,7 @@ impl<'a> Checker<'a> {
             }
         };
         if !matches!(place.ty, Type::Integer | Type::Real) {
-            let given = self.type_name(&place.ty);
+            let given = self.known.type_name(&place.ty);
             let message = format!("NUMBER sets an INTEGER or REAL variable, not {given}");
             self.report(
                 Diagnostic::new("variable-argument", target.span, message).label(format!("is {given}")),
@@ -265,12 +267,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Where a variable is declared whose name no required interface has.
+    /// The declaration of a variable of this name, unless a required interface has the name too.
     fn only_a_variable(&self, name: &ast::Name) -> Option<Span> {
-        let component = &self.program.components[self.context.component?.index()];
-        match self.lookup(self.context.scope, name) {
+        let component = &self.known.program.components[self.component()?.index()];
+        match self.lookup(name) {
             Found::Symbol(Symbol::Variable(_), declared) => {
-                self.facet_named(&component.requires, name).is_none().then_some(declared)
+                self.known.facet_named(&component.requires, name).is_none().then_some(declared)
             }
             _ => None,
         }
@@ -287,7 +289,7 @@ impl<'a> Checker<'a> {
         let least = extreme == Extreme::Least;
         if let [tree] = trees
             && let Some(ast::Designator { name, indices: None, inner: None, .. }) = as_designator(tree)
-            && let Some(ty) = self.type_by_name(self.context.scope, &name)
+            && let Some(ty) = self.type_by_name(&name)
         {
             let kind = match ty {
                 Type::Boolean => ExpressionKind::Boolean(!least),
@@ -374,41 +376,4 @@ impl<'a> Checker<'a> {
         }
         Some(builtin(function, vec![argument], ty, span))
     }
-}
-
-/// A predeclared function, or its value where the arguments are constant.
-pub(super) fn builtin(function: Builtin, arguments: Vec<Expression>, ty: Type, span: Span) -> Expression {
-    if arguments.iter().all(is_literal)
-        && let Some(value) = fold(function, &arguments)
-    {
-        return literal(value, span);
-    }
-    Expression { kind: ExpressionKind::Builtin(function, arguments), ty, span }
-}
-
-fn fold(function: Builtin, arguments: &[Expression]) -> Option<ExpressionKind> {
-    use ExpressionKind::{Boolean, Character, Integer, Real, Text};
-    let kinds: Vec<&ExpressionKind> = arguments.iter().map(|argument| &argument.kind).collect();
-    Some(match (function, &kinds[..]) {
-        (Builtin::Length, [Text(text)]) => Integer(text.len() as i64),
-        (Builtin::Sqrt, [Real(x)]) => Real(x.sqrt()),
-        (Builtin::MinInteger, [Integer(a), Integer(b)]) => Integer(*a.min(b)),
-        (Builtin::MaxInteger, [Integer(a), Integer(b)]) => Integer(*a.max(b)),
-        (Builtin::IntegerToCharacter, [Integer(code)]) => Character(u8::try_from(*code).ok()?),
-        (Builtin::CharacterToInteger, [Character(code)]) => Integer(i64::from(*code)),
-        (Builtin::BooleanToInteger, [Boolean(value)]) => Integer(i64::from(*value)),
-        (Builtin::RealToInteger, [Real(value)]) => Integer(whole(*value)?),
-        (Builtin::IntegerToText, [Integer(value)]) => Text(value.to_string().into_bytes()),
-        (Builtin::BooleanToText, [Boolean(value)]) => {
-            Text(if *value { b"TRUE".to_vec() } else { b"FALSE".to_vec() })
-        }
-        _ => return None,
-    })
-}
-
-/// Rounded down, if that fits.
-fn whole(value: f64) -> Option<i64> {
-    const LIMIT: f64 = 9_223_372_036_854_775_808.0;
-    let floor = value.floor();
-    (-LIMIT..LIMIT).contains(&floor).then_some(floor as i64)
 }

@@ -1,13 +1,14 @@
-//! Channels: which communication `!`, `?` and INPUT mean, from which end, and which message.
+//! Channels: the communication, and the message of its interface, that `!`, `?` and INPUT mean.
 
 use crate::ast::{self, Direction};
 use crate::program::{Cardinality, Channel, ChannelKind, Expression, InterfaceId, Pattern, Place, Type};
 use crate::source::{Diagnostic, Span};
 
+use super::body::{BodyChecker, Service};
 use super::conversions::constant_integer;
-use super::names::similar;
 use super::scopes::Found;
-use super::{Checker, Service};
+use super::similar::similar;
+use super::types::is_bare_any;
 
 /// The end of a communication at which a process is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,11 +24,12 @@ pub(super) enum Act {
     Receive,
 }
 
-impl<'a> Checker<'a> {
-    /// The communication that is written before `!` or `?`, or not written, and our end of it.
+impl BodyChecker<'_> {
+    /// The communication that is written before `!` or `?`, and the end at which the process is. If none is written, it
+    /// is the service's with its client.
     pub(super) fn channel(&mut self, tree: Option<&ast::Designator>, span: Span) -> Option<(Channel, End)> {
         let Some(tree) = tree else {
-            return match self.context.service {
+            return match self.service() {
                 Service::Of(interface) => {
                     Some((Channel { kind: ChannelKind::Service, interface }, End::Server))
                 }
@@ -55,7 +57,7 @@ impl<'a> Checker<'a> {
                 (ChannelKind::Held(Box::new(place)), interface)
             }
         };
-        if self.faulty_interfaces.contains(&interface) {
+        if self.known.gaps.interfaces.contains(&interface) {
             self.doubt();
         }
         Some((Channel { kind, interface }, End::Client))
@@ -83,21 +85,22 @@ impl<'a> Checker<'a> {
 
     /// The interface of that name that a component in the place offers.
     pub(super) fn offered_by(&mut self, place: &Place, name: &ast::Name) -> Option<InterfaceId> {
-        let offers = self.offers_of(&place.ty);
-        if let Some(index) = self.facet_named(offers, name) {
+        let offers = self.known.offers_of(&place.ty);
+        if let Some(index) = self.known.facet_named(offers, name) {
             return Some(offers[index].interface);
         }
-        if Self::is_bare_any(&place.ty) {
+        if is_bare_any(&place.ty) {
             return self.interface_in_scope(name);
         }
-        if self.is_incomplete(&place.ty) {
+        if self.known.is_incomplete(&place.ty) {
             return None;
         }
-        let message = format!("{} does not offer {}", self.type_name(&place.ty), name.text);
-        let similar = similar(&name.text, offers.iter().map(|facet| self.interface_name(facet.interface)));
+        let message = format!("{} does not offer {}", self.known.type_name(&place.ty), name.text);
+        let similar =
+            similar(&name.text, offers.iter().map(|facet| self.known.interface_name(facet.interface)));
         let mut error = Diagnostic::new("not-offered", name.span, message).label("not offered");
         if let Type::Component(id) = &place.ty {
-            error = error.note(self.program.components[id.index()].span, "its header is here");
+            error = error.note(self.known.program.components[id.index()].span, "its header is here");
         }
         if let Some(similar) = similar {
             error = error.help(format!("did you mean {similar}?"));
@@ -106,31 +109,20 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// An interface by name alone.
-    pub(super) fn interface_in_scope(&mut self, name: &ast::Name) -> Option<InterfaceId> {
-        match self.find_interface(self.context.scope, name) {
-            Some((declaration, _)) => Some(self.interface_declarations[declaration.0].id),
-            None => {
-                self.unknown_interface(self.context.scope, name);
-                None
-            }
-        }
-    }
-
     /// The interface of `x!M`, where x has exactly one.
     fn only_interface(&mut self, place: &Place, name: &ast::Name) -> Option<InterfaceId> {
         if !place.ty.is_component() {
             self.not_a_component(place, name);
             return None;
         }
-        if self.is_incomplete(&place.ty) {
+        if self.known.is_incomplete(&place.ty) {
             return None;
         }
-        match self.offers_of(&place.ty) {
+        match self.known.offers_of(&place.ty) {
             [facet] => Some(facet.interface),
             offers => {
                 let names: Vec<&str> =
-                    offers.iter().map(|facet| self.interface_name(facet.interface)).collect();
+                    offers.iter().map(|facet| self.known.interface_name(facet.interface)).collect();
                 let (message, help) = match names.first() {
                     Some(first) => (
                         format!("{} offers {}; which is meant?", name.text, names.join(" and ")),
@@ -154,38 +146,39 @@ impl<'a> Checker<'a> {
         Some((ChannelKind::Required(index, slot.map(Box::new)), interface))
     }
 
-    /// A required interface of the component around us, by its bare name.
+    /// A required interface of the surrounding component, by its bare name.
     pub(super) fn own_required(&mut self, name: &ast::Name) -> Option<(usize, InterfaceId)> {
-        let Some(id) = self.context.component else {
+        let Some(id) = self.component() else {
             self.no_component(name);
             return None;
         };
-        let component = &self.program.components[id.index()];
-        if let Some(index) = self.facet_named(&component.requires, name) {
+        let component = &self.known.program.components[id.index()];
+        if let Some(index) = self.known.facet_named(&component.requires, name) {
             return Some((index, component.requires[index].interface));
         }
-        if self.components[id.index()].incomplete {
+        if self.known.gaps.components.contains(&id) {
             return None;
         }
         let header = component.span;
-        if self.facet_named(&component.offers, name).is_some() {
+        if self.known.facet_named(&component.offers, name).is_some() {
             let message = format!("{} is offered by this component, not required", name.text);
             let error =
                 Diagnostic::new("not-required", name.span, message).note(header, "its header is here");
             self.report(error.help("in its IMPLEMENTATION, write `!M` and `?M` alone"));
-        } else if self.find_interface(self.context.scope, name).is_some() {
+        } else if self.find_interface(name).is_some() {
             let message = format!("{} does not require {}", component.name, name.text);
             let error =
                 Diagnostic::new("not-required", name.span, message).note(header, "its header is here");
             self.report(error.help(format!("add it to the header: REQUIRES {}", name.text)));
-        } else if let Found::Nothing = self.lookup(self.context.scope, name)
-            && let requires = component.requires.iter().map(|facet| self.interface_name(facet.interface))
+        } else if let Found::Nothing = self.lookup(name)
+            && let requires =
+                component.requires.iter().map(|facet| self.known.interface_name(facet.interface))
             && let Some(similar) = similar(&name.text, requires)
         {
             let message = format!("{} is not declared", name.text);
             let error = Diagnostic::new("unknown-name", name.span, message).label("not known here");
             self.report(error.help(format!("did you mean {similar}?")));
-        } else if let Some((symbol, declared)) = self.symbol(self.context.scope, name) {
+        } else if let Some((symbol, declared)) = self.symbol(name) {
             let message = format!("{} is {}, which takes no messages", name.text, symbol.describe());
             let error = Diagnostic::new("no-channel", name.span, message).note(declared, "declared here");
             self.report(error.help("before ! or ? stands a component or a required interface"));
@@ -193,9 +186,9 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// Reports what only a component has.
+    /// Reports the name of an interface where there is no component that could have it.
     pub(super) fn no_component(&mut self, name: &ast::Name) {
-        let error = if self.context.procedure.is_some() {
+        let error = if self.procedure().is_some() {
             let message =
                 format!("{} is no variable, and a procedure at the top level has no interfaces", name.text);
             let help =
@@ -207,15 +200,15 @@ impl<'a> Checker<'a> {
         self.report(error);
     }
 
-    /// The k of `I[k]` for a required interface of our own (index into `requires`): there if and only if it has a
-    /// cardinality.
+    /// The k of `I[k]` for a required interface of the surrounding component (index into `requires`). There is one if
+    /// the interface has a cardinality.
     pub(super) fn slot(&mut self, index: usize, tree: &ast::Designator) -> Option<Option<Expression>> {
-        let id = self.context.component?;
-        let cardinality = self.program.components[id.index()].requires[index].cardinality;
+        let id = self.component()?;
+        let cardinality = self.known.program.components[id.index()].requires[index].cardinality;
         self.slot_of(cardinality, tree)
     }
 
-    /// Likewise for a facet of any component.
+    /// Likewise for a required interface, with this cardinality, of any component.
     pub(super) fn slot_of(
         &mut self,
         cardinality: Option<Cardinality>,
@@ -254,7 +247,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// A message of an interface that we, at our end, may send or receive.
+    /// The message of this name that a process at this end may send or receive.
     pub(super) fn message(
         &mut self,
         interface: InterfaceId,
@@ -266,7 +259,7 @@ impl<'a> Checker<'a> {
             (End::Client, Act::Send) | (End::Server, Act::Receive) => Direction::In,
             (End::Client, Act::Receive) | (End::Server, Act::Send) => Direction::Out,
         };
-        let declared = &self.program.interfaces[interface.index()];
+        let declared = &self.known.program.interfaces[interface.index()];
         let find = |direction| {
             declared
                 .messages

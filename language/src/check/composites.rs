@@ -1,25 +1,25 @@
-//! Blocks that may be shipped to where they talk to (`BEGIN {COMPOSITE} .. END`, language reference, section 9): what
-//! has no place in them, and what goes with them.
+//! Composite calls: blocks that may be shipped to the server they talk to (`BEGIN {COMPOSITE} .. END`; language
+//! reference, section 9; *composite calls*). Refuses statements that can only run here, and finds the variables that
+//! travel with the block.
 
 use std::collections::BTreeSet;
 
 use crate::accesses::variable;
 use crate::program::{
-    Argument, Binary, Block, Builtin, Channel, ChannelKind, Composite, CompositeId, Expression,
-    ExpressionKind, Place, PlaceKind, ProcedureId, Program, Slot, Statement, StatementKind, Travels, Unary,
-    VariableId,
+    Argument, Binary, Block, Builtin, Channel, ChannelKind, Composite, Expression, ExpressionKind, Place,
+    PlaceKind, ProcedureId, Program, Slot, Statement, StatementKind, Travels, Unary, VariableId,
 };
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
+use super::body::BodyChecker;
 
-/// How deep statements and expressions may be: what runs them elsewhere has no more room.
+/// How deeply statements and expressions may be nested. The server that runs a block has no room for more.
 const DEEPEST: usize = 40;
 
-impl Checker<'_> {
-    /// A block with the attribute, as the statement that it is.
+impl BodyChecker<'_> {
+    /// The statement for a block with the attribute.
     pub(super) fn composite(&mut self, attribute: Span, block: Block) -> Option<StatementKind> {
-        let Some(component) = self.context.component else {
+        let Some(component) = self.component() else {
             let message = "a procedure at the top level has no interfaces that a block could talk over";
             self.report(
                 Diagnostic::new("not-shippable", attribute, message)
@@ -27,11 +27,11 @@ impl Checker<'_> {
             );
             return None;
         };
-        let mut cargo = Cargo::new(&self.program);
+        let mut cargo = Cargo::new(&self.known.program);
         cargo.block(&block);
         cargo.look_at_slots();
         if cargo.channels.is_empty() && cargo.refusals.is_empty() {
-            let message = "the block talks to nobody, so there is nowhere to ship it to";
+            let message = "the block communicates with no component, so there is nowhere to ship it to";
             cargo.refusals.push(Diagnostic::new("not-shippable", attribute, message));
         }
         let Cargo { refusals, channels, .. } = &mut cargo;
@@ -42,21 +42,20 @@ impl Checker<'_> {
         }
         let channels = std::mem::take(channels);
         let variables = cargo.variables();
-        let id = CompositeId(self.program.composites.len() as u32);
-        self.program.composites.push(Composite { component, channels, variables });
+        let id = self.add_composite(Composite { component, channels, variables });
         Some(StatementKind::Composite(id, block))
     }
 }
 
-/// What a block needs where it runs.
+/// Collects what a block needs where it runs, and what can't be shipped.
 struct Cargo<'p> {
     program: &'p Program,
     refusals: Vec<Diagnostic>,
     channels: Vec<Channel>,
-    /// Variables that are read before they surely have a value of the block's.
+    /// Variables that may be read before the block has assigned to them.
     read: BTreeSet<VariableId>,
     written: BTreeSet<VariableId>,
-    /// Those that have got a value on every way to this point.
+    /// Variables that are assigned on every path to this point.
     surely: BTreeSet<VariableId>,
     depth: usize,
 }
@@ -67,7 +66,7 @@ impl<'p> Cargo<'p> {
         Cargo { program, refusals, channels, read, written, surely, depth: 0 }
     }
 
-    /// Those that go with the block or come back, in the order of their declaration.
+    /// The variables that travel, in the order of their declaration.
     fn variables(&self) -> Vec<(VariableId, Travels)> {
         let of = |&id: &VariableId| match (self.written.contains(&id), self.read.contains(&id)) {
             (false, _) => (id, Travels::In),
@@ -104,7 +103,7 @@ impl<'p> Cargo<'p> {
         }
     }
 
-    /// What may be left out.
+    /// A block that may not be executed.
     fn perhaps(&mut self, block: &Block) {
         let surely = self.surely.clone();
         self.block(block);
@@ -187,12 +186,14 @@ impl<'p> Cargo<'p> {
                     "keep it in a TEXT, and write that behind the block",
                 );
             }
-            Await(_) => {
-                self.refuse(span, "AWAIT waits for others of this component", "wait before the block")
-            }
+            Await(_) => self.refuse(
+                span,
+                "AWAIT waits for other processes of this component",
+                "wait before the block",
+            ),
             Passivate(_) => self.refuse(
                 span,
-                "where it is shipped to nobody waits for time to pass",
+                "a server that runs the block does not wait for time to pass",
                 "wait before the block",
             ),
             Halt(_) => self.refuse(
@@ -252,7 +253,7 @@ impl<'p> Cargo<'p> {
         }
     }
 
-    /// Which of several connections.
+    /// The index of an indexed connection.
     fn slot(&mut self, channel: &Channel, number: &Expression) {
         match channel.required() {
             Some((_, Slot::Computed)) => {
@@ -310,7 +311,7 @@ impl<'p> Cargo<'p> {
         }
     }
 
-    /// An expression in which NUMBER may be what is done first.
+    /// An expression that may begin with NUMBER, which assigns to a variable.
     fn whole(&mut self, expression: &Expression) {
         match &expression.kind {
             ExpressionKind::Number(text, place) => {
@@ -359,9 +360,11 @@ impl<'p> Cargo<'p> {
                 let message = "the lock of this component can't be taken elsewhere";
                 self.refuse(span, message, "take it around the whole block: {EXCLUSIVE, COMPOSITE}");
             }
-            Await(..) => {
-                self.refuse(span, "AWAIT waits for others of this component", "wait before the block")
-            }
+            Await(..) => self.refuse(
+                span,
+                "AWAIT waits for other processes of this component",
+                "wait before the block",
+            ),
             Count(_) | Exists(_) | Offers(..) | Requires(..) | Is(..) => {
                 self.refuse(span, "this asks about what is here", "ask before the block");
             }

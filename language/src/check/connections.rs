@@ -1,19 +1,21 @@
-//! CONNECT and DISCONNECT: both ends, and that they are ends of the same interface.
+//! CONNECT and DISCONNECT: finds both ends, and checks that they have the same interface.
 
 use crate::ast;
 use crate::program::{ConnectEnd, Expression, InterfaceId, Place, StatementKind, Type};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
 use super::binding_names::Purpose;
+use super::body::BodyChecker;
 use super::conversions::convert;
 use super::joints::{Joint, scheme};
-use super::names::similar;
 use super::places::as_designator;
-use super::scopes::{Found, Symbol};
+use super::scopes::Found;
+use super::similar::similar;
+use super::symbols::Symbol;
+use super::types::is_bare_any;
 
-impl<'a> Checker<'a> {
-    /// `CONNECT(required, offered) [BY calls]`, also with a name in place of what is offered.
+impl BodyChecker<'_> {
+    /// `CONNECT(required, offered) [BY calls]`, or with a name instead of `offered`.
     pub(super) fn connect(
         &mut self,
         required: &ast::Designator,
@@ -23,7 +25,7 @@ impl<'a> Checker<'a> {
     ) -> Option<StatementKind> {
         let first = self.first_end(required);
         if let Some((ConnectEnd::OwnOffered(index), _)) = first {
-            self.context.connected_inward.push((index, span));
+            self.connects_inward(index, span);
         }
         let wanted = first.as_ref().map(|&(_, interface)| interface);
         let Some(second) = as_designator(to).filter(|designator| self.is_end(designator)) else {
@@ -39,7 +41,10 @@ impl<'a> Checker<'a> {
         let hints = self.factories(by, span, &joint);
         let ((first, wanted), (second, found), hints) = (first?, second?, hints?);
         if wanted != found {
-            let (a, b) = (&self.program.interfaces[wanted.index()], &self.program.interfaces[found.index()]);
+            let (a, b) = (
+                &self.known.program.interfaces[wanted.index()],
+                &self.known.program.interfaces[found.index()],
+            );
             let (message, help) = if a.name == b.name {
                 let message = format!("the two ends name different interfaces {}", a.name);
                 (message, "declare it once, around both components, or with the same text in both places")
@@ -69,7 +74,7 @@ impl<'a> Checker<'a> {
             self.report(error.label("a component").help(help));
             return None;
         }
-        let reported = self.errors.len();
+        let reported = self.reported();
         let end = self.first_end(tree);
         if end.is_none()
             && let Some(ast::Inner::Designator(component)) = tree.inner.as_deref()
@@ -77,7 +82,7 @@ impl<'a> Checker<'a> {
         {
             let name = &component.name.text;
             let help = format!(
-                "it is offered: DISCONNECT takes what is required; who holds {name} ends it by DELETE({name})"
+                "it is offered: DISCONNECT takes a required interface; DELETE({name}) ends the component"
             );
             self.explain(reported, "not-required", &help);
         }
@@ -87,8 +92,8 @@ impl<'a> Checker<'a> {
     /// Whether the component in a variable offers an interface of this name.
     fn is_offered(&self, component: &ast::Designator, name: &ast::Name) -> bool {
         let variable = self.variable_named(&component.name);
-        let ty = variable.map(|id| &self.program.variables[id.index()].ty);
-        ty.is_some_and(|ty| self.facet_named(self.offers_of(ty), name).is_some())
+        let ty = variable.map(|id| &self.known.program.variables[id.index()].ty);
+        ty.is_some_and(|ty| self.known.facet_named(self.known.offers_of(ty), name).is_some())
     }
 
     /// `I(x)`, `I[k](x)`, or an own offered interface.
@@ -97,7 +102,7 @@ impl<'a> Checker<'a> {
             Some(ast::Inner::Designator(component)) => {
                 let component_place = self.connected_component(component)?;
                 let interface = self.required_by(&component_place, &tree.name)?;
-                let required = self.requires_of(&component_place.ty);
+                let required = self.known.requires_of(&component_place.ty);
                 let facet = required.and_then(|list| list.iter().find(|facet| facet.interface == interface));
                 let index = match facet.map(|facet| facet.cardinality) {
                     Some(cardinality) => self.slot_of(cardinality, tree)?,
@@ -124,17 +129,17 @@ impl<'a> Checker<'a> {
     }
 
     fn own_offered(&mut self, tree: &ast::Designator) -> Option<(ConnectEnd, InterfaceId)> {
-        let Some(id) = self.context.component else {
+        let Some(id) = self.component() else {
             self.no_component(&tree.name);
             return None;
         };
-        let component = &self.program.components[id.index()];
-        let Some(index) = self.facet_named(&component.offers, &tree.name) else {
-            if self.facet_named(&component.requires, &tree.name).is_some() {
+        let component = &self.known.program.components[id.index()];
+        let Some(index) = self.known.facet_named(&component.offers, &tree.name) else {
+            if self.known.facet_named(&component.requires, &tree.name).is_some() {
                 let message = format!("{} of this component is connected from outside", tree.name.text);
                 let error =
                     Diagnostic::new("not-offered", tree.span, message).label("its own required interface");
-                self.report(error.help("only whoever holds the component connects what it requires"));
+                self.report(error.help("the component that holds this one connects what it requires"));
             } else {
                 self.not_offered(id, &tree.name);
             }
@@ -172,24 +177,24 @@ impl<'a> Checker<'a> {
 
     /// The interface of that name that a component in the place requires.
     fn required_by(&mut self, place: &Place, name: &ast::Name) -> Option<InterfaceId> {
-        let Some(requires) = self.requires_of(&place.ty) else {
+        let Some(requires) = self.known.requires_of(&place.ty) else {
             return self.interface_in_scope(name);
         };
-        if let Some(index) = self.facet_named(requires, name) {
+        if let Some(index) = self.known.facet_named(requires, name) {
             return Some(requires[index].interface);
         }
-        if self.is_incomplete(&place.ty) {
+        if self.known.is_incomplete(&place.ty) {
             return None;
         }
-        let message = format!("{} does not require {}", self.type_name(&place.ty), name.text);
+        let message = format!("{} does not require {}", self.known.type_name(&place.ty), name.text);
         let mut error = Diagnostic::new("not-required", name.span, message).label("not required");
         if let Type::Component(id) = &place.ty {
-            error = error.note(self.program.components[id.index()].span, "its header is here");
+            error = error.note(self.known.program.components[id.index()].span, "its header is here");
         }
-        if self.facet_named(self.offers_of(&place.ty), name).is_some() {
+        if self.known.facet_named(self.known.offers_of(&place.ty), name).is_some() {
             error = error.help("it is offered: the first argument requires it, the second offers it");
         } else if let Some(similar) =
-            similar(&name.text, requires.iter().map(|facet| self.interface_name(facet.interface)))
+            similar(&name.text, requires.iter().map(|facet| self.known.interface_name(facet.interface)))
         {
             error = error.help(format!("did you mean {similar}?"));
         }
@@ -218,38 +223,36 @@ impl<'a> Checker<'a> {
             _ => (self.connected_component(designator)?, interface),
         };
         let found = match wanted {
-            // What the first end was meant to be is not known: that was reported.
+            // The first end could not be made out, which was reported.
             None if name.text == interface.text => return None,
-            Some(wanted) if Self::is_bare_any(&component.ty) && name.text == interface.text => wanted,
+            Some(wanted) if is_bare_any(&component.ty) && name.text == interface.text => wanted,
             _ => self.offered_by(&component, name)?,
         };
         Some((ConnectEnd::Of { component, interface: found, index: None }, found))
     }
 
-    /// Names a component or an interface, or nothing at all; not a text.
+    /// Whether a designator names a component, an interface, or nothing at all, but not a text.
     fn is_end(&self, tree: &ast::Designator) -> bool {
-        match self.lookup(self.context.scope, &tree.name) {
+        match self.lookup(&tree.name) {
             Found::Symbol(Symbol::Variable(id), _) => {
-                self.untyped_variables.contains(&id)
-                    || self.program.variables[id.index()].ty.is_component()
+                self.known.gaps.variables.contains(&id)
+                    || self.known.program.variables[id.index()].ty.is_component()
                     || tree.inner.as_ref().is_some_and(|inner| !self.is_guard(inner))
             }
             Found::Symbol(Symbol::Constant(_), _) => {
-                tree.inner.is_some() || self.find_interface(self.context.scope, &tree.name).is_some()
+                tree.inner.is_some() || self.find_interface(&tree.name).is_some()
             }
             Found::Symbol(Symbol::Predeclared(_), _) => tree.inner.is_none(),
-            Found::Symbol(Symbol::Procedure(_), _) => {
-                self.find_interface(self.context.scope, &tree.name).is_some()
-            }
+            Found::Symbol(Symbol::Procedure(_), _) => self.find_interface(&tree.name).is_some(),
             _ => true,
         }
     }
 
-    /// A name, where a component might stand as well.
+    /// The name in a CONNECT, where a component might stand as well.
     fn name_as_end(&mut self, tree: &ast::Expression) -> Option<Expression> {
         let name = convert(self.expression(tree)?, &Type::Text);
         if name.ty != Type::Text {
-            let given = self.type_name(&name.ty);
+            let given = self.known.type_name(&name.ty);
             let message = format!("a component, or a name in a text, belongs here, not {given}");
             self.report(Diagnostic::new("not-a-component", tree.span, message).label(format!("is {given}")));
             return None;

@@ -1,71 +1,40 @@
 //! Constants: evaluated when first needed, so that they may refer to later ones, each once.
 
-use crate::ast;
 use crate::program::{Expression, ExpressionKind};
 use crate::source::Diagnostic;
 
-use super::Checker;
-use super::Context;
+use super::body::{BodyChecker, Constant, Context};
 use super::conversions::is_literal;
-use super::scopes::{ConstantId, ScopeId};
+use super::symbols::ConstantId;
 
-/// A declared constant.
-pub(super) struct Constant<'a> {
-    tree: &'a ast::Constant,
-    pub(super) scope: ScopeId,
-    /// Something mentions it.
-    pub(super) used: bool,
-    pub(super) state: ConstantState,
-}
-
-/// How far its evaluation is.
-pub(super) enum ConstantState {
-    /// Not begun.
-    New,
-    /// It is needed for its own value, unless this ends first.
-    Running,
-    /// Done; `None` if its value could not be made out.
-    Known(Option<ExpressionKind>),
-}
-
-impl<'a> Constant<'a> {
-    pub(super) fn new(tree: &'a ast::Constant, scope: ScopeId) -> Self {
-        Constant { tree, scope, used: false, state: ConstantState::New }
-    }
-
-    /// Its name, where it is declared.
-    pub(super) fn name(&self) -> &'a ast::Name {
-        &self.tree.name
-    }
-}
-
-impl<'a> Checker<'a> {
+impl BodyChecker<'_> {
     /// Evaluates all constants, needed or not.
     pub(super) fn evaluate_constants(&mut self) {
-        for index in 0..self.constants.len() {
+        for index in 0..self.known.declared.constants.len() {
             self.constant_value(ConstantId(index));
         }
     }
 
     /// The value of a constant.
     pub(super) fn constant_value(&mut self, id: ConstantId) -> Option<ExpressionKind> {
-        let constant = &mut self.constants[id.0];
-        let tree = constant.tree;
-        match &constant.state {
-            ConstantState::Known(value) => return value.clone(),
-            ConstantState::Running => {
+        let declared = &self.known.declared.constants[id.0];
+        let tree = declared.tree;
+        let constant = self.constant(id);
+        match constant {
+            Constant::Known(value) => return value.clone(),
+            Constant::Running => {
                 let message = format!("constant {} is defined by itself", tree.name.text);
                 let error = Diagnostic::new("constant-cycle", tree.name.span, message);
                 let label = "its value needs its own value";
                 self.report(error.label(label).help("give one of the constants in the cycle a value"));
                 return None;
             }
-            ConstantState::New => constant.state = ConstantState::Running,
+            Constant::New => *constant = Constant::Running,
         }
-        let context = Context { scope: constant.scope, ..Context::default() };
+        let context = Context { scope: declared.scope, ..Context::default() };
         let (value, _) = self.elsewhere(context, |checker| checker.expression(&tree.value));
         let value = value.and_then(|value| self.literal_only(value));
-        self.constants[id.0].state = ConstantState::Known(value.clone());
+        *self.constant(id) = Constant::Known(value.clone());
         value
     }
 

@@ -1,17 +1,18 @@
-//! NEW, DELETE and MOVE.
+//! NEW, DELETE and MOVE: statements about what a variable contains.
 
 use crate::ast;
 use crate::program::{ComponentId, Expression, Place, PlaceKind, StatementKind, Type, VariableId};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
 use super::binding_names::Purpose;
+use super::body::BodyChecker;
 use super::conversions::constant_integer;
 use super::joints::{Joint, scheme};
+use super::natives::ONLY_SYSTEMS;
 use super::places::as_designator;
-use super::scopes::Symbol;
+use super::symbols::Symbol;
 
-impl<'a> Checker<'a> {
+impl BodyChecker<'_> {
     /// `NEW(target [, template | sizes])`
     pub(super) fn new_statement(
         &mut self,
@@ -62,7 +63,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What a NEW makes, in another domain: `AT domain [BY ..]`
+    /// `AT domain [BY ..]` after a NEW: makes the component in another domain.
     pub(super) fn made_at(
         &mut self,
         made: Option<StatementKind>,
@@ -93,10 +94,10 @@ impl<'a> Checker<'a> {
         arguments: &[ast::Expression],
         span: Span,
     ) -> Option<StatementKind> {
-        if self.untyped_variables.contains(&id) {
+        if self.known.gaps.variables.contains(&id) {
             return None;
         }
-        let variable = &self.program.variables[id.index()];
+        let variable = &self.known.program.variables[id.index()];
         let (name, declared) = (variable.name.clone(), variable.span);
         let collection = variable.collection.as_ref()?;
         if !collection.array {
@@ -142,7 +143,7 @@ impl<'a> Checker<'a> {
             [] => None,
             [argument] => match as_designator(argument) {
                 Some(ast::Designator { name, indices: None, inner: None, .. }) => {
-                    match self.symbol(self.context.scope, &name)? {
+                    match self.symbol(&name)? {
                         (Symbol::Template(template), _) => Some(template),
                         (other, declared) => {
                             let message = format!("{} is {}, not a template", name.text, other.describe());
@@ -185,6 +186,16 @@ impl<'a> Checker<'a> {
         }
     }
 
+    /// A container of any type can't hold native components and systems either.
+    fn check_made(&mut self, template: ComponentId, held: &Type, span: Span) -> Option<()> {
+        if matches!(held, Type::Component(_)) || !self.known.is_for_systems(template) {
+            return Some(());
+        }
+        let message = format!("{} can't be made here", self.known.component_name(template));
+        self.report(Diagnostic::new("native-held", span, message).help(ONLY_SYSTEMS));
+        None
+    }
+
     /// `DELETE(target)`
     pub(super) fn delete_statement(&mut self, tree: &ast::Designator, span: Span) -> Option<StatementKind> {
         if let Some(collection) = self.whole_collection(tree) {
@@ -204,10 +215,10 @@ impl<'a> Checker<'a> {
         Some(StatementKind::DeleteElement(place))
     }
 
-    /// The element is not one of an `{ARRAY}`; else an error.
+    /// Reports an element of an `{ARRAY}`.
     fn not_of_array(&mut self, place: &Place, message: &str, help: &str) -> Option<()> {
         let PlaceKind::Element(variable, _) = &place.kind else { return Some(()) };
-        let variable = &self.program.variables[variable.index()];
+        let variable = &self.known.program.variables[variable.index()];
         if !variable.collection.as_ref().is_some_and(|collection| collection.array) {
             return Some(());
         }

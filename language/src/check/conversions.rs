@@ -1,10 +1,10 @@
-//! Implicit conversions, made explicit: INTEGER to REAL, CHARACTER to TEXT, a string of length one to CHARACTER.
+//! Makes implicit conversions explicit: INTEGER to REAL, CHARACTER to TEXT, a string of length one to CHARACTER.
 
 use crate::ast;
 use crate::program::{Builtin, Expression, ExpressionKind, Type};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
+use super::body::BodyChecker;
 
 /// A constant, with its type.
 pub(super) fn literal(kind: ExpressionKind, span: Span) -> Expression {
@@ -34,7 +34,7 @@ pub(super) fn is_one_character(expression: &Expression) -> bool {
     matches!(&expression.kind, ExpressionKind::Text(bytes) if bytes.len() == 1)
 }
 
-/// The INTEGER that a constant expression is.
+/// The value of a constant INTEGER expression.
 pub(super) fn constant_integer(expression: &Expression) -> Option<i64> {
     match expression.kind {
         ExpressionKind::Integer(value) => Some(value),
@@ -42,7 +42,8 @@ pub(super) fn constant_integer(expression: &Expression) -> Option<i64> {
     }
 }
 
-/// The expression with the implicit conversion to `ty`, or as it was if there is none: its type tells.
+/// The expression converted to `ty`, if there is an implicit conversion. If not, the expression as it was; its type
+/// tells which.
 pub(super) fn convert(expression: Expression, ty: &Type) -> Expression {
     let span = expression.span;
     match (&expression.kind, &expression.ty, ty) {
@@ -62,7 +63,7 @@ fn builtin(function: Builtin, argument: Expression, ty: Type) -> Expression {
     Expression { kind: ExpressionKind::Builtin(function, vec![argument]), ty, span }
 }
 
-impl<'a> Checker<'a> {
+impl BodyChecker<'_> {
     /// Checks an expression that must be of a type, or convert to it.
     pub(super) fn expression_of(&mut self, tree: &ast::Expression, ty: &Type) -> Option<Expression> {
         let expression = self.expression(tree)?;
@@ -79,20 +80,10 @@ impl<'a> Checker<'a> {
         Some(expression)
     }
 
-    /// Says what to do about the only error since there were `reported`, if it is of this code: who knows more of what
-    /// stands around it.
-    pub(super) fn explain(&mut self, reported: usize, code: &str, help: &str) {
-        if let [error] = &mut self.errors[reported..]
-            && error.code == code
-        {
-            error.help = Some(help.into());
-        }
-    }
-
     /// Reports a value of the wrong type.
     pub(super) fn mismatch(&mut self, value: &Expression, expected: &Type) {
         let (span, found) = (value.span, &value.ty);
-        let (wanted, given) = (self.type_name(expected), self.type_name(found));
+        let (wanted, given) = (self.known.type_name(expected), self.known.type_name(found));
         let error = Diagnostic::new("type-mismatch", span, format!("expected {wanted}, found {given}"))
             .label(format!("is {given}"));
         let help = match (found, expected) {

@@ -3,67 +3,67 @@
 
 use crate::ast;
 use crate::program::{
-    Block, Component, ComponentId, Implementation, Owner, Passing, Procedure, ProcedureId, Type, Variable,
-    VariableId,
+    Block, Component, ComponentId, Implementation, InterfaceId, Owner, Passing, Procedure, ProcedureId,
+    Program, Type, Variable, VariableId,
 };
 
-use super::Checker;
-use super::constants::Constant;
-use super::interfaces::Declared;
-use super::scopes::{ConstantId, InterfaceDeclaration, ScopeId, Symbol};
+use super::declarations::{
+    Declarations, DeclaredComponent, DeclaredConstant, DeclaredInterface, DeclaredProcedure, DeclaredVariable,
+};
+use super::definitions::Definitions;
+use super::diagnostics::Diagnostics;
+use super::predeclared::NAMES;
+use super::scopes::Scopes;
+use super::symbols::{ConstantId, InterfaceDeclaration, ScopeId, Symbol};
 
-/// A component as declared.
-pub(super) struct DeclaredComponent<'a> {
-    pub(super) tree: &'a ast::Component,
-    /// Around it.
-    pub(super) around: ScopeId,
-    /// Its own.
-    pub(super) scope: ScopeId,
-    pub(super) implementations: Vec<(&'a ast::Implementation, ScopeId)>,
-    /// Declared outside every component.
-    pub(super) top_level: bool,
-    /// Some interface in its header is not known: what is missing there is not reported again.
-    pub(super) incomplete: bool,
-    /// Some part of it could not be read: what it seems to lack may be there.
-    pub(super) lost: bool,
-}
-
-/// A procedure as declared.
-pub(super) struct DeclaredProcedure<'a> {
-    pub(super) tree: &'a ast::Procedure,
-    /// Its own scope.
-    pub(super) scope: ScopeId,
-}
-
-/// A variable or parameter as declared.
-pub(super) struct DeclaredVariable<'a> {
-    pub(super) name: &'a ast::Name,
-    pub(super) ty: &'a ast::Type,
-    pub(super) indices: Option<&'a [ast::Section]>,
-    pub(super) attributes: &'a [ast::Name],
-    pub(super) scope: ScopeId,
-}
-
-impl<'a> Checker<'a> {
-    /// Declares what is at the top level of a file.
-    pub(super) fn declare_file(&mut self, scope: ScopeId, file: &'a ast::File) {
-        for item in &file.items {
-            self.declare_item(scope, None, item);
-        }
+/// Declares the predeclared names and the interfaces of the system, in the outermost scope.
+pub(super) fn predeclared<'a>(
+    definitions: &mut Definitions<'a>,
+    system: &'a ast::File,
+    diagnostics: &mut Diagnostics,
+) {
+    definitions.scopes.add(None);
+    for &(name, meaning) in NAMES {
+        definitions.scopes.predeclare(name, meaning);
     }
+    file(definitions, ScopeId::PREDECLARED, system, diagnostics);
+}
 
-    fn declare_item(&mut self, scope: ScopeId, owner: Option<Owner>, item: &'a ast::Declaration) {
+/// Declares what is at the top level of a file.
+pub(super) fn file<'a>(
+    definitions: &mut Definitions<'a>,
+    scope: ScopeId,
+    file: &'a ast::File,
+    diagnostics: &mut Diagnostics,
+) {
+    let Definitions { program, scopes, declared, .. } = definitions;
+    let mut declarer = Declarer { program, scopes, declared, diagnostics };
+    for item in &file.items {
+        declarer.item(scope, None, item);
+    }
+}
+
+/// What declaring adds to.
+struct Declarer<'d, 'a> {
+    program: &'d mut Program,
+    scopes: &'d mut Scopes<'a>,
+    declared: &'d mut Declarations<'a>,
+    diagnostics: &'d mut Diagnostics,
+}
+
+impl<'a> Declarer<'_, 'a> {
+    fn item(&mut self, scope: ScopeId, owner: Option<Owner>, item: &'a ast::Declaration) {
         match (item, owner) {
-            (ast::Declaration::Component(tree), _) => self.declare_component(scope, owner, tree),
+            (ast::Declaration::Component(tree), _) => self.component(scope, owner, tree),
             (ast::Declaration::Interface(tree), _) => {
-                let declaration = InterfaceDeclaration(self.interface_declarations.len());
-                self.interface_declarations.push(Declared::new(tree, scope));
-                self.declare_interface(scope, &tree.name, declaration);
+                let declaration = InterfaceDeclaration(self.declared.interfaces.len());
+                self.declared.interfaces.push(DeclaredInterface { tree, scope, id: InterfaceId(u32::MAX) });
+                self.scopes.declare_interface(scope, &tree.name, declaration, self.diagnostics);
             }
             (ast::Declaration::Constant(tree), _) => {
-                let constant = ConstantId(self.constants.len());
-                self.constants.push(Constant::new(tree, scope));
-                self.declare(scope, &tree.name, Symbol::Constant(constant));
+                let constant = ConstantId(self.declared.constants.len());
+                self.declared.constants.push(DeclaredConstant { tree, scope });
+                self.scopes.declare(scope, &tree.name, Symbol::Constant(constant), self.diagnostics);
             }
             (ast::Declaration::Variables(tree), Some(owner)) => {
                 for (name, indices) in &tree.variables {
@@ -74,7 +74,7 @@ impl<'a> Checker<'a> {
                         attributes: &tree.attributes,
                         scope,
                     };
-                    let variable = self.declare_variable(owner, None, declared);
+                    let variable = self.variable(owner, None, declared);
                     match owner {
                         Owner::Component(id) => self.program.components[id.index()].variables.push(variable),
                         Owner::Implementation(id, implementation) => {
@@ -87,16 +87,16 @@ impl<'a> Checker<'a> {
                 }
             }
             (ast::Declaration::Procedure(tree), owner) => {
-                self.declare_procedure(scope, owner.unwrap_or(Owner::Program), tree);
+                self.procedure(scope, owner.unwrap_or(Owner::Program), tree);
             }
             (ast::Declaration::Implementation(tree), Some(Owner::Component(component))) => {
-                self.declare_implementation(scope, component, tree);
+                self.implementation(scope, component, tree);
             }
             (ast::Declaration::Lost(names), owner) => {
-                names.iter().for_each(|name| self.lose(scope, name));
+                names.iter().for_each(|name| self.scopes.lose(scope, name));
                 match owner {
                     Some(owner) => self.lose_part(owner),
-                    None => self.lost_component = true,
+                    None => self.declared.lost_component = true,
                 }
             }
             // The parser lets none of these stand there.
@@ -104,7 +104,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn declare_component(&mut self, around: ScopeId, owner: Option<Owner>, tree: &'a ast::Component) {
+    fn component(&mut self, around: ScopeId, owner: Option<Owner>, tree: &'a ast::Component) {
         let id = ComponentId(self.program.components.len() as u32);
         self.program.components.push(Component {
             name: tree.name.text.clone(),
@@ -121,28 +121,22 @@ impl<'a> Checker<'a> {
             activity: None,
             finally: None,
         });
-        let scope = self.new_scope(Some(around), true);
-        self.components.push(DeclaredComponent {
+        let scope = self.scopes.add_component(around);
+        self.declared.components.push(DeclaredComponent {
             tree,
             around,
             scope,
             implementations: Vec::new(),
             top_level: owner.is_none(),
-            incomplete: false,
             lost: [&tree.begin, &tree.activity, &tree.finally].into_iter().flatten().any(|block| block.lost),
         });
-        self.declare(around, &tree.name, Symbol::Template(id));
+        self.scopes.declare(around, &tree.name, Symbol::Template(id), self.diagnostics);
         for item in &tree.declarations {
-            self.declare_item(scope, Some(Owner::Component(id)), item);
+            self.item(scope, Some(Owner::Component(id)), item);
         }
     }
 
-    fn declare_implementation(
-        &mut self,
-        around: ScopeId,
-        component: ComponentId,
-        tree: &'a ast::Implementation,
-    ) {
+    fn implementation(&mut self, around: ScopeId, component: ComponentId, tree: &'a ast::Implementation) {
         let implementations = &mut self.program.components[component.index()].implementations;
         let owner = Owner::Implementation(component, implementations.len());
         implementations.push(Implementation {
@@ -153,17 +147,17 @@ impl<'a> Checker<'a> {
             body: Block::default(),
             finally: None,
         });
-        let scope = self.new_scope(Some(around), false);
-        self.components[component.index()].implementations.push((tree, scope));
+        let scope = self.scopes.add(Some(around));
+        self.declared.components[component.index()].implementations.push((tree, scope));
         if tree.body.iter().chain(&tree.finally).any(|block| block.lost) {
             self.lose_part(owner);
         }
         for item in &tree.declarations {
-            self.declare_item(scope, Some(owner), item);
+            self.item(scope, Some(owner), item);
         }
     }
 
-    fn declare_procedure(&mut self, around: ScopeId, owner: Owner, tree: &'a ast::Procedure) {
+    fn procedure(&mut self, around: ScopeId, owner: Owner, tree: &'a ast::Procedure) {
         let id = ProcedureId(self.program.procedures.len() as u32);
         self.program.procedures.push(Procedure {
             name: tree.name.text.clone(),
@@ -175,28 +169,28 @@ impl<'a> Checker<'a> {
             variables: Vec::new(),
             body: Block::default(),
         });
-        let scope = self.new_scope(Some(around), false);
-        self.procedures.push(DeclaredProcedure { tree, scope });
+        let scope = self.scopes.add(Some(around));
+        self.declared.procedures.push(DeclaredProcedure { tree, scope });
         if tree.body.as_ref().is_some_and(|body| body.lost) {
             self.lose_part(owner);
         }
-        self.declare(around, &tree.name, Symbol::Procedure(id));
+        self.scopes.declare(around, &tree.name, Symbol::Procedure(id), self.diagnostics);
         let inside = Owner::Procedure(id);
         for formal in &tree.formals {
             let passing = if formal.variable { Passing::Reference } else { Passing::Value };
             for name in &formal.names {
                 let declared =
                     DeclaredVariable { name, ty: &formal.ty, indices: None, attributes: &[], scope };
-                let parameter = self.declare_variable(inside, Some(passing), declared);
+                let parameter = self.variable(inside, Some(passing), declared);
                 self.program.procedures[id.index()].parameters.push(parameter);
             }
         }
         for item in &tree.declarations {
-            self.declare_item(scope, Some(inside), item);
+            self.item(scope, Some(inside), item);
         }
     }
 
-    fn declare_variable(
+    fn variable(
         &mut self,
         owner: Owner,
         parameter: Option<Passing>,
@@ -211,20 +205,20 @@ impl<'a> Checker<'a> {
             owner,
             parameter,
         });
-        self.declare(declared.scope, declared.name, Symbol::Variable(id));
-        self.variables.push(declared);
+        self.scopes.declare(declared.scope, declared.name, Symbol::Variable(id), self.diagnostics);
+        self.declared.variables.push(declared);
         id
     }
 
     /// Something in a component could not be read.
     fn lose_part(&mut self, owner: Owner) {
         if let Some(component) = self.component_of(owner) {
-            self.components[component.index()].lost = true;
+            self.declared.components[component.index()].lost = true;
         }
     }
 
     /// The component in which something is declared, if it is in one.
-    pub(super) fn component_of(&self, owner: Owner) -> Option<ComponentId> {
+    fn component_of(&self, owner: Owner) -> Option<ComponentId> {
         match owner {
             Owner::Program => None,
             Owner::Component(id) | Owner::Implementation(id, _) => Some(id),

@@ -4,15 +4,15 @@ use crate::ast::{self, ExpressionKind as Tree};
 use crate::program::{Builtin, Expression, ExpressionKind, LockMode, Place, PlaceKind, Type};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
+use super::body::BodyChecker;
 use super::conversions::literal;
 use super::predeclared::{Function, Predeclared};
-use super::scopes::Symbol;
+use super::symbols::Symbol;
 
-/// How to find out how much is in a collection.
+/// Help: how to find the size of a collection.
 pub(super) const COUNTED: &str = "elements are counted by FOREACH, or as they come and go";
 
-impl<'a> Checker<'a> {
+impl BodyChecker<'_> {
     /// Checks an expression.
     pub(super) fn expression(&mut self, tree: &ast::Expression) -> Option<Expression> {
         self.deeper(tree.span, |checker| checker.expression_here(tree))
@@ -50,20 +50,20 @@ impl<'a> Checker<'a> {
             Tree::Exists(designator) => ExpressionKind::Exists(self.container_or_element(designator)?),
             Tree::Offers(designator, facets) => {
                 let place = self.component_place(designator);
-                let (facets, known) = self.resolve_facets(&[self.context.scope], facets);
+                let (facets, known) = self.resolve_facets(facets);
                 ExpressionKind::Offers(place.filter(|_| known)?, facets)
             }
             Tree::Requires(designator, facets) => {
                 let place = self.component_place(designator);
-                let (facets, known) = self.resolve_facets(&[self.context.scope], facets);
+                let (facets, known) = self.resolve_facets(facets);
                 ExpressionKind::Requires(place.filter(|_| known)?, facets)
             }
             Tree::Is(designator, ty) => {
                 let place = self.component_place(designator);
-                let resolved = self.resolve_type(self.context.scope, ty);
+                let resolved = self.resolve_type(ty);
                 let (place, resolved) = (place?, resolved?);
                 if !resolved.is_component() {
-                    let message = format!("{} is no component type", self.type_name(&resolved));
+                    let message = format!("{} is no component type", self.known.type_name(&resolved));
                     let error = Diagnostic::new("not-a-component", span, message);
                     self.report(error.help("IS asks for a component template or ANY(..)"));
                     return None;
@@ -74,14 +74,14 @@ impl<'a> Checker<'a> {
         Some(Expression { kind, ty: Type::Boolean, span })
     }
 
-    /// A name, or an element, as a value.
+    /// The value of a designator.
     fn value(&mut self, tree: &ast::Designator, span: Span) -> Option<Expression> {
         if tree.indices.is_none() && tree.inner.is_none() {
-            let (symbol, declared) = self.symbol(self.context.scope, &tree.name)?;
+            let (symbol, declared) = self.symbol(&tree.name)?;
             match symbol {
                 Symbol::Variable(_) => (),
                 Symbol::Constant(id) => {
-                    self.constants[id.0].used = true;
+                    self.uses_constant(id);
                     return self.constant_value(id).map(|value| literal(value, span));
                 }
                 Symbol::Procedure(id) => return self.function_call(id, &[], span),
@@ -135,7 +135,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn not_a_component(&mut self, place: &Place, name: &ast::Name) {
-        let given = self.type_name(&place.ty);
+        let given = self.known.type_name(&place.ty);
         let message = format!("{} is of type {given}, which is no component", name.text);
         self.report(
             Diagnostic::new("not-a-component", place.span, message).label("a component belongs here"),
@@ -147,7 +147,7 @@ impl<'a> Checker<'a> {
         let Some(id) = self.whole_collection(tree) else { return Some(()) };
         let message = format!("{what}, and {} is a collection", tree.name.text);
         let error = Diagnostic::new("collection-index", tree.span, message).help(COUNTED);
-        self.report(error.note(self.program.variables[id.index()].span, "declared here"));
+        self.report(error.note(self.known.program.variables[id.index()].span, "declared here"));
         None
     }
 
@@ -173,7 +173,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// The lock among attributes; `other` is told of those that are no lock.
+    /// The lock among attributes. Calls `other` for each attribute that is no lock.
     pub(super) fn lock_mode(
         &mut self,
         attributes: &[ast::Name],

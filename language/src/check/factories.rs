@@ -1,7 +1,7 @@
-//! The binding factories that the compiler knows, with their options. Others may come with crates: what options they
-//! have shows when the program runs.
+//! The binding factories of the system, with their options. Crates may bring more; their options are checked when the
+//! program runs.
 
-use super::names::similar;
+use super::similar::similar;
 use crate::program::Type;
 
 /// A binding factory.
@@ -10,11 +10,12 @@ pub(super) struct Factory {
     pub name: &'static str,
     /// Its options.
     own: &'static [(&'static str, Values)],
-    /// Where it may stand.
+    /// The statements in which it may stand.
     pub sides: Sides,
-    /// The schemes of names that it joins by, if it reaches other domains; then it has [`COMMON`] as well.
+    /// The schemes of names that it can bind, if it reaches other domains. Such a factory has the options of [`COMMON`]
+    /// too.
     schemes: &'static [&'static str],
-    /// An option that has no default, and what it says.
+    /// An option that must be given, and its meaning.
     pub needs: Option<(&'static str, &'static str)>,
 }
 
@@ -27,10 +28,10 @@ pub(super) enum Sides {
     Both,
 }
 
-/// Options that mean nothing without another.
+/// Pairs of options: the first means nothing without the second.
 const PARTNERS: &[(&str, &str)] = &[("burst", "rate"), ("certificate", "key"), ("key", "certificate")];
 
-/// What an option may be.
+/// The values that an option may have.
 #[derive(Clone, Copy)]
 pub(super) enum Values {
     /// Any TEXT.
@@ -39,21 +40,21 @@ pub(super) enum Values {
     Messages,
     /// TRUE or FALSE.
     Boolean,
-    /// The numbers from the first to the second.
+    /// A number from the first to the second.
     Between(i64, i64),
-    /// What can be written: whoever reads it knows.
+    /// Any value. The factory checks it when the program runs.
     Any,
 }
 
 use Values::{Any, Between, Boolean, Messages, Text};
 
-/// Numbers, messages in a second, and milliseconds (eleven days and a half): there is no use for more.
+/// An upper bound for counts, messages per second, and milliseconds (eleven days and a half).
 const MOST: i64 = 1_000_000_000;
 const SOME: Values = Between(1, MOST);
 const BYTES: Values = Between(1, i64::MAX);
 
-/// What all factories that reach other domains understand: how many messages may be on their way, how long an answer
-/// may take (in milliseconds), the files with what TLS needs, and what a client shows to be let in.
+/// The options of all factories that reach other domains: how many messages may be in flight, how long an answer may
+/// take (in milliseconds), the files for TLS, and the token that admits a client.
 const COMMON: &[(&str, Values)] = &[
     ("capacity", Between(1, 1_000_000)),
     ("deadline", SOME),
@@ -63,7 +64,7 @@ const COMMON: &[(&str, Values)] = &[
     ("token", Text),
 ];
 
-/// All of them.
+/// All factories of the system.
 pub(super) const ALL: &[Factory] = &[
     composed("Monitored", &[("name", Text)]),
     composed("Restricted", &[("messages", Messages), ("rate", SOME), ("burst", SOME)]),
@@ -114,11 +115,11 @@ pub(super) const ALL: &[Factory] = &[
     reaching("Event", &["event", "event+nats"], EVENT),
 ];
 
-/// How one comes to NATS.
+/// Options for connecting to NATS.
 const NATS: &[(&str, Values)] =
     &[("servers", Text), ("user", Text), ("password", Text), ("credentials", Text), ("tls", Boolean)];
 
-/// Events within the program, or over NATS.
+/// Options for events, within the program or over NATS.
 const EVENT: &[(&str, Values)] = &[("lossy", Boolean), NATS[0], NATS[1], NATS[2], NATS[3], NATS[4]];
 
 const fn composed(name: &'static str, own: &'static [(&'static str, Values)]) -> Factory {
@@ -133,7 +134,7 @@ const fn reaching(
     Factory { name, own, sides: Sides::Both, schemes, needs: None }
 }
 
-/// What of these was most likely meant by a factory that isn't known.
+/// The factory that was most likely meant by an unknown name.
 pub(super) fn instead_of(name: &str) -> Option<&'static str> {
     similar(name, ALL.iter().map(|factory| factory.name)).filter(|meant| *meant != name)
 }
@@ -143,13 +144,13 @@ pub(super) fn factory(name: &str) -> Option<&'static Factory> {
     ALL.iter().find(|factory| factory.name == name)
 }
 
-/// What they are called.
+/// The names of all factories.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     ALL.iter().map(|factory| factory.name)
 }
 
 impl Factory {
-    /// Whether it says how another domain is reached; others stand between that and the client.
+    /// Whether it reaches another domain. Other factories are stacked between such a factory and the client.
     pub fn reaches(&self) -> bool {
         !self.schemes.is_empty()
     }
@@ -159,7 +160,7 @@ impl Factory {
         !self.reaches() || self.schemes.contains(&scheme)
     }
 
-    /// Options of its own that mean nothing without the second of each pair.
+    /// The pairs of [`PARTNERS`] of which it has both options.
     pub fn partners(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> + '_ {
         PARTNERS.iter().filter(|(one, other)| self.option(one).is_some() && self.option(other).is_some())
     }
@@ -168,19 +169,19 @@ impl Factory {
         self.own.iter().chain(if self.reaches() { COMMON } else { &[] })
     }
 
-    /// What its options are called.
+    /// The names of its options.
     pub fn options(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.all().map(|(name, _)| *name)
     }
 
-    /// What an option may be, if it is known.
+    /// The values that an option may have, if it is known.
     pub fn option(&self, name: &str) -> Option<Values> {
         self.all().find(|(option, _)| *option == name).map(|(_, values)| *values)
     }
 }
 
 impl Values {
-    /// The type that they have, if they have one.
+    /// The type of the values, if they have one type.
     pub fn ty(self) -> Option<Type> {
         match self {
             Text | Messages => Some(Type::Text),

@@ -1,6 +1,6 @@
-//! Names that other languages predeclare: what stands for them here.
+//! Help for names that other languages predeclare: what to write here instead.
 
-/// What to write for a name that is not declared, if it is another language's.
+/// The help for an undeclared name, if another language predeclares it.
 pub(super) fn instead_of(name: &str) -> Option<&'static str> {
     Some(match name.to_ascii_lowercase().as_str() {
         "string" | "str" => "a text is of type TEXT",

@@ -1,5 +1,5 @@
-//! Interfaces: their messages with types, their protocols as automata, and which declarations are the same
-//! interface: those with the same name, the same messages and the same protocol.
+//! Resolves interfaces: types their messages, compiles their protocols to automata, and finds the declarations that are
+//! the same interface. Two declarations are, if they have the same name, messages and protocol.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,41 +8,28 @@ use crate::automaton;
 use crate::program::{Facet, Interface, InterfaceId, Message, State, Type};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
-use super::predeclared::SYSTEM_FILE;
-use super::scopes::ScopeId;
+use super::declarations::DeclaredInterface;
+use super::definitions::Definitions;
+use super::diagnostics::Diagnostics;
+use super::symbols::ScopeId;
 
-/// One declaration of an interface.
-pub(super) struct Declared<'a> {
-    pub(super) tree: &'a ast::Interface,
-    scope: ScopeId,
+/// The contents of one declaration.
+#[derive(Default)]
+struct Contents {
     messages: Vec<DeclaredMessage>,
     states: Vec<State>,
-    /// The interface that it declares. Until all are known, types name the declaration itself.
-    pub(super) id: InterfaceId,
 }
 
 struct DeclaredMessage {
     message: Message,
-    /// Where it is first mentioned.
+    /// Its first mention in the protocol.
     span: Span,
     /// Some parameter's type is not known.
     untyped: bool,
 }
 
-impl<'a> Declared<'a> {
-    pub(super) fn new(tree: &'a ast::Interface, scope: ScopeId) -> Self {
-        Declared { tree, scope, messages: Vec::new(), states: Vec::new(), id: InterfaceId(u32::MAX) }
-    }
-
-    /// Declared by the system, not by the program.
-    pub(super) fn is_predeclared(&self) -> bool {
-        self.tree.name.span.file == SYSTEM_FILE
-    }
-}
-
-/// What tells two declarations of one name apart: the Rust trait, or messages without their parameters' names, and the
-/// automaton. A mentioned interface counts as the class that it is known to be in.
+/// Distinguishes declarations of one name: by the Rust trait, the messages without the names of their parameters, and
+/// the automaton. An interface that is mentioned in a type is represented by its class so far.
 #[derive(PartialEq, Eq, Hash)]
 struct Shape {
     class: usize,
@@ -51,123 +38,139 @@ struct Shape {
     states: Vec<(Vec<(usize, usize)>, bool)>,
 }
 
-impl<'a> Checker<'a> {
-    /// Gives every interface declaration its messages, automaton and [`InterfaceId`].
-    pub(super) fn resolve_interfaces(&mut self) {
-        for index in 0..self.interface_declarations.len() {
-            self.interface_declarations[index].id = InterfaceId(index as u32);
-        }
-        for index in 0..self.interface_declarations.len() {
-            self.resolve_protocol(index);
-        }
-        let classes = self.interface_classes();
-        let mut first_of_class = HashMap::new();
-        let mut ids = Vec::new();
-        let mut kept = Vec::new();
-        for (index, class) in classes.into_iter().enumerate() {
-            let id = *first_of_class.entry(class).or_insert_with(|| {
-                kept.push(index);
-                InterfaceId(kept.len() as u32 - 1)
-            });
-            ids.push(id);
-        }
-        for (id, index) in kept.into_iter().enumerate() {
-            let declared = &mut self.interface_declarations[index];
-            let span = if declared.is_predeclared() { Span::default() } else { declared.tree.name.span };
-            let mut messages = Vec::new();
-            for (number, mut declared) in std::mem::take(&mut declared.messages).into_iter().enumerate() {
-                for (_, ty) in &mut declared.message.parameters {
-                    rename(ty, &ids);
-                }
-                if declared.untyped {
-                    self.untyped_messages.insert((InterfaceId(id as u32), number));
-                }
-                messages.push(declared.message);
-            }
-            self.program.interfaces.push(Interface {
-                name: declared.tree.name.text.clone(),
-                span,
-                messages,
-                states: std::mem::take(&mut declared.states),
-                native: declared.tree.native.as_ref().map(|native| native.path.clone()),
-            });
-        }
-        for (declared, id) in self.interface_declarations.iter_mut().zip(ids) {
-            declared.id = id;
-        }
+/// Gives every interface declaration its messages, automaton and [`InterfaceId`].
+pub(super) fn resolve(definitions: &mut Definitions, diagnostics: &mut Diagnostics) {
+    for (index, declared) in definitions.declared.interfaces.iter_mut().enumerate() {
+        declared.id = InterfaceId(index as u32);
     }
-
-    fn resolve_protocol(&mut self, index: usize) {
-        let tree = self.interface_declarations[index].tree;
-        let mut indices = HashMap::new();
-        if let Some(protocol) = &tree.protocol {
-            self.resolve_messages(index, protocol, &mut indices);
-        }
-        let compiled = automaton::compile(tree.protocol.as_ref(), &mut |message| {
-            indices.get(&(message.direction, message.name.text.as_str())).copied().unwrap_or(0)
+    let mut contents = Vec::new();
+    for declared in &definitions.declared.interfaces {
+        contents.push(contents_of(declared, definitions, diagnostics));
+    }
+    let classes = interface_classes(&definitions.declared.interfaces, &contents);
+    let mut first_of_class = HashMap::new();
+    let mut ids = Vec::new();
+    let mut kept = Vec::new();
+    for (index, class) in classes.into_iter().enumerate() {
+        let id = *first_of_class.entry(class).or_insert_with(|| {
+            kept.push(index);
+            InterfaceId(kept.len() as u32 - 1)
         });
-        match compiled {
-            Ok(states) => self.interface_declarations[index].states = states,
-            Err(errors) => self.errors.extend(errors),
-        }
+        ids.push(id);
     }
+    for (id, index) in kept.into_iter().enumerate() {
+        let declared = &definitions.declared.interfaces[index];
+        let Contents { messages: found, states } = std::mem::take(&mut contents[index]);
+        let span = if declared.is_predeclared() { Span::default() } else { declared.tree.name.span };
+        let mut messages = Vec::new();
+        for (number, mut declared) in found.into_iter().enumerate() {
+            for (_, ty) in &mut declared.message.parameters {
+                rename(ty, &ids);
+            }
+            if declared.untyped {
+                definitions.gaps.messages.insert((InterfaceId(id as u32), number));
+            }
+            messages.push(declared.message);
+        }
+        definitions.program.interfaces.push(Interface {
+            name: declared.tree.name.text.clone(),
+            span,
+            messages,
+            states,
+            native: declared.tree.native.as_ref().map(|native| native.path.clone()),
+        });
+    }
+    for (declared, id) in definitions.declared.interfaces.iter_mut().zip(ids) {
+        declared.id = id;
+    }
+}
 
-    fn resolve_messages(
-        &mut self,
-        index: usize,
-        protocol: &'a ast::Protocol,
-        indices: &mut HashMap<(ast::Direction, &'a str), usize>,
-    ) {
+/// Reads one declaration.
+fn contents_of(
+    declared: &DeclaredInterface,
+    definitions: &Definitions,
+    diagnostics: &mut Diagnostics,
+) -> Contents {
+    let protocol = declared.tree.protocol.as_ref();
+    let mut reader = Reader {
+        definitions,
+        scope: declared.scope,
+        diagnostics,
+        messages: Vec::new(),
+        indices: HashMap::new(),
+    };
+    if let Some(protocol) = protocol {
+        reader.protocol(protocol);
+    }
+    let Reader { messages, indices, .. } = reader;
+    let compiled = automaton::compile(protocol, &mut |message| {
+        indices.get(&(message.direction, message.name.text.as_str())).copied().unwrap_or(0)
+    });
+    let states = compiled.unwrap_or_else(|errors| {
+        diagnostics.extend(errors);
+        Vec::new()
+    });
+    Contents { messages, states }
+}
+
+/// Collects the messages that a protocol mentions.
+struct Reader<'d, 't> {
+    definitions: &'d Definitions<'d>,
+    /// Where the interface is declared.
+    scope: ScopeId,
+    diagnostics: &'d mut Diagnostics,
+    messages: Vec<DeclaredMessage>,
+    /// The message of each direction and name: an index into `messages`.
+    indices: HashMap<(ast::Direction, &'t str), usize>,
+}
+
+impl<'t> Reader<'_, 't> {
+    fn protocol(&mut self, protocol: &'t ast::Protocol) {
         match protocol {
             ast::Protocol::Choice(parts) | ast::Protocol::Sequence(parts) => {
-                for part in parts {
-                    self.resolve_messages(index, part, indices);
-                }
+                parts.iter().for_each(|part| self.protocol(part));
             }
             ast::Protocol::Optional(part, _)
             | ast::Protocol::Repeated(part, _)
-            | ast::Protocol::Group(part, _) => self.resolve_messages(index, part, indices),
-            ast::Protocol::Message(tree) => {
-                let declared = self.resolve_message(self.interface_declarations[index].scope, tree);
-                let messages = &mut self.interface_declarations[index].messages;
-                let key = (tree.direction, tree.name.text.as_str());
-                let Some(&earlier) = indices.get(&key) else {
-                    indices.insert(key, messages.len());
-                    messages.push(declared);
-                    return;
-                };
-                let earlier = &messages[earlier];
-                let types = |declared: &DeclaredMessage| -> Vec<Type> {
-                    declared.message.parameters.iter().map(|(_, ty)| ty.clone()).collect()
-                };
-                if !earlier.untyped && !declared.untyped && types(earlier) != types(&declared) {
-                    let error = Diagnostic::new(
-                        "message-differs",
-                        tree.span,
-                        format!("message {} is mentioned with other parameters before", tree.name.text),
-                    );
-                    let first = earlier.span;
-                    self.report(
-                        error
-                            .label("differs")
-                            .note(first, "first mentioned here")
-                            .help("every mention of a message repeats its parameters; or use another name"),
-                    );
-                }
-            }
+            | ast::Protocol::Group(part, _) => self.protocol(part),
+            ast::Protocol::Message(tree) => self.mention(tree),
         }
     }
 
-    fn resolve_message(&mut self, scope: ScopeId, tree: &'a ast::Message) -> DeclaredMessage {
+    /// Adds a message at its first mention. At each other mention, its parameters must be the same.
+    fn mention(&mut self, tree: &'t ast::Message) {
+        let declared = self.message(tree);
+        let key = (tree.direction, tree.name.text.as_str());
+        let Some(&earlier) = self.indices.get(&key) else {
+            self.indices.insert(key, self.messages.len());
+            self.messages.push(declared);
+            return;
+        };
+        let earlier = &self.messages[earlier];
+        let types = |declared: &DeclaredMessage| -> Vec<Type> {
+            declared.message.parameters.iter().map(|(_, ty)| ty.clone()).collect()
+        };
+        if !earlier.untyped && !declared.untyped && types(earlier) != types(&declared) {
+            let message = format!("message {} is mentioned with other parameters before", tree.name.text);
+            let error = Diagnostic::new("message-differs", tree.span, message).label("differs");
+            self.diagnostics.report(
+                error
+                    .note(earlier.span, "first mentioned here")
+                    .help("every mention of a message repeats its parameters; or use another name"),
+            );
+        }
+    }
+
+    fn message(&mut self, tree: &ast::Message) -> DeclaredMessage {
         let mut parameters: Vec<(String, Type)> = Vec::new();
         let mut untyped = false;
         for section in &tree.parameters {
-            let ty = self.resolve_type(scope, &section.ty);
+            let ty = self.definitions.resolve_type(self.scope, &section.ty, self.diagnostics);
             untyped |= ty.is_none();
             for name in &section.names {
                 if parameters.iter().any(|(earlier, _)| *earlier == name.text) {
                     let note = "this message already has a parameter of that name".into();
-                    self.duplicate(name, tree.name.span, note);
+                    self.diagnostics.duplicate(name, tree.name.span, note);
                 }
                 parameters.push((name.text.clone(), ty.clone().unwrap_or(Type::Integer)));
             }
@@ -175,52 +178,52 @@ impl<'a> Checker<'a> {
         let message = Message { name: tree.name.text.clone(), direction: tree.direction, parameters };
         DeclaredMessage { message, span: tree.span, untyped }
     }
+}
 
-    /// A class for each declaration; those of one class are one interface. Starts with one class for each name
-    /// and splits until the members of each look alike, so that interfaces may mention each other.
-    fn interface_classes(&self) -> Vec<usize> {
-        let mut classes = vec![0; self.interface_declarations.len()];
-        let mut count = 0;
-        loop {
-            let mut shapes: HashMap<(&str, Shape), usize> = HashMap::new();
-            let mut next = Vec::new();
-            for (index, declared) in self.interface_declarations.iter().enumerate() {
-                let shape = self.shape(declared, classes[index], &classes);
-                let fresh = shapes.len();
-                next.push(*shapes.entry((&declared.tree.name.text, shape)).or_insert(fresh));
-            }
-            let found = shapes.len();
-            classes = next;
-            if found == count {
-                return classes;
-            }
-            count = found;
+/// Gives each declaration a class; the declarations of one class are one interface. Starts with one class for each
+/// name, and splits classes until the members of each have the same shape. So interfaces may mention one another.
+fn interface_classes(declared: &[DeclaredInterface], contents: &[Contents]) -> Vec<usize> {
+    let mut classes = vec![0; declared.len()];
+    let mut count = 0;
+    loop {
+        let mut shapes: HashMap<(&str, Shape), usize> = HashMap::new();
+        let mut next = Vec::new();
+        for (index, (declared, contents)) in declared.iter().zip(contents).enumerate() {
+            let shape = shape(declared, contents, classes[index], &classes);
+            let fresh = shapes.len();
+            next.push(*shapes.entry((&declared.tree.name.text, shape)).or_insert(fresh));
         }
+        let found = shapes.len();
+        classes = next;
+        if found == count {
+            return classes;
+        }
+        count = found;
     }
+}
 
-    fn shape(&self, declared: &Declared<'a>, class: usize, classes: &[usize]) -> Shape {
-        let signature = |ty: &Type| match ty {
-            Type::Component(id) => format!("component {}", id.0),
-            Type::Any(any) => {
-                let list = |facets: &[Facet]| {
-                    let facets: BTreeMap<usize, String> = facets
-                        .iter()
-                        .map(|facet| (classes[facet.interface.index()], format!("{:?}", facet.cardinality)))
-                        .collect();
-                    format!("{facets:?}")
-                };
-                format!("any {} {:?}", list(&any.offers), any.requires.as_deref().map(list))
-            }
-            basic => format!("{basic:?}"),
-        };
-        let messages = declared.messages.iter().map(|DeclaredMessage { message, .. }| {
-            let types = message.parameters.iter().map(|(_, ty)| signature(ty)).collect();
-            (message.direction == ast::Direction::In, message.name.clone(), types)
-        });
-        let states = declared.states.iter().map(|state| (state.transitions.clone(), state.may_end));
-        let native = declared.tree.native.as_ref().map(|native| native.path.clone());
-        Shape { class, native, messages: messages.collect(), states: states.collect() }
-    }
+fn shape(declared: &DeclaredInterface, contents: &Contents, class: usize, classes: &[usize]) -> Shape {
+    let signature = |ty: &Type| match ty {
+        Type::Component(id) => format!("component {}", id.0),
+        Type::Any(any) => {
+            let list = |facets: &[Facet]| {
+                let facets: BTreeMap<usize, String> = facets
+                    .iter()
+                    .map(|facet| (classes[facet.interface.index()], format!("{:?}", facet.cardinality)))
+                    .collect();
+                format!("{facets:?}")
+            };
+            format!("any {} {:?}", list(&any.offers), any.requires.as_deref().map(list))
+        }
+        basic => format!("{basic:?}"),
+    };
+    let messages = contents.messages.iter().map(|DeclaredMessage { message, .. }| {
+        let types = message.parameters.iter().map(|(_, ty)| signature(ty)).collect();
+        (message.direction == ast::Direction::In, message.name.clone(), types)
+    });
+    let states = contents.states.iter().map(|state| (state.transitions.clone(), state.may_end));
+    let native = declared.tree.native.as_ref().map(|native| native.path.clone());
+    Shape { class, native, messages: messages.collect(), states: states.collect() }
 }
 
 /// Replaces declarations by the interfaces that they declare.

@@ -1,15 +1,17 @@
-//! Native components, which are Rust types, and their interfaces, which are Rust traits: how they are declared, and who
-//! may hold them.
+//! Native components are Rust types, and their interfaces are Rust traits. Checks how they are declared, and that only
+//! systems hold them.
 
 use crate::ast;
 use crate::program::{ComponentId, InterfaceId, Owner, Type, VariableId};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
+use super::definitions::Definitions;
+use super::diagnostics::Diagnostics;
 
-const ONLY_SYSTEMS: &str = "only systems hold native components, or other systems, in variables of their own";
+pub(super) const ONLY_SYSTEMS: &str =
+    "only systems hold native components, or other systems, in variables of their own";
 
-impl<'a> Checker<'a> {
+impl Definitions<'_> {
     /// Whether a component is a Rust type.
     pub(super) fn is_native(&self, id: ComponentId) -> bool {
         self.program.components[id.index()].native.is_some()
@@ -19,7 +21,7 @@ impl<'a> Checker<'a> {
         self.program.interfaces[id.index()].native.is_some()
     }
 
-    /// Whether a component puts native ones together: it holds some, or has interfaces as they have.
+    /// Whether a component is a system, which puts native components together: it holds some, or has native interfaces.
     pub(super) fn is_system(&self, id: ComponentId) -> bool {
         let component = &self.program.components[id.index()];
         let mut facets = component.offers.iter().chain(&component.requires);
@@ -27,7 +29,7 @@ impl<'a> Checker<'a> {
             && (self.holds_natives(id) || facets.any(|facet| self.is_native_interface(facet.interface)))
     }
 
-    /// Of which component a variable holds one.
+    /// The component that a variable holds an instance of.
     pub(super) fn held(&self, variable: VariableId) -> Option<ComponentId> {
         match self.program.variables[variable.index()].ty {
             Type::Component(held) => Some(held),
@@ -40,17 +42,28 @@ impl<'a> Checker<'a> {
         variables.iter().any(|&variable| self.held(variable).is_some_and(|held| self.is_native(held)))
     }
 
-    /// Whether ordinary components can't hold this.
+    /// Whether only systems can hold this component.
     pub(super) fn is_for_systems(&self, id: ComponentId) -> bool {
         self.is_native(id) || self.is_system(id)
     }
+}
 
-    /// Checks what is declared as native, and that nobody else uses it. Headers are known.
-    pub(super) fn check_natives(&mut self) {
-        for index in 0..self.interface_declarations.len() {
-            let tree = self.interface_declarations[index].tree;
+/// Checks all native declarations, and that only systems hold native components. Headers are known.
+pub(super) fn check(known: &Definitions, diagnostics: &mut Diagnostics) {
+    Natives { known, diagnostics }.check();
+}
+
+struct Natives<'c> {
+    known: &'c Definitions<'c>,
+    diagnostics: &'c mut Diagnostics,
+}
+
+impl Natives<'_> {
+    fn check(&mut self) {
+        for declared in &self.known.declared.interfaces {
+            let tree = declared.tree;
             for attribute in &tree.attributes {
-                self.unknown_attribute(attribute, "an interface may be NATIVE");
+                self.diagnostics.unknown_attribute(attribute, "an interface may be NATIVE");
             }
             if let Some(native) = &tree.native {
                 self.check_path(native);
@@ -59,17 +72,16 @@ impl<'a> Checker<'a> {
                     self.no_body(tree.name.span, message, "its methods stand in the trait");
                 }
             }
-            self.check_messages(self.interface_declarations[index].id, tree);
+            self.check_messages(declared.id, tree);
         }
-        for index in 0..self.components.len() {
-            let (id, tree) = (ComponentId(index as u32), self.components[index].tree);
-            if let Some(native) = &tree.native {
+        for (declared, id) in self.known.declared.components.iter().zip((0..).map(ComponentId)) {
+            if let Some(native) = &declared.tree.native {
                 self.check_path(native);
-                self.check_native(tree);
+                self.check_native(declared.tree);
             }
-            self.check_facets(id, tree);
+            self.check_facets(id, declared.tree);
         }
-        for index in 0..self.program.variables.len() {
+        for index in 0..self.known.program.variables.len() {
             self.check_holder(VariableId(index as u32));
         }
     }
@@ -83,17 +95,17 @@ impl<'a> Checker<'a> {
         if native.path.split("::").count() < 2 || !native.path.split("::").all(is_name) {
             let message = format!("\"{}\" is no path of a Rust type or trait", native.path);
             let error = Diagnostic::new("native-path", native.span, message);
-            self.report(error.help("it begins with the crate: \"kortex_thread::RoundRobin\""));
+            self.diagnostics.report(error.help("it begins with the crate: \"kortex_thread::RoundRobin\""));
         }
     }
 
     fn no_body(&mut self, span: Span, message: String, help: &str) {
-        self.report(Diagnostic::new("native-body", span, message).help(help));
+        self.diagnostics.report(Diagnostic::new("native-body", span, message).help(help));
     }
 
     fn check_native(&mut self, tree: &ast::Component) {
         for attribute in &tree.attributes {
-            self.unknown_attribute(attribute, "a native component is nothing else");
+            self.diagnostics.unknown_attribute(attribute, "a native component is nothing else");
         }
         if !tree.declarations.is_empty()
             || [&tree.begin, &tree.activity, &tree.finally].iter().any(|block| block.is_some())
@@ -103,79 +115,71 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Messages bring components of programs.
+    /// Checks that no message brings a native component or a system.
     fn check_messages(&mut self, id: InterfaceId, tree: &ast::Interface) {
-        let messages = &self.program.interfaces[id.index()].messages;
+        let messages = &self.known.program.interfaces[id.index()].messages;
         let types = messages.iter().flat_map(|message| message.parameters.iter().map(|(_, ty)| ty));
         if let Some(ty) =
-            types.into_iter().find(|ty| matches!(**ty, Type::Component(id) if self.is_for_systems(id)))
+            types.into_iter().find(|ty| matches!(**ty, Type::Component(id) if self.known.is_for_systems(id)))
         {
-            let message = format!("{} can't come in a message of {}", self.type_name(ty), tree.name.text);
+            let message =
+                format!("{} can't come in a message of {}", self.known.type_name(ty), tree.name.text);
             let error = Diagnostic::new("native-held", tree.name.span, message);
-            self.report(error.help(ONLY_SYSTEMS));
+            self.diagnostics.report(error.help(ONLY_SYSTEMS));
         }
     }
 
-    /// Native components have native interfaces, and systems may have such; others have none.
+    /// Checks that native components have native interfaces only, and ordinary components none. Systems may have both.
     fn check_facets(&mut self, id: ComponentId, tree: &ast::Component) {
-        let component = &self.program.components[id.index()];
+        let component = &self.known.program.components[id.index()];
         let is_native = component.native.is_some();
-        let held = |&variable: &VariableId| self.held(variable).is_some_and(|held| self.is_for_systems(held));
+        let held = |&variable: &VariableId| {
+            self.known.held(variable).is_some_and(|held| self.known.is_for_systems(held))
+        };
         let holds_parts = component.variables.iter().any(held);
-        let mut errors = Vec::new();
         for (facets, trees, offered) in
             [(&component.offers, &tree.offers, true), (&component.requires, &tree.requires, false)]
         {
             for facet in facets {
-                let name = self.interface_name(facet.interface);
+                let name = self.known.interface_name(facet.interface);
                 let place = trees.iter().find(|tree| tree.name.last() == name);
                 let place = place.map_or(component.span, |tree| tree.span);
                 let error =
                     |message: String, help: &str| Diagnostic::new("native-facet", place, message).help(help);
-                let native = self.is_native_interface(facet.interface);
+                let native = self.known.is_native_interface(facet.interface);
                 if is_native && !native {
                     let message = format!("{} is a Rust type, and {name} is no Rust trait", component.name);
-                    errors.push(error(message, "declare the trait: INTERFACE {NATIVE \"crate::Trait\"} .."));
+                    self.diagnostics
+                        .report(error(message, "declare the trait: INTERFACE {NATIVE \"crate::Trait\"} .."));
                 } else if native && facet.cardinality.is_some() {
                     let message = format!("{name} is a Rust trait, and has no number of connections");
-                    errors.push(error(message, "leave out the cardinality"));
+                    self.diagnostics.report(error(message, "leave out the cardinality"));
                 } else if native && !is_native && (component.outer.is_some() || !offered && !holds_parts) {
                     let message =
                         format!("{} is no native component, and {name} is a Rust trait", component.name);
                     let help = "it never crosses a domain: only native components and systems have it";
-                    errors.push(error(message, help));
+                    self.diagnostics.report(error(message, help));
                 }
             }
         }
-        errors.into_iter().for_each(|error| self.report(error));
     }
 
-    /// Native components and systems are held by systems.
+    /// Checks that a native component or a system is held by a system.
     fn check_holder(&mut self, id: VariableId) {
-        let variable = &self.program.variables[id.index()];
+        let variable = &self.known.program.variables[id.index()];
         let Type::Component(held) = variable.ty else { return };
         let in_system = match variable.owner {
             Owner::Component(owner) => {
-                self.program.components[owner.index()].outer.is_none() && self.is_system(owner)
+                self.known.program.components[owner.index()].outer.is_none() && self.known.is_system(owner)
             }
             _ => false,
         };
-        if self.is_for_systems(held) && !in_system {
-            let name = self.component_name(held);
-            let what = if self.is_native(held) { "a Rust type" } else { "a system" };
+        if self.known.is_for_systems(held) && !in_system {
+            let name = self.known.component_name(held);
+            let what = if self.known.is_native(held) { "a Rust type" } else { "a system" };
             let message = format!("{name} is {what}, and can't be held here");
             let error = Diagnostic::new("native-held", variable.span, message);
-            self.report(error.label(format!("is to hold {name}")).help(ONLY_SYSTEMS));
+            self.diagnostics.report(error.label(format!("is to hold {name}")).help(ONLY_SYSTEMS));
         }
-    }
-
-    /// A container of any type can't hold them either.
-    pub(super) fn check_made(&mut self, template: ComponentId, held: &Type, span: Span) -> Option<()> {
-        if matches!(held, Type::Component(_)) || !self.is_for_systems(template) {
-            return Some(());
-        }
-        let message = format!("{} can't be made here", self.component_name(template));
-        self.report(Diagnostic::new("native-held", span, message).help(ONLY_SYSTEMS));
-        None
     }
 }

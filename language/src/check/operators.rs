@@ -1,14 +1,14 @@
-//! Operators: what they take and give, and their value where the operands are constant.
+//! Operators: the types of their operands and results, and their value if the operands are constant.
 
 use crate::ast::{self, BinaryOperator as Operator, UnaryOperator};
 use crate::program::{Binary, Comparison, Expression, ExpressionKind, Type, Unary};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
+use super::body::BodyChecker;
 use super::conversions::{is_one_character, literal};
 use crate::parser::JOINED_COMPARISONS;
 
-/// The longest text that a constant expression may put together.
+/// The longest text that a constant expression may give.
 const LONGEST_TEXT: usize = 1 << 16;
 
 /// What went wrong in a constant expression.
@@ -20,7 +20,7 @@ enum Fault {
 
 type Folded = Result<Option<ExpressionKind>, Fault>;
 
-impl<'a> Checker<'a> {
+impl BodyChecker<'_> {
     /// `op a`
     pub(super) fn unary(
         &mut self,
@@ -39,7 +39,7 @@ impl<'a> Checker<'a> {
                 return None;
             }
             _ => {
-                let given = self.type_name(&operand.ty);
+                let given = self.known.type_name(&operand.ty);
                 let message = format!("a sign stands before a number, not {given}");
                 let error = Diagnostic::new("operand-type", operand.span, message);
                 self.report(error.label(format!("is {given}")));
@@ -104,9 +104,9 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// One side of an operator, where AND, OR and `~` may be meant to stand around a comparison.
+    /// An operand. AND, OR and `~` bind more tightly than a comparison; the help says so if that was not meant.
     fn operand(&mut self, operator: Operator, tree: &ast::Expression) -> Option<Expression> {
-        let reported = self.errors.len();
+        let reported = self.reported();
         let operand = self.expression(tree);
         let help = match tree.kind {
             ast::ExpressionKind::Binary(Operator::And | Operator::Or, ..) => JOINED_COMPARISONS,
@@ -128,7 +128,7 @@ impl<'a> Checker<'a> {
         right: &Expression,
         span: Span,
     ) -> Option<Expression> {
-        let (a, b) = (self.type_name(&left.ty), self.type_name(&right.ty));
+        let (a, b) = (self.known.type_name(&left.ty), self.known.type_name(&right.ty));
         let message = format!("{} does not go with {a} and {b}", symbol(operator));
         let error = Diagnostic::new("operand-type", span, message).note(left.span, format!("is {a}"));
         let error = error.note(right.span, format!("is {b}"));
@@ -144,7 +144,7 @@ impl<'a> Checker<'a> {
         None
     }
 
-    /// The constant that was found, or else what is computed when the program runs.
+    /// The constant, if it could be computed; else the expression that is computed when the program runs.
     fn folded(
         &mut self,
         folded: Folded,
@@ -168,7 +168,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The type in which two operands meet.
+/// The type to which both operands convert.
 fn common_type(left: &Expression, right: &Expression) -> Option<Type> {
     Some(match (&left.ty, &right.ty) {
         (a, b) if a == b => a.clone(),

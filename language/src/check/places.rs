@@ -4,10 +4,11 @@ use crate::ast;
 use crate::program::{Place, PlaceKind, Type, VariableId};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
-use super::scopes::{Found, Symbol};
+use super::body::BodyChecker;
+use super::scopes::Found;
+use super::symbols::Symbol;
 
-impl<'a> Checker<'a> {
+impl BodyChecker<'_> {
     /// The place that a designator names: a variable, an element, a character, or one of these guarded.
     pub(super) fn place(&mut self, tree: &ast::Designator) -> Option<Place> {
         let Some(inner) = &tree.inner else {
@@ -25,14 +26,15 @@ impl<'a> Checker<'a> {
         let (place, ty) = (place?, guard??);
         if !place.ty.is_component() || !ty.is_component() {
             let wrong = if place.ty.is_component() { &ty } else { &place.ty };
-            let message = format!("only components have a guard, {} is no component", self.type_name(wrong));
+            let message =
+                format!("only components have a guard, {} is no component", self.known.type_name(wrong));
             self.report(
                 Diagnostic::new("guard", tree.span, message).help("v(T): v and T are of component types"),
             );
             return None;
         }
-        if let Err(reason) = self.may_be(&place.ty, &ty) {
-            let (name, holder) = (self.type_name(&ty), self.type_name(&place.ty));
+        if let Err(reason) = self.known.may_be(&place.ty, &ty) {
+            let (name, holder) = (self.known.type_name(&ty), self.known.type_name(&place.ty));
             let message = format!("{} never holds a component of type {name}", tree.name.text);
             let error = Diagnostic::new("guard", tree.span, message).label(format!("{holder}: {reason}"));
             self.report(error.help("the guard fails whatever the program does"));
@@ -41,30 +43,28 @@ impl<'a> Checker<'a> {
         Some(Place { kind: PlaceKind::Guarded(Box::new(place)), ty, span: tree.span })
     }
 
-    /// The type in the parentheses of a guard; `None` if there is a component, `Some(None)` if the type is wrong.
+    /// The type in the parentheses of a guard. `None` if they contain a component, `Some(None)` if the type is wrong.
     fn guard(&mut self, inner: &ast::Inner) -> Option<Option<Type>> {
         match inner {
-            ast::Inner::Type(ty) => Some(self.resolve_type(self.context.scope, ty)),
+            ast::Inner::Type(ty) => Some(self.resolve_type(ty)),
             ast::Inner::Designator(ast::Designator { name, indices: None, inner: None, .. }) => {
-                self.type_by_name(self.context.scope, name).map(Some)
+                self.type_by_name(name).map(Some)
             }
             ast::Inner::Designator(_) => None,
         }
     }
 
-    /// What stands in the parentheses is a type, so they are a guard.
+    /// Whether the parentheses contain a type, so that they are a guard.
     pub(super) fn is_guard(&self, inner: &ast::Inner) -> bool {
         match inner {
             ast::Inner::Type(_) => true,
             ast::Inner::Designator(inner) => {
-                inner.indices.is_none()
-                    && inner.inner.is_none()
-                    && self.type_by_name(self.context.scope, &inner.name).is_some()
+                inner.indices.is_none() && inner.inner.is_none() && self.type_by_name(&inner.name).is_some()
             }
         }
     }
 
-    /// A place where something is put: not a guarded one.
+    /// A place that is assigned to, so without a guard.
     pub(super) fn target(&mut self, tree: &ast::Designator) -> Option<Place> {
         let place = self.place(tree)?;
         if matches!(place.kind, PlaceKind::Guarded(_)) {
@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
 
     /// The variable that a bare name stands for; reports nothing.
     pub(super) fn variable_named(&self, name: &ast::Name) -> Option<VariableId> {
-        match self.lookup(self.context.scope, name) {
+        match self.lookup(name) {
             Found::Symbol(Symbol::Variable(id), _) => Some(id),
             _ => None,
         }
@@ -88,7 +88,7 @@ impl<'a> Checker<'a> {
     pub(super) fn whole_collection(&self, tree: &ast::Designator) -> Option<VariableId> {
         let whole = tree.indices.is_none() && tree.inner.is_none();
         let variable = self.variable_named(&tree.name).filter(|_| whole)?;
-        self.program.variables[variable.index()].collection.is_some().then_some(variable)
+        self.known.program.variables[variable.index()].collection.is_some().then_some(variable)
     }
 
     fn plain_place(
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
         indices: Option<&[ast::Expression]>,
         span: Span,
     ) -> Option<Place> {
-        let (symbol, declared) = self.symbol(self.context.scope, name)?;
+        let (symbol, declared) = self.symbol(name)?;
         let Symbol::Variable(variable) = symbol else {
             let message = format!("{} is {}, not a variable", name.text, symbol.describe());
             let error =
@@ -112,13 +112,13 @@ impl<'a> Checker<'a> {
             });
             return None;
         };
-        if self.untyped_variables.contains(&variable) {
+        if self.known.gaps.variables.contains(&variable) {
             for index in indices.unwrap_or_default() {
                 self.expression(index);
             }
             return None;
         }
-        let declared = &self.program.variables[variable.index()];
+        let declared = &self.known.program.variables[variable.index()];
         let (ty, collection, declared) = (declared.ty.clone(), declared.collection.clone(), declared.span);
         match (collection, indices) {
             (None, None) => Some(Place { kind: PlaceKind::Variable(variable), ty, span }),

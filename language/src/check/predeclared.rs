@@ -1,18 +1,18 @@
-//! What every program knows without declaring it: types, constants, statements and functions by name, and the
-//! interfaces of the system. A program may declare any of these names anew.
+//! Predeclared names: types, constants, statements, functions, and the interfaces of the system. A program may declare
+//! any of them anew.
 
 use crate::program::{Builtin, Type};
 
-/// The interfaces of the system, in the language itself.
+/// The interfaces of the system, as declarations in the language.
 pub(super) const SYSTEM: &str = include_str!("system.dry");
 
-/// The file number of [`SYSTEM`] in spans: a place that no user can look at.
+/// The file number of [`SYSTEM`] in spans. Messages never point there.
 pub(super) const SYSTEM_FILE: u32 = u32::MAX;
 
 /// What a predeclared name stands for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Predeclared {
-    /// A basic type, which as a call converts to it.
+    /// A basic type. A call of it is a conversion.
     Type(Basic),
     /// `TRUE` or `FALSE`
     Truth(bool),
@@ -50,7 +50,7 @@ impl Basic {
     }
 }
 
-/// Which end of an order.
+/// The least or the greatest value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Extreme {
     Least,

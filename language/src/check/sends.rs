@@ -1,14 +1,14 @@
-//! Send and receive statements: arguments and targets against the parameters of the message.
+//! Send and receive statements: checks arguments and targets against the parameters of the message.
 
 use crate::ast;
 use crate::program::{Argument, InterfaceId, Place, StatementKind, Type};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
+use super::body::BodyChecker;
 use super::channels::Act;
 use super::places::as_designator;
 
-impl<'a> Checker<'a> {
+impl BodyChecker<'_> {
     /// `[channel] ! message(arguments)`
     pub(super) fn send(
         &mut self,
@@ -50,7 +50,7 @@ impl<'a> Checker<'a> {
         given: usize,
         span: Span,
     ) -> Option<Vec<(String, Type)>> {
-        let declared = &self.program.interfaces[interface.index()];
+        let declared = &self.known.program.interfaces[interface.index()];
         let parameters = declared.messages[message].parameters.clone();
         if parameters.len() != given {
             let name = declared.messages[message].name.clone();
@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
             self.wrong_count(&name, parameters.len(), given, span, place);
             return None;
         }
-        (!self.untyped_messages.contains(&(interface, message))).then_some(parameters)
+        (!self.known.gaps.messages.contains(&(interface, message))).then_some(parameters)
     }
 
     fn sent(&mut self, tree: &ast::Expression, ty: &Type) -> Option<Argument> {
@@ -66,7 +66,7 @@ impl<'a> Checker<'a> {
             return self.expression_of(tree, ty).map(Argument::Value);
         }
         let Some(designator) = as_designator(tree) else {
-            let wanted = self.type_name(ty);
+            let wanted = self.known.type_name(ty);
             let message = format!("a component of type {wanted} is sent here");
             let error = Diagnostic::new("not-a-component", tree.span, message).label("no component");
             self.report(error.help("name the variable that holds it; it leaves that variable"));
@@ -86,7 +86,7 @@ impl<'a> Checker<'a> {
         if ty.is_component() && place.ty.is_component() {
             self.fits(ty, &place.ty, place.span)?;
         } else if place.ty != *ty {
-            let (wanted, given) = (self.type_name(ty), self.type_name(&place.ty));
+            let (wanted, given) = (self.known.type_name(ty), self.known.type_name(&place.ty));
             let message = format!("the message brings {wanted}, the variable is {given}");
             let error = Diagnostic::new("receive-type", place.span, message).label(format!("is {given}"));
             self.report(error.help(format!("receive it in a variable of type {wanted}")));
@@ -97,19 +97,20 @@ impl<'a> Checker<'a> {
 
     /// Any component of type `from` may be in a container of type `to`; else an error.
     pub(super) fn fits(&mut self, from: &Type, to: &Type, span: Span) -> Option<()> {
-        let Err(reason) = self.conforms(from, to) else {
+        let Err(reason) = self.known.conforms(from, to) else {
             return Some(());
         };
-        if self.is_incomplete(from) || self.is_incomplete(to) {
+        if self.known.is_incomplete(from) || self.known.is_incomplete(to) {
             return None;
         }
-        let (given, wanted) = (self.type_name(from), self.type_name(to));
+        let (given, wanted) = (self.known.type_name(from), self.known.type_name(to));
         let message = format!("a component of type {given} does not fit into a container of type {wanted}");
         let mut error = Diagnostic::new("component-type", span, message).label(reason);
         if given == wanted {
             for ty in [from, to] {
                 if let Type::Component(id) = ty {
-                    error = error.note(self.program.components[id.index()].span, "one is declared here");
+                    error =
+                        error.note(self.known.program.components[id.index()].span, "one is declared here");
                 }
             }
         }

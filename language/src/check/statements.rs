@@ -1,4 +1,4 @@
-//! Statements.
+//! Blocks and statements, except those with files of their own.
 
 use crate::ast::{self, StatementKind as Tree};
 use crate::program::{
@@ -6,13 +6,14 @@ use crate::program::{
 };
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
+use super::body::BodyChecker;
 use super::conversions::{constant_integer, literal};
 use super::places::as_designator;
 use super::predeclared::{Action, Predeclared};
-use super::scopes::{Found, Symbol};
+use super::scopes::Found;
+use super::symbols::Symbol;
 
-impl<'a> Checker<'a> {
+impl BodyChecker<'_> {
     /// A block with its statements.
     pub(super) fn block(&mut self, tree: &ast::Block) -> Block {
         let mut composite = None;
@@ -127,7 +128,7 @@ impl<'a> Checker<'a> {
         if let Some(place) = &place
             && place.ty != Type::Integer
         {
-            let given = self.type_name(&place.ty);
+            let given = self.known.type_name(&place.ty);
             let message = format!("the variable of a FOR loop is INTEGER, not {given}");
             self.report(Diagnostic::new("loop-variable", place.span, message).label(format!("is {given}")));
         }
@@ -147,9 +148,10 @@ impl<'a> Checker<'a> {
 
     /// The variable of a loop, which is declared like any other.
     fn loop_variable(&mut self, tree: &ast::Designator, ty: &Type) -> Option<Place> {
-        let reported = self.errors.len();
+        let reported = self.reported();
         let place = self.target(tree);
-        let help = format!("declare it before BEGIN: VARIABLE {}: {};", tree.name.text, self.type_name(ty));
+        let help =
+            format!("declare it before BEGIN: VARIABLE {}: {};", tree.name.text, self.known.type_name(ty));
         self.explain(reported, "unknown-name", &help);
         place
     }
@@ -162,7 +164,7 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> Option<StatementKind> {
         let id = self.foreach_collection(collection);
-        let indices = id.and_then(|id| self.program.variables[id.index()].collection.clone());
+        let indices = id.and_then(|id| self.known.program.variables[id.index()].collection.clone());
         let indices: Vec<_> = indices.iter().flat_map(|collection| &collection.indices).collect();
         let places = variables.iter().enumerate().map(|(k, variable)| {
             let ty = indices.get(k).map_or(&Type::Integer, |ty| ty);
@@ -171,7 +173,7 @@ impl<'a> Checker<'a> {
         let places: Vec<_> = places.collect();
         let body = self.block(body);
         let (places, id) = (places.into_iter().collect::<Option<Vec<_>>>()?, id?);
-        let declared = &self.program.variables[id.index()];
+        let declared = &self.known.program.variables[id.index()];
         let (name, place, indices) =
             (declared.name.clone(), declared.span, declared.collection.clone()?.indices);
         if places.len() != indices.len() {
@@ -182,7 +184,7 @@ impl<'a> Checker<'a> {
         }
         for (variable, index) in places.iter().zip(&indices) {
             if variable.ty != *index {
-                let (wanted, given) = (self.type_name(index), self.type_name(&variable.ty));
+                let (wanted, given) = (self.known.type_name(index), self.known.type_name(&variable.ty));
                 let message = format!("this index of {name} is {wanted}, the variable is {given}");
                 let error = Diagnostic::new("loop-variable", variable.span, message);
                 self.report(error.label(format!("is {given}")).note(place, "declared here"));
@@ -194,7 +196,7 @@ impl<'a> Checker<'a> {
 
     fn foreach_collection(&mut self, tree: &ast::Designator) -> Option<VariableId> {
         if let Some(id) = self.whole_collection(tree) {
-            return (!self.untyped_variables.contains(&id)).then_some(id);
+            return (!self.known.gaps.variables.contains(&id)).then_some(id);
         }
         let place = self.place(tree)?;
         let message = "FOREACH visits a collection, this is one value";
@@ -204,9 +206,10 @@ impl<'a> Checker<'a> {
     }
 
     fn return_statement(&mut self, value: Option<&ast::Expression>, span: Span) -> Option<StatementKind> {
-        self.context.returns = true;
-        let procedure = self.context.procedure;
-        let expected = procedure.and_then(|id| self.procedures[id.index()].tree.result.as_ref());
+        self.returns();
+        let procedure = self.procedure();
+        let expected =
+            procedure.and_then(|id| self.known.declared.procedures[id.index()].tree.result.as_ref());
         match (value, expected) {
             (None, None) => Some(StatementKind::Return(None)),
             (None, Some(_)) => {
@@ -220,7 +223,7 @@ impl<'a> Checker<'a> {
                 None
             }
             (Some(value), Some(_)) => {
-                let ty = procedure.and_then(|id| self.program.procedures[id.index()].result.clone());
+                let ty = procedure.and_then(|id| self.known.program.procedures[id.index()].result.clone());
                 // A component as result was reported where it is declared.
                 if ty.as_ref().is_some_and(Type::is_component) {
                     return None;
@@ -239,11 +242,11 @@ impl<'a> Checker<'a> {
     ) -> Option<StatementKind> {
         let arguments: Vec<&ast::Expression> = arguments.iter().collect();
         let is_test = matches!(name.text.as_str(), "EXISTS" | "INPUT");
-        if is_test && matches!(self.lookup(self.context.scope, name), Found::Nothing) {
+        if is_test && matches!(self.lookup(name), Found::Nothing) {
             self.unused_result(name, span, &format!("ask it in a condition: IF {}(..) THEN", name.text));
             return None;
         }
-        let (symbol, declared) = self.symbol(self.context.scope, name)?;
+        let (symbol, declared) = self.symbol(name)?;
         match symbol {
             Symbol::Procedure(id) => {
                 self.arguments(id, &arguments, span).map(|arguments| StatementKind::Call(id, arguments))
@@ -332,7 +335,7 @@ impl<'a> Checker<'a> {
         };
         let (place, by) = (place?, by?);
         if place.ty != Type::Integer || matches!(place.kind, PlaceKind::Guarded(_)) {
-            let given = self.type_name(&place.ty);
+            let given = self.known.type_name(&place.ty);
             let message = format!("{} counts an INTEGER variable, not {given}", name.text);
             let error = Diagnostic::new("variable-argument", target.span, message);
             self.report(error.label(format!("is {given}")));

@@ -1,24 +1,31 @@
-//! Types: from trees to [`Type`], their names in messages, and which component fits which container.
+//! Types: resolves them from syntax trees, names them for messages, and says which component fits which container.
 
 use crate::ast;
-use crate::program::{AnyType, Cardinality, ComponentId, Facet, InterfaceId, Type};
+use crate::program::{AnyType, Cardinality, ComponentId, Facet, InterfaceId, Type, VariableId};
 use crate::source::Diagnostic;
 
-use super::Checker;
+use super::definitions::Definitions;
+use super::diagnostics::Diagnostics;
 use super::predeclared::Predeclared;
-use super::scopes::{Found, ScopeId, Symbol};
+use super::scopes::Found;
+use super::symbols::{ScopeId, Symbol};
 
-impl<'a> Checker<'a> {
+impl Definitions<'_> {
     /// The type that is written, if it makes sense.
-    pub(super) fn resolve_type(&mut self, scope: ScopeId, ty: &ast::Type) -> Option<Type> {
+    pub(super) fn resolve_type(
+        &self,
+        scope: ScopeId,
+        ty: &ast::Type,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Type> {
         match ty {
-            ast::Type::Named(name) => self.named_type(scope, name),
+            ast::Type::Named(name) => self.named_type(scope, name, diagnostics),
             ast::Type::Any { facets: None, .. } => {
                 Some(Type::Any(AnyType { offers: Vec::new(), requires: None }))
             }
             ast::Type::Any { facets: Some((offers, requires)), .. } => {
-                let (mut offers, offers_known) = self.resolve_facets(&[scope], offers);
-                let (mut requires, requires_known) = self.resolve_facets(&[scope], requires);
+                let (mut offers, offers_known) = self.resolve_facets(&[scope], offers, diagnostics);
+                let (mut requires, requires_known) = self.resolve_facets(&[scope], requires, diagnostics);
                 offers.sort_by_key(|facet| facet.interface);
                 requires.sort_by_key(|facet| facet.interface);
                 let known = offers_known && requires_known;
@@ -27,8 +34,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn named_type(&mut self, scope: ScopeId, name: &ast::Name) -> Option<Type> {
-        match self.symbol(scope, name)? {
+    fn named_type(&self, scope: ScopeId, name: &ast::Name, diagnostics: &mut Diagnostics) -> Option<Type> {
+        match self.symbol(scope, name, diagnostics)? {
             (Symbol::Template(component), _) => Some(Type::Component(component)),
             (Symbol::Predeclared(Predeclared::Type(basic)), _) => Some(basic.ty()),
             (other, span) => {
@@ -37,7 +44,7 @@ impl<'a> Checker<'a> {
                     name.span,
                     format!("{} is {}, not a type", name.text, other.describe()),
                 );
-                self.report(error.label("a type belongs here").note(span, "declared here"));
+                diagnostics.report(error.label("a type belongs here").note(span, "declared here"));
                 None
             }
         }
@@ -45,32 +52,37 @@ impl<'a> Checker<'a> {
 
     /// The type that a bare name stands for, if it does for one; reports nothing.
     pub(super) fn type_by_name(&self, scope: ScopeId, name: &ast::Name) -> Option<Type> {
-        match self.lookup(scope, name) {
+        match self.scopes.lookup(scope, name) {
             Found::Symbol(Symbol::Template(component), _) => Some(Type::Component(component)),
             Found::Symbol(Symbol::Predeclared(Predeclared::Type(basic)), _) => Some(basic.ty()),
             _ => None,
         }
     }
 
-    /// Facets as written, each interface looked up in the first of the scopes that knows it; and whether all were
-    /// known.
-    pub(super) fn resolve_facets(&mut self, scopes: &[ScopeId], facets: &[ast::Facet]) -> (Vec<Facet>, bool) {
+    /// Facets as written, and whether all their interfaces are known. Each interface is looked up in the first of the
+    /// scopes that knows it.
+    pub(super) fn resolve_facets(
+        &self,
+        scopes: &[ScopeId],
+        facets: &[ast::Facet],
+        diagnostics: &mut Diagnostics,
+    ) -> (Vec<Facet>, bool) {
         let mut resolved: Vec<Facet> = Vec::new();
         let mut known = true;
         for (index, facet) in facets.iter().enumerate() {
             let name = &facet.name;
-            let declaration = scopes.iter().find_map(|&scope| self.find_interface(scope, name));
+            let declaration = scopes.iter().find_map(|&scope| self.scopes.find_interface(scope, name));
             let Some((declaration, span)) = declaration else {
-                self.unknown_interface(scopes[scopes.len() - 1], name);
+                self.unknown_interface(scopes[scopes.len() - 1], name, diagnostics);
                 known = false;
                 continue;
             };
-            let interface = self.interface_declarations[declaration.0].id;
+            let interface = self.declared.interface(declaration);
             let known_as = facets[..index].iter().any(|earlier| earlier.name.last() == name.last());
             if known_as && !resolved.iter().any(|earlier| earlier.interface == interface) {
                 let message = format!("an interface {} is listed already, which is another one", name.last());
                 let error = Diagnostic::new("duplicate-facet", facet.span, message).label("of the same name");
-                self.report(error.help("the interfaces of a component have different names"));
+                diagnostics.report(error.help("the interfaces of a component have different names"));
                 known = false;
                 continue;
             }
@@ -81,28 +93,13 @@ impl<'a> Checker<'a> {
                     format!("interface {} is listed twice", name.text),
                 );
                 let error = error.label("again").note(span, "the interface");
-                self.report(error.help("for several connections give it a cardinality: I[1..n]"));
+                diagnostics.report(error.help("for several connections give it a cardinality: I[1..n]"));
                 continue;
             }
-            let cardinality = self.cardinality(facet);
+            let cardinality = cardinality(facet, diagnostics);
             resolved.push(Facet { interface, cardinality });
         }
         (resolved, known)
-    }
-
-    fn cardinality(&mut self, facet: &ast::Facet) -> Option<Cardinality> {
-        let ast::Cardinality { from, to } = facet.cardinality.as_ref()?;
-        let bounds =
-            u32::try_from(*from).ok().zip(to.map_or(Some(None), |to| u32::try_from(to).ok().map(Some)));
-        match bounds {
-            Some((from, to)) if to.is_none_or(|to| to >= from.max(1)) => Some(Cardinality { from, to }),
-            _ => {
-                let error = Diagnostic::new("cardinality", facet.span, "no number fits this cardinality");
-                let error = error.label("impossible bounds");
-                self.report(error.help("write [n], [m..n] with m <= n and n >= 1, or [m..*]"));
-                None
-            }
-        }
     }
 
     /// What the components of this type offer for sure.
@@ -123,21 +120,19 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Any component may be in a container of this type.
-    pub(super) fn is_bare_any(ty: &Type) -> bool {
-        matches!(ty, Type::Any(any) if any.requires.is_none() && any.offers.is_empty())
-    }
-
-    /// The header of the type's template had errors: what seems to be missing from it may not be.
+    /// Whether the header of the type's template had errors, so that a facet may be missing only because of them.
     pub(super) fn is_incomplete(&self, ty: &Type) -> bool {
-        matches!(ty, Type::Component(id) if self.components[id.index()].incomplete)
+        matches!(ty, Type::Component(id) if self.gaps.components.contains(id))
     }
 
-    /// A facet of that name in a list; it need not be qualified, since a component's interfaces have few names.
+    /// The index of the facet of that name. The name need not be qualified, since the interfaces of one component have
+    /// different names.
     pub(super) fn facet_named(&self, facets: &[Facet], name: &ast::Name) -> Option<usize> {
         let meant = match name.qualified() {
             None => None,
-            Some(_) => Some(self.interface_declarations[self.find_interface(ScopeId(0), name)?.0.0].id),
+            Some(_) => {
+                Some(self.declared.interface(self.scopes.find_interface(ScopeId::PREDECLARED, name)?.0))
+            }
         };
         facets.iter().position(|facet| match meant {
             None => self.interface_name(facet.interface) == name.text,
@@ -149,7 +144,7 @@ impl<'a> Checker<'a> {
         &self.program.interfaces[interface.index()].name
     }
 
-    /// Every component of type `from` may be in a container of type `to`: else the reason why not.
+    /// Whether every component of type `from` may be in a container of type `to`; if not, why.
     pub(super) fn conforms(&self, from: &Type, to: &Type) -> Result<(), String> {
         let Type::Any(any) = to else {
             return if from == to { Ok(()) } else { Err("the templates differ".into()) };
@@ -191,8 +186,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Some component of type `from` may be of type `to`, as far as one of them tells for sure: else the reason why
-    /// not.
+    /// Whether some component of type `from` may be of type `to`; if certainly none is, why.
     pub(super) fn may_be(&self, from: &Type, to: &Type) -> Result<(), String> {
         if self.is_incomplete(from) || self.is_incomplete(to) {
             return Ok(());
@@ -235,7 +229,31 @@ impl<'a> Checker<'a> {
         }
     }
 
+    pub(super) fn variable_name(&self, variable: VariableId) -> &str {
+        &self.program.variables[variable.index()].name
+    }
+
     pub(super) fn component_name(&self, component: ComponentId) -> &str {
         &self.program.components[component.index()].name
     }
+}
+
+/// The cardinality that is written behind a required interface.
+fn cardinality(facet: &ast::Facet, diagnostics: &mut Diagnostics) -> Option<Cardinality> {
+    let ast::Cardinality { from, to } = facet.cardinality.as_ref()?;
+    let bounds = u32::try_from(*from).ok().zip(to.map_or(Some(None), |to| u32::try_from(to).ok().map(Some)));
+    match bounds {
+        Some((from, to)) if to.is_none_or(|to| to >= from.max(1)) => Some(Cardinality { from, to }),
+        _ => {
+            let error = Diagnostic::new("cardinality", facet.span, "no number fits this cardinality");
+            let error = error.label("impossible bounds");
+            diagnostics.report(error.help("write [n], [m..n] with m <= n and n >= 1, or [m..*]"));
+            None
+        }
+    }
+}
+
+/// Whether any component may be in a container of this type.
+pub(super) fn is_bare_any(ty: &Type) -> bool {
+    matches!(ty, Type::Any(any) if any.requires.is_none() && any.offers.is_empty())
 }

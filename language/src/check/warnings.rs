@@ -1,55 +1,56 @@
-//! What is no error and hardly meant: declared and never used, or never reached.
+//! Warnings: declarations that are never used, statements that are never reached, parts of systems that nothing needs.
 
 use std::collections::HashSet;
 
 use crate::accesses::{Event, walk};
 use crate::ast::Name;
-use crate::program::{Block, Owner, ProcedureId, Program, StatementKind, VariableId};
+use crate::program::{Block, Owner, ProcedureId, Program, StatementKind, Variable, VariableId};
 use crate::source::{Diagnostic, Span};
 
-use super::Checker;
+use super::declarations::DeclaredConstant;
+use super::definitions::Definitions;
 
-impl Checker<'_> {
-    /// Warnings about a program without errors. What stands at the top level of a file is for others too where files
-    /// are imported, or nothing starts; parameters are what a heading promises.
-    pub(super) fn find_doubtful_text(&mut self) {
-        let used = Used::of(&self.program);
-        let mut warnings = Vec::new();
-        for (index, variable) in self.program.variables.iter().enumerate() {
-            if variable.parameter.is_none() && !used.variables.contains(&VariableId(index as u32)) {
-                let warning =
-                    Diagnostic::warning("unused-variable", variable.span, never_used(&variable.name));
-                warnings.push(unused(warning));
-            }
+/// Finds the warnings for a program without errors. If its file is imported, or the program has no entry, a procedure
+/// or constant at the top level may be for other files. A parameter may be unused, since the heading is fixed by
+/// callers. `used_constants` are those that bodies mention.
+pub(super) fn find(known: &Definitions, used_constants: &HashSet<usize>) -> Vec<Diagnostic> {
+    let program = &known.program;
+    let is_for_others = |place: Span| program.entry.is_none() || program.imported.contains(&place.file);
+    let used = Used::of(program);
+    let mut warnings = Vec::new();
+    for (index, variable) in program.variables.iter().enumerate() {
+        if variable.parameter.is_none() && !used.variables.contains(&VariableId(index as u32)) {
+            warnings.push(unused(Diagnostic::warning(
+                "unused-variable",
+                variable.span,
+                never_used(&variable.name),
+            )));
         }
-        for (index, procedure) in self.program.procedures.iter().enumerate() {
-            let for_others = procedure.owner == Owner::Program && self.is_for_others(procedure.span);
-            if !for_others && !used.procedures.contains(&ProcedureId(index as u32)) {
-                let warning =
-                    Diagnostic::warning("unused-procedure", procedure.span, never_used(&procedure.name));
-                warnings.push(unused(warning));
-            }
-        }
-        for constant in &self.constants {
-            let Name { text, span } = constant.name();
-            let for_others =
-                self.files.iter().any(|file| file.scope == constant.scope) && self.is_for_others(*span);
-            if !for_others && !constant.used {
-                warnings.push(unused(Diagnostic::warning("unused-constant", *span, never_used(text))));
-            }
-        }
-        warnings.extend(used.unreached.into_iter().map(|span| {
-            let warning = Diagnostic::warning("unreached", span, "this is never reached");
-            warning.label("after RETURN").help("remove it, or put the RETURN into an IF")
-        }));
-        warnings.extend(self.unneeded_parts());
-        warnings.sort_by_key(|warning| warning.span);
-        self.program.warnings = warnings;
     }
-
-    fn is_for_others(&self, place: Span) -> bool {
-        self.program.entry.is_none() || self.program.imported.contains(&place.file)
+    for (index, procedure) in program.procedures.iter().enumerate() {
+        let for_others = procedure.owner == Owner::Program && is_for_others(procedure.span);
+        if !for_others && !used.procedures.contains(&ProcedureId(index as u32)) {
+            warnings.push(unused(Diagnostic::warning(
+                "unused-procedure",
+                procedure.span,
+                never_used(&procedure.name),
+            )));
+        }
     }
+    for (index, DeclaredConstant { tree, scope }) in known.declared.constants.iter().enumerate() {
+        let Name { text, span } = &tree.name;
+        let for_others = known.scopes.is_of_file(*scope) && is_for_others(*span);
+        if !for_others && !used_constants.contains(&index) {
+            warnings.push(unused(Diagnostic::warning("unused-constant", *span, never_used(text))));
+        }
+    }
+    warnings.extend(used.unreached.into_iter().map(|span| {
+        let warning = Diagnostic::warning("unreached", span, "this is never reached");
+        warning.label("after RETURN").help("remove it, or put the RETURN into an IF")
+    }));
+    warnings.extend(unneeded_parts(program));
+    warnings.sort_by_key(|warning| warning.span);
+    warnings
 }
 
 fn never_used(name: &str) -> String {
@@ -58,6 +59,21 @@ fn never_used(name: &str) -> String {
 
 fn unused(warning: Diagnostic) -> Diagnostic {
     warning.label("declared here").help("remove it")
+}
+
+/// The warnings for parts of the system that nothing needs.
+fn unneeded_parts(program: &Program) -> Vec<Diagnostic> {
+    let (Some(system), Some(entry)) = (&program.system, program.entry) else {
+        return Vec::new();
+    };
+    let is_needed = |part: &VariableId| system.parts.iter().any(|needed| needed.path[0] == *part);
+    let warning = |part: &VariableId| {
+        let Variable { name, span, .. } = &program.variables[part.index()];
+        let message = format!("nothing needs {name}: it is not in the system");
+        Diagnostic::warning("system-unneeded", *span, message).help("remove it, or connect it")
+    };
+    let all = program.components[entry.index()].variables.iter();
+    all.filter(|part| !is_needed(part)).map(warning).collect()
 }
 
 /// What the bodies of a program mention.

@@ -1,4 +1,4 @@
-//! Protocols become automata.
+//! Compilation of protocols to automata.
 
 use std::collections::{BTreeSet, HashMap};
 

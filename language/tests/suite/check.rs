@@ -1,10 +1,9 @@
-//! What the checker makes of programs: valid ones are accepted and resolved as the language says, and no text
-//! whatever makes it fail.
+//! The checker: valid programs are accepted and resolved as the language says, and no text makes it panic.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use drystone_language::check::{check, check_beside_crates, check_with_entry, factories, system};
+use drystone_language::check::{Options, check, factories, system};
 use drystone_language::program::{Builtin, ExpressionKind, Program, StatementKind, Type, VariableId};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
@@ -14,7 +13,7 @@ use proptest::prelude::*;
 fn valid_programs_are_accepted() {
     for path in dry_files("tests/valid") {
         let files = [SourceFile { path: path.display().to_string(), text: read(&path) }];
-        if let Err(errors) = check(&files) {
+        if let Err(errors) = check(&files, Options::default()) {
             panic!("{}", render(&files, &errors, Colour::Plain));
         }
     }
@@ -52,7 +51,7 @@ fn the_reference_declares_them_so() {
     let blocks: Vec<_> = section.split("\n```\n").skip(1).step_by(2).collect();
     let text = blocks.join("\n") + "\nCOMPONENT Main; END Main;";
     let files = [SourceFile { path: "language.md".into(), text }];
-    let program = check(&files).expect("the reference's declarations are right");
+    let program = check(&files, Options::default()).expect("the reference's declarations are right");
     let (system, _) = system();
     let names = |program: &Program| -> Vec<_> {
         program.interfaces.iter().map(|interface| interface.name.clone()).collect()
@@ -70,7 +69,7 @@ fn crates_may_bring_schemes_of_names() {
         COMPONENT B; VARIABLE a: A; BEGIN NEW(a); CONNECT(I(a), \"words:x\") END B;";
     assert_eq!(codes(&[text]), ["binding-name"]);
     let files = [SourceFile { path: "program.dry".into(), text: text.into() }];
-    assert!(check_beside_crates(&files, None).is_ok());
+    assert!(check(&files, Options::default().beside_crates()).is_ok());
 }
 
 #[test]
@@ -81,7 +80,7 @@ fn crates_may_bring_binding_factories() {
     assert_eq!(codes(&[&with("Monitored")]), ["unknown-factory"]);
     for (by, expected) in [("Retired(times: 2)", &[][..]), ("Monitored(times: 2)", &["unknown-option"])] {
         let files = [SourceFile { path: "program.dry".into(), text: with(by) }];
-        let errors = check_beside_crates(&files, None).err().unwrap_or_default();
+        let errors = check(&files, Options::default().beside_crates()).err().unwrap_or_default();
         assert_eq!(errors.iter().map(|error| error.code).collect::<Vec<_>>(), expected, "{by}");
     }
 }
@@ -257,7 +256,7 @@ proptest! {
             if (from + to) % 3 == 0 { words[from] = "" } else { words[from] = words[to] }
         }
         let files = sources(&[&words.concat()]);
-        if let Err(errors) = check(&files) {
+        if let Err(errors) = check(&files, Options::default()) {
             prop_assert!(!errors.is_empty());
             render(&files, &errors, Colour::Plain);
         }
@@ -336,7 +335,7 @@ fn parts_of_systems_within_systems_that_require_one_another_are_found() {
              BEGIN
                NEW(whole); NEW(back); CONNECT(A(whole), back); CONNECT(C(back), whole); CONNECT(C, whole)
              END System;"#;
-    let errors = check(&sources(&[&text])).expect_err("it can't begin");
+    let errors = check(&sources(&[&text]), Options::default()).expect_err("it can't begin");
     assert_eq!(errors.len(), 1);
     let said = &errors[0].message;
     assert_eq!(said, "parts of the system require one another: whole.top -> back -> whole.top");
@@ -367,7 +366,8 @@ fn sources(texts: &[&str]) -> Vec<SourceFile> {
 
 fn accepted(texts: &[&str]) -> Program {
     let files = sources(texts);
-    check(&files).unwrap_or_else(|errors| panic!("{}", render(&files, &errors, Colour::Plain)))
+    check(&files, Options::default())
+        .unwrap_or_else(|errors| panic!("{}", render(&files, &errors, Colour::Plain)))
 }
 
 fn codes(texts: &[&str]) -> Vec<&'static str> {
@@ -375,12 +375,12 @@ fn codes(texts: &[&str]) -> Vec<&'static str> {
 }
 
 fn codes_with_entry(texts: &[&str], entry: Option<&str>) -> Vec<&'static str> {
-    let errors = check_with_entry(&sources(texts), entry).err().unwrap_or_default();
+    let errors = check(&sources(texts), Options::default().entry(entry)).err().unwrap_or_default();
     errors.iter().map(|error| error.code).collect()
 }
 
 fn entry(texts: &[&str], name: Option<&str>) -> String {
-    let program = check_with_entry(&sources(texts), name).expect("the program is right");
+    let program = check(&sources(texts), Options::default().entry(name)).expect("the program is right");
     program.components[program.entry.expect("it has an entry").index()].name.clone()
 }
 

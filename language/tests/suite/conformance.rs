@@ -1,4 +1,4 @@
-//! The analysis against a search of all runs, with small random services of small random protocols.
+//! Compares the conformance analysis with a search of all runs, for small random services of small random protocols.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Declarations that begin with another language's word: one mistake each, wherever they stand.
+//! Declarations that begin with another language's word give one error each, wherever they stand.
 
-use drystone_language::check;
+use drystone_language::check::{self, Options};
 use drystone_language::source::{Diagnostic, SourceFile};
 
 /// Declarations of other languages, and a word of what is said about them.
@@ -133,7 +133,7 @@ const SECTIONS: &[&str] = &[
 
 fn errors(text: &str) -> Vec<Diagnostic> {
     let file = SourceFile { path: "case.dry".into(), text: text.into() };
-    check::check(&[file]).err().unwrap_or_default()
+    check::check(&[file], Options::default()).err().unwrap_or_default()
 }
 
 fn is_said_once(text: &str, word: &str) {

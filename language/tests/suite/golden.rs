@@ -1,14 +1,14 @@
-//! Golden tests: `errors/<code>.dry` holds a small invalid program, `errors/<code>.expected` what the compiler
-//! says about it; several cases of one code are told apart as `<code>.<case>.dry`. A line `(* FILE Name.dry *)` begins
-//! another file, beside the case's own. `format/*.dry` is laid out
-//! any old way, its `.expected` as the formatter does it. `BLESS=1 cargo test` rewrites the expectations.
+//! Golden tests. `errors/<code>.dry` is a small invalid program, and `errors/<code>.expected` its diagnostics. Further
+//! cases of one code are `errors/<code>.<case>.dry`. A line `(* FILE Name.dry *)` begins another file of the program.
+//! `format/*.dry` is source text in any layout, and its `.expected` the formatter's layout. `BLESS=1 cargo test`
+//! rewrites the expectations.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use drystone_golden as golden;
-use drystone_language::check;
+use drystone_language::check::{self, Options};
 use drystone_language::format;
 use drystone_language::render::{Colour, render};
 use drystone_language::source::{Diagnostic, SourceFile};
@@ -60,7 +60,7 @@ fn files_of(shown: &str, text: &str) -> Vec<SourceFile> {
 
 /// What the compiler says about a program.
 fn errors_of(files: &[SourceFile]) -> Vec<Diagnostic> {
-    check::check(files).map_or_else(|errors| errors, |program| program.warnings)
+    check::check(files, Options::default()).map_or_else(|errors| errors, |program| program.warnings)
 }
 
 /// Compares what `make` makes of each case, given its text too, with the expectation beside it.

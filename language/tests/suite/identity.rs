@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use drystone_language::check::{check, system};
+use drystone_language::check::{Options, check, system};
 use drystone_language::program::{InterfaceId, Program};
 use drystone_language::source::SourceFile;
 
 fn checked(text: &str) -> Program {
     let text = format!("{text} COMPONENT Main; END Main;");
-    check(&[SourceFile { path: "test.dry".into(), text }]).unwrap_or_else(|errors| panic!("{errors:?}"))
+    check(&[SourceFile { path: "test.dry".into(), text }], Options::default())
+        .unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
 /// Of the interface with that name, the one that is declared last.

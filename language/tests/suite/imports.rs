@@ -1,6 +1,6 @@
-//! Programs of several files that import one another, and what stands at the top level of a file.
+//! Imports, programs of several files, and declarations at the top level of a file.
 
-use drystone_language::check::{check, check_with_entry};
+use drystone_language::check::{Options, check};
 use drystone_language::imports::load;
 use drystone_language::program::Program;
 use drystone_language::render::{Colour, render};
@@ -43,11 +43,17 @@ fn files(texts: &[(&str, &str)]) -> Vec<SourceFile> {
 
 fn accepted(texts: &[(&str, &str)]) -> Program {
     let files = files(texts);
-    check(&files).unwrap_or_else(|errors| panic!("{}", render(&files, &errors, Colour::Plain)))
+    check(&files, Options::default())
+        .unwrap_or_else(|errors| panic!("{}", render(&files, &errors, Colour::Plain)))
 }
 
 fn codes(texts: &[(&str, &str)]) -> Vec<&'static str> {
-    check(&files(texts)).err().unwrap_or_default().iter().map(|error| error.code).collect()
+    check(&files(texts), Options::default())
+        .err()
+        .unwrap_or_default()
+        .iter()
+        .map(|error| error.code)
+        .collect()
 }
 
 fn entry(program: &Program) -> &str {
@@ -105,10 +111,8 @@ fn an_imported_file_is_one_however_often_it_is_imported_and_keeps_names_and_entr
         BEGIN Swap(j); NEW(c); Json := Json.C + Xml.C END Main; COMPONENT C; END C;";
     let program = accepted(&[("a/main.dry", main), ("a/Json.dry", json), ("a/xml.dry", xml)]);
     assert_eq!(entry(&program), "C");
-    let named = check_with_entry(
-        &files(&[("main.dry", "IMPORT Json; COMPONENT Own; END Own;"), ("Json.dry", json)]),
-        Some("Json"),
-    );
+    let importing = files(&[("main.dry", "IMPORT Json; COMPONENT Own; END Own;"), ("Json.dry", json)]);
+    let named = check(&importing, Options::default().entry(Some("Json")));
     assert_eq!(named.expect_err("it is not the program's own")[0].code, "no-entry");
 }
 

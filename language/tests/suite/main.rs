@@ -1,4 +1,5 @@
-//! The language's front as the command and editors use it: good programs, faulty ones, and what is said of them.
+//! Tests of the language through its public interface, as the command and editors use it: valid programs, faulty ones,
+//! and their diagnostics.
 
 mod automaton;
 mod check;

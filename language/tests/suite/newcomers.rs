@@ -1,6 +1,6 @@
-//! What whoever comes from another language writes first: one message each, which says what to write instead.
+//! What newcomers from other languages write first. Each gives one error, which says what to write instead.
 
-use drystone_language::check;
+use drystone_language::check::{self, Options};
 use drystone_language::source::{Diagnostic, SourceFile};
 
 /// Declarations in a component, and a part of what is said about them.
@@ -121,7 +121,7 @@ fn around(declaration: &str, statement: &str) -> String {
 
 fn said(text: &str) -> Vec<Diagnostic> {
     let file = SourceFile { path: "case.dry".into(), text: text.into() };
-    check::check(&[file]).err().unwrap_or_default()
+    check::check(&[file], Options::default()).err().unwrap_or_default()
 }
 
 /// What is wrong with what is said of a text.

@@ -5,8 +5,8 @@
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
-use drystone_language::imports;
 use drystone_language::source::SourceFile;
+use drystone_language::{check, imports};
 use drystone_tests::reference::{self, End, Options};
 
 fn main() -> ExitCode {
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         return ExitCode::from(2);
     }
     let files = imports::load(files, |path| std::fs::read_to_string(path).ok());
-    let program = match drystone_language::check::check(&files) {
+    let program = match check::check(&files, check::Options::default()) {
         Ok(program) => program,
         Err(errors) => {
             for error in errors {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use drystone_compiler::{Processor, compile_object};
-use drystone_language::check::check;
+use drystone_language::check::{Options, check};
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
 
@@ -79,7 +79,7 @@ pub fn measure(tell: Tell) -> Result<(), String> {
 fn compile(text: String) -> f64 {
     let files = [SourceFile { path: "long.dry".into(), text }];
     let start = Instant::now();
-    match check(&files) {
+    match check(&files, Options::default()) {
         Ok(program) => _ = compile_object(&program, &files, Processor::V2),
         Err(errors) => _ = render(&files, &errors, Colour::Plain),
     }
@@ -94,7 +94,7 @@ mod tests {
     fn texts_are_right_or_wrong_as_often_as_they_say() {
         for kind in &KINDS {
             let files = [SourceFile { path: "long.dry".into(), text: (kind.text)(5) }];
-            let wrong = check(&files).err().map_or(0, |errors| errors.len());
+            let wrong = check(&files, Options::default()).err().map_or(0, |errors| errors.len());
             assert_eq!(wrong, if kind.name == "diagnostics" { 5 } else { 0 }, "{}", kind.name);
         }
     }
