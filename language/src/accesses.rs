@@ -1,5 +1,5 @@
-//! What a process does to the component around it, one event after another, with the lock each is done under.
-//! Looks at every statement and expression once, in the order of the text, and judges nothing.
+//! The accesses of a process to the component around it, each with the lock under which it is done. Visits every
+//! statement and expression once, in the order of the text. Judges nothing.
 
 use crate::program::{
     Argument, Block, Channel, ChannelKind, ConnectEnd, Expression, ExpressionKind, LockMode, Place,
@@ -8,12 +8,12 @@ use crate::program::{
 use crate::source::Span;
 use std::collections::HashSet;
 
-/// Something that a statement or expression does.
+/// An event: something that a statement or expression does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// Looks at a variable.
+    /// Reads a variable.
     Read(VariableId),
-    /// Changes a variable (of a collection one element), or may.
+    /// Changes a variable, or one element of a collection; or may do so.
     Write(VariableId),
     /// Makes or deletes all elements of a collection.
     Replace(VariableId),
@@ -27,11 +27,11 @@ pub enum Event {
     Call(ProcedureId),
     /// Waits for a condition.
     Await,
-    /// Asks for the lock alone.
+    /// Takes the exclusive lock.
     Exclusive,
 }
 
-/// An event, the lock held at it (for [`Event::Exclusive`], the one held before) and its place.
+/// An event, the lock under which it is done (for [`Event::Exclusive`], the lock held before) and its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// What happens.
@@ -42,8 +42,8 @@ pub struct Access {
     pub span: Span,
 }
 
-/// Reports everything that a process with this body does, in its procedures too: each procedure once for each
-/// lock it is called under, and then with the first such call.
+/// Reports everything that a process with this body does, also in procedures. A procedure is visited once for each lock
+/// under which it is called; its accesses are reported with the first such call.
 pub fn walk_process(program: &Program, body: &Block, report: &mut dyn FnMut(Access, Option<Access>)) {
     let mut known: HashSet<(ProcedureId, Option<LockMode>)> = HashSet::new();
     let mut calls: Vec<(ProcedureId, Access)> = Vec::new();
@@ -83,7 +83,7 @@ impl Walk<'_> {
         (self.report)(Access { event, lock: self.lock, span });
     }
 
-    /// Does `inside` under the lock, unless one is held already.
+    /// Does `inside` under the lock, unless a lock is held already.
     fn locked(&mut self, mode: Option<LockMode>, span: Span, inside: impl FnOnce(&mut Self)) {
         if mode == Some(LockMode::Exclusive) {
             self.event(Event::Exclusive, span);
@@ -197,7 +197,7 @@ impl Walk<'_> {
                 self.expressions(index);
             }
             ConnectEnd::OwnOffered(_) => {}
-            // Passing an interface on is no communication over it.
+            // To pass an interface on is no communication over it.
             ConnectEnd::OwnRequired(_, index) => self.expressions(index),
         }
     }

@@ -1,20 +1,19 @@
-//! The syntax tree, as written: names unresolved, nothing checked. The parser always gives one; what it
-//! could not read is missing from it, and the tree says where. Follows the grammar of the language reference, section
-//! 2.
+//! The syntax tree, as written: names unresolved, nothing checked. It follows the grammar of the language reference,
+//! section 2. The parser always gives a tree; text that could not be read is missing from it, and the tree says where.
 
 use crate::source::Span;
 
 /// A name and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Name {
-    /// The identifier; of what an imported file declares `Import.Identifier`, where that may stand.
+    /// The identifier, or `Import.Identifier` for a declaration of an imported file.
     pub text: String,
     /// Its place.
     pub span: Span,
 }
 
 impl Name {
-    /// The import that qualifies it, and what it names there.
+    /// The import that qualifies it, and the name in the imported file.
     pub fn qualified(&self) -> Option<(&str, &str)> {
         self.text.split_once('.')
     }
@@ -32,7 +31,7 @@ pub struct File {
     pub imports: Vec<Name>,
     /// Components, interfaces, procedures and constants at the top level, in order.
     pub items: Vec<Declaration>,
-    /// Something at the top level could not be read: which names it declares is not known.
+    /// Text at the top level could not be read, and the names that it declares are not known.
     pub lost: bool,
 }
 
@@ -51,7 +50,7 @@ pub enum Declaration {
     Procedure(Procedure),
     /// `IMPLEMENTATION`; the parser accepts it only directly inside a component.
     Implementation(Implementation),
-    /// Something that could not be read, with every name that it may have declared.
+    /// Text that could not be read, with every name that it may have declared.
     Lost(Vec<Name>),
 }
 
@@ -267,7 +266,7 @@ pub struct Block {
 /// A statement and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Statement {
-    /// Which.
+    /// Its kind.
     pub kind: StatementKind,
     /// The whole.
     pub span: Span,
@@ -410,7 +409,7 @@ pub struct Call {
 /// An expression and where it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    /// Which.
+    /// Its kind.
     pub kind: ExpressionKind,
     /// The whole.
     pub span: Span,

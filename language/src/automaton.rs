@@ -1,6 +1,6 @@
-//! Protocols as automata: an EBNF expression becomes a nondeterministic automaton, that becomes a deterministic
-//! one, and that the smallest one for the same protocol. Refuses protocols that let both sides send at the same
-//! point, and those whose automaton would be too large. Knows nothing of how programs use protocols.
+//! Compiles protocols to automata: an EBNF expression becomes a nondeterministic automaton (Thompson), which becomes a
+//! deterministic one (subset construction), which is minimised (Hopcroft). Refuses protocols in which both sides may
+//! send at the same point, and those whose automaton would be too large. Knows nothing of how programs use protocols.
 
 mod minimise;
 
@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 /// messages can need 2^n of them.
 pub const MAX_STATES: usize = 60_000;
 
-/// How many nodes of the nondeterministic automaton may be visited altogether: bounds the time of compilation
-/// where few states consist of very many nodes.
+/// How many nodes of the nondeterministic automaton may be visited in all. This bounds the time of compilation if a few
+/// states consist of very many nodes.
 const MAX_VISITS: usize = 20_000_000;
 
 /// The minimal deterministic automaton of a protocol; state 0 is the start, the others are numbered in
@@ -36,11 +36,11 @@ pub fn compile(
 /// A nondeterministic automaton with silent edges (Thompson's construction).
 struct Graph<'a> {
     message: &'a mut dyn FnMut(&Message) -> usize,
-    /// For each node, where one gets without a message.
+    /// For each node, its silent edges.
     silent: Vec<Vec<usize>>,
     /// For each node, its outgoing arrows.
     edges: Vec<Vec<usize>>,
-    /// One for each message in the text.
+    /// The arrows: one for each message in the text.
     arrows: Vec<Arrow<'a>>,
 }
 

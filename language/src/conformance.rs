@@ -1,9 +1,10 @@
-//! Refuses what violates a protocol on every path: sends and receives where the protocol can't be at a point
-//! that allows them, and services that end where it may not. What may go well is left to the run-time check; a
-//! program that can run correctly is never refused.
+//! Protocol conformance: refuses a statement that violates its protocol on every path that leads to it. Such are sends
+//! and receives that the protocol allows in none of its possible states, and services that end where their protocol may
+//! not. A statement that may go well is left to the run-time check, so a program that can run correctly is never
+//! refused.
 //!
-//! `positions` says where communications may be, `flow` follows processes through their statements, `faults`
-//! keeps and explains what was found.
+//! This is a data-flow analysis. `positions` is the abstract domain: sets of protocol states. `flow` follows processes
+//! through their statements. `faults` collects and explains the errors, `uses` finds what deserves a warning.
 
 mod faults;
 mod flow;
@@ -20,28 +21,28 @@ use positions::{Key, Known, Positions};
 use std::collections::HashSet;
 use uses::Uses;
 
-/// All uses of communications that cannot go well, and those that are hardly meant.
+/// The errors and warnings about the communications of a program.
 pub fn check(program: &Program) -> Found {
     let untracked = untracked(program);
     let components = program.components.iter();
     let found: Vec<_> = components.map(|component| check_component(program, component, &untracked)).collect();
     let errors = found.iter().flatten().flat_map(|(sites, _)| sites.report(program)).collect();
-    // Of what wasn't followed to its end it isn't known what it says.
+    // If a process wasn't followed to its end, it is not known which messages it sends and receives.
     let uses: Option<Vec<Uses>> = found.into_iter().map(|found| Some(found?.1)).collect();
     let warnings = uses.map_or(Vec::new(), |uses| uses::doubts(program, &uses));
     Found { errors, warnings }
 }
 
-/// What was found in a program.
+/// The errors and warnings about a program.
 pub struct Found {
-    /// What cannot go well.
+    /// Communications that cannot go well.
     pub errors: Vec<Diagnostic>,
-    /// What is hardly meant.
+    /// Communications that are probably not as they were meant.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Follows all processes of a component: `BEGIN` first, with fresh communications, then `ACTIVITY`, then
-/// `FINALLY`; and services, which don't know what the others did before. `None` if that would take too long.
+/// Follows all processes of a component: `BEGIN`, with fresh communications, then `ACTIVITY`, then `FINALLY`; and the
+/// services, which begin at any time. `None` if that would take too long.
 fn check_component(
     program: &Program,
     component: &Component,
@@ -96,7 +97,7 @@ fn check_component(
     Some((sites, uses))
 }
 
-/// Right after the last statement.
+/// The place right after the last statement.
 pub fn end_of(block: &Block, implementation: &Implementation) -> Span {
     match block.statements.last() {
         Some(last) => Span { start: last.span.end, ..last.span },
@@ -120,7 +121,8 @@ fn whole(key: Key) -> Whole {
     }
 }
 
-/// What the services of a component use, each of its clients in a process of its own.
+/// The interfaces and variables that services of a component use. Each client has a service process of its own, so the
+/// processes share them.
 fn used_by_services(program: &Program, component: &Component) -> HashSet<Whole> {
     let mut used = HashSet::new();
     for implementation in &component.implementations {
@@ -140,8 +142,8 @@ fn used_by_services(program: &Program, component: &Component) -> HashSet<Whole> 
     used
 }
 
-/// Variables that may change behind a process's back: those passed to procedures, under another name there, and
-/// those of procedures that may run several times at once.
+/// Variables that may change through an alias: those that are passed to procedures, and those of procedures that may be
+/// active more than once.
 fn untracked(program: &Program) -> HashSet<VariableId> {
     let mut untracked = HashSet::new();
     let components = program.components.iter();
@@ -162,8 +164,9 @@ fn untracked(program: &Program) -> HashSet<VariableId> {
     untracked
 }
 
-/// Which procedures may be called while they run. What neither calls others nor is called by others doesn't;
-/// leaving that out, the same is asked again. (A procedure between two recursive ones is taken for one.)
+/// Whether each procedure may be called while it runs. Repeatedly leaves out procedures that call no other or are
+/// called by no other; the rest is taken for recursive. (A procedure between two recursive ones is wrongly taken for
+/// one.)
 fn recursive(program: &Program) -> Vec<bool> {
     let mut callees = vec![Vec::new(); program.procedures.len()];
     let mut callers = callees.clone();

@@ -1,7 +1,7 @@
-//! The formatter: the same tokens and comments, laid out anew. It works on the tokens of a program that parses,
-//! so that it cannot change what the program means; only superfluous semicolons are dropped. What belongs to
-//! a unit or statement is one step in, its own keywords are not. Simple statements and declarations that share
-//! a line go on sharing it; blank lines are kept, one at a time.
+//! The formatter lays out the tokens and comments of a program that parses. It keeps every token, so that it can't
+//! change what the program means; only superfluous semicolons are dropped. The contents of a unit or a structured
+//! statement are indented by one step. Simple statements and declarations that share a line stay on one line. Blank
+//! lines are kept, one at a time.
 
 mod line;
 mod protocol;
@@ -14,7 +14,7 @@ use crate::source::{Diagnostic, Span};
 /// Lines are wrapped at this many columns where that is possible.
 const WIDTH: usize = 110;
 
-/// Spaces for each step in.
+/// Spaces for each step of indentation.
 const STEP: usize = 2;
 
 /// Lays out the text of a program, or gives the errors for which it cannot be read.
@@ -37,7 +37,7 @@ struct Item<'a> {
     token: Option<TokenKind>,
     /// How many line ends stand between it and the item before it.
     line_ends: usize,
-    /// Where it began in its line.
+    /// The column at which it began.
     column: usize,
 }
 
@@ -77,7 +77,7 @@ fn items(text: &str) -> Vec<Item<'_>> {
     items
 }
 
-/// The column, in characters, behind a text that begins at one.
+/// The column, in characters, behind a text that begins at `column`.
 fn column_behind(text: &str, column: usize) -> usize {
     match text.rfind('\n') {
         Some(newline) => text[newline + 1..].chars().count(),
@@ -94,9 +94,9 @@ struct Printer<'a> {
     /// Index of the next item.
     position: usize,
     output: String,
-    /// Whether the line written last may be continued by what shared its line.
+    /// Whether the line written last may be continued by the next statement of its source line.
     joinable: bool,
-    /// Whether that line opened a block: no blank line follows it.
+    /// Whether that line opened a block, so that no blank line follows it.
     opened: bool,
 }
 
@@ -270,7 +270,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// From here to the `;`, which is dropped where no statement follows.
+    /// Writes the items up to the `;`, which is dropped if no statement follows.
     fn rest_of_statement(&mut self, indent: usize, joining: Joining) {
         let mut end = self.position + 1;
         let mut depth = usize::from(opens(&self.item()));
@@ -311,7 +311,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Whether a line may share that of the one before it.
+/// Whether a line may share the line of the one before it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Joining {
     Simple,

@@ -1,6 +1,6 @@
-//! Services that run where their requests arrive (`IMPLEMENTATION {HANDLER}`; language reference, section 9): refuses
-//! what has no place there. Such a service may be copied to where nothing waits, nothing is allocated and nobody else
-//! of its component is: into an operating system's receive path (paper 003).
+//! Handlers: services that run where their requests arrive (`IMPLEMENTATION {HANDLER}`; language reference, section 9;
+//! *ASHs*). Such a service may be copied into an operating system's receive path, where it can neither wait nor
+//! allocate, nor use the rest of its component. Refuses statements that would.
 
 use std::collections::BTreeSet;
 
@@ -13,12 +13,13 @@ use crate::program::{
 };
 use crate::source::{Diagnostic, Span};
 
-/// How deep expressions and statements may be.
+/// How deeply expressions and statements may be nested.
 const DEEPEST: usize = 16;
-/// Words that a handler has for variables, its own and those that it keeps, and for what messages carry.
+/// How many words of memory a handler has: for its own variables, those of the component that it uses, and the
+/// parameters of messages.
 const WORDS: usize = 44;
 
-/// Everything in handlers that can't be there.
+/// Everything in handlers that can't run there.
 pub fn check(program: &Program) -> Vec<Diagnostic> {
     let mut refusals = Vec::new();
     for (index, component) in program.components.iter().enumerate() {
@@ -45,7 +46,7 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
     refusals
 }
 
-/// The variables of a component that its handlers use: they are kept where these run.
+/// The variables of a component that its handlers use. They are kept where the handlers run.
 pub fn kept(program: &Program, id: ComponentId) -> Vec<VariableId> {
     let mut kept = BTreeSet::new();
     for implementation in program.components[id.index()].implementations.iter().filter(|it| it.handler) {
@@ -65,7 +66,7 @@ fn refusal(span: Span, message: &str, help: &str) -> Diagnostic {
     Diagnostic::new("no-handler", span, message).label("not in a handler").help(help)
 }
 
-/// What handlers use nobody else does, but for BEGIN and FINALLY.
+/// Checks that only handlers, BEGIN and FINALLY use these variables.
 fn others(program: &Program, id: ComponentId, refusals: &mut Vec<Diagnostic>) {
     let kept = kept(program, id);
     let component = &program.components[id.index()];
@@ -99,7 +100,7 @@ struct Check<'p> {
     refusals: &'p mut Vec<Diagnostic>,
     depth: usize,
     loops: usize,
-    /// Within a block that has the component's lock.
+    /// Whether the block is within one that has the component's lock.
     locked: bool,
 }
 
@@ -113,7 +114,7 @@ impl Check<'_> {
         Some(&self.program.interfaces[facet.interface.index()])
     }
 
-    /// Requests, each with one answer or none, that carry numbers.
+    /// Checks the interface: requests that carry numbers, each with one answer or none.
     fn interface(&mut self) {
         let Some(interface) = self.served() else { return };
         let (name, span) = (interface.name.clone(), self.implementation.span);
@@ -148,12 +149,12 @@ impl Check<'_> {
         }
     }
 
-    /// A handler has little room.
+    /// Checks that the handler's words of memory suffice.
     fn size(&mut self, id: ComponentId) {
         let most =
             self.served().map_or(0, |it| it.messages.iter().map(|it| it.parameters.len()).max().unwrap_or(0));
         let variables = kept(self.program, id).len() + self.implementation.variables.len();
-        // What a message carries is computed first, in a place for each type.
+        // The parameters of a message are computed first, in a word for each type.
         let words = variables + 4 * most + 2 * self.loops;
         if words > WORDS {
             let message =
@@ -269,7 +270,11 @@ impl Check<'_> {
                 self.refuse(span, "a handler says nothing while it has the lock", help);
             }
             ChannelKind::Service => {}
-            _ => self.refuse(span, "a handler can't wait for others", "it talks to nobody but its client"),
+            _ => self.refuse(
+                span,
+                "a handler can't wait for other processes",
+                "it communicates with its client only",
+            ),
         }
     }
 

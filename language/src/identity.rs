@@ -1,5 +1,6 @@
-//! What makes an interface what it is, as a text that is the same in every program: name, messages (name, direction,
-//! types of the parameters, in order) and automaton, and the same of all interfaces that its messages mention.
+//! The identity of an interface, as a text that is the same in every program that declares it. It consists of the name,
+//! the messages (name, direction and parameter types, in order) and the automaton, and of the same for all interfaces
+//! that the messages mention.
 
 use std::fmt::Write;
 
@@ -21,7 +22,7 @@ impl Program {
 
 struct Writer<'p> {
     program: &'p Program,
-    /// In the order in which they are mentioned, which is their number: no other is the same in every program.
+    /// Interfaces are numbered in the order in which they are mentioned. No other order is the same in every program.
     mentioned: Vec<InterfaceId>,
     text: String,
 }

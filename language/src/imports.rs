@@ -1,23 +1,23 @@
-//! Which file an IMPORT means, and all files that a program takes. Paths are texts here; who reads files is told by
-//! the caller.
+//! Finds the file that an IMPORT means, and all files of a program. A path is a text here; the caller gives the
+//! function that reads files.
 
 use std::collections::HashSet;
 
 use crate::parser;
 use crate::source::SourceFile;
 
-/// The folder of the library's files: a path that no file of a user has.
+/// The folder of the library's files. No file of a user has such a path.
 pub const LIBRARY: &str = "<library>/";
 
-/// Where the file may be that `importer` calls `name`, in the order in which it is looked for.
+/// The paths at which the file is looked for that `importer` imports as `name`, in order.
 pub fn candidates(importer: &str, name: &str) -> [String; 3] {
     let folder = importer.rfind('/').map_or("", |slash| &importer[..=slash]);
     let lower = name.to_ascii_lowercase();
     [format!("{folder}{name}.dry"), format!("{folder}{lower}.dry"), format!("{LIBRARY}{name}.dry")]
 }
 
-/// The given files, then those that they import, directly or not. `read` gives the text of the file with a path, if
-/// there is one.
+/// The given files, then those that they import, directly or not. `read` gives the text of the file at a path, if there
+/// is one.
 pub fn load(mut files: Vec<SourceFile>, mut read: impl FnMut(&str) -> Option<String>) -> Vec<SourceFile> {
     let mut known: HashSet<String> = files.iter().map(|file| plain(&file.path)).collect();
     let mut next = 0;
@@ -39,7 +39,7 @@ pub fn load(mut files: Vec<SourceFile>, mut read: impl FnMut(&str) -> Option<Str
     files
 }
 
-/// A path without the steps that lead nowhere, by which files are told apart.
+/// A path without `.` and empty steps. Two files are the same if these paths are.
 pub(crate) fn plain(path: &str) -> String {
     let root = if path.starts_with('/') { "/" } else { "" };
     let steps = path.split('/').filter(|step| !matches!(*step, "" | "."));

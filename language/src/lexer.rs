@@ -1,5 +1,5 @@
-//! Text to tokens. Never fails: what is not a token becomes a diagnostic and a token that the parser can go
-//! on with. Comments are given apart, for the formatter. Knows nothing about grammar.
+//! Splits text into tokens. Never fails: text that is no token becomes a diagnostic, and a token with which the parser
+//! can go on. Comments are given apart, for the formatter. Knows nothing of the grammar.
 
 mod number;
 mod token;
@@ -9,7 +9,7 @@ pub use token::{Keyword, Symbol, Token, TokenKind};
 
 use crate::source::{Diagnostic, Span};
 
-/// What the lexer makes of one file.
+/// The tokens, comments and errors of one file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lexed {
     /// In order; the last is always `TokenKind::End`.
@@ -55,7 +55,7 @@ pub fn string_bytes(literal: &str) -> Vec<u8> {
     bytes
 }
 
-/// How long `xHH` is.
+/// The length of `xHH`.
 const HEXADECIMAL: usize = 3;
 
 /// The byte that `\` and this text stand for, if it begins with `xHH`.
@@ -185,12 +185,12 @@ impl Lexer<'_> {
         }
     }
 
-    /// A text in single quotes, as other languages have it: one error, and read on as what was meant. Whether there is
-    /// one.
+    /// Reads a text in single quotes, if there is one: other languages write texts so. It gives one error, and a string
+    /// token.
     fn foreign_string(&mut self) -> bool {
         let start = self.position;
         let line = self.text[start..].split('\n').next().unwrap_or_default();
-        // Some double a quote within.
+        // Some languages double a quote within a text.
         let mut end = 1;
         loop {
             let Some(inner) = line[end..].find('\'') else { return false };
@@ -264,7 +264,7 @@ impl Lexer<'_> {
         self.lexed.comments.push(span);
     }
 
-    /// Whether what began there, and ends here, stands where an operator would.
+    /// Whether the text from there to here stands where an operator would.
     fn stands_between_values(&self, start: usize) -> bool {
         let ends = |last: char| last.is_ascii_alphanumeric() || matches!(last, ')' | ']' | '_');
         let begins = |first: char| first.is_ascii_alphanumeric() || first == '(';
@@ -292,7 +292,7 @@ impl Lexer<'_> {
     }
 }
 
-/// What to write for signs of other languages.
+/// Help for signs of other languages: what to write instead.
 fn instead_of(foreign: &str, is_between_values: bool) -> Option<&'static str> {
     Some(match foreign.chars().next()? {
         '&' if foreign == "&" => {

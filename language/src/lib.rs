@@ -1,9 +1,11 @@
 //! The component language: from source text to a checked program.
 //!
-//! Text goes through `lexer` and `parser` (which always give a tree and its errors), then `check` resolves
-//! names and types, compiles protocols to automata, checks them statically and refuses races. What comes out
-//! is `program`: everything resolved, nothing left to look up. This room knows nothing about code generation,
-//! processes or operating systems.
+//! `lexer` and `parser` always give a syntax tree (`ast`) and its errors. `check` resolves names and types, and
+//! compiles protocols to automata (`automaton`). The analyses `conformance` (of protocols), `races` and `handlers`
+//! refuse what can't go well. The result is a [`program::Program`], in which every name is resolved. Editors use
+//! `format`, which lays out source text, and `render`, which shows diagnostics.
+//!
+//! This crate knows nothing of code generation, processes or operating systems.
 
 pub mod accesses;
 pub mod ast;

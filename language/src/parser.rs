@@ -1,11 +1,15 @@
-//! Tokens to a syntax tree: recursive descent along the grammar of the language reference, section 2. Always
-//! gives a tree and its errors; what could not be read is missing from the tree, which says where. Knows nothing
-//! about what names mean.
+//! Parses tokens to a syntax tree, by recursive descent along the grammar of the language reference, section 2. Always
+//! gives a tree and its errors; text that could not be read is missing from the tree, which says where. Knows nothing
+//! of what names mean.
 //!
-//! A function that meets an error reports it and returns `Failed`; whoever can go on catches that, skips to
-//! where its own construct continues, and keeps the rest. How much an error loses: a statement, a declaration, or,
-//! where the parser can't be sure which END belongs to what, everything that is open. Nesting is bounded, so that
-//! neither this parser nor anyone who walks the tree runs out of stack.
+//! *Error recovery.* A function that meets an error reports it and returns `Failed`. The innermost caller that can go
+//! on catches that, skips to where its own construct continues, and keeps the rest. An error loses a statement or a
+//! declaration; or all open units, if it is not certain which END belongs to which.
+//!
+//! *Other languages.* Constructs of other languages are recognised where nothing of this one can stand (`foreign`,
+//! `elsewhere`, `branches`, `habits`). Each gives one error, which says what to write instead.
+//!
+//! Nesting is bounded, so that neither the parser nor a walk over the tree runs out of stack.
 
 mod blocks;
 mod branches;
@@ -29,7 +33,7 @@ use crate::source::Diagnostic;
 
 use state::Parser;
 
-/// Reads the text of file number `file`: the tree, and all independent errors in order of place.
+/// Parses the text of file number `file`. Gives the tree, and all independent errors in order of place.
 pub fn parse(file: u32, text: &str) -> (ast::File, Vec<Diagnostic>) {
     let lexed = lexer::lex(file, text);
     let mut parser = Parser::new(text, lexed.tokens);
@@ -42,12 +46,12 @@ pub fn parse(file: u32, text: &str) -> (ast::File, Vec<Diagnostic>) {
     (tree, diagnostics)
 }
 
-/// The names of the files that a text imports; what is wrong with it is left for `parse` to say.
+/// The names of the files that a text imports. Errors in it are left to `parse`.
 pub fn imports(text: &str) -> Vec<Name> {
     Parser::new(text, lexer::lex(0, text).tokens).imports()
 }
 
-/// Reads what stands behind BY, alone; where there are no options, `()` may be left out.
+/// Parses the calls of factories behind a BY, without the rest of the statement. Without options, `()` may be left out.
 pub fn factories(file: u32, text: &str) -> (Vec<ast::Call>, Vec<Diagnostic>) {
     let lexed = lexer::lex(file, text);
     let mut parser = Parser::new(text, lexed.tokens);

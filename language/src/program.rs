@@ -1,7 +1,7 @@
-//! The checked program: what the checker gives and what the compiler and the reference interpreter take.
+//! The checked program: the result of `check`, and the input of the compiler and of the reference interpreter.
 //!
-//! Every name is resolved to an index, every expression has its type, conversions are explicit, constants are
-//! folded. Nothing here can fail to make sense: a program with errors has no such form.
+//! Every name is resolved to an index, every expression has its type, conversions are explicit, constants are folded. A
+//! program with errors has no such form, so users of it check nothing again.
 
 use std::collections::BTreeSet;
 
@@ -55,35 +55,35 @@ pub struct Program {
     pub procedures: Vec<Procedure>,
     /// Variables of all scopes: of components, implementations, procedures, and parameters.
     pub variables: Vec<Variable>,
-    /// The blocks that may be shipped.
+    /// The composite blocks, which may be shipped.
     pub composites: Vec<Composite>,
     /// The component that starts.
     pub entry: Option<ComponentId>,
-    /// What that one puts together, if it is a system of native components.
+    /// The native components of the entry, if it is a system.
     pub system: Option<System>,
-    /// The files that others import; what the program starts with is in none of them.
+    /// The files that other files import. The entry is in none of them.
     pub imported: BTreeSet<u32>,
-    /// What is right but hardly meant, in order of place.
+    /// Warnings, in order of place.
     pub warnings: Vec<Diagnostic>,
 }
 
-/// A system of native components, with all that is known of it before it begins.
+/// A system of native components, as it is put together before it begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct System {
-    /// Its parts that are needed, in the order in which they begin: each after those that it requires.
+    /// Its needed parts, in the order in which they begin: each after the parts that it requires.
     pub parts: Vec<Part>,
-    /// Which part (an index into [`System::parts`]) has the interfaces that the system offers, in their order.
+    /// For each interface that the system offers, in order, the part that serves it: an index into [`System::parts`].
     pub offers: Vec<usize>,
 }
 
 /// A component of a system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it is called there: the variables by which it is reached from the outermost system inward.
+    /// The variables by which it is reached, from the outermost system inward.
     pub path: Vec<VariableId>,
-    /// What it is.
+    /// Its template.
     pub component: ComponentId,
-    /// The parts that have what it requires, in the order of its REQUIRES.
+    /// For each interface that it requires, in order, the part that serves it.
     pub bound: Vec<usize>,
 }
 
@@ -103,10 +103,10 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// The name of those that a compiler adds, for blocks that may be shipped: no other can have it.
+    /// The name of the interfaces that the compiler adds for composite blocks. No interface of a program can have it.
     pub const FOR_BLOCK: &str = "COMPOSITE";
 
-    /// Whether it is one of those: no part of what a component is known by.
+    /// Whether the compiler has added it for a composite block, so that it is no part of a component's type.
     pub fn is_for_block(&self) -> bool {
         self.name == Self::FOR_BLOCK
     }
@@ -119,7 +119,7 @@ pub struct Message {
     pub name: String,
     /// Which way it goes.
     pub direction: Direction,
-    /// Names and types of what it carries.
+    /// The names and types of its parameters.
     pub parameters: Vec<(String, Type)>,
 }
 
@@ -170,7 +170,7 @@ pub struct AnyType {
 /// An offered or required interface of a component.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Facet {
-    /// Which.
+    /// The interface.
     pub interface: InterfaceId,
     /// The cardinality, if one is written: required slots are then indexed from 1, an offered interface limits
     /// its clients.
@@ -199,7 +199,7 @@ pub struct Component {
     pub isolated: bool,
     /// `{VIRTUAL}` (entry only).
     pub virtual_time: bool,
-    /// The Rust type that it is.
+    /// The Rust type, if it is a native component.
     pub native: Option<String>,
     /// Offered interfaces.
     pub offers: Vec<Facet>,
@@ -207,7 +207,8 @@ pub struct Component {
     pub requires: Vec<Facet>,
     /// Its variables, in order of declaration.
     pub variables: Vec<VariableId>,
-    /// At most one for each offered interface; an offered interface without one must be connected inward.
+    /// Its implementations: at most one for each offered interface. An offered interface without one is connected
+    /// inward.
     pub implementations: Vec<Implementation>,
     /// `BEGIN`
     pub begin: Option<Block>,
@@ -230,7 +231,7 @@ pub struct Implementation {
     pub variables: Vec<VariableId>,
     /// Its statements.
     pub body: Block,
-    /// What it does at its end, however it ends.
+    /// Its FINALLY, which is executed however the service ends.
     pub finally: Option<Block>,
 }
 
@@ -252,7 +253,7 @@ impl Implementation {
 /// Who declares a variable or procedure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
-    /// Nobody: a procedure at the top level of a file.
+    /// The program: a procedure at the top level of a file.
     Program,
     /// The component.
     Component(ComponentId),
@@ -269,9 +270,9 @@ pub struct Procedure {
     pub name: String,
     /// Where its name stands.
     pub span: Span,
-    /// Around it.
+    /// The owner around it.
     pub owner: Owner,
-    /// The component it belongs to in the end; none for one at the top level of a file, which runs in its caller's.
+    /// The component around it. None for a procedure at the top level of a file, which runs in its caller's component.
     pub component: Option<ComponentId>,
     /// In order; each is also a variable with [`Variable::parameter`] set.
     pub parameters: Vec<VariableId>,
@@ -283,15 +284,15 @@ pub struct Procedure {
     pub body: Block,
 }
 
-/// What a block uses that may be shipped to where it talks to (language reference, section 9).
+/// What a composite block uses, which may be shipped to its server (language reference, section 9).
 #[derive(Clone, Debug)]
 pub struct Composite {
     /// The component around it.
     pub component: ComponentId,
-    /// Its communications: of required interfaces, whose index is a constant or a variable that the block doesn't
-    /// change. They end with it.
+    /// Its communications, which end with it. They are of required interfaces; an index is a constant, or a variable
+    /// that the block doesn't change.
     pub channels: Vec<Channel>,
-    /// Its variables, none of which is a collection or of component type.
+    /// Its variables, and how they travel. None is a collection or of component type.
     pub variables: Vec<(VariableId, Travels)>,
 }
 
@@ -309,20 +310,20 @@ pub enum Slot {
     Only,
     /// The one with this number.
     Constant(i64),
-    /// The one whose number is in a variable.
+    /// The one whose number is in this variable.
     Variable(VariableId),
-    /// That shows when it is computed.
+    /// The one whose number is computed by an expression.
     Computed,
 }
 
-/// Which way the value of a variable goes that a block uses.
+/// How the value of a variable travels with a composite block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Travels {
-    /// It is read only.
+    /// To the server: it is only read.
     In,
-    /// It gets another value before it is read, in any case.
+    /// Back: the block assigns to it in any case, before it reads it.
     Out,
-    /// It is read, and may get another value; or it only may.
+    /// Both ways: the block may read it and may assign to it.
     Both,
 }
 
@@ -352,7 +353,7 @@ pub enum Passing {
     Reference,
 }
 
-/// What makes a variable a collection.
+/// The shape of a collection.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Collection {
     /// Types of the indices: INTEGER, CHARACTER, BOOLEAN or TEXT.
@@ -370,10 +371,10 @@ pub enum LockMode {
     Shared,
 }
 
-/// Statements, with or without the component's lock. For the body of a loop the lock is taken in each iteration.
+/// A block of statements. For the body of a loop, the lock is taken in each iteration.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
-    /// Taken before the first and released after the last statement, unless it is already held.
+    /// The lock, taken before the first statement and released after the last one, unless it is held already.
     pub lock: Option<LockMode>,
     /// In order.
     pub statements: Vec<Statement>,
@@ -382,7 +383,7 @@ pub struct Block {
 /// A statement and where it stands.
 #[derive(Clone, Debug)]
 pub struct Statement {
-    /// Which.
+    /// Its kind.
     pub kind: StatementKind,
     /// The whole, for messages at run time.
     pub span: Span,
@@ -395,7 +396,7 @@ pub enum StatementKind {
     Assign(Place, Expression),
     /// `channel!message(arguments)`
     Send {
-        /// Over which communication.
+        /// The communication.
         channel: Channel,
         /// Index into the interface's messages.
         message: usize,
@@ -404,7 +405,7 @@ pub enum StatementKind {
     },
     /// `channel?message(targets)`
     Receive {
-        /// Over which communication.
+        /// The communication.
         channel: Channel,
         /// Index into the interface's messages.
         message: usize,
@@ -556,7 +557,7 @@ pub enum Argument {
 /// Where a value is kept.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Which.
+    /// Its kind.
     pub kind: PlaceKind,
     /// Type of what is kept there.
     pub ty: Type,
@@ -580,7 +581,7 @@ pub enum PlaceKind {
 /// A communication, seen from one of its ends.
 #[derive(Clone, Debug)]
 pub struct Channel {
-    /// Which.
+    /// Its kind.
     pub kind: ChannelKind,
     /// Its interface.
     pub interface: InterfaceId,
@@ -626,7 +627,7 @@ pub enum Pattern {
 /// An expression with its type. INTEGER to REAL, CHARACTER to TEXT and CHARACTER to INTEGER conversions are explicit.
 #[derive(Clone, Debug)]
 pub struct Expression {
-    /// Which.
+    /// Its kind.
     pub kind: ExpressionKind,
     /// Its type; never a component.
     pub ty: Type,

@@ -1,13 +1,13 @@
-//! Refuses races: what two processes of a component can touch and one changes needs the component's lock. Looks
-//! at each component for itself, since nothing else can touch its variables; follows procedures with the lock of
-//! their callers. Knows nothing about what is said in communications.
+//! Refuses races. If two processes of a component can access a variable or connection, and one changes it, both need
+//! the component's lock. Each component is checked by itself, since no other can access its variables. Procedures are
+//! followed with the lock that their callers hold. The messages of communications play no part.
 
 use crate::accesses::{Access, Event, walk_process};
 use crate::program::{Block, Component, ComponentId, LockMode, Owner, ProcedureId, Program, VariableId};
 use crate::source::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-/// All races, and all uses of the lock that could not work.
+/// All races, and all uses of the lock that can't work.
 pub fn check(program: &Program) -> Vec<Diagnostic> {
     let mut faults = Vec::new();
     for (index, component) in program.components.iter().enumerate() {
@@ -23,21 +23,21 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
     one_for_each_cause(faults)
 }
 
-/// What is wrong at one place.
+/// A fault at one place.
 struct Fault {
     diagnostic: Diagnostic,
-    /// Where a lock is missing that would mend it, if one is.
+    /// The text in which a lock would mend it, if one would.
     cause: Option<Cause>,
-    /// That lock has to be held alone.
+    /// That lock must be exclusive.
     exclusive: bool,
 }
 
-/// The text around a fault, and whether the lock is held there, but shared.
+/// The body around a fault, and whether the lock is held there, shared.
 type Cause = (Text, bool);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Text {
-    /// That of a component's process.
+    /// The body of a component's process.
     Process(ComponentId, usize),
     Procedure(ProcedureId),
 }
@@ -57,8 +57,8 @@ impl Fault {
     }
 }
 
-/// One block with a lock mends all that is wrong for want of it in a text: it is one error, at the first of these
-/// places.
+/// One error for each body that lacks a lock, at the first place: a single block with the lock mends all faults of the
+/// body.
 fn one_for_each_cause(faults: Vec<Fault>) -> Vec<Diagnostic> {
     let mut causes: BTreeMap<Cause, Vec<Fault>> = BTreeMap::new();
     let mut diagnostics = Vec::new();
@@ -94,14 +94,14 @@ fn more_places(count: usize) -> String {
     }
 }
 
-/// A process of a component, or as many as there are clients.
+/// A process of a component; or the processes of a service, one for each client.
 struct Process<'a> {
     block: &'a Block,
-    /// For messages.
+    /// Its description in messages.
     name: String,
-    /// Where it is declared, if there can be many of it.
+    /// Its declaration, if there are many such processes.
     many: Option<Span>,
-    /// `BEGIN` and `FINALLY`: nothing else of the component runs.
+    /// It is `BEGIN` or `FINALLY`, beside which no other process of the component runs.
     alone: bool,
 }
 
@@ -126,14 +126,14 @@ fn processes<'a>(program: &Program, component: &'a Component) -> Vec<Process<'a>
     others.into_iter().flatten().chain(services).collect()
 }
 
-/// An access, by which process it is done, and the call of the procedure that does it, if one does.
+/// An access, its process, and, if a procedure does it, the call.
 struct Use {
     process: usize,
     access: Access,
     called: Option<Access>,
 }
 
-/// All that the processes do, each access once for each lock it is done under.
+/// All accesses of the processes, each once for each lock under which it is done.
 fn uses(program: &Program, processes: &[Process]) -> Vec<Use> {
     let mut uses = Vec::new();
     for (process, Process { block, .. }) in processes.iter().enumerate() {
@@ -142,7 +142,8 @@ fn uses(program: &Program, processes: &[Process]) -> Vec<Use> {
     uses
 }
 
-/// `AWAIT` gives up a lock, so one must be held; and the lock cannot be had alone while others share it.
+/// Checks that AWAIT is executed under a lock, which it gives up, and that no process takes the exclusive lock while it
+/// holds the shared one.
 fn check_locks(uses: &[Use], report: &mut impl FnMut(Diagnostic, &Use)) {
     for it in uses {
         let access = &it.access;
@@ -178,7 +179,7 @@ fn note_call(diagnostic: Diagnostic, it: &Use) -> Diagnostic {
     diagnostic.note(call.span, format!("the procedure is called {how} here"))
 }
 
-/// What processes can race for.
+/// Something that processes can race for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     Variable(VariableId),
@@ -201,7 +202,7 @@ impl Use {
         !matches!(self.access.event, Event::Read(_))
     }
 
-    /// The call of the procedure, unless the procedure itself takes the lock that it has here.
+    /// The call of the procedure, unless the procedure itself takes the lock.
     fn deciding_call(&self) -> Option<Access> {
         self.called.filter(|call| call.lock == self.access.lock)
     }
@@ -226,7 +227,7 @@ fn check_component(
     let mut by_target: BTreeMap<Target, Vec<&Use>> = BTreeMap::new();
     for it in uses.iter().filter(|it| !processes[it.process].alone) {
         match target(it.access.event) {
-            // What an implementation or a procedure declares belongs to one process.
+            // The variables of an implementation or a procedure belong to one process.
             Some(Target::Variable(id)) if program.variables[id.index()].owner != owner => {}
             Some(target) => by_target.entry(target).or_default().push(it),
             None => {}
@@ -291,7 +292,7 @@ fn race(name: &str, it: &Use, uses: &[&Use], processes: &[Process]) -> Diagnosti
     })
 }
 
-/// Another access that must not happen at the same time, if possible of another process.
+/// An access that must not happen at the same time as this one, if possible of another process.
 fn opponent<'u>(it: &Use, uses: &[&'u Use], processes: &[Process]) -> Option<&'u Use> {
     let conflicting = |other: &&&Use| {
         (it.changes() || other.changes())

@@ -1,5 +1,5 @@
-//! Diagnostics as text for people: file, line and column first, then the source line with the place marked,
-//! notes, and what to do about it. Knows nothing about what an error means.
+//! Renders diagnostics as text for people: file, line and column first, then the source line with the place marked,
+//! notes, and the help. Knows nothing of what an error means.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 
 use crate::source::{Diagnostic, Lines, SourceFile, Span};
 
-/// Whether the text carries terminal colours.
+/// Whether the text has terminal colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Colour {
     /// For terminals.
@@ -16,11 +16,11 @@ pub enum Colour {
     Plain,
 }
 
-/// Bytes between marks that are shown together; others are shown apart, so that nothing goes through all of a file for
-/// one diagnostic.
+/// Marks with at most so many bytes between them are shown in one piece of source. Otherwise, the source between two
+/// marks, which may be a whole file, would be rendered for one diagnostic.
 const FAR: usize = 10_000;
 
-/// Bytes that are shown of a line before and behind the marks.
+/// The bytes of a line that are shown before and behind the marks.
 const BESIDE: usize = 1000;
 
 /// All diagnostics, one after another. The first line of each is `path:line:column: error: message [code]`,
@@ -64,7 +64,7 @@ fn render_one(files: &[File], diagnostic: &Diagnostic, colour: Colour) -> String
     format!("{}:{line}:{column}: {error}: {message} [{code}]\n{snippets}\n\n", file.path)
 }
 
-/// The marked source: round the error first, then of its file and of others that notes point into.
+/// The marked source: around the error first, then around the notes.
 fn snippets<'a>(files: &'a [File], diagnostic: &'a Diagnostic) -> Group<'a> {
     let home = diagnostic.span.file;
     let mut shown = vec![home];
@@ -93,7 +93,7 @@ fn snippets<'a>(files: &'a [File], diagnostic: &'a Diagnostic) -> Group<'a> {
     group
 }
 
-/// Marks in groups, that of the first one first.
+/// The marks in groups. The group of the first mark comes first.
 fn near_ones_together(marks: Vec<Mark>) -> Vec<Vec<Mark>> {
     let mut groups: Vec<Vec<Mark>> = Vec::new();
     for mark in marks {
@@ -122,7 +122,7 @@ impl File<'_> {
     fn snippet<'a>(&'a self, marks: Vec<Mark<'a>>, with_path: bool) -> Snippet<'a, Annotation<'a>> {
         let first = marks.iter().map(|mark| mark.range.start).min().unwrap_or(0);
         let last = marks.iter().map(|mark| mark.range.end).max().unwrap_or(0);
-        // What is missing at the end of a text is marked behind its last line that is not empty.
+        // Something that is missing at the end of a text is marked behind its last line that is not empty.
         let line = self.lines.line(first.min(self.text.len().saturating_sub(1)));
         let (before, behind) = (self.lines.range(line).start, self.lines.range(self.lines.line(last)).end);
         let start = before.max(self.text.floor_char_boundary(first.saturating_sub(BESIDE)));
@@ -135,7 +135,7 @@ impl File<'_> {
     }
 }
 
-/// The bytes of the span that the text really has, at character boundaries.
+/// The part of the span that is within the text, at character boundaries.
 fn range(text: &str, span: Span) -> Range<usize> {
     let start = text.floor_char_boundary(span.start as usize);
     let end = text.floor_char_boundary(span.end as usize);

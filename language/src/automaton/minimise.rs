@@ -1,9 +1,9 @@
-//! The smallest automaton for the same protocol.
+//! Minimises a deterministic automaton.
 
 use crate::program::State;
 use std::collections::HashMap;
 
-/// States from which the same may follow become one; the new states are numbered breadth-first from the start.
+/// Merges states from which the same messages may follow. The new states are numbered breadth-first from the start.
 pub fn minimise(states: &[State]) -> Vec<State> {
     renumber(states, &equivalence_classes(states))
 }
@@ -64,8 +64,8 @@ impl Partition {
         &self.order[self.range[class].clone()]
     }
 
-    /// Separates these elements (each given once) from the others of their classes. Gives the new classes; of
-    /// the two parts of a class, the smaller is the new one.
+    /// Separates these elements (each given once) from the rest of their classes. Gives the new classes. If a class is
+    /// split, its smaller part becomes the new class.
     fn split(&mut self, elements: &[usize]) -> Vec<usize> {
         let mut touched = Vec::new();
         for &element in elements {

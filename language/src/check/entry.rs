@@ -72,15 +72,10 @@ impl<'c> Choice<'c> {
 
     /// The components of files that are not imported.
     fn own_components(&self) -> Vec<ComponentId> {
-        let all = (0..self.known.declared.components.len() as u32).map(ComponentId);
-        all.filter(|id| {
-            !self
-                .known
-                .program
-                .imported
-                .contains(&self.known.declared.components[id.index()].tree.name.span.file)
-        })
-        .collect()
+        let imported = &self.known.program.imported;
+        let all = (0..).map(ComponentId).zip(&self.known.declared.components);
+        let own = all.filter(|(_, declared)| !imported.contains(&declared.tree.name.span.file));
+        own.map(|(id, _)| id).collect()
     }
 
     fn attribute(&self, id: ComponentId, name: &str) -> Option<&'c ast::Name> {

@@ -130,7 +130,7 @@ impl Headers<'_, '_> {
         let declared = &self.definitions.declared.procedures[id.index()];
         let (tree, scope) = (declared.tree, declared.scope);
         let mut known = true;
-        for &parameter in &self.definitions.program.procedures[id.index()].parameters.clone() {
+        for &parameter in &self.definitions.program.procedures[id.index()].parameters {
             known &= !self.definitions.gaps.variables.contains(&parameter);
             let variable = &self.definitions.program.variables[parameter.index()];
             if variable.parameter == Some(Passing::Value) && variable.ty.is_component() {

@@ -1,5 +1,5 @@
-//! What was found at each place that uses a followed communication, and how to say it. A place is at fault if
-//! nothing that leads there can go on from it.
+//! Collects, for each place that uses a followed communication, whether a path leads through it, and reports the places
+//! at fault. A place is at fault if no path that leads to it goes on behind it.
 
 use super::positions::Positions;
 use crate::ast::Direction;
@@ -16,18 +16,18 @@ pub enum What {
     Receive(usize),
     /// A service ends.
     End,
-    /// A block ends that is a composite call of its client's.
+    /// A composite block ends.
     Leave,
 }
 
 /// A use that the protocol doesn't allow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// Whose protocol.
+    /// The interface whose protocol it is.
     pub interface: InterfaceId,
-    /// How it is used.
+    /// The use.
     pub what: What,
-    /// Where the communication may be there.
+    /// The positions of the communication before it.
     pub before: Positions,
 }
 
@@ -37,24 +37,24 @@ pub struct Sites(BTreeMap<Span, Site>);
 
 #[derive(Default)]
 struct Site {
-    /// Some way leads through.
+    /// Some path leads through.
     fine: bool,
-    /// Faults on other ways; those of a call are in the procedure.
+    /// The faults on other paths. Those of a call lie in the procedure.
     faults: BTreeMap<Span, Fault>,
 }
 
 impl Sites {
-    /// A way leads through this place.
+    /// A path leads through this place.
     pub fn fine(&mut self, span: Span) {
         self.0.entry(span).or_default().fine = true;
     }
 
-    /// A way ends here.
+    /// A path ends here with a fault.
     pub fn fault(&mut self, span: Span, fault: &Fault) {
         self.fault_in_call(span, &BTreeMap::from([(span, fault.clone())]));
     }
 
-    /// All ways of this call end, in one of these places.
+    /// All paths through this call end with one of these faults.
     pub fn fault_in_call(&mut self, span: Span, faults: &BTreeMap<Span, Fault>) {
         let known = &mut self.0.entry(span).or_default().faults;
         for (&place, fault) in faults {
@@ -63,7 +63,7 @@ impl Sites {
         }
     }
 
-    /// Adds what was found in another process.
+    /// Adds the places of another process.
     pub fn merge(&mut self, other: Sites) {
         for (span, site) in other.0 {
             self.0.entry(span).or_default().fine |= site.fine;
@@ -71,7 +71,8 @@ impl Sites {
         }
     }
 
-    /// The places at fault. A call is only reported if its faults, in other calls, are none.
+    /// Reports the places at fault. A call is reported only if the places of its faults are not at fault themselves,
+    /// since other calls get through them.
     pub fn report(&self, program: &Program) -> Vec<Diagnostic> {
         let is_fault = |span: &Span| self.0.get(span).is_some_and(|site| !site.fine);
         let mut diagnostics = Vec::new();
@@ -134,7 +135,7 @@ impl Fault {
     }
 }
 
-/// What may come next.
+/// The messages that may come next, for a note.
 pub fn allowed(interface: &Interface, positions: &Positions) -> String {
     let states = || positions.open.iter().map(|&state| &interface.states[state]);
     let messages: BTreeSet<usize> = states().flat_map(|state| &state.transitions).map(|it| it.0).collect();
@@ -145,7 +146,7 @@ pub fn allowed(interface: &Interface, positions: &Positions) -> String {
     one_of(all)
 }
 
-/// What must have been before.
+/// Where the protocol allows a message: at the start, or after other messages.
 fn when(interface: &Interface, message: usize) -> String {
     let comes = |state: usize| interface.states[state].transitions.iter().any(|&(label, _)| label == message);
     let before: BTreeSet<usize> = interface
@@ -163,7 +164,7 @@ fn when(interface: &Interface, message: usize) -> String {
     }
 }
 
-/// A message as interfaces declare it.
+/// A message as an interface declares it.
 pub fn describe(interface: &Interface, message: usize) -> String {
     let message = &interface.messages[message];
     match message.direction {

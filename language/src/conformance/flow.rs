@@ -1,5 +1,5 @@
-//! Follows a process through its statements, with where its communications may be: loops until nothing changes,
-//! procedures once for each situation they are called in.
+//! Follows a process through its statements with the positions of its communications. Loops are followed until a fixed
+//! point is reached, procedures once for each situation in which they are called.
 
 mod calls;
 mod communications;
@@ -19,7 +19,7 @@ use state::Flow;
 /// Follows a process. `None` if that would take too long.
 pub fn follow(process: &Process, body: &Block, start: Known, end_span: Span) -> Option<Outcome> {
     let mut flow = Flow::new(process);
-    // What a recursive call does is what the round before found out; at first, that it doesn't come back.
+    // The effect of a recursive call is taken from the round before. In the first round, such a call doesn't return.
     loop {
         flow.sites = Sites::default();
         flow.uses = Uses::default();

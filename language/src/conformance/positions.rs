@@ -1,12 +1,12 @@
-//! Where communications may be: sets of protocol states, and how sending, receiving and tests change them.
-//! Knows nothing of statements.
+//! The positions of communications: sets of protocol states in which a communication may be, and how sends, receives
+//! and tests change them. Knows nothing of statements.
 
 use crate::ast::Direction;
 use crate::program::{Interface, InterfaceId, Pattern, VariableId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// A communication that is followed. Elements of collections and indexed interfaces are not.
+/// A communication that is followed. Those of elements of collections and of indexed interfaces are not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
     /// That of a service with its client.
@@ -17,16 +17,16 @@ pub enum Key {
     Held(VariableId, InterfaceId),
 }
 
-/// Where one communication may be, as this side sees it.
+/// The positions of one communication, as this side sees it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Positions {
     /// The states in which it may be while both sides are there.
     pub open: BTreeSet<usize>,
     /// The other side may have closed.
     pub closed: bool,
-    /// A service's client may be lost: then nothing that the service does is wrong.
+    /// A service's client may be lost. Then nothing that the service does is wrong.
     pub lost: bool,
-    /// Nothing was known before: it is in one of these states, and perhaps never in the others.
+    /// Nothing was known before, so the communication is in some of these states, and perhaps in others never.
     pub guessed: bool,
 }
 
@@ -36,7 +36,7 @@ impl Positions {
         Positions { open: [0].into(), ..Positions::default() }
     }
 
-    /// A service's in its FINALLY: nothing is said any more.
+    /// The communication of a service in its FINALLY: no messages are exchanged any more.
     pub fn over() -> Self {
         Positions { closed: true, ..Positions::default() }
     }
@@ -57,7 +57,7 @@ impl Positions {
         self.closed || !self.open.is_empty()
     }
 
-    /// What is possible here or there.
+    /// The positions that are possible in either.
     pub fn union(&self, other: &Self) -> Self {
         Positions {
             open: &self.open | &other.open,
@@ -73,45 +73,45 @@ impl Positions {
 pub struct Side<'p> {
     /// Whose protocol.
     pub interface: &'p Interface,
-    /// What the other side sends.
+    /// The direction of the messages that the other side sends.
     pub receives: Direction,
 }
 
 impl Side<'_> {
-    /// Nothing is known.
+    /// Nothing is known: all positions.
     pub fn anywhere(self) -> Positions {
         let lost = self.receives == Direction::In;
         Positions { open: (0..self.interface.states.len()).collect(), closed: true, lost, guessed: true }
     }
 
-    /// After sending. What is sent to the closed other side is dropped; a service with a lost client goes on behind
-    /// that only if it holds the lock.
+    /// The positions after a send. A message to the closed other side is dropped. A service with a lost client goes on
+    /// behind a send only if it holds the lock.
     pub fn send(self, before: &Positions, message: usize, held: bool) -> Positions {
         let (closed, lost) = (before.closed, before.lost && held);
         self.settle(Positions { closed, lost, ..self.step(before, message) })
     }
 
-    /// After receiving.
+    /// The positions after a receive.
     pub fn receive(self, before: &Positions, message: usize) -> Positions {
         self.settle(self.step(before, message))
     }
 
-    /// Where the communication is if a waiting test is TRUE, and if it is FALSE.
+    /// The positions if a waiting test is TRUE, and if it is FALSE.
     pub fn test(self, before: &Positions, pattern: Pattern) -> (Positions, Positions) {
         let closed = match self.receives {
-            // A client goes by itself only where the protocol may end, and is lost anywhere.
+            // A client leaves only where the protocol may end, but may be lost anywhere.
             Direction::In => Positions {
                 closed: before.closed
                     || before.open.iter().any(|&state| self.interface.states[state].may_end),
                 lost: before.lost || !before.open.is_empty(),
                 ..Positions::default()
             },
-            // A service may have been ended by an error anywhere.
+            // A service may have ended with an error anywhere.
             Direction::Out => Positions::over(),
         };
         let comes = |message: usize| self.interface.messages[message].direction == self.receives;
-        // A test at this side's own turn waits for the other side to close. It does no harm to take it that it
-        // may be answered.
+        // At this side's own turn, a test waits for the other side to close. To assume that it may be
+        // answered does no harm.
         let own_turn = self.narrow(before, |message| !comes(message));
         let (yes, no) = match pattern {
             Pattern::Message(asked) => (
@@ -124,7 +124,7 @@ impl Side<'_> {
         (self.settle(yes), self.settle(no.union(&own_turn)))
     }
 
-    /// The same for a test that doesn't wait: FALSE says nothing.
+    /// Likewise for a test that doesn't wait; its FALSE says nothing.
     pub fn input(self, before: &Positions, pattern: Pattern) -> (Positions, Positions) {
         (self.test(before, pattern).0, before.clone())
     }
@@ -144,7 +144,7 @@ impl Side<'_> {
         Positions::among(before, before.open.iter().filter_map(next).collect())
     }
 
-    /// For a client, a communication that has ended, or may end, may also begin anew.
+    /// For a client, a communication that has ended or may end can also begin anew.
     fn settle(self, mut positions: Positions) -> Positions {
         let may_end = |state: &usize| self.interface.states[*state].may_end;
         if self.receives == Direction::Out && (positions.closed || positions.open.iter().any(may_end)) {
@@ -154,32 +154,32 @@ impl Side<'_> {
     }
 }
 
-/// Where all communications may be at a point of the program.
+/// The positions of all communications at a point of the program.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Known(BTreeMap<Key, Rc<Positions>>);
 
 impl Known {
-    /// `None`: nothing is known, it may be anywhere.
+    /// The positions of a communication. `None` if nothing is known, so that it may be anywhere.
     pub fn get(&self, key: Key) -> Option<&Positions> {
         self.0.get(&key).map(|positions| &**positions)
     }
 
-    /// All that is known.
+    /// All communications of which something is known.
     pub fn iter(&self) -> impl Iterator<Item = (Key, &Positions)> {
         self.0.iter().map(|(&key, positions)| (key, &**positions))
     }
 
-    /// From now on there.
+    /// Sets the positions of a communication.
     pub fn set(&mut self, key: Key, positions: Positions) {
         self.0.insert(key, Rc::new(positions));
     }
 
-    /// Forgets all communications but these.
+    /// Forgets all communications but those that `keep` accepts.
     pub fn retain(&mut self, keep: impl Fn(Key) -> bool) {
         self.0.retain(|&key, _| keep(key));
     }
 
-    /// What is known of the communications with the component in a variable, now in another variable.
+    /// Moves what is known of the component in a variable to another variable.
     pub fn moved(&mut self, from: VariableId, to: VariableId) {
         let moved: Vec<_> =
             self.0.extract_if(.., |key, _| matches!(key, Key::Held(id, _) if *id == from)).collect();
@@ -190,7 +190,7 @@ impl Known {
         }
     }
 
-    /// What is possible on one way or the other.
+    /// The positions that are possible on either path.
     pub fn join(mut self, other: &Known) -> Known {
         self.0.retain(|key, _| other.0.contains_key(key));
         for (key, positions) in &mut self.0 {
@@ -202,13 +202,13 @@ impl Known {
         self
     }
 
-    /// How long it takes to look at all of it.
+    /// A measure of the work to visit all of it.
     pub fn size(&self) -> usize {
         self.0.values().map(|positions| 1 + positions.open.len()).sum()
     }
 }
 
-/// What is possible on one way or the other, where a way may not be possible at all.
+/// The positions that are possible on either path, where a path may be impossible.
 pub fn join(one: Option<Known>, other: Option<Known>) -> Option<Known> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.join(&other)),

@@ -1,8 +1,7 @@
-//! What is hardly meant: messages that may come and that nothing receives, and tests that can't be TRUE. Nobody is
-//! refused for it.
+//! Warnings about communications: messages that may come and that nothing receives, and tests that can't be TRUE.
 //!
-//! A component's processes are taken together, whatever they talk through: what one of them begins another may receive.
-//! A message may come only if somebody in the program sends it, unless the other side may be elsewhere.
+//! All processes of a component are taken together, since one may receive what another has begun. A message may come
+//! only if some component of the program sends it, or the other side may be in another program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,29 +11,30 @@ use crate::ast::Direction;
 use crate::program::{ComponentId, Interface, InterfaceId, Pattern, Program};
 use crate::source::{Diagnostic, Span};
 
-/// An interface, as the side that receives these sees it.
+/// An end of an interface: the side that receives messages of this direction.
 type End = (InterfaceId, Direction);
 
-/// What only one request is answered by, though others lead to the same state of the protocol.
+/// Messages that answer only one request, though other requests lead to the same state of the protocol.
 const ANSWERS: [(&str, &str, &str); 2] =
     [("FileSystem", "Byte", "ReadByte"), ("FileSystem", "Line", "ReadLine")];
 
-/// How a component uses its communications.
+/// The uses that a component makes of its communications.
 #[derive(Clone, Default)]
 pub struct Uses {
-    /// The states in which it may be, with which server if that is a held component of a known template, and where it
-    /// comes there first.
+    /// The states that it may reach, and the first place of each. If the server is a held component of a known
+    /// template, the states are kept apart for each template.
     reached: BTreeMap<(End, usize, Option<ComponentId>), Span>,
-    /// What it receives or asks for by name, in which states, and where first.
+    /// The messages that it receives or tests for by name, the states in which it does, and the first place.
     named: BTreeMap<(End, usize, usize), Span>,
-    /// States in which it stops the program unless what it asks for comes: nothing else is forgotten there,
+    /// States in which it stops the program unless a tested message comes. No other message need be received there,
+    /// unless the state is in `left` too.
     refused: BTreeSet<(End, usize)>,
-    /// unless it goes on, and leaves the communication there.
+    /// States in which it leaves a communication and goes on.
     left: BTreeSet<(End, usize)>,
     tests: BTreeMap<Span, Test>,
-    /// What it sends.
+    /// The messages that it sends.
     sent: BTreeSet<(InterfaceId, usize)>,
-    /// What may lead out of the program.
+    /// Interfaces that may lead out of the program.
     open: BTreeSet<InterfaceId>,
 }
 
@@ -43,13 +43,13 @@ pub struct Uses {
 struct Test {
     end: End,
     pattern: Pattern,
-    /// Where the communication may be.
+    /// The positions of the communication.
     before: Positions,
     may_hold: bool,
 }
 
 impl Uses {
-    /// Something is sent.
+    /// A message is sent.
     pub fn send(&mut self, interface: InterfaceId, message: usize) {
         self.sent.insert((interface, message));
     }
@@ -59,14 +59,14 @@ impl Uses {
         self.open.insert(interface);
     }
 
-    /// A followed communication, with a component of this template if that is known, may be there.
+    /// A followed communication may be in these positions. `server` is the template of the other side, if it is known.
     pub fn reach(&mut self, end: End, server: Option<ComponentId>, positions: &Positions, span: Span) {
         for &state in positions.open.iter().filter(|_| !positions.guessed) {
             self.reached.entry((end, state, server)).or_insert(span);
         }
     }
 
-    /// A message is received or asked for.
+    /// A message is received or tested for.
     pub fn name(&mut self, end: End, side: Side, before: &Positions, message: usize, span: Span) {
         let leads_on = |&&state: &&usize| {
             side.interface.states[state].transitions.iter().any(|&(label, _)| label == message)
@@ -76,12 +76,12 @@ impl Uses {
         }
     }
 
-    /// The program stops there because of what comes, or doesn't.
+    /// The program stops there, because of a message that comes or doesn't.
     pub fn refuse(&mut self, end: End, positions: &Positions) {
         self.refused.extend(positions.open.iter().map(|&state| (end, state)));
     }
 
-    /// Nothing more is said or heard.
+    /// The communication is left in these positions: no more messages are exchanged.
     pub fn leave(&mut self, end: End, positions: &Positions) {
         self.left.extend(positions.open.iter().map(|&state| (end, state)));
     }
@@ -98,7 +98,7 @@ impl Uses {
         test.may_hold |= may_hold;
     }
 
-    /// Adds those of another process.
+    /// Adds the uses of another process.
     pub fn merge(&mut self, other: Uses) {
         for (key, span) in other.reached {
             self.reached.entry(key).or_insert(span);
@@ -116,7 +116,7 @@ impl Uses {
     }
 }
 
-/// What is hardly meant in the components of a program, each with its uses.
+/// The warnings for a program, from the uses of each component.
 pub fn doubts(program: &Program, components: &[Uses]) -> Vec<Diagnostic> {
     let speakers = Speakers::of(program, components);
     let mut warnings = Vec::new();
@@ -127,12 +127,12 @@ pub fn doubts(program: &Program, components: &[Uses]) -> Vec<Diagnostic> {
     warnings
 }
 
-/// Who may send what.
+/// The messages that may be sent, and by which components.
 struct Speakers<'p> {
     program: &'p Program,
     components: &'p [Uses],
     sent: BTreeSet<(InterfaceId, usize)>,
-    /// Interfaces of which one side may be elsewhere.
+    /// Interfaces of which one side may be in another program.
     open: BTreeSet<InterfaceId>,
     /// Interfaces that components of the program implement.
     implemented: BTreeSet<InterfaceId>,
@@ -176,8 +176,8 @@ impl<'p> Speakers<'p> {
 }
 
 impl Uses {
-    /// Messages that may come in a state, and that no receive and no test names there. Where none at all is named, the
-    /// communication may just end.
+    /// Messages that may come in a state, and that no receive or test names there. In a state in which none at all is
+    /// named, the communication may just end.
     fn never_received(&self, program: &Program, speakers: &Speakers, warnings: &mut Vec<Diagnostic>) {
         let mut forgotten: BTreeMap<(End, Span), (BTreeSet<usize>, Positions)> = BTreeMap::new();
         let mut known = BTreeSet::new();
@@ -216,7 +216,7 @@ impl Uses {
             let warning = Diagnostic::warning("never-received", span, message)
                 .label(format!("here the protocol allows {}", allowed(protocol, &positions)))
                 .help(format!(
-                    "receive {it} too, or what comes there ends the component, or the communication"
+                    "receive {it} too: a message that nothing receives ends the component, or the communication"
                 ));
             warnings.push(match protocol.span == Span::default() {
                 true => warning,
@@ -225,8 +225,8 @@ impl Uses {
         }
     }
 
-    /// Whether all the messages by which this side comes to a state are sent: which of them those that follow answer
-    /// isn't known.
+    /// Whether all the messages that lead this side to a state are sent. It isn't known which of them a following
+    /// message answers.
     fn asks_for_all(&self, protocol: &Interface, (interface, receives): End, state: usize) -> bool {
         let all = protocol.states.iter().flat_map(|from| &from.transitions);
         let own =
@@ -236,7 +236,7 @@ impl Uses {
         is_ours || own.len() < 2 || own.iter().all(|&message| self.sent.contains(&(interface, message)))
     }
 
-    /// Whether what a message of the system's answers is sent.
+    /// Whether the request is sent that a message of the system answers.
     fn asks_for(&self, protocol: &Interface, interface: InterfaceId, message: usize) -> bool {
         let name = &protocol.messages[message].name;
         let request = ANSWERS.iter().find(|(of, answer, _)| *of == protocol.name && *answer == name);

@@ -1,9 +1,9 @@
-//! Writing one logical line: with its comments, wrapped where it is too long.
+//! Writes one logical line with its comments, and wraps it if it is too long.
 
 use super::spacing::{DEEPER, reluctance, space_between};
 use super::{Item, Joining, Printer, STEP, WIDTH, closes, opens};
 
-/// How far the second and later lines of a wrapped line stand in.
+/// The indentation of the second and later lines of a wrapped line.
 const CONTINUATION: usize = 2 * STEP;
 
 /// An item of a line and how it may stand.
@@ -11,7 +11,7 @@ struct Piece<'a> {
     text: &'a str,
     /// A space stands before it unless a line begins with it.
     space: bool,
-    /// How bad it is to begin a line with it; `None` if that cannot be.
+    /// The cost of a line break before it. `None` if no line may begin with it.
     reluctance: Option<usize>,
     /// A line begins with it, because of a comment.
     breaks: bool,

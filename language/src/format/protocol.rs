@@ -1,5 +1,5 @@
-//! Protocols: in one line if they fit, else one alternative on each line, each bracket under the `|`s that
-//! belong to it.
+//! Lays out protocols: in one line if they fit, else one alternative on each line, with each bracket under the `|`s of
+//! its alternatives.
 
 use super::line::flat;
 use super::{Item, Printer, STEP, WIDTH, closes, opens};
@@ -23,7 +23,7 @@ enum LineEnd {
 }
 
 impl<'a> Printer<'a> {
-    /// What stands between an interface's heading and its END.
+    /// Writes what stands between an interface's heading and its END.
     pub(super) fn protocol(&mut self, indent: usize) {
         while self.item().is_comment() && !self.next_token().is(Keyword::End) {
             self.comment(indent);
@@ -63,7 +63,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// After the opening bracket that stands in this column. Whether a comment ends the line.
+    /// Writes what follows an opening bracket in this column. Gives whether a comment ends the line.
     fn alternatives(&mut self, alternatives: &[Vec<Node<'a>>], column: usize) -> bool {
         let mut comment_ends_line = false;
         for (index, alternative) in alternatives.iter().enumerate() {
@@ -76,7 +76,7 @@ impl<'a> Printer<'a> {
         comment_ends_line
     }
 
-    /// One alternative. Whether a comment ends the line.
+    /// Writes one alternative. Gives whether a comment ends the line.
     fn sequence(&mut self, nodes: &[Node<'a>], column: usize) -> bool {
         let mut breaks = false;
         for (index, node) in nodes.iter().enumerate() {

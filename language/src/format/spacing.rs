@@ -1,4 +1,4 @@
-//! Where spaces stand between tokens, and where a long line may be broken.
+//! Spaces between tokens, and the cost of breaking a long line before each.
 
 use super::Item;
 use crate::lexer::{Keyword, Symbol, TokenKind};
@@ -70,7 +70,7 @@ fn is_sign(before: &[Item<'_>]) -> bool {
     is_plus_or_minus && !tokens.next().is_some_and(ends_operand)
 }
 
-/// How bad it is to begin a line with `next`, parentheses left aside; `None` if that cannot be.
+/// The cost of a line break before `next`, parentheses left aside. `None` if no line may begin with it.
 pub(super) fn reluctance(before: &[Item<'_>], next: &Item<'_>) -> Option<usize> {
     let previous = before.last()?;
     if previous.is(Symbol::Comma) || previous.is(Symbol::Semicolon) {
@@ -96,5 +96,5 @@ pub(super) fn reluctance(before: &[Item<'_>], next: &Item<'_>) -> Option<usize> 
     }
 }
 
-/// Larger than any reluctance: what one more level of parentheses adds to it.
+/// What each level of parentheses adds to the cost. It is larger than any cost without parentheses.
 pub(super) const DEEPER: usize = 8;

@@ -7,9 +7,9 @@ use crate::source::{Diagnostic, Span};
 pub(super) struct Number {
     /// How many bytes it takes.
     pub length: usize,
-    /// What it is.
+    /// Its kind and value.
     pub kind: TokenKind,
-    /// If something is wrong: what, the place being left to the caller.
+    /// The error, if there is one. The caller sets its place.
     pub fault: Option<Diagnostic>,
 }
 
@@ -61,7 +61,7 @@ fn integer(length: usize, digits: &str, radix: u32) -> Number {
     }
 }
 
-/// What is said about an integer that 64 bits cannot hold.
+/// The error for an integer that 64 bits can't hold.
 pub(crate) fn too_large(place: Span) -> Diagnostic {
     Diagnostic::new("integer-too-large", place, "this number is larger than any INTEGER")
         .help("the largest INTEGER is 9223372036854775807")

@@ -1,11 +1,11 @@
-//! The kinds of token: reserved words and symbols, each written once.
+//! Tokens. Each reserved word and each symbol is written once, in a table.
 
 use crate::source::Span;
 
 /// A token and where it stands. Its text is the source's.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Token {
-    /// Which.
+    /// Its kind.
     pub kind: TokenKind,
     /// Its place.
     pub span: Span,
@@ -28,16 +28,16 @@ pub enum TokenKind {
     Real(f64),
     /// A string literal, with its quotes; see `string_bytes`.
     String,
-    /// What begins like a number and is none, or too large; reported already.
+    /// Text that begins like a number and is none, or is too large. It was reported.
     BadNumber,
-    /// Characters that mean nothing, or (empty) the missing end of a string or comment; reported already, so
-    /// that nothing need be said about what does not fit here.
+    /// Characters that mean nothing; or, if empty, the missing end of a string or comment. It was reported, so the
+    /// parser reports no error here.
     Bad,
     /// The end of the text.
     End,
 }
 
-/// An enumeration of fixed texts, with the way there and back.
+/// Declares an enumeration of fixed texts, with conversions in both directions.
 macro_rules! texts {
     ($(#[$about:meta])* $name:ident { $($variant:ident = $text:literal,)* }) => {
         $(#[$about])*

@@ -1,5 +1,5 @@
-//! Blocks, and the recovery from missing semicolons and ENDs. Two facts make that reliable: the END of a component,
-//! procedure, ... is followed by its name, and the END of a statement never is followed by a name.
+//! Blocks, and the recovery from missing semicolons and ENDs. Two facts make the recovery reliable: the END of a unit
+//! (a component, procedure, ...) is followed by its name, and the END of a statement never is.
 
 use super::declarations::DECLARATIONS;
 use super::state::{Failed, Parsed, Parser};
@@ -105,7 +105,7 @@ impl Parser<'_> {
             let before = self.position;
             match self.statement() {
                 Ok(statement) => {
-                    // What is followed by anything else on its line was probably meant to be another statement.
+                    // If more follows on its line, another statement was probably meant.
                     if self.end_of_statement(clauses) {
                         statements.extend(statement);
                     } else {
@@ -175,8 +175,8 @@ impl Parser<'_> {
         self.kind_after(1) != TokenKind::Name && !ends
     }
 
-    /// The `;` after a statement, or the end of the block; whether the statement ends there, or could, a line
-    /// ending there.
+    /// Reads the `;` after a statement, unless the block ends. Gives whether the statement ends here, or may, since its
+    /// line does.
     fn end_of_statement(&mut self, clauses: &[Keyword]) -> bool {
         let ends = self.at_any(clauses)
             || self.at(Keyword::End)

@@ -1,4 +1,4 @@
-//! Branches as other languages have them: other words for ELSIF, and IF where a value should be.
+//! Branches of other languages: other words for ELSIF, and IF as an expression.
 
 use super::blocks::{CLAUSES, STATEMENTS};
 use super::state::{Parsed, Parser};
@@ -8,7 +8,8 @@ use crate::lexer::{Keyword, Symbol, TokenKind};
 const ELSIFS: &[&str] = &["elif", "elseif", "elsif"];
 
 impl Parser<'_> {
-    /// Whether another language's word for ELSIF stands where one of these may: a condition and THEN follow.
+    /// Whether another language's word for ELSIF stands here, with a condition and THEN behind it, and ELSIF is among
+    /// the `clauses` that may follow.
     pub(super) fn at_foreign_elsif(&self, clauses: &[Keyword]) -> bool {
         clauses.contains(&Keyword::Elsif)
             && self.at(TokenKind::Name)
@@ -16,7 +17,7 @@ impl Parser<'_> {
             && self.end_of_condition(self.position + 1) == Some(Keyword::Then.into())
     }
 
-    /// Reads that word.
+    /// Skips such a word. Gives whether there is one.
     pub(super) fn foreign_elsif(&mut self) -> bool {
         let is_there = self.at_foreign_elsif(&[Keyword::Elsif]);
         if is_there {
@@ -36,7 +37,7 @@ impl Parser<'_> {
         (self.at(Keyword::If) || is_foreign()) && !self.on_a_new_line()
     }
 
-    /// Reads over that.
+    /// Skips such an expression.
     pub(super) fn block_as_expression<T>(&mut self) -> Parsed<T> {
         let help = "IF is a statement and has no value: IF c THEN x := 1 ELSE x := 2 END";
         let result = self.unexpected_with_help("an expression", help);
@@ -46,7 +47,7 @@ impl Parser<'_> {
         result
     }
 
-    /// What ends the condition that begins there.
+    /// The keyword that ends the condition that begins there.
     pub(super) fn end_of_condition(&self, from: usize) -> Option<TokenKind> {
         let ends = |&at: &usize| match self.tokens[at].kind {
             TokenKind::Keyword(keyword) => CLAUSES.contains(&keyword) || STATEMENTS.contains(&keyword),

@@ -83,7 +83,7 @@ impl Parser<'_> {
                 let help = "statements stand in a component: COMPONENT Main; BEGIN .. END Main;";
                 return self.unexpected_with_help(EXPECTED_ITEM, help);
             }
-            // Whoever begins a file with a reserved word in small letters goes on so: one error says it.
+            // A file that begins with a reserved word in small letters goes on so: one error says it.
             _ if self.at_foreign_declaration() && !self.at_small_keyword() => self.foreign_item(items)?,
             _ => return self.unexpected(EXPECTED_ITEM),
         }
@@ -121,7 +121,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What begins here with this keyword, or with another language's word for it.
+    /// Reads a declaration that begins with this keyword, or with another language's word for it.
     pub(super) fn declaration(
         &mut self,
         keyword: Keyword,
@@ -280,7 +280,7 @@ impl Parser<'_> {
         self.at(Symbol::Equal) || self.at(Symbol::Assign)
     }
 
-    /// Entries of a CONSTANT or VARIABLE section, each with its `;`. What is wrong with one ends at its `;`.
+    /// Reads the entries of a CONSTANT or VARIABLE section, each with its `;`. Recovers from an error at the `;`.
     fn entries(
         &mut self,
         declarations: &mut Vec<Declaration>,

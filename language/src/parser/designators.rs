@@ -1,5 +1,5 @@
-//! Designators and calls. `Name(x)` is either: what follows the parenthesis decides, so it is read as a call
-//! and converted where it turns out to be a designator.
+//! Designators and calls. `Name(x)` may be either; the token behind the parenthesis decides. So it is read as a call,
+//! and converted if it turns out to be a designator.
 
 use super::state::{Failed, Parsed, Parser};
 use crate::ast::{Call, Designator, Expression, ExpressionKind, Inner, Name};
@@ -118,7 +118,7 @@ impl Parser<'_> {
         Ok((label, self.expression()?))
     }
 
-    /// What has been read stands where only a designator may.
+    /// Converts what has been read to a designator, where only that may stand.
     pub(super) fn as_designator(&mut self, reference: Reference) -> Parsed<Designator> {
         match reference {
             Reference::Designator(designator) => Ok(designator),

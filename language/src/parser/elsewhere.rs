@@ -1,5 +1,5 @@
-//! Declarations that begin with another language's word: reported once, then read as what was meant, or skipped where
-//! their shape is another language's, too.
+//! Declarations that begin with another language's word. Each is reported once. Then it is read as the declaration that
+//! was meant, or skipped if its shape is another language's too.
 
 use super::blocks::CLAUSES;
 use super::declarations::{DECLARATIONS, Sort};
@@ -7,7 +7,7 @@ use super::state::{Parsed, Parser};
 use crate::ast::Declaration;
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 
-/// Words with which declarations begin elsewhere, and what they declare here, if anything is like it.
+/// Words that begin declarations in other languages, with the keyword of a similar declaration here, if there is one.
 const WORDS: &[(Option<Keyword>, &[&str])] = &[
     (
         Some(Keyword::Procedure),
@@ -57,7 +57,7 @@ const WORDS: &[(Option<Keyword>, &[&str])] = &[
     (None, &["type", "struct", "record", "union", "enum", "exception", "label", "array", "definition"]),
 ];
 
-/// Words that elsewhere stand before those, and say who sees what is declared, or how it is kept.
+/// Words before a declaration in other languages: visibility and storage.
 const MODIFIERS: &[&str] = &[
     "public",
     "private",
@@ -77,12 +77,12 @@ const MODIFIERS: &[&str] = &[
     "global",
 ];
 
-/// Words whose declarations have a body up to END elsewhere.
+/// Words that begin a declaration with a body up to END in other languages.
 const RECORDS: &[&str] = &["record", "struct", "union", "enum", "object", "class"];
 
 impl Parser<'_> {
-    /// Whether a declaration begins here with another language's word: one that a name follows, where no statement
-    /// would.
+    /// Whether a declaration begins here with another language's word. A name follows it, and no statement could begin
+    /// so.
     pub(super) fn at_foreign_declaration(&self) -> bool {
         self.meant_declaration().is_some()
     }
@@ -120,14 +120,14 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands before another word for declarations; that word says more.
+    /// Skips modifiers before a word for declarations, since the error is better reported at that word.
     pub(super) fn skip_modifiers(&mut self) {
         while self.is_modifier(self.position) && self.word_at(self.position + 1).is_some() {
             self.advance();
         }
     }
 
-    /// Reads over one that stands among statements.
+    /// Skips a declaration among statements.
     pub(super) fn foreign_declaration_within_block(&mut self) {
         self.skip_modifiers();
         let _: Parsed<()> = self.unexpected("a statement (declarations stand before `BEGIN`)");
@@ -162,14 +162,15 @@ impl Parser<'_> {
         begins.then_some(meant)
     }
 
-    /// What is declared by the word there, if it is another language's word for declarations.
+    /// If the word there begins declarations in another language: the keyword of a similar declaration here, if there
+    /// is one.
     fn word_at(&self, at: usize) -> Option<Option<Keyword>> {
         let word = self.lower_at(at);
         let (meant, _) = WORDS.iter().find(|(_, words)| words.contains(&word.as_str()))?;
         Some(*meant)
     }
 
-    /// Whether the word there begins declarations, of whatever language.
+    /// Whether the word there begins declarations, of any language.
     pub(super) fn is_declaring_word(&self, at: usize) -> bool {
         self.word_at(at).is_some()
     }
@@ -178,8 +179,8 @@ impl Parser<'_> {
         MODIFIERS.contains(&self.lower_at(at).as_str())
     }
 
-    /// Behind the END of a declaration that another language begins here: the one that repeats its name or its word,
-    /// or, for a record, the first, where nothing else has one.
+    /// Behind the END of another language's declaration. It is the END that repeats its name or its word; or, for a
+    /// record, the first one, unless that belongs to something else.
     pub(super) fn end_of_foreign_unit(&self) -> Option<usize> {
         let heading: Vec<&str> = (0..3)
             .map_while(|ahead| {
@@ -220,7 +221,7 @@ impl Parser<'_> {
         at + usize::from(divides.contains(&self.tokens[at.min(self.tokens.len() - 1)].kind))
     }
 
-    /// Reads over `(s: Type)` behind PROCEDURE: what a method belongs to in Oberon-2.
+    /// Skips `(s: Type)` behind PROCEDURE: the receiver of a method in Oberon-2.
     pub(super) fn receiver(&mut self) {
         if !self.at(Symbol::LeftParenthesis) {
             return;
@@ -242,7 +243,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads over `FORWARD;` behind a heading.
+    /// Skips `FORWARD;` behind a heading. Gives whether it is there.
     pub(super) fn is_announced_only(&mut self) -> bool {
         let is_forward = self.at(TokenKind::Name)
             && self.lower_at(self.position) == "forward"
@@ -254,7 +255,7 @@ impl Parser<'_> {
         is_forward
     }
 
-    /// Whether what stands behind the word and the name is how this is declared here.
+    /// Whether the text behind the word and the name has the shape of a declaration of this language.
     fn has_shape_of(&self, keyword: Keyword) -> bool {
         let after_name = self.kind_after(2);
         let is_any = |symbols: &[Symbol]| symbols.iter().any(|&symbol| after_name == symbol.into());
@@ -298,7 +299,8 @@ impl Parser<'_> {
         result || end.kind == Symbol::Semicolon.into()
     }
 
-    /// To its `;` or `}`, or to what follows it; what it has in braces, and between RECORD and END, is part of it.
+    /// Skips to the declaration's `;` or `}`, or to what follows it. Text in braces, or between RECORD and END, is part
+    /// of it.
     fn skip_foreign_declaration(&mut self) {
         let (mut open, mut parentheses) = (0, 0);
         self.advance();
@@ -337,7 +339,8 @@ impl Parser<'_> {
             || self.at(Symbol::Semicolon) && !self.another_entry_follows()
     }
 
-    /// Where a type stands elsewhere, whatever its first word.
+    /// Whether the next token stands behind `=`, OF or TO, where other languages have a type. Then it begins no
+    /// declaration.
     fn is_behind_type_sign(&self) -> bool {
         let signs = [Symbol::Equal.into(), Keyword::Of.into(), Keyword::To.into()];
         signs.contains(&self.tokens[self.position - 1].kind)

@@ -6,7 +6,7 @@ use crate::ast::{BinaryOperator, Designator, Expression, ExpressionKind, Pattern
 use crate::lexer::{self, Keyword, Symbol, TokenKind};
 use crate::source::Span;
 
-/// How to compare in what AND or OR joins.
+/// Help: how to write comparisons that AND or OR joins.
 pub(crate) const JOINED_COMPARISONS: &str = "AND and OR come before comparisons: write (a = b) AND (c = d)";
 
 impl Parser<'_> {
@@ -241,7 +241,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The value of an integer literal without a minus sign before it.
+    /// The value of an integer literal without a minus sign.
     pub(super) fn integer(&mut self, value: u64, place: Span) -> Option<i64> {
         let integer = i64::try_from(value).ok();
         if integer.is_none() {
@@ -254,7 +254,8 @@ impl Parser<'_> {
         self.at(TokenKind::Integer(i64::MIN.unsigned_abs()))
     }
 
-    /// After its minus sign: the only INTEGER whose magnitude is none. Stands for itself, not for a negation.
+    /// Behind a minus sign: the smallest INTEGER, whose magnitude is no INTEGER. It is a literal of its own, not a
+    /// negation.
     fn smallest_integer(&mut self, sign: Span) -> Parsed<Expression> {
         self.advance();
         let literal = Expression { kind: ExpressionKind::Integer(i64::MIN), span: self.since(sign) };

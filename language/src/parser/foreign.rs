@@ -1,6 +1,6 @@
-//! Statements of other languages that go over more than their own words: loops with braces, CASE, TRY, lines of BASIC.
-//! Each is reported once and read over as a whole, where its end can be found. Their words are reserved for nobody:
-//! only what cannot be a statement of ours is looked at.
+//! Statements of other languages: loops with braces, CASE, TRY, lines of BASIC. Each is reported once and skipped as a
+//! whole, if its end can be found. Their words are not reserved in this language, so only text that can't be a
+//! statement of it is looked at.
 
 use super::blocks::CLAUSES;
 use super::declarations::DECLARATIONS;
@@ -10,7 +10,7 @@ use crate::lexer::{Keyword, Symbol, TokenKind};
 /// How many tokens are looked at for the end of one construct.
 const FARTHEST: usize = 4096;
 
-/// No word here is longer.
+/// The longest word below.
 const LONGEST: usize = 16;
 
 /// Words that begin statements with a block in braces.
@@ -62,12 +62,12 @@ const IN_EXPRESSIONS: &[Keyword] = &[
     Keyword::To,
 ];
 
-/// Words that close blocks, in one word.
+/// Single words that close blocks.
 const CLOSERS: &[&str] =
     &["endif", "fi", "endwhile", "wend", "endfor", "next", "endloop", "od", "done", "endcase", "esac"];
 
 impl Parser<'_> {
-    /// Reads over a statement of another language, if one begins here.
+    /// Skips a statement of another language, if one begins here.
     pub(super) fn foreign_statement(&mut self) -> bool {
         let Some(end) = self.end_of_braces().or_else(|| self.end_of_line()).or_else(|| self.end_of_block())
         else {
@@ -87,13 +87,13 @@ impl Parser<'_> {
         true
     }
 
-    /// Reads over what one message is enough for: nothing is said of signs in it.
+    /// Skips to a token. One error is enough for the skipped text: bad characters in it are not reported.
     pub(super) fn skip_to(&mut self, end: usize) {
         self.skipped.push(self.token().span.to(self.tokens[end - 1].span));
         self.position = end;
     }
 
-    /// Behind a statement whose blocks stand in braces.
+    /// The token behind a statement whose blocks stand in braces.
     fn end_of_braces(&self) -> Option<usize> {
         let word = self.lower_at(self.position);
         let has_attributes = self.keyword().is_some() && self.kind_after(1) == Symbol::LeftBrace.into();
@@ -125,7 +125,7 @@ impl Parser<'_> {
         left > 0
     }
 
-    /// Behind the `}` that closes the first `{` of what begins there.
+    /// The token behind the `}` that closes the first `{` from there on.
     fn behind_braces(&self, from: usize, may_divide: bool) -> Option<usize> {
         let (mut open, mut parentheses, mut is_divided) = (0, 0, false);
         for at in self.ahead_of(from) {
@@ -156,7 +156,7 @@ impl Parser<'_> {
             .then(|| self.line_end(self.position))
     }
 
-    /// Behind a statement that END closes, or a word for it.
+    /// The token behind a statement that END, or another word for it, closes.
     fn end_of_block(&self) -> Option<usize> {
         (self.at(Keyword::Do) || self.begins_block(self.position)).then(|| self.behind_end_of_block())?
     }
@@ -210,7 +210,7 @@ impl Parser<'_> {
         None
     }
 
-    /// At a word that closes a block elsewhere, where an END is missing.
+    /// Whether another language's word for END stands here, and an END is missing.
     pub(super) fn at_foreign_end(&self) -> bool {
         let open = self.units.last().map_or(0, |unit| unit.open_structures);
         open > 0 && self.closes_in_one_word(self.position) && self.is_short_of_ends(open)
@@ -248,7 +248,7 @@ impl Parser<'_> {
         false
     }
 
-    /// Reads over that word.
+    /// Skips that word.
     pub(super) fn foreign_end(&mut self) {
         let help = "a structure ends with END alone";
         let _: Parsed<()> = self.unexpected_with_help("`END`", help);
@@ -256,14 +256,14 @@ impl Parser<'_> {
         self.skip_on_line(|parser| parser.at(Symbol::Semicolon));
     }
 
-    /// To what is looked for, or to the next line, which then needs no `;` before it.
+    /// Skips to a token that `stops` accepts, or to the next line, which then needs no `;` before it.
     pub(super) fn skip_on_line(&mut self, stops: impl Fn(&Self) -> bool) {
         self.advance();
         self.skip_until(|parser| stops(parser) || parser.on_a_new_line() || parser.at(Keyword::End));
         self.reported_at = Some(self.position);
     }
 
-    /// Reads over IF in `END IF`, behind END.
+    /// Skips IF in `END IF`, behind END.
     pub(super) fn repeated_opening(&mut self) {
         if self.repeats_opening(self.position) {
             let _: Parsed<()> = self.unexpected_with_help("`;`", "a structure ends with END alone");
@@ -272,7 +272,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether this word, behind END, says what is closed.
+    /// Whether this word, behind END, names the statement that is closed, as in `END IF`.
     fn repeats_opening(&self, at: usize) -> bool {
         let word = self.lower_at(at);
         let is_word = BRACED.contains(&word.as_str()) || BLOCKS.contains(&word.as_str());
@@ -303,7 +303,7 @@ impl Parser<'_> {
         separates || self.begins_line(at)
     }
 
-    /// Whether what stands there goes on with, or ends, a statement of ours that began with a name.
+    /// Whether the tokens there continue or end a statement of this language that began with a name.
     fn can_go_on(&self, ahead: usize) -> bool {
         let opens = [Symbol::LeftParenthesis, Symbol::LeftBracket].map(TokenKind::from);
         self.must_end_statement(self.position + ahead)

@@ -1,9 +1,9 @@
-//! Words and signs of other languages: what to write instead. Asked only where something could not be read.
+//! Help for words and signs of other languages: what to write instead. Only consulted at an error.
 
 use super::state::Parser;
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 
-/// Two tokens side by side that are one sign elsewhere.
+/// Two adjacent tokens that are one sign in other languages.
 const SIGNS: &[(&str, &str)] = &[
     ("==", "a comparison is written `=`"),
     ("!=", "\"not equal\" is written `#`"),
@@ -26,16 +26,16 @@ const SIGNS: &[(&str, &str)] = &[
     (":-", "an assignment is written `:=`"),
 ];
 
-/// Instead of statements that choose by a value.
+/// Help for CASE and SWITCH.
 const BRANCHES: &str = "write IF .. THEN .. ELSIF .. THEN .. ELSE .. END";
 
-/// Instead of a message in an expression.
+/// Help for a message in an expression.
 const MESSAGE: &str = "a message is a statement, no expression: s!Get; s?Value(x)";
 
-/// Instead of `c ? a : b`.
+/// Help for `c ? a : b`.
 const CHOICE: &str = "a choice is a statement: write IF .. THEN .. ELSE .. END";
 
-/// Words that elsewhere begin or join what has another word here.
+/// Words of other languages for which this one has others.
 const WORDS: &[(&str, &str)] = &[
     ("elif", "write ELSIF"),
     ("elseif", "write ELSIF"),
@@ -82,15 +82,21 @@ const WORDS: &[(&str, &str)] = &[
     ("protocol", "write INTERFACE Name; .. END Name;"),
     ("definition", "write INTERFACE Name; .. END Name;"),
     ("impl", "write IMPLEMENTATION Interface; .. END Interface; in the component that offers it"),
-    ("extends", "there is no inheritance: a component has others in variables, and offers interfaces"),
-    ("inherits", "there is no inheritance: a component has others in variables, and offers interfaces"),
+    (
+        "extends",
+        "there is no inheritance: a component holds other components in variables, and offers interfaces",
+    ),
+    (
+        "inherits",
+        "there is no inheritance: a component holds other components in variables, and offers interfaces",
+    ),
     ("implements", "write COMPONENT Name OFFERS Interface; its IMPLEMENTATION stands within"),
     ("exception", "there are no exceptions: write a message for what may go wrong"),
-    ("property", "write VARIABLE x: Type; others ask by messages of an INTERFACE"),
+    ("property", "write VARIABLE x: Type; other components ask by messages of an INTERFACE"),
     ("label", "there are no labels: write WHILE .. DO .. END"),
     ("global", "write VARIABLE x: Type; in the component that has it"),
-    ("public", "others use what a component OFFERS: interfaces; all else is its own"),
-    ("private", "others use what a component OFFERS: interfaces; all else is its own"),
+    ("public", "other components use the interfaces that a component OFFERS; all else is its own"),
+    ("private", "other components use the interfaces that a component OFFERS; all else is its own"),
     ("forward", "a procedure can be called before it is declared: leave this line out"),
     ("include", "write IMPORT Name; at the beginning of a file"),
     ("use", "write IMPORT Name; at the beginning of a file"),
@@ -129,7 +135,7 @@ const WORDS: &[(&str, &str)] = &[
     ("foreach", "write FOREACH i OF collection DO .. END"),
 ];
 
-/// Words with which types are made elsewhere.
+/// Words that make types in other languages.
 const TYPES: &[(&str, &str)] = &[
     ("array", "a variable of many values has their indices beside its name: VARIABLE a[i: INTEGER]: REAL"),
     ("list", "a variable of many values has their indices beside its name: VARIABLE a[i: INTEGER]: REAL"),
@@ -140,7 +146,7 @@ const TYPES: &[(&str, &str)] = &[
 ];
 
 impl Parser<'_> {
-    /// What was meant here, if it looks like another language.
+    /// The help for the error here, if the text looks like another language.
     pub(super) fn habit(&self) -> Option<String> {
         let before = self.tokens[self.position.saturating_sub(1)];
         let (here, after) = (self.token(), self.token_after(1));
@@ -181,7 +187,7 @@ impl Parser<'_> {
             .or_else(|| self.bare_argument(before))
     }
 
-    /// What was meant by signs that elsewhere belong to expressions.
+    /// The help for signs that belong to expressions of other languages.
     fn habit_of_expressions(&self, before: Token, here: Token) -> Option<&'static str> {
         let is_behind_value = match before.kind {
             TokenKind::Symbol(Symbol::RightParenthesis | Symbol::RightBracket) => true,
@@ -224,7 +230,7 @@ impl Parser<'_> {
         before.take_while(|kind| !ends(kind)).any(|kind| kind == Symbol::Assign.into())
     }
 
-    /// An argument behind the name of what is called.
+    /// The help for an argument without parentheses behind the name of a procedure.
     fn bare_argument(&self, before: Token) -> Option<String> {
         let is_value = matches!(self.kind(), TokenKind::Name | TokenKind::String | TokenKind::Integer(_));
         let is_type = self.kind_before(2) == Symbol::Colon.into();
@@ -235,12 +241,12 @@ impl Parser<'_> {
         (is_value && is_call && !self.on_a_new_line()).then(help)
     }
 
-    /// The kind of the token so many before the next one.
+    /// The kind of the token that is so many tokens before the next one.
     pub(super) fn kind_before(&self, back: usize) -> TokenKind {
         self.position.checked_sub(back).map_or(TokenKind::End, |at| self.tokens[at].kind)
     }
 
-    /// Behind `END Name`.
+    /// Whether the last tokens were `END Name`.
     fn is_behind_end(&self) -> bool {
         self.position >= 2 && self.tokens[self.position - 2].kind == Keyword::End.into()
     }
@@ -254,7 +260,7 @@ impl Parser<'_> {
         (self.at(TokenKind::Name) && goes_on).then_some(help)
     }
 
-    /// At a reserved word in small letters.
+    /// Whether a reserved word in small letters stands here.
     pub(super) fn at_small_keyword(&self) -> bool {
         Keyword::from_text(&self.text_of(self.token()).to_ascii_uppercase()).is_some()
     }

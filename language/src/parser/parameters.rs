@@ -4,10 +4,10 @@ use super::state::{Parsed, Parser};
 use crate::ast::{Formal, Name, Section, Type};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 
-/// What is said where one is written otherwise.
+/// Help for a parameter of another shape.
 pub(super) const PARAMETER: &str = "a parameter has a name and a type: x: INTEGER";
 
-/// Likewise of an index.
+/// Help for an index of another shape.
 pub(super) const INDEX: &str = "an index has a name and a type, and no bounds: a[i: INTEGER]: REAL";
 
 impl Parser<'_> {

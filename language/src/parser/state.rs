@@ -1,5 +1,5 @@
-//! The state of the parser: where it is among the tokens, what is open, and what was reported. Reads single tokens, names
-//! and lists of them; the grammar's constructs are in the other files.
+//! The state of the parser: its position among the tokens, the open constructs, and the errors. Reads single tokens,
+//! names and lists; the other files read the constructs of the grammar.
 
 use std::cell::Cell;
 
@@ -27,13 +27,13 @@ pub(super) struct Unit {
     pub(super) name: Name,
     /// Its END seems to be missing, which has been reported.
     pub(super) suspect: bool,
-    /// It is not as it was meant: too much of it could not be read.
+    /// Too much of it could not be read, so it is left out of the tree.
     pub(super) lost: bool,
     /// How many units had been declared before it.
     pub(super) declared_before: usize,
     /// How many statements of its block are open.
     pub(super) open_structures: u32,
-    /// Another language's word began it, which has been reported.
+    /// It begins with another language's word, which has been reported.
     pub(super) is_foreign: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Parser<'a> {
     pub(super) lost_statements: u32,
     /// Something at the top level could not be read.
     pub(super) lost: bool,
-    /// What was read over as a whole, in order of place.
+    /// Stretches that were skipped as a whole, in order of place.
     pub(super) skipped: Vec<Span>,
     /// How many tokens may still be looked at for where another language's construct ends.
     pub(super) looks_left: Cell<u32>,
@@ -241,7 +241,7 @@ impl<'a> Parser<'a> {
 
     // Errors.
 
-    /// Reports, unless this very place has an error already.
+    /// Reports an error, unless this very place has one already.
     pub(super) fn report(&mut self, mut diagnostic: Diagnostic) {
         if self.reported_at != Some(self.position) && !self.at_lexical_error() {
             if diagnostic.code == "unexpected-token" {
@@ -252,7 +252,7 @@ impl<'a> Parser<'a> {
         self.reported_at = Some(self.position);
     }
 
-    /// At something that the lexer has reported; also at the end of a file that ends within a comment.
+    /// Whether the next token was reported by the lexer. Also true at the end of a file that ends within a comment.
     pub(super) fn at_lexical_error(&self) -> bool {
         let before = self.tokens[self.position.saturating_sub(1)].kind;
         self.at(TokenKind::Bad) || self.at(TokenKind::BadNumber) || self.at_end() && before == TokenKind::Bad
@@ -280,8 +280,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Reads something that may contain itself, unless that goes too deep: then reports it and reads no more
-    /// of the file, since nothing after it can be told apart.
+    /// Reads a construct that may contain itself. If the nesting is too deep, reports that and gives up the rest of the
+    /// file, since the constructs behind it can't be told apart.
     pub(super) fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.nesting == DEEPEST_NESTING {
             return self.give_up(format!("more than {DEEPEST_NESTING} constructs stand in one another here"));
@@ -292,7 +292,7 @@ impl<'a> Parser<'a> {
         result
     }
 
-    /// Counts an operator of an expression, whose tree it may deepen.
+    /// Counts an operator, which may deepen the tree of its expression.
     pub(super) fn count_operator(&mut self) -> Parsed<()> {
         self.operators += 1;
         if self.operators > MOST_OPERATORS {

@@ -1,5 +1,5 @@
-//! Statements. A structured statement whose head cannot be read is left out of the tree, but its parts are
-//! still read, so that their errors are found and its END is not taken for another's.
+//! Statements. If the head of a structured statement can't be read, the statement is left out of the tree. Its blocks
+//! are read all the same, so that their errors are found and its END is not taken for the END of something else.
 
 use super::blocks::{CLAUSES, STATEMENTS};
 use super::designators::Reference;
@@ -298,8 +298,8 @@ impl Parser<'_> {
         Ok(head.map(|(variables, collection)| StatementKind::Foreach { variables, collection, body }))
     }
 
-    /// What stands before THEN or DO; nothing if it cannot be read, the word after it being found all the same
-    /// if it is there.
+    /// Reads the head before THEN or DO. `None` if it can't be read; then it is skipped up to that word, if there is
+    /// one.
     fn head<T>(&mut self, closing: Keyword, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Option<T> {
         let head = read(self).and_then(|head| self.expect(closing).map(|_| head));
         if head.is_err() {

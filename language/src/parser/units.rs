@@ -1,5 +1,5 @@
-//! What stands between the heading of a component, implementation or procedure and its END: declarations and sections,
-//! and which unit an END closes.
+//! Units: components, implementations and procedures. Reads what stands between the heading and END, and finds the unit
+//! that an END closes.
 
 use super::declarations::{DECLARATIONS, Sort};
 use super::state::{Failed, Parsed, Parser, Unit};
@@ -44,7 +44,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a section follows that this unit, whose END seems to be missing, cannot have (any more).
+    /// Whether a section follows that this unit can't have (any more). It belongs to an outer unit, since the END of
+    /// this one seems to be missing.
     fn belongs_to_outer_unit(&self, sort: Sort, body: &Body) -> bool {
         let impossible = body.begin.is_some() && self.at(Keyword::Begin)
             || sort != Sort::Component && self.at(Keyword::Activity)
@@ -52,7 +53,7 @@ impl Parser<'_> {
         impossible && self.units.last().is_some_and(|unit| unit.suspect)
     }
 
-    /// Reports what stands where a section or END should; whether reading can go on right there.
+    /// Reports a token where a section or END should stand. Gives whether reading can go on right there.
     fn misplaced(&mut self, sort: Sort) -> bool {
         if self.at_any(DECLARATIONS) {
             let expected = self.end_of_innermost();
@@ -110,7 +111,7 @@ impl Parser<'_> {
         self.units.last().map_or("`END`".to_string(), |unit| format!("`END {}`", unit.name.text))
     }
 
-    /// What is read from now on, up to `end_of_unit`, belongs to the unit of this name.
+    /// Opens a unit, to which everything up to `end_of_unit` belongs.
     pub(super) fn open_unit(&mut self, name: &Name) {
         let declared_before = self.declared.len();
         let before = self.position.checked_sub(2).map(|at| self.tokens[at].kind);
@@ -124,22 +125,22 @@ impl Parser<'_> {
         });
     }
 
-    /// The innermost open unit cannot be read wholly.
+    /// Notes that the innermost open unit could not be read as a whole.
     pub(super) fn lose_unit(&mut self) {
         if let Some(unit) = self.units.last_mut() {
             unit.lost = true;
         }
     }
 
-    /// It is not certain any more which open unit it is that goes on here.
+    /// Notes that it is not certain any more to which of the open units the text here belongs.
     pub(super) fn lose_units(&mut self) {
         for unit in &mut self.units {
             unit.lost = true;
         }
     }
 
-    /// `END Name;` of the innermost open unit, which is closed whatever is found. If the unit is lost: what is
-    /// left of it.
+    /// Reads `END Name;` of the innermost open unit, and closes the unit in any case. If the unit is lost, gives what
+    /// is left of it.
     pub(super) fn end_of_unit(&mut self) -> Option<Declaration> {
         let expected = self.end_of_innermost();
         let mut unit = self.units.pop()?;
@@ -150,7 +151,7 @@ impl Parser<'_> {
         unit.lost.then(|| Declaration::Lost(self.declared[unit.declared_before..].to_vec()))
     }
 
-    /// `END Name;` of this unit, which was the innermost one.
+    /// Reads `END Name;` of this unit, which was the innermost one.
     fn close(&mut self, unit: &Unit, expected: &str) -> Parsed<()> {
         if !self.at(Keyword::End) {
             let message = format!("expected {expected}, found {}", self.found());

@@ -1,5 +1,5 @@
-//! Calls of procedures: each is followed once for each situation it is called in. What a recursive call does is
-//! what the round before found out.
+//! Calls of procedures. Each procedure is followed once for each situation in which it is called; the result is its
+//! summary. The summary of a recursive call is taken from the round before.
 
 use super::state::{Call, Flow, Here, Trace};
 use crate::conformance::positions::{Key, Known, join};
@@ -33,7 +33,7 @@ impl Flow<'_> {
         end
     }
 
-    /// Follows a procedure and keeps what it does.
+    /// Follows a procedure and keeps its summary.
     pub(super) fn enter(&mut self, call: &Call) {
         let (procedure, held, here) = call;
         let outer = (std::mem::take(&mut self.trace), self.returned.take());

@@ -1,4 +1,4 @@
-//! What tests, sends and receives mean for the communications that are followed, and which those are.
+//! Transfer functions of sends, receives and tests, and which communications are followed.
 
 use super::state::{Flow, Here};
 use crate::accesses::variable;
@@ -21,7 +21,7 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// The place has a component with which nothing was said yet.
+    /// The place gets a component whose communications have not begun.
     pub(super) fn fresh(&self, place: &Place, ty: &Type, here: &mut Known) {
         forget(here, variable(place));
         let Some(id) = self.container(place) else { return };
@@ -42,7 +42,7 @@ impl<'p> Flow<'p> {
         self.held || !(self.process.shared)(key)
     }
 
-    /// Which communication it is, if it is followed.
+    /// The communication of a channel, if it is followed.
     pub(super) fn key(&self, channel: &Channel) -> Option<Key> {
         let key = match &channel.kind {
             ChannelKind::Service => (self.process.service == Some(channel.interface)).then_some(Key::Service),
@@ -98,7 +98,7 @@ impl<'p> Flow<'p> {
             Some(here)
         };
         let (yes, no) = (after(yes), after(no));
-        // A test that is never answered is no fault of this process.
+        // If the test is never answered, that is no fault of this process.
         self.trace.survives |= yes.is_none() && no.is_none();
         (yes, no)
     }
@@ -135,7 +135,7 @@ impl<'p> Flow<'p> {
         Some(here)
     }
 
-    /// The program stops in this situation, because of what this condition asks for.
+    /// The program stops in this situation, because of the outcome of this condition.
     pub(super) fn refuse(&mut self, condition: &Expression, here: Option<&Known>) {
         let Some(here) = here else { return };
         match &condition.kind {
@@ -166,13 +166,13 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// The end of a block with which its communications end.
+    /// A composite block ends, and its communications with it.
     pub(super) fn leave(&mut self, channels: &[Channel], span: Span, mut here: Known) -> Here {
         for channel in channels {
             let Some(key) = self.key(channel) else { continue };
             let before = here.get(key).cloned().unwrap_or_else(|| self.side(channel).anywhere());
             let states = &self.side(channel).interface.states;
-            // In state 0 it may as well not have begun.
+            // In state 0 the communication may not have begun.
             if !before.closed && !before.open.iter().any(|&state| state == 0 || states[state].may_end) {
                 self.fault(span, Fault { interface: channel.interface, what: What::Leave, before });
                 return None;
@@ -193,7 +193,7 @@ impl<'p> Flow<'p> {
         if let (Some(interface), Some(positions)) = (self.process.service, here.get(Key::Service)) {
             let states = &self.process.program.interfaces[interface.index()].states;
             if !positions.is_judged() {
-                // Whose client is lost may end anywhere.
+                // A service whose client is lost may end anywhere.
             } else if positions.closed || positions.open.iter().any(|&state| states[state].may_end) {
                 self.sites.fine(span);
             } else {

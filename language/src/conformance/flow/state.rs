@@ -1,4 +1,4 @@
-//! What is known while a process is followed, and what was found so far.
+//! The state of the analysis of one process: the situation, the summaries of procedures, and the findings so far.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,43 +8,43 @@ use crate::conformance::uses::Uses;
 use crate::program::{InterfaceId, ProcedureId, Program, VariableId};
 use crate::source::Span;
 
-/// How much work one process is worth. What a larger one does wrong is found when it runs.
+/// The work that is spent on one process. Errors in a process that takes more are found when it runs.
 const BUDGET: usize = 10_000_000;
 
-/// The situation of a process at a point; `None` where it cannot get.
+/// The situation of a process at a point. `None` if it can't get there.
 pub type Here = Option<Known>;
 
-/// What the analysis of a process needs to know beforehand.
+/// A process, with the facts that its analysis needs.
 pub struct Process<'p> {
     /// The whole program.
     pub program: &'p Program,
     /// The interface, if the process is a service.
     pub service: Option<InterfaceId>,
-    /// What other processes use too; followed only while the lock is held.
+    /// Whether other processes use a communication too. Such a communication is followed only while the lock is held.
     pub shared: &'p dyn Fn(Key) -> bool,
     /// Variables whose content cannot be followed.
     pub untracked: &'p HashSet<VariableId>,
 }
 
-/// What became of a process: where its communications are at its end, and what was found.
+/// The result of the analysis of a process.
 pub struct Outcome {
-    /// `None` if it cannot end.
+    /// The situation at its end; `None` if it can't end.
     pub end: Here,
-    /// Every place that uses a followed communication.
+    /// The places that use followed communications.
     pub sites: Sites,
-    /// What is used how.
+    /// The messages and states that it uses.
     pub uses: Uses,
 }
 
-/// A procedure, whether the lock is held, and the situation in which it is called.
+/// A call: the procedure, whether the lock is held, and the situation before it.
 pub type Call = (ProcedureId, bool, Known);
 
-/// What else can happen in a stretch of program than to get to its end.
+/// What may happen in a procedure, apart from a return.
 #[derive(Clone, Default, PartialEq)]
 pub struct Trace {
     /// It may stop or run forever without a fault.
     pub survives: bool,
-    /// Where ways through it end with a fault.
+    /// The places at which paths through it end with a fault.
     pub faults: BTreeMap<Span, Fault>,
 }
 
@@ -111,7 +111,7 @@ impl<'p> Flow<'p> {
         Some(self.without_shared(end?))
     }
 
-    /// Others have had the lock in between.
+    /// Forgets shared communications, since other processes have had the lock in between.
     pub(super) fn without_shared(&self, mut here: Known) -> Known {
         here.retain(|key| !(self.process.shared)(key));
         here

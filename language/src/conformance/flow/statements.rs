@@ -1,4 +1,4 @@
-//! Statements.
+//! Transfer functions of statements.
 
 use super::communications::forget;
 use super::state::{Flow, Here};
@@ -188,7 +188,7 @@ impl Flow<'_> {
     }
 }
 
-/// How deep `stops` looks into blocks and procedures.
+/// How deeply `stops` looks into blocks and procedures.
 const NESTED: usize = 8;
 
 /// Whether a block ends the program, or its component, by its last statement.
@@ -205,7 +205,7 @@ fn stops(program: &Program, block: &Block, depth: usize) -> bool {
     }
 }
 
-/// Whether a name is one of this program's own.
+/// Whether a name is one within this program.
 fn is_local(name: &Expression) -> bool {
     matches!(&name.kind, ExpressionKind::Text(name) if name.starts_with(b"local:"))
 }

@@ -1,4 +1,5 @@
-//! Expressions: they may talk and call procedures, and what a condition tests is known where it holds.
+//! Transfer functions of expressions, which may communicate and call procedures. A condition splits the situation: in
+//! each branch, its outcome is known.
 
 use super::state::{Flow, Here};
 use crate::conformance::positions::{Known, Side, join};
