@@ -98,7 +98,7 @@ fn check_component(
 }
 
 /// The place right after the last statement.
-fn end_of(block: &Block, implementation: &Implementation) -> Span {
+pub fn end_of(block: &Block, implementation: &Implementation) -> Span {
     match block.statements.last() {
         Some(last) => Span { start: last.span.end, ..last.span },
         None => implementation.span,

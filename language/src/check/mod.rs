@@ -2,16 +2,16 @@
 //!
 //! All files of a program are checked as one. Each step covers the whole program, and reads what the earlier ones made:
 //!
-//! 1. [`Definitions`]: `declare` makes names known, `imports` finds the files that they may stand in, `interfaces`
+//! 1. `Definitions`: `declare` makes names known, `imports` finds the files that they may stand in, `interfaces`
 //!    finds out which declarations are the same interface and compiles protocols, `headers` gives types to what is
 //!    declared.
-//! 2. [`Bodies`](bodies::Bodies): `bodies` checks constants, statements and expressions against the definitions, which
+//! 2. `Bodies`: `bodies` checks constants, statements and expressions against the definitions, which
 //!    it can't change.
 //! 3. `natives`, `entry` and `systems` check whole components, and choose what the program starts with.
 //! 4. `awaits`, `conformance`, `races` and `handlers` analyse the finished program, from which `doubts` has taken what
 //!    is not wholly known.
 //!
-//! An error is reported where it is found, to [`Diagnostics`]; what depends on it is silently left out (`None`), so
+//! An error is reported where it is found, to `Diagnostics`; what depends on it is silently left out (`None`), so
 //! that one fault gives one error. A syntax error hides only what it may affect: names that unreadable text may have
 //! declared are silently left out too. If it is not known what stands at the top level of a file, only syntax errors
 //! are reported.
