@@ -1,4 +1,4 @@
-//! Others run within a long call of a process into the runtime, and nothing happens to it meanwhile.
+//! Other processes run within a long call of a process into the runtime, and the call is not disturbed by them.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     clippy::missing_safety_doc,

@@ -1,4 +1,4 @@
-//! What takes long in the runtime gives way at the end of the time slice, like everything else.
+//! Long work in the runtime gives way at the end of the time slice, as generated code does.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     clippy::missing_safety_doc,

@@ -1,4 +1,4 @@
-//! Sleeping, virtual time, and turns.
+//! Sleeping, virtual time, and turns among processes.
 #![allow(
     clippy::undocumented_unsafe_blocks,
     clippy::missing_safety_doc,

@@ -1,4 +1,4 @@
-//! ENTRY_POINTS.md says of each entry point what the table says.
+//! `ENTRY_POINTS.md` agrees with the table of entry points.
 
 use drystone_runtime::entry_points::EntryPoint;
 use drystone_runtime::entry_points::table::ALL;

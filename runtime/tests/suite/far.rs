@@ -1,4 +1,4 @@
-//! Communications that go through a door: the same programs as between neighbours, with the same results.
+//! Communications through a door: programs have the same results as where client and server are neighbours.
 
 use crate::common::*;
 use drystone_component::{Interface, Side, Template, Type};

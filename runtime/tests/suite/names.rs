@@ -1,4 +1,5 @@
-//! Names of the program's own: connecting by them at once and later, and what becomes of them when somebody ends.
+//! Names that a program gives to its own interfaces: connecting by name at once and later, and what happens to names
+//! and connections when a component ends.
 
 use crate::common::*;
 use drystone_component::{Interface, Side, Template, Type};

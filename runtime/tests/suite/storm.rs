@@ -1,4 +1,4 @@
-//! Very many components that fail at any moment, in any state, beside others that go on.
+//! Very many components fail at any moment and in any state, while other components go on.
 
 use crate::common::*;
 use drystone_component::{Interface, Kind, Side, Template, Type};

@@ -1,5 +1,5 @@
-//! Processes that test the conditions which they await themselves, because that may take long: others run meanwhile,
-//! and everybody enters in the same order as if whoever releases the lock had tested them.
+//! Processes that test the conditions which they await themselves, because a test may take long. Other processes run
+//! meanwhile. They enter in the same order as if the process that releases the lock had tested their conditions.
 
 use crate::common::*;
 use drystone_component::{Condition, Interface, Side, Template};

@@ -1,4 +1,4 @@
-//! Visitors, each of which does the same where it sits at a client's place, and where its messages are moved.
+//! Visitors do the same whether they take the place of a client, or their messages are moved.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

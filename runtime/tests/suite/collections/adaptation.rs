@@ -1,4 +1,4 @@
-//! The representation follows what a program does.
+//! The representation of a collection adapts to what a program does.
 
 use std::collections::BTreeMap;
 use std::ptr::null_mut;

@@ -1,4 +1,4 @@
-//! Memory is about twice of what the elements need, and where there is none nothing is lost.
+//! Memory is at most about twice what the elements need, and no element is lost where memory runs out.
 
 use std::ptr::null_mut;
 

@@ -1,5 +1,5 @@
-//! Runs what a string of bytes says on a collection and on a `BTreeMap`, and compares all that can be seen. The tests
-//! and the fuzzer share it.
+//! Decodes a string of bytes as operations, runs them on a collection and on a `BTreeMap`, and compares all results.
+//! The tests and the fuzzer share it.
 
 use std::collections::BTreeMap;
 use std::ops::{Bound, ControlFlow};

@@ -1,7 +1,7 @@
-//! A platform that keeps what a program writes, and a way to write programs by hand: a body is a list of steps, each
-//! of which does one thing that may wait, and says which step comes next.
+//! A platform that keeps what a program writes, and a way to write programs by hand: a body is a list of steps. Each
+//! step does one thing that may wait, and says which step comes next.
 //!
-//! Steps call the entry points as generated code does: the whole step again after each wait.
+//! Steps call the entry points as generated code does. After each wait, the whole step is run again.
 #![allow(dead_code, missing_docs)]
 
 use std::any::Any;

@@ -1,5 +1,5 @@
-//! Rust's side of `INTERFACE Adder; { IN Add(x: INTEGER) OUT Sum(x: INTEGER) } END Adder;`: what of `drystone-stubs`'
-//! output these tests use, for that knows the language, and the runtime may not.
+//! Rust's side of `INTERFACE Adder; { IN Add(x: INTEGER) OUT Sum(x: INTEGER) } END Adder;`. A copy of what
+//! `drystone-stubs` makes of it, as far as these tests need it, because the runtime may not depend on the language.
 
 use std::any::Any;
 use std::task::Poll;

@@ -1,4 +1,4 @@
-//! Two who have borrowed each of the other.
+//! Two components, each of which has borrowed from the other.
 
 use super::*;
 

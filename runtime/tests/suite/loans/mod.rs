@@ -1,5 +1,5 @@
-//! What a component in Rust has borrowed of another: calls over the loan, and what ends it. Under Miri each use of a
-//! loan that is over would be found.
+//! Loans between components in Rust: calls over a loan, and what ends it. Under Miri, each use of a loan that has ended
+//! would be found.
 
 mod adder;
 mod circle;
