@@ -15,6 +15,7 @@ use core::ptr::{null, null_mut};
 use drystone_component::{Interface, Program};
 
 use crate::far::standing;
+use crate::heap::Memory;
 use crate::home::home;
 use crate::instance::slots::interfaces_of;
 use crate::instance::{body_of, delete_kept, holder_of, template_of};
@@ -101,7 +102,10 @@ unsafe fn tell(w: *mut Worker, failure: &Failure) {
             location => location_text(program, location),
         };
         let whose = whose(failure.process, failure.instance, failure.interface);
-        let limit = if failure.fault == Fault::OutOfMemory { limit_text(w) } else { String::new() };
+        let limit = match failure.fault {
+            Fault::OutOfMemory => limit_text((*heap_of(w)).memory()),
+            _ => String::new(),
+        };
         let why = failure.lost.and_then(|(instance, interface)| standing::why_lost(instance, interface));
         let advice = advice(program, failure, why);
         say(w, &format!("error: {}{location}{whose}{limit}\n{advice}", failure.fault.name()));
@@ -147,12 +151,8 @@ fn location_text(program: &Program, location: u32) -> String {
 }
 
 /// The memory that the program was given, if that is limited, in the unit in which it was probably said.
-///
-/// # Safety
-/// `w` is the home worker.
-unsafe fn limit_text(w: *mut Worker) -> String {
-    // SAFETY: `w` is the home worker.
-    let limit = unsafe { (*heap_of(w)).memory().limit() };
+fn limit_text(memory: &Memory) -> String {
+    let limit = memory.limit();
     if limit == usize::MAX {
         return String::new();
     }
@@ -321,7 +321,7 @@ pub fn waiting_location(program: &Program, resume: Resume) -> String {
 pub unsafe fn report_no_memory(w: *mut Worker) -> bool {
     // SAFETY: *in control*.
     unsafe {
-        let limit = limit_text(w);
+        let limit = limit_text((*heap_of(w)).memory());
         report_start(w, &format!("out of memory at the start{limit}"))
     }
 }

@@ -1,4 +1,4 @@
-//! A component at run time: what it is, who holds it, what its processes run. Its submodules are its rare data
+//! A component at run time: what it is, what holds it, what its processes run. Its submodules are its rare data
 //! (`rare`), its slots, its monitor with the processes that await conditions, its native processes, and what it shares
 //! with handlers (`kept`). How a component comes and goes is the `life` module's.
 //!

@@ -41,7 +41,7 @@ const GAINED: u32 = 1 << 31;
 /// Most workers that a program can have.
 pub const MOST_WORKERS: usize = 64;
 
-/// A process computes if at most so many others ran in its slice.
+/// A process computes if at most so many switches were made in its slice.
 const FEW_SWITCHES: u64 = 4;
 /// A process that comes home sooner than that has not gained.
 const GAIN_NANOSECONDS: u64 = 50_000;
@@ -119,7 +119,7 @@ unsafe fn work(argument: usize) {
 unsafe fn rest(w: *mut Worker, shared: &Shared, worker: usize) {
     let exchange = &shared.exchange;
     exchange.parked[worker - 1].store(true, SeqCst);
-    // Whoever wants that from now on also rouses this one.
+    // `rouse` wakes this one from now on.
     // SAFETY: a worker's heap belongs to its thread.
     unsafe { (*heap_of(w)).rest() };
     exchange.idle.fetch_add(1, SeqCst);
@@ -260,7 +260,7 @@ fn penalty(p: &Process) -> u32 {
     (p.score & PENALTY_BITS) >> PENALTY_SHIFT
 }
 
-/// The process that the home runs next, null if there is none. Gives others to other workers.
+/// The process that the home runs next, null if there is none. Offers those that compute to other workers.
 ///
 /// # Safety
 /// `w` is the home worker, whose scheduler has control.

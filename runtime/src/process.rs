@@ -4,7 +4,7 @@
 //! The home worker alone reaches blocks, and only through raw pointers. A block is live from [`start`] or
 //! [`start_service`] until the one place that ends it: the end of its body, the close of its communication, or a
 //! fault. A process stands in at most one queue, or is the waiter of at most one communication, so the one link in its
-//! block is enough, and only who takes it out has it.
+//! block is enough, and a process that was taken out belongs to the caller alone.
 
 use core::ptr::{self, null_mut};
 

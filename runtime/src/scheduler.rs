@@ -272,7 +272,7 @@ unsafe fn serve(w: *mut Worker) -> i64 {
             }
             if !(*home(w)).deletions.paused.is_empty() {
                 occasions::go_on_paused(w);
-                // That was its time slice; now others have theirs.
+                // That was its time slice; now processes have theirs.
                 attention |= (*w).attention.fetch_and(!TICK, Acquire);
             }
             if output::has_more(w) {

@@ -27,7 +27,7 @@ pub struct Ground {
     pub dropped: Vec<*mut Instance>,
     /// Components of bindings, which have no holder; the program doesn't end before they do.
     pub kept: BTreeSet<*mut Instance>,
-    /// Runs other processes while one is in a long call. None where there are no others.
+    /// Runs other processes while one is in a long call. None where there are none.
     pub let_others_run: Option<unsafe fn(*mut Worker, *mut Process)>,
 }
 

@@ -19,7 +19,7 @@ use crate::layout::*;
 /// What is known of all components while the program is looked at.
 pub(super) struct Known<'a> {
     pub(super) paths: BTreeMap<*mut Instance, &'a str>,
-    /// For whom processes wait.
+    /// The other side of the communication at which a process waits.
     pub(super) whom: BTreeMap<*mut Process, String>,
 }
 

@@ -1,5 +1,5 @@
-//! One connection of a program: found by its component's path and its interface, or why it isn't there; and who talks
-//! to whom by it.
+//! One connection of a program: finds it by the path of its component and its interface, or says why it isn't there;
+//! and describes the communication over it in a sentence.
 //!
 //! # Why this is sound
 //! See the inspect module.
@@ -71,8 +71,7 @@ pub(crate) unsafe fn slot(
     let interface_of = |required: &Required| unsafe { &*required.interface };
     let mut required = template.required.get().iter();
     let required = required.find(|required| interface_of(required).name.get() == interface);
-    // SAFETY: the template is one of the program's.
-    let required = required.ok_or_else(|| unsafe { no_interface(template, path, interface) })?;
+    let required = required.ok_or_else(|| no_interface(template, path, interface))?;
     let interface = interface_of(required);
     match (required.slots, k) {
         // SAFETY: `instance` is live, and without a cardinality the slot itself lies there.
@@ -113,11 +112,8 @@ fn no_component(found: &[Found], path: &str) -> Unknown {
 }
 
 /// The component of this path requires no such interface: names those that it requires.
-///
-/// # Safety
-/// The template's interfaces are there.
-unsafe fn no_interface(template: &Template, path: &str, interface: &str) -> Unknown {
-    // SAFETY: the template's interfaces are there.
+fn no_interface(template: &Template, path: &str, interface: &str) -> Unknown {
+    // SAFETY: interfaces are there as long as the program.
     let name = |interface: *const Interface| unsafe { (*interface).name.get() };
     let required: Vec<_> = template.required.get().iter().map(|required| name(required.interface)).collect();
     let why = if template.offered.get().iter().any(|offered| name(offered.interface) == interface) {
@@ -141,7 +137,7 @@ fn listed(names: &[&str]) -> String {
     }
 }
 
-/// Says in a sentence that a client talks to its server, and who waits for what.
+/// A sentence that names the client of a communication and its server, and what one of them waits for.
 ///
 /// # Safety
 /// `w` is the home worker, and all is *standing still*; `slot` is of a live instance, and has a communication.

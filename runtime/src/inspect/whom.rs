@@ -1,4 +1,4 @@
-//! For whom a process waits: the other side of the communication whose waiter it is.
+//! Which component a process waits for: the other side of the communication whose waiter it is.
 //!
 //! # Why this is sound
 //! See the inspect module.
@@ -14,8 +14,7 @@ use crate::instance::{slot_at, template_of};
 use crate::layout::*;
 
 impl Known<'_> {
-    /// Finds out which processes wait in the communications that a component has begun, or its holder with it, and for
-    /// whom.
+    /// Notes the waiters of the communications that a component has begun, or its holder with it, with the other sides.
     ///
     /// # Safety
     /// *Standing still*; `instance` is live.

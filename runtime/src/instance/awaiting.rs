@@ -1,7 +1,7 @@
 //! Processes that await conditions (language reference, section 6), and which of them a release of the lock has to
 //! test. A condition that can't have changed is not tested, so it costs nothing:
 //!
-//! * A condition whose answer is the same for all processes of the component is tested once for all who await it.
+//! * A condition whose answer is the same for all processes of the component is tested once for all that await it.
 //! * A condition is *due* if the release says that something may have been written that it depends on
 //!   (`Condition::depends`).
 //! * A condition that reads elements of collections says which when it is tested ([`Awaiting::reads`]). A write to one
@@ -46,9 +46,9 @@ pub struct Awaiting {
     /// How many there are.
     number: usize,
     turns: u64,
-    /// Those whose conditions are not common.
+    /// Waiters whose conditions are not common.
     owns: Owns,
-    /// Those who watch an element that was written since they were tested, by their turns.
+    /// Waiters that watch an element which was written since they were tested, by their turns.
     touched: BTreeMap<u64, Number>,
     /// What the condition reads that is being tested.
     read: Elements,
@@ -72,23 +72,23 @@ struct Group {
     due: bool,
     /// It is common, and a process that awaits it has to test it.
     is_untested: bool,
-    /// Those who await it, if it is common; each has noted its turn.
+    /// Its waiters, if it is common; each has noted its turn.
     common: Queue,
-    /// Those who await it, if it isn't; each has noted its number.
+    /// Its waiters, if it isn't; each has noted its number.
     own: List,
     /// The first of them that has not had its turn in this round.
     next: Option<Number>,
 }
 
 impl Group {
-    /// The first who awaits it, if it is common.
+    /// Its first waiter, if it is common.
     #[inline]
     fn first(&self) -> Option<Waiter> {
         // SAFETY: only waiters stand in the queue.
         (!self.common.is_empty()).then(|| unsafe { Waiter::new(self.common.head()) })
     }
 
-    /// Takes out the first who awaits it, if it is common.
+    /// Takes out its first waiter, if it is common.
     #[inline]
     fn pop(&mut self) -> Option<Waiter> {
         let first = self.first();
@@ -106,7 +106,7 @@ enum Next {
 }
 
 impl Awaiting {
-    /// Nobody.
+    /// No waiters.
     pub const fn new() -> Awaiting {
         Awaiting {
             sole: None,
@@ -180,7 +180,7 @@ impl Awaiting {
         let index = awaiting.group_of(condition);
         if condition.common {
             waiter.note(turn);
-            // Who tests runs, and stands in no queue here.
+            // A waiter that tests runs, and stands in no queue here.
             if awaiting.tester.as_ref().is_none_or(|tester| tester.waiter != waiter) {
                 // SAFETY: it stands in no queue.
                 unsafe { awaiting.groups[index].common.push(waiter.process()) };
@@ -290,7 +290,7 @@ impl Awaiting {
         }
     }
 
-    /// The first who may enter or has to be tested, with its turn.
+    /// The first waiter that may enter or has to be tested, with its turn.
     fn first(&self) -> Option<(u64, Next)> {
         let due = self.groups.iter().enumerate().filter(|(_, group)| group.due);
         let turns = due.filter_map(|(index, group)| match group.condition.common {

@@ -1,7 +1,7 @@
 //! Elements of collections that conditions read: generated code tells which a condition reads, and which are written.
 //!
 //! # Why this is sound
-//! Who calls runs at home, or only looks at its own block. A process with the lock whose monitor has somebody queued
+//! A process that is away only touches its own block. A process with the lock at whose monitor another one is queued
 //! has a component with a rare part.
 
 use drystone_component::Collection;

@@ -1,6 +1,6 @@
 //! Monitors: a component's lock, and the conditions that its processes await (language reference, section 6).
 //!
-//! When a process gives up the lock that it had alone, the conditions of those who await are tested once, in order. All
+//! When a process gives up the lock that it had alone, the conditions that are awaited are tested once, in order. All
 //! that hold and share enter, up to the first that holds and wants the lock alone; then a process that waits to enter
 //! alone; then all that wait to share. Locks are handed over: a process that is woken has it. The `awaiting` module
 //! knows which conditions have to be tested. A process that has to test its condition itself has the lock alone
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn ds_holds(w: *mut Worker, p: *mut Process) -> Status {
             (*p).lock = LOCK_SHARED;
             Status::Done
         } else if monitor.is_shared() {
-            // Those who share it leave first.
+            // The processes that share it leave first.
             monitor.grant(p);
             (*p).status = AWAITS_EXCLUSIVE;
             Status::Leave

@@ -28,7 +28,7 @@ pub struct Rare {
     pub shared: Queue,
     /// Processes that await a condition.
     pub awaiting: Awaiting,
-    /// A process whose condition holds and that wants the lock alone: it gets it from the last who shares it.
+    /// A process whose condition holds and that wants the lock alone: it gets it from the last one that shares it.
     pub granted: *mut Process,
     /// Processes that wait until something about the component's connections changes.
     pub connecting: Queue,

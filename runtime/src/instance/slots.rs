@@ -127,7 +127,7 @@ unsafe fn tables(instance: *mut Instance) -> impl Iterator<Item = *mut SlotTable
     tables.filter(|table| !table.is_null())
 }
 
-/// Whether a component has so many slots that others run between some of them and the rest when it is deleted.
+/// Whether a component has so many slots that undoing them is spread over several time slices.
 ///
 /// # Safety
 /// `instance` is *there*.

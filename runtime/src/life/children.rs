@@ -20,7 +20,7 @@ const FEW: usize = 8;
 
 /// Siblings that are to be deleted: always the first that has no clients among the rest, or else the first.
 pub struct Children {
-    /// Usually there are no others, so that they need no memory.
+    /// The first range. Usually it is the only one, so that the others need no memory.
     first: Range,
     others: Box<[Range]>,
     /// The next container: the number of its range, and its index there.
@@ -60,7 +60,7 @@ struct Joints {
 }
 
 impl Children {
-    /// Those in these containers.
+    /// The components in these containers.
     pub fn new(mut ranges: Vec<Range>) -> Children {
         let others = if ranges.len() > 1 { ranges.split_off(1) } else { Vec::new() }.into_boxed_slice();
         let first = ranges.first().copied().unwrap_or(Range::EMPTY);

@@ -295,7 +295,7 @@ pub unsafe fn conclude(w: *mut Worker, d: *mut Deletion) -> *mut Deletion {
     }
 }
 
-/// A communication of its holder with what is deleted may not end now: the error of who deletes it.
+/// A communication of the holder with what is deleted may not end now: that is the error of what deletes it.
 ///
 /// # Safety
 /// *Under way*; `c` is live.

@@ -122,7 +122,7 @@ pub enum Undone {
     Refused(*mut Communication),
 }
 
-/// Undoes a required slot that goes: closes what goes through it, and disconnects those to whom it was passed on.
+/// Undoes a required slot: closes all communications through it, and disconnects the slots to which it was passed on.
 ///
 /// # Safety
 /// `w` is the home worker; `slot` is of a live instance.

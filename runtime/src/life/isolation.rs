@@ -201,7 +201,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
         if !main.is_null() {
             *main = null_mut();
         }
-        // Only now others may go on with what they wanted: a deletion that waited for what is gone.
+        // Only now a deletion may go on that has waited for what is gone.
         if !deletion.is_null() {
             occasions::overtaken(w, deletion);
         }
@@ -303,7 +303,8 @@ unsafe fn close_as_server(w: *mut Worker, instance: *mut Instance, root: *mut In
     }
 }
 
-/// Closes what a client has with a condemned component, or through it, and what those have to whom it passes that on.
+/// Closes the communications of a client with a condemned component, or through it, and of the clients to which it
+/// passes that on.
 ///
 /// # Safety
 /// *By force*; `client` is a slot that is connected to something of a condemned component's.
@@ -420,7 +421,7 @@ unsafe fn free_frames(w: *mut Worker, p: *mut Process) {
     }
 }
 
-/// Has a native component close what it has open.
+/// Has a native component give back what it owns.
 ///
 /// # Safety
 /// *By force.*

@@ -144,7 +144,7 @@ unsafe fn clients(instance: *mut Instance, mut each: impl FnMut(*mut RequiredSlo
 }
 
 /// The order in which late components go, the first last: none before those among them that need it, as far as that can
-/// be seen; and those that need others before those that don't.
+/// be seen; and components that need another one before components that don't.
 ///
 /// # Safety
 /// `w` is the home worker; those who are late are live.

@@ -1,8 +1,8 @@
 //! What an instance, a process or a procedure's frame owns: components in containers, texts, collections.
 //!
 //! # Why this is sound
-//! Who makes an [`Owner`] knows that the compiler's description fits the block, and that the block stays as long as the
-//! owner is used; the same for a [`Container`], which only an owner makes. Neither says that a component in a container
+//! An [`Owner`] is made of a block and the compiler's description of it, and only used as long as the block is there;
+//! the same for a [`Container`], which only an owner makes. Neither says that a component in a container
 //! is alive: it may be dead, but then its block is still there.
 
 use alloc::vec::Vec;

@@ -1,5 +1,5 @@
 //! Records of deletions that may have to wait: one for each component that is being deleted. A component that waits for
-//! one that it holds, and holds few others, needs none: what its record would say is found out again when its deletion
+//! one that it holds, and holds few more, needs none: what its record would say is found out again when its deletion
 //! goes on ([`descend`], [`again`]). So a chain of millions of components is deleted with few records.
 //!
 //! # Why this is sound

@@ -22,7 +22,7 @@ use crate::parallel;
 use crate::platform::{TICK_SLEEP, TICK_STOP};
 use crate::worker::heap_of;
 
-/// How long the home sleeps at most while others work.
+/// How long the home sleeps at most while other workers have processes.
 const LOOK_NANOSECONDS: u64 = 100 * MILLISECOND;
 
 /// Does what the ticker or the platform wants.
@@ -178,7 +178,7 @@ pub unsafe fn wait(w: *mut Worker) -> bool {
         let look = if away { Some(LOOK_NANOSECONDS) } else { None };
         let timeout = [timeout, unused, look].into_iter().flatten().min();
         shared.idle.store(true, SeqCst);
-        // Whoever calls from now on also notifies.
+        // From now on `Shared::call_home` also notifies.
         if (*w).attention.load(SeqCst) == 0 {
             poll(w, timeout);
         }

@@ -2,7 +2,7 @@
 //! stack, and goes on when they have had a time slice, or none of them is ready any more.
 //!
 //! # Why this is sound
-//! To the others the process looks like one that was preempted, but it stands in no queue, so nobody else makes it run.
+//! To other processes it looks like one that was preempted, but it stands in no queue, so nothing else makes it run.
 //! What would free what it works on waits until it has left the runtime: errors, paused deletions and the program's end
 //! are the outer scheduler's, which gets control as soon as it may.
 
@@ -15,7 +15,7 @@ use crate::parallel;
 use crate::process::enter;
 use crate::worker::{ground, want_attention};
 
-/// So many long calls are within each other at most; one that is made later keeps others waiting.
+/// Most long calls that are within each other; during a further one no other process runs.
 const DEEPEST: u32 = 8;
 
 /// The time slice is over while `p` is in a long call.

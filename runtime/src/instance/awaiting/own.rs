@@ -46,7 +46,7 @@ impl Own {
 }
 
 impl List {
-    /// Nobody.
+    /// No waiters.
     pub const EMPTY: List = List { first: NONE, last: NONE };
 
     /// The first, if there is one.
@@ -56,7 +56,7 @@ impl List {
 }
 
 impl Owns {
-    /// Nobody.
+    /// No waiters.
     pub const fn new() -> Owns {
         Owns { all: Vec::new(), free: NONE, watching: Watching::new() }
     }
@@ -109,14 +109,14 @@ impl Owns {
         own
     }
 
-    /// Gives back memory when nobody is here any more: room for a few is kept.
+    /// Gives memory back when there are no waiters any more; keeps room for a few.
     pub fn forget_room(&mut self) {
         if self.all.len() > FEW {
             *self = Owns::new();
         }
     }
 
-    /// From now on it watches these elements.
+    /// Has a waiter watch these elements instead of those before.
     pub fn watch(&mut self, number: Number, elements: Elements) {
         let Owns { all, watching, .. } = self;
         for (entry, element) in all[number as usize].watches.iter_mut().zip(elements) {
@@ -131,7 +131,7 @@ impl Owns {
         }
     }
 
-    /// Those who watch an element, in no order.
+    /// The waiters that watch an element, in no order.
     pub fn watchers(&self, element: u64) -> impl Iterator<Item = Number> {
         self.watching.watchers(element)
     }

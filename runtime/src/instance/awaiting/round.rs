@@ -1,4 +1,5 @@
-//! What a release of the lock does with those who await: it gets one after the other.
+//! A release of the lock goes through the waiters in a *round*: it gets one after the other that may enter or has to
+//! test its condition.
 //!
 //! # Why this is sound
 //! See the awaiting module.
@@ -58,14 +59,14 @@ pub enum Turn {
     Nobody,
 }
 
-/// Those who await, one after the other, as far as a release lets them in. Who begins a round has promised what it
-/// needs until its end.
+/// The waiters, one after the other, as far as a release lets them in. [`Round::begin`] says what must hold until the
+/// round is over.
 pub struct Round {
     w: *mut Worker,
     awaiting: *mut Awaiting,
     /// A group whose condition holds for all, null if there is none.
     holding: *mut Group,
-    /// There is more than that: they enter by their turns.
+    /// There is more than that group: waiters enter by their turns.
     mixed: bool,
     has_begun: bool,
 }
@@ -78,8 +79,7 @@ impl Round {
     /// alone, and nobody else has a reference to it.
     #[inline]
     pub unsafe fn begin(w: *mut Worker, awaiting: *mut Awaiting, written: u64) -> Round {
-        // SAFETY: as long as the round lasts, `w` is the home worker, `awaiting` is that of a live component whose
-        // lock nobody has alone, and nobody else has a reference to it; conditions that are tested add no groups.
+        // SAFETY: `awaiting` is there, and conditions that are tested add no groups, so these stay where they are.
         unsafe {
             let (mut holding, mut mixed) = (null_mut::<Group>(), !(*awaiting).touched.is_empty());
             let groups = &mut (*awaiting).groups;

@@ -1,7 +1,7 @@
 //! A process that awaits a condition.
 //!
 //! # Why this is sound
-//! Who makes a [`Waiter`] knows that the process is live and awaits something. Its block has a word for that, which
+//! [`Waiter::new`] is only called for live processes that await something. Their blocks have a word for that, which
 //! only its waiter touches: the condition's address at first, then whatever was noted there instead.
 
 use core::ptr::NonNull;

@@ -8,7 +8,7 @@ use crate::layout::WATCHED;
 /// The elements that a condition reads, by their hashes; 0: none.
 pub type Elements = [u64; WATCHED];
 
-/// Who watches: a number that means something to the caller.
+/// A waiter that watches: a number that means something to the caller.
 pub type Watcher = u32;
 
 /// The number of an entry, by which it is removed.
@@ -17,7 +17,7 @@ pub type Entry = u32;
 /// Instead of an entry's number: there is none.
 pub const NONE: Entry = u32::MAX;
 
-/// Elements, by their hashes, with those who watch them.
+/// Elements, by their hashes, with their watchers.
 pub struct Watching {
     /// The first entry of each chain.
     buckets: Vec<Entry>,
@@ -77,7 +77,7 @@ impl Watching {
         self.entries[entry as usize].element
     }
 
-    /// Those who watch an element, in no order.
+    /// The watchers of an element, in no order.
     pub fn watchers(&self, element: u64) -> impl Iterator<Item = Watcher> {
         let first = if self.used == 0 { NONE } else { self.buckets[self.bucket_of(element)] };
         let mut chain = self.entries.get(first as usize);

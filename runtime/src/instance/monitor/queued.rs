@@ -1,7 +1,7 @@
 //! What happens at a monitor at which processes are queued, when one of them may enter.
 //!
 //! # Why this is sound
-//! Who makes a [`Queued`] knows that the component is live and has a rare part. Queues hold live processes of their own
+//! [`Queued::at`] asks for a live component with a rare part. Queues hold live processes of their own
 //! instance only, and what is taken out of one stands in none.
 
 use core::mem::replace;
@@ -70,7 +70,7 @@ impl Queued {
         self.finish_release();
     }
 
-    /// Grants the lock to a process that wants it alone: it enters when those who share it have left.
+    /// Grants the lock to a process that wants it alone: it enters when the last that shares it has left.
     ///
     /// # Safety
     /// `p` is a live process of the component, and stands in no queue.
@@ -121,7 +121,7 @@ impl Queued {
         }
     }
 
-    /// Those who wait to enter come last, if no process that awaited something has the lock alone, or will.
+    /// Processes that wait to enter come last, if no waiter has the lock alone, or will.
     fn finish_release(self) {
         // SAFETY: the component is live, and the rare part is there.
         if unsafe { (*self.instance).lock & EXCLUSIVE_BIT == 0 && (*self.rare).granted.is_null() } {
@@ -130,7 +130,7 @@ impl Queued {
         self.settle();
     }
 
-    /// Those whose conditions hold enter in order, as far as they may. Nobody has the lock alone.
+    /// Waiters whose conditions hold enter in order, as far as they may. Nobody has the lock alone.
     #[inline]
     fn admit_awaiting(self, written: u64) {
         // SAFETY: nobody has a reference to what is awaited.
@@ -144,7 +144,7 @@ impl Queued {
         }
     }
 
-    /// Those who come next in a round enter, as far as they may. Nobody has the lock alone.
+    /// Waiters that come next in a round enter, as far as they may. Nobody has the lock alone.
     #[inline(never)]
     fn admit_several(self, mut round: Round) {
         loop {
@@ -159,7 +159,8 @@ impl Queued {
         }
     }
 
-    /// A process tests its condition next. It has the lock alone, except for those who have just begun to share it.
+    /// A process tests its condition next. It has the lock alone, except for processes that have just begun to share
+    /// it.
     fn begin_test(self, waiter: Waiter, place: Place) {
         let p = waiter.process();
         // SAFETY: the component is live, and so is the waiter, which stands in no queue while it tests.
@@ -171,7 +172,7 @@ impl Queued {
         }
     }
 
-    /// Lets those in who wait to enter. Nobody has the lock alone.
+    /// Lets processes in that wait to enter. Nobody has the lock alone.
     #[inline(never)]
     fn admit(self) {
         // SAFETY: the rare part is there, and what stands in its queues is live.
