@@ -174,7 +174,7 @@ impl Exchange {
             return null_mut();
         }
         let mut queue = self.queue.lock();
-        // SAFETY: processes in the queue are alive, and no worker's.
+        // SAFETY: processes in the queue are alive, and nobody's.
         let p = unsafe { queue.pop() };
         if !p.is_null() {
             self.waiting.fetch_sub(1, SeqCst);
