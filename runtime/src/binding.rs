@@ -86,7 +86,7 @@ pub unsafe extern "C" fn ds_bind(
             return Status::Leave;
         }
         if (*(*slot).instance).live & DEAD != 0 {
-            // Its container counts as empty, but that is no error of those who talk to it.
+            // Its container counts as empty, but that is no error of its clients.
             return Status::Done;
         }
         let bind = || -> Result<(), Refusal> {

@@ -2,8 +2,8 @@
 //!
 //! # Safety: *at home*
 //! A function is called *at home* if its worker `w` is the home worker of a program that runs, and this is that
-//! worker's thread. Home's data are then nobody else's; a reference into one of the fields of [`Home`] is never kept
-//! over a call of what uses that field, too. Other threads see [`Shared`] only. `scheduler::run` owns all of it.
+//! worker's thread; [`AtHome`] says so as a type. Only this thread uses the home's data, which `scheduler::run` owns. A
+//! reference into a field of [`Home`] is never kept over a call that uses the same field. Other threads see [`Shared`].
 
 pub mod census;
 pub mod communications;

@@ -47,7 +47,7 @@ pub unsafe fn connect(w: *mut Worker, waiting: Waiting, name: Name<'_>) -> Resul
     }
 }
 
-/// A name has been exported: if it is a context's, those who wait for names below it are connected.
+/// A name has been exported: if it is a context's, the slots that wait for names below it are connected.
 ///
 /// # Errors
 /// As for [`connect`].

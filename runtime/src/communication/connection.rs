@@ -1,7 +1,7 @@
 //! Connections: which required interface is served by which offered one, through any number of relays.
 //!
 //! `ways` follows the links between slots, `joining` makes and undoes them, `named` does so by names of the program's
-//! own; `reach` begins communications through them, `closing` ends those, `waiting` wakes those who wait for a
+//! own. `reach` begins communications through them, `closing` ends these. In `waiting`, processes wait for a
 //! connection.
 //!
 //! # Safety of this module: *linked*

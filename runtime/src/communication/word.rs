@@ -1,4 +1,4 @@
-//! A communication's word as each side reads it: whose message is in the buffer, and what may follow.
+//! A communication's word as each side reads it: for which side a message is in the buffer, and what may follow.
 
 use drystone_component::{Interface, Side};
 

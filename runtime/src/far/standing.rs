@@ -64,7 +64,7 @@ impl Drop for Remote {
 pub struct Listener {
     /// Brings the clients.
     pub exported: Box<dyn Exported>,
-    /// Whose required interface it is that far clients use, if it is a component's own.
+    /// The component and its required interface that far clients use, if it is for a component's own clients.
     pub required: Option<(*mut Instance, &'static Required)>,
     /// Wakes it.
     pub waker: Waker,

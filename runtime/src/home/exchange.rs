@@ -61,7 +61,7 @@ pub struct Exchange {
 pub struct Post {
     /// The one before it.
     pub next: *mut Post,
-    /// Who comes home, if it isn't only news.
+    /// The process that comes home, if it isn't only news.
     pub process: Option<*mut Process>,
     /// It goes on computing.
     pub computes: bool,

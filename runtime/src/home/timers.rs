@@ -63,7 +63,7 @@ impl Timers {
         unsafe { self.queues.entry(time).or_insert(Queue::EMPTY).push(p) }
     }
 
-    /// Makes all ready whose time has come.
+    /// Makes ready the processes whose time has come.
     ///
     /// # Safety
     /// `w` is the home worker, whose processes these are.
@@ -87,7 +87,7 @@ impl Timers {
         }
     }
 
-    /// Forgets those for whom `keep` doesn't hold.
+    /// Forgets the processes for which `keep` doesn't hold.
     ///
     /// # Safety
     /// What `keep` does, it does only to the process that it gets.
@@ -99,7 +99,7 @@ impl Timers {
         self.retain_alarms(keep);
     }
 
-    /// Forgets the alarms of those for whom `keep` doesn't hold.
+    /// Forgets the alarms of processes for which `keep` doesn't hold.
     pub fn retain_alarms(&mut self, mut keep: impl FnMut(*mut Process) -> bool) {
         self.alarms.retain(|_, p| keep(*p));
     }

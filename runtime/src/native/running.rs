@@ -37,7 +37,7 @@ pub(super) trait Lent {
 }
 
 impl Running {
-    /// Whether nobody can be using the object: who had borrowed it has gone, or the loan is over.
+    /// Whether nobody can be using the object: its borrower has gone, or the loan is over.
     pub(super) fn may_lend(&self) -> bool {
         self.lent.as_ref().is_none_or(|loan| Rc::strong_count(loan) == 1 || !loan.lasts())
     }

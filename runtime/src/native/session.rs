@@ -191,7 +191,7 @@ impl End {
         })
     }
 
-    /// Whether neither side can send any more, and everything is received here; only a server then need not look on.
+    /// Whether a server need not look on: neither side can send any more, and everything is received here.
     fn is_at_end(&self, word: CommunicationWord) -> bool {
         self.side() == Side::Server && !word.is_unread() && !word.goes_on(self.interface)
     }
@@ -243,7 +243,7 @@ macro_rules! session {
                 poll_fn(|_| self.0.poll_receive(P::$receives::take))
             }
 
-            /// Sends a message. What is sent to one who has closed is dropped.
+            /// Sends a message. It is dropped if the other side has closed.
             pub fn send<'a>(&mut self, message: P::$sends<'a>) -> impl Future<Output = ()> {
                 let number = message.number();
                 let mut put = Some(|to: &mut Putting<'_>| message.put(to));
@@ -279,7 +279,7 @@ session!(Server, In, Out);
 session!(Client, Out, In);
 
 impl<P: Protocol> Client<P> {
-    /// Whether something serves it now. Who sends or receives where nothing does waits for that.
+    /// Whether something serves it now. Where nothing does, to send or to receive waits for that.
     pub fn is_connected(&self) -> bool {
         self.0.is_connected()
     }

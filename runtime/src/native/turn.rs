@@ -99,7 +99,7 @@ impl Turn {
     pub(super) fn mark(&self, is_called: bool) {
         // SAFETY: it is live, and nobody else looks at the word meanwhile.
         let flags = unsafe { &mut (*self.communication()).word.flags };
-        // Who is called needs no stream: each message is taken when it is sent.
+        // A service that is called needs no stream: each message is taken when it is sent.
         *flags = if is_called { *flags & !STREAMS | CALLS } else { *flags & !CALLS };
     }
 

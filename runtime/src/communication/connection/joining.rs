@@ -1,5 +1,5 @@
-//! Connects a slot to a target, and takes it from there again. Where an interface has room for few clients, those who
-//! wait for its names follow as others go.
+//! Connects a slot to a target, and takes it from there again. Where an interface has room for few clients, slots that
+//! wait for one of its names follow as clients go.
 
 use alloc::vec::Vec;
 use core::ptr::null_mut;
@@ -34,7 +34,7 @@ pub unsafe fn join(w: *mut Worker, slot: *mut RequiredSlot, target: usize) -> Jo
     // SAFETY: slot and target are linked, so the blocks of their instances are there.
     unsafe {
         if (*(*slot).instance).live & DEAD != 0 {
-            // Its container counts as empty, but that is no error of those who talk to it.
+            // Its container counts as empty, but that is no error of its clients.
             return Joined::Done;
         }
         if let Target::Offered(to) = decode(target) {
@@ -53,7 +53,7 @@ pub unsafe fn join(w: *mut Worker, slot: *mut RequiredSlot, target: usize) -> Jo
         }
         match way(slot, target) {
             Way::Cycle => return Joined::Failed(Fault::ConnectionCycle),
-            // Those who wait behind the slot wait on.
+            // Processes that wait behind the slot wait on.
             Way::Nowhere => {
                 link(slot, target);
                 wake_instance(w, (*slot).instance);
@@ -65,7 +65,7 @@ pub unsafe fn join(w: *mut Worker, slot: *mut RequiredSlot, target: usize) -> Jo
     Joined::Done
 }
 
-/// Connects a slot that is unconnected, and wakes those who wait for that.
+/// Connects a slot that is unconnected, and wakes the processes that wait for that.
 ///
 /// # Safety
 /// At home; slot and target are linked, of the same interface, and the target doesn't lead to the slot.
@@ -96,7 +96,7 @@ unsafe fn has_all_clients(instance: *mut Instance, offered: &Offered) -> bool {
     true
 }
 
-/// A slot leads somewhere else: wakes those who wait to talk through it.
+/// A slot leads somewhere else: wakes the processes that wait to talk through it.
 ///
 /// # Safety
 /// At home; the slot is linked.
@@ -175,7 +175,7 @@ unsafe fn one_less(w: *mut Worker, instance: *mut Instance, offered: &Offered, w
     }
 }
 
-/// Connects those who wait for a name, as long as there is room for them.
+/// Connects the slots that wait for a name, as long as there is room for them.
 ///
 /// # Errors
 /// The first that can't be connected, and why; those after it still wait.
@@ -200,7 +200,7 @@ pub unsafe fn connect_waiting(w: *mut Worker, target: usize, name: &[u8]) -> Res
     Ok(())
 }
 
-/// An interface with few clients has lost one: who waits for one of its names comes next.
+/// An interface with few clients has lost one: the slots that wait for one of its names come next.
 ///
 /// # Safety
 /// At home; the target is linked.

@@ -50,10 +50,10 @@ pub unsafe fn connect_to_name(w: *mut Worker, waiting: Waiting, name: &[u8]) -> 
     Ok(())
 }
 
-/// Exports by a name, and connects those who wait for it.
+/// Exports by a name, and connects the slots that wait for it.
 ///
 /// # Errors
-/// The name is taken, or one who waits can't be connected.
+/// The name is taken, or one of these slots can't be connected.
 ///
 /// # Safety
 /// At home; the target is linked, and of this interface.

@@ -19,7 +19,7 @@ pub unsafe fn wait(w: *mut Worker, p: *mut Process) {
     }
 }
 
-/// Something about a component's connections has changed: wakes those who wait for that.
+/// Something about a component's connections has changed: wakes the processes that wait for that.
 ///
 /// # Safety
 /// At home; the instance's block is there.
@@ -33,7 +33,7 @@ pub unsafe fn wake_instance(w: *mut Worker, instance: *mut Instance) {
     }
 }
 
-/// Wakes those of the component that holds `instance` who wait to connect to it.
+/// Wakes the processes of the holder of `instance` that wait to connect something to it.
 ///
 /// # Safety
 /// At home; the instance's block is there.

@@ -1,8 +1,8 @@
 //! The ways from a required interface to what serves it, and back: targets, clients, relays.
 //!
-//! A required slot points at its target; targets know who is connected to them, so that both ends can be undone. An
-//! offered slot's list of clients also says whose slot it is: where the list has no first, or the first has no
-//! previous, stands the instance with bit 0 set.
+//! A required slot points at its target; a target has a list of its clients, so that a connection can be undone from
+//! both ends. An offered slot's list also leads to the slot's instance: that stands, with bit 0 set, in the place of
+//! the first client, or where the first client's link to the previous one would be.
 
 use alloc::vec::Vec;
 use core::ptr::{self, null_mut};
@@ -211,7 +211,7 @@ pub enum Way {
     Somewhere,
 }
 
-/// Where a slot leads whose target is this one. Goes on from the target and back from the slot by turns, so that a long
+/// Where a slot leads if this is its target. Goes on from the target and back from the slot by turns, so that a long
 /// chain costs nothing at either of its ends.
 ///
 /// # Safety
@@ -291,7 +291,8 @@ pub struct Leaf {
     pub client: *mut Instance,
 }
 
-/// The slots from which the way to a server leads over a slot: itself, and those of everyone to whom it is passed on.
+/// The slots from which the way to a server leads over a slot: itself, and all slots behind it, to which it is passed
+/// on.
 struct Before {
     slots: Vec<*mut RequiredSlot>,
     /// The next, or null.
@@ -347,8 +348,8 @@ pub unsafe fn inward_of(slot: *mut RequiredSlot) -> Option<&'static Offered> {
     }
 }
 
-/// Calls `each` for all communications, begun or not, that go through a required slot: its own and those of
-/// everyone to whom it is passed on.
+/// Calls `each` for all communications, begun or not, that go through a required slot: its own, and those of all slots
+/// behind it, to which it is passed on.
 ///
 /// # Safety
 /// The slot is linked; `each` changes no links.

@@ -1,4 +1,4 @@
-//! A communication's word and buffer, as what moves its messages uses them; and the process that does.
+//! A communication's word and buffer, for what moves its messages; and the process that does so, as one of its sides.
 
 use alloc::string::String;
 use core::slice;
