@@ -60,7 +60,7 @@ pub(crate) struct Engine {
     given_up: RefCell<Vec<(ClientId, usize)>>,
 }
 
-/// Whoever has asked for a run.
+/// The client of a run.
 pub(crate) trait Client {
     /// What became of it.
     fn tell(&self, event: Event<Ports>);

@@ -141,7 +141,7 @@ impl Ports {
                 Ok(Some(seat)) => seat.say(message, &values),
                 Ok(None) => Ok(Said::Waits),
                 Err(ended) if self.interface(communication).next(0, message).is_none() => {
-                    // The last message of the protocol: nobody would have answered it.
+                    // The message can't begin another communication, so it is dropped.
                     return ended.map(Answer::Ready);
                 }
                 Err(_) => Ok(Said::Anew),

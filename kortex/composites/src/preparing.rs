@@ -1,5 +1,5 @@
-//! Programs that take long to prepare: a helper thread does that, one after the other, so that nobody waits for it but
-//! the client that has sent one.
+//! Programs that take long to prepare: a helper thread does that, one after the other, so that only the clients that
+//! have sent them wait for it.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -16,7 +16,7 @@ use super::platform::{Preparation, Prepared};
 /// Bytes of a program whose preparation takes no longer than a run's turn.
 const SHORT: usize = 2 << 10;
 
-/// Whoever has sent a program.
+/// The client that has sent a program.
 pub(crate) trait Sender {
     /// The program has this hash and is remembered, or is refused.
     fn remembered(&self, program: Result<Hash, Refusal>);
@@ -118,5 +118,78 @@ impl Preparing {
         let learnt = prepared.map(|prepared| self.engine.server().learn(hash, program.len(), prepared));
         by.upgrade().inspect(|sender| sender.remembered(learnt.map(|()| hash)));
         self.prepare_next();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::String;
+
+    use super::*;
+    use crate::engine::QUOTA;
+    use crate::platform::Platform;
+
+    type Then = Box<dyn FnOnce(Prepared)>;
+
+    /// A helper thread that does something when it is told to.
+    #[derive(Default)]
+    struct Helper(RefCell<VecDeque<(Preparation, Then)>>);
+
+    impl Helper {
+        fn has_work(&self) -> bool {
+            !self.0.borrow().is_empty()
+        }
+
+        fn work(&self) {
+            let (preparation, then) = self.0.borrow_mut().pop_front().expect("there is work");
+            then(preparation.run());
+        }
+    }
+
+    impl Platform for Helper {
+        fn now(&self) -> u64 {
+            0
+        }
+
+        fn call_at_the_latest(&self, _: u64, _: Rc<dyn Fn()>) {}
+
+        fn prepare(&self, preparation: Preparation, then: Then) -> Result<(), String> {
+            assert!(!self.has_work(), "it has one at a time");
+            self.0.borrow_mut().push_back((preparation, then));
+            Ok(())
+        }
+    }
+
+    /// How many of its programs were refused.
+    #[derive(Default)]
+    struct Refused(Cell<usize>);
+
+    impl Sender for Refused {
+        fn remembered(&self, program: Result<Hash, Refusal>) {
+            self.0.set(self.0.get() + usize::from(program.is_err()));
+        }
+    }
+
+    #[test]
+    fn long_programs_are_prepared_one_after_the_other_for_clients_that_are_still_there() {
+        let helper = Rc::<Helper>::default();
+        let engine = Engine::new(helper.clone(), 0);
+        engine.server().admit(0, QUOTA);
+        let preparing = Preparing::new(engine);
+        let send = |byte: u8, sender: &Rc<Refused>| {
+            let sender: Rc<dyn Sender> = sender.clone();
+            preparing.remember(&[byte; SHORT + 1], 0, 0, Rc::downgrade(&sender))
+        };
+        let clients: [Rc<Refused>; 3] = Default::default();
+        assert!(clients.iter().zip(0..).all(|(client, byte)| send(byte, client).is_none()));
+        let [first, gone, last] = clients;
+        drop(gone);
+        helper.work();
+        assert_eq!((first.0.get(), last.0.get()), (1, 0));
+        helper.work();
+        assert_eq!((first.0.get(), last.0.get(), helper.has_work()), (1, 1, false));
+        let sender: Rc<dyn Sender> = last;
+        let short = preparing.remember(b"short", 0, 0, Rc::downgrade(&sender));
+        assert!(short.is_some_and(|program| program.is_err()));
     }
 }

@@ -1,5 +1,5 @@
-//! Who may use what is exported: those who ask for this machine by a name of its own, show the token, and are no
-//! strangers' pages in someone's browser.
+//! Access control for exported interfaces: a client has to call this machine by a name of its own (against DNS
+//! rebinding) or show the token, and may not be another site's page in a browser (cross-origin requests).
 
 use std::net::IpAddr;
 
@@ -19,18 +19,18 @@ pub(super) struct Admission {
     pub(super) origins: Origins,
 }
 
-/// See above.
+/// Who is let in.
 pub(super) enum Clients {
-    /// Those that show this.
+    /// Clients that show this token.
     Token(String),
-    /// Those that call this machine by a name that is its own wherever they are. Any other name can be made to lead
-    /// here for a while, in the browser of somebody who looks at a page of strangers.
+    /// Clients that call this machine by a name that always means it, such as localhost. Any other name can be made to
+    /// lead here for a while, by a page in a browser on this machine (DNS rebinding).
     OwnName,
-    /// All that TLS has let in.
+    /// All clients that TLS has let in.
     All,
 }
 
-/// Whose pages may ask, besides those that come from here.
+/// The origins of pages that may send requests, besides pages that come from here.
 pub(super) enum Origins {
     Any,
     /// `https://example.org`, in small letters.
@@ -44,7 +44,10 @@ impl Default for Origins {
 }
 
 impl Origins {
-    /// As BY says: origins with blanks or commas between them, or `*`.
+    /// Reads what BY says: origins, separated by blanks or commas, or `*`.
+    ///
+    /// # Errors
+    /// A sentence says which one is no origin.
     pub(super) fn parse(text: &str) -> Result<Origins, String> {
         let mut these = Vec::new();
         for origin in text.split([' ', ',']).filter(|origin| !origin.is_empty()) {
@@ -72,12 +75,12 @@ impl Origins {
     }
 }
 
-/// What may stand where a host does: a name or an address, perhaps a port.
+/// Whether this may be a host's name or address, perhaps with a port.
 fn is_host(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~:[]%!$&'()*+;=".contains(&byte))
 }
 
-/// The host that a request is for, if it says one. It has to say one, once.
+/// The host that a request names. HTTP/1.1 requires one.
 fn host(request: &Parts) -> Result<Option<&str>, Refusal> {
     let bad = |reason: &str| Refusal::new(StatusCode::BAD_REQUEST, reason);
     let mut hosts = request.headers.get_all(HOST).iter();
@@ -92,16 +95,16 @@ fn host(request: &Parts) -> Result<Option<&str>, Refusal> {
     if !named.is_none_or(is_host) {
         return Err(bad("Host is no name of a host"));
     }
-    // HTTP/2 has it there.
+    // HTTP/2 has it in the authority.
     Ok(request.uri.authority().map(|authority| authority.as_str()).or(named))
 }
 
-/// Says who may not even ask for what there is.
+/// Refuses a request that doesn't name its host as it has to.
 pub(super) fn check_host(request: &Parts) -> Result<(), Refusal> {
     host(request).map(drop)
 }
 
-/// A browser asks whether a page of another site may ask.
+/// Whether a browser asks if another site's page may send a request.
 pub(super) fn is_preflight(request: &Parts) -> bool {
     request.method == Method::OPTIONS
         && request.headers.contains_key(ORIGIN)
@@ -109,7 +112,7 @@ pub(super) fn is_preflight(request: &Parts) -> bool {
 }
 
 impl Admission {
-    /// Whether a client may use what is exported.
+    /// Refuses a client that may not use what is exported.
     pub(super) fn check(&self, request: &Parts) -> Result<(), Refusal> {
         let host = host(request)?;
         if matches!(self.clients, Clients::OwnName) && !host.is_none_or(is_here) {
@@ -128,7 +131,7 @@ impl Admission {
         }
     }
 
-    /// Has a browser give the answer to the page that has asked.
+    /// Adds the headers by which a browser gives the answer to the page that has asked (CORS).
     pub(super) fn tell_browser(&self, request: &Parts, answer: &mut HeaderMap) {
         if !self.origins.are_known() {
             return;
@@ -153,8 +156,8 @@ impl Admission {
     }
 }
 
-/// Whether a page came from where it asks. Any name can be made to lead here for a while; a certificate or a name of
-/// this machine can't.
+/// Whether a page came from the host that it asks. Without a certificate only a name that always means this machine
+/// proves that, because any other name can be made to lead here for a while.
 fn is_own(origin: &str, host: Option<&str>) -> bool {
     match (host, origin.split_once("://")) {
         (Some(host), Some((scheme, from))) => host == from && (scheme == "https" || is_here(host)),
@@ -162,7 +165,7 @@ fn is_own(origin: &str, host: Option<&str>) -> bool {
     }
 }
 
-/// `Authorization: Bearer ..`; the word in any letters.
+/// Checks `Authorization: Bearer ..`, in upper or lower case.
 fn check_token(token: &str, headers: &HeaderMap) -> Result<(), Refusal> {
     let mut shown = headers.get_all(AUTHORIZATION).iter();
     let (first, second) = (shown.next(), shown.next());
@@ -177,7 +180,7 @@ fn check_token(token: &str, headers: &HeaderMap) -> Result<(), Refusal> {
     Err(Refusal::new(StatusCode::UNAUTHORIZED, reason).with(WWW_AUTHENTICATE, challenge))
 }
 
-/// Whether a host, perhaps with a port, is this machine whoever is asked.
+/// Whether a host, perhaps with a port, always means this machine.
 fn is_here(host: &str) -> bool {
     let name =
         host.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(host, |(name, _)| name);
@@ -186,7 +189,7 @@ fn is_here(host: &str) -> bool {
         || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Compares in a time that doesn't tell where they differ.
+/// Compares in constant time, which doesn't tell where they differ.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |difference, (a, b)| difference | (a ^ b)) == 0
 }

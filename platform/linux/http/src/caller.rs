@@ -1,5 +1,5 @@
-//! A client of this program with an HTTP service: each call is a `POST`, over a connection that is kept for the next
-//! one. A protocol that is no requests and replies is a WebSocket.
+//! A communication of this program with an HTTP service: each call is a `POST`, over a connection that is kept for the
+//! next one. Protocols other than requests and replies go over a WebSocket.
 
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use super::opening_handshake::Opening;
 use super::service::Service;
 use drystone_net::datum::{Datum, data};
 
-/// How long a request may take that is under way when its communication has ended.
+/// How long a request may still take when its communication has ended.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a name is bound to.
+/// A service to which a name is bound.
 pub(super) struct Remote(Rc<ClientConnections>);
 
 impl Remote {
@@ -39,7 +39,7 @@ impl Reach for Remote {
 struct Caller {
     connections: Rc<ClientConnections>,
     pump: Option<Waker>,
-    /// The request that is being answered, and its call.
+    /// The call that waits for its answer, and its request.
     sent: Option<(usize, Rc<Sent>)>,
     step: Step,
 }
@@ -80,7 +80,7 @@ impl Caller {
         let (answer, values) = match (status.is_success(), read()) {
             (true, _) if answers.is_empty() => return Ok(()),
             (true, read) => read.map_err(|why| self.service().about(why))?,
-            // A service may have a status for an answer.
+            // A service may send an answer with another status than success.
             (false, Ok((answer, values))) if answers.contains(&answer) => (answer, values),
             (false, _) => return Err(self.service().about(complaint(status, &body))),
         };
@@ -89,7 +89,7 @@ impl Caller {
     }
 }
 
-/// What a service says that has not answered.
+/// The error in a response that is no answer.
 fn complaint(status: StatusCode, body: &[u8]) -> String {
     let said = serde_json::from_slice::<serde_json::Value>(body).ok();
     match said.as_ref().and_then(|said| said.get("error")?.as_str()) {
@@ -103,7 +103,7 @@ impl Far for Caller {
         self.pump = Some(pump);
     }
 
-    /// A message that isn't answered has been taken before the next one goes: they keep their order.
+    /// One request at a time, so that messages without answers keep their order.
     fn has_room(&mut self) -> bool {
         self.look();
         self.sent.is_none()
@@ -142,7 +142,7 @@ impl Far for Caller {
         }
     }
 
-    /// A request that needs no answer still goes.
+    /// A request under way still goes on, as it may need no answer.
     fn close(&mut self) {
         if let Some((_, sent)) = self.sent.take() {
             self.service().reactor.at(Instant::now() + PATIENCE, sent);

@@ -28,7 +28,7 @@ pub(super) struct Sent {
     way: Cell<Option<Way>>,
 }
 
-/// What carries a request, and nothing else.
+/// What carries the request.
 enum Way {
     Dial(#[expect(dead_code, reason = "dropped, it is given up")] Rc<StreamDial>),
     Connection(Handle),
@@ -50,7 +50,7 @@ impl Sent {
         self.pump.wake();
     }
 
-    /// Nobody waits for the reply any more.
+    /// The reply isn't needed any more: ends the request.
     pub(super) fn give_up(&self) {
         self.expectation.take();
         if let Some(Way::Connection(task)) = self.way.take() {
@@ -60,7 +60,7 @@ impl Sent {
 }
 
 impl Handler for Sent {
-    /// It has taken too long, if it is still under way.
+    /// It takes too long, if it is still under way.
     fn ready(&self) {
         self.give_up();
     }
@@ -69,13 +69,13 @@ impl Handler for Sent {
 /// A service's connections.
 pub(super) struct ClientConnections {
     pub(super) service: Rc<Service>,
-    /// Those that nobody uses now.
+    /// Connections without a request under way.
     idle: RefCell<Vec<Rc<ClientConnection>>>,
 }
 
 struct ClientConnection {
     connections: Weak<ClientConnections>,
-    /// What is to be sent next.
+    /// The next request.
     next: RefCell<Option<Job>>,
     task: RefCell<Option<Handle>>,
     is_over: Cell<bool>,
@@ -134,7 +134,7 @@ impl Drop for ClientConnections {
 }
 
 impl ClientConnection {
-    /// Over a connection that is made.
+    /// Uses a connection that was made.
     fn begin(connections: Weak<ClientConnections>, io: Io, job: Job) {
         let connection = Rc::new(ClientConnection {
             connections,
@@ -165,7 +165,7 @@ impl ClientConnection {
         }
     }
 
-    /// Nobody needs it any more.
+    /// Ends an idle connection.
     fn hang_up(&self) {
         self.is_over.set(true);
         self.run();
@@ -182,7 +182,7 @@ impl ClientConnection {
         let (mut sender, driver) = handshake(io).await?;
         let connection = self.clone();
         handle.spawner.execute(async move {
-            // What goes wrong is said to whoever has a request under way.
+            // A request under way gets the error, too.
             drop(driver.await);
             connection.is_over.set(true);
         });
@@ -219,7 +219,7 @@ async fn carry(sender: &mut SendRequest<Full<Bytes>>, job: Job) {
     job.sent.done(reply);
 }
 
-/// What was wrong, and what lay behind it.
+/// An error with its cause.
 fn said(error: &hyper::Error) -> String {
     match error.source() {
         Some(source) => format!("{error}: {source}"),

@@ -25,7 +25,7 @@ use drystone_reactor::Reactor;
 /// Most bytes of a request or a message, unless BY says otherwise.
 const LIMIT: usize = 16 << 20;
 
-/// What this program says to services by TLS: each connection carries one request after another.
+/// The protocol for requests to services (ALPN): a connection carries one request after another.
 const PROTOCOLS: &[&[u8]] = &[b"http/1.1"];
 
 /// See the head of this file.
@@ -81,7 +81,7 @@ impl Context {
         Ok(Some(dialer))
     }
 
-    /// Nobody else may read along: without TLS, both sides are on this machine.
+    /// Without TLS both sides have to be on this machine, so that nobody else can read along.
     fn place(&self, rest: &str) -> Result<Place, String> {
         let mut place = Place::parse(rest)?;
         if !self.is_secure && !is_own(&place) {

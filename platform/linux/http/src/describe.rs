@@ -1,4 +1,4 @@
-//! What an interface is for clients of others: an OpenAPI 3.1 description.
+//! The OpenAPI 3.1 description of an interface, for clients in other languages.
 
 use drystone_component::calls::{Call, Calls};
 use drystone_component::{Interface, Parameter, Type};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::mapping::Mapping;
 
-/// The description of an interface that is served below a URL, perhaps to those only who have a token.
+/// The description of an interface that is served below a URL, with a token or without.
 pub(super) fn openapi(
     interface: &'static Interface,
     calls: Option<&Calls>,
@@ -50,7 +50,7 @@ pub(super) fn openapi(
     format!("{description:#}\n")
 }
 
-/// The same with its parameters in the URL.
+/// The same, with the parameters in the URL.
 fn asked_by_get(interface: &'static Interface, call: &Call, mapping: &Mapping) -> Value {
     let mut operation = operation(interface, call, mapping);
     let request = &interface.messages.get()[call.message];
@@ -94,7 +94,7 @@ fn operation(interface: &'static Interface, call: &Call, mapping: &Mapping) -> V
     })
 }
 
-/// A protocol that is no request and reply.
+/// A protocol other than requests and replies.
 fn conversation(interface: &'static Interface) -> Value {
     let all: Vec<Value> = (0..interface.messages.length).map(|number| message(interface, number)).collect();
     json!({

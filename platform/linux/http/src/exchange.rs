@@ -1,4 +1,4 @@
-//! A request on its way through this program: a communication of its own, with one call and its answer.
+//! An HTTP request as a communication with a service of this program, with one call and its answer.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -29,16 +29,16 @@ pub(super) struct Exchange {
     interface: &'static Interface,
     call: Call,
     state: RefCell<State>,
-    /// Of the connection.
+    /// The connection's.
     task: Handle,
 }
 
 struct State {
-    /// What the near side hasn't got yet.
+    /// The request, until the service takes it.
     request: Option<Vec<Datum<'static>>>,
     answer: Option<Answer>,
     pump: Option<Waker>,
-    /// The answer was given, or the client is gone.
+    /// Whether and how it has ended.
     over: End,
 }
 
@@ -50,7 +50,7 @@ enum End {
 }
 
 impl Exchange {
-    /// One half goes to this program; the other is the answer that the client waits for.
+    /// The service's half, and a future of the answer for the client.
     pub(super) fn begin(
         interface: &'static Interface,
         call: Call,
@@ -123,7 +123,7 @@ impl Drop for Served {
     }
 }
 
-/// The answer, when it is there.
+/// A future of the answer. The communication is lost when it is dropped before that.
 pub(super) struct Waiting(Rc<Exchange>);
 
 impl Future for Waiting {

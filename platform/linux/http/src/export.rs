@@ -1,4 +1,4 @@
-//! Exported interfaces, as HTTP's requests find them.
+//! Exported interfaces, as requests find them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -18,16 +18,16 @@ pub(super) struct Export {
     /// Without a `/` at its end.
     pub(super) path: String,
     pub(super) interface: &'static Interface,
-    /// `None`: it is no interface of requests and replies.
+    /// `None`: its protocol is more than requests and replies.
     pub(super) calls: Option<Calls>,
     pub(super) description: Bytes,
     /// Most bytes of a request or a WebSocket's message.
     pub(super) limit: usize,
     pub(super) admission: Admission,
     pub(super) mapping: Mapping,
-    /// How many requests are being carried out.
+    /// How many requests are unanswered.
     pub(super) open: Cell<usize>,
-    /// Those that nobody has let in yet; `None`: nobody lets any in any more.
+    /// New communications; `None`: no more are accepted.
     arrived: RefCell<Option<VecDeque<Box<dyn Far>>>>,
     listener: RefCell<Option<Waker>>,
 }
@@ -54,23 +54,23 @@ impl Export {
         }
     }
 
-    /// Who is woken when a communication begins.
+    /// The listener is woken when a communication begins.
     pub(super) fn attach(&self, listener: Waker) {
         *self.listener.borrow_mut() = Some(listener);
     }
 
-    /// A communication that has begun.
+    /// The next communication, in order of arrival.
     pub(super) fn accept(&self) -> Option<Box<dyn Far>> {
         self.arrived.borrow_mut().as_mut()?.pop_front()
     }
 
-    /// Nobody lets anybody in any more. Those that wait are lost, although their requests hold this.
+    /// No more communications are accepted. Those that wait are lost.
     pub(super) fn close(&self) {
         let arrived = self.arrived.take();
         drop(arrived);
     }
 
-    /// A communication begins; it is lost where nobody lets it in.
+    /// A communication begins; it is lost if no more are accepted.
     pub(super) fn bring(&self, far: Box<dyn Far>) {
         match &mut *self.arrived.borrow_mut() {
             Some(arrived) => arrived.push_back(far),
@@ -82,14 +82,14 @@ impl Export {
         }
     }
 
-    /// The number of a message of the client's.
+    /// The number of a client's message.
     pub(super) fn message(&self, name: &str) -> Option<usize> {
         let messages = self.interface.messages.get();
         messages.iter().position(|message| message.sender == Side::Client && message.name.get() == name)
     }
 }
 
-/// Those at one address, each below a path of its own.
+/// The exports at one address, each below a path of its own.
 #[derive(Default)]
 pub(super) struct Exports {
     exports: RefCell<Vec<Rc<Export>>>,
@@ -97,26 +97,29 @@ pub(super) struct Exports {
 }
 
 impl Exports {
-    /// One more interface.
+    /// Adds an interface.
+    ///
+    /// # Errors
+    /// The path is taken.
     pub(super) fn add(&self, export: &Rc<Export>) -> Result<(), String> {
         let exports = &mut *self.exports.borrow_mut();
         if exports.iter().any(|other| other.path == export.path) {
             return Err("the name is taken in this program".into());
         }
         exports.push(export.clone());
-        // The longest path that fits is the one that is meant.
+        // The longest path that fits is the one that counts.
         exports.sort_by_key(|export| std::cmp::Reverse(export.path.len()));
         Ok(())
     }
 
-    /// One less; whether there is none any more.
+    /// Removes an interface; whether none is left.
     pub(super) fn withdraw(&self, export: &Rc<Export>) -> bool {
         let exports = &mut *self.exports.borrow_mut();
         exports.retain(|other| !Rc::ptr_eq(other, export));
         exports.is_empty()
     }
 
-    /// What a path belongs to, and the rest of the path, without the `/` before it.
+    /// The export to which a path belongs, and the rest of the path, without the `/` before it.
     pub(super) fn find(&self, path: &str) -> Option<(Rc<Export>, String)> {
         let exports = self.exports.borrow();
         exports.iter().find_map(|export| {

@@ -1,4 +1,4 @@
-//! The files of a folder, as they are when it is exported: pages that use what is served beside them.
+//! The files of a folder, read once when it is exported: pages that use the interface that is served beside them.
 
 use std::collections::HashMap;
 use std::fs;
@@ -11,7 +11,7 @@ use hyper::body::Bytes;
 use super::zip::zipped;
 use drystone_reactor::reason;
 
-/// How much is kept in memory.
+/// Most files in memory, and most bytes of them.
 const MOST_FILES: usize = 10_000;
 const MOST_BYTES: usize = 64 << 20;
 
@@ -22,19 +22,22 @@ pub(super) struct Files {
     bytes: usize,
 }
 
-/// A file, as it is sent.
+/// A file that is served.
 pub(super) struct File {
     pub(super) body: Bytes,
-    /// The same as gzip, where that is shorter.
+    /// The body as gzip, if that is shorter.
     pub(super) zipped: Option<Bytes>,
     /// Its media type.
     pub(super) kind: &'static str,
-    /// Another one if it has changed.
+    /// The entity tag, which changes with the body.
     pub(super) tag: String,
 }
 
 impl Files {
-    /// All that are in a folder; none if none is said.
+    /// Reads all files in a folder; an empty name means none.
+    ///
+    /// # Errors
+    /// One can't be read, or there are too many.
     pub(super) fn read(folder: &str) -> Result<Files, String> {
         let mut files = Files::default();
         if !folder.is_empty() {
@@ -43,7 +46,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Names that begin with a dot are nobody's business, and links to folders may lead in circles.
+    /// Leaves out names that begin with a dot, and links to folders, which may lead in circles.
     fn add(&mut self, folder: &Path, before: &str) -> Result<(), String> {
         for entry in fs::read_dir(folder).map_err(|error| reason(&error))? {
             let entry = entry.map_err(|error| reason(&error))?;
@@ -80,7 +83,7 @@ impl Files {
         Ok(())
     }
 
-    /// What is at a path; of a folder its `index.html`.
+    /// The file at a path; for a folder its `index.html`.
     pub(super) fn find(&self, path: &str) -> Option<Rc<File>> {
         let path = percent_encoding::percent_decode_str(path).decode_utf8().ok()?;
         if path.is_empty() || path.ends_with('/') {
@@ -90,7 +93,7 @@ impl Files {
     }
 }
 
-/// By the end of its name.
+/// The media type, by the file's extension.
 fn kind(path: &str) -> &'static str {
     let end = path.rsplit_once('.').map_or("", |(_, end)| end).to_ascii_lowercase();
     match &*end {

@@ -1,5 +1,7 @@
-//! What a server holds for its clients: what has come of requests, and answers that aren't taken yet. It is bounded for
-//! all connections to an address together.
+//! Bounds of what a server keeps for its clients: parts of requests that have come, and answers that aren't taken yet.
+//!
+//! * [`Holdings`] counts the bytes for all connections to an address together; [`Held`] is a share of them.
+//! * [`Pace`] ends a connection whose client takes no more of an answer; [`Given`] is the body of such an answer.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -12,34 +14,34 @@ use hyper::body::{Body, Bytes, Frame, SizeHint};
 
 use super::task::Clock;
 
-/// Bytes that may be held for all clients.
+/// Most bytes that are held for all clients.
 const MOST: usize = 256 << 20;
 
-/// Bytes that don't count, so that who holds all doesn't keep others from what is small.
+/// Bytes of each share that don't count, so that clients that hold much don't keep small requests out.
 const SMALL: usize = 16 << 10;
 
-/// Bytes that are given at once.
+/// Bytes of an answer that are given to the connection at once.
 const PIECE: usize = 64 << 10;
 
-/// All that is held at an address.
+/// The bytes that are held at an address.
 #[derive(Clone, Default)]
 pub(super) struct Holdings(Rc<Cell<usize>>);
 
-/// What is held of something.
+/// A share of them.
 pub(super) struct Held {
     all: Holdings,
     bytes: usize,
 }
 
 impl Holdings {
-    /// Nothing yet.
+    /// A new share, of no bytes.
     pub(super) fn hold(&self) -> Held {
         Held { all: self.clone(), bytes: 0 }
     }
 }
 
 impl Held {
-    /// It is so many bytes now. `false`: there is no room for them.
+    /// Makes the share so many bytes. `false`: there is no room for them.
     pub(super) fn set(&mut self, bytes: usize) -> bool {
         let bytes = bytes.saturating_sub(SMALL);
         let others = self.all.0.get() - self.bytes;
@@ -64,14 +66,14 @@ pub(super) struct Pace(Rc<Taking>);
 
 #[derive(Default)]
 struct Taking {
-    /// Answers of which something is left.
+    /// How many answers are under way.
     answers: Cell<usize>,
     /// When a piece was taken last, or an answer begun.
     last: Cell<Option<Instant>>,
 }
 
 impl Pace {
-    /// What comes of a connection, unless its client takes no piece of an answer for so long.
+    /// The result of a connection's work; `None`: its client has taken nothing of an answer for so long.
     pub(super) async fn keep<T>(
         &self,
         patience: Duration,
@@ -91,15 +93,15 @@ impl Pace {
     }
 }
 
-/// An answer's body, on its way.
+/// An answer's body. It counts as held until the client has taken it.
 pub(super) struct Given {
     rest: Bytes,
-    /// If there is more than a piece.
+    /// If it is given in several pieces.
     slow: Option<(Held, Pace)>,
 }
 
 impl Given {
-    /// It is held until it is taken.
+    /// A body of which the share is kept until it is taken.
     pub(super) fn new(rest: Bytes, held: Held, pace: &Pace) -> Given {
         let slow = (rest.len() > PIECE).then(|| (held, pace.clone()));
         if let Some((_, pace)) = &slow {

@@ -1,5 +1,5 @@
-//! A connection's bytes for those who know nothing of the reactor: hyper, which is polled, and tungstenite, which
-//! tries.
+//! A connection for libraries that don't know the reactor: hyper, which polls, and tungstenite, which gets
+//! `WouldBlock`.
 
 use std::io::{self, Read, Write};
 use std::ops::{Deref, DerefMut};
@@ -10,7 +10,7 @@ use hyper::rt::ReadBufCursor;
 
 use drystone_net::stream::Stream;
 
-/// See the head of this file. Whoever uses it is called again whenever the kernel has something to say.
+/// See the head of this file. Its user runs again when the connection's source is ready.
 pub(super) struct Io(pub(super) Stream);
 
 impl Deref for Io {
@@ -80,8 +80,8 @@ impl hyper::rt::Write for Io {
     }
 }
 
-/// hyper answers what is no request by a status alone. This is what is sent in its place. All other answers with such a
-/// status say what is wrong.
+/// hyper answers what is no request by a status without a body. This is sent in its place. All other answers with such
+/// a status have a body already.
 fn complaint(head: &[u8]) -> Option<Vec<u8>> {
     let status = head.strip_prefix(b"HTTP/1.1 ")?.get(..3)?;
     let reason = match status {

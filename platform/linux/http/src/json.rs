@@ -1,4 +1,4 @@
-//! Messages as JSON: `{"Greeting":{"x":"Hello, you"}}` is the message Greeting with what its parameters are.
+//! Messages as JSON: `{"Greeting":{"x":"Hello, you"}}` is the message Greeting with its parameters.
 //!
 //! * INTEGER is a number without fraction, in any form (`1.0`, `1e3`) below 2^53, and as plain digits exact over all 64
 //!   bits; REAL a number, or one of the strings `NaN`, `Infinity` and `-Infinity`; BOOLEAN `true` or `false`.
@@ -14,12 +14,18 @@ use serde::de::DeserializeSeed;
 use self::reading::{Named, UNUSUAL, Values};
 use drystone_net::datum::Datum;
 
-/// The values of a message's parameters from a JSON object with all of them, and no others. An error is a sentence.
+/// Reads a JSON object that has all parameters of a message and nothing else.
+///
+/// # Errors
+/// A sentence says what is wrong, and where.
 pub(crate) fn read<'a>(json: &'a [u8], parameters: &'static [Parameter]) -> Result<Vec<Datum<'a>>, String> {
     whole(json, Values(parameters))
 }
 
-/// The number and the values of a message that one side may send.
+/// Reads a message of one side: its number and values.
+///
+/// # Errors
+/// A sentence says what is wrong, and where.
 pub(crate) fn read_message<'a>(
     json: &'a [u8],
     interface: &'static Interface,

@@ -1,5 +1,5 @@
-//! How an interface is reached by requests, besides by `POST path/Message`: what `BY Http(reads: .., statuses: ..,
-//! files: ..)` says.
+//! How an interface is mapped to HTTP, besides `POST path/Message`: what `BY Http(reads: .., statuses: .., files: ..)`
+//! says.
 
 use drystone_component::{Interface, Side};
 use hyper::StatusCode;
@@ -9,15 +9,18 @@ use super::service::Options;
 
 /// See the head of this file.
 pub(super) struct Mapping {
-    /// Messages that may be asked by GET, too.
+    /// Messages that may be sent by GET, too.
     reads: Vec<usize>,
-    /// Answers that have another status than 200.
+    /// Answers with another status than 200.
     statuses: Vec<(usize, StatusCode)>,
     pub(super) files: Files,
 }
 
 impl Mapping {
-    /// Files are read once.
+    /// Reads the options, and the files.
+    ///
+    /// # Errors
+    /// A sentence says what is wrong.
     pub(super) fn new(interface: &'static Interface, options: &Options) -> Result<Mapping, String> {
         let number = |name: &str, sender: Side, what: &str| {
             let messages = interface.messages.get();
@@ -40,7 +43,7 @@ impl Mapping {
         Ok(Mapping { reads, statuses, files: Files::read(&options.files)? })
     }
 
-    /// Whether a message changes nothing.
+    /// Whether a message may be sent by GET.
     pub(super) fn reads(&self, message: usize) -> bool {
         self.reads.contains(&message)
     }
@@ -52,12 +55,12 @@ impl Mapping {
     }
 }
 
-/// What stands between commas.
+/// The parts between commas.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|word| !word.is_empty())
 }
 
-/// Statuses with which there is the message to be read.
+/// Whether a response with this status has a body that clients read.
 fn has_body(status: StatusCode) -> bool {
     matches!(status.as_u16(), 200..=203 | 206 | 400..=599)
 }

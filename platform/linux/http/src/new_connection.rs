@@ -1,5 +1,5 @@
-//! A new connection, until it is known what it is for: requests over HTTP/1.1, one of which may make it a WebSocket, or
-//! over HTTP/2.
+//! A new connection of a client, until its first bytes tell its protocol: HTTP/1.1, with a request that may ask for a
+//! WebSocket, or HTTP/2. Then hyper has it.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -21,20 +21,20 @@ use super::web_socket::accept;
 use drystone_net::socket::Socket;
 use drystone_reactor::{Handler, Reactor, weakly};
 
-/// How long a request's head may take, and how long a connection may be idle.
+/// How long a request's head may take, and a connection may be idle.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Most bytes of a request's head.
 const MOST_BYTES: usize = 64 * 1024;
 
-/// How long, and for how many bytes, a client may go on sending that has had its last answer.
+/// How long, and for how many bytes, a client may go on sending after its last answer.
 const LEAVING: Duration = Duration::from_secs(5);
 const MOST_UNHEARD: usize = 64 << 20;
 
 /// How HTTP/2 begins.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How many requests over one connection may be carried out at once (HTTP/2).
+/// Most concurrent requests over one connection (HTTP/2).
 const MOST_STREAMS: u32 = 128;
 
 /// See the head of this file.
@@ -46,7 +46,7 @@ pub(super) struct NewConnection {
 }
 
 struct State {
-    /// `None`: it is known what the connection is for.
+    /// `None`: the protocol is known.
     io: Option<Io>,
     bytes: Vec<u8>,
     until: Instant,
@@ -60,7 +60,7 @@ enum Kind {
 }
 
 impl NewConnection {
-    /// Looks at a connection.
+    /// Reads until the protocol is known.
     pub(super) fn open(reactor: &Rc<Reactor>, exports: Rc<Exports>, io: Io) {
         let until = Instant::now() + PATIENCE;
         let socket = io.socket.clone();
@@ -119,7 +119,7 @@ impl NewConnection {
                     let service = service_fn(move |request| respond(at.clone(), request));
                     let connection = builder.serve_connection(io, service).without_shutdown();
                     async move {
-                        // What goes wrong with a connection is its client's business.
+                        // Errors of a connection are its client's, and are ignored.
                         let served = pace.keep(PATIENCE, &clock, connection).await;
                         if let Some(Ok(mut parts)) = served {
                             if let Some(export) = upgrade.take() {
@@ -149,8 +149,8 @@ impl NewConnection {
     }
 }
 
-/// Reads on when the last answer has been given: where a connection is closed with something unread the kernel breaks
-/// it off, and a client that was refused while it still sent would not get the answer that says why.
+/// Reads on after the last answer. If a connection is closed with something unread, the kernel resets it, and a client
+/// that was refused while it still sent would not get the answer that says why.
 async fn hear_out(reactor: &Reactor, socket: &Socket) {
     socket.finish();
     let mut left = MOST_UNHEARD;
@@ -173,7 +173,7 @@ fn kind(bytes: &[u8]) -> Kind {
     } else if PREFACE.starts_with(bytes) {
         Kind::Unknown
     } else {
-        // What is wrong is said by whoever serves requests.
+        // hyper refuses whatever is no request.
         Kind::Requests
     }
 }

@@ -1,4 +1,4 @@
-//! The beginning of a WebSocket at the client's side: until it is there, the near side's messages wait.
+//! The opening handshake of a WebSocket at the client's side. Messages wait until it is done.
 
 use std::cell::RefCell;
 use std::io;
@@ -22,7 +22,7 @@ use drystone_net::socket::Socket;
 use drystone_net::stream_dial::StreamDial;
 use drystone_reactor::{Expectation, Handler, weakly};
 
-/// How long the service may take, once there is a connection.
+/// How long the handshake may take, once there is a connection.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// See the head of this file.
@@ -107,7 +107,7 @@ impl Opening {
         self.follow(socket, handshake.handshake().map(|(wire, _)| wire));
     }
 
-    /// The service has been asked; it may have answered.
+    /// The handshake has gone on.
     fn follow(&self, socket: Rc<Socket>, asked: Asked) {
         let service = &self.service;
         let why = match asked {
@@ -131,7 +131,7 @@ impl Opening {
         self.become_far(Step::Lost(service.about(why)));
     }
 
-    /// This is what the near side talks to from now on.
+    /// The handshake is over: this is what messages go to from now on.
     fn become_far(&self, step: Step) {
         let pump = {
             let state = &mut *self.state.borrow_mut();
@@ -147,7 +147,7 @@ impl Opening {
     }
 }
 
-/// What a service says that doesn't let one in.
+/// Why a service has refused the handshake.
 fn complaint(error: Error) -> String {
     match error {
         Error::Http(response) => {

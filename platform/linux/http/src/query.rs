@@ -1,4 +1,4 @@
-//! A message's parameters from a URL: `?key=abc&n=3`.
+//! A message's parameters in a URL: `?key=abc&n=3`.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,10 @@ use percent_encoding::percent_decode;
 use super::json;
 use drystone_net::datum::Datum;
 
-/// All of the parameters, and no others. An error is a sentence.
+/// Reads all parameters, and nothing else.
+///
+/// # Errors
+/// A sentence says what is wrong.
 pub(super) fn read(query: &str, parameters: &'static [Parameter]) -> Result<Vec<Datum<'static>>, String> {
     let mut values: Vec<Option<Datum<'static>>> = parameters.iter().map(|_| None).collect();
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
@@ -26,7 +29,7 @@ pub(super) fn read(query: &str, parameters: &'static [Parameter]) -> Result<Vec<
     values.into_iter().zip(parameters).map(|(value, it)| value.ok_or_else(|| missing(it))).collect()
 }
 
-/// As forms write it.
+/// Decodes what HTML forms encode.
 fn decoded(text: &str) -> Vec<u8> {
     percent_decode(text.replace('+', " ").as_bytes()).collect()
 }
@@ -34,7 +37,7 @@ fn decoded(text: &str) -> Vec<u8> {
 fn read_value(bytes: Vec<u8>, parameter: &'static Parameter) -> Result<Datum<'static>, String> {
     let name = parameter.name.get();
     let text = String::from_utf8_lossy(&bytes);
-    // What is no text in JSON is written as there.
+    // Values other than texts are written as in JSON.
     let json = match parameter.ty {
         Type::Text => return Ok(Datum::Text(Cow::Owned(bytes))),
         Type::Character => serde_json::json!({ name: text }).to_string(),

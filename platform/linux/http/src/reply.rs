@@ -1,4 +1,4 @@
-//! Responses, and why a request isn't carried out.
+//! Responses, and refusals of requests.
 
 use hyper::body::Bytes;
 use hyper::header::{ALLOW, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER, UPGRADE};
@@ -12,7 +12,7 @@ pub(super) type Reply = Response<Given>;
 pub(super) struct Refusal {
     status: StatusCode,
     reason: String,
-    /// What is said besides.
+    /// A header field besides.
     field: Option<(HeaderName, &'static str)>,
 }
 
@@ -51,7 +51,7 @@ impl Refusal {
     }
 }
 
-/// What is sent of something that is wrong.
+/// The body of a response that says what is wrong.
 pub(super) fn problem(reason: &str) -> Vec<u8> {
     let mut body = serde_json::json!({ "error": reason }).to_string().into_bytes();
     body.push(b'\n');

@@ -1,5 +1,5 @@
-//! Requests, and how they are answered: `POST path/Message` is a call, `GET path/openapi.json` the description. What is
-//! wrong is said as `{"error":"..."}` with the status for it.
+//! Requests, and how they are answered: `POST path/Message` is a call, `GET path/openapi.json` the description. Errors
+//! are answered by `{"error":"..."}` with a status.
 
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -26,22 +26,22 @@ use super::upgrade::{self, Upgrade};
 use super::{json, query, zip};
 use drystone_net::datum::Datum;
 
-/// How many requests to one interface may be carried out at once.
+/// Most requests to one interface that are unanswered.
 const MOST_OPEN: usize = 20_000;
 
-/// Most bytes that are read of what nobody wants.
+/// Most bytes that are read of a body that isn't used.
 const UNWANTED: usize = 64 * 1024;
 
 /// How long a request's body may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What requests over a connection need of it.
+/// What a connection's requests share.
 #[derive(Clone)]
 pub(super) struct Surroundings {
     pub(super) exports: Rc<Exports>,
     pub(super) task: Handle,
     pub(super) pace: Pace,
-    /// It may be made a WebSocket.
+    /// The connection may become a WebSocket.
     pub(super) upgrade: Option<Upgrade>,
 }
 
@@ -70,7 +70,7 @@ pub(super) async fn respond(at: Surroundings, request: Request<Incoming>) -> Res
     Ok(reply)
 }
 
-/// What nobody wants of a request over HTTP/2 is read, too: some clients hear nothing else.
+/// Reads a body that isn't used, over HTTP/2: some clients don't read the answer before they have sent it.
 async fn hear(head: &Parts, body: Incoming, task: &Handle) {
     if head.version == Version::HTTP_2 {
         task.clock.within(PATIENCE, Limited::new(body, UNWANTED).collect()).await;
@@ -83,9 +83,9 @@ enum Wanted {
     Call(Call),
     Socket,
     File(Rc<File>),
-    /// The same with a `/` behind it: what a page names is looked for from there.
+    /// A redirection to the same path with a `/` behind it, from where a page's relative names count.
     Folder,
-    /// What may be asked.
+    /// What a browser may send (a preflight request).
     Permission,
 }
 
@@ -122,7 +122,7 @@ fn send_file(file: &File, request: &Parts, at: &Surroundings) -> Result<Reply, R
     } else {
         let zipped = file.zipped.as_ref().filter(|_| zip::is_taken(&request.headers));
         let body = zipped.unwrap_or(&file.body).clone();
-        // All who are sent a file have the same bytes.
+        // All clients share the file's bytes, so none are held.
         let mut reply = reply(StatusCode::OK, Given::new(body, at.exports.holdings.hold(), &at.pace));
         reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(file.kind));
         if zipped.is_some() {
@@ -140,7 +140,7 @@ fn send_file(file: &File, request: &Parts, at: &Surroundings) -> Result<Reply, R
     Ok(reply)
 }
 
-/// What a request is sent to, and the rest of its path.
+/// The export that a request is for, and the rest of its path.
 fn found(exports: &Exports, request: &Parts) -> Result<(Rc<Export>, String), Refusal> {
     check_host(request)?;
     let path = request.uri.path();
@@ -193,7 +193,7 @@ fn wanted(export: &Export, rest: &str, request: &Parts) -> Result<Wanted, Refusa
     Ok(Wanted::Call(call.clone()))
 }
 
-/// Bodies are taken as they are.
+/// Refuses encodings of bodies.
 fn check_encoding(request: &Parts) -> Result<(), Refusal> {
     let is = |name, what: &str| {
         let mut values = request.headers.get_all(name).iter();
@@ -258,7 +258,7 @@ fn with_status(mut reply: Reply, status: StatusCode) -> Reply {
     reply
 }
 
-/// A message as it is sent, which is held until the client has taken it.
+/// The response with an answer, whose bytes are held until the client has taken them.
 fn say(mut message: Vec<u8>, request: &Parts, mut held: Held, at: &Surroundings) -> Result<Reply, Refusal> {
     let may_zip = message.len() <= zip::LONGEST && zip::is_taken(&request.headers);
     let zipped = if may_zip { zip::zipped(&message) } else { None };
@@ -308,7 +308,7 @@ async fn read(body: Incoming, limit: usize, task: &Handle, held: &mut Held) -> R
     task.clock.within(PATIENCE, all).await.unwrap_or_else(|| Err(late()))
 }
 
-/// A request that is being carried out.
+/// Counts a request as unanswered, until it is dropped.
 struct Open(Rc<Export>);
 
 impl Open {

@@ -1,4 +1,4 @@
-//! An HTTP service, as a client of it has it.
+//! An HTTP service of another program.
 
 use std::net::IpAddr;
 use std::rc::Rc;
@@ -18,15 +18,15 @@ use drystone_reactor::Reactor;
 pub(super) struct Options {
     pub(super) limit: usize,
     pub(super) token: Option<String>,
-    /// A client talks by a WebSocket, whatever the interface.
+    /// A client uses a WebSocket, whatever the interface.
     pub(super) socket: bool,
-    /// Whose pages may ask for what is exported.
+    /// Sites whose pages may use what is exported.
     pub(super) origins: Origins,
-    /// Messages that may be asked by GET.
+    /// Messages that may be sent by GET.
     pub(super) reads: String,
     /// Answers with another status than 200.
     pub(super) statuses: String,
-    /// A folder that is served beside.
+    /// A folder whose files are served beside.
     pub(super) files: String,
 }
 
@@ -34,18 +34,18 @@ pub(super) struct Options {
 pub(super) struct Service {
     pub(super) reactor: Rc<Reactor>,
     pub(super) interface: &'static Interface,
-    /// `None`: it is talked to by a WebSocket.
+    /// `None`: it is used by a WebSocket.
     pub(super) calls: Option<Calls>,
     pub(super) place: Place,
     port: u16,
     /// `None`: without TLS.
     dialer: Option<Dialer>,
-    /// The place, as requests name it.
+    /// Host and port, as requests name them.
     pub(super) authority: String,
     pub(super) options: Options,
 }
 
-/// The port of names that say none.
+/// The default port.
 pub(super) fn port_of(is_secure: bool) -> u16 {
     if is_secure { 443 } else { 80 }
 }
@@ -71,13 +71,13 @@ impl Service {
         Rc::new(Service { reactor, interface, calls, place, port, dialer, authority, options })
     }
 
-    /// Its name, as URLs have it.
+    /// Its URL.
     pub(super) fn url(&self) -> String {
         let scheme = if self.dialer.is_some() { "https" } else { "http" };
         format!("{scheme}://{}{}", self.authority, self.place.path)
     }
 
-    /// Why there is nothing to be had from it.
+    /// A failure, for people.
     pub(super) fn about(&self, why: impl std::fmt::Display) -> String {
         format!("{}: {why}", self.url())
     }

@@ -16,15 +16,15 @@ use drystone_net::stream::Stream;
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Reactor};
 
-/// What a client can choose from, the best first.
+/// Protocols for clients to choose from (ALPN), the best first.
 const PROTOCOLS: &[&[u8]] = &[b"h2", b"http/1.1"];
 
 /// See the head of this file.
 pub(super) struct Site {
-    /// `None`: no more.
+    /// `None`: it listens no more.
     entry: RefCell<Option<Rc<Entry>>>,
     exports: Rc<Exports>,
-    /// Where the certificates come from; `None`: without TLS.
+    /// The files with the certificates; `None`: without TLS.
     pub(super) files: Option<Files>,
 }
 
@@ -52,7 +52,7 @@ impl Site {
         Ok(Rc::new(Site { entry: RefCell::new(Some(entry)), exports, files }))
     }
 
-    /// Whether it listens still.
+    /// Whether it still listens.
     pub(super) fn is_open(&self) -> bool {
         self.entry.borrow().is_some()
     }
@@ -86,7 +86,7 @@ impl Exported for Offered {
 impl Drop for Offered {
     fn drop(&mut self) {
         if self.site.exports.withdraw(&self.export) {
-            // After the last one nobody listens.
+            // That was the last export: the site listens no more.
             self.site.entry.take();
         }
         self.export.close();

@@ -1,5 +1,5 @@
-//! What goes on over one connection, as futures: they are polled on the home's thread when the kernel has something to
-//! say of the connection, when an answer is there, and when a time has come that they wait for.
+//! The executor of a connection's futures. They are polled on the home's thread when the connection's source is ready,
+//! when an answer is there, and when a time has come for which they wait.
 
 use std::cell::{Cell, RefCell};
 use std::future::{Future, poll_fn};
@@ -22,18 +22,18 @@ pub(super) struct Task {
     me: Weak<Task>,
     reactor: Rc<Reactor>,
     socket: Rc<Socket>,
-    /// The connection is closed when these have ended.
+    /// The futures; when all have ended the connection is closed.
     work: RefCell<Vec<Work>>,
     spawner: Spawner,
     woken: Arc<Woken>,
     clock: Clock,
     alarm: Cell<Option<(Instant, Time)>>,
     runs: Cell<bool>,
-    /// Somebody else has the connection.
+    /// The connection is left to another handler.
     is_let_go: Cell<bool>,
 }
 
-/// Some of the work wants to be polled again.
+/// A future wants to be polled again.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -44,7 +44,7 @@ impl Wake for Woken {
 }
 
 impl Task {
-    /// Over this connection, which it handles from now on; `work` gets what it may need.
+    /// Begins work over this connection, which the task handles from now on.
     pub(super) fn start<F: Future<Output = ()> + 'static>(
         reactor: &Rc<Reactor>,
         socket: Rc<Socket>,
@@ -70,7 +70,7 @@ impl Task {
         task
     }
 
-    /// Polls what there is, until all of it waits.
+    /// Polls the futures until all of them wait.
     pub(super) fn run(&self) {
         self.woken.0.store(true, Ordering::Relaxed);
         if self.runs.replace(true) {
@@ -82,7 +82,7 @@ impl Task {
             let mut work = self.work.take();
             work.append(&mut self.spawner.0.borrow_mut());
             work.retain_mut(|one| one.as_mut().poll(&mut context).is_pending());
-            // What was begun meanwhile has its turn now.
+            // Futures that were begun meanwhile have their turn now.
             let is_more = !self.spawner.0.borrow().is_empty();
             self.woken.0.fetch_or(is_more, Ordering::Relaxed);
             self.work.borrow_mut().append(&mut work);
@@ -95,7 +95,7 @@ impl Task {
         }
     }
 
-    /// Nothing more comes of it.
+    /// Drops the futures, and closes the connection.
     pub(super) fn end(&self) {
         let work = self.work.take();
         drop(work);
@@ -129,7 +129,7 @@ impl Handler for Task {
     }
 }
 
-/// What a task's work may need.
+/// A task, as its work knows it.
 #[derive(Clone)]
 pub(super) struct Handle {
     task: Weak<Task>,
@@ -138,21 +138,21 @@ pub(super) struct Handle {
 }
 
 impl Handle {
-    /// Something that the work waits for has come.
+    /// Something has come for which the work may wait: polls it.
     pub(super) fn run(&self) {
         if let Some(task) = self.task.upgrade() {
             task.run();
         }
     }
 
-    /// Somebody else handles the connection from now on; the work comes to its end.
+    /// Leaves the connection to another handler; the work has to end.
     pub(super) fn let_go(&self) {
         if let Some(task) = self.task.upgrade() {
             task.is_let_go.set(true);
         }
     }
 
-    /// Nobody needs what comes of the work.
+    /// Ends the work.
     pub(super) fn end(&self) {
         if let Some(task) = self.task.upgrade() {
             task.end();
@@ -172,7 +172,7 @@ impl<F: Future + 'static> Executor<F> for Spawner {
     }
 }
 
-/// Times for a task's work. The task looks at the first of them that is waited for.
+/// Timers for a task's work: the first time for which a future waits.
 #[derive(Clone, Default)]
 pub(super) struct Clock {
     next: Arc<Mutex<Option<Instant>>>,
@@ -189,7 +189,7 @@ impl Timer for Clock {
 }
 
 impl Clock {
-    /// What the work comes to, unless it takes longer.
+    /// The result of the work; `None`: it takes longer.
     pub(super) async fn within<T>(&self, patience: Duration, work: impl Future<Output = T>) -> Option<T> {
         let mut late = self.sleep(patience);
         let mut work = pin!(work);

@@ -15,17 +15,17 @@ use tungstenite::handshake::derive_accept_key;
 use super::export::Export;
 use super::reply::{Refusal, Reply, empty};
 
-/// What a connection becomes a WebSocket of, when its request has been answered.
+/// The export to whose WebSocket a connection is upgraded, once its request has been answered.
 #[derive(Clone, Default)]
 pub(super) struct Upgrade(Rc<RefCell<Option<Rc<Export>>>>);
 
 impl Upgrade {
-    /// What was agreed, if it was.
+    /// The export, if an upgrade was agreed.
     pub(super) fn take(&self) -> Option<Rc<Export>> {
         self.0.borrow_mut().take()
     }
 
-    /// The answer by which the WebSocket begins.
+    /// Agrees: the answer by which the WebSocket begins.
     pub(super) fn agree(&self, export: &Rc<Export>, request: &Parts) -> Result<Reply, Refusal> {
         let key = key(request)?;
         let mut reply = empty(StatusCode::SWITCHING_PROTOCOLS);
@@ -40,18 +40,18 @@ impl Upgrade {
     }
 }
 
-/// Whether a request asks for a WebSocket, rightly or not.
+/// Whether a request asks for a WebSocket, in the right form or not.
 pub(super) fn is_wanted(request: &Parts) -> bool {
     request.version == Version::HTTP_11 && has(&request.headers, UPGRADE, "websocket")
 }
 
-/// Whether one of a field's words is this.
+/// Whether a header field has this word.
 fn has(headers: &HeaderMap, name: HeaderName, word: &str) -> bool {
     let values = headers.get_all(name).into_iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|one| one.trim().eq_ignore_ascii_case(word))
 }
 
-/// The client's key, if all else is as RFC 6455 has it, too.
+/// The client's key, if the request is as RFC 6455 requires.
 fn key(request: &Parts) -> Result<&HeaderValue, Refusal> {
     let headers = &request.headers;
     let bad = |reason: &str| Refusal::new(StatusCode::BAD_REQUEST, reason);

@@ -1,5 +1,5 @@
-//! A communication over a WebSocket: each of its messages is one of the protocol, as JSON. Nothing is read before the
-//! pump has taken what was read before, so that a slow receiver slows its sender down.
+//! A communication over a WebSocket: each of its messages is one of the interface, as JSON. The next message is read
+//! when the last one was taken, so that a slow receiver slows its sender down.
 
 use std::cell::RefCell;
 use std::io;
@@ -21,16 +21,16 @@ use drystone_net::datum::{Datum, data};
 use drystone_net::socket::{FULL, Socket};
 use drystone_reactor::{Handler, Reactor, weakly};
 
-/// How long the other side may take to close, too.
+/// How long the other side may take to answer a close.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How long a message may take to come.
+/// How long a message may take from its first to its last byte.
 const MESSAGE: Duration = Duration::from_secs(30);
 
-/// For how many bytes it may go on sending when it has been told that this is the end.
+/// Bytes that the other side may still send when this side has closed.
 const MOST_UNHEARD: usize = 64 << 20;
 
-/// What is read at once.
+/// Bytes that are read at once.
 const BUFFER: usize = 16 * 1024;
 
 /// See the head of this file.
@@ -38,7 +38,7 @@ pub(super) struct Conversation {
     me: Weak<Conversation>,
     reactor: Rc<Reactor>,
     interface: &'static Interface,
-    /// Who the other side is.
+    /// The side at the other end.
     other: Side,
     name: String,
     socket: Rc<Socket>,
@@ -47,19 +47,19 @@ pub(super) struct Conversation {
 
 struct State {
     wire: WebSocket<Framed>,
-    /// The longest message since the buffers were new.
+    /// Bytes of the longest message since the buffers were new.
     longest: usize,
-    /// What a server has of it: a message that isn't whole, and what isn't taken of this side's.
+    /// At a server: the share of memory for an unfinished message, and for output that isn't taken.
     held: Option<Held>,
-    /// When that message began.
+    /// When the unfinished message began.
     begun: Option<Instant>,
-    /// What has come and was not taken.
+    /// The message that has come and wasn't taken.
     arrived: Option<(usize, Vec<Datum<'static>>)>,
     end: Option<End>,
     pump: Option<Waker>,
-    /// Closed by this side, and when it will be closed if the other side doesn't answer.
+    /// This side has closed; when it stops waiting for the other side's answer.
     leaves: Option<Instant>,
-    /// How many bytes the other side may still send that nobody hears.
+    /// Bytes that the other side may still send, which are ignored.
     unheard: usize,
 }
 
@@ -68,13 +68,13 @@ enum End {
     Lost(String),
 }
 
-/// How large messages may be. An idle conversation has a buffer of `BUFFER` bytes.
+/// The limits of messages and buffers. An idle conversation has a buffer of `BUFFER` bytes.
 pub(super) fn config(limit: usize) -> WebSocketConfig {
     let config = WebSocketConfig::default().read_buffer_size(BUFFER);
     config.max_message_size(Some(limit)).max_frame_size(Some(limit))
 }
 
-/// A connection of a client's has become a WebSocket.
+/// A client's connection has become a WebSocket.
 pub(super) fn accept(export: &Export, io: Io, holdings: &Holdings) {
     let reactor = io.reactor.clone();
     let wire = WebSocket::from_raw_socket(Framed::new(io), Role::Server, Some(config(export.limit)));
@@ -83,7 +83,7 @@ pub(super) fn accept(export: &Export, io: Io, holdings: &Holdings) {
     export.bring(Conversation::begin(&reactor, export.interface, Side::Client, (name, held), wire));
 }
 
-/// Why a conversation is ended that can't be read.
+/// The code by which a conversation is closed that can't be read.
 fn code(error: &Error) -> CloseCode {
     match error {
         Error::Utf8(_) => CloseCode::Invalid,
@@ -93,7 +93,7 @@ fn code(error: &Error) -> CloseCode {
 }
 
 impl State {
-    /// Gives back what long messages have needed, if none is on its way.
+    /// Frees the buffers of long messages, if none is on its way.
     fn shrink(&mut self, other: Side) {
         if self.longest <= BUFFER || !self.wire.get_ref().is_between() || !self.wire.can_write() {
             return;
@@ -109,7 +109,7 @@ impl State {
 }
 
 impl Conversation {
-    /// Over a connection on which the handshake is done.
+    /// A conversation whose handshake is done.
     pub(super) fn begin(
         reactor: &Rc<Reactor>,
         interface: &'static Interface,
@@ -134,7 +134,7 @@ impl Conversation {
         Box::new(Half(conversation))
     }
 
-    /// Reads what comes next, if nothing waits to be taken.
+    /// Reads the next message, if none waits to be taken.
     fn read(&self, state: &mut State) {
         while state.arrived.is_none() && state.end.is_none() {
             let json = match state.wire.read() {
@@ -195,14 +195,14 @@ impl Conversation {
     }
 
     fn say_goodbye(&self, state: &mut State, code: CloseCode, why: &str) {
-        // A frame of control has room for so much.
+        // The most that a control frame has room for.
         let reason = &why[..why.floor_char_boundary(123)];
         // It may be closed already.
         let _ = state.wire.close(Some(CloseFrame { code, reason: reason.into() }));
         let _ = state.wire.flush();
     }
 
-    /// This side has ended.
+    /// This side closes.
     fn leave(&self, code: CloseCode, why: &str) {
         let is_over = {
             let state = &mut *self.state.borrow_mut();
@@ -222,8 +222,8 @@ impl Conversation {
         self.ready();
     }
 
-    /// Waits for the other side to close, too; whether it has, or takes too long. A connection that is closed with
-    /// something unread is broken off, and a client that still sends would not get to know why.
+    /// Waits for the other side to close, too; whether it has, or takes too long. If a connection is closed with
+    /// something unread, the kernel resets it, and a client that still sends would not get to know why.
     fn hear_out(&self, state: &mut State) -> bool {
         while state.end.is_none() {
             state.arrived = None;
@@ -262,7 +262,7 @@ impl Handler for Conversation {
     fn ready(&self) {
         let (pump, is_over) = {
             let state = &mut *self.state.borrow_mut();
-            // What it can't send now is sent when there is room.
+            // Output for which there is no room is sent later.
             let _ = state.wire.flush();
             if state.leaves.is_none() && state.arrived.is_none() && state.end.is_none() {
                 self.count(state);
@@ -306,11 +306,11 @@ impl Far for Half {
         }
         state.longest = state.longest.max(text.len());
         let is_long = text.len() > BUFFER;
-        // What can't be sent shows when it is read.
+        // An error of sending shows when it is read.
         let _ = state.wire.send(Message::text(text));
         self.0.count(state);
         if is_long {
-            // Where nothing comes, nobody else gives back what it has needed.
+            // If nothing comes, this is the only place that frees buffers.
             self.0.read(state);
             if let (true, Some(pump)) = (state.arrived.is_some() || state.end.is_some(), &state.pump) {
                 pump.wake();
@@ -331,7 +331,7 @@ impl Far for Half {
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
         let state = &mut *self.0.state.borrow_mut();
-        // What has come of the next one has waited for this one.
+        // The next message may have come already.
         state.begun = None;
         let arrived = state.arrived.take();
         let (_, arrived) = arrived.ok_or("there is no message")?;

@@ -1,4 +1,4 @@
-//! What a WebSocket's bytes come through: it sees where a message ends, and how much of the next one has come.
+//! Counts the frames of a WebSocket as they are read: where a message ends, and how much of the next one has come.
 
 use std::cell::RefCell;
 use std::io::{self, Cursor, Read, Write};
@@ -13,13 +13,13 @@ use drystone_net::socket::Socket;
 /// Most bytes of a frame's head.
 const LONGEST_HEAD: usize = 14;
 
-/// See the head of this file. It may be had by several, one of which reads it.
+/// A connection whose frames are counted. Clones share it, and one of them reads.
 #[derive(Clone)]
 pub(super) struct Framed(Rc<RefCell<Wire>>);
 
 struct Wire {
     io: Io,
-    /// `None`: their beginning wasn't seen.
+    /// `None`: bytes were read before, so frames can't be counted.
     frames: Option<Frames>,
 }
 
@@ -27,27 +27,28 @@ struct Wire {
 struct Frames {
     /// A frame's head, as far as it has come.
     head: Vec<u8>,
-    /// Bytes of a frame that have still to come.
+    /// Bytes of a frame's payload that have still to come.
     left: u64,
     /// More frames of the same message follow.
     is_begun: bool,
-    /// They are none: who reads them says so, and ends.
+    /// The bytes are no frames: their reader will say so, and end.
     are_broken: bool,
     /// Bytes that have come since the last end of a message.
     unfinished: usize,
 }
 
 impl Framed {
-    /// All bytes that come belong to frames.
+    /// Counts frames, from the first byte on.
     pub(super) fn new(io: Io) -> Framed {
         Framed(Rc::new(RefCell::new(Wire { io, frames: Some(Frames::default()) })))
     }
 
-    /// Some bytes may have come already.
+    /// Doesn't count frames, as bytes of them may have come already.
     pub(super) fn begun(io: Io) -> Framed {
         Framed(Rc::new(RefCell::new(Wire { io, frames: None })))
     }
 
+    /// The connection.
     pub(super) fn socket(&self) -> Rc<Socket> {
         self.0.borrow().io.socket.clone()
     }
@@ -57,12 +58,12 @@ impl Framed {
         self.0.borrow_mut().io.finish();
     }
 
-    /// Bytes that have come of a message that isn't whole.
+    /// Bytes that have come of an unfinished message.
     pub(super) fn unfinished(&self) -> usize {
         self.0.borrow().frames.as_ref().map_or(0, |frames| frames.unfinished)
     }
 
-    /// Whether all that has come are whole messages.
+    /// Whether no unfinished message has come.
     pub(super) fn is_between(&self) -> bool {
         self.0.borrow().frames.as_ref().is_some_and(|frames| frames.unfinished == 0)
     }
@@ -136,7 +137,10 @@ impl Write for Framed {
     }
 }
 
-/// However they come, bytes are the same frames.
+/// Counts the frames in bytes that may be anything, for fuzzing.
+///
+/// # Panics
+/// The count depends on how the bytes were cut.
 pub(super) fn feed(bytes: &[u8]) {
     let fed = |piece: usize| {
         let mut frames = Frames::default();

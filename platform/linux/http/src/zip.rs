@@ -1,4 +1,4 @@
-//! gzip, for clients that take it.
+//! gzip, for clients that accept it.
 
 use std::io::Write;
 
@@ -6,13 +6,13 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use hyper::header::{ACCEPT_ENCODING, HeaderMap};
 
-/// Shorter ones aren't worth it.
+/// Bytes: shorter bodies aren't worth it.
 const SHORTEST: usize = 1024;
 
-/// Bytes of answers that are zipped while others wait: some milliseconds.
+/// Bytes: longer answers are not compressed, as that would block the program for more than some milliseconds.
 pub(super) const LONGEST: usize = 256 << 10;
 
-/// Some bytes as gzip.
+/// The bytes as gzip; `None`: it isn't worth it.
 pub(super) fn zipped(bytes: &[u8]) -> Option<Vec<u8>> {
     if bytes.len() < SHORTEST {
         return None;
@@ -22,7 +22,7 @@ pub(super) fn zipped(bytes: &[u8]) -> Option<Vec<u8>> {
     encoder.finish().ok()
 }
 
-/// Whether a client takes gzip: `Accept-Encoding: br, gzip;q=0.5`.
+/// Whether a client accepts gzip: `Accept-Encoding: br, gzip;q=0.5`.
 pub(super) fn is_taken(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT_ENCODING).into_iter().filter_map(|value| value.to_str().ok());
     let mut any = false;

@@ -1,5 +1,5 @@
-//! What a name and its BY say of the way to NATS: `nats://host:4222/subject`, where there may be several hosts with
-//! commas between them, and `BY Nats(servers: "other:4222", token: ".."`, and so on.
+//! The way to NATS, as a name and its BY say it: `nats://host:4222/subject`, with one host or several that are
+//! separated by commas, and `BY Nats(servers: "other:4222", token: "..")`.
 
 use std::net::SocketAddr;
 
@@ -10,26 +10,26 @@ use drystone_net::place::Place;
 use drystone_net::secure::{Files, about};
 use drystone_reactor::{reason, without_number};
 
-/// The port of a NATS server, if none is said.
+/// The default port of a NATS server.
 const PORT: u16 = 4222;
 
-/// See the head of this file. Who goes the same way shares a session.
+/// Servers and credentials. Names with the same access share a session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Access {
     servers: Vec<(String, u16)>,
     tls: bool,
     token: Option<String>,
     user: Option<(String, String)>,
-    /// Files.
+    /// A file with NATS credentials.
     credentials: Option<String>,
     files: Files,
 }
 
 impl Access {
-    /// What stands behind the scheme, and BY: the way, and the subject.
+    /// Reads what stands behind the scheme, and BY: the access, and the subject.
     ///
     /// # Errors
-    /// It means nothing, or what is not allowed.
+    /// A sentence says what is wrong or not allowed.
     pub(super) fn read(rest: &str, hints: &Hints<'_>) -> Result<(Access, String), String> {
         let wrong = || "a name such as //127.0.0.1:4222/subject is expected behind the scheme".to_string();
         let (hosts, subject) =
@@ -57,7 +57,10 @@ impl Access {
         Ok((access, fit(subject)?))
     }
 
-    /// Refuses what can be known without looking anything up.
+    /// Without TLS, servers have to be on this machine.
+    ///
+    /// # Errors
+    /// A server's numeric address is elsewhere. Names of hosts are checked when they are looked up.
     fn permit(&self) -> Result<(), String> {
         if self.tls {
             return Ok(());
@@ -69,7 +72,10 @@ impl Access {
         self.servers.iter().find(strange).map_or(Ok(()), |(host, _)| Err(not_alone(host)))
     }
 
-    /// Connects, trying one server after the other. Within the engine.
+    /// Connects to the first server that answers. This runs in the engine.
+    ///
+    /// # Errors
+    /// A sentence says why there is no connection.
     pub(super) async fn connect(&self, options: ConnectOptions) -> Result<async_nats::Client, String> {
         let mut options = options.require_tls(self.tls).ignore_discovered_servers();
         if let Some(token) = &self.token {
@@ -91,12 +97,12 @@ impl Access {
             options = options.add_client_certificate(certificate.into(), key.into());
         }
         let addresses = self.addresses().await?;
-        // When the connection is cut the session connects anew, by itself; this one shall come to an end.
+        // The client shall end when its connection is cut: the session makes a new one by itself.
         options = options.max_reconnects(addresses.len());
         options.connect(addresses).await.map_err(|error| sentence(&error))
     }
 
-    /// Where the servers are. Without TLS they are on this machine, whatever their names stand for.
+    /// The servers' addresses. Without TLS all have to be this machine's.
     async fn addresses(&self) -> Result<Vec<ServerAddr>, String> {
         let address = |host: &str, port: u16| {
             let host = if host.contains(':') { format!("[{host}]") } else { host.to_string() };
@@ -130,7 +136,7 @@ fn not_alone(host: &str) -> String {
     )
 }
 
-/// A host, with its port if it has one.
+/// Reads a server: a host, with its port if it has one.
 fn server(text: &str) -> Result<(String, u16), String> {
     let place = Place::parse(&format!("//{text}"))?;
     if !place.path.is_empty() {
@@ -140,7 +146,10 @@ fn server(text: &str) -> Result<(String, u16), String> {
     Ok((host.to_string(), place.port.unwrap_or(PORT)))
 }
 
-/// A subject, which is a key of the key-value store, too.
+/// Checks a subject, which is a key of the key-value store, too.
+///
+/// # Errors
+/// A sentence says what a subject is made of.
 pub(super) fn fit(subject: &str) -> Result<String, String> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_=/.".contains(&byte);
     let is_fit = subject.bytes().all(is_plain)
@@ -156,7 +165,7 @@ pub(super) fn fit(subject: &str) -> Result<String, String> {
     }
 }
 
-/// An error with what is behind it.
+/// An error with its causes.
 pub(super) fn sentence(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut error = error.source();

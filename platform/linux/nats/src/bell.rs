@@ -1,5 +1,5 @@
-//! How a session hears that something concerns it, once for all that has come since it looked last: what comes to it is
-//! taken by itself. All this is of one thread, though that can't be said to those who ring.
+//! Coalesces wake-ups of sessions: one signal for all that has come since a session last looked. A bell carries no
+//! messages; the session looks for them by itself. All of it runs on one thread, but `async-nats` wants it `Send`.
 
 use std::mem::take;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -8,10 +8,10 @@ use std::task::Wake;
 use async_nats::Event;
 use tokio::sync::Notify;
 
-/// Why nothing comes any more.
+/// Why a connection is over, if no other reason is known.
 pub(super) const CUT: &str = "the connection to NATS is cut";
 
-/// The sources of the sessions whose bells have rung.
+/// The reactor's sources of the sessions whose bells have rung.
 #[derive(Default)]
 pub(super) struct News {
     sources: Mutex<Vec<usize>>,
@@ -32,30 +32,31 @@ impl News {
         take(&mut *self.sources.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Until there are some; now and then there are none.
+    /// Waits until there are some. It may end while there are none.
     pub(super) async fn come(&self) {
         self.come.notified().await;
     }
 }
 
-/// See the head of this file.
+/// Wakes a session, and keeps what is known of its connection.
 pub(super) struct Bell {
-    /// The session's.
+    /// The session's source.
     source: usize,
     news: Arc<News>,
     /// Why the connection is over.
     failure: OnceLock<String>,
-    /// What the server has complained of last.
+    /// The server's last complaint.
     complaint: Mutex<Option<String>>,
 }
 
 impl Bell {
-    /// For a session with that source.
+    /// A bell for the session with that source.
     pub(super) fn new(source: usize, news: &Arc<News>) -> Arc<Bell> {
         let (failure, complaint) = Default::default();
         Arc::new(Bell { source, news: news.clone(), failure, complaint })
     }
 
+    /// Wakes the session.
     pub(super) fn ring(&self) {
         self.news.add(self.source);
     }
@@ -65,12 +66,12 @@ impl Bell {
         self.failure.get().cloned()
     }
 
-    /// What the server has complained of, once.
+    /// The server's last complaint, once.
     pub(super) fn complaint(&self) -> Option<String> {
         self.complaint.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// What has become of the connection.
+    /// Something has become of the connection.
     pub(super) fn tell(&self, event: &Event) {
         let why = match event {
             Event::Disconnected | Event::Closed => CUT.to_string(),

@@ -1,6 +1,7 @@
-//! `async-nats` and the `tokio` that it needs, on the home's thread: when the program waits it is this that sleeps, and
-//! the reactor's epoll is one of the sockets for which it does. All sessions of a program share it; it goes with the
-//! last. What it does runs while the program waits or looks around, and rings a [`Bell`] when that concerns a session.
+//! The NATS client: `async-nats` on a `tokio` runtime, on the home's thread. While there is an [`Engine`], `tokio`
+//! sleeps in the kernel in place of the reactor, whose epoll it watches too. Tasks run while the program waits or
+//! polls, and ring the [`Bell`] of the session that they concern. All sessions share the engine, which ends with the
+//! last.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -26,24 +27,24 @@ use super::bell::{Bell, CUT, News};
 use drystone_reactor::reason;
 use drystone_reactor::{Reactor, Sleeper};
 
-/// How long one server may take to be reached, and all of them.
+/// How long a try to reach one server may take, and to reach any of them.
 const TRY: Duration = Duration::from_secs(2);
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// How long it may take at the end to send what was said last.
+/// How long it may take, when the program has ended, to send its last messages.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// Messages that wait for this program: more than all lines together are allowed to have on their way.
+/// Most messages that wait in a subscription: more than all streams together may have on their way.
 const WAITING: usize = 1 << 18;
 
-/// Something that the engine does.
+/// A task of the engine.
 pub(super) struct Task<T> {
     engine: Rc<Engine>,
     result: RefCell<oneshot::Receiver<T>>,
 }
 
 impl<T> Task<T> {
-    /// What has come of it, once.
+    /// Its result, once it is there.
     pub(super) fn poll(&self) -> Option<Result<T, String>> {
         match self.result.borrow_mut().try_recv() {
             Ok(result) => Some(Ok(result)),
@@ -52,7 +53,10 @@ impl<T> Task<T> {
         }
     }
 
-    /// Waits for it.
+    /// Blocks until its result is there.
+    ///
+    /// # Errors
+    /// It takes too long, or the engine has ended.
     pub(super) fn wait(&self) -> Result<T, String> {
         let result = &mut *self.result.borrow_mut();
         match self.engine.runtime().block_on(async { timeout(PATIENCE * 2, result).await }) {
@@ -62,7 +66,7 @@ impl<T> Task<T> {
     }
 }
 
-/// Tasks of a session that have to come to an end before it does: each keeps a sender.
+/// Counts the tasks of a session that have to end before it does: each keeps a sender.
 pub(super) struct Unfinished(mpsc::Sender<()>, mpsc::Receiver<()>);
 
 impl Unfinished {
@@ -78,21 +82,23 @@ impl Unfinished {
     }
 }
 
-/// A connection.
+/// A connection that was just made.
 pub(super) struct Connected {
     pub(super) client: Client,
-    /// What comes for this program's own subjects.
+    /// Messages to this program's own subjects.
     pub(super) inbox: Subscriber,
-    /// What these begin with.
+    /// The prefix of these subjects.
     pub(super) prefix: String,
     pub(super) unfinished: Unfinished,
 }
 
-/// The engine of all sessions, while some of them needs it.
+/// The engine that all sessions share, while one of them needs it.
 #[derive(Clone, Default)]
 pub(super) struct Engines(Rc<RefCell<Weak<Engine>>>);
 
 impl Engines {
+    /// The engine; a new one if there is none.
+    ///
     /// # Errors
     /// The system has no more file descriptors.
     pub(super) fn get(&self, reactor: &Rc<Reactor>) -> Result<Rc<Engine>, String> {
@@ -109,13 +115,13 @@ impl Engines {
 
 /// See the head of this file.
 pub(super) struct Engine {
-    /// Until it ends.
+    /// `None`: it ends.
     runtime: Option<Runtime>,
     reactor: AsyncFd<Epoll>,
     news: Arc<News>,
 }
 
-/// The reactor's, which is there for as long as this is.
+/// The reactor's epoll.
 struct Epoll(Rc<Reactor>);
 
 impl AsRawFd for Epoll {
@@ -129,7 +135,7 @@ impl Engine {
         let runtime = runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| reason(&error))?;
         let inside = runtime.enter();
-        // SAFETY: it is the same for as long as the reactor is there, which is kept.
+        // SAFETY: the descriptor stays open and the same for as long as the reactor lives, which `Epoll` keeps.
         let reactor = unsafe { AsyncFd::register_with_interest(Epoll(reactor.clone()), Interest::READABLE) };
         let reactor = reactor.map_err(|error| reason(&error.into()))?;
         drop(inside);
@@ -140,7 +146,7 @@ impl Engine {
         self.runtime.as_ref().expect("it hasn't ended")
     }
 
-    /// For a session with that source.
+    /// A bell for the session with that source.
     pub(super) fn bell(&self, source: usize) -> Arc<Bell> {
         Bell::new(source, &self.news)
     }
@@ -154,7 +160,7 @@ impl Engine {
         self.begin(bell, connect(access, bell.clone()))
     }
 
-    /// Begins to do something, and rings the bell when it is done.
+    /// Begins a task, which rings the bell when it is done.
     pub(super) fn begin<T: Send + 'static>(
         self: &Rc<Self>,
         bell: &Arc<Bell>,
@@ -163,24 +169,24 @@ impl Engine {
         let (sender, receiver) = oneshot::channel();
         let bell = bell.clone();
         self.runtime().spawn(async move {
-            // Perhaps nobody wants it any more.
+            // The receiver may have been dropped.
             let _ = sender.send(work.await);
             bell.ring();
         });
         Task { engine: self.clone(), result: RefCell::new(receiver) }
     }
 
-    /// Ends a connection after what was said last has been sent, if the time is enough.
+    /// Ends a connection when its last messages have been sent, or take too long.
     pub(super) fn finish(&self, client: &Client, unfinished: Unfinished) {
         let farewell = async {
             unfinished.come_to_an_end().await;
             let _ = client.flush().await;
         };
-        // Nobody is left who could be told that it wasn't enough.
+        // If they take too long there is nobody left to be told.
         let _ = self.runtime().block_on(async { timeout(FAREWELL, farewell).await });
     }
 
-    /// Whether the reactor has to look at its epoll, once.
+    /// Whether the reactor's epoll has events, once.
     fn calls_reactor(&self, context: &mut Context<'_>) -> bool {
         match self.reactor.poll_read_ready(context) {
             Poll::Ready(Ok(mut ready)) => {
@@ -192,10 +198,10 @@ impl Engine {
         }
     }
 
-    /// Runs what can be run, and looks at the sockets.
+    /// Runs the tasks that can go on, and polls the sockets.
     async fn turn(&self) {
         yield_now().await;
-        // The reactor looks at its epoll after this in any case.
+        // The reactor polls its epoll after this in any case.
         poll_fn(|context| Poll::Ready(self.calls_reactor(context))).await;
     }
 
@@ -224,7 +230,7 @@ impl Sleeper for Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // Not even for who looks up a host's name.
+        // Without waiting for a host's look-up.
         self.runtime.take().into_iter().for_each(Runtime::shutdown_background);
     }
 }

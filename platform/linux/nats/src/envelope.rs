@@ -1,41 +1,41 @@
-//! What stands before the bytes in each message of a line: docs/src/bindings-nats.md has it for those who write
-//! clients.
+//! The header of each message of a stream between two programs: docs/src/bindings-nats.md describes it for programs in
+//! other languages.
 
 use async_nats::Subject;
 use async_nats::message::OutboundMessage;
 
-/// What it begins with: "DryN".
+/// It begins with "DryN".
 const MAGIC: [u8; 4] = *b"DryN";
 
-/// Bytes before those of the line.
+/// Bytes of the header.
 pub(super) const HEADER: usize = 24;
 
-/// What an envelope is for: the numbers as they are sent.
+/// What a message is for, with the numbers that are sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A client wants a server; with the first bytes of the line.
+    /// A client asks for a server, with the first bytes of the stream.
     Begin = 1,
-    /// The next bytes of the line, or none.
+    /// The next bytes of the stream, or none.
     Bytes = 2,
-    /// The line is over; a sentence says why.
+    /// The stream is over; the bytes are a sentence that says why.
     Over = 3,
-    /// The program is still there. It belongs to no line.
+    /// A beat: the program is still there. It belongs to no stream.
     Alive = 4,
 }
 
-/// An envelope as it has come.
+/// A message of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Envelope<'a> {
     pub(super) kind: Kind,
-    /// How many bytes of the line were sent before these.
+    /// How many bytes of the stream were sent before these.
     pub(super) sent: u64,
-    /// How many bytes the sender has received over the line.
+    /// How many bytes of the other direction the sender has received.
     pub(super) received: u64,
     pub(super) bytes: &'a [u8],
 }
 
 impl<'a> Envelope<'a> {
-    /// Of what may be anything; `None`: it is none.
+    /// Reads bytes that may be anything; `None`: they are no such message.
     pub(super) fn read(payload: &'a [u8]) -> Option<Envelope<'a>> {
         let (magic, rest) = payload.split_first_chunk::<4>()?;
         let (kind, rest) = rest.split_first_chunk::<4>()?;
@@ -52,7 +52,7 @@ impl<'a> Envelope<'a> {
         (*magic == MAGIC).then_some(Envelope { kind, sent, received, bytes })
     }
 
-    /// As a message to a subject, from another, which is told when nobody is there.
+    /// A message of NATS to a subject, from another one, which is told if nobody listens there.
     pub(super) fn to(&self, subject: &Subject, from: &Subject) -> OutboundMessage {
         let mut payload = Vec::with_capacity(HEADER + self.bytes.len());
         payload.extend_from_slice(&MAGIC);

@@ -1,6 +1,6 @@
 //! An event as a message of NATS: docs/src/bindings-nats.md describes it for programs in other languages.
 
-/// What it begins with: "DryE".
+/// It begins with "DryE".
 const MAGIC: [u8; 4] = *b"DryE";
 
 /// In the place of an event's number in the interface.

@@ -22,7 +22,7 @@ use super::users::User;
 /// The queue group of all programs that export a name: NATS gives each client to one of them.
 const GROUP: &str = "drystone";
 
-/// See the head of this file.
+/// See the head of this file. The name is withdrawn when this is dropped.
 pub(super) struct Export {
     session: Weak<Session>,
     subject: String,
@@ -126,7 +126,7 @@ impl User for Export {
             _ => None,
         };
         if let Some(result) = result {
-            // If it can't be offered any more there is nobody who could be told.
+            // If the name can't be exported again there is nobody to be told.
             let _ = self.offered(result.and_then(|result| result));
         }
         while let Some(message) = self.next(context) {

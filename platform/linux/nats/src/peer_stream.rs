@@ -19,7 +19,7 @@ use super::partner::{MISSES, Partner};
 use super::session::Session;
 use super::users::{Stream, Written};
 
-/// How long a server may take to answer a client that begins.
+/// How long a server may take to answer a new client.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Most bytes that are on their way, and how many are taken before the other side is told so.
@@ -34,13 +34,13 @@ pub(super) struct PeerStream {
     peer: Peer,
     names: Option<Rc<Names>>,
     stage: RefCell<Stage>,
-    /// Bytes of the stream there: sent, and known to have come.
+    /// Bytes to the other side: sent, and acknowledged.
     sent: Cell<u64>,
     arrived: Cell<u64>,
-    /// Bytes of the stream from there: received, and told to have come.
+    /// Bytes from the other side: received, and acknowledged.
     received: Cell<u64>,
     told: Cell<u64>,
-    /// Beats since it was last known that something has come.
+    /// Beats since the last acknowledgement, while bytes are on their way.
     stale: Cell<u32>,
 }
 
@@ -66,7 +66,7 @@ struct Ends {
 }
 
 impl PeerStream {
-    /// Begins to look for a server of what a name means.
+    /// A client's stream: begins to look for a server of this name.
     pub(super) fn dial(session: &Rc<Session>, name: &str) -> Rc<PeerStream> {
         let stream = PeerStream::new(session, Role::Dialer, None, Stage::Waiting(name.to_string()));
         session.add(stream.number, stream.me.clone());
@@ -74,7 +74,7 @@ impl PeerStream {
         stream
     }
 
-    /// Answers a client that has asked for a server.
+    /// A server's stream: answers a client that has asked for a server.
     pub(super) fn accept(session: &Rc<Session>, names: &Rc<Names>, there: &Subject, begin: &Envelope<'_>) {
         let stream = PeerStream::new(session, Role::Acceptor, Some(names.clone()), Stage::Over);
         let Some(here) = session.subject(stream.number) else { return };
@@ -108,7 +108,7 @@ impl PeerStream {
         })
     }
 
-    /// Its server hasn't answered in time.
+    /// No server has answered in time.
     fn give_up_asking(&self) {
         if self.is_asking() {
             let complaint = self.session.complaint();
@@ -122,7 +122,7 @@ impl PeerStream {
         matches!(*self.stage.borrow(), Stage::Asked { .. })
     }
 
-    /// Whether it is joined with this subject; the first that answers is the one.
+    /// Whether this subject is the other side. The first server that answers becomes that.
     fn meets(&self, from: &Subject) -> bool {
         let stage = &mut *self.stage.borrow_mut();
         match stage {
@@ -138,6 +138,7 @@ impl PeerStream {
         }
     }
 
+    /// A message says that the stream is over.
     fn told_over(&self, from: &Subject, why: &[u8]) {
         let is_meant = match &*self.stage.borrow() {
             Stage::Open(ends) => ends.there == *from,
@@ -173,7 +174,7 @@ impl PeerStream {
         self.received.set(self.received.get() + envelope.bytes.len() as u64);
         self.peer.feed(&self.line(), envelope.bytes);
         if let Some(why) = self.peer.failure() {
-            // What the other side is told of it goes first.
+            // The protocol's own complaint goes first.
             self.write();
             return self.end(&why);
         }
@@ -182,20 +183,20 @@ impl PeerStream {
         }
     }
 
-    /// Tells the other side how much has come, with nothing else.
+    /// Acknowledges what has come, without bytes.
     fn acknowledge(&self) {
         if let Stage::Open(ends) = &*self.stage.borrow() {
             self.session.say(self.envelope(Kind::Bytes, &[]).to(&ends.there, &ends.here));
         }
     }
 
-    /// What is said next; that tells how much has come, too.
+    /// The next message, which acknowledges what has come, too.
     fn envelope<'a>(&self, kind: Kind, bytes: &'a [u8]) -> Envelope<'a> {
         self.told.set(self.received.get());
         Envelope { kind, sent: self.sent.get(), received: self.received.get(), bytes }
     }
 
-    /// This side ends it, and says why.
+    /// Ends the stream, and tells the other side why.
     fn end(&self, why: &str) {
         if let Stage::Open(ends) = &*self.stage.borrow() {
             self.session.say(self.envelope(Kind::Over, why.as_bytes()).to(&ends.there, &ends.here));

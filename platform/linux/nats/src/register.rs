@@ -1,6 +1,6 @@
-//! What is exported, for all to see: the key-value bucket `drystone-names`, in which a name has the subject at which it
-//! is served and a description of the interface. An entry is one of the last half minute: who serves a name says so
-//! again and again. Where NATS has no key-value store, a name is its subject, and nobody can look.
+//! The list of exported names: the key-value bucket `drystone-names`, in which a name has the subject at which it is
+//! served and a description of the interface. Entries are leases of half a minute, which servers renew. Where NATS has
+//! no key-value store, a name is its own subject, and there is no list.
 
 use std::time::Duration;
 
@@ -16,11 +16,11 @@ use tokio::time::timeout;
 /// The bucket.
 const BUCKET: &str = "drystone-names";
 
-/// How long an entry lasts, and how often it is made anew.
+/// How long an entry lasts, and how often it is renewed.
 const LEASE: Duration = Duration::from_secs(30);
 const RENEWAL: Duration = Duration::from_secs(10);
 
-/// How long a look may take.
+/// How long an operation on the bucket may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// An entry, as JSON.
@@ -37,8 +37,7 @@ pub(super) fn entry(subject: &str, server: &str, interface: &Interface) -> Vec<u
     entry.to_string().into_bytes()
 }
 
-/// Keeps an entry until `end` is heard of, or its other side has gone. `is_there` is told when it has been made, or
-/// can't be.
+/// Makes an entry and renews it, until `end` resolves. `is_there` is told when the entry has been made, or can't be.
 pub(super) async fn keep(
     client: Client,
     name: String,
@@ -61,7 +60,7 @@ pub(super) async fn keep(
         }
     }
     if let (Some(bucket), Some(revision)) = (&bucket, revision) {
-        // Otherwise another server has said since that it is there.
+        // Unless another server has written the entry since.
         let _ = timeout(PATIENCE, bucket.delete_expect_revision(&name, Some(revision))).await;
     }
 }
@@ -82,7 +81,7 @@ async fn make(client: &Client) -> Option<kv::Store> {
     };
     match context.create_key_value(config).await {
         Ok(bucket) => Some(bucket),
-        // Somebody has made another one of that name.
+        // There is one with another configuration.
         Err(_) => context.get_key_value(BUCKET).await.ok(),
     }
 }
@@ -91,7 +90,7 @@ async fn make(client: &Client) -> Option<kv::Store> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) subject: String,
-    /// Whether it is listed, or may be for all that is known.
+    /// The name is listed, as far as is known.
     pub(super) is_listed: bool,
 }
 
@@ -104,12 +103,12 @@ pub(super) async fn look_up(client: Client, name: String) -> Found {
     match timeout(PATIENCE, entry).await.ok().flatten() {
         Some(Some(Some(subject))) => Found { subject, is_listed: true },
         Some(None) => Found { subject: name, is_listed: false },
-        // There is no such bucket, or it has nonsense in it.
+        // There is no such bucket, or the entry can't be read.
         _ => Found { subject: name, is_listed: true },
     }
 }
 
-/// The subject of an entry, which may be anything.
+/// The subject in an entry; `None`: the bytes are something else.
 pub(super) fn subject(entry: &[u8]) -> Option<String> {
     let entry: Value = serde_json::from_slice(entry).ok()?;
     let subject = super::access::fit(entry.get("subject")?.as_str()?);

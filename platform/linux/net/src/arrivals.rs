@@ -1,4 +1,4 @@
-//! Who has come by an exported name, until its listener lets them in.
+//! New communications with an exported name, until the program accepts them.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -12,17 +12,17 @@ pub struct Arrivals<T> {
 }
 
 impl<T> Arrivals<T> {
-    /// Who is woken when somebody comes.
+    /// The listener is woken when a communication begins.
     pub fn attach(&self, listener: Waker) {
         *self.listener.borrow_mut() = Some(listener);
     }
 
-    /// The one that came first.
+    /// The next communication, in order of arrival.
     pub fn accept(&self) -> Option<T> {
         self.come.borrow_mut().pop_front()
     }
 
-    /// Somebody comes.
+    /// A communication begins.
     pub fn bring(&self, far: T) {
         self.come.borrow_mut().push_back(far);
         let listener = self.listener.borrow().clone();

@@ -1,4 +1,4 @@
-//! Sockets for UDP, and what fits into their datagrams.
+//! Sockets for UDP, and the size of datagrams.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -9,11 +9,12 @@ use rustix::net::sockopt;
 /// Most bytes of a datagram over IPv4.
 pub const LARGEST: usize = 65_507;
 
-/// What waits to be read by a program that does something else just now: more than the system gives by itself, if it
-/// does.
+/// Bytes of a socket's receive buffer, for datagrams that come while the program is busy: more than the system's
+/// default, if the system allows it.
 const ROOM: usize = 4 << 20;
 
-/// An error if bytes have no room in a datagram.
+/// # Errors
+/// The bytes are too long for a datagram; `what` is what they are, for the sentence that says so.
 pub fn fits(what: &str, bytes: &[u8]) -> Result<(), String> {
     match bytes.len() {
         ..=LARGEST => Ok(()),
@@ -21,14 +22,20 @@ pub fn fits(what: &str, bytes: &[u8]) -> Result<(), String> {
     }
 }
 
-/// A socket at an address.
+/// A socket that is bound to an address.
+///
+/// # Errors
+/// The system refuses.
 pub fn bound(address: SocketAddr) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind(address)?;
     let _ = sockopt::set_socket_recv_buffer_size(&socket, ROOM);
     Ok(socket)
 }
 
-/// A socket that hears only who is at that address.
+/// A socket that is connected to an address: it receives only what comes from there.
+///
+/// # Errors
+/// The system refuses.
 pub fn connected(address: SocketAddr) -> io::Result<UdpSocket> {
     let here: IpAddr = if address.is_ipv4() { [0; 4].into() } else { [0u16; 8].into() };
     let socket = bound((here, 0).into())?;

@@ -1,4 +1,4 @@
-//! A value of a message on its way between a program and a format of others.
+//! A value of a message, between the runtime and a foreign format.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ pub enum Datum<'a> {
 }
 
 impl Datum<'_> {
-    /// As the runtime takes it.
+    /// The same value, as the runtime takes it.
     pub fn value(&self) -> Value<'_> {
         match self {
             Datum::Boolean(x) => Value::Byte(u8::from(*x)),
@@ -32,7 +32,7 @@ impl Datum<'_> {
         }
     }
 
-    /// With texts of its own.
+    /// The same value, which borrows nothing.
     pub fn into_owned(self) -> Datum<'static> {
         match self {
             Datum::Boolean(x) => Datum::Boolean(x),
@@ -44,7 +44,10 @@ impl Datum<'_> {
     }
 }
 
-/// What a message of the program's carries. Its interface has been looked at by [`only_data`].
+/// The values of a message that the program sends.
+///
+/// # Panics
+/// A parameter is a component: the interface was not checked by [`only_data`].
 pub fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl Iterator<Item = Datum<'a>> {
     parameters.iter().enumerate().map(move |(index, parameter)| match parameter.ty {
         Type::Boolean => Datum::Boolean(values.byte(index) != 0),
@@ -56,7 +59,10 @@ pub fn data<'a>(parameters: &'a [Parameter], values: Values<'a>) -> impl Iterato
     })
 }
 
-/// Refuses interfaces with messages that carry components: those can't leave the program in formats of others.
+/// Components can't leave the program in a foreign format.
+///
+/// # Errors
+/// A sentence names a message of the interface that carries one.
 pub fn only_data(interface: &Interface) -> Result<(), String> {
     let carries = |parameter: &Parameter| parameter.ty == Type::Component;
     match interface.messages.get().iter().find(|message| message.parameters.get().iter().any(carries)) {

@@ -1,4 +1,4 @@
-//! An address to which others connect by TCP, whatever they talk then.
+//! Listening by TCP, whatever protocol is spoken over the connections.
 
 use std::cell::RefCell;
 use std::io;
@@ -12,10 +12,10 @@ use mio::net::{TcpListener, TcpStream};
 use crate::alive::keep_alive;
 use drystone_reactor::{Reactor, weakly};
 
-/// How long nothing is accepted when the system has no room for another connection.
+/// The pause before the next try to accept when the system has no room for another connection.
 pub const BREATH: Duration = Duration::from_millis(20);
 
-/// See the head of this file. Nobody listens any more when it is dropped; connections that were made last on.
+/// An address that is listened at, until this is dropped. Connections that were accepted last on.
 pub struct Entry {
     me: Weak<Entry>,
     reactor: Rc<Reactor>,
@@ -24,11 +24,14 @@ pub struct Entry {
     take: Box<Take>,
 }
 
-/// What becomes of a connection.
+/// Takes an accepted connection.
 type Take = dyn Fn(TcpStream) -> io::Result<()>;
 
 impl Entry {
-    /// Begins to listen. Gives the address, too: it may have been given no port.
+    /// Begins to listen; each connection goes to `take`. Gives the address, too, as the port may have been 0.
+    ///
+    /// # Errors
+    /// The system refuses.
     pub fn open(
         reactor: &Rc<Reactor>,
         address: SocketAddr,
@@ -71,28 +74,29 @@ impl Drop for Entry {
 /// Whether the system has room for another connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// All who came have been let in.
+    /// All connections that waited have been accepted.
     Some,
-    /// Somebody waits who can't be let in now: after [`BREATH`] it may go.
+    /// A connection waits that can't be accepted now: try again after [`BREATH`].
     None,
 }
 
-/// Lets in all who wait, one by each call of `accept`.
+/// Accepts all connections that wait, one by each call of `accept`.
 pub fn accept_all(mut accept: impl FnMut() -> io::Result<()>) -> Room {
     loop {
         let Err(error) = accept() else { continue };
         match error.kind() {
             io::ErrorKind::WouldBlock => return Room::Some,
-            // It has gone before it was accepted.
+            // The client has gone before it was accepted.
             io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
             _ => return Room::None,
         }
     }
 }
 
-/// Lets as many connections wait to be accepted as the system allows: by default they are so few that a burst of them
-/// is dropped, and tried again only after a second.
+/// Raises the listener's backlog to what the system allows. With the default backlog a burst of connections overflows
+/// it, and those that are dropped are tried again only after a second.
 pub fn widen(listener: &impl AsRawFd) {
-    // SAFETY: a listening socket; listening again only changes this number.
+    // SAFETY: the descriptor is open, as it is borrowed; `listen` reads no memory, and only changes the backlog of a
+    // socket that listens already.
     unsafe { libc::listen(listener.as_raw_fd(), i32::MAX) };
 }

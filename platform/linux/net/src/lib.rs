@@ -1,12 +1,13 @@
-//! What protocols have in common on Linux: a protocol is a guest that puts these together.
+//! What protocols on Linux share. A protocol is a crate of its own that puts these together.
 //!
 //! * [`place`] is a server's address as names have it. [`dial`] makes a connection to it, [`stream_dial`] one with TLS,
 //!   if that is wanted. [`entry`] listens at an address.
 //! * [`socket`] is a connection with its output buffer, [`secure`] is TLS, [`stream`] a connection with or without TLS.
 //!   [`alive`] has the kernel find out that the other end has gone.
-//! * [`datagram`] is a socket for UDP.
-//! * [`datum`] is a value of a message between a program and a format of others, such as [`xdr`]; [`slot`] is a request
-//!   that has been made, [`arrivals`] those who have come by a name. [`samples`] are interfaces for tests.
+//! * [`datagram`] makes sockets for UDP.
+//! * [`datum`] is a value of a message in a foreign format, such as [`xdr`].
+//! * [`slot`] is a request that waits for its reply, [`arrivals`] are new clients of an exported name.
+//! * [`samples`] are interfaces for tests.
 
 pub mod alive;
 pub mod arrivals;

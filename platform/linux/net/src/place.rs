@@ -18,7 +18,10 @@ pub struct Place {
 }
 
 impl Place {
-    /// Takes it apart; an error is a sentence.
+    /// Reads what stands behind a name's scheme.
+    ///
+    /// # Errors
+    /// A sentence says what is expected there.
     pub fn parse(rest: &str) -> Result<Place, String> {
         let wrong = || "a name such as //127.0.0.1:8080/path is expected behind the scheme".to_string();
         let rest = rest.strip_prefix("//").ok_or_else(wrong)?;
@@ -36,7 +39,7 @@ impl Place {
         Ok(Place { host, port: Some(port).filter(|&port| port != 0), path: path.to_string() })
     }
 
-    /// The address, if nothing has to be looked up.
+    /// The host's address, if it needs no look-up.
     pub fn numeric(&self) -> Option<IpAddr> {
         match self.host.as_str() {
             "" | "localhost" => Some(Ipv4Addr::LOCALHOST.into()),
@@ -44,7 +47,10 @@ impl Place {
         }
     }
 
-    /// Where a server listens. Nothing is looked up for that.
+    /// The address at which a server listens.
+    ///
+    /// # Errors
+    /// It would have to be looked up.
     pub fn here(&self) -> Result<IpAddr, String> {
         let wanted = "a server's address is one in numbers, or localhost";
         self.numeric().ok_or_else(|| wanted.to_string())
@@ -73,7 +79,11 @@ impl Place {
     }
 }
 
-/// Where a protocol protects nothing, it has to be said that whoever reaches the address can call.
+/// Where a protocol has no protection of its own, a server is for clients on this machine, unless BY says that it
+/// `is_open`.
+///
+/// # Errors
+/// A sentence says so, with the names of the protocol and of its factory.
 pub fn permit(address: IpAddr, is_open: bool, (protocol, factory): (&str, &str)) -> Result<(), String> {
     if is_open || address.to_canonical().is_loopback() {
         return Ok(());
@@ -84,7 +94,7 @@ pub fn permit(address: IpAddr, is_open: bool, (protocol, factory): (&str, &str))
     ))
 }
 
-/// A port.
+/// A port's number.
 fn number(port: &str) -> Result<u16, String> {
     port.parse().map_err(|_| format!("{port:?} is no port: they are 1 to 65535"))
 }

@@ -1,5 +1,5 @@
-//! TLS 1.3: the files that `BY` names for it, and what is said over a connection. Who this program is, says its
-//! certificate; whom it believes, says the authority, whose signature a good certificate has.
+//! TLS 1.3: the [`Files`] that a BY names, a [`Dialer`] and an [`Acceptor`] made of them, and the [`Channel`] of a
+//! connection. A program proves its identity by its certificate, and trusts certificates that its authority has signed.
 
 use std::fmt::Display;
 use std::io::{self, Read, Write};
@@ -21,12 +21,12 @@ use drystone_reactor::reason;
 pub struct Files {
     /// This program's certificate, and its key.
     pub identity: Option<(String, String)>,
-    /// The certificates of those whose signature is good.
+    /// The authority's certificates.
     pub authority: Option<String>,
 }
 
 impl Files {
-    /// Which of them a BY names.
+    /// The files that a BY names.
     ///
     /// # Errors
     /// A certificate without its key, or a key without its certificate.
@@ -40,10 +40,10 @@ impl Files {
         Ok(Files { identity, authority: file("authority") })
     }
 
-    /// Looks whether they can be used, for who reads them elsewhere.
+    /// Checks files that a library will read by itself.
     ///
     /// # Errors
-    /// One is not there, or is none such.
+    /// One can't be read, or has the wrong content.
     pub fn check(&self) -> Result<(), String> {
         if let Some((certificate, key)) = &self.identity {
             certificates("certificate", certificate)?;
@@ -62,7 +62,7 @@ impl Files {
                 }
             }
             None => {
-                // One that can't be read signs nothing.
+                // Certificates that can't be read are left out.
                 roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
                 if roots.is_empty() {
                     return Err("the system trusts no certificates: name an authority".to_string());
@@ -73,15 +73,15 @@ impl Files {
     }
 }
 
-/// As whom this program dials, and whom it believes then.
+/// This program's identity as a client, and the authority that it trusts.
 #[derive(Clone)]
 pub struct Dialer(Arc<ClientConfig>);
 
 impl Dialer {
-    /// Reads the files, in PEM. With `protocols` the two sides agree on one of them.
+    /// Reads the files, in PEM. With `protocols` the two sides agree on one of them (ALPN).
     ///
     /// # Errors
-    /// One is not there, or is none such.
+    /// One can't be read, or has the wrong content.
     pub fn read(files: &Files, protocols: &[&[u8]]) -> Result<Dialer, String> {
         let builder = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()))
             .with_protocol_versions(&[&version::TLS13])
@@ -97,7 +97,7 @@ impl Dialer {
         Ok(Dialer(Arc::new(config)))
     }
 
-    /// A connection to a host, which must have a certificate for that name or address.
+    /// The channel of a connection to a host, which must have a certificate for that name or address.
     ///
     /// # Errors
     /// The name can't stand in a certificate.
@@ -109,16 +109,16 @@ impl Dialer {
     }
 }
 
-/// As whom this program lets others in. With an authority they must have certificates, too.
+/// This program's identity as a server. With an authority, clients must have certificates, too.
 #[derive(Clone)]
 pub struct Acceptor(Arc<ServerConfig>);
 
 impl Acceptor {
-    /// Reads the files, in PEM; `None`: they don't say who this program is. With `protocols` the two sides agree on one
-    /// of them.
+    /// Reads the files, in PEM; `None`: they have no certificate for this program. With `protocols` the two sides agree
+    /// on one of them (ALPN).
     ///
     /// # Errors
-    /// One is not there, or is none such.
+    /// One can't be read, or has the wrong content.
     pub fn read(files: &Files, protocols: &[&[u8]]) -> Result<Option<Acceptor>, String> {
         let Some((certificate, key)) = &files.identity else { return Ok(None) };
         let provider = Arc::new(crypto::ring::default_provider());
@@ -140,17 +140,17 @@ impl Acceptor {
         Ok(Some(Acceptor(Arc::new(config))))
     }
 
-    /// A connection from somebody.
+    /// The channel of an accepted connection.
     ///
     /// # Errors
-    /// None that is known.
+    /// The configuration can't be used; none such is known.
     pub fn accept(&self) -> io::Result<Channel> {
         let connection = ServerConnection::new(self.0.clone()).map_err(io::Error::other)?;
         Ok(Channel(Box::new(connection.into())))
     }
 }
 
-/// What a file has that an option of BY names.
+/// The certificates in a file that an option of BY names.
 fn certificates(option: &str, file: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let read = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     match read {
@@ -177,16 +177,19 @@ pub fn about(option: &str, file: &str, error: impl Display) -> String {
     format!("{option}: {file:?}: {error}")
 }
 
-/// What is said over a stream, enciphered.
+/// The TLS state of a connection. Its methods take the stream that carries the encrypted bytes.
 pub struct Channel(Box<Connection>);
 
 impl Channel {
-    /// Whether there is something to be sent that was not asked for.
+    /// Whether encrypted bytes wait to be sent, also without a write.
     pub fn wants_write(&self) -> bool {
         self.0.wants_write()
     }
 
-    /// Goes on with the beginning, in which each side looks whether it believes the other; whether that is done.
+    /// Goes on with the handshake; whether it is done.
+    ///
+    /// # Errors
+    /// One side doesn't trust the other, or the connection is lost.
     pub fn greet(&mut self, stream: &mut (impl Read + Write)) -> io::Result<bool> {
         loop {
             self.flush(stream)?;
@@ -202,7 +205,10 @@ impl Channel {
         }
     }
 
-    /// As for a stream. An end that the other side has not spoken of is an error: somebody else may have cut it off.
+    /// As [`Read::read`]. An end without TLS's own closing message is an error: an attacker may have cut the stream.
+    ///
+    /// # Errors
+    /// As for `Read`, or the bytes are not TLS.
     pub fn read(&mut self, stream: &mut (impl Read + Write), bytes: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.0.reader().read(bytes) {
@@ -217,14 +223,17 @@ impl Channel {
     fn receive(&mut self, stream: &mut (impl Read + Write)) -> io::Result<usize> {
         let count = self.0.read_tls(stream)?;
         if let Err(error) = self.0.process_new_packets() {
-            // The other side is to know too; there is nobody to be told if it can't be.
+            // Sends the alert that tells the other side why.
             let _ = self.0.write_tls(stream);
             return Err(io::Error::other(error));
         }
         Ok(count)
     }
 
-    /// As for a stream; what was taken has to be [`flush`](Self::flush)ed.
+    /// As [`Write::write`]; then call [`flush`](Self::flush).
+    ///
+    /// # Errors
+    /// As for `Write`.
     pub fn write(&mut self, stream: &mut impl Write, bytes: &[u8]) -> io::Result<usize> {
         match self.0.writer().write(bytes)? {
             0 => {
@@ -238,7 +247,10 @@ impl Channel {
         }
     }
 
-    /// Sends what was taken, as far as it can be enciphered already.
+    /// Sends the encrypted bytes. Bytes that were written before the handshake is done are kept until then.
+    ///
+    /// # Errors
+    /// As for `Write`.
     pub fn flush(&mut self, stream: &mut impl Write) -> io::Result<()> {
         while self.0.wants_write() {
             self.0.write_tls(stream)?;
@@ -246,7 +258,10 @@ impl Channel {
         Ok(())
     }
 
-    /// Nothing more will be written, which the other side is to know.
+    /// Nothing more will be written: tells the other side.
+    ///
+    /// # Errors
+    /// As for `Write`.
     pub fn finish(&mut self, stream: &mut impl Write) -> io::Result<()> {
         self.0.send_close_notify();
         self.flush(stream)

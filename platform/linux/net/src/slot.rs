@@ -1,4 +1,4 @@
-//! A request that a client of this program has made of a server elsewhere, until its reply has come.
+//! A request of a client of this program to a server elsewhere, until its reply has come.
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
@@ -8,19 +8,19 @@ use drystone_runtime::far::Waker;
 
 /// See the head of this file.
 pub struct Slot {
-    /// The number that the reply has too.
+    /// The number that request and reply share.
     pub id: u32,
     pump: Waker,
     reply: RefCell<Option<Result<Vec<u8>, String>>>,
 }
 
 impl Slot {
-    /// A request with this number; the waker is for who waits for the reply.
+    /// A request with this number; the pump is woken when it is [done](Self::done).
     pub fn new(id: u32, pump: Waker) -> Rc<Slot> {
         Rc::new(Slot { id, pump, reply: RefCell::default() })
     }
 
-    /// The reply has come, or it is certain that none will.
+    /// The reply has come, or an error says why none will.
     pub fn done(&self, reply: Result<Vec<u8>, String>) {
         *self.reply.borrow_mut() = Some(reply);
         self.pump.wake();
@@ -32,7 +32,7 @@ impl Slot {
     }
 }
 
-/// A number to begin with that others hardly have.
+/// A random number to count requests from, so that programs hardly use the same ones.
 pub fn first_id() -> u32 {
     RandomState::new().hash_one(0) as u32
 }

@@ -1,4 +1,4 @@
-//! A connection. An idle one has no buffers.
+//! A connection over TCP with its output buffer. An idle one has no buffers.
 
 use std::cell::{Cell, RefCell};
 use std::io::{self, Read, Write};
@@ -16,16 +16,16 @@ pub struct Socket {
     stream: RefCell<TcpStream>,
     source: usize,
     output: RefCell<Output>,
-    /// Closed by this side, both ways.
+    /// This side has closed it, both ways.
     closed: Cell<bool>,
-    /// The turn in which it was read last, and how often.
+    /// The reactor's turn in which it was read last, and how often.
     reads: Cell<(u64, usize)>,
 }
 
 #[derive(Default)]
 struct Output {
     bytes: Vec<u8>,
-    /// Of them, how many the kernel has taken.
+    /// How many of them the kernel has taken.
     sent: usize,
     /// Nothing more will be written.
     finished: bool,
@@ -33,17 +33,20 @@ struct Output {
     failure: Option<io::Error>,
 }
 
-/// What waits to be sent may take this much memory before it has to be tried at once.
+/// Bytes that are collected before they are sent at once.
 const BATCH: usize = 16 * 1024;
 
-/// How often a connection is read before others get a turn.
+/// Reads of a connection in a row, before other connections have a turn.
 const READS: usize = 16;
 
-/// With so much waiting to be sent, whoever writes has to wait.
+/// Bytes: with so many unsent, writers should wait.
 pub const FULL: usize = 64 * 1024;
 
 impl Socket {
-    /// A connection that is made, or begun. Fails if the system has no more room for what is waited for.
+    /// A connection that is made, or begun.
+    ///
+    /// # Errors
+    /// The system can't watch one more.
     pub fn new(reactor: Rc<Reactor>, mut stream: TcpStream) -> io::Result<Rc<Socket>> {
         // Bytes are collected here until the program has nothing else to do; the kernel needn't do so again.
         let _ = stream.set_nodelay(true);
@@ -59,7 +62,7 @@ impl Socket {
         }))
     }
 
-    /// Where it is waited for.
+    /// The reactor that watches it.
     pub fn reactor(&self) -> &Rc<Reactor> {
         &self.reactor
     }
@@ -69,7 +72,7 @@ impl Socket {
         self.closed.get()
     }
 
-    /// The reactor's number for it.
+    /// The reactor's source for it.
     pub fn source(&self) -> usize {
         self.source
     }
@@ -85,6 +88,9 @@ impl Socket {
     }
 
     /// Reads what there is; 0 at the end.
+    ///
+    /// # Errors
+    /// `WouldBlock`, or the connection is lost.
     pub fn read(&self, bytes: &mut [u8]) -> io::Result<usize> {
         if self.reactor.is_dry(self.source) {
             return Err(io::ErrorKind::WouldBlock.into());
@@ -103,8 +109,11 @@ impl Socket {
         }
     }
 
-    /// The same, so often in a turn that others have theirs: then it would block, and its handler runs again in the
-    /// next.
+    /// The same, a limited number of times in a turn of the reactor: then it would block, and its handler runs again in
+    /// the next turn.
+    ///
+    /// # Errors
+    /// As for [`read`](Self::read).
     pub fn read_in_turn(&self, bytes: &mut [u8]) -> io::Result<usize> {
         let turn = self.reactor.turn();
         let (last, reads) = self.reads.get();

@@ -1,4 +1,4 @@
-//! A connection's bytes, enciphered or not.
+//! A connection with or without TLS.
 
 use std::io::{self, Read, Write};
 use std::rc::Rc;
@@ -8,30 +8,33 @@ use drystone_reactor::Reactor;
 use crate::secure::Channel;
 use crate::socket::{FULL, Socket};
 
-/// See the head of this file. Whoever uses it is called again whenever the kernel has something to say.
+/// See the head of this file. It never blocks: the socket's handler runs when there may be more to do.
 pub struct Stream {
-    /// Where it is waited for.
+    /// The reactor that watches it.
     pub reactor: Rc<Reactor>,
-    /// What carries it.
+    /// What carries the bytes.
     pub socket: Rc<Socket>,
-    /// What was read before, to see who it is for.
+    /// Bytes that were put back.
     early: Vec<u8>,
-    /// What is said goes through it, if the two sides talk by TLS.
+    /// `None`: without TLS.
     channel: Option<Channel>,
 }
 
 impl Stream {
-    /// A connection that is made; what is said goes through the channel, if there is one.
+    /// A connection that is made; with a channel, it uses TLS.
     pub fn new(reactor: &Rc<Reactor>, socket: Rc<Socket>, channel: Option<Channel>) -> Stream {
         Stream { reactor: reactor.clone(), socket, early: Vec::new(), channel }
     }
 
-    /// This will be read once more, before all else.
+    /// Puts back bytes: they will be read next.
     pub fn unread(&mut self, early: &[u8]) {
         self.early.splice(..0, early.iter().copied());
     }
 
-    /// Goes on with the beginning of TLS; whether there is nothing more to do for it.
+    /// Goes on with the TLS handshake, if there is one; whether it is done.
+    ///
+    /// # Errors
+    /// It has failed, or the connection is lost.
     pub fn greet(&mut self) -> io::Result<bool> {
         self.channel.as_mut().map_or(Ok(true), |channel| channel.greet(&mut Wire(&self.socket)))
     }
@@ -39,14 +42,14 @@ impl Stream {
     /// Nothing more will be written.
     pub fn finish(&mut self) {
         if let Some(channel) = &mut self.channel {
-            // It may be gone already.
+            // The other side may have gone.
             let _ = channel.finish(&mut Wire(&self.socket));
         }
         self.socket.finish();
     }
 }
 
-/// What carries the bytes. It takes all that is enciphered.
+/// The socket, as the channel uses it. It takes all encrypted bytes, whatever their number.
 struct Wire<'a>(&'a Socket);
 
 impl Read for Wire<'_> {
@@ -64,7 +67,7 @@ impl Write for Wire<'_> {
         Ok(bytes.len())
     }
 
-    /// What was written is sent when the program has nothing else to do.
+    /// Does nothing: bytes are sent when the program has nothing else to do.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

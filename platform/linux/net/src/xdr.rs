@@ -7,16 +7,16 @@ use drystone_component::{Parameter, Type};
 
 use crate::datum::Datum;
 
-/// How the peer's integers go.
+/// The width of INTEGERs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Integers {
-    /// In 32 bits; others are errors of the call.
+    /// 32 bits; larger values are refused.
     Int,
-    /// In 64 bits.
+    /// 64 bits.
     Hyper,
 }
 
-/// Bytes that are read from their beginning. `None` of its methods: they end too early, or say what can't be.
+/// Reads bytes from their beginning. Its methods give `None` where the bytes end too early or have no such value.
 pub struct Reader<'a>(pub &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -31,7 +31,7 @@ impl<'a> Reader<'a> {
         self.take().map(u32::from_be_bytes)
     }
 
-    /// An opaque of variable length. What pads it should be zero, but not everyone's is.
+    /// An opaque of variable length. Its padding should be zeros, but some implementations send other bytes.
     pub fn opaque(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.word()?).ok()?;
         let padded = length.checked_next_multiple_of(4)?;
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The values that these bytes are, neither more nor less.
+/// The values that all of these bytes are; `None`: they are not such values.
 pub fn read<'a>(bytes: &'a [u8], parameters: &[Parameter], integers: Integers) -> Option<Vec<Datum<'a>>> {
     let mut reader = Reader(bytes);
     let values =
@@ -70,7 +70,10 @@ pub fn write_word(out: &mut Vec<u8>, word: u32) {
     out.extend_from_slice(&word.to_be_bytes());
 }
 
-/// Adds an opaque of variable length; an error if it is longer than XDR can say.
+/// Adds an opaque of variable length.
+///
+/// # Errors
+/// It is longer than XDR allows.
 pub fn write_opaque(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), String> {
     let length = u32::try_from(bytes.len()).map_err(|_| "a text is too long for XDR".to_string())?;
     write_word(out, length);
@@ -79,7 +82,10 @@ pub fn write_opaque(out: &mut Vec<u8>, bytes: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
-/// Adds a value; an error says which INTEGER or TEXT the format has no room for.
+/// Adds a value.
+///
+/// # Errors
+/// A sentence says which INTEGER or TEXT the format has no room for.
 pub fn write(out: &mut Vec<u8>, datum: &Datum<'_>, integers: Integers) -> Result<(), String> {
     match datum {
         Datum::Boolean(x) => write_word(out, u32::from(*x)),

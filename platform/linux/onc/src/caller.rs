@@ -1,7 +1,7 @@
-//! A communication of a client of this program with an RPC server.
+//! A communication of this program with an RPC server.
 //!
-//! If the interface's communications last, each has a connection (or socket) of its own, so that the server can tell
-//! them apart; otherwise all share one.
+//! If the interface's communications last, each has an RPC client of its own, with a connection or socket, so that the
+//! server can tell them apart; otherwise all share one.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ use super::service::Service;
 use drystone_net::datum::data;
 use drystone_net::slot::{Slot, first_id};
 
-/// What a name is bound to.
+/// A server to which a name is bound.
 pub(super) struct Remote(Rc<Bound>);
 
 struct Bound {
@@ -48,7 +48,7 @@ impl Reach for Remote {
 }
 
 impl Bound {
-    /// A way to the server that isn't over.
+    /// A client that isn't over.
     fn client(&self) -> Rc<dyn Client> {
         if self.service.calls.lasting {
             return self.new_client();
@@ -86,9 +86,9 @@ struct Caller {
     server: Rc<Bound>,
     client: Option<Rc<dyn Client>>,
     pump: Option<Waker>,
-    /// The call that is to be answered by a message.
+    /// The call that waits for an answer.
     asked: Option<(usize, Rc<Slot>)>,
-    /// Calls that are to be answered by nothing but that they were carried out.
+    /// Calls without an answer in the interface. Their replies only say that they were carried out.
     unanswered: VecDeque<(usize, Rc<Slot>)>,
     step: Step,
 }
@@ -96,7 +96,7 @@ struct Caller {
 /// What is known of the answer.
 enum Step {
     Idle,
-    /// Its message, the reply, and where in that its values begin.
+    /// The answer's message, the reply, and the place of its values in the reply.
     Answered(usize, Vec<u8>, usize),
     Lost(String),
 }
@@ -108,7 +108,7 @@ impl Caller {
         usable.unwrap_or_else(|| self.client.insert(self.server.client()).clone())
     }
 
-    /// Looks at what has come.
+    /// Looks at the replies that have come.
     fn look(&mut self) -> Result<(), String> {
         let server = &self.server;
         while let Some((call, slot)) = self.unanswered.front() {
@@ -189,7 +189,7 @@ impl Far for Caller {
 }
 
 impl Drop for Caller {
-    /// What isn't answered by a message is still seen to.
+    /// Calls without an answer are still carried out.
     fn drop(&mut self) {
         let Some(client) = &self.client else { return };
         if let Some((_, slot)) = &self.asked {

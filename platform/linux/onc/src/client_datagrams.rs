@@ -1,5 +1,5 @@
-//! A client's socket for UDP. A call is sent again, with pauses that grow, until it is answered or its time is over: it
-//! may be carried out more than once by a server that doesn't remember what it has answered.
+//! An RPC client over a UDP socket. A call is sent again, with exponential back-off, until it is answered or its time
+//! is over. A server without a duplicate request cache may carry it out more than once.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,12 +19,12 @@ use drystone_net::slot::Slot;
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Handler};
 
-/// After what time a call is sent again for the first time, the most that this grows to, and when it is given up.
+/// The pause before a call is sent again: at first, and at most; and the time after which it is given up.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(8);
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How many datagrams are taken at a time before others have their turn.
+/// Datagrams that are taken in a row, before others have a turn.
 const BATCH: usize = 64;
 
 /// See the head of this file.
@@ -101,7 +101,7 @@ impl ClientDatagrams {
         }
     }
 
-    /// There will be no more replies.
+    /// The server can't be reached any more, for this reason.
     fn lose(&self, why: &str) {
         let (phase, calls, waiting) = {
             let state = &mut *self.state.borrow_mut();
@@ -123,7 +123,7 @@ impl ClientDatagrams {
         }
     }
 
-    /// Gives the replies that have come to those who wait for them.
+    /// Takes the replies that have come.
     fn read(&self) -> io::Result<()> {
         for _ in 0..BATCH {
             let bytes = &mut *self.target.reactor.scratch.borrow_mut();
@@ -148,7 +148,7 @@ impl ClientDatagrams {
         Ok(())
     }
 
-    /// Sends again what is due, and gives up what has taken too long.
+    /// Sends again the calls that are due, and gives up those whose time is over.
     fn repeat(&self) {
         let now = Instant::now();
         let late: Vec<Rc<Slot>> = {
@@ -175,7 +175,7 @@ impl ClientDatagrams {
         self.wait();
     }
 
-    /// Sees to it that the handler runs when a call is due.
+    /// Has the handler run when the next call is due.
     fn wait(&self) {
         let state = &mut *self.state.borrow_mut();
         let Some(next) = state.calls.values().map(|call| call.next).min() else { return };
@@ -198,13 +198,13 @@ impl ClientDatagrams {
     }
 }
 
-/// What can't be sent now is lost like any datagram, and sent again.
+/// A call that can't be sent now is lost, like any datagram, and is sent again.
 fn send(socket: &UdpSocket, bytes: &[u8]) {
     let _ = socket.send(bytes);
 }
 
 impl State {
-    /// Nothing is expected if nothing is unanswered.
+    /// If no call is unanswered, nothing is expected.
     fn rest(&mut self) {
         if self.calls.is_empty() {
             self.expectation = None;
@@ -239,7 +239,7 @@ impl Client for ClientDatagrams {
             let (next, until) = (now + FIRST_PAUSE, now + PATIENCE);
             state.calls.insert(slot.id, Call { slot, bytes, next, pause: FIRST_PAUSE, until });
             state.expectation.get_or_insert_with(|| self.target.reactor.expect());
-            // The alarm of an earlier call comes before this one is due.
+            // That of an earlier call, which is due before this one.
             if state.alarm.is_some() {
                 return;
             }
@@ -288,7 +288,7 @@ mod tests {
     use drystone_reactor::Reactor;
 
     #[test]
-    fn who_sends_without_a_pause_leaves_others_their_turn() {
+    fn a_server_that_sends_without_a_pause_leaves_others_their_turn() {
         let server = std::net::UdpSocket::bind("127.0.0.1:0").expect("there are ports");
         let address = server.local_addr().expect("it has one");
         let target = Target {

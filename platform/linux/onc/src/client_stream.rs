@@ -30,7 +30,7 @@ struct State {
     records: Records,
     /// Bytes to be sent when there is a connection.
     early: Vec<u8>,
-    /// Who waits for room for a call.
+    /// Pumps that wait for room for a call.
     waiting: Vec<Waker>,
     finishes: bool,
     /// While calls are unanswered, or a communication ends with this connection.
@@ -99,7 +99,7 @@ impl ClientStream {
         }
     }
 
-    /// There will be no more replies.
+    /// The server can't be reached any more, for this reason.
     fn lose(&self, why: &str) {
         let (phase, calls, waiting) = {
             let state = &mut *self.state.borrow_mut();
@@ -116,7 +116,7 @@ impl ClientStream {
         waiting.iter().for_each(Waker::wake);
     }
 
-    /// Gives the replies that have come to those who wait for them.
+    /// Takes the replies that have come.
     fn read(&self, socket: &Socket) -> Result<(), String> {
         loop {
             while let Some((slot, reply)) = self.next()? {
@@ -167,7 +167,7 @@ impl ClientStream {
 }
 
 impl State {
-    /// Nothing is expected if nothing is unanswered; but the server may end a communication that lasts.
+    /// If no call is unanswered, nothing is expected; but the server may end a communication that lasts.
     fn rest(&mut self, target: &Target) {
         if self.calls.is_empty() && !target.lasts {
             self.expectation = None;

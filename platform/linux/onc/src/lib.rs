@@ -48,12 +48,15 @@ pub static ADDITION: Addition = Addition {
     factories: &[],
 };
 
-/// What BY says, as somebody has written it.
+/// Reads what BY says, for fuzzing.
 pub fn read_hints(hints: &drystone_runtime::binding::Hints<'_>) {
     let _ = context::options(hints);
 }
 
-/// Bytes from a stranger over TCP, in pieces of this length.
+/// Reads bytes that may be anything as records over TCP, in pieces of this length, for fuzzing.
+///
+/// # Panics
+/// There is more in the records than in the bytes.
 pub fn feed(bytes: &[u8], length: usize) {
     let mut records = record::Records::new(1 << 20);
     let mut read = 0;
@@ -66,7 +69,10 @@ pub fn feed(bytes: &[u8], length: usize) {
     assert!(read <= bytes.len());
 }
 
-/// Bytes from a stranger as a message, and as values.
+/// Reads bytes that may be anything as a message, and as values, for fuzzing.
+///
+/// # Panics
+/// Values are not the same when they are written and read again.
 pub fn read(bytes: &[u8], parameters: &[drystone_component::Parameter]) {
     use drystone_net::xdr::{self, Integers};
     if let message::Called::Call(_, arguments) = message::read_call(bytes) {

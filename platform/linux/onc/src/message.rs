@@ -38,18 +38,18 @@ pub(super) struct Head {
     pub(super) procedure: u32,
 }
 
-/// What a server makes of bytes.
+/// What bytes are to a server.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Called<'a> {
-    /// They are no call, and nothing that could be answered.
+    /// Not a call, so there is nothing to answer.
     Nothing,
-    /// It is refused by this message.
+    /// A call that is refused, with this reply.
     Denied(Vec<u8>),
     /// A call with its arguments.
     Call(Head, &'a [u8]),
 }
 
-/// Reads a call. Credentials may be none or those of AUTH_SYS, which nobody looks at.
+/// Reads a call. Credentials may be AUTH_NONE or AUTH_SYS, and are ignored.
 pub(super) fn read_call(bytes: &[u8]) -> Called<'_> {
     let mut reader = Reader(bytes);
     let (Some(xid), Some(CALL)) = (reader.word(), reader.word()) else { return Called::Nothing };
@@ -60,7 +60,7 @@ pub(super) fn read_call(bytes: &[u8]) -> Called<'_> {
     }
     let numbers = (reader.word(), reader.word(), reader.word());
     let (Some(program), Some(version), Some(procedure)) = numbers else { return Called::Nothing };
-    // Credentials, then their verifier; the reasons for a refusal are numbered in section 9.
+    // The credentials, then their verifier. RFC 5531, section 9, numbers the reasons for a refusal.
     for (bad, rejected) in [(1, 2), (3, 4)] {
         let (Some(flavor), Some(body)) = (reader.word(), reader.opaque()) else { return Called::Nothing };
         if body.len() > MOST_CREDENTIALS {
@@ -94,7 +94,7 @@ pub(super) fn write_accepted(out: &mut Vec<u8>, xid: u32, how: Accepted) {
     write_word(out, how as u32);
 }
 
-/// The number of the call that bytes are the reply to.
+/// The number of the call to which bytes are the reply; `None`: they are something else.
 pub(super) fn reply_to(bytes: &[u8]) -> Option<u32> {
     let mut reader = Reader(bytes);
     match (reader.word(), reader.word()) {
@@ -103,7 +103,10 @@ pub(super) fn reply_to(bytes: &[u8]) -> Option<u32> {
     }
 }
 
-/// The results in a reply, or why there are none.
+/// The results in a reply.
+///
+/// # Errors
+/// A sentence says why there are none.
 pub(super) fn read_reply(bytes: &[u8]) -> Result<&[u8], String> {
     let mut reader = Reader(bytes);
     let words = (reader.word(), reader.word(), reader.word());

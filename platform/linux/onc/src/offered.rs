@@ -1,4 +1,4 @@
-//! An interface that is exported by ONC RPC, by TCP or UDP.
+//! An interface that is exported by ONC RPC, over TCP or UDP.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -28,7 +28,10 @@ enum Way {
 }
 
 impl Offered {
-    /// Listens at an address, and says so to rpcbind if it has no port.
+    /// Listens at an address, and registers with rpcbind if the port is 0.
+    ///
+    /// # Errors
+    /// The system, or rpcbind, refuses.
     pub(super) fn new(
         reactor: &Rc<Reactor>,
         service: Service,

@@ -1,35 +1,35 @@
-//! What `BY ONC(...)` may say about procedures and their formats.
+//! What `BY Onc(...)` may say.
 
 use drystone_net::xdr::Integers;
 
-/// As what `rpcgen` shall know a TEXT; the bytes are the same.
+/// The type of a TEXT in the `.x` file for `rpcgen`; the bytes are the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Texts {
     /// `opaque<>`: a pointer and a length.
     Opaque,
-    /// `string<>`: ends with a zero byte in C, so that it has no other.
+    /// `string<>`: in C it ends at its first zero byte.
     String,
 }
 
 /// Most bytes of a record, if nothing is said.
 const LIMIT: usize = 1 << 20;
 
-/// What may be said; what isn't follows from the interface.
+/// The options, with defaults that follow from the interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// `program`: its number; else one of those that are for anyone's use, made of the interface's fingerprint.
+    /// `program`: the program's number; `None`: one for anyone's use, made of the interface's fingerprint.
     pub program: Option<u32>,
-    /// `version`: of the program, 1 if nothing is said.
+    /// `version`: the program's version, by default 1.
     pub version: u32,
-    /// `procedures`, such as `GetLength=1,ReadBlock=2`: the numbers of those that don't have the one of their place.
+    /// `procedures`, such as `GetLength=1,ReadBlock=2`: procedures' numbers, where they aren't the messages' places.
     pub procedures: Vec<(String, u32)>,
     /// `integers`: 32 or 64.
     pub integers: Integers,
     /// `texts`: opaque or string.
     pub texts: Texts,
-    /// `open`: others than this machine may call.
+    /// `open`: clients on other machines may call.
     pub open: bool,
-    /// `limit`: most bytes of a record over TCP, and of the calls of a connection that wait to be carried out.
+    /// `limit`: most bytes of a record over TCP, and of a connection's unanswered calls.
     pub limit: usize,
 }
 
@@ -48,7 +48,10 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Takes an option as it is written; an error is a sentence.
+    /// Sets an option to a value, as they are written.
+    ///
+    /// # Errors
+    /// A sentence says what is wrong.
     pub fn set(&mut self, option: &str, value: &str) -> Result<(), String> {
         let refused = |wanted: &str| format!("{option}: {value} is not {wanted}");
         match option {
@@ -92,7 +95,7 @@ impl Options {
     }
 }
 
-/// A number in decimal, or in hexadecimal as `rpcgen` and `/etc/rpc` have it too.
+/// A number in decimal, or in hexadecimal with `0x`.
 fn number(text: &str) -> Option<u32> {
     match text.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok(),
@@ -104,7 +107,7 @@ fn procedures(list: &str) -> Option<Vec<(String, u32)>> {
     let entries = list.split(',').filter(|entry| !entry.trim().is_empty());
     let entry = |entry: &str| {
         let (name, value) = entry.split_once('=')?;
-        // Procedure 0 is everyone's to see whether a server is there.
+        // Procedure 0 is the null procedure of each program.
         let value = number(value.trim()).filter(|&value| value != 0)?;
         Some((name.trim().to_string(), value))
     };

@@ -1,9 +1,8 @@
-//! rpcbind, which knows the ports of a machine's RPC programs (RFC 1833). Servers register by its socket in the file
-//! system with version 3, as it takes registrations from nowhere else; clients ask by UDP with version 2, which all
-//! know.
+//! rpcbind, which knows the ports of a machine's RPC programs (RFC 1833). Servers register by version 3 over its Unix
+//! socket, as it takes registrations from nowhere else. Clients ask by version 2 over UDP, which all implementations
+//! have.
 //!
-//! All of this waits for the answer, with a time limit: a server does so once when it is exported, by a socket of the
-//! same machine; a client does on a helper thread.
+//! All of this blocks, with a time limit: a server once, when it is exported; a client on a helper thread.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -19,22 +18,22 @@ const SOCKET: &str = "/run/rpcbind.sock";
 const PORT: u16 = 111;
 const PROGRAM: u32 = 100_000;
 
-/// Of version 3.
+/// Procedures of version 3.
 const SET: u32 = 1;
 const UNSET: u32 = 2;
-/// Of version 2.
+/// Procedures of version 2.
 const GET_PORT: u32 = 3;
 
-/// How long an answer may take before the question is asked again, and how often it is asked.
+/// How long rpcbind may take to answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Most bytes of what is said to it and by it.
+/// Most bytes of a message to rpcbind or from it.
 const LIMIT: usize = 4096;
 const TRIES: u32 = 3;
 
 const ABSENT: &str = "there is no rpcbind";
 
-/// What to do about that.
+/// What people can do about that.
 fn advice(host: &str) -> String {
     format!(
         "name one, as in onc://{host}:2049/, or have rpcbind run (Debian and Ubuntu: apt-get install rpcbind)"
@@ -49,7 +48,7 @@ pub(super) enum Transport {
 }
 
 impl Transport {
-    /// As rpcbind calls it.
+    /// Its name in version 3.
     fn name(self, address: IpAddr) -> &'static str {
         match (self, address) {
             (Transport::Tcp, IpAddr::V4(_)) => "tcp",
@@ -59,7 +58,7 @@ impl Transport {
         }
     }
 
-    /// As version 2 numbers it: IP's number of the protocol.
+    /// Its number in version 2: the IP protocol number.
     fn number(self) -> u32 {
         match self {
             Transport::Tcp => 6,
@@ -68,7 +67,7 @@ impl Transport {
     }
 }
 
-/// A program's registration; ends when it is dropped.
+/// A program's registration, which ends when this is dropped.
 pub(super) struct Registration {
     program: (u32, u32),
     transport: Transport,
@@ -76,7 +75,10 @@ pub(super) struct Registration {
 }
 
 impl Registration {
-    /// Registers a version of a program, in place of who had its number before.
+    /// Registers a version of a program; it replaces an earlier registration of the same number.
+    ///
+    /// # Errors
+    /// rpcbind isn't there, or refuses.
     pub(super) fn new(
         program: (u32, u32),
         transport: Transport,
@@ -137,18 +139,21 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        // If rpcbind has gone there is nothing to be taken back.
+        // If rpcbind has gone, so has the registration.
         let _ = self.tell(UNSET);
     }
 }
 
-/// An address as rpcbind writes it: the port in two more parts.
+/// A universal address: the port follows as two more parts.
 fn universal(address: SocketAddr) -> String {
     let (high, low) = (address.port() >> 8, address.port() & 0xff);
     format!("{}.{high}.{low}", address.ip())
 }
 
-/// The port of a version of a program on a machine. Waits some seconds at most.
+/// The port of a version of a program on a machine. Blocks for some seconds at most.
+///
+/// # Errors
+/// rpcbind isn't there, or knows no such program.
 pub(super) fn port_of(host: IpAddr, program: (u32, u32), transport: Transport) -> io::Result<u16> {
     let here: IpAddr = if host.is_ipv4() { [0; 4].into() } else { [0u16; 8].into() };
     let socket = UdpSocket::bind((here, 0))?;

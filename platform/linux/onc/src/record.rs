@@ -1,37 +1,37 @@
 //! Records over TCP (RFC 5531, section 11): a message is one or more fragments, each with its length before it.
 
-/// The bit that says that a fragment is a record's last.
+/// The bit of a fragment's head that marks a record's last fragment.
 const LAST: u32 = 1 << 31;
 
 /// Bytes of a fragment's head.
 const HEAD: usize = 4;
 
-/// What has come and is no record yet.
+/// Makes records of bytes as they come.
 pub(super) struct Records {
-    /// Most bytes of a record. Memory is used for what has come only, whatever is announced.
+    /// Most bytes of a record. Memory is taken for bytes that have come, not for announced lengths.
     limit: usize,
-    /// Bytes as they came; those before `read` are done with.
+    /// Bytes as they came. Those before `read` have been used.
     bytes: Vec<u8>,
     read: usize,
     /// The fragments before the last of a record that has several.
     begun: Vec<u8>,
-    /// The record that was given last is what stands in `begun`.
+    /// `begun` is the record that was given last.
     given: bool,
 }
 
-/// What stands next.
+/// What [`Records::next`] finds.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Record<'a> {
     /// More bytes are needed.
     Incomplete,
-    /// A whole one.
+    /// A whole record.
     Whole(&'a [u8]),
-    /// It is larger than the limit.
+    /// A record that is larger than the limit.
     TooLarge,
 }
 
 impl Records {
-    /// Of so many bytes at most.
+    /// Records have so many bytes at most.
     pub(super) fn new(limit: usize) -> Records {
         Records { limit, bytes: Vec::new(), read: 0, begun: Vec::new(), given: false }
     }
@@ -48,7 +48,7 @@ impl Records {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next record, which is gone with the next call.
+    /// The next record, until this is called again.
     pub(super) fn next(&mut self) -> Record<'_> {
         if std::mem::take(&mut self.given) {
             self.begun.clear();
@@ -79,13 +79,16 @@ impl Records {
     }
 }
 
-/// Leaves room for a record's head, and gives where it stands.
+/// Leaves room for a record's head; the result is its place, for [`end`].
 pub(super) fn begin(out: &mut Vec<u8>) -> usize {
     out.extend_from_slice(&[0; HEAD]);
     out.len() - HEAD
 }
 
-/// What was added since [`begin`] is the record: one fragment. An error if it is larger than the limit.
+/// Writes the head of the record that was added since [`begin`]: one fragment.
+///
+/// # Errors
+/// It is larger than the limit.
 pub(super) fn end(out: &mut [u8], begin: usize, limit: usize) -> Result<(), String> {
     let length = out.len() - begin - HEAD;
     // A fragment's length has 31 bits.

@@ -1,16 +1,17 @@
-//! What a server over UDP keeps of the calls that came last: a call that comes again, because its reply was lost or
-//! late, is answered once more and not carried out once more.
+//! The duplicate request cache of a server over UDP: a call that comes again, because its reply was lost or late, gets
+//! the same reply and isn't carried out again.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-/// Most replies that are kept, and most bytes of them.
+/// Most replies in the cache, and most bytes of them; the oldest are evicted.
 const MOST: usize = 2048;
 const MOST_BYTES: usize = 4 << 20;
 
-/// Who called, with which number, and what: a client that has begun anew may use its numbers again.
+/// Identifies a call: client, number, and a hash of its bytes, as a client that was restarted may use its numbers
+/// again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
     peer: SocketAddr,
@@ -19,7 +20,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Of the bytes of a call.
+    /// Of a call with these bytes.
     pub(super) fn of(peer: SocketAddr, xid: u32, call: &[u8]) -> Key {
         let mut hasher = DefaultHasher::new();
         call.hash(&mut hasher);
@@ -30,11 +31,11 @@ impl Key {
 /// What is known of a call that came.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// It is new, and begins now.
+    /// It is new.
     New,
     /// It is being carried out.
     Begun,
-    /// It was answered so.
+    /// This was the reply.
     Answered(Rc<[u8]>),
 }
 
@@ -43,13 +44,13 @@ pub(super) enum Known {
 pub(super) struct Repeats {
     /// `None`: not answered yet.
     calls: HashMap<Key, Option<Rc<[u8]>>>,
-    /// Those that were answered, the oldest first.
+    /// The calls that were answered, the oldest first.
     answered: VecDeque<Key>,
     bytes: usize,
 }
 
 impl Repeats {
-    /// A call has come.
+    /// A call has come; a new one begins now.
     pub(super) fn came(&mut self, key: Key) -> Known {
         match self.calls.get(&key) {
             Some(Some(reply)) => Known::Answered(reply.clone()),
@@ -61,7 +62,7 @@ impl Repeats {
         }
     }
 
-    /// It was answered so. Old answers may be forgotten for it.
+    /// A call was answered so. Old replies may be evicted for it.
     pub(super) fn answered(&mut self, key: Key, reply: Rc<[u8]>) {
         self.bytes += reply.len();
         self.calls.insert(key, Some(reply));
@@ -74,7 +75,7 @@ impl Repeats {
         }
     }
 
-    /// A call has come that can't be carried out now if it is new: as if it were begun.
+    /// A call has come while no new one may begin: a new one counts as begun, so that it is dropped.
     pub(super) fn look(&self, key: Key) -> Known {
         match self.calls.get(&key) {
             Some(Some(reply)) => Known::Answered(reply.clone()),

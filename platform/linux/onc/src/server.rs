@@ -1,4 +1,4 @@
-//! Where clients come in whose calls an exported interface carries out.
+//! An exported interface, as its connections and datagrams know it.
 
 use std::rc::Rc;
 
@@ -7,11 +7,11 @@ use super::service::Service;
 use drystone_net::arrivals::Arrivals;
 use drystone_reactor::Reactor;
 
-/// What connections and datagrams bring calls to.
+/// See the head of this file.
 pub(super) struct Server {
     pub(super) service: Rc<Service>,
     pub(super) reactor: Rc<Reactor>,
-    /// The communications that begin.
+    /// New communications.
     pub(super) arrivals: Arrivals<Rc<Session>>,
 }
 

@@ -1,4 +1,4 @@
-//! A server's socket for UDP: each call is a communication of its own, and carried out once, however often it comes.
+//! A server's UDP socket. Each call is a communication of its own, and is carried out once, however often it comes.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -17,10 +17,10 @@ use super::service::{Asked, Service};
 use drystone_net::datagram::{bound, fits};
 use drystone_reactor::Handler;
 
-/// How many calls may be unanswered: others are lost, and come again.
+/// Most calls that are unanswered: more are dropped, and their clients send them again.
 const MOST_OPEN: usize = 4096;
 
-/// How many datagrams are taken at a time before others have their turn.
+/// Datagrams that are taken in a row, before others have a turn.
 const BATCH: usize = 256;
 
 /// See the head of this file.
@@ -34,7 +34,7 @@ pub(super) struct ServerDatagrams {
 }
 
 impl ServerDatagrams {
-    /// Gives the address, too: it may have been given no port.
+    /// Gives the address, too, as the port may have been 0.
     pub(super) fn new(
         server: &Rc<Server>,
         address: SocketAddr,
@@ -60,7 +60,7 @@ impl ServerDatagrams {
         self.server.reactor.unwatch(self.source, &mut *self.socket.borrow_mut());
     }
 
-    /// What can't be sent now is lost like any datagram: the client asks again.
+    /// A reply that can't be sent now is lost, like any datagram: the client sends its call again.
     fn send(&self, peer: SocketAddr, reply: &[u8]) {
         if !self.over.get() {
             let _ = self.socket.borrow().send_to(reply, peer);
@@ -82,7 +82,7 @@ impl ServerDatagrams {
         }
     }
 
-    /// Answers a call that was answered before. A new one is to be carried out.
+    /// Where the reply of a new call goes. A call that was answered before is answered once more.
     fn is_new(&self, peer: SocketAddr, key: Key) -> Option<Rc<dyn Back>> {
         let known = {
             let repeats = &mut *self.repeats.borrow_mut();
@@ -103,7 +103,7 @@ impl ServerDatagrams {
     }
 }
 
-/// Who has called once.
+/// The client of one call.
 struct Caller {
     datagrams: Rc<ServerDatagrams>,
     peer: SocketAddr,
@@ -145,7 +145,7 @@ impl Handler for ServerDatagrams {
             match self.receive(&mut scratch) {
                 Ok((length, peer)) => self.take(peer, &scratch[..length]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // What happened to an earlier reply.
+                // An ICMP error, about an earlier reply.
                 Err(_) => {}
             }
         }

@@ -1,4 +1,4 @@
-//! An address to which clients connect by TCP.
+//! An address at which a server listens for TCP connections.
 
 use std::cell::RefCell;
 use std::io;
@@ -12,13 +12,13 @@ use drystone_net::socket::Socket;
 
 /// See the head of this file.
 pub(super) struct ServerListener {
-    /// `None`: no more.
+    /// `None`: it listens no more.
     entry: RefCell<Option<Rc<Entry>>>,
     connections: Rc<ServerStreams>,
 }
 
 impl ServerListener {
-    /// Gives the address, too: it may have been given no port.
+    /// Begins to listen. Gives the address, too, as the port may have been 0.
     pub(super) fn new(server: &Rc<Server>, address: SocketAddr) -> io::Result<(ServerListener, SocketAddr)> {
         let connections = Rc::<ServerStreams>::default();
         let take = {
@@ -33,7 +33,7 @@ impl ServerListener {
         Ok((ServerListener { entry: RefCell::new(Some(entry)), connections }, at))
     }
 
-    /// The name is withdrawn.
+    /// The name is withdrawn: ends all connections.
     pub(super) fn end(&self) {
         self.entry.take();
         let connections = self.connections.take();

@@ -1,8 +1,7 @@
-//! A communication with a service of this program, at the server's side: the calls that belong to it, one after
-//! another.
+//! A communication of an RPC client with a service of this program: calls that are carried out one after another.
 //!
-//! Over TCP, calls over one connection are one communication if the interface's communications last; all others are one
-//! each. A call that ends the communication leaves those behind it to a next one.
+//! If the interface's communications last, all calls over one TCP connection belong to one of them, until a call ends
+//! it; the calls behind that one begin another. Otherwise, and over UDP, each call is a communication of its own.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -13,16 +12,16 @@ use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 use super::service::Service;
 use drystone_net::datum::data;
 
-/// A call that came.
+/// A client's call.
 pub(super) struct Call {
     pub(super) xid: u32,
-    /// Its index.
+    /// The index of its kind in the service.
     pub(super) call: usize,
     pub(super) arguments: Vec<u8>,
     pub(super) back: Rc<dyn Back>,
 }
 
-/// What writes a reply; an error if it can't be written.
+/// Writes a reply, or says why it can't be written.
 pub(super) type Write<'a> = &'a mut dyn FnMut(&mut Vec<u8>) -> Result<(), String>;
 
 /// Where replies go.
@@ -30,13 +29,16 @@ pub(super) trait Back {
     /// Whether a reply can be sent; if not, the pump is woken when it can.
     fn has_room(&self, pump: &Waker) -> bool;
 
-    /// Sends the reply to a call; if it can't be written, that the call failed.
+    /// Sends the reply to a call; if it can't be written, the reply is that the call has failed.
+    ///
+    /// # Errors
+    /// The reply can't be written.
     fn reply(&self, call: &Call, write: Write<'_>) -> Result<(), String>;
 
-    /// Whether calls that come there may belong together.
+    /// Whether several calls may belong to one communication.
     fn lasts(&self) -> bool;
 
-    /// A communication that [lasts](Self::lasts) has ended with calls behind it.
+    /// A communication that [lasts](Self::lasts) has ended, and these calls have come behind it: they begin another.
     fn begin_anew(&self, calls: VecDeque<Call>);
 }
 
@@ -47,29 +49,29 @@ pub(super) struct Session {
 }
 
 struct State {
-    /// Calls that the near side hasn't got yet.
+    /// Calls that the service hasn't taken.
     calls: VecDeque<Call>,
-    /// The call that it is to answer.
+    /// The call that it has taken and not answered.
     open: Option<Call>,
     end: End,
-    /// The near side has done with it.
+    /// The service has left the communication.
     over: bool,
     pump: Option<Waker>,
 }
 
-/// What comes behind the calls that have come.
+/// What follows the calls that have come.
 #[derive(Clone, Copy, PartialEq)]
 enum End {
-    /// Others.
+    /// More calls may.
     More,
-    /// Nothing.
+    /// Nothing: the client is done.
     Closed,
-    /// Nothing, and nobody waits for the replies any more.
+    /// Nothing, and the replies can't be sent.
     Lost,
 }
 
 impl Session {
-    /// With its first calls; whether others may follow.
+    /// With its first calls; more may follow if it `lasts`.
     pub(super) fn new(service: Rc<Service>, calls: VecDeque<Call>, lasts: bool) -> Rc<Session> {
         let end = if lasts { End::More } else { End::Closed };
         Rc::new(Session {
@@ -78,18 +80,18 @@ impl Session {
         })
     }
 
-    /// Whether no more calls can be added.
+    /// Whether the service has left it, so that no more calls can be added.
     pub(super) fn is_over(&self) -> bool {
         self.state.borrow().over
     }
 
-    /// One more call.
+    /// Adds a call.
     pub(super) fn add(&self, call: Call) {
         self.state.borrow_mut().calls.push_back(call);
         self.wake();
     }
 
-    /// Calls that came before all those that are here.
+    /// Adds calls before all others, as they have come first.
     pub(super) fn precede(&self, mut calls: VecDeque<Call>) {
         let state = &mut *self.state.borrow_mut();
         calls.append(&mut state.calls);
@@ -104,7 +106,7 @@ impl Session {
             state.end = if is_idle { End::Closed } else { End::Lost };
             (std::mem::take(&mut state.calls), state.open.take())
         };
-        // They keep the connection, whose end this may be.
+        // Without the borrow: the calls keep the connection, which may end with them.
         drop(calls);
         self.wake();
     }
@@ -117,7 +119,7 @@ impl Session {
     }
 }
 
-/// A session as the runtime knows it.
+/// The session, as the runtime knows it.
 pub(super) struct Served(pub(super) Rc<Session>);
 
 impl Far for Served {
@@ -135,7 +137,7 @@ impl Far for Served {
 
     fn send(&mut self, message: usize, values: Outgoing<'_>) {
         let session = &self.0;
-        // Without one the connection has gone meanwhile.
+        // If there is none, the connection has gone meanwhile.
         let Some(call) = session.state.borrow_mut().open.take() else { return };
         let mut write = |out: &mut Vec<u8>| {
             let values = data(session.service.parameters(message), *values);
@@ -178,7 +180,7 @@ impl Far for Served {
 }
 
 impl Drop for Served {
-    /// A call that is unanswered fails; those behind it begin anew.
+    /// A call that is unanswered fails; the calls behind it begin another communication.
     fn drop(&mut self) {
         let (open, calls) = {
             let state = &mut *self.0.state.borrow_mut();
@@ -196,7 +198,7 @@ impl Drop for Served {
     }
 }
 
-/// What can be said of it is said.
+/// The reply is that the call has failed.
 fn fail(call: &Call) {
     let mut failed = |out: &mut Vec<u8>| {
         Service::failed(out, call.xid);

@@ -1,5 +1,5 @@
-//! A client's connection by TCP. Its calls are carried out as they come, and answered as each is done; if the
-//! interface's communications last, one after another.
+//! A client's TCP connection, at the server's side. Its calls are carried out concurrently, and answered as each is
+//! done; if the interface's communications last, one after another.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -15,11 +15,11 @@ use super::service::{Asked, Service};
 use drystone_net::socket::{FULL, Socket};
 use drystone_reactor::Handler;
 
-/// How many calls of a connection may be unanswered: others aren't read. As few as make up the largest record are
-/// enough, too.
+/// Most calls of a connection that are unanswered: no more are read. Nor are they once the arguments of these take as
+/// many bytes as the largest record.
 const MOST_OPEN: usize = 64;
 
-/// Those to one address, by their sources.
+/// The connections to one address, by their sources.
 pub(super) type ServerStreams = RefCell<HashMap<usize, Weak<ServerStream>>>;
 
 /// See the head of this file.
@@ -33,13 +33,13 @@ pub(super) struct ServerStream {
 
 struct State {
     records: Records,
-    /// The communication that lasts.
+    /// The communication to which all calls belong, if communications last.
     session: Option<Rc<Session>>,
-    /// Calls that are unanswered.
+    /// How many calls are unanswered.
     open: usize,
     /// Bytes of their arguments.
     kept: usize,
-    /// Who have an answer that there is no room for.
+    /// Who has an answer for which there is no room.
     waiting: Vec<Waker>,
     over: bool,
 }
@@ -59,7 +59,7 @@ enum Step {
 }
 
 impl ServerStream {
-    /// Serves somebody who has come.
+    /// Serves a client that has connected.
     pub(super) fn begin_at(server: &Rc<Server>, all: &Rc<ServerStreams>, socket: Rc<Socket>) {
         let source = socket.source();
         let state = State {
@@ -98,7 +98,7 @@ impl ServerStream {
         }
     }
 
-    /// Does all that can be done with what has come.
+    /// Reads, and carries out calls, until it would block or there are too many calls.
     fn serve(&self) {
         while !self.is_full() {
             match self.next() {
@@ -144,7 +144,7 @@ impl ServerStream {
         }
     }
 
-    /// `false`: the client has closed.
+    /// Reads once; `false`: the client has closed the connection.
     fn read(&self) -> io::Result<bool> {
         let bytes = &mut *self.server.reactor.scratch.borrow_mut();
         let length = self.socket.read_in_turn(bytes)?;
@@ -152,7 +152,7 @@ impl ServerStream {
         Ok(length > 0)
     }
 
-    /// The client has gone, or has to.
+    /// Ends the connection.
     pub(super) fn end(&self) {
         let (session, waiting) = {
             let state = &mut *self.state.borrow_mut();
@@ -178,7 +178,7 @@ impl State {
         self.kept += bytes;
     }
 
-    /// Whether calls have to be answered before others are read.
+    /// Whether calls have to be answered before more are read.
     fn has_enough(&self, limit: usize) -> bool {
         self.open >= MOST_OPEN || self.kept >= limit
     }
@@ -226,7 +226,7 @@ impl Back for ServerStream {
         if self.state.borrow().over {
             return;
         }
-        // One may have begun already: the failed call's place has let another call in.
+        // A session may have begun already, with a call that was read since the failed one was answered.
         let session = self.state.borrow().session.clone();
         match session.filter(|session| !session.is_over()) {
             Some(session) => session.precede(calls),

@@ -1,8 +1,7 @@
-//! An interface as an RPC program: which procedure is which call, and its arguments and results.
+//! An interface as an RPC program. Each message of the client is a procedure.
 //!
-//! Arguments are the parameters of the client's message in order. Results are the parameters of the answer; if several
-//! answers are possible, a union that is discriminated by the place of the answer among them, counted from 0 in order
-//! of declaration.
+//! A procedure's arguments are the message's parameters, in order. Its results are the parameters of the answer; if
+//! several answers are possible, a union of them, discriminated by the answer's place in the declaration, from 0.
 
 use drystone_component::calls::{Call, Calls};
 use drystone_component::{Interface, Parameter};
@@ -12,38 +11,39 @@ use super::options::{Options, Texts};
 use drystone_net::datum::{Datum, only_data};
 use drystone_net::xdr::{self, Integers, Reader, write_word};
 
-/// The first of the numbers for programs that nobody hands out (RFC 5531, section 13).
+/// The first program number of those for anyone's use (RFC 5531, section 13).
 const FOR_ANYONE: u32 = 0x2000_0000;
 
 /// An interface as an RPC program.
 pub struct Service {
     pub(super) interface: &'static Interface,
-    /// Its number.
+    /// The program's number.
     pub program: u32,
-    /// Its version.
+    /// The program's version.
     pub version: u32,
     pub(super) integers: Integers,
     pub(super) texts: Texts,
     /// Most bytes of a record.
     pub(super) limit: usize,
     pub(super) calls: Calls,
-    /// Of each call.
+    /// The procedures' numbers, in the order of `calls`.
     pub(super) procedures: Vec<u32>,
 }
 
-/// What is to be done about bytes that came to a server.
+/// What a server has to do about bytes that have come.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asked<'a> {
-    /// Nothing: they are no call.
+    /// Nothing: they are not a call.
     Nothing,
-    /// This is the reply.
+    /// To send this reply.
     Reply(Vec<u8>),
-    /// The call of this index is made, with arguments that can be decoded.
+    /// To make the call of this index. Its arguments can be decoded.
     Call { xid: u32, call: usize, arguments: &'a [u8] },
 }
 
 impl Service {
-    /// An error says why the interface can't be one with these options.
+    /// # Errors
+    /// A sentence says why the interface can't be an RPC program with these options.
     pub fn new(interface: &'static Interface, options: &Options) -> Result<Service, String> {
         only_data(interface)?;
         let calls = Calls::of(interface).map_err(|none| none.to_string())?;
@@ -61,12 +61,12 @@ impl Service {
         })
     }
 
-    /// What a message carries.
+    /// A message's parameters.
     pub(super) fn parameters(&self, message: usize) -> &'static [Parameter] {
         self.interface.messages.get()[message].parameters.get()
     }
 
-    /// The index of the call that a message of the client's is.
+    /// The index of the call that a client's message is.
     pub(super) fn call_of(&self, message: usize) -> usize {
         let found = self.calls.calls.iter().position(|call| call.message == message);
         found.expect("every message of a client's is a call")
@@ -103,12 +103,15 @@ impl Service {
         Asked::Reply(reply)
     }
 
-    /// The arguments of a call.
+    /// The arguments of a call; `None`: the bytes are something else.
     pub(super) fn arguments<'a>(&self, call: usize, bytes: &'a [u8]) -> Option<Vec<Datum<'a>>> {
         xdr::read(bytes, self.parameters(self.call(call).message), self.integers)
     }
 
-    /// Adds the reply to a call: this message, or nothing if it isn't answered.
+    /// Adds the reply to a call: this message, or an empty one.
+    ///
+    /// # Errors
+    /// A value has no place in XDR.
     pub(super) fn reply<'v>(
         &self,
         out: &mut Vec<u8>,
@@ -127,12 +130,15 @@ impl Service {
         self.values(out, values)
     }
 
-    /// Adds the reply to a call that can't be carried out.
+    /// Adds the reply that says that a call has failed.
     pub(super) fn failed(out: &mut Vec<u8>, xid: u32) {
         write_accepted(out, xid, Accepted::SystemError);
     }
 
     /// Adds a call, by its index.
+    ///
+    /// # Errors
+    /// A value has no place in XDR.
     pub(super) fn ask<'v>(
         &self,
         out: &mut Vec<u8>,
@@ -152,8 +158,11 @@ impl Service {
         values.try_for_each(|value| xdr::write(out, &value, self.integers))
     }
 
-    /// The answer in a reply to a call, and the bytes of its values, which can be decoded. `None`: the call isn't
-    /// answered by a message.
+    /// The answer in a reply to a call, and the bytes of its values, which can be decoded. `None`: the interface has no
+    /// answer to this call.
+    ///
+    /// # Errors
+    /// A sentence says why there is no such answer.
     pub(super) fn answer<'a>(
         &self,
         call: usize,
@@ -179,13 +188,13 @@ impl Service {
         Ok(Some((answer, values)))
     }
 
-    /// The values of an answer.
+    /// The values of an answer; `None`: the bytes are something else.
     pub(super) fn results<'a>(&self, answer: usize, bytes: &'a [u8]) -> Option<Vec<Datum<'a>>> {
         xdr::read(bytes, self.parameters(answer), self.integers)
     }
 }
 
-/// The procedures of the calls: those of their places, from 1, but for what `procedures` says.
+/// The procedures' numbers: the calls' places, from 1, unless the option `procedures` has another.
 fn procedures(interface: &'static Interface, calls: &Calls, options: &Options) -> Result<Vec<u32>, String> {
     let names: Vec<&str> =
         calls.calls.iter().map(|call| interface.messages.get()[call.message].name.get()).collect();

@@ -1,4 +1,4 @@
-//! A service as `rpcgen` wants it: the `.x` file from which clients and servers in C are made.
+//! A service as an `.x` file, from which `rpcgen` makes clients and servers in C.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::options::Texts;
 use super::service::Service;
 use drystone_net::xdr::Integers;
 
-/// Words that can't be names in C or in `rpcgen`'s language.
+/// Keywords of C and of `rpcgen`'s language, which can't be names.
 const TAKEN: &[&str] = &[
     "auto",
     "bool",
@@ -77,7 +77,7 @@ fn name(service: &Service, message: usize) -> String {
     format!("{}_{}", service.interface.name.get(), message.name.get())
 }
 
-/// The type of what a message carries; `void` if that is nothing.
+/// The type of a message's parameters; `void` if it has none.
 fn type_name(service: &Service, message: usize, kind: &str) -> String {
     match service.parameters(message) {
         [] => "void".into(),
@@ -139,7 +139,7 @@ fn print_program(out: &mut String, service: &Service) {
     let _ = writeln!(out, "    }} = {};\n}} = {:#x};", service.version, service.program);
 }
 
-/// `rpcgen` makes functions of procedures in small letters: names that differ in nothing else get numbers.
+/// `rpcgen` makes C functions whose names are in lower case: names that differ only in case get numbers.
 fn procedure_name(service: &Service, message: usize) -> String {
     let ours = name(service, message);
     let earlier = service.calls.calls.iter().map(|call| call.message).take_while(|&other| other != message);

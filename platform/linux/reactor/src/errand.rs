@@ -1,4 +1,4 @@
-//! Work that would hold the home thread up, which a helper thread does.
+//! Work that would block the home thread, which a helper thread does.
 
 use std::io;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use drystone_runtime::native::Waiter;
 use crate::handler::Handler;
 use crate::reactor::{Direction, Reactor};
 
-/// Such work. It is done to the end, also where nobody wants to know any more what comes of it.
+/// See the head of this file. The work goes on to its end even if this is dropped, and the result is lost then.
 pub struct Errand<T> {
     reactor: Rc<Reactor>,
     source: usize,
@@ -19,7 +19,7 @@ pub struct Errand<T> {
 }
 
 impl<T: Send + 'static> Errand<T> {
-    /// The errand, and what has to be done for it.
+    /// The errand, and the work that some thread has to do for it.
     pub fn new(
         reactor: &Rc<Reactor>,
         work: impl FnOnce() -> T + Send + 'static,
@@ -34,7 +34,10 @@ impl<T: Send + 'static> Errand<T> {
         (errand, work)
     }
 
-    /// Has it done by a thread with this name.
+    /// Has a new thread with this name do the work.
+    ///
+    /// # Errors
+    /// The system has no more threads.
     pub fn begin(
         reactor: &Rc<Reactor>,
         name: &str,
@@ -45,7 +48,10 @@ impl<T: Send + 'static> Errand<T> {
         Ok(errand)
     }
 
-    /// The same; the handler runs when it is done.
+    /// The same; the handler runs when the work is done.
+    ///
+    /// # Errors
+    /// The system has no more threads.
     pub fn begin_for(
         reactor: &Rc<Reactor>,
         name: &str,
@@ -59,12 +65,12 @@ impl<T: Send + 'static> Errand<T> {
 }
 
 impl<T> Errand<T> {
-    /// What is ready to be read when it is done.
+    /// The source that can be read when the work is done.
     pub fn source(&self) -> usize {
         self.source
     }
 
-    /// What has come of it, once; until then the waiter is woken by it.
+    /// The result, once; while there is none, the waiter will be woken by it.
     pub fn wait(&self, waiter: Waiter) -> Poll<T> {
         match self.result() {
             Some(result) => Poll::Ready(result),
@@ -75,7 +81,7 @@ impl<T> Errand<T> {
         }
     }
 
-    /// What has come of it, once.
+    /// The result, once; `None`: there is none yet.
     pub fn result(&self) -> Option<T> {
         self.result.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -1,14 +1,15 @@
-//! The one place where a program waits: for sockets, the console, helper threads and time limits.
+//! The one place where a program waits: for sockets, the console, helper threads, channels to other domains, and time.
 //!
-//! A service that would block registers its process here and says `wait`; it is woken when its source is ready, or
-//! its time limit has passed. Sources are registered with the kernel once, edge-triggered, for both directions: a
-//! service tries first and waits only after the kernel said that it would block, so no edge is lost. A process may be
-//! woken for nothing; it then tries and waits again.
+//! * [`Reactor`] has the *sources* that are waited for. A process that would block waits for a source or a deadline. A
+//!   [`Handler`] runs when its source is ready or its [`Time`] has come, before any process does.
+//! * Sources are registered with the kernel once, edge-triggered, for both directions: code tries first, and waits only
+//!   after the kernel said that it would block, so no edge is lost. A process may be woken for nothing; it then tries
+//!   and waits again.
+//! * [`Errand`] is work for a helper thread, which ends by a [`Signal`]. [`Drain`] is output that waits for the kernel.
+//! * [`Sleeper`] is another event loop on this thread, which sleeps in the kernel for both. `patience` decides how long
+//!   the reactor polls before it sleeps.
 //!
-//! Channels to other domains are looked at besides: see [`Rings`]. Where something else has to sleep in the kernel on
-//! this thread, too, it does so for both: see [`Sleeper`].
-//!
-//! Everything here belongs to the home worker's thread, except what a [`Signal`] does.
+//! All of it belongs to the home worker's thread, but for a `Signal`.
 
 mod errand;
 mod handler;

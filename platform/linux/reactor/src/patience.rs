@@ -1,66 +1,66 @@
-//! How long the home thread looks for news before it sleeps: to sleep and to be woken costs microseconds (tens of them
-//! on virtual machines), much more than a message.
+//! Adaptive polling: how long the home thread polls for news before it sleeps. To sleep and to be woken costs
+//! microseconds (tens of them on virtual machines), much more than a message.
 //!
-//! That pays as long as who has the news runs on another processor meanwhile; if it waits for the very processor that
-//! looks, it gets that by a yield. Beside programs that compute a yield gives those the processor, for milliseconds,
-//! and who has the news may be waiting behind one of them: then looks are in vain, and the news come as soon as this
-//! thread sleeps. Whoever has lost the processor for so long knows that there is such a program. It doesn't yield for a
-//! while, and looks that were in vain before short sleeps are left out next time, more of them each time, until one
+//! Polling pays as long as the sender of the news runs on another processor. If the sender needs this processor, a
+//! yield gives it that. But beside programs that compute, a yield may give the processor to one of them, for
+//! milliseconds, and the sender may wait behind it: then polling is in vain, and the news come as soon as this thread
+//! sleeps. A poll that lost the processor for so long shows that there is such a program. After that the thread doesn't
+//! yield for a while, and leaves out polls: the more of them were in vain before short sleeps, the more, until one
 //! finds something.
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long to look at most: about what it costs two processes to sleep and to be woken, on machines (virtual ones)
-/// where that costs most.
+/// The longest poll: about what it costs two processes to sleep and to be woken where that costs most (on virtual
+/// machines).
 const LONGEST_LOOK: Duration = Duration::from_micros(100);
-/// How long to look at first, and after a sleep that was short.
+/// The first poll, and the shortest after a short sleep.
 const FIRST_LOOK: Duration = Duration::from_micros(5);
-/// A look as long as this would have found what comes to one who sleeps as shortly, if it could have come meanwhile.
+/// A poll as long as this would have found news that come within a short sleep, if the sender could run meanwhile.
 const LONG_LOOK: Duration = Duration::from_micros(40);
-/// A sleep as short as this would have been better spent looking: most of it went into waking us.
+/// A sleep as short as this would have been better spent polling: most of it was the wake-up.
 const SHORT_SLEEP: Duration = Duration::from_micros(200);
-/// So often it looks at memory before it asks for the time.
+/// Polls of memory between two readings of the clock.
 const LOOKS_AT_MEMORY: u32 = 256;
-/// So often it asks the kernel.
+/// Polls of the kernel between two readings of the clock.
 const LOOKS_AT_KERNEL: u32 = 8;
-/// A round of looks takes microseconds: if it takes so long, another program had the processor.
+/// A round of polls takes microseconds: if it takes so long, another program had the processor.
 const LONG_ROUND: Duration = Duration::from_micros(700);
-/// For so long that program is expected to compute on: then it is found out again, for one of its time slices.
+/// How long that program is expected to go on computing. To find out again costs one of its time slices.
 const BUSY: Duration = Duration::from_millis(30);
-/// Most looks that are left out after one in vain: they are some milliseconds, about the time for which schedulers
-/// leave threads where they are.
+/// Most polls that are left out: some milliseconds of them, about the time for which schedulers leave threads on their
+/// processors.
 const MOST_LEFT_OUT: u32 = 127;
 
-/// How long it is worth looking: longer after sleeps that were short, shorter after looking in vain.
+/// How long to poll: longer after short sleeps, shorter after polls in vain.
 pub struct Patience {
     look: Duration,
-    /// How often it looks at a time.
+    /// Polls between two readings of the clock.
     looks: u32,
-    /// With one processor nobody can have news for us while we look.
+    /// There is one processor, so nothing can come while this thread polls.
     alone: bool,
     /// A program computes beside this one, until then at least.
     busy_until: Option<Instant>,
-    /// The last look was as long as it gets, and in vain, beside such a program.
+    /// The last poll was long, and in vain, beside such a program.
     was_vain: bool,
-    /// How many looks are left out from now on,
+    /// How many polls are left out from now on,
     left_out: u32,
-    /// and how many were after the last one that was in vain; half of them after each that wasn't.
+    /// and how many were after the last one in vain; halved by each that finds something.
     doubt: u32,
 }
 
 impl Patience {
-    /// For looks that cost next to nothing, at memory that another thread writes.
+    /// For polls of memory that another thread writes, which cost next to nothing.
     pub fn new() -> Patience {
-        // The other side has the processors that we have.
+        // The other side may use the same processors.
         Patience::among(thread::available_parallelism().map_or(1, usize::from), LOOKS_AT_MEMORY)
     }
 
-    /// For looks that are system calls.
+    /// For polls that are system calls.
     pub fn with_kernel() -> Patience {
-        // Who writes to our sockets may have any of the machine's.
+        // The sender may run on any processor of the machine.
         let processors = thread::available_parallelism().map_or(1, usize::from);
-        // SAFETY: a plain number.
+        // SAFETY: it takes a number and reads no memory of the program.
         let machine = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
         Patience::among(processors.max(usize::try_from(machine).unwrap_or(1)), LOOKS_AT_KERNEL)
     }
@@ -71,12 +71,12 @@ impl Patience {
         Patience { look, looks, alone, busy_until: None, was_vain: false, left_out: 0, doubt: 0 }
     }
 
-    /// Whether it isn't worth looking even once, where a look costs as much as a sleep that ends at once.
+    /// Whether polling isn't worth it at all, where one poll costs as much as a sleep that ends at once.
     pub fn is_at_an_end(&self) -> bool {
         self.look.is_zero() || self.left_out > 0
     }
 
-    /// Looks until there are news, or patience or `limit` have come to their end; whether there were.
+    /// Polls until there are news, or it isn't worth it any more, or `limit` has passed; whether there were news.
     pub fn look(&mut self, limit: Option<Duration>, mut has_news: impl FnMut() -> bool) -> bool {
         let most = limit.map_or(self.look, |limit| limit.min(self.look));
         self.was_vain = false;
@@ -111,7 +111,7 @@ impl Patience {
         }
     }
 
-    /// News have ended a sleep that took so long.
+    /// News have ended a sleep that was so long.
     pub fn slept(&mut self, time: Duration) {
         self.left_out = self.left_out.saturating_sub(1);
         if self.alone || time >= SHORT_SLEEP {
@@ -148,7 +148,7 @@ mod tests {
         patience
     }
 
-    /// Who has the news gets a processor only when this thread sleeps, each time as often; how many times it looked.
+    /// The sender gets a processor only when this thread sleeps, so many times; how many times it polled.
     fn looked_in_vain(patience: &mut Patience, times: usize) -> usize {
         let mut looked = 0;
         for _ in 0..times {
@@ -164,7 +164,7 @@ mod tests {
         looked
     }
 
-    /// Whether it looks until there are news that are there soon.
+    /// Whether it polls long enough for news that come soon.
     fn finds(patience: &mut Patience) -> bool {
         let mut looks = 0;
         let found = patience.look(None, || {
@@ -178,14 +178,14 @@ mod tests {
     }
 
     #[test]
-    fn who_has_the_news_is_left_the_processor_if_it_runs_only_then() {
+    fn a_sender_is_left_the_processor_if_it_runs_only_then() {
         let mut patience = busy();
         let looked = looked_in_vain(&mut patience, 2000);
         assert!(looked < 40, "it looked before {looked} of 2000 sleeps");
     }
 
     #[test]
-    fn where_no_program_computes_looks_are_never_left_out() {
+    fn where_no_program_computes_polls_are_never_left_out() {
         let mut patience = patience();
         let looked = looked_in_vain(&mut patience, 50);
         // Unless one does beside this test.
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn whose_looks_were_in_vain_looks_again_when_the_other_side_runs_meanwhile() {
+    fn after_polls_in_vain_it_polls_again_when_the_other_side_runs_meanwhile() {
         let mut patience = busy();
         looked_in_vain(&mut patience, 2000);
         let slept = (0..1000).take_while(|_| !finds(&mut patience)).count();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn who_sleeps_for_long_looks_no_more() {
+    fn after_long_sleeps_it_polls_no_more() {
         let mut patience = patience();
         for _ in 0..100 {
             patience.look(None, || false);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn with_one_processor_nobody_looks() {
+    fn with_one_processor_it_never_polls() {
         let mut patience = Patience::among(1, LOOKS_AT_MEMORY);
         assert_eq!(looked_in_vain(&mut patience, 100), 0);
     }

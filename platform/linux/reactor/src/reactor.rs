@@ -1,4 +1,4 @@
-//! Sources, and who waits for them: see the head of this crate.
+//! Sources, and the processes and handlers that wait for them: see the head of this crate.
 
 mod bells;
 mod handled;
@@ -24,28 +24,28 @@ use crate::patience::Patience;
 use crate::signals::Signals;
 use crate::sleeper::Sleeper;
 
-/// What a process waits for.
+/// What a process waits for at a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Something to read, a connection to accept, a helper thread's result.
     Read,
-    /// Room to write, a connection's being made.
+    /// Room to write, a connection that is made.
     Write,
 }
 
-/// Something that may have bytes to write while no process waits for it.
+/// Output that is written while no process waits for it.
 pub trait Drain {
     /// Writes what the kernel takes; `true`: nothing is left to be written.
     fn drain(&self) -> bool;
 
-    /// It has taken too long: nothing is left to be written from now on.
+    /// It takes too long: what is left is dropped.
     fn give_up(&self);
 }
 
 /// How long a connection that was closed may take to send the rest.
 const LEAVING: Duration = Duration::from_secs(10);
 
-/// As many are taken from the kernel at once.
+/// Most events that are taken from the kernel at once.
 const EVENTS: usize = 1024;
 
 /// The token of the eventfd behind [`Waker`].
@@ -55,20 +55,20 @@ const WAKER: Token = Token(usize::MAX);
 pub struct Reactor {
     rings: Rings,
     patience_with_rings: RefCell<Patience>,
-    /// Where there are no rings.
+    /// While there are no rings.
     patience: RefCell<Patience>,
     poll: RefCell<(Poll, Events)>,
-    /// Of `poll`; sockets come and go while that is in use.
+    /// Of `poll`: sources come and go while that is borrowed.
     registry: Registry,
     state: RefCell<State>,
     signals: Arc<Signals>,
     sleeper: RefCell<Option<Weak<dyn Sleeper>>>,
-    /// There were as many events as can be taken at once, so that there may be more.
+    /// As many events as can be taken at once were taken: there may be more.
     is_crowded: Cell<bool>,
-    /// Counts the turns: in each, all sources are looked at.
+    /// How many times all sources were polled.
     turn: Cell<u64>,
     expected: Expected,
-    /// Bytes pass through here between the kernel and a connection's own buffer.
+    /// A buffer for bytes on their way from the kernel to where they belong.
     pub scratch: RefCell<Box<[u8]>>,
 }
 
@@ -78,13 +78,13 @@ struct State {
     free: Vec<usize>,
     waits: HashMap<*mut Process, Wait>,
     deadlines: BTreeSet<(Instant, *mut Process)>,
-    /// Sources that got bytes to write since the last wait.
+    /// Sources that got output since the last wait.
     dirty: Vec<usize>,
-    /// In order of time: sources that nobody writes to any more, and until when they may go on.
+    /// Sources that nobody writes to any more, and until when they may send the rest, in order of time.
     leaving: VecDeque<(Instant, usize)>,
     woken: Vec<*mut Process>,
     times: Times,
-    /// How many sources have bytes to write.
+    /// How many sources have output.
     draining: usize,
     /// Sources whose readers and handlers go on in the next turn.
     again: Vec<usize>,
@@ -95,11 +95,11 @@ struct Source {
     readers: Vec<*mut Process>,
     writers: Vec<*mut Process>,
     handler: Option<Rc<dyn Handler>>,
-    /// All that the kernel spoke of last has been read.
+    /// All that has come, as far as the kernel has said, was read.
     dry: bool,
-    /// Nothing more will come behind what has come.
+    /// The kernel has said that nothing more will come.
     read_closed: bool,
-    /// Only the first of those that wait is woken.
+    /// Only the first process that waits is woken.
     one_by_one: bool,
     draining: Option<Rc<dyn Drain>>,
     leaves: Option<Instant>,
@@ -111,7 +111,8 @@ struct Wait {
 }
 
 impl Reactor {
-    /// Fails if the system has no more file descriptors.
+    /// # Errors
+    /// The system has no more file descriptors.
     pub fn new() -> io::Result<Rc<Reactor>> {
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
@@ -131,7 +132,7 @@ impl Reactor {
         }))
     }
 
-    /// The one with which a program's naming contexts wait.
+    /// The reactor that a program's naming contexts share.
     ///
     /// # Panics
     /// The program doesn't run on Linux.
@@ -139,7 +140,7 @@ impl Reactor {
         host.find().expect("each program on Linux shares its reactor")
     }
 
-    /// A new source that helper threads signal, or that a kernel object will be registered for.
+    /// A new source, which other threads signal or a kernel object will be registered for.
     pub fn source(&self) -> usize {
         let mut state = self.state.borrow_mut();
         state.free.pop().unwrap_or_else(|| {
@@ -148,7 +149,10 @@ impl Reactor {
         })
     }
 
-    /// A new source for what the kernel watches.
+    /// A new source for an object that the kernel watches.
+    ///
+    /// # Errors
+    /// The kernel can't watch it.
     pub fn watch(&self, object: &mut impl mio::event::Source) -> io::Result<usize> {
         let source = self.source();
         let interest = Interest::READABLE | Interest::WRITABLE;
@@ -156,26 +160,26 @@ impl Reactor {
         registered.inspect_err(|_| self.remove(source)).map(|()| source)
     }
 
-    /// What comes there is for one process: only the first of those that wait is woken, and has to [`wake`](Self::wake)
-    /// the next when it has tried.
+    /// From now on only the first process that waits for the source is woken, and has to [`wake`](Self::wake) the next
+    /// when it has tried.
     pub fn one_by_one(&self, source: usize) {
         self.state.borrow_mut().sources[source].one_by_one = true;
     }
 
-    /// The kernel need not watch it any more, and nobody waits for it.
+    /// Removes the source of an object that the kernel watches.
     pub fn unwatch(&self, source: usize, object: &mut impl mio::event::Source) {
-        // It is about to be closed anyway.
+        // If it fails, closing the object does the same.
         let _ = self.registry.deregister(object);
         self.remove(source);
     }
 
-    /// Nobody waits for the source any more. A late event for its number only wakes someone for nothing.
+    /// Removes a source. A late event for its number may wake a process or run a handler for nothing.
     pub fn remove(&self, source: usize) {
         let mut state = self.state.borrow_mut();
         let removed = take(&mut state.sources[source]);
         state.draining -= usize::from(removed.draining.is_some());
         state.free.push(source);
-        // What goes with it may remove others.
+        // Without the borrow: what is dropped with it may remove other sources.
         drop((state, removed));
     }
 
@@ -196,7 +200,7 @@ impl Reactor {
         state.waits.insert(process, Wait { source, deadline });
     }
 
-    /// A read gave less than there was room for: the next would block, unless the kernel says something before.
+    /// A read gave less than there was room for: the next would block, unless the kernel reports more before.
     pub fn is_dry_now(&self, source: usize) {
         let source = &mut self.state.borrow_mut().sources[source];
         source.dry = !source.read_closed;
@@ -207,8 +211,8 @@ impl Reactor {
         self.state.borrow().sources[source].dry
     }
 
-    /// The source has bytes to write: they are written at the latest when the program waits, and then whenever the
-    /// kernel has room, also when nothing else knows them any more.
+    /// The source has output: it is written when the program waits, if not before, and then whenever the kernel has
+    /// room. The reactor keeps it until all is written.
     pub fn drain_later(&self, source: usize, bytes: Rc<dyn Drain>) {
         let state = &mut *self.state.borrow_mut();
         if state.sources[source].draining.is_none() {
@@ -218,7 +222,7 @@ impl Reactor {
         }
     }
 
-    /// Nobody will write to the source any more: what is left has to be written within a time limit.
+    /// Nobody writes to the source any more: what is left has to be written within a time limit.
     pub fn leave(&self, source: usize) {
         let state = &mut *self.state.borrow_mut();
         if state.sources[source].draining.is_some() && state.sources[source].leaves.is_none() {
@@ -228,13 +232,13 @@ impl Reactor {
         }
     }
 
-    /// Wakes those that wait for the source.
+    /// Wakes the processes that wait for the source.
     pub fn wake(&self, source: usize, direction: Direction) {
         self.state.borrow_mut().wake(source, direction);
     }
 
-    /// How many processes wait here or are about to be woken, and how many connections have bytes to send: none of
-    /// these will be so for ever only because all processes of the program wait.
+    /// How many processes wait here or are about to be woken, and how many sources have output: while there are any, a
+    /// program whose processes all wait isn't in a deadlock.
     pub fn pending(&self) -> usize {
         let state = self.state.borrow();
         state.waits.len() + state.woken.len() + state.draining + self.expected.count()
@@ -245,7 +249,7 @@ impl Reactor {
         self.state.borrow().waits.keys().for_each(|&process| each(process));
     }
 
-    /// The process doesn't wait any more, and may be gone before the next wait: it isn't woken by it.
+    /// The process isn't woken any more: it may be gone before the next wait.
     pub fn forget(&self, process: *mut Process) {
         let state = &mut *self.state.borrow_mut();
         state.forget(process);
@@ -289,12 +293,13 @@ impl Reactor {
         }
     }
 
-    /// Which turn it is.
+    /// The number of this turn. In each turn all sources are polled once.
     pub fn turn(&self) -> u64 {
         self.turn.get()
     }
 
-    /// There is more to read, but others have a turn first: then the source's readers and its handler go on.
+    /// There is more to read, but other sources have a turn first: in the next turn the source's readers and handler go
+    /// on.
     pub fn come_back(&self, source: usize) {
         let again = &mut self.state.borrow_mut().again;
         if !again.contains(&source) {
@@ -302,7 +307,7 @@ impl Reactor {
         }
     }
 
-    /// Goes on with those that have to come back; whether there were any.
+    /// Goes on with the sources that [come back](Self::come_back); whether there were any.
     fn resume(&self) -> bool {
         let again = take(&mut self.state.borrow_mut().again);
         for &source in &again {
@@ -312,7 +317,7 @@ impl Reactor {
         !again.is_empty()
     }
 
-    /// Before the program ends: lets what was written be sent, within a time limit.
+    /// Before the program ends: sends the output that is left, within a time limit.
     pub fn finish(&self) {
         let end = Instant::now() + LEAVING;
         while self.state.borrow().draining > 0 && Instant::now() < end {
@@ -320,7 +325,8 @@ impl Reactor {
         }
     }
 
-    /// Takes the kernel's events; whether someone wants the program's attention, or a handler may have woken processes.
+    /// Takes the kernel's events; whether another thread wants attention, or a handler ran, which may have woken
+    /// processes.
     fn look(&self, limit: Option<Duration>) -> bool {
         let (limit, mut notified) = self.share(limit);
         let (poll, events) = &mut *self.poll.borrow_mut();
@@ -358,20 +364,20 @@ impl Reactor {
         notified
     }
 
-    /// Writes what the source has, and tells those that wait for it.
+    /// Writes the source's output, and wakes the processes that wait to write.
     pub fn drain(&self, source: usize) {
         let draining = self.state.borrow().sources[source].draining.clone();
         let drained = draining.as_ref().is_some_and(|bytes| bytes.drain());
         let state = &mut *self.state.borrow_mut();
         state.wake(source, Direction::Write);
-        // `draining` keeps the socket until the borrow has ended: its end removes the source. It may have removed it
-        // itself.
+        // `draining` keeps the socket until the borrow has ended, as its end removes the source. The output may have
+        // removed itself.
         if drained && state.sources[source].draining.take().is_some() {
             state.draining -= 1;
         }
     }
 
-    /// Wakes those whose time has passed, and gives up connections that take too long to leave.
+    /// Wakes the processes whose deadline has passed, and gives up output that takes too long.
     fn expire(&self) {
         let mut given_up = Vec::new();
         {
@@ -390,7 +396,7 @@ impl Reactor {
                 && until <= now
             {
                 state.leaving.pop_front();
-                // Otherwise the number has been given to another since.
+                // Otherwise the number is another source's by now.
                 if state.sources[source].leaves == Some(until)
                     && let Some(bytes) = state.sources[source].draining.take()
                 {

@@ -1,17 +1,17 @@
-//! What helper threads have done: they say so, which ends the program's wait.
+//! Signals of other threads, which end the program's wait.
 
 use std::mem::take;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use mio::Waker;
 
-/// Sources that helper threads are done with.
+/// The sources that were signalled.
 pub(crate) struct Signals {
     done: Mutex<Vec<usize>>,
     pub(crate) waker: Arc<Waker>,
 }
 
-/// By this a helper thread says that the source's readers may go on.
+/// Lets another thread signal a source, once.
 pub struct Signal {
     pub(crate) signals: Arc<Signals>,
     pub(crate) source: usize,
@@ -22,17 +22,17 @@ impl Signals {
         Signals { done: Mutex::default(), waker }
     }
 
-    /// Those sources, once.
+    /// These sources, once.
     pub(crate) fn take(&self) -> Vec<usize> {
         take(&mut *self.done.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 impl Signal {
-    /// Wakes the readers.
+    /// Wakes the source's readers, and runs its handler.
     pub fn done(self) {
         self.signals.done.lock().unwrap_or_else(PoisonError::into_inner).push(self.source);
-        // If it cannot be written it is full, and the wait ends anyway.
+        // If the eventfd can't be written it is full, and the wait ends anyway.
         let _ = self.signals.waker.wake();
     }
 }

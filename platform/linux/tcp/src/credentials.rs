@@ -1,4 +1,4 @@
-//! Who a program is to those with whom it speaks this protocol: with certificates both sides show theirs.
+//! Certificates for TLS. Both sides of a connection show theirs.
 
 use std::io;
 use std::net::IpAddr;
@@ -7,7 +7,7 @@ use drystone_runtime::binding::Hints;
 
 use drystone_net::secure::{Acceptor, Channel, Dialer, Files};
 
-/// Which files a BY names, if it does.
+/// The files that a BY names, if it names any.
 ///
 /// # Errors
 /// It names some of them only.
@@ -19,7 +19,7 @@ pub(super) fn files(hints: &Hints<'_>) -> Result<Option<Files>, String> {
     }
 }
 
-/// Whether an address can be used without certificates.
+/// Allows an address without certificates.
 ///
 /// # Errors
 /// It is not this machine's own.
@@ -34,7 +34,7 @@ pub(super) fn permit(address: IpAddr) -> Result<(), String> {
     }
 }
 
-/// Who this program is, and whom it believes.
+/// This program's certificate, and the authority that it trusts.
 pub(super) struct Credentials {
     dialer: Dialer,
     acceptor: Acceptor,
@@ -44,13 +44,13 @@ impl Credentials {
     /// Reads the files, in PEM.
     ///
     /// # Errors
-    /// One is not there, or is none such.
+    /// One can't be read, or has the wrong content.
     pub(super) fn read(files: &Files) -> Result<Credentials, String> {
         let acceptor = Acceptor::read(files, &[])?.ok_or("a certificate is needed")?;
         Ok(Credentials { dialer: Dialer::read(files, &[])?, acceptor })
     }
 
-    /// A connection to a host, which must have a certificate for that name or address.
+    /// The channel of a connection to a host, which must have a certificate for that name or address.
     ///
     /// # Errors
     /// The name can't stand in a certificate.
@@ -58,10 +58,10 @@ impl Credentials {
         self.dialer.dial(host)
     }
 
-    /// A connection from somebody, who must have a certificate.
+    /// The channel of an accepted connection, whose other end must have a certificate.
     ///
     /// # Errors
-    /// None that is known.
+    /// The configuration can't be used; none such is known.
     pub(super) fn accept(&self) -> io::Result<Channel> {
         self.acceptor.accept()
     }

@@ -1,4 +1,4 @@
-//! A service's handler in Linux's receive path (XDP): it answers what it can before this process hears of it.
+//! A service's handler in Linux's receive path (XDP): it answers what it can, before the process would be woken.
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, SocketAddrV4};
@@ -14,14 +14,14 @@ use drystone_runtime::far::Handled;
 pub(super) struct Place {
     /// A network interface.
     pub(super) interface: String,
-    /// Whose datagrams it answers.
+    /// The address whose datagrams it answers.
     pub(super) address: SocketAddr,
     /// The exported name.
     pub(super) name: String,
 }
 
 impl Place {
-    /// Runs the handler there. Where that can't be, says why: then the process answers all.
+    /// Runs the handler there. If that can't be, reports why, and the process answers all requests.
     pub(super) fn handler(&self, handled: Handled<'_>) -> Option<Attached> {
         let attached = self.attach(handled);
         if let Err(why) = &attached {
@@ -44,7 +44,7 @@ impl Place {
         let xdp = Xdp::load(&Image::of_responder("service", slots, kept))?;
         let words = xdp.table("service").map(|table| table.words());
         let words = words.ok_or("it has no variables")?.map_err(|error| error.to_string())?;
-        // It answers nothing before it knows whose datagrams it shall answer.
+        // The handler answers nothing before it has an address.
         let attached = xdp.attach(&self.interface, Mode::Any)?;
         handled.move_to(words)?;
         words[shared::PLACE].store(in_memory(address), Release);
@@ -52,7 +52,7 @@ impl Place {
     }
 }
 
-/// The address and the port, as a handler compares them.
+/// Address and port, as a handler compares them.
 fn in_memory(address: SocketAddrV4) -> u64 {
     let ([a, b, c, d], [e, f]) = (address.ip().octets(), address.port().to_be_bytes());
     u64::from_le_bytes([a, b, c, d, e, f, 0, 0])

@@ -1,4 +1,4 @@
-//! A communication of a client of this program with a server.
+//! A communication of this program with a server over UDP.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,7 +14,7 @@ use drystone_net::place::Place;
 use drystone_net::slot::Slot;
 use drystone_reactor::Reactor;
 
-/// The sockets of this program's clients.
+/// The sockets of this program to servers.
 pub(super) struct ClientSockets {
     reactor: Rc<Reactor>,
     sockets: RefCell<HashMap<HostAndPort, Weak<ClientSocket>>>,
@@ -27,7 +27,7 @@ impl ClientSockets {
         Rc::new(ClientSockets { reactor: reactor.clone(), sockets: RefCell::default() })
     }
 
-    /// The one to a place; a new one if there is none any more.
+    /// The socket to a place; a new one if there is none, or it is over.
     fn get(&self, place: &Place) -> Rc<ClientSocket> {
         let sockets = &mut *self.sockets.borrow_mut();
         let key = (place.host.clone(), place.port);
@@ -43,7 +43,7 @@ impl ClientSockets {
     }
 }
 
-/// What a name is bound to.
+/// A server to which a name is bound.
 pub(super) struct Remote {
     pub(super) sockets: Rc<ClientSockets>,
     pub(super) place: Place,
@@ -52,7 +52,7 @@ pub(super) struct Remote {
     pub(super) socket: Option<Rc<ClientSocket>>,
 }
 
-/// What is said to it, and how long it may take to answer.
+/// The server's interface, and how long it may take to answer.
 pub(super) struct Server {
     pub(super) service: Service,
     pub(super) patience: Duration,
@@ -73,7 +73,7 @@ struct Caller {
     server: Rc<Server>,
     socket: Rc<ClientSocket>,
     pump: Option<Waker>,
-    /// The message that is to be answered.
+    /// The message that waits for an answer.
     asked: Option<(usize, Rc<Slot>)>,
     step: Step,
 }
@@ -81,7 +81,7 @@ struct Caller {
 /// What is known of the answer.
 enum Step {
     Idle,
-    /// Its message, the reply, and where in that its parameters begin.
+    /// The answer's message, the reply, and the place of its parameters in the reply.
     Answered(usize, Vec<u8>, usize),
     Lost(String),
 }
@@ -100,7 +100,7 @@ impl Caller {
         Ok(())
     }
 
-    /// Looks at what has come.
+    /// Looks whether the reply has come.
     fn look(&mut self) -> Result<(), String> {
         let Some((message, reply)) = self.asked.as_ref().and_then(|(m, slot)| Some((*m, slot.reply()?)))
         else {

@@ -1,4 +1,4 @@
-//! A client's socket: all requests of the program to one server go out by it, and replies come back in any order.
+//! A client's UDP socket: all requests of the program to one server go out by it, and replies come back in any order.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -18,11 +18,10 @@ use drystone_net::slot::{Slot, first_id};
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Handler, Reactor};
 
-/// How many requests may be unanswered: about as many small datagrams wait at a socket for which the system has no more
-/// room.
+/// Most requests that are unanswered: about as many small datagrams fit into a socket's default receive buffer.
 const MOST_OPEN: usize = 256;
 
-/// How many datagrams are taken at a time before others have their turn.
+/// Datagrams that are taken in a row, before others have a turn.
 const BATCH: usize = 64;
 
 /// See the head of this file.
@@ -37,7 +36,7 @@ struct State {
     /// The number of the last request.
     last: u32,
     unanswered: Unanswered,
-    /// Those that wait until there may be one more.
+    /// Pumps that wait for room for a request.
     waiting: VecDeque<Waker>,
     /// When the handler runs next.
     alarm: Option<Instant>,
@@ -108,7 +107,7 @@ impl ClientSocket {
         state.rest();
     }
 
-    /// The addresses that were searched for.
+    /// The addresses that were looked up.
     fn found(&self) -> Option<io::Result<Vec<SocketAddr>>> {
         match &self.state.borrow().phase {
             Phase::Searching(search) => search.result(),
@@ -116,7 +115,7 @@ impl ClientSocket {
         }
     }
 
-    /// It keeps nothing alive.
+    /// The handler, which doesn't keep the socket.
     fn handler(&self) -> Rc<dyn Handler> {
         Rc::new(Hearing(self.me.clone()))
     }
@@ -148,7 +147,7 @@ impl ClientSocket {
         if let Err(error) = &sent
             && error.kind() == io::ErrorKind::ConnectionRefused
         {
-            // Nobody is where an earlier one came to.
+            // An ICMP error, about an earlier request.
             self.lose(&reason(error));
             sent = self.try_to_send(datagram);
         }
@@ -163,7 +162,7 @@ impl ClientSocket {
         }
     }
 
-    /// A request that was sent is to be answered within this time, by a message of this form.
+    /// Waits for the reply to a request that was sent, of this form, for so long.
     pub(super) fn expect(&self, id: u32, form: u32, patience: Duration, pump: Waker) -> Rc<Slot> {
         let (slot, until) = (Slot::new(id, pump), Instant::now() + patience);
         {
@@ -185,7 +184,7 @@ impl ClientSocket {
         self.let_in();
     }
 
-    /// What was asked won't be answered.
+    /// No unanswered request will be answered.
     fn lose(&self, why: &str) {
         let all = {
             let state = &mut *self.state.borrow_mut();
@@ -196,7 +195,7 @@ impl ClientSocket {
         all.iter().for_each(|asked| asked.slot.done(Err(why.into())));
     }
 
-    /// Gives the replies that have come to those who wait for them; whether these are all.
+    /// Takes the replies that have come; whether these are all.
     fn read(&self) -> bool {
         for _ in 0..BATCH {
             let bytes = &mut *self.reactor.scratch.borrow_mut();
@@ -226,7 +225,7 @@ impl ClientSocket {
         asked.inspect(|asked| asked.slot.done(Ok(bytes.to_vec())));
     }
 
-    /// Loses what has taken too long.
+    /// Gives up the requests whose time is over.
     fn expire(&self) {
         let now = Instant::now();
         let (late, next) = {
@@ -254,8 +253,8 @@ impl ClientSocket {
         }
     }
 
-    /// Wakes as many of those that wait as there is room for. Some may have nothing to send any more: if none has,
-    /// others follow.
+    /// Wakes as many pumps that wait as there is room for. Some may have nothing to send any more: if none has, more
+    /// are woken.
     fn let_in(&self) {
         let (woken, comes_back) = {
             let state = &mut *self.state.borrow_mut();
@@ -271,7 +270,7 @@ impl ClientSocket {
 }
 
 impl State {
-    /// How many more requests can be made. Where nothing will be sent, they are lost at once.
+    /// How many more requests can be made. If the socket is over, they fail at once.
     fn room(&self) -> usize {
         match self.phase {
             Phase::Searching(_) => 0,
@@ -280,7 +279,7 @@ impl State {
         }
     }
 
-    /// Nothing is expected if nothing is unanswered.
+    /// If no request is unanswered, nothing is expected.
     fn rest(&mut self) {
         if self.unanswered.is_empty() && !matches!(self.phase, Phase::Searching(_)) {
             self.expectation = None;
@@ -296,7 +295,7 @@ impl Drop for ClientSocket {
     }
 }
 
-/// Something has come, or it is time, for as long as there is the socket.
+/// Runs when something has come, or it is time.
 struct Hearing(Weak<ClientSocket>);
 
 impl Handler for Hearing {

@@ -16,7 +16,7 @@ use super::service::Service;
 use drystone_net::place::{Place, permit};
 use drystone_reactor::Reactor;
 
-/// How many milliseconds an answer may take, unless BY says otherwise.
+/// Milliseconds that an answer may take, unless BY says otherwise.
 const PATIENCE: u64 = 1000;
 
 /// See the head of this file.
@@ -35,7 +35,7 @@ impl Context {
 pub(super) struct Options {
     /// How long a client waits for an answer.
     patience: Duration,
-    /// A server is for clients on other machines, too.
+    /// Clients on other machines may call.
     is_open: bool,
     /// The network interface where its handler runs, if it has one.
     on: Option<String>,

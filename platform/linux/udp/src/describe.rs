@@ -1,4 +1,4 @@
-//! What somebody needs to know of an interface who writes its datagrams himself.
+//! The description of an interface's datagrams, for programs in other languages.
 
 use drystone_component::{Interface, Side, Type};
 

@@ -1,4 +1,4 @@
-//! What requests need of the socket by which they came: their replies go out there, as long as one of them is open.
+//! The socket by which requests came and their replies go out. It stays open as long as a request is unanswered.
 
 use std::cell::{Cell, RefCell};
 use std::io;
@@ -8,14 +8,14 @@ use mio::net::UdpSocket;
 
 use super::service::Service;
 
-/// How many requests may wait to be carried out: others are lost, as where the system has no room for them.
+/// Most requests that are unanswered: more are dropped, as by a full socket.
 const MOST_OPEN: usize = 4096;
 
 /// See the head of this file.
 pub(super) struct Replies {
     pub(super) service: Service,
     pub(super) socket: RefCell<UdpSocket>,
-    /// How many requests there are.
+    /// How many requests are unanswered.
     open: Cell<usize>,
 }
 
@@ -28,12 +28,12 @@ impl Replies {
         self.socket.borrow().recv_from(buffer)
     }
 
-    /// What can't be sent now is lost like any datagram.
+    /// A reply that can't be sent now is lost, like any datagram.
     pub(super) fn send(&self, client: SocketAddr, datagram: &[u8]) {
         let _ = self.socket.borrow().send_to(datagram, client);
     }
 
-    /// Whether there may be one more request; it is open then.
+    /// Counts one more request, if there may be one more.
     pub(super) fn begin(&self) -> bool {
         let has_room = self.open.get() < MOST_OPEN;
         self.open.set(self.open.get() + usize::from(has_room));

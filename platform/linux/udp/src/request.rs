@@ -1,4 +1,4 @@
-//! A request, at the server's side: a communication with a service of this program, which ends with the reply.
+//! A client's request, at the server's side: a communication with a service of this program, which ends with the reply.
 
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -8,7 +8,7 @@ use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 use super::replies::Replies;
 use drystone_net::datum::data;
 
-/// A request that has come. If it goes unanswered, its client is told.
+/// A request that has come. If it is dropped unanswered, the client gets a refusal.
 pub(super) struct Request {
     replies: Rc<Replies>,
     client: SocketAddr,
@@ -50,16 +50,16 @@ impl Drop for Request {
     }
 }
 
-/// A request as the runtime knows it.
+/// The request, as the runtime knows it.
 pub(super) struct Served(Step);
 
 enum Step {
-    /// The service hasn't got it yet.
+    /// The service hasn't taken it.
     Came(Request),
-    /// It is to answer it.
+    /// The service has taken it, and is to answer.
     Open(Request),
     Over,
-    /// It could not be answered.
+    /// The answer can't be sent.
     Lost(String),
 }
 
@@ -74,7 +74,7 @@ impl Served {
 }
 
 impl Far for Served {
-    /// Nothing comes behind the request.
+    /// Nothing follows the request.
     fn attach(&mut self, _: Waker) {}
 
     fn has_room(&mut self) -> bool {

@@ -1,4 +1,4 @@
-//! A server's socket: each datagram is a request, and a communication of its own.
+//! A server's UDP socket: each datagram is a request, and a communication of its own.
 
 use std::cell::Cell;
 use std::io;
@@ -18,7 +18,7 @@ use drystone_net::datagram::bound;
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Handler, Reactor};
 
-/// How many datagrams are taken at a time before others have their turn.
+/// Datagrams that are taken in a row, before others have a turn.
 const BATCH: usize = 256;
 
 /// See the head of this file.
@@ -28,7 +28,7 @@ pub(super) struct ServerSocket {
     replies: Rc<Replies>,
     source: usize,
     arrivals: Arrivals<Request>,
-    /// The name is withdrawn: what has come is still answered.
+    /// The name is withdrawn. Requests that were taken are still answered.
     is_closed: Cell<bool>,
 }
 
@@ -73,7 +73,7 @@ impl Handler for ServerSocket {
             match self.replies.receive(&mut scratch) {
                 Ok((length, client)) => self.take(client, &scratch[..length]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
-                // What happened to an earlier reply.
+                // An ICMP error, about an earlier reply.
                 Err(_) => {}
             }
         }
@@ -86,7 +86,7 @@ impl Handler for ServerSocket {
 /// The exported name.
 pub(super) struct Offered {
     socket: Rc<ServerSocket>,
-    /// Where its handler is to run, and the handler that runs there.
+    /// Where the service's handler is to run, and the handler that runs there.
     place: Option<Place>,
     handler: Option<Attached>,
     _expectation: Expectation,
@@ -119,7 +119,7 @@ impl Exported for Offered {
 }
 
 impl Drop for Offered {
-    /// What has come and nobody has let in is refused.
+    /// Requests that the service hasn't taken are refused.
     fn drop(&mut self) {
         self.handler = None;
         self.socket.is_closed.set(true);

@@ -1,4 +1,4 @@
-//! An interface of requests and replies, and what datagrams mean in it.
+//! An interface of requests and replies, as datagrams.
 
 use drystone_component::calls::Calls;
 use drystone_component::{Interface, Parameter};
@@ -12,23 +12,24 @@ use drystone_net::xdr::{self, Integers};
 pub(super) struct Service {
     pub(super) interface: &'static Interface,
     pub(super) calls: Calls,
-    /// Tells the interface from others.
+    /// The interface's number in datagrams, made of its fingerprint.
     pub(super) form: u32,
 }
 
-/// What a server is to do about a datagram.
+/// What a server has to do about a datagram.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Asked<'a> {
     /// Nothing.
     Nothing,
-    /// It can't carry out the request that has this number.
+    /// To refuse the request that has this number.
     Refused(u32),
-    /// This message is for the service, with parameters that can be decoded.
+    /// To give this message to the service. Its parameters can be decoded.
     Request { id: u32, message: usize, parameters: &'a [u8] },
 }
 
 impl Service {
-    /// An error says why the interface can't be one.
+    /// # Errors
+    /// A sentence says why the interface has no datagrams.
     pub(super) fn new(interface: &'static Interface) -> Result<Service, String> {
         only_data(interface)?;
         let calls = Calls::of(interface).map_err(|none| none.to_string())?;
@@ -39,12 +40,12 @@ impl Service {
         self.interface.messages.get()[message].parameters.get()
     }
 
-    /// Whether a message of the client's is followed by one of the server's.
+    /// Whether a client's message has an answer.
     pub(super) fn is_answered(&self, message: usize) -> bool {
         self.calls.with(message).is_some_and(|call| !call.answers.is_empty())
     }
 
-    /// What has come to a server. Refusals are never refused: two servers could go on with that for ever.
+    /// What a server has to do about these bytes. A refusal is never refused: two servers could go on so for ever.
     pub(super) fn asked<'a>(&self, bytes: &'a [u8]) -> Asked<'a> {
         let Some((Head { form, id, message }, parameters)) = Head::read(bytes) else { return Asked::Nothing };
         if message == REFUSED {
@@ -58,7 +59,10 @@ impl Service {
         }
     }
 
-    /// A request or a reply; an error if it has no room in a datagram.
+    /// A request or a reply.
+    ///
+    /// # Errors
+    /// It has no room in a datagram.
     pub(super) fn datagram<'v>(
         &self,
         what: &str,
@@ -72,12 +76,15 @@ impl Service {
         Ok(out)
     }
 
-    /// What a client hears whose request can't be carried out.
+    /// The reply to a request that can't be carried out.
     pub(super) fn refusal(&self, id: u32) -> Vec<u8> {
         Head { form: self.form, id, message: REFUSED }.written()
     }
 
-    /// The message in a reply to a request, and its parameters, which can be decoded; an error says why there is none.
+    /// The answer in a reply to a request, and its parameters, which can be decoded.
+    ///
+    /// # Errors
+    /// A sentence says why there is none.
     pub(super) fn answer<'a>(&self, request: usize, reply: &'a [u8]) -> Result<(usize, &'a [u8]), String> {
         let (head, parameters) = Head::read(reply).ok_or("the reply is cut off")?;
         if head.form != self.form {

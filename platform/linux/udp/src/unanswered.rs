@@ -1,4 +1,4 @@
-//! What a client has asked and not heard of: a reply counts only here.
+//! The requests of a client that wait for a reply. A reply to anything else is ignored.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::datagram::{Head, REFUSED};
 use drystone_net::slot::Slot;
 
-/// See the head of this file; by the numbers of the requests.
+/// See the head of this file. They are found by their numbers.
 #[derive(Default)]
 pub(super) struct Unanswered(HashMap<u32, Asked>);
 
@@ -38,7 +38,7 @@ impl Unanswered {
         self.0.remove(&id);
     }
 
-    /// Whose reply begins so. Only a refusal may be of another form.
+    /// The request to which a datagram with this head is the reply. Only a refusal may be of another form.
     pub(super) fn take(&mut self, reply: Head) -> Option<Asked> {
         match self.0.entry(reply.id) {
             Entry::Occupied(asked) if reply.form == asked.get().form || reply.message == REFUSED => {
@@ -48,7 +48,7 @@ impl Unanswered {
         }
     }
 
-    /// Those whose time is over.
+    /// Removes the requests whose time is over.
     pub(super) fn late(&mut self, now: Instant) -> Vec<Asked> {
         self.0.extract_if(|_, asked| asked.until <= now).map(|(_, asked)| asked).collect()
     }
@@ -57,7 +57,7 @@ impl Unanswered {
         self.0.drain().map(|(_, asked)| asked).collect()
     }
 
-    /// When the first of them is over.
+    /// When the time of the first one is over.
     pub(super) fn first(&self) -> Option<Instant> {
         self.0.values().map(|asked| asked.until).min()
     }

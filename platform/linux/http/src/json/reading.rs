@@ -1,5 +1,4 @@
-//! Messages from JSON, as they are read: each value knows what it has to be, so that what is wrong is said where it
-//! stands.
+//! Reads messages from JSON. Each value is read as what it has to be, so that errors have a place.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,10 +9,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Vis
 
 use drystone_net::datum::Datum;
 
-/// What a TEXT that is no UTF-8 is a member of.
+/// The member of an object that stands for a TEXT that is not UTF-8.
 const BYTES: &str = "base64";
 
-/// REALs that JSON has no numbers for.
+/// REALs for which JSON has no numbers.
 pub(super) const UNUSUAL: [(&str, f64); 3] =
     [("NaN", f64::NAN), ("Infinity", f64::INFINITY), ("-Infinity", f64::NEG_INFINITY)];
 

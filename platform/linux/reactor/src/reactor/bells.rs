@@ -1,4 +1,4 @@
-//! Sources that other threads signal.
+//! Sources that other threads signal, as bells and wakers.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use mio::Waker;
 use super::{Direction, Reactor};
 use crate::signals::Signal;
 
-/// A source that any threads signal, as often as they like.
+/// A source that any thread signals, as often as it likes.
 struct Rung {
     reactor: Rc<Reactor>,
     source: usize,
@@ -34,17 +34,17 @@ impl Drop for Rung {
 }
 
 impl Reactor {
-    /// For native components of crates.
+    /// A bell for a native component.
     pub fn bell(self: &Rc<Self>) -> Rc<dyn Bell> {
         Rc::new(Rung { reactor: self.clone(), source: self.source() })
     }
 
-    /// For a helper thread.
+    /// Lets another thread signal this source, once.
     pub fn signal(&self, source: usize) -> Signal {
         Signal { signals: self.signals.clone(), source }
     }
 
-    /// Ends a wait.
+    /// Ends a wait of the program, from any thread.
     pub fn waker(&self) -> Arc<Waker> {
         self.signals.waker.clone()
     }

@@ -1,4 +1,4 @@
-//! Handlers of sources and times: who has one, and when it runs.
+//! Handlers of sources and of times.
 
 use std::rc::Rc;
 use std::time::Instant;
@@ -18,7 +18,7 @@ impl Reactor {
     /// The source's handler runs no more, and isn't kept.
     pub fn unhandle(&self, source: usize) {
         let handler = self.state.borrow_mut().sources[source].handler.take();
-        // It may remove the source.
+        // Without the borrow: its end may remove the source.
         drop(handler);
     }
 
@@ -30,18 +30,18 @@ impl Reactor {
         Time(time, times.made)
     }
 
-    /// The handler runs at that time, or sooner if nothing else is to be done: one handler at once waits so.
+    /// The handler runs at that time, or sooner if there is nothing else to do. Only one handler at a time may wait so.
     pub fn at_the_latest(&self, time: Instant, handler: Rc<dyn Handler>) {
         let time = self.at(time, handler);
         self.state.borrow_mut().times.early = Some(time);
     }
 
-    /// A handler doesn't wait for its time any more.
+    /// A handler doesn't run at its time.
     pub fn cancel(&self, Time(time, number): Time) {
         self.state.borrow_mut().times.handlers.remove(&(time, number));
     }
 
-    /// What may come from outside.
+    /// The count of what may come from outside.
     pub fn expected(&self) -> &Expected {
         &self.expected
     }
@@ -67,7 +67,7 @@ impl Reactor {
         !due.is_empty()
     }
 
-    /// Runs the one that needn't wait for its time; whether there was one.
+    /// Runs the handler whose time may come sooner; whether there was one.
     pub(crate) fn run_early(&self) -> bool {
         let early = self.state.borrow_mut().times.take_early();
         early.inspect(|handler| handler.ready()).is_some()
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_at_the_latest_runs_once_either_early_or_in_time() {
+    fn a_handler_that_may_run_sooner_runs_once() {
         let reactor = Reactor::new().expect("there is epoll");
         let counts = Rc::new(Counts(Cell::new(0)));
         let (now, hour) = (Instant::now(), Duration::from_secs(3600));

@@ -1,4 +1,4 @@
-//! Channels to other domains, beside what the kernel watches.
+//! Channels to other domains, which are polled beside what the kernel watches.
 
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
@@ -28,7 +28,7 @@ impl Reactor {
         self.rings.abandon();
     }
 
-    /// Looks for events, and waits for them or for news of the rings; whether someone wants the program's attention.
+    /// Waits for events or news of the rings; whether another thread wants attention, or a handler ran.
     pub(crate) fn rest(&self, limit: Option<Duration>) -> bool {
         if limit == Some(Duration::ZERO) {
             return self.look(limit);
@@ -49,7 +49,7 @@ impl Reactor {
         notified
     }
 
-    /// Looks for events as long as they may come soon, then waits for them.
+    /// Polls for events as long as they may come soon, then sleeps until they come.
     fn look_patiently(&self, limit: Option<Duration>) -> bool {
         let mut notified = false;
         let mut has_news = || {

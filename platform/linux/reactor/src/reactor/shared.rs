@@ -1,4 +1,4 @@
-//! How the reactor and another loop of events sleep as one: see [`Sleeper`].
+//! How the reactor and another event loop sleep as one: see [`Sleeper`].
 
 use std::os::fd::{AsRawFd, RawFd};
 use std::rc::Weak;
@@ -8,23 +8,21 @@ use super::{Direction, Reactor};
 use crate::sleeper::Sleeper;
 
 impl Reactor {
-    /// This one sleeps in the kernel from now on, for as long as others keep it.
+    /// This loop sleeps in the kernel from now on, until it is dropped.
     pub fn entrust(&self, sleeper: Weak<dyn Sleeper>) {
         *self.sleeper.borrow_mut() = Some(sleeper);
     }
 
-    /// Whether there is another loop. To look for news with that again and again costs more than it gains: who has some
-    /// for it needs the processor for that.
+    /// Whether there is another loop. Then polling costs more than it gains: the loop's peers need the processor, too.
     pub(crate) fn has_sleeper(&self) -> bool {
         self.sleeper.borrow().as_ref().is_some_and(|sleeper| sleeper.strong_count() > 0)
     }
 
-    /// Lets the other loop go on, if there is one; how long the reactor may still sleep itself, and whether there were
-    /// news for a handler.
+    /// Runs the other loop, if there is one; how long the reactor may still sleep itself, and whether a handler ran.
     pub(crate) fn share(&self, limit: Option<Duration>) -> (Option<Duration>, bool) {
         let sleeper = self.sleeper.borrow().as_ref().and_then(Weak::upgrade);
         let Some(sleeper) = sleeper else { return (limit, false) };
-        // What the last look has left in the epoll wakes nobody.
+        // Events that were left in the epoll would not end the loop's sleep.
         let limit = if self.is_crowded.take() { Some(Duration::ZERO) } else { limit };
         let mut notified = false;
         for source in sleeper.go_on(limit) {
