@@ -140,8 +140,8 @@ impl Tree {
         let keys = shape.keys;
         self.last.set(None);
         let (mut path, node) = self.descend_to_last(keys);
-        // SAFETY: the leaf's entries go, then itself, and the nodes above it as far as it was their only child. The
-        // next node above loses its last child, and the separator before that.
+        // SAFETY: the leaf is freed after what its entries own, and so is each node above it that has no other child.
+        // The first one that has loses its last child, together with the separator before that.
         unsafe {
             for index in 0..node.count() {
                 keys.drop(heap, node.words(keys, index));

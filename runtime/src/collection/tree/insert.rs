@@ -91,8 +91,8 @@ impl Tree {
         }
         let mut supply = Supply::new(heap, keys, &path, leaf)?;
         let cut = cut_for(&path, leaf, index);
-        // SAFETY: each node on the path, from the leaf up, is divided at most once, and gets the right part of its
-        // child behind that. The first key of that part is copied as their separator, and held once more for it.
+        // SAFETY: each full node on the path, from the leaf up, is divided, and its right part is added to its parent.
+        // The first key of the right part of the leaf becomes their separator, and holds its texts once more for that.
         unsafe {
             let (cell, mut division) = add(leaf, keys, index, key, 0u64, cut, &mut supply);
             if let Some(right) = division {

@@ -58,7 +58,7 @@ impl Node {
         usize::from(unsafe { (*self.0.as_ptr()).count })
     }
 
-    /// Forgets the entries from an index on, or knows those before it.
+    /// Sets the number of entries.
     ///
     /// # Safety
     /// The first `count` entries are initialised.
@@ -139,7 +139,7 @@ impl Node {
     /// `index` is within the capacity; the content is an element in a leaf, and a child in an inner node.
     pub unsafe fn put<T>(self, keys: Keys, index: usize, key: Key, content: T) {
         const { assert!(size_of::<T>() == 8) }
-        // SAFETY: there is room for the entry, and a key lies in another node or outside.
+        // SAFETY: there is room for the entry, and the key lies elsewhere.
         unsafe {
             ptr::copy_nonoverlapping(key.as_ptr(), self.words(keys, index), keys.width());
             self.cell(keys, index).cast::<T>().write(content);
@@ -172,7 +172,7 @@ impl Node {
         let (mut low, mut high) = (0, count);
         while low < high {
             let middle = (low + high) / 2;
-            // SAFETY: there is a key with that index; nobody changes the node while others look.
+            // SAFETY: there is a key with that index; a search changes no node.
             let order = keys.compare_in_parts(by, unsafe { self.key(keys, from + middle) }, key);
             if order == Ordering::Less || order == Ordering::Equal && including == Equal::Counts {
                 low = middle + 1;
@@ -193,7 +193,7 @@ impl Node {
     #[inline]
     pub fn position(self, by: Caller, keys: Keys, key: Key) -> Result<usize, usize> {
         let index = self.count_below(by, keys, 0, key, Equal::CountsNot);
-        // SAFETY: there is a key with that index; nobody changes the node while others look.
+        // SAFETY: there is a key with that index; a search changes no node.
         if index < self.count() && keys.equal_in_parts(by, unsafe { self.key(keys, index) }, key) {
             Ok(index)
         } else {
@@ -212,7 +212,7 @@ impl Node {
     /// The node isn't full, and `index` is at most its count. An entry is put there next.
     pub unsafe fn open(self, keys: Keys, index: usize) {
         let count = self.count();
-        // SAFETY: there is room for one more; what isn't initialised yet will be.
+        // SAFETY: there is room for one more; the caller initialises it next.
         unsafe {
             self.set_count(count + 1);
             move_entries(keys, self, index, self, index + 1, count - index);
@@ -238,7 +238,7 @@ impl Node {
     /// `from` is at most the count, and `to` is of the same level and has room for them.
     pub unsafe fn give(self, keys: Keys, from: usize, to: Node) {
         let (moved, at) = (self.count() - from, to.count());
-        // SAFETY: they are initialised where they were, and are then where they are.
+        // SAFETY: there is room for them, and no entry stays in two places.
         unsafe {
             move_entries(keys, self, from, to, at, moved);
             to.set_count(at + moved);

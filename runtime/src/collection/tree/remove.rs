@@ -100,8 +100,8 @@ unsafe fn fit_together(parent: Node, keys: Keys, index: usize) -> bool {
 /// # Safety
 /// `parent` has both, they fit together, and the child isn't used any more.
 unsafe fn join(heap: &mut Heap, keys: Keys, parent: Node, index: usize) {
-    // SAFETY: they are children with a separator between them. That goes, with what it holds, or becomes the key of
-    // what was the first child of the right one.
+    // SAFETY: both are children, and the separator between them holds its texts. It is dropped, or becomes the key of
+    // the first entry of the right one, which had none.
     unsafe {
         let (left, right) = (parent.child(keys, index - 1), parent.child(keys, index));
         let separator = parent.words(keys, index);
