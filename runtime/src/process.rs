@@ -36,8 +36,25 @@ pub unsafe fn enter(w: *mut Worker, program: &Program, p: *mut Process) {
 ///
 /// # Safety
 /// `w` is the home worker; `instance` is live, and its template has a body `index`, which is no service.
-#[inline]
 pub unsafe fn start(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut Process {
+    // SAFETY: `w` is the home worker; `instance` is live, and has this body.
+    unsafe { start_body(w, instance, index) }
+}
+
+/// Starts a service with its communication. Null: no memory.
+///
+/// # Safety
+/// As for [`start`], but the body is a service.
+#[inline]
+pub unsafe fn start_service(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut Communication {
+    // SAFETY: `w` is the home worker; `instance` is live, and has this body; a service's block is a communication.
+    unsafe { start_body(w, instance, index).cast() }
+}
+
+/// # Safety
+/// As for [`start`], with any body.
+#[inline(always)]
+unsafe fn start_body(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut Process {
     // SAFETY: the new block is as large as its body says.
     unsafe {
         let body = body(&*template_of(instance), index as usize);
@@ -49,16 +66,6 @@ pub unsafe fn start(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut
         }
         p
     }
-}
-
-/// Starts a service with its communication. Null: no memory.
-///
-/// # Safety
-/// As for [`start`], but the body is a service.
-#[inline]
-pub unsafe fn start_service(w: *mut Worker, instance: *mut Instance, index: u32) -> *mut Communication {
-    // SAFETY: a service's block is a communication.
-    unsafe { start(w, instance, index).cast() }
 }
 
 /// Starts an ended service anew, for the next communication of the same client; the buffer stays as it is.

@@ -145,8 +145,15 @@ impl Queued {
     }
 
     /// Waiters that come next in a round enter, as far as they may. Nobody has the lock alone.
-    #[inline(never)]
-    fn admit_several(self, mut round: Round) {
+    #[inline(always)]
+    fn admit_several(self, round: Round) {
+        let Queued { w, instance, rare } = self;
+        // SAFETY: they are those of this.
+        unsafe { admit_several(w, instance, rare, round) };
+    }
+
+    #[inline(always)]
+    fn admit_several_here(self, mut round: Round) {
         loop {
             match round.next() {
                 Turn::Enters(waiter) if waiter.shares() => self.enter_shared(waiter.process()),
@@ -173,8 +180,15 @@ impl Queued {
     }
 
     /// Lets processes in that wait to enter. Nobody has the lock alone.
-    #[inline(never)]
+    #[inline(always)]
     fn admit(self) {
+        let Queued { w, instance, rare } = self;
+        // SAFETY: they are those of this.
+        unsafe { admit(w, instance, rare) };
+    }
+
+    #[inline(always)]
+    fn admit_here(self) {
         // SAFETY: the rare part is there, and what stands in its queues is live.
         unsafe {
             if (*self.rare).exclusive.is_empty() {
@@ -190,4 +204,24 @@ impl Queued {
             }
         }
     }
+}
+
+// Out of line, but with three pointers in registers: a structure of three would be passed in memory.
+
+/// [`Queued::admit_several`]
+///
+/// # Safety
+/// The pointers are those of a [`Queued`].
+#[inline(never)]
+unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, round: Round) {
+    Queued { w, instance, rare }.admit_several_here(round);
+}
+
+/// [`Queued::admit`]
+///
+/// # Safety
+/// The pointers are those of a [`Queued`].
+#[inline(never)]
+unsafe fn admit(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
+    Queued { w, instance, rare }.admit_here();
 }
