@@ -1,5 +1,4 @@
-//! What emulators have beside the hardware: a port that takes text (QEMU's `isa-debugcon`), and one that ends the
-//! emulator (`isa-debug-exit`).
+//! An emulator's extra ports: one takes text (QEMU's `isa-debugcon`), one ends the emulator (`isa-debug-exit`).
 
 use x86_64::instructions::port::Port;
 
@@ -19,7 +18,7 @@ pub fn write(text: &[u8]) -> bool {
     true
 }
 
-/// Ends the emulator with the status `2 * status + 1`; comes back where there is none.
+/// Ends the emulator with the status `2 * status + 1`. Returns if there is no such port.
 pub fn exit(status: u32) {
     // SAFETY: the port ends the emulator or is nothing's.
     unsafe { Port::new(EXIT).write(status) };
