@@ -1,4 +1,4 @@
-//! What was given overlaps with nothing else that was, is aligned, and comes back: whatever is asked for, in any order.
+//! Allocated memory doesn't overlap, is aligned, and comes back, whatever is requested in any order.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
@@ -48,7 +48,7 @@ impl Drop for Machine {
     }
 }
 
-/// What somebody holds: no two overlap.
+/// What is allocated: no two ranges overlap.
 #[derive(Default)]
 struct Held(Vec<(usize, usize)>);
 
@@ -119,7 +119,7 @@ proptest! {
             // SAFETY: it was given so.
             unsafe { buddy.free(NonNull::new(start as *mut u8).expect("given"), (size / PAGE).ilog2() as usize) };
         }
-        // All pieces are one again: the largest that fits can be had.
+        // All pieces are merged again: the largest that fits can be allocated.
         prop_assert_eq!(buddy.free_pages(), all);
         prop_assert!(buddy.allocate(7).is_some());
     }

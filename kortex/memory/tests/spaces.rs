@@ -1,4 +1,4 @@
-//! Address spaces that no processor is in: what they may have, and what they give back.
+//! Address spaces that are never active: their quota, and what they give back.
 
 use std::alloc::{Layout, alloc};
 use std::cell::RefCell;
@@ -37,7 +37,7 @@ fn kernel() -> AddressSpace {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Create,
-    /// One of those that are nowhere, to an address.
+    /// Binds one of the unbound pages to an address.
     Bind(usize, usize, Access),
     Release(usize),
 }
@@ -131,7 +131,7 @@ fn what_cannot_be_had_takes_nothing() {
     );
 }
 
-/// Whoever maps memory needn't know the model: here it is there already, or never.
+/// Code that maps memory needn't know the model: in the flat model memory is mapped already, or never.
 #[test]
 fn in_the_flat_model_there_is_what_there_was() {
     let space = Flat::new(0x10_0000..0x20_0000);
