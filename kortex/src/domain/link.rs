@@ -80,7 +80,7 @@ pub struct Link {
     lost: Cell<bool>,
     /// Why the other side is lost.
     why: RefCell<String>,
-    /// Runs composite calls of the holder, and ships some to it.
+    /// Runs the holder's composite calls at the component's end, and ships them at the holder's.
     composites: Option<Rc<dyn Composites>>,
     /// The component at the other end, if its unexpected end is to be reported.
     component: Cell<Option<&'static str>>,

@@ -1,5 +1,5 @@
-//! What a domain may ask of the kernel. All of it comes by an exception, which keeps all registers: the kernel's code
-//! uses vector registers here, of which users see nothing.
+//! The calls that a domain may make to the kernel. All come by an exception, which saves all registers: the kernel's
+//! code uses vector registers, and users must not see their contents.
 
 use drystone_calls::{Ask, DONE, MOST_PAGES, NEVER, SOON, Stream};
 use kortex_binding::domain::Method;
@@ -9,7 +9,7 @@ use kortex_hal::exception::Processor;
 use super::process::{End, Process, tell_home};
 use crate::{clock, threads};
 
-/// Binds all of them for a process.
+/// Binds all the calls for a process.
 ///
 /// # Safety
 /// The process stays as long as its thread runs.
@@ -30,7 +30,7 @@ pub(super) unsafe fn bind(process: &'static Process) {
 }
 
 /// # Safety
-/// For the methods below: it is what they are bound with.
+/// Called by the methods below, with the `this` that they are bound to.
 unsafe fn of(this: *const ()) -> &'static Process {
     // SAFETY: as the caller promises.
     unsafe { &*this.cast() }
