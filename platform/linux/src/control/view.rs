@@ -1,8 +1,8 @@
-//! A program that runs, as JSON: for `drystone inspect`, and for other programs.
+//! A running program as JSON, for `drystone inspect` and other programs.
 //!
 //! # Soundness
 //!
-//! As for what the control socket is asked.
+//! As for [`control`](super).
 
 use drystone_kortex::composed::{Monitor, Monitors};
 use drystone_runtime::inspect::{BindingView, Component, Connection, Next, Snapshot, inspect};
