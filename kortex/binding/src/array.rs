@@ -108,7 +108,7 @@ impl Array {
         page: NonNull<u64>,
     ) -> Call {
         let (this, page) = (place.as_ptr(), page.as_ptr());
-        // SAFETY: as the caller promises; what is kept of the array is its own, and words lie in the page.
+        // SAFETY: as the caller promises; the kept array has no other use, and all words lie in the page.
         unsafe {
             (*this).bytes = -((size_of::<Step>() * commands.len()) as i64);
             (*this).steps = (&raw const (*this).kept).cast::<Step>().add(commands.len());

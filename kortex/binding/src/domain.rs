@@ -118,13 +118,13 @@ impl Domain {
     /// The method may be called with that component and any arguments.
     pub unsafe fn bind(&self, number: usize, call: Call) {
         assert!((1..CALLS).contains(&number), "a domain has numbers from 1 to {}", CALLS - 1);
-        // SAFETY: nobody calls meanwhile.
+        // SAFETY: no call is made meanwhile.
         unsafe { (*self.calls.get())[number] = call };
     }
 
     /// Unbinds one of its calls.
     pub fn unbind(&self, number: usize) {
-        // SAFETY: it refuses whatever it is called with.
+        // SAFETY: it accepts any arguments, and refuses the call.
         unsafe { self.bind(number, NOTHING) };
     }
 
@@ -133,13 +133,13 @@ impl Domain {
     /// # Safety
     /// As for [`bind`](Domain::bind).
     pub unsafe fn bind_wait(&self, number: usize, call: Call) {
-        // SAFETY: nobody calls meanwhile.
+        // SAFETY: no call is made meanwhile.
         unsafe { (*self.waits.get())[number] = call };
     }
 
     /// What a waiting call is bound to.
     pub(crate) fn wait(&self, number: u64) -> Call {
-        // SAFETY: nobody binds meanwhile.
+        // SAFETY: nothing is bound meanwhile.
         let waits = unsafe { &*self.waits.get() };
         *waits.get(number as usize).unwrap_or(&NOTHING)
     }
@@ -149,7 +149,7 @@ impl Domain {
     /// # Safety
     /// Called on a thread's kernel stack. The number is not one that ends a thread or an upcall.
     pub unsafe fn call(&self, number: usize, [a, b, c, d]: [u64; 4]) -> i64 {
-        // SAFETY: nobody binds meanwhile, and methods take whatever a user says.
+        // SAFETY: nothing is bound meanwhile, and methods accept any arguments.
         unsafe {
             match (*self.calls.get()).get(number) {
                 Some(&Call { method, this }) => method(this, a, b, c, d),
@@ -180,7 +180,7 @@ impl Domain {
     pub fn die(&self) {
         self.condition.set(self.condition.get() | DEAD);
         (1..CALLS).for_each(|number| self.unbind(number));
-        // SAFETY: it refuses whatever it is called with.
+        // SAFETY: it accepts any arguments, and refuses the call.
         unsafe { (0..WAITS).for_each(|number| self.bind_wait(number, NOTHING)) };
     }
 }

@@ -84,7 +84,7 @@ pub fn tick() -> bool {
 
 /// Ticks left for the running upcall.
 pub fn time_left() -> u64 {
-    // SAFETY: of the thread that runs.
+    // SAFETY: it is the running thread's state.
     unsafe { (*(*GATE.get()).state).time }
 }
 
@@ -96,7 +96,7 @@ extern "C" fn wait(context: &mut Context, _: *const ()) {
     let called = domain().wait(word(Rax));
     // One by one: an array of registers would be compiled to a loop.
     let (a, b, c, d) = (word(Rsi), word(Rdx), word(R10), word(R8));
-    // SAFETY: the method takes whatever a user says.
+    // SAFETY: the method accepts any arguments.
     let answer = unsafe { (called.method)(called.this, a, b, c, d) };
     *context.register(Rax) = answer as u64;
 }

@@ -50,7 +50,7 @@ fn check(at: u64, count: usize) -> Result<usize, Forbidden> {
 
 fn copy(to: *mut u8, from: *const u8, count: usize) -> Result<(), Forbidden> {
     let is_guarded = IS_GUARDED.load(Relaxed);
-    // SAFETY: one of the two is the kernel's own; whether the other is the user's the processor finds out.
+    // SAFETY: one of the two is the kernel's own; the processor checks that the other is the user's.
     let left = unsafe {
         if is_guarded {
             asm!("stac", options(nomem, nostack));

@@ -28,7 +28,7 @@ pub unsafe fn tell(
     if entry == 0 || !told.get().is_null() {
         return false;
     }
-    // SAFETY: nobody else uses it. It was made for a user's code, and only that has run in it.
+    // SAFETY: nothing else uses it. It was made for user code, and only user code has run in it.
     let handler = unsafe { &mut *signals.get() };
     (handler.rip, handler.rsp) = (entry, domain.signal_stack.get());
     *handler.register(Register::Rdi) = context.vector() as u64;

@@ -8,7 +8,7 @@ const EXIT: u16 = 0xf4;
 /// Writes text; `false`: there is no such port.
 pub fn write(text: &[u8]) -> bool {
     let mut port = Port::<u8>::new(CONSOLE);
-    // SAFETY: the port takes text or is nothing's; which of the two it says by its own number.
+    // SAFETY: the port takes text or doesn't exist; it says which when it is read.
     unsafe {
         if port.read() != CONSOLE as u8 {
             return false;
@@ -20,6 +20,6 @@ pub fn write(text: &[u8]) -> bool {
 
 /// Ends the emulator with the status `2 * status + 1`. Returns if there is no such port.
 pub fn exit(status: u32) {
-    // SAFETY: the port ends the emulator or is nothing's.
+    // SAFETY: the port ends the emulator or doesn't exist.
     unsafe { Port::new(EXIT).write(status) };
 }

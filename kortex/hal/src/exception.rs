@@ -236,7 +236,7 @@ unsafe extern "C" {
 /// Called once, after [`segments::load`]. Nothing else uses the stacks. `current` stays until another context is the
 /// current one.
 pub unsafe fn load(current: *mut Context, stack: *mut u8, fatal: *mut u8) {
-    // SAFETY: nobody is interrupted before the table is loaded; it lives for ever.
+    // SAFETY: no interrupt is handled before the table is loaded; it lives for ever.
     unsafe {
         (*STATE.get()).stack = stack;
         Processor.set_current(current);

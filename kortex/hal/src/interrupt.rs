@@ -65,7 +65,7 @@ pub(crate) fn write(register: usize, value: u32) {
 pub unsafe fn load() {
     const BASE: u32 = 0x1b;
     const ENABLED: u64 = 1 << 11;
-    // SAFETY: what isn't there ignores it.
+    // SAFETY: a controller that isn't there ignores the write.
     unsafe {
         for port in [0x21, 0xa1] {
             Port::<u8>::new(port).write(0xff);

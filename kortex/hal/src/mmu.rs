@@ -230,7 +230,7 @@ impl AddressSpace {
     /// As for [`map`](AddressSpace::map).
     pub unsafe fn unmap(&self, address: usize) -> Option<usize> {
         let (entry, _) = self.find(address)?;
-        // SAFETY: the entry is this address space's; beside that the processor only forgets something.
+        // SAFETY: the entry is this address space's; `invlpg` only drops a TLB entry.
         unsafe {
             let frame = entry.replace(0) & ADDRESS;
             asm!("invlpg [{}]", in(reg) address, options(nostack, preserves_flags));
@@ -323,7 +323,7 @@ impl Mmu for Paging {
     }
 
     fn forget(&self) {
-        // SAFETY: the address space stays what it was.
+        // SAFETY: the same address space stays active.
         unsafe {
             asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags));
         }

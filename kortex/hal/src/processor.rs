@@ -81,7 +81,7 @@ pub(crate) fn has_access_prevention() -> bool {
     __cpuid_count(7, 0).ebx & 1 << 20 != 0
 }
 
-/// Turns on all vector registers of [`FEATURES`] that the processor has.
+/// Turns on all vector registers of `FEATURES` that the processor has.
 pub fn use_vectors() {
     const XSAVE: u32 = 1 << 26;
     if __cpuid(1).ecx & XSAVE == 0 {
@@ -92,7 +92,7 @@ pub fn use_vectors() {
     if wanted & AVX512 != AVX512 {
         wanted &= AVX;
     }
-    // SAFETY: the processor has what is turned on; nothing is lost by that.
+    // SAFETY: the processor has the registers that are turned on; no state is lost.
     unsafe {
         Cr4::update(|flags| flags.insert(Cr4Flags::OSXSAVE));
         let (low, high) = (wanted as u32, (wanted >> 32) as u32);

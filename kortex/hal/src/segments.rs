@@ -37,7 +37,7 @@ static TASK: Shared<TaskStateSegment> = Shared::new(TaskStateSegment::new());
 /// # Safety
 /// Called once, in long mode, by the kernel's first code.
 pub unsafe fn load() {
-    // SAFETY: nobody else has them yet; they live for ever.
+    // SAFETY: nothing else uses them yet; they live for ever.
     unsafe {
         let segments = &mut *SEGMENTS.get();
         segments.append(Descriptor::kernel_code_segment());

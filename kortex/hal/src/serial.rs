@@ -43,7 +43,7 @@ impl<const BASE: u16, const INTERRUPT: u8> Serial<BASE, INTERRUPT> {
         const FORMAT: u16 = 3;
         const MODEM: u16 = 4;
         let set = |register, value: u8| {
-            // SAFETY: as whoever made this has promised.
+            // SAFETY: as the caller of `new` promises.
             unsafe { Port::new(BASE + register).write(value) };
         };
         set(ENABLE, 0);

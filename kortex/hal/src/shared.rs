@@ -6,7 +6,7 @@ use core::cell::UnsafeCell;
 #[derive(Debug)]
 pub struct Shared<T>(UnsafeCell<T>);
 
-// SAFETY: nothing is done with what is in it but by the pointer.
+// SAFETY: the value is accessed only by the pointer.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {

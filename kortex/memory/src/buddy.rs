@@ -41,7 +41,7 @@ pub struct Buddy {
     free: usize,
 }
 
-// SAFETY: what the pointers lead to belongs to it alone.
+// SAFETY: it owns what the pointers lead to.
 unsafe impl Send for Buddy {}
 
 impl Buddy {
@@ -141,7 +141,7 @@ impl Pages for Buddy {
     fn allocate(&mut self, order: usize) -> Option<NonNull<u8>> {
         let mut found = (order..ORDERS).find(|&order| !self.lists[order].is_null())?;
         let piece = self.lists[found];
-        // SAFETY: it is in that list; both halves of what is taken out are free.
+        // SAFETY: the piece is in that list; both halves of a piece taken out are free.
         unsafe {
             self.take(piece as usize, found);
             while found > order {

@@ -41,7 +41,7 @@ pub struct General<P> {
     classes: [*mut Head; SIZES.len()],
 }
 
-// SAFETY: what the pointers lead to belongs to it alone.
+// SAFETY: it owns what the pointers lead to.
 unsafe impl<P: Send> Send for General<P> {}
 
 impl<P: Pages> General<P> {
@@ -118,14 +118,14 @@ impl<P: Pages> General<P> {
         match (class(layout), class(new)) {
             (Some(old), Some(new)) if old == new => return Some(block),
             (None, None) if pages(new) <= pages(layout) => {
-                // SAFETY: what is behind the new end is nobody's any more.
+                // SAFETY: the pages after the new end aren't used any more.
                 unsafe { free_range(&mut self.pages, start + pages(new), start + pages(layout)) };
                 return Some(block);
             }
             _ => {}
         }
         let moved = self.allocate(new)?;
-        // SAFETY: two blocks, both as large as that.
+        // SAFETY: both blocks have at least so many bytes.
         unsafe {
             moved.copy_from_nonoverlapping(block, size.min(layout.size()));
             self.free(block, layout);
@@ -138,7 +138,7 @@ impl<P: Pages> General<P> {
         let order = order(pages(layout));
         let block = self.pages.allocate(order)?;
         let start = block.as_ptr() as usize;
-        // SAFETY: they were just given.
+        // SAFETY: they were just allocated.
         unsafe { free_range(&mut self.pages, start + pages(layout), start + (PAGE << order)) };
         Some(block)
     }
@@ -158,7 +158,7 @@ impl<P: Pages> General<P> {
         }
         let head = page.cast::<Head>();
         let nothing = null_mut();
-        // SAFETY: the page is nobody else's.
+        // SAFETY: the page was just allocated.
         unsafe {
             head.write(Head { previous: nothing, next: nothing, free, used: 0, class: class as u32 });
             self.insert(head);

@@ -44,7 +44,7 @@ impl<'a, P: Pages> Paged<'a, P> {
     ) -> Result<Paged<'a, P>, Refused> {
         let left = Cell::new(most);
         let root = table(pages, &left).ok_or(Refused::NoMemory)?;
-        // SAFETY: a table of its own; what is the kernel's isn't changed by it.
+        // SAFETY: the table is its own; the kernel's tables aren't changed.
         let space = unsafe {
             kernel.share(root, start);
             AddressSpace::new(root)
@@ -68,7 +68,7 @@ impl<'a, P: Pages> Paged<'a, P> {
             let (some, others) = rest.split_at(rest.len().min(PAGE - at % PAGE));
             let found = self.space.look_up(at).filter(|(_, access)| !access.lent && self.is_users(at));
             let (memory, _) = found.ok_or(Refused::NoMemory)?;
-            // SAFETY: it is within a page of this address space alone, of which nobody has a reference.
+            // SAFETY: it is within a page of this address space alone, and there are no references into it.
             unsafe { (memory as *mut u8).copy_from_nonoverlapping(some.as_ptr(), some.len()) };
             (at, rest) = (at + some.len(), others);
         }
@@ -86,7 +86,7 @@ impl<'a, P: Pages> Paged<'a, P> {
             let (some, others) = rest.split_at_mut((PAGE - at % PAGE).min(rest.len()));
             let found = self.space.look_up(at).filter(|(_, access)| access.user);
             let (memory, _) = found.filter(|_| self.is_users(at)).ok_or(Refused::NoMemory)?;
-            // SAFETY: it is within a page that is there, which users write as they like: bytes are all that they are.
+            // SAFETY: it is within a mapped page. Users may write it at any time, so it is only copied as bytes.
             unsafe { (memory as *const u8).copy_to_nonoverlapping(some.as_mut_ptr(), some.len()) };
             (at, rest) = (at + some.len(), others);
         }
@@ -134,7 +134,7 @@ impl<'a, P: Pages> Paged<'a, P> {
         if !self.is_users(at) {
             return Err(Refused::Unaligned);
         }
-        // SAFETY: the kernel is elsewhere.
+        // SAFETY: the kernel is at other addresses.
         let entries = unsafe { self.space.table(at, &mut || table(self.pages, &self.left))? };
         self.last.set((at / LARGE, entries));
         Ok(())
@@ -217,12 +217,12 @@ impl<P: Pages> Space for Paged<'_, P> {
         for number in 0..pages {
             let page = self.create(());
             let mapped = page.and_then(|page| {
-                // SAFETY: it was just made, and is nowhere if it can't be there.
+                // SAFETY: it was just made, and isn't mapped if binding fails.
                 let bound = unsafe { self.bind(&page, (at + number * PAGE, access)) };
                 bound.inspect_err(|_| unsafe { self.release(page) })
             });
             if let Err(refused) = mapped {
-                // SAFETY: nobody knows of them.
+                // SAFETY: these pages aren't known to any other code yet.
                 unsafe { self.unmap(at, number) };
                 return Err(refused);
             }

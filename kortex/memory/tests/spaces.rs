@@ -19,7 +19,7 @@ const START: usize = 512 << 30;
 const MOST: usize = 40;
 
 fn pages(count: usize) -> RefCell<Buddy> {
-    // SAFETY: of a size; what says which pages are free lies beside them.
+    // SAFETY: the layouts aren't empty; the table of orders lies beside the pages.
     unsafe {
         let memory = alloc(Layout::from_size_align(count * PAGE, PAGE).expect("small")) as usize;
         let beside = alloc(Layout::from_size_align(Buddy::beside(count), 16).expect("small"));
@@ -79,7 +79,7 @@ proptest! {
                 },
                 Step::Bind(which, at, access) if !unbound.is_empty() => {
                     let which = which % unbound.len();
-                    // SAFETY: nobody uses it.
+                    // SAFETY: it isn't used.
                     let answer = unsafe { space.bind(&unbound[which], (at, access)) };
                     match answer {
                         Ok(at) => {
@@ -92,7 +92,7 @@ proptest! {
                 }
                 Step::Release(which) if !unbound.is_empty() => {
                     let page = unbound.remove(which % unbound.len());
-                    // SAFETY: nobody has it.
+                    // SAFETY: it isn't bound.
                     unsafe { space.release(page) };
                     prop_assert_eq!(all - pages.borrow().free_pages(), used - 1);
                 }
@@ -107,7 +107,7 @@ proptest! {
         }
         let each: BTreeSet<_> = bound.values().map(|&(page, _)| page).chain(unbound.iter().copied()).collect();
         prop_assert_eq!(each.len(), bound.len() + unbound.len());
-        // SAFETY: nobody is in it.
+        // SAFETY: it is never active.
         unsafe {
             unbound.into_iter().for_each(|page| space.release(page));
             space.take_apart();

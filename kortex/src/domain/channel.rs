@@ -6,7 +6,7 @@
 //! # Soundness
 //!
 //! The code that makes an [`End`] promises two things: the memory stays as long as the end's [`Wake`], and no other end
-//! has the same side, so each ring has one writer and one reader. For untrusted peers, see [`ring`](super::ring).
+//! has the same side, so each ring has one writer and one reader. For untrusted peers, see `ring`.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -154,7 +154,7 @@ impl End {
             }
             let taken = match self.trust {
                 Trust::SameProgram => {
-                    // SAFETY: the writer keeps to the rules.
+                    // SAFETY: the writer is in the same program, and obeys the rules of memory.
                     let bytes = unsafe { self.reader.bytes() };
                     take(bytes);
                     bytes.len()

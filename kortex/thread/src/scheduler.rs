@@ -50,7 +50,7 @@ where
     }
 
     extern "C" fn gave_way(_: &mut Context, of: *const ()) {
-        // SAFETY: registered so, in a handler.
+        // SAFETY: registered with this argument; in a handler.
         unsafe { (*of.cast::<Self>()).give_way() };
     }
 
@@ -96,7 +96,7 @@ where
     }
 
     unsafe fn release(&self, thread: Self::Resource) {
-        // SAFETY: as the caller promises: its place is its own, and nobody uses it any more.
+        // SAFETY: as the caller promises: its place belongs to it, and it isn't used any more.
         unsafe { (&raw const *thread).cast_mut().drop_in_place() };
     }
 }
@@ -118,7 +118,7 @@ where
 
     #[inline]
     fn running(&self) -> &'static Thread<Self::Local> {
-        // SAFETY: such threads only are added.
+        // SAFETY: all threads of this scheduler have that type.
         unsafe { self.current().thread() }
     }
 

@@ -40,7 +40,7 @@ impl Quit {
     /// Handles the signal from now on, unless it was ignored.
     pub(crate) fn expect(waker: Arc<mio::Waker>) -> Quit {
         WAKER.store(Arc::as_ptr(&waker).cast_mut(), Ordering::SeqCst);
-        // SAFETY: a valid structure, and a handler that does only what it may.
+        // SAFETY: a valid structure, and an async-signal-safe handler.
         unsafe {
             let mut known: libc::sigaction = mem::zeroed();
             libc::sigaction(libc::SIGQUIT, null_mut(), &mut known);

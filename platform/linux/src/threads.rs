@@ -71,7 +71,7 @@ static TICKERS: Mutex<Vec<Sender<Ticking>>> = Mutex::new(Vec::new());
 /// The new process takes no lock that another thread of this one may hold, except those of the C library's allocator.
 pub(crate) unsafe fn fork() -> i32 {
     let mut tickers = TICKERS.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: as the caller promises; nobody else has the tickers now.
+    // SAFETY: as the caller promises; the lock on the tickers is held.
     let process = unsafe { libc::fork() };
     if process == 0 {
         // The new process has no such threads, so none must be told.

@@ -54,7 +54,7 @@ impl Ring {
         while put - self.taken.load(Acquire) < ROOM
             && let Some(byte) = DEVICE.receive()
         {
-            // SAFETY: nobody reads what wasn't put.
+            // SAFETY: bytes that weren't put aren't read.
             unsafe { self.bytes.get().cast::<u8>().add(put % ROOM).write(byte) };
             put += 1;
             self.put.store(put, Release);
@@ -67,7 +67,7 @@ impl Ring {
 
     fn take(&self) -> Vec<u8> {
         let (put, taken) = (self.put.load(Acquire), self.taken.load(Acquire));
-        // SAFETY: what was put isn't written before it was taken.
+        // SAFETY: bytes that were put aren't overwritten before they are taken.
         let byte = |at: usize| unsafe { self.bytes.get().cast::<u8>().add(at % ROOM).read() };
         let bytes = (taken..put).map(byte).collect();
         self.taken.store(put, Release);

@@ -87,7 +87,7 @@ fn is_free(memory: &mut General<Buddy>, bytes: usize) -> bool {
     bytes <= SHORT || memory.pages().free_pages() >= RESERVE + bytes.div_ceil(PAGE)
 }
 
-// SAFETY: `General` gives what nobody else has, aligned and as large as is asked for.
+// SAFETY: `General` gives unused memory of the requested alignment and size.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let mut memory = MEMORY.lock();

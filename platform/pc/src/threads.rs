@@ -57,14 +57,14 @@ pub(crate) fn are_there() -> bool {
 /// Called once.
 pub(crate) unsafe fn begin(space: &AddressSpace) {
     let own: &Domain = Box::leak(Box::default());
-    // SAFETY: that is the kernel's own, and it runs there already.
+    // SAFETY: that is the kernel's own address space, which is active already.
     unsafe {
         own.set_space(space);
         DOMAINS.begin();
     }
     let (idle, home) = (thread(own), thread(own));
     without_interrupts(|| {
-        // SAFETY: the program goes on as the idle one, for one instruction: then it becomes the home.
+        // SAFETY: the program goes on as the idle thread for one instruction, and then becomes the home.
         unsafe {
             idle.local.begin();
             SCHEDULER.take_over(idle);
@@ -102,13 +102,13 @@ extern "C" fn idle() -> ! {
 }
 
 fn wait_by_exception() {
-    // SAFETY: the handler is one of the two below, and what runs goes on behind this.
+    // SAFETY: the handler is one of the two below; the running code is resumed after this instruction.
     unsafe { asm!("int {home}", home = const HOME) };
 }
 
 /// Moves the interrupted context to the home's thread, and starts the idle thread.
 extern "C" fn become_home(context: &mut Context, home: *const ()) {
-    // SAFETY: registered so: nobody is in either context.
+    // SAFETY: registered with a thread; no code runs in either context.
     unsafe {
         let home = &*home.cast::<Thread>();
         let first = (*home.first()).clone();
@@ -154,13 +154,13 @@ pub(crate) fn create(context: Context, activation: Activation) -> &'static Threa
 
 /// Lets a new thread run.
 pub(crate) fn bind(thread: &'static Thread) {
-    // SAFETY: as those who call this promise: it is new.
+    // SAFETY: as the callers promise: the thread is new.
     let Ok(_) = unsafe { SCHEDULER.bind(&thread, PRIORITY) };
 }
 
 /// Removes a ready thread that isn't running.
 pub(crate) fn unbind(thread: &'static Thread) {
-    // SAFETY: as those who call this promise.
+    // SAFETY: as the callers promise.
     unsafe { SCHEDULER.unbind(thread) };
 }
 

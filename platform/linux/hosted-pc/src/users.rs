@@ -66,7 +66,7 @@ fn must(answer: i64, what: &str) -> i64 {
 }
 
 fn trace<T>(request: u32, process: libc::pid_t, address: usize, data: *mut T) -> i64 {
-    // SAFETY: who calls says where Linux reads or writes.
+    // SAFETY: the caller passes valid addresses for Linux to read or write.
     unsafe { libc::ptrace(request, process, address, data) }
 }
 

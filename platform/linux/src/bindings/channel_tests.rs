@@ -117,7 +117,7 @@ fn two_threads_hear_what_they_say_whether_they_sleep_or_not() {
 
 /// Runs `child` in a process of its own while `parent` runs here.
 fn with_child(child: impl FnOnce(), parent: impl FnOnce(i32)) {
-    // SAFETY: the child does what it does and ends; it needs no lock that another thread of the tests may have held.
+    // SAFETY: the child only runs this and ends; it takes no lock that another thread of the tests may have held.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));

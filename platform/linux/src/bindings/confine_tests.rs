@@ -10,7 +10,7 @@ use super::*;
 
 /// Runs `what` in a confined process, and returns its exit status.
 fn status_of(confinement: Confinement, what: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the child does what it does and ends; it needs no lock that another thread of the tests may have held.
+    // SAFETY: the child only runs this and ends; it takes no lock that another thread of the tests may have held.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         let status = match confinement.enter() {
@@ -42,7 +42,7 @@ fn successes(attacks: &[fn() -> bool]) -> i32 {
 /// Whether the system call, made directly, wasn't refused.
 fn made(number: libc::c_long, arguments: [usize; 4]) -> bool {
     let [a, b, c, d] = arguments;
-    // SAFETY: none of those that are tried touches this process' memory.
+    // SAFETY: none of the attempted calls accesses this process's memory.
     unsafe { libc::syscall(number, a, b, c, d) >= 0 }
 }
 

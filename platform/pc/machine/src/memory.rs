@@ -47,7 +47,7 @@ pub unsafe fn take(info: &Info) -> Option<(Buddy, AddressSpace)> {
     let beside = image_end as *mut u8;
     // After the image comes the allocator's table of orders.
     let taken = start..image_end + Buddy::beside((end - start) / PAGE).next_multiple_of(PAGE);
-    // SAFETY: that is memory, and nobody's.
+    // SAFETY: that is unused memory.
     unsafe {
         let mut pages = Buddy::of(start, end, beside);
         let add = |pages: &mut Buddy, within: Range<usize>| {
@@ -89,7 +89,7 @@ fn free(info: &Info, taken: &Range<usize>, region: Range<usize>, found: &mut dyn
 unsafe fn map(info: &Info, pages: &mut Buddy) -> Result<AddressSpace, Refused> {
     let mut table = || {
         let table = pages.allocate(0)?.as_ptr().cast::<Table>();
-        // SAFETY: a page that is nobody else's.
+        // SAFETY: the page was just allocated.
         unsafe { table.write(Table::new()) };
         Some(table)
     };
@@ -106,7 +106,7 @@ unsafe fn map(info: &Info, pages: &mut Buddy) -> Result<AddressSpace, Refused> {
         _ => Access::WRITE,
     };
     let small_end = image_end.next_multiple_of(LARGE);
-    // SAFETY: the kernel finds there what it has now.
+    // SAFETY: the kernel's mappings stay as they are now.
     unsafe {
         // Address 0 stays unmapped.
         for at in (PAGE..small_end).step_by(PAGE) {

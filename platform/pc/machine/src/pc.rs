@@ -57,7 +57,7 @@ impl Pc {
     }
 
     fn machine(self) -> &'static Machine {
-        // SAFETY: as whoever made this has promised.
+        // SAFETY: as the caller of `new` promises.
         unsafe { (*MACHINE.get()).assume_init_ref() }
     }
 }
@@ -78,7 +78,7 @@ impl Platform for Pc {
 
 impl Memory for Pc {
     fn take(&self) -> Buddy {
-        // SAFETY: nobody refers to that part of it.
+        // SAFETY: there is no reference to that field.
         let pages = unsafe { &raw mut (*(*MACHINE.get()).as_mut_ptr()).pages };
         // SAFETY: likewise.
         mem::take(unsafe { &mut *pages })

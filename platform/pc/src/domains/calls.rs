@@ -24,7 +24,7 @@ pub(super) unsafe fn bind(process: &'static Process) {
         (Ask::Ring, ring),
     ];
     for (number, method) in calls {
-        // SAFETY: they are fit for whatever a user says.
+        // SAFETY: these methods accept any arguments.
         unsafe { process.domain.bind_wait(number as usize, Call { method, this }) };
     }
 }
@@ -37,7 +37,7 @@ unsafe fn of(this: *const ()) -> &'static Process {
 }
 
 unsafe extern "C" fn end(this: *const (), status: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so, in a handler, of the thread that runs.
+    // SAFETY: bound with this argument; in a handler, of the running thread.
     unsafe { of(this).end(End::Status(status as i64)) };
     DONE
 }
@@ -72,7 +72,7 @@ unsafe extern "C" fn grow(this: *const (), pages: u64, _: u64, _: u64, _: u64) -
 
 unsafe extern "C" fn rest(this: *const (), nanoseconds: u64, _: u64, _: u64, _: u64) -> i64 {
     let until = if nanoseconds == NEVER { NEVER } else { clock::now().saturating_add(nanoseconds) };
-    // SAFETY: bound so, in a handler, of the thread that runs.
+    // SAFETY: bound with this argument; in a handler, of the running thread.
     unsafe {
         match nanoseconds {
             0 => threads::give_way(),

@@ -24,7 +24,7 @@ pub(super) fn load(space: &Paged<'_, impl Pages>, program: &'static [u8]) -> Res
         if flags & PF_W == 0 {
             let frames = bytes.as_ptr() as usize - (at - start);
             let access = Access { execute: flags & PF_X != 0, ..Access::READ };
-            // SAFETY: the image stays, and nobody writes there. What shares a page with it is the program's, too.
+            // SAFETY: the image stays and isn't written. Its first and last pages hold only the program's bytes, too.
             unsafe { space.lend(start, frames, pages, access)? };
         } else {
             space.map(start, pages, Access::WRITE)?;

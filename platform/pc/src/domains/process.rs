@@ -92,7 +92,7 @@ impl Channel {
 
     pub(crate) fn new() -> Option<Channel> {
         let channel = Channel(allocate_zeroed(&mut ForPrograms, Self::ORDER)?);
-        // SAFETY: they were just given, and what lies behind the channel isn't used.
+        // SAFETY: the pages were just allocated, and those after the channel aren't used.
         unsafe { free_range(&mut ForPrograms, channel.end(), channel.start() + (PAGE << Self::ORDER)) };
         Some(channel)
     }
@@ -164,7 +164,7 @@ impl Process {
     ) -> Option<Running> {
         let space = Paged::create(kernel, PROGRAM, &POOL.0, start.pages + BESIDES).ok()?;
         let domain = Domain::new();
-        // SAFETY: the kernel is in it.
+        // SAFETY: the kernel is mapped in it.
         unsafe { domain.set_space(space.space()) };
         let process = Running(Box::leak(Box::new(Process {
             domain,
@@ -351,7 +351,7 @@ impl Running {
         self.write();
         let space = process.space.take();
         if let Some(space) = space {
-            // SAFETY: its thread doesn't run any more, and what runs is the kernel in its own.
+            // SAFETY: its thread doesn't run any more, and the kernel's own address space is active.
             unsafe { space.take_apart() };
         }
     }
@@ -392,7 +392,7 @@ fn wake(_: &mut Context) {
 /// handler.
 fn slice_is_over(context: &mut Context) {
     threads::begin_slice();
-    // SAFETY: in a handler, of the thread that was interrupted.
+    // SAFETY: in a handler that interrupted this thread.
     unsafe {
         if context.is_user() {
             // Does nothing if the user is still handling a tick.
@@ -409,10 +409,10 @@ fn slice_is_over(context: &mut Context) {
 pub(super) unsafe fn begin() {
     // Handlers of fatal exceptions stay as they are.
     for vector in (0..OWN).filter(|vector| ![2, DOUBLE_FAULT, 18].contains(vector)) {
-        // SAFETY: the handler is fit for whatever comes.
+        // SAFETY: the handler accepts any exception.
         unsafe { Processor.register(vector, fault, null()) };
     }
-    // SAFETY: it is fit for that.
+    // SAFETY: `returned` ignores its argument.
     unsafe { upcall::on_end(returned, null()) };
     without_interrupts(|| {
         clock::on(Alarm::Users, wake);
@@ -426,7 +426,7 @@ extern "C" fn fault(context: &mut Context, of: *const ()) {
         let vector = context.vector();
         let address = if vector == PAGE_FAULT { Paging.fault_address() } else { 0 };
         let end = End::Fault { vector, at: context.rip, address };
-        // SAFETY: in a handler, of the thread that was interrupted.
+        // SAFETY: in a handler that interrupted this thread.
         match process.deepen(address as usize) {
             Some(true) => {}
             Some(false) => unsafe { process.end(end) },
@@ -440,6 +440,6 @@ extern "C" fn fault(context: &mut Context, of: *const ()) {
 
 /// A user's program returned from its first upcall, which compiled programs never do.
 unsafe extern "C" fn returned(_: *const ()) {
-    // SAFETY: on a handler's terms, of the thread that runs.
+    // SAFETY: called as a handler, of the running thread.
     unsafe { Process::of(gate::domain()).end(End::Status(0)) };
 }

@@ -41,7 +41,7 @@ impl Growing {
         if !calls::grow(beside) {
             return Growing::new();
         }
-        // SAFETY: that memory is there now, and nobody's.
+        // SAFETY: that memory was just added, and isn't used yet.
         let buddy = unsafe { Buddy::of(MEMORY, MEMORY + most * PAGE, MEMORY as *mut u8) };
         Growing { buddy, count: beside, most }
     }
@@ -105,7 +105,7 @@ pub(crate) unsafe fn free(memory: *mut u8, bytes: usize) {
 #[derive(Debug)]
 pub struct Allocator;
 
-// SAFETY: `General` gives what nobody else has, aligned and as large as is asked for.
+// SAFETY: `General` gives unused memory of the requested alignment and size.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         GENERAL.lock().allocate(layout).map_or(null_mut(), NonNull::as_ptr)

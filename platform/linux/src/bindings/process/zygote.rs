@@ -201,7 +201,7 @@ fn wait_for(process: i32) -> [u64; 2] {
 /// Keeps only standard input (the program's own, and empty here), output and error, and the socket.
 fn close_all_but(socket: &OwnedFd) {
     let (number, none) = (socket.as_raw_fd() as u32, 0);
-    // SAFETY: whose the descriptors were never runs in this process.
+    // SAFETY: the code that owns the descriptors never runs in this process.
     unsafe {
         let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY);
         libc::dup2(nothing, libc::STDIN_FILENO);
@@ -226,7 +226,7 @@ fn fork(
     match unsafe { (threads::fork(), &*template) } {
         (-1, _) => Err(io::Error::last_os_error()),
         (0, template) => end_with(|| {
-            // SAFETY: a descriptor that nobody here uses any more.
+            // SAFETY: the descriptor isn't used here any more.
             unsafe { libc::close(socket.as_raw_fd()) };
             live((program, options, run), template, (offer, capacity), &confinement)
         }),

@@ -22,7 +22,7 @@ pub fn stop(interface: &str) {
     }
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
     let socket = UdpSocket::bind("127.0.0.1:0").expect("there is a socket");
-    // SAFETY: the request is what is wanted, and what it leads to is there until it is done.
+    // SAFETY: the request has the expected form, and its value lives until the call returns.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
     assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
 }
