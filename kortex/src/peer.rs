@@ -1,8 +1,8 @@
-//! A peer: another program that this one speaks Drystone's own protocol with, over a line of bytes. Communications with
-//! the peer are far halves for this program's pumps. Each side offers its exported names to the other.
+//! A peer: another program, with which this one speaks Drystone's own protocol over a line of bytes. Communications
+//! with the peer are far halves for this program's pumps. Each side offers its exported names to the other.
 //!
-//! `component::wire` knows the protocol; a [`Line`] carries the bytes. Values are copied once: from a message's words
-//! to the line's output, and from its input to a message.
+//! `component::wire` knows the protocol; a [`Line`] carries the bytes. Values go straight from a message's words into
+//! the line's output, and from its input to a message.
 
 mod composites;
 mod half;

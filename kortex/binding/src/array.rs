@@ -46,7 +46,7 @@ struct Step {
     answer: *mut u64,
 }
 
-/// See the head of this file.
+/// A checked block of calls, as the kernel keeps it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Array {

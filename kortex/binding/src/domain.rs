@@ -40,7 +40,7 @@ const DEAD: u64 = 2;
 /// In a domain's condition: it has set no entry, so it can't be called.
 const CLOSED: u64 = 4;
 
-/// See the head of this file.
+/// A domain, with its table of calls.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Domain {

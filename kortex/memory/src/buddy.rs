@@ -29,7 +29,7 @@ struct Free {
     next: *mut Free,
 }
 
-/// See the head of this file.
+/// A buddy allocator.
 #[derive(Debug)]
 pub struct Buddy {
     /// The first page's address. All pages are from here on; some may belong to other owners.

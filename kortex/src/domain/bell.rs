@@ -1,15 +1,15 @@
 //! Lets one side of a channel sleep without missing news from the other.
 //!
 //! Each side has a word in the shared memory that says whether it sleeps. A side that has published news reads the
-//! other side's word. Only if that side sleeps, it wakes it, by the platform's means. The platform must keep a wake-up
-//! for a sleeper that has set its word but isn't asleep yet.
+//! other side's word, and wakes a sleeper by the platform's means. The platform must keep a wake-up for a sleeper that
+//! has set its word but isn't asleep yet.
 //!
 //! # Why no wake-up is lost
 //!
 //! The sleeper stores "asleep", passes a `SeqCst` fence, then looks for news once more. The other side stores its news,
 //! passes a `SeqCst` fence, then reads the sleeper's word. The two fences are ordered. If the sleeper's fence is first,
 //! the other side sees that it sleeps, and wakes it. Otherwise the sleeper sees the news and stays awake. Both may
-//! happen, but never neither.
+//! happen; at least one does.
 //!
 //! A peer that breaks these rules can cause a wake-up without news, or withhold one, which is as if it had no news. It
 //! can't keep a side asleep that has news from elsewhere.

@@ -1,4 +1,4 @@
-//! The clock, worker threads, the ticker and memory, which all threads use.
+//! The part of the platform that threads besides the home worker's use: the clock, worker threads, the ticker, memory.
 //!
 //! # Soundness
 //!

@@ -1,6 +1,6 @@
 //! Confinement of a domain in a process of its own, by the options of `BY Lrpc(..)` at its NEW. `confined: TRUE`: it
-//! can compute, and talk to the components that it is connected to; it can't use files, sockets, other processes, or
-//! new code. `memory` (bytes) and `processor` (per cent of one processor) limit its use of resources.
+//! can compute, and talk to the components that it is connected to; it gets no files, sockets, processes, or new code.
+//! `memory` (bytes) and `processor` (per cent of one processor) limit its use of resources.
 //!
 //! Files are denied twice: by Landlock where the kernel has it, and by a filter of system calls. The filter allows what
 //! the runtime needs; all other calls fail as not permitted.
