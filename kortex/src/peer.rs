@@ -33,7 +33,7 @@ pub trait Line {
     fn send_soon(&self);
     /// Sends what can be sent without waiting, so that the other end works while this one does.
     fn send_now(&self);
-    /// From so many bytes on, output is sent at once, although the program goes on.
+    /// From this number of bytes on, output is sent at once, although the program goes on.
     fn much(&self) -> usize {
         4 * 1024
     }

@@ -65,7 +65,7 @@ unsafe extern "C" {
     fn kortex_array(this: *const (), a: u64, b: u64, c: u64, d: u64) -> i64;
 }
 
-/// Which calls an array may make.
+/// The calls that an array may make.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed(
     /// For each number of a domain: whether arrays may call it.

@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Finds the program that these bytes are, or are the hash of. Its run's input takes so many bytes.
+    /// Finds the program that these bytes are, or are the hash of. Its run's input takes `bytes` bytes.
     fn find(&self, program: &[u8], bytes: usize) {
         if let Ok(hash) = <[u8; BYTES_OF_HASH]>::try_from(program) {
             let is_known = self.engine.server().program(Hash(hash)).is_some();

@@ -38,7 +38,7 @@ pub trait Timer {
     /// Interrupts are off, and the alarm isn't in use.
     unsafe fn measure(&self) -> Option<Rates>;
 
-    /// Raises [`ALARM`] once, after so many beats; 0: never.
+    /// Raises [`ALARM`] once, after `beats`; 0: never.
     fn set_alarm(&self, beats: u32);
 }
 

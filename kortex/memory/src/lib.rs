@@ -85,7 +85,7 @@ pub unsafe fn free_range(pages: &mut impl Pages, start: usize, end: usize) {
     }
 }
 
-/// The smallest order with at least so many bytes.
+/// The smallest order with at least `bytes` bytes.
 pub const fn order(bytes: usize) -> usize {
     bytes.div_ceil(PAGE).next_power_of_two().trailing_zeros() as usize
 }

@@ -18,7 +18,7 @@ use mio::unix::SourceFd;
 use crate::standard::write_all;
 use drystone_reactor::{Handler, Reactor};
 
-/// A pipe that has any room has room for so many bytes.
+/// Bytes that a pipe with any room has room for.
 const ROOM: usize = 4096;
 
 /// An output that may have to wait for its reader.

@@ -28,7 +28,7 @@ use kortex_memory::PAGE;
 use crate::{clock, memory, threads};
 use process::{Channel, Process, Running};
 
-/// The messages of one domain may take one part in so many of the memory that is left.
+/// The messages of one domain may take this fraction (one part in `SHARE`) of the memory that is left.
 const SHARE: usize = 8;
 
 /// Serves the channels to domains, and notices when domains end.

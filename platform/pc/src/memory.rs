@@ -56,7 +56,7 @@ pub(crate) fn is_in_use() -> bool {
     MEMORY.is_locked()
 }
 
-/// Whether the system can take so many bytes at once without using its last pages.
+/// Whether the system can take `bytes` bytes at once without using its last pages.
 pub(crate) fn is_there(bytes: usize) -> bool {
     let order = order(bytes);
     let mut memory = MEMORY.lock();
@@ -82,7 +82,7 @@ pub struct Allocator;
 /// Larger blocks count as the program's, and can't use the last pages.
 const SHORT: usize = 1 << 14;
 
-/// Whether there is memory for so many bytes more.
+/// Whether there is memory for `bytes` more bytes.
 fn is_free(memory: &mut General<Buddy>, bytes: usize) -> bool {
     bytes <= SHORT || memory.pages().free_pages() >= RESERVE + bytes.div_ceil(PAGE)
 }

@@ -21,7 +21,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory of so many bytes, all 0. Untouched pages take none.
+    /// Memory of `size` bytes, all 0. Untouched pages take none.
     pub fn new(size: u64) -> Result<Memory> {
         let size = size.next_multiple_of(PAGE);
         // SAFETY: system calls that make something new.

@@ -46,7 +46,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Reads so many bytes from a port.
+    /// Reads `bytes` bytes from a port.
     pub fn read(&mut self, port: u16, bytes: usize, clock: &Clock) -> u32 {
         let nothing = u32::MAX >> (32 - 8 * bytes);
         match port {

@@ -64,7 +64,7 @@ impl Party {
         end.tell();
     }
 
-    /// Rests until so many bytes have arrived.
+    /// Rests until `bytes` bytes have arrived.
     fn hear_all(&self, bytes: usize, come: &mut Vec<u8>) {
         self.hear(come);
         while come.len() < bytes {

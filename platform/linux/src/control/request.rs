@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A client's request.
 pub(crate) enum Request {
-    /// Inspects at most so many components.
+    /// Inspects at most this number of components.
     Inspect(usize),
     Rebind(Wanted),
 }

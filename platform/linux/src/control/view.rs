@@ -9,7 +9,7 @@ use drystone_runtime::inspect::{BindingView, Component, Connection, Next, Snapsh
 use drystone_runtime::layout::Worker;
 use serde_json::{Value, json};
 
-/// At most so many components, and all bindings.
+/// At most `most` components, and all bindings.
 pub(super) fn program(worker: *mut Worker, most: usize, monitors: &Monitors) -> Value {
     // SAFETY: see the head of this file.
     let Snapshot { components, more, bindings } = unsafe { inspect(worker, most) };

@@ -32,7 +32,7 @@ impl Writer {
         }
     }
 
-    /// Waits until at most so many bytes are unsent, or none of them can be sent any more.
+    /// Waits until at most `most` bytes are unsent, or none of them can be sent any more.
     fn until_unsent(&mut self, caller: &Caller, most: usize) -> Poll<()> {
         if !self.socket.is_closed() && self.socket.unsent() > most {
             let source = Some((self.socket.source(), Direction::Write));

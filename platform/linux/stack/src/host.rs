@@ -81,7 +81,7 @@ impl<D: Device> Host<D> {
         self.inner().turn().map(|_| ())
     }
 
-    /// Works until `look` gives a result, for at most so long.
+    /// Works until `look` gives a result, for at most the time `most`.
     ///
     /// # Errors
     /// There was no result in time, or the device is gone.
@@ -122,7 +122,7 @@ impl<D: Device> Host<D> {
         }
     }
 
-    /// Waits until something arrives, for at most so long.
+    /// Waits until something arrives, for at most the time `most`.
     ///
     /// # Errors
     /// There are too many descriptors.

@@ -58,7 +58,7 @@ impl<D: Device + Send> Nfs<D> {
         Ok(done(path, answer)?.obj_attributes.size)
     }
 
-    /// Reads so many bytes of a file from an offset on; fewer at its end.
+    /// Reads `count` bytes of a file from an offset on; fewer at its end.
     ///
     /// # Errors
     /// As for [`Nfs::size`].

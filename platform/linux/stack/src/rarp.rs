@@ -33,7 +33,7 @@ impl Server {
     }
 }
 
-/// Asks for this hardware's IP address until there is an answer, for at most so long. A host isn't needed.
+/// Asks for this hardware's IP address until there is an answer, for at most the time `most`. A host isn't needed.
 ///
 /// # Errors
 /// There is no answer.

@@ -160,7 +160,7 @@ pub struct Listener<D: Device> {
 }
 
 impl<D: Device> Listener<D> {
-    /// Accepts the next connection, within at most so long.
+    /// Accepts the next connection, within the time `most`.
     ///
     /// # Errors
     /// None has arrived.

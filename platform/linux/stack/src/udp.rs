@@ -89,7 +89,7 @@ impl<D: Device> Udp<D> {
         })
     }
 
-    /// Receives the next datagram and its sender, within at most so long. Bytes that don't fit into the buffer are
+    /// Receives the next datagram and its sender, within the time `most`. Bytes that don't fit into the buffer are
     /// lost.
     ///
     /// # Errors

@@ -60,7 +60,7 @@ pub enum Ask {
     /// Writes bytes for people: the [`Stream`], their address, and their number, at most [`MOST_BYTES`]. The answer is
     /// [`SOON`] while an earlier message of this domain hasn't been written.
     Write = 2,
-    /// Adds so many pages, at most [`MOST_PAGES`] at once, after those that the domain has.
+    /// Adds pages, at most [`MOST_PAGES`] at once, after those that the domain has.
     Grow = 3,
     /// Rests until the domain's bell rings, or for at most so many nanoseconds; 0: lets other threads have a turn.
     Rest = 4,

@@ -219,7 +219,7 @@ impl Process {
         Some(())
     }
 
-    /// Adds so many pages; `None`: not possible now.
+    /// Adds `pages` pages; `None`: not possible now.
     pub(super) fn grow(&self, pages: usize) -> Option<bool> {
         let is_there = self.map(MEMORY + self.grown.get() * PAGE, pages)?;
         if is_there {

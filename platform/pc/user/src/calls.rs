@@ -42,7 +42,7 @@ pub(crate) fn write(stream: Stream, bytes: &[u8]) {
     }
 }
 
-/// Asks for so many more pages. Returns whether they were added.
+/// Asks for `pages` more pages. Returns whether they were added.
 pub(crate) fn grow(pages: usize) -> bool {
     loop {
         match ask(Ask::Grow, pages as u64, 0, 0) {
@@ -52,7 +52,7 @@ pub(crate) fn grow(pages: usize) -> bool {
     }
 }
 
-/// Rests until the bell rings, or for at most so many nanoseconds.
+/// Rests until the bell rings, or for at most `nanoseconds`.
 pub(crate) fn rest(nanoseconds: u64) {
     ask(Ask::Rest, nanoseconds, 0, 0);
 }

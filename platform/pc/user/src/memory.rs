@@ -46,7 +46,7 @@ impl Growing {
         Growing { buddy, count: beside, most }
     }
 
-    /// Requests so many more pages. `false`: it has got fewer.
+    /// Requests `pages` more pages. `false`: it has got fewer.
     fn grow(&mut self, pages: usize) -> bool {
         let wanted = self.count.saturating_add(pages);
         while self.count < wanted.min(self.most) {

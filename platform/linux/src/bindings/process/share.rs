@@ -12,7 +12,7 @@ pub(super) struct Share(PathBuf);
 const PERIOD: u64 = 100_000;
 
 impl Share {
-    /// Limits the process to so many per cent of one processor.
+    /// Limits the process to `per_cent` per cent of one processor.
     ///
     /// # Errors
     /// Says why it can't be limited.

@@ -13,7 +13,7 @@ use crate::{image, row, tell};
 
 const TIMES: u32 = 100_000;
 
-/// A handler, its region, and a message of so many bytes for it.
+/// A handler, its region, and a message of `bytes` bytes for it.
 pub fn prepared(name: &str, bytes: usize) -> Option<(Handler, Region, Vec<u8>)> {
     let image = image(&[("fragments", name)], Machine::Drystone)?;
     let region = Region::new(None, (image.region_bytes() as usize).max(1 << 16)).expect("there is room");
@@ -28,7 +28,7 @@ pub fn prepared(name: &str, bytes: usize) -> Option<(Handler, Region, Vec<u8>)> 
     Some((handler, region, datagram(7001, &[&head[..], &vec![7; bytes]].concat())))
 }
 
-/// Runs a handler so many times, for Valgrind.
+/// Runs a handler `times` times, for Valgrind.
 pub fn run(name: &str, times: u32) {
     let Some((mut handler, _region, mut message)) = prepared(name, 40) else { return };
     let wanted = if name == "nothing" { Verdict::Pass } else { Verdict::Drop };

@@ -55,7 +55,7 @@ impl<D: Device> Host<D> {
         Ok(stream)
     }
 
-    /// Waits for one connection to a port, for at most so long.
+    /// Waits for one connection to a port, for at most the time `most`.
     ///
     /// # Errors
     /// No connection has arrived, or there can be no such handler.

@@ -31,7 +31,7 @@ fn listens() -> (TcpListener, SocketAddrV4) {
     (listener, address)
 }
 
-/// Sends so many bytes to a kernel that echoes them, in parts, and closes. Returns the counts of segments.
+/// Sends `length` bytes to a kernel that echoes them, in parts, and closes. Returns the counts of segments.
 fn there_and_back<D: Device>(host: &Host<D>, place: Place<'_>, length: usize) -> Counts {
     let (listener, address) = listens();
     let echo = thread::spawn(move || gives_back(&mut listener.accept().expect("it comes").0));
