@@ -1,4 +1,4 @@
-//! What a crate adds to a program's system: components of its own, naming contexts and binding factories.
+//! What an extra crate adds to a program's system: components, naming contexts and binding factories.
 //!
 //! `drystone build --with CRATE` builds a crate in that has a `pub static DRYSTONE: Addition`.
 
@@ -12,44 +12,44 @@ use drystone_runtime::native::{Declaration, Serving};
 
 use crate::Host;
 
-/// Makes what serves a new client.
+/// Makes a server for each new client.
 pub type Maker = Box<dyn FnMut() -> Serving>;
 
 /// An interface that the program's first component may require.
 #[derive(Debug)]
 pub struct Offer {
-    /// Which.
+    /// The interface.
     pub declaration: &'static Declaration,
-    /// Called once, when the program starts and requires it. An error says why it can't be offered.
+    /// Called once, when a program that requires the interface starts. An error says why it can't be offered.
     pub begin: fn(&'static Program) -> Result<Maker, String>,
 }
 
 /// A naming context for the names of a scheme.
 #[derive(Debug)]
 pub struct Context {
-    /// What stands before the colon.
+    /// The scheme: what stands before the colon.
     pub scheme: &'static str,
     /// Called once, when the program starts.
     pub begin: fn(&Host) -> Box<dyn NamingContext>,
 }
 
-/// Puts something before a binding.
+/// Puts a factory in front of a binding.
 pub type Put = fn(Box<dyn Reach>, &'static Interface, &Factory<'_>) -> Result<Box<dyn Reach>, String>;
 
-/// A binding factory: it puts something before what another one reaches.
+/// A binding factory that is put in front of another binding.
 #[derive(Debug)]
 pub struct Before {
-    /// As `BY` calls it.
+    /// Its name after `BY`.
     pub name: &'static str,
-    /// Called for each binding made with it, with its options in BY. An error says why it isn't fit for the interface,
-    /// or which option is none of its.
+    /// Called for each binding made with it, with its options in BY. An error says why it doesn't suit the interface,
+    /// or which option it doesn't know.
     pub put: Put,
 }
 
 /// What a crate adds.
 #[derive(Debug, Default)]
 pub struct Addition {
-    /// Interfaces for the component that starts.
+    /// Interfaces that the program's first component may require.
     pub offers: &'static [Offer],
     /// Naming contexts.
     pub contexts: &'static [Context],

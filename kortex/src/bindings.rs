@@ -1,5 +1,5 @@
-//! What a program's names lead to that are not its own, by their schemes: naming contexts, and where components are
-//! made. A platform puts together which there are.
+//! Resolves the external names of a program by their schemes: to naming contexts, and to the places where components
+//! are made. The platform adds its own.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::event::Events;
 use crate::interfaces::naming_context;
 use crate::{Addition, Host};
 
-/// See the head of this file.
+/// All schemes that a program's external names may have.
 pub struct Bindings {
     contexts: BTreeMap<&'static str, Box<dyn NamingContext>>,
     managers: BTreeMap<&'static str, Box<dyn ResourceManager>>,
@@ -26,14 +26,14 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// Those that need nothing of a platform but its services.
+    /// The bindings that need nothing from a platform but its services.
     pub fn new(services: Services) -> Bindings {
         let mut bindings = Bindings { contexts: BTreeMap::new(), managers: BTreeMap::new(), services };
         bindings.add_context("event", Box::new(Events::default()));
         bindings
     }
 
-    /// Those of a platform that has time for them, and what crates add.
+    /// Bindings for a platform with a clock, with what extra crates add.
     pub fn added(
         additions: impl Iterator<Item = &'static Addition> + Clone,
         host: &Host,
@@ -50,24 +50,24 @@ impl Bindings {
         bindings
     }
 
-    /// One more naming context, for the names of a scheme.
+    /// Adds a naming context for the names of a scheme.
     pub fn add_context(&mut self, scheme: &'static str, context: Box<dyn NamingContext>) {
         self.contexts.insert(scheme, context);
     }
 
-    /// One more kind of places where components are made.
+    /// Adds a resource manager, for the components made AT names of a scheme.
     pub fn add_manager(&mut self, scheme: &'static str, manager: Box<dyn ResourceManager>) {
         self.managers.insert(scheme, manager);
     }
 
-    /// What is monitored.
+    /// The monitors of `Monitored` bindings.
     pub fn monitors(&self) -> Rc<Monitors> {
         self.services.monitors.clone()
     }
 
-    /// What the platform calls the places that a scheme names. A domain of its own is a process or an address space of
-    /// users, whichever of the two it is called: a platform has one of them. Where there are no workers, such a domain
-    /// is one.
+    /// The platform's scheme for a kind of place. A domain of its own is a process or an address space of users: a
+    /// platform has only one of the two, and both schemes mean it. On a platform without workers, `worker` means it,
+    /// too.
     fn place<'s>(&self, scheme: &'s str) -> &'s str {
         match scheme {
             "user" => "process",
@@ -76,7 +76,7 @@ impl Bindings {
         }
     }
 
-    /// Refuses factories that are neither composed nor what joins by names of this scheme.
+    /// Refuses factories that are neither composed nor factories of this scheme.
     fn know(&self, name: Name<'_>, hints: &Hints<'_>) -> Result<(), String> {
         let scheme = name.context().split('+').next().unwrap_or_default();
         let joins = |factory: &str| {

@@ -1,11 +1,12 @@
-//! A component of a program in another domain: both ends of what is between the two. Which interface a communication is
-//! for is said by its name: `o2` is the third that the component offers, `r0/1` the first slot of the first that it
-//! requires.
+//! A component of a program in another domain. This module has both ends of the connection: [`Remote`] is the component
+//! as its program sees it, and [`run`] runs the component in its own domain.
 //!
-//! Between them is a [`channel`]: [`ring`]s of bytes in memory that both see, signs, and [`bell`]s, so that nobody
-//! makes a system call to wake who is awake. A [`Link`] is one end of it with the communications that go over it,
-//! [`Rings`] are all that a home serves. A platform makes domains, with such memory between them; in that where the
-//! component is it calls [`run`], and a [`Remote`] is what the program has of it.
+//! The two ends share memory with a [`channel`]: two [`ring`]s of bytes, a sign for each side, and [`bell`]s, which
+//! make a system call only to wake a side that sleeps. A [`Link`] is one end of a channel with its communications.
+//! [`Rings`] are all the channels that a home serves. The platform makes the domains and the shared memory.
+//!
+//! A communication's name says which interface it is for: `o2` is the third that the component offers, `r0/1` the first
+//! slot of the first that it requires.
 
 mod bell;
 mod channel;
@@ -31,14 +32,14 @@ pub use self::link::{Home, Link, Party};
 pub use self::ring::strangers;
 pub use self::rings::{Rings, Served};
 
-/// Messages of a communication that may be on their way: between domains of one machine a turn-round costs much more
-/// than a message.
+/// Messages of a communication that may be on their way. Between domains of one machine, a switch of sides costs much
+/// more than a message.
 const CAPACITY: u32 = 1024;
 
-/// How many may be by what BY says, or else [`CAPACITY`].
+/// The `capacity` of a BY, or else [`CAPACITY`].
 ///
 /// # Errors
-/// It is no such number.
+/// It isn't a valid capacity.
 pub fn capacity(hints: &Hints<'_>) -> Result<u32, String> {
     Ok(hints.capacity()?.unwrap_or(CAPACITY).max(16))
 }
@@ -51,7 +52,7 @@ pub fn worker(name: Name<'_>) -> Result<u32, String> {
     name.rest().parse().map_err(|_| "a worker is a number, as in \"worker:1\"".into())
 }
 
-/// How long what a component has said last may take to be heard: in nanoseconds.
+/// Nanoseconds that the last messages of a component may take to be sent.
 const LEAVING: u64 = 10_000_000_000;
 
 pub(crate) fn offered_interface(template: &'static Template, index: usize) -> &'static Interface {
@@ -64,7 +65,7 @@ fn required_interface(template: &'static Template, index: usize) -> &'static Int
     unsafe { &*template.required.get()[index].interface }
 }
 
-/// A component elsewhere, as its program knows it.
+/// A component in another domain, as its program sees it.
 pub struct Remote<P> {
     template: &'static Template,
     link: Rc<Link>,
@@ -73,8 +74,7 @@ pub struct Remote<P> {
 }
 
 impl<P> Remote<P> {
-    /// The component has been made in that place, which ends its domain when it is dropped, at the other end of the
-    /// link.
+    /// A component that was made in `place`, at the other end of the link. Dropping the place ends its domain.
     pub fn new(template: &'static Template, link: Rc<Link>, place: P) -> Remote<P> {
         link.miss(template.name.get());
         Remote { template, link, _place: place }
@@ -96,7 +96,7 @@ impl<P: 'static> Domain for Remote<P> {
 
     fn state(&mut self) -> State {
         match self.link.sign() {
-            // What it has said last is taken first.
+            // The component's last messages are taken before it counts as gone.
             _ if self.link.is_lost() && self.link.is_quiet() => State::Gone,
             _ if self.link.is_lost() => State::Passive,
             sign::PASSIVE => State::Passive,
@@ -119,7 +119,7 @@ impl<P> Drop for Remote<P> {
     }
 }
 
-/// The program of a component, as that one knows it.
+/// A component's program, as the component sees it.
 struct Outside {
     template: &'static Template,
     link: Rc<Link>,
@@ -144,15 +144,15 @@ impl Host for Outside {
     }
 
     fn tell(&mut self, state: State) {
-        // That it is gone is told when all that it has said has been sent.
+        // The state "gone" is shown later, when all messages have been sent.
         if state == State::Passive {
             self.link.show(sign::PASSIVE);
         }
     }
 }
 
-/// Runs a component of a program, which is at the other end of the link with the same capacity, until it is deleted;
-/// the exit status. The platform serves the link's home while it waits.
+/// Runs a component until it is deleted, and returns the exit status. Its program is at the other end of the link, with
+/// the same capacity. The platform serves the link's home while it waits.
 pub fn run(
     program: &'static Program,
     template: &'static Template,
@@ -170,7 +170,7 @@ pub fn run(
     outcome.status
 }
 
-/// Lets what was said last be heard.
+/// Waits until the last messages are sent.
 fn say_goodbye(link: &Link, platform: &mut dyn Platform) {
     let clock = platform.threads();
     let end = clock.clock() + LEAVING;

@@ -1,12 +1,12 @@
-//! Events, `event:NAME`: what a component sends once comes to everyone who is connected to the name (paper 002, section
-//! 3.1: event casting). Whoever exports the name serves one communication only, whose messages are cast to all; its
-//! interface has a protocol in which the server sends, and may send the same again at any time, such as
-//! `{ OUT Price(x: INTEGER) }`, so that a client may come in at any time.
+//! Events, `event:NAME`: a message that one component sends goes to all clients connected to the name (event casting in
+//! *THINK*, section 3.1). The exporter of the name serves a single communication, whose messages are cast to all
+//! clients. Its interface has a protocol in which only the server sends, and may send the same messages again at any
+//! time, such as `{ OUT Price(x: INTEGER) }`. So a client may connect at any time.
 //!
-//! A client hears what is said after its CONNECT. One that is slow makes the others wait, unless the export says `BY
-//! Event(lossy: TRUE)`: then it misses what has no room in its queue (`capacity`, 16 messages unless BY says
-//! otherwise). Nobody waits for one that has not begun to listen: if its queue is full, it hears what is said after it
-//! has begun.
+//! A client receives what is sent after its CONNECT. A slow client makes the others wait, unless the export says `BY
+//! Event(lossy: TRUE)`: then it misses the messages that its queue has no room for (`capacity`, 16 messages unless BY
+//! says otherwise). A client that hasn't begun to listen delays nobody: if its queue is full, it receives only what is
+//! sent after it has begun.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -26,12 +26,12 @@ pub struct Events {
     topics: BTreeMap<String, Weak<RefCell<Topic>>>,
 }
 
-/// A name and who is there.
+/// A name, with its exporter and clients.
 struct Topic {
     interface: &'static Interface,
-    /// Whether someone has exported it.
+    /// Whether a component has exported it.
     is_exported: bool,
-    /// What the exporter's listener waits by, until it has accepted its one client.
+    /// Wakes the exporter's listener, until it has accepted its one client.
     speaker: Option<Waker>,
     clients: Vec<Rc<RefCell<Client>>>,
 }
@@ -40,7 +40,7 @@ struct Client {
     queue: VecDeque<(usize, Letter)>,
     capacity: usize,
     pump: Option<Waker>,
-    /// It listens.
+    /// It has begun to listen.
     has_begun: bool,
     has_left: bool,
     /// The exporter has ended.
@@ -65,10 +65,10 @@ impl Events {
     }
 }
 
-/// Refuses interfaces in which a client that comes later would not know where it is.
+/// Refuses interfaces in which a late client would not know the protocol's state.
 ///
 /// # Errors
-/// It is such a one.
+/// The interface is refused.
 pub fn castable(interface: &'static Interface) -> Result<(), String> {
     for (number, message) in interface.messages.get().iter().enumerate() {
         let name = message.name.get();
@@ -85,7 +85,7 @@ pub fn castable(interface: &'static Interface) -> Result<(), String> {
     Ok(())
 }
 
-/// Most messages that wait for a client, unless BY says otherwise.
+/// Messages that may wait for a client, unless BY says otherwise.
 const CAPACITY: u32 = 16;
 
 impl BindingFactory for Events {
@@ -144,7 +144,7 @@ impl Topic {
 struct Subscription {
     topic: Rc<RefCell<Topic>>,
     capacity: usize,
-    /// Hears already what its first communication will be told.
+    /// Collects messages for the first communication before it begins.
     first: Option<Rc<RefCell<Client>>>,
 }
 
@@ -214,7 +214,7 @@ impl Drop for Listening {
     }
 }
 
-/// The exporter's side: it brings one client, to which all is said.
+/// The exporter's side. It gives the exporter one client, which stands for all.
 struct Stage {
     topic: Rc<RefCell<Topic>>,
     lossy: bool,

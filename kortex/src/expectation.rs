@@ -1,23 +1,23 @@
-//! What may come from outside though no process waits for it at the platform.
+//! Counts what may arrive from outside although no process waits for it at the platform.
 
 use alloc::rc::Rc;
 use core::cell::Cell;
 
-/// How much that is: a platform counts it among what is [pending](drystone_runtime::platform::Platform::pending).
+/// The count. A platform adds it to what is [pending](drystone_runtime::platform::Platform::pending).
 #[derive(Clone, Debug, Default)]
 pub struct Expected(Rc<Cell<usize>>);
 
-/// While it is there something may come: the program is not in a deadlock.
+/// As long as this exists, something may arrive, and the program isn't in a deadlock.
 #[derive(Debug)]
 pub struct Expectation(Expected);
 
 impl Expected {
-    /// How many expectations there are.
+    /// The number of expectations.
     pub fn count(&self) -> usize {
         self.0.get()
     }
 
-    /// Something may come for as long as the result is kept.
+    /// Something may arrive as long as the result is kept.
     pub fn expect(&self) -> Expectation {
         self.0.set(self.0.get() + 1);
         Expectation(self.clone())

@@ -1,6 +1,6 @@
-//! What the naming contexts of a program share: that with which they wait for the outside, which is the platform's, and
-//! what they make for each other. They find it by its type, so that a platform needs to know no protocol, and this
-//! crate no platform.
+//! Objects that the naming contexts of a program share: the platform's means to wait for the outside, and what the
+//! contexts make for each other. They are found by their types, so a platform needs to know no protocol, and this crate
+//! no platform.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -10,7 +10,7 @@ use core::fmt;
 
 use crate::peer::Composites;
 
-/// See the head of this file.
+/// The shared objects of a program.
 #[derive(Default)]
 pub struct Host {
     composites: Option<Rc<dyn Composites>>,
@@ -18,22 +18,22 @@ pub struct Host {
 }
 
 impl Host {
-    /// Of a program that takes the composite calls of others, if it does.
+    /// The shared objects of a program, which runs composite calls of other programs if it has `composites`.
     pub fn new(composites: Option<Rc<dyn Composites>>) -> Host {
         Host { composites, shared: RefCell::default() }
     }
 
-    /// What runs composite calls that others ship here.
+    /// Runs composite calls that other programs ship here.
     pub fn composites(&self) -> Option<&Rc<dyn Composites>> {
         self.composites.as_ref()
     }
 
-    /// The one of this type that is shared, if any is.
+    /// The shared object of this type, if there is one.
     pub fn find<T: 'static>(&self) -> Option<Rc<T>> {
         self.shared.borrow().iter().find_map(|it| it.clone().downcast().ok())
     }
 
-    /// The same; it is made and shared from now on if there is none.
+    /// The shared object of this type, which is made now if there is none.
     pub fn share<T: 'static>(&self, make: impl FnOnce() -> Rc<T>) -> Rc<T> {
         self.find().unwrap_or_else(|| {
             let made = make();

@@ -1,10 +1,13 @@
-//! The component library (paper 002, section 4): native components and binding factories that no platform owns.
+//! The component library (*THINK*, section 4): native components and binding factories that belong to no platform.
 //!
-//! [`event`] is a naming context with its binding factory; [`composed`] are the factories that put something into the
-//! path of a binding that another has made; [`bindings`] are all that a program's names lead to, as a platform puts
-//! them together. [`peer`] is another program with which this one speaks Drystone's own protocol over a line of bytes,
-//! and [`domain`] a component in another domain, with which that line is shared memory. [`system`] is what programs
-//! find on each platform. Components of kernels, which need no processes, are crates of their own: `hal`, `memory`.
+//! * [`event`]: a naming context for events, with its binding factory.
+//! * [`composed`]: factories that put something in the path of another binding.
+//! * [`bindings`]: all external names of a program, as a platform puts them together.
+//! * [`peer`]: another program, reached by Drystone's own protocol over a line of bytes.
+//! * [`domain`]: a component in another domain, reached by the same protocol over shared memory.
+//! * [`system`]: what programs find on each platform.
+//!
+//! Components of kernels, which need no processes, are crates of their own: `hal`, `memory`.
 
 #![no_std]
 

@@ -1,8 +1,8 @@
-//! Another program with which this one speaks Drystone's own protocol, over whatever line of bytes: its communications
-//! are far halves for the pumps of this program's, its names and this program's are offered to each other.
+//! A peer: another program, with which this one speaks Drystone's own protocol over a line of bytes. Communications
+//! with the peer are far halves for this program's pumps. Each side offers its exported names to the other.
 //!
-//! `component::wire` knows the protocol; what carries the bytes is a [`Line`]'s business. Values go straight from a
-//! message's words into the line's output, and from its input to a message.
+//! `component::wire` knows the protocol; a [`Line`] carries the bytes. Values go straight from a message's words into
+//! the line's output, and from its input to a message.
 
 mod composites;
 mod half;
@@ -25,64 +25,65 @@ pub use self::half::Wanted;
 pub use self::offer::{Brought, Names, Offer, check};
 use crate::Expected;
 
-/// What carries the bytes between two programs.
+/// Carries the bytes between two programs.
 pub trait Line {
     /// The program at the other end.
     fn peer(&self) -> &Peer;
-    /// There is something to be sent when the program has nothing else to do.
+    /// There is something to send, when the program has nothing else to do.
     fn send_soon(&self);
-    /// Sends what can be sent without waiting: the other end shall work while this one does.
+    /// Sends what can be sent without waiting, so that the other end works while this one does.
     fn send_now(&self);
-    /// So many bytes are sent at once, though the program goes on.
+    /// From this number of bytes on, output is sent at once, although the program goes on.
     fn much(&self) -> usize {
         4 * 1024
     }
-    /// What the other end may ask for here by a name, and for which slot of its client that is.
+    /// The export that the other end may ask for by a name, and the slot for its client.
     fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)>;
-    /// What runs composite calls, where the other end may ship some: not who was dialed, nor a domain that is confined.
+    /// Runs composite calls that the other end ships. `None` if it may not ship any: it was dialed, or is a confined
+    /// domain.
     fn composites(&self) -> Option<&Rc<dyn Composites>> {
         None
     }
-    /// All that the other end has begun is over here.
+    /// All communications that the other end has begun are over here.
     fn quiet(&self) {}
-    /// What may come to this program from outside.
+    /// What may arrive at this program from outside.
     fn expected(&self) -> &Expected;
 }
 
-/// See the head of this file.
+/// The connection with a peer, and its communications.
 pub struct Peer {
     connection: RefCell<Connection>,
     /// The pumps of communications, by their handles.
     pumps: RefCell<Vec<Option<Waker>>>,
-    /// Who ships composite calls.
+    /// The sessions of the other end that ship composite calls.
     shippers: RefCell<BTreeMap<Handle, Rc<dyn Shipper>>>,
-    /// As whom the other end does that, as long as it does.
+    /// The other end's number as a client of composite calls, as long as it has sessions.
     client: Cell<Option<ClientId>>,
     /// Communications that the other end has begun and that aren't over here.
     served: Cell<usize>,
-    /// The other end may have heard something.
+    /// Bytes were sent, so the other end may have received some.
     has_spoken: Cell<bool>,
 }
 
 impl Peer {
-    /// Nothing has been said yet.
+    /// A connection over which nothing has been sent.
     pub fn new(role: Role, limits: Limits) -> Peer {
         let connection = RefCell::new(Connection::new(role, limits));
         let (pumps, shippers, client, served, has_spoken) = Default::default();
         Peer { connection, pumps, shippers, client, served, has_spoken }
     }
 
-    /// Whether all that the other end has begun is over here: what it has said last has been taken.
+    /// Whether all communications that the other end has begun are over here, and its last messages taken.
     pub fn is_quiet(&self) -> bool {
         self.served.get() == 0
     }
 
-    /// Why it is over, if it is.
+    /// Why the connection has failed, if it has.
     pub fn failure(&self) -> Option<String> {
         self.connection.borrow().failure().map(str::to_string)
     }
 
-    /// Whether the other end has said what it takes.
+    /// Whether the other end has announced its limits.
     pub fn has_greeted(&self) -> bool {
         self.connection.borrow().is_greeted()
     }
@@ -92,12 +93,12 @@ impl Peer {
         self.connection.borrow().has_output()
     }
 
-    /// How many bytes wait to be sent.
+    /// How many bytes are waiting to be sent.
     pub fn waits(&self) -> usize {
         self.connection.borrow_mut().output().len()
     }
 
-    /// Hands bytes to be sent to `write`, which says how many it took, until it takes none or there are none.
+    /// Passes output to `write`, which returns how many bytes it took, until it takes none or none are left.
     pub fn output<E>(&self, mut write: impl FnMut(&[u8]) -> Result<usize, E>) -> Result<(), E> {
         let mut connection = self.connection.borrow_mut();
         loop {
@@ -111,12 +112,12 @@ impl Peer {
         }
     }
 
-    /// Nobody has heard what was sent so far.
+    /// Nothing of what was sent so far has been received.
     pub fn was_unheard(&self) {
         self.has_spoken.set(false);
     }
 
-    /// The other end is not there any more.
+    /// The other end is lost.
     pub fn lost(&self, line: &Rc<dyn Line>, why: &str) {
         self.connection.borrow_mut().lost(why);
         self.tell(line);
@@ -136,13 +137,13 @@ impl Peer {
         self.connection.borrow().held()
     }
 
-    /// The connection takes too much: it ends, and what has not been taken is lost.
+    /// Ends the connection because it takes too much memory. Messages that haven't been taken are lost.
     pub fn evict(&self, line: &Rc<dyn Line>, why: &str) {
         self.connection.borrow_mut().evict(why);
         self.tell(line);
     }
 
-    /// Tells everyone what has happened.
+    /// Passes all events of the connection on.
     pub fn tell(&self, line: &Rc<dyn Line>) {
         loop {
             let event = self.connection.borrow_mut().poll();
@@ -159,7 +160,7 @@ impl Peer {
                     let answer = found.ok_or("nothing is exported by this name");
                     self.connection.borrow_mut().answer(request, answer);
                 }
-                // Nobody here asks.
+                // This side sends no such questions.
                 Some(Event::Answered { .. } | Event::Pong(_)) => {}
             }
         }
@@ -173,7 +174,7 @@ impl Peer {
         }
     }
 
-    /// Who ships composite calls has said something, if it is one of these.
+    /// Tells a session of composite calls, if this is one, that a message has arrived.
     fn hear(&self, line: &Rc<dyn Line>, handle: Handle) {
         let shipper = self.shippers.borrow().get(&handle).cloned();
         if shipper.is_some_and(|shipper| !shipper.hear(&self.connection)) {
@@ -181,7 +182,7 @@ impl Peer {
         }
     }
 
-    /// Who ships composite calls has gone.
+    /// Ends a session of composite calls.
     fn dismiss(&self, line: &Rc<dyn Line>, handle: Handle) {
         let Some(shipper) = self.shippers.borrow_mut().remove(&handle) else { return };
         drop(shipper);
@@ -191,7 +192,8 @@ impl Peer {
         self.one_served_less(line);
     }
 
-    /// Whether the other end takes one more message now; if not, who waits for that is told when it does.
+    /// Whether the other end accepts one more message now. If not, the communication's pump or session is woken when it
+    /// does.
     pub fn has_room(&self, handle: Handle) -> bool {
         self.connection.borrow_mut().has_room(handle)
     }
@@ -218,7 +220,7 @@ impl Peer {
         }
     }
 
-    /// The other end wants to talk to what is exported by a name.
+    /// The other end asks for a communication with the interface exported by a name.
     fn offer(&self, line: &Rc<dyn Line>, handle: Handle, name: &[u8]) {
         let mut connection = self.connection.borrow_mut();
         if let Some(composites) = line.composites()

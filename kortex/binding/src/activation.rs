@@ -1,4 +1,4 @@
-//! Where a thread is in domains, and that threads are switched between them.
+//! A thread's position among domains, and the switch between threads of different domains.
 
 use core::arch::asm;
 use core::cell::{Cell, UnsafeCell};
@@ -14,28 +14,28 @@ use crate::domain::{CONDITION, Domain};
 use crate::gate::{self, GATE, State};
 use crate::memory;
 
-/// What belongs to a thread that runs in domains: where it is in them.
+/// A thread's local part: its position among domains, and its signal handler's context.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Activation {
     pub(crate) state: UnsafeCell<State>,
-    /// What it does when it is told what has happened.
+    /// The context of its signal handler.
     pub(crate) signals: UnsafeCell<Context>,
-    /// In which domain it was when it was told, for as long as it does that. Only then it is in another context than it
-    /// began with.
+    /// The domain whose signal handler runs, or null. While a handler runs, the current context isn't the thread's
+    /// first one.
     pub(crate) told: Cell<*const Domain>,
-    /// On its kernel stack is something that has to be done yet.
+    /// Its kernel stack holds work that must still be done.
     held: Cell<bool>,
 }
 
 pub(crate) const TOLD: usize = offset_of!(Activation, told);
 const _: () = assert!(offset_of!(Activation, state) == 0, "where its state is it begins");
 
-/// A domain that has been called gives its answer. If that is what it does about what it was told, it was told for
-/// nothing: that is over.
+/// Called when an upcall returns. If the domain returns from its signal handler, the handler counts as finished, and
+/// the interrupted code isn't resumed.
 ///
 /// # Safety
-/// On a thread's kernel stack, in a call, of the thread that runs, whose activation it is.
+/// Called on the kernel stack of the running thread, during its call. `activation` is that thread's.
 pub(crate) unsafe extern "C" fn left(activation: &Activation) {
     let told = &activation.told;
     if eq(told.get(), gate::domain()) {
@@ -46,21 +46,21 @@ pub(crate) unsafe extern "C" fn left(activation: &Activation) {
 }
 
 unsafe extern "C" {
-    /// A thread goes there when it has ended (`upcall`).
+    /// Where a thread returns to when it has ended (`upcall`).
     fn kortex_ended();
 }
 
-/// What stands for who is called at the bottom: nobody is, so its condition is all that there is.
+/// Stands in for the caller of a thread's first domain, which has none. Only its condition is ever accessed.
 static NOBODY: Shared<[u64; CONDITION / 8 + 1]> = Shared::new([0; CONDITION / 8 + 1]);
 
-/// Lays what an upcall would have left onto a new thread's kernel stack; where the kernel's calls begin then.
+/// Writes the frame of an upcall onto a new thread's kernel stack. Returns the stack pointer for the kernel's calls.
 ///
 /// # Safety
-/// The stack is memory that nobody else uses.
+/// The stack is memory that nothing else uses.
 unsafe fn bottom(domain: &'static Domain, stack: *mut u8) -> u64 {
     let frame: [u64; 11] = [
         NOBODY.get() as u64,
-        // Its time, its domain, where the kernel's calls begin: never used.
+        // The saved time, domain and stack pointer, which are never used.
         u64::MAX,
         domain as *const Domain as u64,
         0,
@@ -79,10 +79,10 @@ unsafe fn bottom(domain: &'static Domain, stack: *mut u8) -> u64 {
     at as u64
 }
 
-/// Makes an address space the active one.
+/// Activates an address space.
 ///
 /// # Safety
-/// The kernel is in it.
+/// The kernel is mapped in it.
 #[inline]
 unsafe fn switch(root: u64) {
     // SAFETY: as the caller promises.
@@ -90,13 +90,13 @@ unsafe fn switch(root: u64) {
 }
 
 impl Activation {
-    /// That of a thread of a domain, with a stack for the kernel. It ends when its domain's code does, as [`on_end`]
-    /// says.
+    /// The activation of a thread of a domain, with a kernel stack. When the domain's code ends the thread ends, and
+    /// [`on_end`] says what happens then.
     ///
     /// [`on_end`]: crate::upcall::on_end
     ///
     /// # Safety
-    /// The stack is memory that nobody else uses for as long as the thread is there.
+    /// The stack is memory that nothing else uses as long as the thread exists.
     pub unsafe fn new(domain: &'static Domain, stack: *mut u8) -> Activation {
         // SAFETY: as the caller promises.
         let kernel_stack = unsafe { bottom(domain, stack) };
@@ -108,29 +108,29 @@ impl Activation {
         }
     }
 
-    /// That of the thread that runs.
+    /// The running thread's activation.
     #[inline]
     pub fn running() -> &'static Activation {
         // SAFETY: it begins with its state, and stays as long as its thread.
         unsafe { &*(*GATE.get()).state.cast() }
     }
 
-    /// From now on something on its kernel stack has to be done yet, or nothing: no call of its
-    /// [leaves](crate::signal::leave) it meanwhile.
+    /// Says whether its kernel stack holds work that must still be done. As long as it does, no call of the thread
+    /// [leaves](crate::signal::leave) that stack.
     pub fn hold(&self, is_held: bool) {
         self.held.set(is_held);
     }
 
-    /// Whether that is so.
+    /// Whether its kernel stack holds work that must still be done.
     #[inline]
     pub fn is_held(&self) -> bool {
         self.held.get()
     }
 
-    /// The thread that runs now is this one's.
+    /// Makes this the running thread's activation.
     ///
     /// # Safety
-    /// Called once, by the kernel's first code; the domain is one with the kernel's own address space.
+    /// Called once, by the kernel's first code. The domain has the kernel's own address space.
     pub unsafe fn begin(&self) {
         // SAFETY: as the caller promises.
         unsafe {
@@ -140,21 +140,21 @@ impl Activation {
     }
 }
 
-/// All domains, as what threads are switched between.
+/// The switch between threads of any domains.
 #[derive(Debug)]
 pub struct Domains<T> {
     trap: T,
 }
 
 impl<T> Domains<T> {
-    /// They need to know what is interrupted.
+    /// The switch. `trap` handles the exception of waiting calls.
     pub const fn new(trap: T) -> Domains<T> {
         Domains { trap }
     }
 }
 
 impl<T: Deref<Target: Trap>> Domains<T> {
-    /// Lets users call.
+    /// Enables users' calls.
     ///
     /// # Safety
     /// As for [`gate::open`].

@@ -1,34 +1,34 @@
-//! A block of calls that a user makes by one call (paper 000's CallArray): calls and moves, one after the other,
-//! without conditions or loops.
+//! A block of calls that a user makes by one system call (CallArray in *composite calls*, Ballesteros): calls and moves
+//! in sequence, without conditions or loops.
 //!
-//! The user says once which calls these are, and where each answer goes; that is checked, and kept where only the
-//! kernel reads it. What is passed lies in a page that both have: the user puts the words of the first call to the
-//! first four, and so on, and may do so before each time; an answer goes to a word of that page, which may be one of a
-//! later call. So nothing is copied and nothing is looked up when the block is called, and it costs little more than
-//! its methods.
+//! The user submits the block once: the calls, and where each answer goes. The kernel checks it, and keeps a copy that
+//! only the kernel can read. Arguments are in a page that kernel and user share: words 0 to 3 are those of the first
+//! call, words 4 to 7 those of the second, and so on. The user may write them before each run. An answer goes to a word
+//! of the same page, which may be an argument of a later call. So a run copies nothing, looks nothing up, and costs
+//! little more than its methods.
 //!
 //! # Soundness
 //!
-//! Of what users can write, that is of the page, nothing is believed: its words are what is passed, as in registers,
-//! and a method takes whatever a user says. A method is read from the domain's table when it is called, so that what is
-//! unbound can't be called any more. An array can't call an array: then its time would have no bound.
+//! The page, which users can write, isn't trusted: its words are passed as arguments, like registers, and methods
+//! accept any arguments. A method is read from the domain's table when it is called, so an unbound one can't be called
+//! any more. An array can't call an array, or a run's time would have no bound.
 
 use core::arch::global_asm;
 use core::ptr::NonNull;
 
 use crate::domain::{CALLS, Call, Domain, REFUSED};
 
-/// So many calls an array makes at most.
+/// Most calls of an array.
 pub const MOST: usize = 100;
 
-/// Words of the page that it shares with its user.
+/// Words of the shared page.
 pub const WORDS: usize = 512;
 
-/// In the place of a number of the domain's: words are moved. From where, to where, how many, and by how many words
-/// from one to the next: in the lower half where they come from, in the upper half where they go.
+/// In place of a call's number: moves words. The arguments are source, destination, count, and strides in words: the
+/// lower half for the source, the upper half for the destination.
 pub const MOVE: u32 = CALLS as u32;
 
-/// What a user says of a call.
+/// A call, as the user submits it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Command {
@@ -38,7 +38,7 @@ pub struct Command {
     pub answer: u32,
 }
 
-/// One that was checked.
+/// A checked call.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 struct Step {
@@ -46,16 +46,16 @@ struct Step {
     answer: *mut u64,
 }
 
-/// See the head of this file.
+/// A checked block of calls, as the kernel keeps it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Array {
-    /// Bytes of its steps, below 0: it is counted up to 0.
+    /// Bytes of the steps, negated: the loop counts up to 0.
     bytes: i64,
-    /// Behind the last step, and behind the words of the last call.
+    /// The ends of the steps, and of the calls' arguments.
     steps: *const Step,
     words: *const u64,
-    /// By which words are moved.
+    /// The method of [`MOVE`].
     moves: Call,
     page: *mut u64,
     kept: [Step; MOST],
@@ -65,15 +65,15 @@ unsafe extern "C" {
     fn kortex_array(this: *const (), a: u64, b: u64, c: u64, d: u64) -> i64;
 }
 
-/// What an array may consist of.
+/// The calls that an array may make.
 #[derive(Clone, Copy, Debug)]
 pub struct Allowed(
-    /// For each number of a domain whether arrays may call it.
+    /// For each number of a domain: whether arrays may call it.
     pub u64,
 );
 
 impl Allowed {
-    /// Says of commands which is the first that can't be; `None`: all can.
+    /// The first command that isn't allowed; `None`: all are.
     pub fn wrong(self, commands: &[Command]) -> Option<usize> {
         let is_wrong = |command: &Command| {
             let is_known = match command.number {
@@ -91,16 +91,16 @@ impl Allowed {
 }
 
 impl Array {
-    /// Keeps commands of a domain's that [`Allowed::wrong`] has nothing against: what a number is bound to, by which
-    /// all of them are called. It answers how many weren't made: the first of those was refused.
+    /// Keeps a domain's commands, which [`Allowed::wrong`] has accepted. The result is bound to a number; calling it
+    /// makes all of them. Its answer counts the calls that weren't made, of which the first was refused.
     ///
-    /// Where one was kept another may be, with the same page: a thread that is still within the first, in a call of
-    /// another domain, goes on with what is behind that call then, of either.
+    /// A later array may replace the one in the same `place`, with the same page. A thread that is then within the
+    /// first array, in a call of another domain, goes on with what follows that call, in either array.
     ///
     /// # Safety
-    /// The domain stays. `place` and `page` are memory for as long as somebody calls it: `place` nobody else's and
-    /// zeros before the first is kept there, `page` [`WORDS`] words that nobody else but users uses. None of the
-    /// numbers leads to an array, or to [`Call`]s that don't come back.
+    /// The domain stays. `place` and `page` are memory for as long as the array can be called. `place` has no other
+    /// use, and holds zeros before its first array. `page` is [`WORDS`] words that only users use besides. No number
+    /// leads to an array, or to a [`Call`] that doesn't return.
     pub unsafe fn keep(
         domain: &'static Domain,
         commands: &[Command],
@@ -108,7 +108,7 @@ impl Array {
         page: NonNull<u64>,
     ) -> Call {
         let (this, page) = (place.as_ptr(), page.as_ptr());
-        // SAFETY: as the caller promises; what is kept of the array is its own, and words lie in the page.
+        // SAFETY: as the caller promises; the kept array has no other use, and all words lie in the page.
         unsafe {
             (*this).bytes = -((size_of::<Step>() * commands.len()) as i64);
             (*this).steps = (&raw const (*this).kept).cast::<Step>().add(commands.len());
@@ -135,7 +135,7 @@ unsafe extern "C" fn moves(this: *const (), from: u64, to: u64, count: u64, step
     if count > END {
         return REFUSED;
     }
-    // No more than 2^41, where the first is a word of the page.
+    // At most 2^41, if the first is a word of the page.
     let is_within = |first: u64, step: u64| first < END && first + count.saturating_sub(1) * step < END;
     if !is_within(from, from_step) || !is_within(to, to_step) {
         return REFUSED;
@@ -150,7 +150,7 @@ unsafe extern "C" fn moves(this: *const (), from: u64, to: u64, count: u64, step
     0
 }
 
-// `cmp rax, 1` overflows only for what says that a call was refused.
+// `cmp rax, 1` overflows only for `REFUSED`, the answer of a refused call.
 global_asm!(
     ".pushsection .text.kortex_array, \"ax\"",
     ".balign 16",

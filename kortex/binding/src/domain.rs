@@ -1,4 +1,4 @@
-//! A domain: an address space, what can be called from it, and where it is called.
+//! A domain: an address space, a table of the calls that its code can make, and the entry at which it is called.
 
 use core::cell::{Cell, UnsafeCell};
 use core::mem::offset_of;
@@ -6,41 +6,41 @@ use core::ptr::null;
 
 use kortex_hal::mmu::AddressSpace;
 
-/// Addresses from here on are users'. What lies before is the kernel's, in each address space.
+/// The first of the users' addresses. Lower ones are the kernel's, in each address space.
 pub const USERS: usize = 1 << 39;
-/// Up to here: the last page before the hole in the middle of all addresses is nobody's.
+/// The end of the users' addresses. The last page before the hole of non-canonical addresses stays unused.
 pub const USERS_END: usize = (1 << 47) - 4096;
 
-/// So many calls a domain knows. The first is the kernel's own: by it an upcall ends.
+/// Calls of a domain. The first is the kernel's own: it ends an upcall.
 pub const CALLS: usize = 40;
 
-/// So many calls it knows besides in which its thread may have to wait.
+/// Further calls, in which the thread may have to wait.
 pub const WAITS: usize = 8;
 
-/// What is called: of which component (`this`), and four words.
+/// A method of a component (`this`), with four words as arguments.
 pub type Method = unsafe extern "C" fn(this: *const (), a: u64, b: u64, c: u64, d: u64) -> i64;
 
-/// An entry of a domain's table: an interface's method.
+/// An entry of a domain's table: a method and its component.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     /// The method.
     pub method: Method,
-    /// Whose it is.
+    /// The component.
     pub this: *const (),
 }
 
-/// What a call answers that isn't there, or not any more.
+/// The answer of a call that is not bound, or not any more.
 pub const REFUSED: i64 = i64::MIN;
 
-/// Of a domain's condition: it is being called.
+/// In a domain's condition: an upcall into it is running.
 pub(crate) const BUSY: u64 = 1;
-/// Of a domain's condition: it has done what it must not, and is called no more.
+/// In a domain's condition: it has died, and is called no more.
 const DEAD: u64 = 2;
-/// Of a domain's condition: it hasn't said where it is called, so it isn't.
+/// In a domain's condition: it has set no entry, so it can't be called.
 const CLOSED: u64 = 4;
 
-/// See the head of this file.
+/// A domain, with its table of calls.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Domain {
@@ -64,7 +64,7 @@ pub(crate) const CONDITION: usize = offset_of!(Domain, condition);
 pub(crate) const CALLS_AT: usize = offset_of!(Domain, calls);
 
 unsafe extern "C" {
-    /// The first call of each domain, by which an upcall ends.
+    /// The first call of each domain: ends an upcall.
     fn kortex_return(this: *const (), answer: u64, b: u64, c: u64, d: u64) -> i64;
 }
 
@@ -75,7 +75,7 @@ unsafe extern "C" fn refuse(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64
 const NOTHING: Call = Call { method: refuse, this: null() };
 
 impl Domain {
-    /// One that has no address space yet, and from which nothing can be called.
+    /// A domain without an address space, and with nothing bound.
     pub const fn new() -> Domain {
         let mut calls = [NOTHING; CALLS];
         calls[0] = Call { method: kortex_return, this: null() };
@@ -91,66 +91,65 @@ impl Domain {
         }
     }
 
-    /// Gives it its address space.
+    /// Sets its address space.
     ///
     /// # Safety
-    /// The kernel is in it as in all others.
+    /// The kernel is mapped in it as in all others.
     pub unsafe fn set_space(&self, space: &AddressSpace) {
         self.root.set(space.root() as u64);
     }
 
-    /// Where it is called, and on which stack.
+    /// Sets the entry and the stack for upcalls.
     pub fn set_entry(&self, entry: usize, stack: usize) {
         self.entry.set(entry as u64);
         self.stack.set(stack as u64 & !15);
         self.condition.set(self.condition.get() & !CLOSED);
     }
 
-    /// Where it is told what has happened to it, and on which stack.
+    /// Sets the entry and the stack of its signal handler.
     pub fn set_signals(&self, entry: usize, stack: usize) {
         self.signal_entry.set(entry as u64);
         self.signal_stack.set(stack as u64 & !15);
     }
 
-    /// Binds one of its numbers to a method.
+    /// Binds one of its calls to a method.
     ///
     /// # Safety
-    /// The method may be called with that component, and whatever a user says besides.
+    /// The method may be called with that component and any arguments.
     pub unsafe fn bind(&self, number: usize, call: Call) {
         assert!((1..CALLS).contains(&number), "a domain has numbers from 1 to {}", CALLS - 1);
-        // SAFETY: nobody calls meanwhile.
+        // SAFETY: no call is made meanwhile.
         unsafe { (*self.calls.get())[number] = call };
     }
 
-    /// Unbinds one of its numbers.
+    /// Unbinds one of its calls.
     pub fn unbind(&self, number: usize) {
-        // SAFETY: it refuses whatever it is called with.
+        // SAFETY: it accepts any arguments, and refuses the call.
         unsafe { self.bind(number, NOTHING) };
     }
 
-    /// Binds one of its numbers for calls that may wait to a method, which may have the scheduler choose another
-    /// thread.
+    /// Binds one of its waiting calls to a method, which may switch threads.
     ///
     /// # Safety
     /// As for [`bind`](Domain::bind).
     pub unsafe fn bind_wait(&self, number: usize, call: Call) {
-        // SAFETY: nobody calls meanwhile.
+        // SAFETY: no call is made meanwhile.
         unsafe { (*self.waits.get())[number] = call };
     }
 
-    /// What a number for calls that may wait is bound to.
+    /// What a waiting call is bound to.
     pub(crate) fn wait(&self, number: u64) -> Call {
-        // SAFETY: nobody binds meanwhile.
+        // SAFETY: nothing is bound meanwhile.
         let waits = unsafe { &*self.waits.get() };
         *waits.get(number as usize).unwrap_or(&NOTHING)
     }
 
-    /// Calls what one of its numbers is bound to, as the [gate](crate::gate) does.
+    /// Makes a call of this domain, as the [gate](crate::gate) does.
     ///
     /// # Safety
-    /// On a thread's kernel stack; the number is none by which a thread or an upcall ends.
+    /// Called on a thread's kernel stack. The number is not one that ends a thread or an upcall.
     pub unsafe fn call(&self, number: usize, [a, b, c, d]: [u64; 4]) -> i64 {
-        // SAFETY: nobody binds meanwhile, and methods take whatever a user says.
+        // SAFETY: nothing is bound meanwhile, and methods accept any arguments.
         unsafe {
             match (*self.calls.get()).get(number) {
                 Some(&Call { method, this }) => method(this, a, b, c, d),
@@ -159,29 +158,29 @@ impl Domain {
         }
     }
 
-    /// Where a number of its own is bound.
+    /// Where a call's entry is.
     pub(crate) fn place(&self, number: usize) -> *const Call {
         assert!(number < CALLS, "a domain has numbers to {}", CALLS - 1);
         // SAFETY: it lies in the table; nothing is read.
         unsafe { (&raw const (*self.calls.get())[number]).cast() }
     }
 
-    /// Whether it is being called.
+    /// Whether an upcall into it is running.
     pub fn is_busy(&self) -> bool {
         self.condition.get() & BUSY != 0
     }
 
-    /// Whether it has done what it must not.
+    /// Whether it has [died](Domain::die).
     pub fn is_dead(&self) -> bool {
         self.condition.get() & DEAD != 0
     }
 
-    /// It isn't called any more, and calls nothing: a thread of it that is elsewhere now comes back to its own code,
-    /// and ends there.
+    /// Kills the domain: it isn't called any more, and all its calls are unbound. A thread of it that is elsewhere now
+    /// ends when it comes back to the domain's code.
     pub fn die(&self) {
         self.condition.set(self.condition.get() | DEAD);
         (1..CALLS).for_each(|number| self.unbind(number));
-        // SAFETY: it refuses whatever it is called with.
+        // SAFETY: it accepts any arguments, and refuses the call.
         unsafe { (0..WAITS).for_each(|number| self.bind_wait(number, NOTHING)) };
     }
 }

@@ -1,4 +1,4 @@
-//! A user calls the kernel, by a number in its domain's table.
+//! The system call: a user calls the kernel, by a number in its domain's table.
 
 use core::arch::global_asm;
 use core::ptr::{null, null_mut};
@@ -12,25 +12,25 @@ use kortex_hal::x86_64::registers::rflags::RFlags;
 
 use crate::domain::{CALLS, CALLS_AT, Domain, REFUSED};
 
-/// By this vector a user makes calls in which its thread may have to wait: all its registers are kept.
+/// The vector of waiting calls, in which the thread may have to wait. All its registers are saved.
 pub const WAIT: usize = 0x2e;
 
-/// Where the thread that runs is in domains.
+/// The running thread's position among domains.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct State {
-    /// Where the kernel's own calls begin when it is called.
+    /// The kernel stack pointer at a system call.
     pub(crate) kernel_stack: u64,
-    /// Whose code runs when it isn't the kernel's.
+    /// The domain of its user code.
     pub(crate) domain: *const Domain,
-    /// How many ticks an upcall may take yet.
+    /// Ticks left for the running upcall.
     pub(crate) time: u64,
 }
 
 #[repr(C)]
 pub(crate) struct Gate {
     user_stack: u64,
-    /// Of the thread that runs.
+    /// The running thread's state.
     pub(crate) state: *mut State,
 }
 
@@ -40,11 +40,11 @@ unsafe extern "C" {
     fn kortex_gate();
 }
 
-/// Lets users call.
+/// Enables system calls.
 ///
 /// # Safety
-/// Called once, by the kernel's first code, when exceptions are set up. From then on a thread runs whose [`Activation`]
-/// has been entered.
+/// Called once, by the kernel's first code, after exceptions are set up. From then on the running thread has an
+/// [`Activation`] that was entered.
 ///
 /// [`Activation`]: crate::Activation
 pub unsafe fn open(trap: &(impl Trap + ?Sized)) {
@@ -68,13 +68,13 @@ pub unsafe fn open(trap: &(impl Trap + ?Sized)) {
     }
 }
 
-/// In whose domain the thread that runs is.
+/// The running thread's domain.
 pub fn domain() -> &'static Domain {
     // SAFETY: domains stay as long as they have threads.
     unsafe { &*(*(*GATE.get()).state).domain }
 }
 
-/// One of the ticks that the running upcall was given has passed. `true`: it was the last one.
+/// Takes one tick from the running upcall. `true`: it was the last one.
 pub fn tick() -> bool {
     // SAFETY: in a handler.
     let state = unsafe { &mut *(*GATE.get()).state };
@@ -82,27 +82,27 @@ pub fn tick() -> bool {
     state.time == 0
 }
 
-/// How many ticks the running upcall may take yet.
+/// Ticks left for the running upcall.
 pub fn time_left() -> u64 {
-    // SAFETY: of the thread that runs.
+    // SAFETY: it is the running thread's state.
     unsafe { (*(*GATE.get()).state).time }
 }
 
-/// A call that may wait: the number is in rax, what is passed in rsi, rdx, r10 and r8. The answer goes to who has
-/// called, whoever goes on.
+/// A waiting call: the number is in rax, the arguments in rsi, rdx, r10 and r8. The answer goes to the calling context,
+/// even if another thread is resumed.
 extern "C" fn wait(context: &mut Context, _: *const ()) {
     use Register::{R8, R10, Rax, Rdx, Rsi};
     let mut word = |register| *context.register(register);
     let called = domain().wait(word(Rax));
-    // One by one: of an array of registers a loop would be made.
+    // One by one: an array of registers would be compiled to a loop.
     let (a, b, c, d) = (word(Rsi), word(Rdx), word(R10), word(R8));
-    // SAFETY: the method takes whatever a user says.
+    // SAFETY: the method accepts any arguments.
     let answer = unsafe { (called.method)(called.this, a, b, c, d) };
     *context.register(Rax) = answer as u64;
 }
 
-// The others, in the same registers. Only what calls keep is kept; what the kernel has left in the others the user
-// doesn't see.
+// The ordinary calls, with the same registers. Callee-saved registers are kept; all others are cleared, so the user
+// sees nothing that the kernel left in them.
 global_asm!(
     ".pushsection .text.kortex_gate, \"ax\"",
     ".balign 16",

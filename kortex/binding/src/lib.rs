@@ -1,22 +1,22 @@
-//! Bindings between domains: a kernel, and its users in address spaces of their own (paper 002, section 4.5).
+//! Bindings between domains: a kernel, and users in address spaces of their own (*THINK*, section 4.5).
 //!
-//! * [`gate`]: a user calls the kernel (`syscall`), which keeps what calls keep anyway, or calls what may have to wait
-//!   (`int`), which keeps everything.
-//! * [`upcall`]: the kernel calls a user, in its address space, for no longer than it is given.
-//! * [`lrpc`]: a user calls another: a system call, then an upcall.
-//! * [`array`]: a user makes a block of calls by one.
-//! * [`signal`]: what has happened to a user is told to it.
-//! * [`memory`]: the kernel reads and writes what a user says, and fails where that isn't the user's.
+//! * [`gate`]: a user calls the kernel. An ordinary call (`syscall`) saves callee-saved registers only; a call that may
+//!   wait (`int`) saves all registers.
+//! * [`upcall`]: the kernel calls a user in the user's address space, for a limited time.
+//! * [`lrpc`]: a user calls another user: a system call, then an upcall.
+//! * [`array`]: a user makes a block of calls by one system call.
+//! * [`signal`]: a user handles its own exceptions.
+//! * [`memory`]: the kernel copies from and to users' memory. A copy fails where the memory isn't the user's.
 //!
-//! [`activation`] is where a thread is in all that.
+//! [`activation`] is a thread's position among domains.
 //!
-//! A user has no names for anything but the numbers of its own [`Domain`]'s table of calls, which says for each which
-//! function of which component that is: what isn't there can't be called.
+//! A user can name nothing but the numbers of its own [`Domain`]'s table, which maps each to a method of a component.
+//! What isn't in the table can't be called.
 //!
 //! # Soundness
 //!
-//! One processor, on which the kernel's code runs with interrupts off. What a user passes is numbers; nothing of it is
-//! believed.
+//! There is one processor, and the kernel's code runs with interrupts off. Users pass only numbers, and none is
+//! trusted.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]

@@ -1,4 +1,4 @@
-//! A user calls another: what its number is bound to is a [`Lrpc`], which calls the other domain.
+//! A user calls another user: the caller's number is bound to a [`Lrpc`], which makes an upcall into the other domain.
 
 use core::cell::Cell;
 
@@ -8,11 +8,11 @@ use crate::upcall;
 /// A binding to a component of a domain.
 #[derive(Debug)]
 pub struct Lrpc {
-    /// Where the component is.
+    /// The component's domain.
     domain: &'static Domain,
-    /// What the domain calls it.
+    /// The domain's own word for the component.
     this: Cell<u64>,
-    /// How many ticks a call may take.
+    /// Ticks that a call may take.
     time: u64,
 }
 
@@ -20,17 +20,17 @@ pub struct Lrpc {
 unsafe impl Sync for Lrpc {}
 
 impl Lrpc {
-    /// One to the component that a domain calls 0, of which no call may take as many ticks.
+    /// A binding to the component that the domain calls 0. `time` is the ticks that a call may take.
     pub const fn new(domain: &'static Domain, time: u64) -> Lrpc {
         Lrpc { domain, this: Cell::new(0), time }
     }
 
-    /// The domain calls it this from now on.
+    /// Sets the domain's own word for the component.
     pub fn set_this(&self, this: u64) {
         self.this.set(this);
     }
 
-    /// What a client's number is bound to.
+    /// What the client's number is to be bound to.
     pub fn call(&'static self) -> Call {
         Call { method: through, this: self as *const Lrpc as *const () }
     }

@@ -1,5 +1,5 @@
-//! The kernel reads and writes what a user says. Whether it is the user's the processor finds out: a fault while bytes
-//! are copied ends that.
+//! The kernel copies from and to users' memory. The processor checks whether an address is the user's: a fault during a
+//! copy ends it.
 
 use core::arch::{asm, global_asm};
 use core::ops::Range;
@@ -12,7 +12,7 @@ use kortex_hal::x86_64::registers::rflags::{self, RFlags};
 
 use crate::domain::{USERS, USERS_END};
 
-/// It isn't the user's, or isn't to be written.
+/// The memory isn't the user's, or may not be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Forbidden;
 
@@ -23,20 +23,20 @@ unsafe extern "C" {
     static kortex_copy_failed: u8;
 }
 
-/// Whether the processor has to be told that users' memory is meant.
+/// Whether access to users' memory has to be enabled for each copy (SMAP).
 static IS_GUARDED: AtomicBool = AtomicBool::new(false);
 
-/// Finds out whether the processor keeps the kernel from users' memory.
+/// Finds out whether the processor guards users' memory from the kernel (SMAP).
 pub fn begin() {
     IS_GUARDED.store(Cr4::read().contains(Cr4Flags::SUPERVISOR_MODE_ACCESS_PREVENTION), Relaxed);
 }
 
-/// Whether the kernel is let to users' memory now, from which the processor could keep it: by nobody but a copy.
+/// Whether a guarded processor lets the kernel access users' memory now. Only a copy opens it.
 pub fn is_open() -> bool {
     IS_GUARDED.load(Relaxed) && rflags::read().contains(RFlags::ALIGNMENT_CHECK)
 }
 
-/// Whether an address is one that users may have.
+/// Whether an address is in the users' range.
 pub fn is_users(at: u64) -> bool {
     (USERS..USERS_END).contains(&(at as usize))
 }
@@ -50,7 +50,7 @@ fn check(at: u64, count: usize) -> Result<usize, Forbidden> {
 
 fn copy(to: *mut u8, from: *const u8, count: usize) -> Result<(), Forbidden> {
     let is_guarded = IS_GUARDED.load(Relaxed);
-    // SAFETY: one of the two is the kernel's own; whether the other is the user's the processor finds out.
+    // SAFETY: one of the two is the kernel's own; the processor checks that the other is the user's.
     let left = unsafe {
         if is_guarded {
             asm!("stac", options(nomem, nostack));
@@ -64,7 +64,7 @@ fn copy(to: *mut u8, from: *const u8, count: usize) -> Result<(), Forbidden> {
     if left == 0 { Ok(()) } else { Err(Forbidden) }
 }
 
-/// Reads from a user's memory, which is that of the active address space.
+/// Reads from users' memory in the active address space.
 ///
 /// # Errors
 /// It isn't the user's.
@@ -73,7 +73,7 @@ pub fn read(from: u64, to: &mut [u8]) -> Result<(), Forbidden> {
     copy(to.as_mut_ptr(), from as *const u8, to.len())
 }
 
-/// Writes to a user's memory, which is that of the active address space.
+/// Writes to users' memory in the active address space.
 ///
 /// # Errors
 /// It isn't the user's, or the user may not write it.
@@ -82,14 +82,14 @@ pub fn write(to: u64, from: &[u8]) -> Result<(), Forbidden> {
     copy(to as *mut u8, from.as_ptr(), from.len())
 }
 
-/// For the handler of faults: if it was one of a copy, that fails, and the kernel goes on.
+/// For the page-fault handler: if the fault was in a copy, the copy fails and the kernel goes on.
 pub fn fail(context: &mut Context) -> bool {
     let address = |symbol: *const u8| symbol as u64;
     let (start, end) = (address(&raw const kortex_copies), address(&raw const kortex_copied));
     let is_copy = !context.is_user() && (start..end).contains(&context.rip);
     if is_copy {
         context.rip = address(&raw const kortex_copy_failed);
-        // What is left is the answer.
+        // The copy's result: how many bytes are left.
         let left = *context.register(Register::Rcx);
         *context.register(Register::Rax) = left.max(1);
     }

@@ -1,5 +1,5 @@
-//! What has happened to a user is told to it: its handler runs in its domain on a stack of its own, and what was
-//! interrupted goes on when it says so.
+//! Signals: a domain handles its own exceptions. Its handler runs in the domain on a stack of its own, and decides when
+//! the interrupted code is resumed.
 
 use core::arch::asm;
 use core::ptr::{eq, null};
@@ -10,11 +10,11 @@ use kortex_thread::Thread;
 use crate::activation::Activation;
 use crate::gate::domain;
 
-/// Tells the thread that was interrupted: its handler is called with the vector, the address and where that was.
-/// `false`: it has no handler, or is within one, whoever's that is.
+/// Delivers an exception to the interrupted thread: its domain's handler is called with the vector, the address, and
+/// the instruction pointer. `false`: the domain has no handler, or the thread is already within some domain's handler.
 ///
 /// # Safety
-/// In a handler, of an exception of a user's code; the context is that of the thread, which runs.
+/// Called in the handler of an exception in user code. `context` is the running thread's.
 #[inline]
 pub unsafe fn tell(
     trap: &(impl Trap + ?Sized),
@@ -28,7 +28,7 @@ pub unsafe fn tell(
     if entry == 0 || !told.get().is_null() {
         return false;
     }
-    // SAFETY: nobody else uses it. It was made for a user's code, and only that has run in it.
+    // SAFETY: nothing else uses it. It was made for user code, and only user code has run in it.
     let handler = unsafe { &mut *signals.get() };
     (handler.rip, handler.rsp) = (entry, domain.signal_stack.get());
     *handler.register(Register::Rdi) = context.vector() as u64;
@@ -40,12 +40,11 @@ pub unsafe fn tell(
     true
 }
 
-/// The handler has done what it wanted: what was interrupted goes on, where it says (0: where it was). `false`: there
-/// is no handler that runs, or who says so is another domain, which the handler has called: what was interrupted would
-/// go on there.
+/// Returns from the signal handler: the interrupted code is resumed, at `at` unless that is 0. `false`: no handler
+/// runs, or the caller is another domain that the handler has called, where the interrupted code must not be resumed.
 ///
 /// # Safety
-/// In a call of the thread, which runs.
+/// Called in a system call of the running thread.
 pub unsafe fn go_on(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, at: u64) -> bool {
     let Activation { signals, told, .. } = &thread.local;
     if !eq(told.get(), domain()) || !eq(trap.current(), signals.get()) {
@@ -63,11 +62,10 @@ pub unsafe fn go_on(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, at
     true
 }
 
-/// Ends a system call otherwise than by returning: the current context goes on, which isn't that of who called any
-/// more.
+/// Ends a system call without returning to its caller: the current context is resumed, which is no longer the caller's.
 ///
 /// # Safety
-/// On a thread's kernel stack, on which there is nothing that must be done yet, after [`go_on`].
+/// Called on a thread's kernel stack, after [`go_on`]. The stack holds no work that must still be done.
 pub unsafe fn leave() -> ! {
     // SAFETY: as the caller promises; interrupts are off.
     unsafe { asm!("jmp kortex_resume", options(noreturn)) }

@@ -1,8 +1,8 @@
-//! The kernel calls a user: a function of another domain, in its address space and with its rights, until it returns by
-//! the first of its calls, its time is over, or it does what it must not.
+//! An upcall: the kernel calls a function of another domain, in its address space and with its rights. The upcall ends
+//! when the domain makes the first of its calls, when its time is over, or when it commits a fault.
 //!
-//! While it runs, what goes on in the kernel lies on the thread's kernel stack, from where `kortex_return` takes it up
-//! again. A thread's first domain is in the same way called by nobody: to return there ends the thread.
+//! Meanwhile the kernel's own work is suspended on the thread's kernel stack, and `kortex_return` resumes it. A
+//! thread's first domain runs as an upcall without a caller: its return ends the thread.
 
 use core::arch::global_asm;
 use core::ptr::{eq, null};
@@ -22,13 +22,13 @@ use crate::gate::{self, GATE};
 pub enum Failed {
     /// The domain is busy, or dead.
     Unavailable = 1,
-    /// Its time was over.
+    /// It ran out of time.
     Timeout = 2,
-    /// It has done what it must not.
+    /// It committed a fault.
     Fault = 3,
 }
 
-/// As the registers have it.
+/// The result, as it is returned in registers.
 #[repr(C)]
 struct Answer {
     answer: i64,
@@ -40,7 +40,7 @@ unsafe extern "C" {
     fn kortex_abort();
 }
 
-/// Calls a domain for `time` ticks at most: its entry, with whose component that is (a word of its own), and three
+/// Calls a domain's entry for at most `time` ticks, with the domain's own word for the component (`this`) and three
 /// words.
 ///
 /// # Errors
@@ -65,12 +65,12 @@ pub unsafe fn call(
     }
 }
 
-/// Ends what the thread that runs does in its domain, which is dead from now on: whoever called it is told why; a
-/// thread that nobody called ends. If it was told there what had happened, that is over; if a domain was that has
-/// called this one, it isn't.
+/// Aborts the running thread's code in its current domain, which is dead from now on. The caller of the upcall gets the
+/// error `why`; a thread's first domain has no caller, and the thread ends. A signal handler of this domain is over; a
+/// handler in a domain that has called this one is not.
 ///
 /// # Safety
-/// In a handler, of an exception of the thread's code as a user.
+/// Called in the handler of an exception that interrupted the thread's user code.
 pub unsafe fn abort(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, why: Failed) {
     let Activation { state, told, .. } = &thread.local;
     let domain = gate::domain();
@@ -85,25 +85,25 @@ pub unsafe fn abort(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, wh
     domain.die();
     context.rip = kortex_abort as *const () as u64;
     (context.cs, context.ss) = (u64::from(KERNEL_CODE.0), u64::from(KERNEL_DATA.0));
-    // SAFETY: it is the state of the thread that runs, which is interrupted.
+    // SAFETY: it is the state of the running thread, which is interrupted.
     context.rsp = unsafe { (*state.get()).kernel_stack };
-    // Nothing but what is always set: the kernel isn't interrupted.
+    // Only the bit that is always set: interrupts are off.
     context.rflags = 2;
     *context.register(Register::Rdx) = why as u64;
 }
 
-/// What is done when a thread has ended: it calls the scheduler.
+/// Called with its argument when a thread has ended: it calls the scheduler.
 type Ended = (unsafe extern "C" fn(of: *const ()), *const ());
 
 static ENDED: Shared<Ended> = Shared::new((nothing, null()));
 
 unsafe extern "C" fn nothing(_: *const ()) {}
 
-/// Says what is done when a thread has ended: it is told on a stack of handlers, and another context has to be the
-/// current one then.
+/// Sets what is called when a thread has ended. It runs on the handlers' stack, and must make another context the
+/// current one.
 ///
 /// # Safety
-/// It is fit for that, with that.
+/// `ended` may be called with `of` whenever a thread ends.
 pub unsafe fn on_end(ended: unsafe extern "C" fn(of: *const ()), of: *const ()) {
     // SAFETY: as the caller promises.
     unsafe { *ENDED.get() = (ended, of) };
@@ -178,7 +178,8 @@ global_asm!(
     "pop rbp",
     "pop rbx",
     "ret",
-    // Whoever ends here may have been told something. What is kept in registers the upcall's frame has, too.
+    // The domain that returns here may be in its signal handler. The upcall's frame also holds the callee-saved
+    // registers.
     "3:",
     "mov rbx, rax",
     "mov rbp, rsi",

@@ -1,8 +1,7 @@
-//! A block of calls (`{COMPOSITE}`) of one of this program's own clients, which is shipped to the program that serves
-//! its calls: the values that the client sends to its block go there with the block, and what comes from there goes
-//! back to the client.
+//! A block of calls (`{COMPOSITE}`) of one of this program's own clients, shipped to the program that serves its calls.
+//! The values that the client sends to its block travel with the block; the results go back to the client.
 //!
-//! A block that is refused runs here instead, and is shipped again ever more seldom.
+//! A refused block runs here instead, and is shipped again less and less often (exponential back-off).
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -18,7 +17,7 @@ use drystone_runtime::far::{Arrival, Far, Filling, Harbour, Letters, Outgoing, R
 use drystone_runtime::layout::Fault;
 use drystone_runtime::native::Value;
 
-/// Rounds that a run gets at once: when it has used them, it gets as many more.
+/// Rounds that a run is granted at first. When they are used up, it is granted as many again.
 const ROUNDS: i64 = 1_000_000_000;
 
 /// A block, as its clients are bound to it.
@@ -38,9 +37,9 @@ struct Shipped {
     interface: &'static Interface,
     program: Vec<u8>,
     hash: Hash,
-    /// The names of what its communications lead to, as they are sent.
+    /// The names of the exports that its communications lead to, as they are sent.
     names: Vec<u8>,
-    /// The other side remembers the program by its hash, as far as is known.
+    /// Whether the other side is believed to remember the program by its hash.
     is_known: Cell<bool>,
     refusals: Refusals,
 }
@@ -50,7 +49,7 @@ struct Shipped {
 #[derive(Default)]
 struct Refusals {
     in_a_row: Cell<u32>,
-    /// Runs that are to be done here before it is shipped again.
+    /// Runs still to be done here before the block is shipped again.
     here: Cell<u64>,
 }
 
@@ -60,12 +59,12 @@ impl Refusals {
         self.here.set(1 << before.min(32));
     }
 
-    /// The block was taken.
+    /// The block was accepted.
     fn end(&self) {
         self.in_a_row.set(0);
     }
 
-    /// Whether it may be shipped this time.
+    /// Whether this run may be shipped.
     fn may_be_shipped(&self) -> bool {
         let here = self.here.get();
         self.here.set(here.saturating_sub(1));
@@ -74,8 +73,8 @@ impl Refusals {
 }
 
 impl Block {
-    /// A block that is shipped to a composite service with this interface, and stands beside what is reached at the
-    /// harbour.
+    /// A block that is shipped to a composite service with this interface, which is reached beside the interfaces at
+    /// the harbour.
     pub(crate) fn new(
         interface: &'static Interface,
         service: Box<dyn Reach>,
@@ -121,16 +120,16 @@ impl Reach for Block {
     }
 }
 
-/// The communication of a client with its block.
+/// A client's communication with its block.
 struct Communication {
     service: Rc<RefCell<Box<dyn Reach>>>,
     block: Rc<Shipped>,
-    /// The communication with the service; none before the first run, and after one that was left in its midst.
+    /// The communication with the service. `None` before the first run, and after a run that was left unfinished.
     far: Option<Box<dyn Far>>,
     pump: Option<Waker>,
-    /// What the client has sent and hasn't been answered.
+    /// What the client has sent and has no answer to yet.
     sent: Option<Sent>,
-    /// What has come of it.
+    /// The answer, once it is there.
     answer: Option<Answer>,
 }
 
@@ -189,7 +188,7 @@ impl Communication {
         Answer::Refused
     }
 
-    /// Takes an answer of the service; `None`: another one follows.
+    /// Takes a message of the service. `None`: another one follows.
     fn hear(&mut self, number: usize) -> Result<Option<Answer>, String> {
         let (Some(far), Some(sent)) = (&mut self.far, &self.sent) else { return Ok(None) };
         let mut letter = sent.letters.filled(self.block.message(number), |values| far.take(values))?;
@@ -214,7 +213,7 @@ impl Communication {
                 shipping::CANCELLED => return Err("the block was cancelled".into()),
                 fault => {
                     let answer = failed(fault, &values);
-                    // Otherwise the run would wait there to be resumed.
+                    // Otherwise the run would wait at the service to be resumed.
                     self.far = None;
                     answer
                 }
@@ -258,7 +257,7 @@ impl Far for Communication {
         self.sent = Some(Sent { letters: values.letters(), table });
         self.answer = None;
         if encoded.and_then(|()| self.run(self.block.is_known.get())).is_err() {
-            // Nothing was sent, so nothing of it runs there.
+            // Nothing was sent, so nothing runs at the service.
             self.answer = Some(self.refused());
             self.pump.iter().for_each(Waker::wake);
         }
@@ -272,7 +271,7 @@ impl Far for Communication {
             let Some(far) = &mut self.far else { return Arrival::Nothing };
             let arrival = far.receive();
             if matches!(arrival, Arrival::Lost(_)) && far.was_refused() && self.sent.is_some() {
-                // There is no composite service there.
+                // The other program has no composite service.
                 self.far = None;
                 self.answer = Some(self.refused());
                 continue;

@@ -1,9 +1,9 @@
-//! The runs of all clients, and their turns beside the program's own processes.
+//! Schedules the runs of all clients beside the program's own processes.
 //!
-//! * [`Engine`] has the runs and the programs (`extension`'s [`InterpServer`]) and decides when a run has a turn: at
-//!   once when something has changed for it, otherwise at times that leave the processes as much time as the runs.
-//! * [`Client`] is told what became of its run.
-//! * [`Kept`] counts bytes against a client's quota for as long as it exists.
+//! * [`Engine`] holds the runs and the programs (`extension`'s [`InterpServer`]). A run that something has changed for
+//!   has its turn at once; other runs get turns that leave the processes as much time as the runs.
+//! * [`Client`] is told the outcome of its run.
+//! * [`Kept`] charges bytes to a client's quota for as long as it exists.
 
 use alloc::collections::BTreeMap;
 use alloc::rc::{Rc, Weak};
@@ -22,22 +22,22 @@ const SLICE: u64 = 4000;
 /// Nanoseconds: shorter turns are lengthened.
 const SHORT: u64 = 50_000;
 
-/// Nanoseconds: longer turns are shortened, because everything else waits for them.
+/// Nanoseconds: longer turns are shortened, because the rest of the program waits for them.
 const LONG: u64 = 200_000;
 
-/// Nanoseconds: after a turn at arrival the runs pause as long as it took, at most this.
+/// Nanoseconds: after a turn, the runs pause for as long as the turn took, at most this.
 const REST: u64 = 1_000_000;
 
-/// Most bytes of the programs that are remembered.
+/// Most bytes of remembered programs.
 const REMEMBERED: usize = 64 << 20;
 
 /// Most bytes of a program.
 const LONGEST: usize = 64 << 10;
 
-/// A client's quota, but for the rounds, which it asks for.
+/// A client's quota, except its rounds, which the client asks for.
 pub(crate) const QUOTA: Quota = Quota { rounds: 0, texts: 16 << 20, held: 32 << 20, runs: 16 };
 
-/// Most bytes that the runs of all clients hold together, and most runs.
+/// Most bytes that the runs of all clients hold together. Below: the most runs.
 const HELD: usize = 256 << 20;
 const RUNS: usize = 4096;
 
@@ -50,9 +50,9 @@ pub(crate) struct Engine {
     clients: RefCell<BTreeMap<RunId, Weak<dyn Client>>>,
     /// Takes the next turn.
     turn: Rc<dyn Fn()>,
-    /// Whether the platform has been asked for that.
+    /// Whether the platform has been asked to call `turn`.
     turn_comes: Cell<bool>,
-    /// Nanoseconds: when that is, unless the program has nothing else to do sooner.
+    /// Nanoseconds: when the next turn is due. It comes sooner if the program has nothing else to do.
     next: Cell<u64>,
     /// Runs for which something changed during another run's turn.
     woken: RefCell<Vec<RunId>>,
@@ -62,10 +62,10 @@ pub(crate) struct Engine {
 
 /// The client of a run.
 pub(crate) trait Client {
-    /// What became of it.
+    /// Tells the outcome of the run.
     fn tell(&self, event: Event<Ports>);
 
-    /// Whether it can go on without being resumed by its client.
+    /// Whether the run can go on without being resumed by its client.
     fn goes_on(&self) -> bool;
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct Kept {
 }
 
 impl Engine {
-    /// Without clients; `key` is a number that nobody can guess.
+    /// An engine without clients. `key` is a number that nobody can guess.
     pub(crate) fn new(platform: Rc<dyn Platform>, key: u64) -> Rc<Engine> {
         let limits = Limits { program: LONGEST, ..Limits::default() };
         let settings = Settings { limits, remembered: REMEMBERED, held: HELD, runs: RUNS, slice: SLICE, key };
@@ -105,18 +105,18 @@ impl Engine {
     /// Programs, runs and quotas.
     ///
     /// # Panics
-    /// A run has its turn.
+    /// Panics during a run's turn.
     pub(crate) fn server(&self) -> RefMut<'_, InterpServer<Ports>> {
         self.server.borrow_mut()
     }
 
-    /// Counts bytes that are kept for a client until the result is dropped.
+    /// Charges bytes to a client until the result is dropped.
     pub(crate) fn keep(&self, client: ClientId, bytes: usize) -> Kept {
         self.server().keep(client, bytes);
         Kept { engine: self.me.clone(), client, bytes }
     }
 
-    /// From now on this client is told what becomes of a run.
+    /// Tells this client the outcome of the run from now on.
     pub(crate) fn add(&self, run: RunId, client: Weak<dyn Client>) {
         self.clients.borrow_mut().insert(run, client);
     }
@@ -125,16 +125,16 @@ impl Engine {
     pub(crate) fn forget(&self, run: RunId) {
         self.clients.borrow_mut().remove(&run);
         let discarded = self.server().discard(run);
-        // Without the borrow: the end of its communications may wake other runs.
+        // The borrow has ended: dropping the run's communications may wake other runs.
         drop(discarded);
     }
 
-    /// A run begins, or is resumed: it has its turn at once, unless the program's processes have had too little time.
+    /// Begins or resumes a run. It has its turn at once, unless the program's processes have had too little time.
     pub(crate) fn begin(&self, run: RunId) {
         if self.next.get() <= self.platform.now() + LONG { self.wake(run) } else { self.come_back() }
     }
 
-    /// Something has changed for a run that waited for it: it has its turn at once, before runs that only compute.
+    /// Wakes a run that something has changed for. It has its turn at once, before runs that only compute.
     pub(crate) fn wake(&self, run: RunId) {
         if self.server.try_borrow().is_err() {
             return self.woken.borrow_mut().push(run);
@@ -179,8 +179,8 @@ impl Engine {
         self.take_turn(InterpServer::turn);
     }
 
-    /// Counts what changed during the turn, and asks for the next one if a run can go on: after the program's processes
-    /// and what comes from outside have had their turns.
+    /// Handles the changes that came during the turn. If a run can go on, asks for the next turn, after the program's
+    /// processes and events from outside have had theirs.
     fn come_back(&self) {
         for (client, bytes) in self.given_up.take() {
             self.server().give_up(client, bytes);

@@ -1,14 +1,15 @@
 //! The composite service (*composite calls*, Ballesteros): runs the blocks of calls that other programs ship here over
-//! Drystone's own protocol, and ships the blocks of this program's own clients to theirs.
+//! Drystone's own protocol, and ships the blocks of this program's own clients to other programs.
 //!
-//! * [`Server`] is the service, as a line between two programs knows it ([`Composites`]).
-//! * `session` is one client of it; `messages` is what they say to each other.
-//! * `engine` has the runs of all clients, and gives them their turns beside the program's own processes.
+//! * [`Server`] is the service as a line between two programs sees it ([`Composites`]).
+//! * `session` is one client of the service; `messages` are their requests and replies.
+//! * `engine` schedules the runs of all clients beside the program's own processes.
 //! * `preparing` has a helper thread check and compile long programs.
-//! * `ports` is what a run talks over: to the components that serve it, it is a client as any other.
-//! * `block` is a block of one of this program's own clients, which it ships.
+//! * `ports` are the communications of a run. To the components that serve it, a run is a client like any other.
+//! * `block` ships a block of one of this program's own clients.
 //!
-//! What a program in a block means is in `extension::composite`. Threads and clocks are the [`Platform`]'s.
+//! What the program in a block means is defined in `extension::composite`. Threads and clocks come from the
+//! [`Platform`].
 //!
 //! [`Composites`]: drystone_kortex::peer::Composites
 

@@ -1,5 +1,5 @@
-//! What a client and the service say to each other (`extension::composite::shipping`): the client's requests are read
-//! from bytes that may be anything, the service's replies are written.
+//! Requests and replies between a client and the service (`extension::composite::shipping`). A client's requests are
+//! read from untrusted bytes; the service's replies are written.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -14,15 +14,15 @@ const MOST_NAMES: u32 = 4096;
 
 /// A client's request.
 pub(crate) enum Request {
-    /// To run this program, or the one that has this hash.
+    /// Run this program, or the one with this hash.
     Run(Vec<u8>, Beginning),
-    /// To go on with a run that has stopped, with so many rounds more, and other values unless the table is empty.
+    /// Resume a run that has stopped, with so many more rounds, and with other values unless the table is empty.
     Resume { table: Vec<u8>, rounds: u64 },
 }
 
-/// What a run begins with.
+/// The input of a run.
 pub(crate) struct Beginning {
-    /// Of what its communications lead to.
+    /// The names of the exports that its communications lead to.
     pub(crate) names: Vec<Vec<u8>>,
     /// The values of its variables, as XDR.
     pub(crate) table: Vec<u8>,
@@ -83,11 +83,11 @@ fn names(bytes: &[u8]) -> Result<Vec<Vec<u8>>, String> {
 pub(crate) enum Reply {
     /// The run has ended, with these values.
     Ended(Vec<u8>),
-    /// The run has stopped, and can be resumed.
+    /// The run has stopped and can be resumed.
     Stopped { fault: i64, location: i64, why: String, table: Vec<u8> },
     /// No program with this hash is remembered.
     Unknown,
-    /// The request is refused: why.
+    /// The request is refused, for this reason.
     Refused(String),
 }
 

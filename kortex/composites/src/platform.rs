@@ -1,4 +1,4 @@
-//! What the service needs of the platform on which it runs: a clock, a call when a time has come, and a helper thread.
+//! What the service needs of its platform: a clock, a timer, and a helper thread.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -9,35 +9,35 @@ use drystone_extension::composite::{self, Limits, Refusal};
 
 use super::ports::Ports;
 
-/// See the head of this file. All of it is used on the home's thread.
+/// The clock, the timer and the helper thread. Used on the home's thread only.
 pub trait Platform {
     /// Nanoseconds since some moment in the past.
     fn now(&self) -> u64;
 
-    /// Calls `act` once at a time ([`now`](Self::now)), or sooner if the program has nothing else to do. There is one
-    /// such call to come at most.
+    /// Calls `act` once at a [time](Self::now), or sooner if the program has nothing else to do. At most one such call
+    /// is pending.
     fn call_at_the_latest(&self, time: u64, act: Rc<dyn Fn()>);
 
-    /// Has a helper thread [run](Preparation::run) this, and calls `then` with the result, on the home's thread. There
-    /// is one such preparation at a time at most.
+    /// Has a helper thread [run](Preparation::run) this, and calls `then` with the result on the home's thread. At most
+    /// one preparation is under way.
     ///
     /// # Errors
-    /// A sentence says why there is no thread for it.
+    /// A sentence says why there is no helper thread.
     fn prepare(&self, preparation: Preparation, then: Box<dyn FnOnce(Prepared)>) -> Result<(), String>;
 }
 
-/// A program that is to be checked, verified, and perhaps compiled, which takes long.
+/// A program to be checked, verified, and perhaps compiled, which takes long.
 pub struct Preparation {
     pub(crate) program: Arc<[u8]>,
     pub(crate) limits: Limits,
 }
 
 impl Preparation {
-    /// Does that.
+    /// Checks, verifies and perhaps compiles the program.
     pub fn run(self) -> Prepared {
         Prepared(composite::Prepared::of(&self.program, &self.limits))
     }
 }
 
-/// A program that can be run, or why it can't.
+/// A program that is ready to run, or why it can't be.
 pub struct Prepared(pub(crate) Result<composite::Prepared<Ports>, Refusal>);

@@ -1,4 +1,4 @@
-//! What a run talks over: to the components that serve it, it is a visitor at each of its communications.
+//! The communications of a run. To the component that serves one, the run is a visitor.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -13,10 +13,10 @@ use drystone_kortex::peer::Offer;
 use drystone_kortex::{Expectation, Expected};
 use drystone_runtime::far::{Next, Said, Seat, Visitor};
 
-/// Most communications of a run that the program has left and that the server hasn't yet.
+/// Most communications of a run that the program has left and their servers haven't.
 const LEFT: usize = 64;
 
-/// Whatever the run of these communications belongs to.
+/// The owner of a run and its communications.
 pub(crate) trait Runs {
     /// Something has changed for the run.
     fn go_on(&self);
@@ -26,24 +26,24 @@ pub(crate) trait Runs {
 pub(crate) struct Ports {
     run: Weak<dyn Runs>,
     expected: Expected,
-    /// What each communication leads to, and for which slot of its client.
+    /// The export that each communication leads to, and the slot for its client.
     offers: Vec<(Rc<Offer>, usize)>,
     /// The communications that have begun.
     begun: Vec<Option<Rc<Port>>>,
-    /// Counts the communications that their servers haven't left.
+    /// Counts the communications that their servers haven't left yet.
     alive: Rc<()>,
 }
 
 /// A communication that has begun.
 #[derive(Default)]
 struct Port {
-    /// Where messages are said and taken, once a server has taken the communication.
+    /// Sends and receives messages, once a server has accepted the communication.
     seat: OnceCell<Rc<dyn Seat>>,
-    /// How the server's side has ended; an error: why it is lost.
+    /// How the server's side has ended. An error says why the communication is lost.
     ended: RefCell<Option<Result<(), String>>>,
-    /// The program knows that it is lost.
+    /// The program knows that the communication is lost.
     is_told: Cell<bool>,
-    /// The program is done with it.
+    /// The program has left the communication.
     has_left: Cell<bool>,
 }
 
@@ -56,7 +56,7 @@ impl Port {
         }
     }
 
-    /// Tells the program that the communication is lost, once.
+    /// Tells the program once that the communication is lost.
     fn tell(&self) -> Result<(), String> {
         match self.next() {
             Next::Over(Err(why)) if !self.is_told.replace(true) => Err(why),
@@ -64,7 +64,7 @@ impl Port {
         }
     }
 
-    /// Where messages are said and taken; `None`: no server has taken it yet. An error: how it has ended.
+    /// The seat; `None` until a server has accepted the communication. An error says how the communication has ended.
     fn seat(&self) -> Result<Option<&Rc<dyn Seat>>, Result<(), String>> {
         match &*self.ended.borrow() {
             Some(ended) => Err(ended.clone()),
@@ -72,7 +72,7 @@ impl Port {
         }
     }
 
-    /// Whether the program may leave it now.
+    /// Whether the program may leave the communication now.
     fn may_leave(&self) -> bool {
         self.ended.borrow().is_some() || self.seat.get().is_none_or(|seat| seat.may_leave())
     }
@@ -84,7 +84,7 @@ impl Port {
 }
 
 impl Ports {
-    /// Of a run, to these offers. Each begins when it is first used.
+    /// The communications of a run with these exports. Each begins when it is first used.
     pub(crate) fn new(run: Weak<dyn Runs>, expected: &Expected, offers: Vec<(Rc<Offer>, usize)>) -> Ports {
         let begun = offers.iter().map(|_| None).collect();
         Ports { run, expected: expected.clone(), offers, begun, alive: Rc::default() }
@@ -94,10 +94,10 @@ impl Ports {
         self.offers[communication as usize].0.interface()
     }
 
-    /// The communication, which begins if it hasn't; `None`: it can't yet.
+    /// The communication, which begins now if it can and hasn't; `None`: it can't yet.
     ///
     /// # Errors
-    /// What it leads to isn't exported any more.
+    /// The interface isn't exported any more.
     fn port(&mut self, communication: u32) -> Result<Option<Rc<Port>>, String> {
         let (offer, slot) = &self.offers[communication as usize];
         let begun = &mut self.begun[communication as usize];
@@ -123,7 +123,7 @@ impl Ports {
         Ok(Some(port))
     }
 
-    /// The program leaves this communication, if it has begun.
+    /// Ends this communication for the program, if it has begun.
     fn end(&mut self, communication: usize) {
         self.begun[communication].take().inspect(|port| port.leave());
     }
@@ -191,7 +191,7 @@ impl Ports {
     /// [`Services::test`]; an error says why the communication is lost.
     fn ask(&mut self, communication: u32, pattern: Pattern) -> Result<Answer<bool>, String> {
         let interface = self.interface(communication);
-        // A test begins nothing where the server has nothing to say first.
+        // A test need not begin a communication in which the server has nothing to say first.
         let is_begun = self.begun[communication as usize].is_some();
         if !is_begun && interface.state(0) & Interface::SERVER_SENDS == 0 {
             return Ok(Answer::Ready(false));
@@ -240,7 +240,7 @@ impl Services for Ports {
     }
 }
 
-/// The same communication, as its server knows it.
+/// The same communication, as its server sees it.
 struct Visits {
     port: Rc<Port>,
     slot: usize,

@@ -18,7 +18,7 @@ const SHORT: usize = 2 << 10;
 
 /// The client that has sent a program.
 pub(crate) trait Sender {
-    /// The program has this hash and is remembered, or is refused.
+    /// The program is remembered with this hash, or refused.
     fn remembered(&self, program: Result<Hash, Refusal>);
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Preparing {
     me: Weak<Preparing>,
     engine: Rc<Engine>,
     next: RefCell<VecDeque<Sent>>,
-    /// The helper thread has one.
+    /// The helper thread is busy.
     is_busy: Cell<bool>,
 }
 
@@ -36,12 +36,12 @@ struct Sent {
     by: Weak<dyn Sender>,
     program: Arc<[u8]>,
     hash: Hash,
-    /// Its bytes, and those of what its first run begins with.
+    /// Charges its bytes and those of its first run's input.
     kept: Kept,
 }
 
 impl Preparing {
-    /// For programs that this engine will run.
+    /// A queue for this engine's programs.
     pub(crate) fn new(engine: Rc<Engine>) -> Rc<Preparing> {
         Rc::new_cyclic(|me| Preparing {
             me: me.clone(),
@@ -51,8 +51,8 @@ impl Preparing {
         })
     }
 
-    /// Remembers a program: at once, or, if the result is `None`, when it has been prepared, which the sender is told.
-    /// Until then `beside` bytes more are kept for the client.
+    /// Remembers a program. If the result is `None`, the program is prepared first, and the sender is told later; until
+    /// then `beside` more bytes are charged to the client.
     pub(crate) fn remember(
         &self,
         program: &[u8],
@@ -90,7 +90,7 @@ impl Preparing {
             let next = self.next.borrow_mut().pop_front();
             let Some(sent) = next else { return };
             let Some(sender) = sent.by.upgrade() else { continue };
-            // Another client may have sent it meanwhile.
+            // Another client may have sent the same program meanwhile.
             if self.engine.server().program(sent.hash).is_some() {
                 let hash = sent.hash;
                 drop(sent);
@@ -110,7 +110,7 @@ impl Preparing {
         }
     }
 
-    /// The helper thread is done with this one.
+    /// The helper thread has finished this program.
     fn prepared(&self, sent: Sent, Prepared(prepared): Prepared) {
         self.is_busy.set(false);
         let Sent { by, program, hash, kept } = sent;

@@ -1,4 +1,4 @@
-//! The service as the lines of a program know it.
+//! The composite service as a program's lines see it.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -16,7 +16,7 @@ use super::platform::Platform;
 use super::preparing::Preparing;
 use super::session::Session;
 
-/// The composite service of a program (the paper's InterpServer).
+/// A program's composite service (InterpServer in *composite calls*).
 pub struct Server {
     interface: &'static Interface,
     engine: Rc<Engine>,
@@ -26,7 +26,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// The service of a program, which has one; `key` is a number that nobody can guess.
+    /// The service of a program. `key` is a number that nobody can guess.
     pub fn new(platform: Rc<dyn Platform>, key: u64) -> Server {
         let engine = Engine::new(platform, key);
         Server {
@@ -52,7 +52,7 @@ impl Composites for Server {
 
     fn dismiss(&self, client: ClientId) {
         let gone = self.engine.server().dismiss(client);
-        // Without the borrow: the end of its communications may wake other runs.
+        // The borrow has ended: dropping the runs' communications may wake other runs.
         drop(gone);
     }
 

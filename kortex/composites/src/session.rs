@@ -1,5 +1,5 @@
-//! A client that ships blocks over one communication, one run after the other. A client that wants several runs at once
-//! begins several communications.
+//! A session: a client that ships blocks over one communication, one run after the other. A client that wants several
+//! runs at once begins several communications.
 
 use alloc::format;
 use alloc::rc::{Rc, Weak};
@@ -18,7 +18,7 @@ use super::messages::{Beginning, Reply, Request};
 use super::ports::{Ports, Runs};
 use super::preparing::{Preparing, Sender};
 
-/// A program of so many bytes is the hash of one that the service should know.
+/// A program of exactly this length is taken as the hash of one that the service should know.
 const BYTES_OF_HASH: usize = 32;
 
 /// The service's side of the communication.
@@ -29,18 +29,18 @@ pub(crate) struct Session {
     client: ClientId,
     engine: Rc<Engine>,
     preparing: Rc<Preparing>,
-    /// The run that begins when its program is remembered.
+    /// The input of the run that begins when its program is remembered.
     asked: RefCell<Option<Beginning>>,
     run: Cell<Option<RunId>>,
-    /// The run waits to be resumed by the client.
+    /// The run waits for the client to resume it.
     is_stopped: Cell<bool>,
-    /// A reply for which the line has no room yet.
+    /// A reply that the line has no room for yet.
     owed: RefCell<Option<(Reply, Kept)>>,
     _may_come: Expectation,
 }
 
 impl Session {
-    /// A client at the other end of a line has begun the communication with this handle.
+    /// A session for a client at the other end of a line, which has begun the communication with this handle.
     pub(crate) fn new(
         line: &Rc<dyn Line>,
         handle: Handle,
@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Finds the program that these bytes are, or are the hash of. Its run begins with so many bytes.
+    /// Finds the program that these bytes are, or are the hash of. Its run's input takes `bytes` bytes.
     fn find(&self, program: &[u8], bytes: usize) {
         if let Ok(hash) = <[u8; BYTES_OF_HASH]>::try_from(program) {
             let is_known = self.engine.server().program(Hash(hash)).is_some();
@@ -88,7 +88,7 @@ impl Session {
         remembered.into_iter().for_each(|program| self.remembered(program));
     }
 
-    /// The run goes on, or is refused.
+    /// Answers a request to run: the run goes on, or is refused.
     fn answer(&self, begun: Result<(), Refusal>) {
         match begun {
             Ok(()) => self.run.get().into_iter().for_each(|run| self.engine.begin(run)),
@@ -100,7 +100,7 @@ impl Session {
         }
     }
 
-    /// Starts a run of a program that is remembered.
+    /// Starts a run of a remembered program.
     fn start(&self, line: &Rc<dyn Line>, program: Hash, beginning: &Beginning) -> Result<(), Refusal> {
         let find = |name: &Vec<u8>| {
             let missing = || format!("nothing is exported as {}", String::from_utf8_lossy(name)).into();
@@ -117,7 +117,7 @@ impl Session {
         Ok(())
     }
 
-    /// The run that has stopped goes on.
+    /// Resumes the run that has stopped.
     fn resume(&self, table: &[u8], rounds: u64) -> Result<(), Refusal> {
         let mut server = self.engine.server();
         let Some(id) = self.run.get() else { return Ok(()) };

@@ -1,5 +1,4 @@
-//! What emulators have beside the hardware: a port that takes text (QEMU's `isa-debugcon`), and one that ends the
-//! emulator (`isa-debug-exit`).
+//! An emulator's extra ports: one takes text (QEMU's `isa-debugcon`), one ends the emulator (`isa-debug-exit`).
 
 use x86_64::instructions::port::Port;
 
@@ -9,7 +8,7 @@ const EXIT: u16 = 0xf4;
 /// Writes text; `false`: there is no such port.
 pub fn write(text: &[u8]) -> bool {
     let mut port = Port::<u8>::new(CONSOLE);
-    // SAFETY: the port takes text or is nothing's; which of the two it says by its own number.
+    // SAFETY: the port takes text or doesn't exist; it says which when it is read.
     unsafe {
         if port.read() != CONSOLE as u8 {
             return false;
@@ -19,8 +18,8 @@ pub fn write(text: &[u8]) -> bool {
     true
 }
 
-/// Ends the emulator with the status `2 * status + 1`; comes back where there is none.
+/// Ends the emulator with the status `2 * status + 1`. Returns if there is no such port.
 pub fn exit(status: u32) {
-    // SAFETY: the port ends the emulator or is nothing's.
+    // SAFETY: the port ends the emulator or doesn't exist.
     unsafe { Port::new(EXIT).write(status) };
 }

@@ -1,12 +1,12 @@
-//! What happens when the processor stops what it does (the paper's Trap, section 4.1): an exception of its own, or an
-//! interrupt of a device. What was interrupted is a [`Context`], of which one at a time is the current one. The
-//! processor and the code here put it there at once, so that nothing is copied; a handler runs on a stack of its own
-//! with interrupts off, may make another context the current one, and whatever is current goes on when it returns.
+//! Exceptions and interrupts (Trap in *THINK*, section 4.1). What was interrupted is a [`Context`]; one context at a
+//! time is the current one. The processor and the entry code save registers directly into the current context, so
+//! nothing is copied. A handler runs on a stack of its own with interrupts off, and may make another context the
+//! current one. When it returns, the current context is resumed.
 //!
 //! # Soundness
 //!
-//! The tables belong to one processor, on which a handler is never interrupted by another one. The code below keeps all
-//! registers; where the handlers may use vector registers, these too.
+//! The tables belong to one processor, on which no handler interrupts another. The entry code saves all registers;
+//! vector registers too, if the handlers may use them.
 
 use core::arch::global_asm;
 use core::mem::{MaybeUninit, offset_of};
@@ -19,39 +19,39 @@ use x86_64::structures::DescriptorTablePointer;
 use crate::segments::{self, Stack};
 use crate::{Shared, processor};
 
-/// The exceptions that the processor itself knows come first; the others are for devices.
+/// The first vectors are the processor's own exceptions; the rest are for devices.
 pub const OWN: usize = 32;
-/// So many vectors there are.
+/// The number of vectors.
 pub const VECTORS: usize = 48;
 
-/// What is interrupted: the registers, as they are then.
+/// The registers of interrupted code.
 #[repr(C, align(16))]
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// Those for whole numbers: r15 to r8, rbp, rdi, rsi, rdx, rcx, rbx, rax.
+    /// The general registers: r15 to r8, rbp, rdi, rsi, rdx, rcx, rbx, rax.
     pub registers: [u64; 15],
-    /// Why it was interrupted, as the table of handlers has it.
+    /// The vector, as an offset in the table of handlers.
     entry: u64,
-    /// What the processor says besides.
+    /// The processor's error code.
     pub error: u64,
-    /// Where it goes on.
+    /// The instruction pointer.
     pub rip: u64,
-    /// Whose code that is.
+    /// The code segment, which tells user code from the kernel's.
     pub cs: u64,
-    /// Flags, among them whether it may be interrupted.
+    /// The flags, among them whether interrupts are on.
     pub rflags: u64,
-    /// Its stack.
+    /// The stack pointer.
     pub rsp: u64,
-    /// Whose stack that is.
+    /// The stack segment.
     pub ss: u64,
-    /// The vector registers, as `fxsave` keeps them.
+    /// The vector registers, as `fxsave` saves them.
     pub vectors: [u8; 512],
 }
 
-/// The processor puts what it keeps itself before this.
+/// The part before this is what the processor and the entry code push.
 const VECTOR_REGISTERS: usize = offset_of!(Context, vectors);
 const ENTRY_AT: usize = offset_of!(Context, entry);
-/// Bytes of an entry of the table of handlers.
+/// Bytes of an entry in the table of handlers.
 const ENTRY: usize = size_of::<(Handler, *const ())>();
 const _: () = assert!(VECTOR_REGISTERS.is_multiple_of(16) && offset_of!(Context, registers) == 0);
 
@@ -77,68 +77,69 @@ pub enum Register {
 }
 
 impl Context {
-    /// Code that begins with nothing in its registers but these; vector registers are as they are after a reset.
+    /// A context in which all other general registers are 0. The vector registers are as after a reset.
     pub const fn new(rip: u64, rsp: u64, is_user: bool, rflags: u64) -> Context {
         let (code, data) = match is_user {
             true => (segments::USER_CODE.0, segments::USER_DATA.0),
             false => (segments::KERNEL_CODE.0, segments::KERNEL_DATA.0),
         };
         let mut vectors = [0; 512];
-        // As `fninit` and a reset have the two words that control them: nothing traps.
+        // The two control words, as after `fninit` and a reset: nothing traps.
         (vectors[0], vectors[1]) = (0x7f, 0x03);
         (vectors[24], vectors[25]) = (0x80, 0x1f);
         let (cs, ss) = (code as u64, data as u64);
         Context { registers: [0; 15], entry: 0, error: 0, rip, cs, rflags, rsp, ss, vectors }
     }
 
-    /// Why it was interrupted.
+    /// The vector by which it was interrupted.
     pub fn vector(&self) -> usize {
         self.entry as usize / ENTRY
     }
 
-    /// Whether it is a user's.
+    /// Whether it runs user code.
     pub fn is_user(&self) -> bool {
         self.cs & 0b11 != 0
     }
 
-    /// A register of it.
+    /// A register of the context.
     pub fn register(&mut self, register: Register) -> &mut u64 {
         &mut self.registers[register as usize]
     }
 }
 
-/// Flags of code that may be interrupted.
+/// The flag of code that may be interrupted.
 pub const INTERRUPTIBLE: u64 = 1 << 9;
 
-/// Handles an exception for whom it is told; what is current when it returns goes on.
+/// Handles an exception. The second argument is the one it was registered with. When the handler returns, the current
+/// context is resumed.
 pub type Handler = extern "C" fn(&mut Context, *const ());
 
-/// The interface of this component, so that what is built on it can be tried without the hardware.
+/// The interface of this component; a test can implement it without the hardware.
 pub trait Trap {
-    /// Who handles a vector from now on.
+    /// Registers a vector's handler, to be called with `of`.
     ///
     /// # Safety
-    /// The handler is fit to run whenever that exception comes, with that.
+    /// The handler may be called with `of` whenever that exception comes.
     unsafe fn register(&self, vector: usize, handler: Handler, of: *const ());
 
-    /// Nobody handles a vector any more.
+    /// Unregisters a vector's handler.
     ///
     /// # Safety
-    /// It doesn't come any more, or may be ignored.
+    /// The exception doesn't come any more, or may be ignored.
     unsafe fn unregister(&self, vector: usize);
 
-    /// What was interrupted last, or goes on when the handler returns.
+    /// The current context: interrupted last, and resumed when the handler returns.
     fn current(&self) -> *mut Context;
 
-    /// Makes a context the current one: the handler that calls this returns to it, and what it is interrupted by next
-    /// is put there.
+    /// Makes a context the current one: the running handler returns to it, and the next exception saves registers into
+    /// it.
     ///
     /// # Safety
-    /// It stays until another one is the current one, and nobody else uses it until then.
+    /// Until another context is the current one, this one stays and nothing else uses it.
     unsafe fn set_current(&self, context: *mut Context);
 }
 
-/// The processor's.
+/// The processor's exceptions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Processor;
 
@@ -178,13 +179,13 @@ impl Trap for Processor {
     }
 }
 
-/// After these nothing goes on: what is interrupted can't be kept, or the machine is broken.
+/// Exceptions after which nothing can be resumed: the interrupted context can't be saved, or the machine is broken.
 const FATAL: [usize; 3] = [2, DOUBLE_FAULT, 18];
-/// An exception of what is done about another.
+/// An exception while another one is being delivered.
 pub const DOUBLE_FAULT: usize = 8;
-/// An instruction for debuggers.
+/// The instruction `int3`, for debuggers.
 pub const BREAKPOINT: usize = 3;
-/// Memory that isn't there, or isn't for that.
+/// A page isn't present, or doesn't allow the access.
 pub const PAGE_FAULT: usize = 14;
 
 #[repr(C)]
@@ -197,7 +198,7 @@ struct State {
 static STATE: Shared<State> =
     Shared::new(State { current: null_mut(), stack: null_mut(), handlers: [MaybeUninit::uninit(); VECTORS] });
 
-/// What the processor looks up: for each vector where its code is and on which stack it runs.
+/// The processor's table of vectors (IDT): the entry code and the stack of each.
 static TABLE: Shared<[Gate; VECTORS]> = Shared::new([Gate { words: [0; 2] }; VECTORS]);
 
 #[derive(Clone, Copy)]
@@ -208,7 +209,7 @@ struct Gate {
 
 impl Gate {
     const PRESENT: u64 = 1 << 47;
-    /// Interrupts are off in it.
+    /// The gate turns interrupts off.
     const INTERRUPT: u64 = 0xe << 40;
     const USERS: u64 = 3 << 45;
 
@@ -224,18 +225,18 @@ impl Gate {
 extern "C" fn nobody(_: &mut Context, _: *const ()) {}
 
 unsafe extern "C" {
-    /// The first instruction of each vector, 16 bytes for each.
+    /// The entry code of each vector, 16 bytes each.
     static kortex_vectors: [[u8; 16]; VECTORS];
 }
 
-/// Tells the processor about the vectors, all of which do nothing yet. Handlers run on the stack that ends at `stack`;
-/// those of what is fatal on another.
+/// Loads the table of vectors, without any handlers yet. Handlers run on the stack that ends at `stack`. Registers are
+/// saved in `current`; those of fatal exceptions on the stack that ends at `fatal`.
 ///
 /// # Safety
-/// Called once, after [`segments::load`]; the stacks are memory that nobody else uses; `current` stays until another
-/// one is.
+/// Called once, after [`segments::load`]. Nothing else uses the stacks. `current` stays until another context is the
+/// current one.
 pub unsafe fn load(current: *mut Context, stack: *mut u8, fatal: *mut u8) {
-    // SAFETY: nobody is interrupted before the table is loaded; it lives for ever.
+    // SAFETY: no interrupt is handled before the table is loaded; it lives for ever.
     unsafe {
         (*STATE.get()).stack = stack;
         Processor.set_current(current);
@@ -250,17 +251,16 @@ pub unsafe fn load(current: *mut Context, stack: *mut u8, fatal: *mut u8) {
     }
 }
 
-/// Lets users' code raise an exception by an instruction.
+/// Lets user code raise an exception by an instruction.
 ///
 /// # Safety
-/// Its handler is fit for whoever calls.
+/// The vector's handler may be called by any user code.
 pub unsafe fn allow_users(vector: usize) {
     // SAFETY: a change of one bit field that only adds a way to it.
     unsafe { (*TABLE.get())[vector].words[0] |= Gate::USERS };
 }
 
-/// Where a vector's first instruction is: behind that which keeps the kernel from users' memory, where the processor
-/// has no such one.
+/// The address of a vector's entry code. On a processor without `clac` it skips that instruction.
 fn first_instruction(vector: usize) -> u64 {
     const CLAC: u64 = 3;
     let skipped = if processor::has_access_prevention() { 0 } else { CLAC };
@@ -280,8 +280,8 @@ macro_rules! where_vectors_are_used {
     };
 }
 
-// Users' flags may say that the kernel is let to their memory: the first instruction ends that. Each vector pushes its
-// number behind what the processor says, or 0 where it says nothing.
+// User code may have set the flag that lets the kernel access users' memory: `clac` clears it. Each vector pushes its
+// handler's offset after the processor's error code, or after 0 where there is none.
 global_asm!(
     ".pushsection .text.kortex_vectors, \"ax\"",
     ".balign 16",
@@ -299,7 +299,7 @@ global_asm!(
     "jmp kortex_exception",
     ".set vector, vector + 1",
     ".endr",
-    // For debuggers: nobody has called it.
+    // For debuggers: this code has no caller.
     ".cfi_sections .eh_frame, .debug_frame",
     ".cfi_startproc",
     ".cfi_undefined rip",

@@ -1,5 +1,5 @@
-//! From which device to which exception: the interrupt controllers of a PC, one beside the processor (the local APIC)
-//! and one beside the devices (the I/O APIC). The old ones are silenced.
+//! The interrupt controllers of a PC, which map devices to vectors: one beside the processor (the local APIC) and one
+//! beside the devices (the I/O APIC). The old ones are silenced.
 
 use core::ptr::{read_volatile, write_volatile};
 
@@ -8,35 +8,35 @@ use x86_64::registers::model_specific::Msr;
 
 use crate::exception::OWN;
 
-/// Where the processor's own controller is, unless somebody has moved it.
+/// The address of the local APIC, unless it has been moved.
 pub const LOCAL: usize = 0xfee0_0000;
-/// Where that of the devices is.
+/// The address of the I/O APIC.
 pub const DEVICES: usize = 0xfec0_0000;
 
-/// The vector of the first line of devices.
+/// The vector of the first interrupt line.
 const LINES: usize = OWN + 1;
-/// Comes when an interrupt has gone again before it was asked for.
+/// The vector of spurious interrupts, which have gone again before the processor asked for them.
 const SPURIOUS: u32 = 0x2f;
 
 const END: usize = 0xb0;
 const SPURIOUS_VECTOR: usize = 0xf0;
 
-/// The interface of this component: which devices may interrupt, and by which vectors.
+/// The interface of this component: which lines may interrupt, and by which vectors.
 pub trait Controller {
-    /// The vector by which a line of devices comes.
+    /// The vector of an interrupt line.
     fn vector(&self, line: u8) -> usize;
 
-    /// Lets the interrupts of a line through, which is one of the first 11: by edges, as those of old devices.
+    /// Unmasks a line, which is one of the first 11. It is edge-triggered, as for old devices.
     ///
     /// # Safety
-    /// Somebody handles its vector.
+    /// Its vector has a handler.
     unsafe fn enable(&self, line: u8);
 
-    /// The interrupt has been seen to: the next may come.
+    /// Ends the handling of an interrupt: the next may come.
     fn end(&self);
 }
 
-/// The two of a PC.
+/// The local APIC and the I/O APIC of a PC.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Apics;
 
@@ -47,7 +47,7 @@ impl Apics {
     }
 }
 
-/// A register of the processor's own.
+/// Reads a register of the local APIC.
 pub(crate) fn read(register: usize) -> u32 {
     // SAFETY: a register of the controller that each such processor has; reading changes nothing.
     unsafe { read_volatile((LOCAL + register) as *const u32) }
@@ -65,7 +65,7 @@ pub(crate) fn write(register: usize, value: u32) {
 pub unsafe fn load() {
     const BASE: u32 = 0x1b;
     const ENABLED: u64 = 1 << 11;
-    // SAFETY: what isn't there ignores it.
+    // SAFETY: a controller that isn't there ignores the write.
     unsafe {
         for port in [0x21, 0xa1] {
             Port::<u8>::new(port).write(0xff);

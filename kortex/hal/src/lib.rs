@@ -1,17 +1,17 @@
-//! The hardware of a PC (x86-64), as it is: components that mirror it and decide nothing (paper 002, section 4.1).
+//! The hardware of a PC (x86-64): components that mirror the hardware and contain no policy (*THINK*, section 4.1).
 //!
-//! * [`serial`]: a line to a terminal, and [`debug`], what emulators have for that and to end.
-//! * [`segments`]: the segments that are left in long mode, and the stacks that the processor takes.
-//! * [`exception`]: what happens when the processor stops what it does: the paper's Trap.
-//! * [`interrupt`]: from which device to which exception.
-//! * [`mmu`]: page tables and what the processor knows of them.
-//! * [`processor`]: what it can do.
-//! * [`time`]: the processor's counter, what it counts in a second, and an alarm.
+//! * [`serial`]: a line to a terminal. [`debug`]: an emulator's ports for text and for its end.
+//! * [`segments`]: the segments that are left in long mode, and the stacks for interrupts.
+//! * [`exception`]: exceptions and interrupts (Trap in *THINK*).
+//! * [`interrupt`]: interrupt controllers, which map devices to vectors.
+//! * [`mmu`]: page tables and address spaces.
+//! * [`processor`]: the processor's features.
+//! * [`time`]: the cycle counter, its rate, an alarm, and the date.
 //!
 //! # Soundness
 //!
-//! Everything here belongs to the kernel, in which one processor runs with all rights: who calls a function that is
-//! `unsafe` knows what the hardware is. What may be called by anybody has no effect on memory.
+//! All of this is the kernel's, which runs on one processor with all rights. Callers of an `unsafe` function know what
+//! the hardware is. Safe functions have no effect on memory.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]

@@ -1,10 +1,10 @@
-//! What compilers take for granted: `memcpy`, `memmove`, `memset`, `memcmp`, `strlen`.
+//! The memory functions that compilers take for granted: `memcpy`, `memmove`, `memset`, `memcmp`, `strlen`.
 
-/// Defines the functions on memory that compiled code calls, in an image that has no C library: there nothing stands
-/// before their names.
+/// Defines the functions on memory that compiled code calls, for an image without a C library. Their names get no
+/// prefix.
 ///
-/// Short ones are done by two accesses that may overlap, long ones by the processor's string instructions; all bytes
-/// are read before any is written where source and destination may overlap.
+/// Short blocks take two accesses that may overlap, long ones the processor's string instructions. Where source and
+/// destination may overlap, bytes are read before they are overwritten.
 #[macro_export]
 macro_rules! memory_functions {
     ($prefix:literal) => {
@@ -26,7 +26,7 @@ macro_rules! memory_functions {
             "cmp rdx, 16",
             concat!("jbe ", $prefix, "memcpy"),
             "mov rax, rdi",
-            // The first bytes last, as they were.
+            // Backwards. The first bytes are written last, as they were.
             "mov r8, [rsi]",
             "lea rcx, [rdx - 8]",
             "2:",

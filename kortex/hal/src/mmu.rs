@@ -1,5 +1,5 @@
-//! Page tables, and what the processor knows of them. All memory is where it is called in the kernel's own address
-//! space, so tables are pointers. Pages have 4096 bytes or 2 MiB.
+//! Page tables, and the processor's cache of them (the TLB). The kernel's own address space maps all memory to its
+//! physical addresses, so a table's address is a pointer. Pages have 4096 bytes or 2 MiB.
 
 use core::arch::asm;
 
@@ -7,29 +7,29 @@ use x86_64::registers::control::{Cr0, Cr0Flags, Cr2, Cr4, Cr4Flags, Efer, EferFl
 
 use crate::processor;
 
-/// A page's bytes, and a table's.
+/// Bytes of a page, and of a page table.
 pub const PAGE: usize = 4096;
-/// A large page's.
+/// Bytes of a large page.
 pub const LARGE: usize = 2 << 20;
 
-/// A table of entries: bits that say what is there, and where.
+/// A page table.
 #[repr(C, align(4096))]
 #[derive(Debug)]
 pub struct Table([u64; 512]);
 
 impl Table {
-    /// One with nothing in it.
+    /// An empty table.
     pub const fn new() -> Table {
         Table([0; 512])
     }
 }
 
 impl Table {
-    /// Puts the page at `frame` to an address, in the [table](AddressSpace::table) of the pages near it; `false`: there
-    /// is one already. Both are where pages begin.
+    /// Maps the page at `frame` to `address`, in the lowest-level [table](AddressSpace::table) for that address.
+    /// `false`: a page is mapped there already. Both addresses are page-aligned.
     ///
     /// # Safety
-    /// As for [`AddressSpace::map`]; it isn't to be written and executed.
+    /// As for [`AddressSpace::map`]; `access` doesn't allow both writing and execution.
     #[inline]
     pub unsafe fn put(&mut self, address: usize, frame: usize, access: Access) -> bool {
         let entry = &mut self.0[address >> 12 & 511];
@@ -52,42 +52,42 @@ const WRITABLE: u64 = 1 << 1;
 const USERS: u64 = 1 << 2;
 const UNCACHED: u64 = 1 << 4;
 const IS_LARGE: u64 = 1 << 7;
-/// One of the bits that the processor leaves to the kernel.
+/// Marks a lent page, in a bit that the processor leaves to the kernel.
 const LENT: u64 = 1 << 9;
 const NOT_CODE: u64 = 1 << 63;
 const ADDRESS: u64 = 0x000f_ffff_ffff_f000;
 
-/// What may be done with a page: it may always be read.
+/// The access that a page allows. It may always be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     /// It may be written.
     pub write: bool,
-    /// It is code. Nothing is both that and written.
+    /// It may be executed. No page may be both written and executed.
     pub execute: bool,
-    /// Users may do that, too.
+    /// Users may access it, too.
     pub user: bool,
-    /// It is a device's.
+    /// It is a device's memory: it isn't cached.
     pub device: bool,
-    /// It is somebody else's: it stays when the address space goes.
+    /// It is lent: it belongs to another owner, and isn't freed with the address space.
     pub lent: bool,
 }
 
 impl Access {
-    /// To be read by the kernel.
+    /// The kernel may read.
     pub const READ: Access = Access { write: false, execute: false, user: false, device: false, lent: false };
-    /// To be read and written by the kernel.
+    /// The kernel may read and write.
     pub const WRITE: Access = Access { write: true, ..Access::READ };
-    /// The kernel's code.
+    /// The kernel may execute.
     pub const EXECUTE: Access = Access { execute: true, ..Access::READ };
-    /// The kernel's, a device's registers.
+    /// A device's registers, for the kernel.
     pub const DEVICE: Access = Access { device: true, ..Access::WRITE };
 
-    /// The same for users.
+    /// The same access, for users too.
     pub const fn of_users(self) -> Access {
         Access { user: true, ..self }
     }
 
-    /// The same of memory that somebody lends.
+    /// The same access, to lent memory.
     pub const fn lent(self) -> Access {
         Access { lent: true, ..self }
     }
@@ -107,24 +107,24 @@ impl Access {
 /// Why a page can't be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// There is one already.
+    /// A page is mapped there already.
     Used,
-    /// It is to be written and executed.
+    /// The page would be both writable and executable.
     WritableCode,
-    /// It isn't where a page may begin.
+    /// The address isn't page-aligned.
     Unaligned,
     /// There is no memory for a table.
     NoMemory,
 }
 
-/// An address space: what memory is where.
+/// An address space: a tree of page tables.
 #[derive(Debug)]
 pub struct AddressSpace {
     root: *mut Table,
 }
 
 impl AddressSpace {
-    /// The one of which `root` is the table of tables.
+    /// The address space with the top-level table `root`.
     ///
     /// # Safety
     /// It and the tables to which it leads belong to this address space alone, or are never changed.
@@ -132,15 +132,15 @@ impl AddressSpace {
         AddressSpace { root }
     }
 
-    /// Its table of tables.
+    /// The top-level table.
     pub fn root(&self) -> *mut Table {
         self.root
     }
 
-    /// Puts the page at `frame` to `address`. Tables that are needed are those of `tables`, which are empty.
+    /// Maps the page at `frame` to `address`. `tables` gives the tables that are needed, which are empty.
     ///
     /// # Safety
-    /// If this address space is or becomes active, the kernel is still as it must be.
+    /// If this address space is or becomes active, it still maps what the kernel needs.
     pub unsafe fn map(
         &self,
         address: usize,
@@ -167,7 +167,7 @@ impl AddressSpace {
                 return Ok(());
             }
             if *entry & PRESENT == 0 {
-                // What is allowed the pages say.
+                // Tables allow everything; the pages' entries restrict it.
                 *entry = tables().ok_or(Refused::NoMemory)? as u64 | PRESENT | WRITABLE | USERS;
             } else if *entry & IS_LARGE != 0 {
                 return Err(Refused::Used);
@@ -177,11 +177,11 @@ impl AddressSpace {
         Err(Refused::Unaligned)
     }
 
-    /// The table that says where the pages are near an address, within [`LARGE`]; tables that are needed are those of
-    /// `tables`, which are empty. It stays as long as this address space.
+    /// The lowest-level table for an address, which maps [`LARGE`] bytes. `tables` gives the tables that are needed,
+    /// which are empty. The table stays as long as this address space.
     ///
     /// # Errors
-    /// A large page is there, or no memory for a table.
+    /// A large page is mapped there, or there is no memory for a table.
     ///
     /// # Safety
     /// As for [`map`](AddressSpace::map).
@@ -204,7 +204,7 @@ impl AddressSpace {
         Ok(table)
     }
 
-    /// The entry that says where an address is, and the size of its page.
+    /// The entry that maps an address, and the size of its page.
     fn find(&self, address: usize) -> Option<(*mut u64, usize)> {
         let mut table = self.root;
         for shift in [39, 30, 21, 12] {
@@ -224,13 +224,13 @@ impl AddressSpace {
         None
     }
 
-    /// Takes the page at an address away; where it is.
+    /// Unmaps the page at an address, and returns its frame.
     ///
     /// # Safety
     /// As for [`map`](AddressSpace::map).
     pub unsafe fn unmap(&self, address: usize) -> Option<usize> {
         let (entry, _) = self.find(address)?;
-        // SAFETY: the entry is this address space's; beside that the processor only forgets something.
+        // SAFETY: the entry is this address space's; `invlpg` only drops a TLB entry.
         unsafe {
             let frame = entry.replace(0) & ADDRESS;
             asm!("invlpg [{}]", in(reg) address, options(nostack, preserves_flags));
@@ -238,7 +238,7 @@ impl AddressSpace {
         }
     }
 
-    /// Where an address is in memory, and what may be done there.
+    /// The physical address for an address, and the access allowed there.
     pub fn look_up(&self, address: usize) -> Option<(usize, Access)> {
         let (entry, size) = self.find(address)?;
         // SAFETY: the entry is this address space's.
@@ -253,21 +253,20 @@ impl AddressSpace {
         Some(((entry & ADDRESS) as usize | address & (size - 1), access))
     }
 
-    /// Makes another table of tables lead to what is before `start` here, for good.
+    /// Makes another top-level table share all that this one maps before `start`, for good.
     ///
     /// # Safety
-    /// `root` is an empty table; what is before `start` here is taken apart by nobody.
+    /// `root` is an empty table; the tables for addresses before `start` are never freed.
     pub unsafe fn share(&self, root: *mut Table, start: usize) {
         let shared = start >> 39;
         // SAFETY: as the caller promises.
         unsafe { (&mut (*root).0)[..shared].copy_from_slice(&(&(*self.root).0)[..shared]) };
     }
 
-    /// Gives the tables, among them the first, and all pages from `start` on (none of them large) to `free`, but for
-    /// those that are lent.
+    /// Gives all tables, and all pages from `start` on that aren't lent, to `free`. None of the pages is large.
     ///
     /// # Safety
-    /// It isn't active, nobody uses it any more, and all of that is its own.
+    /// The address space isn't active or used any more, and all that is freed is its own.
     pub unsafe fn take_apart(self, start: usize, free: &mut dyn FnMut(usize)) {
         // SAFETY: as the caller promises.
         unsafe { take_apart(self.root, 39, start >> 39, free) };
@@ -275,7 +274,7 @@ impl AddressSpace {
 }
 
 /// # Safety
-/// As for [`AddressSpace::take_apart`], for a table whose entries stand for `1 << shift` bytes, from an entry on.
+/// As for [`AddressSpace::take_apart`], for one table from entry `from` on. Each entry maps `1 << shift` bytes.
 unsafe fn take_apart(table: *mut Table, shift: usize, from: usize, free: &mut dyn FnMut(usize)) {
     // SAFETY: as the caller promises.
     for entry in unsafe { &(&(*table).0)[from..] } {
@@ -291,22 +290,22 @@ unsafe fn take_apart(table: *mut Table, shift: usize, from: usize, free: &mut dy
     free(table as usize);
 }
 
-/// The interface of this component: in which address space the processor is.
+/// The interface of this component: which address space is active.
 pub trait Mmu {
-    /// In this one from now on.
+    /// Activates an address space.
     ///
     /// # Safety
-    /// The kernel is in it as in the one that was active.
+    /// It maps the kernel as the one that was active.
     unsafe fn activate(&self, space: &AddressSpace);
 
-    /// The processor forgets what it has looked up in the tables of the active one, and looks it up again.
+    /// Flushes the TLB's entries of the active address space.
     fn forget(&self);
 
     /// The address of the last page fault.
     fn fault_address(&self) -> u64;
 }
 
-/// The processor's.
+/// The processor's MMU.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Paging;
 
@@ -324,7 +323,7 @@ impl Mmu for Paging {
     }
 
     fn forget(&self) {
-        // SAFETY: the address space stays what it was.
+        // SAFETY: the same address space stays active.
         unsafe {
             asm!("mov {0}, cr3", "mov cr3, {0}", out(reg) _, options(nostack, preserves_flags));
         }
@@ -336,11 +335,11 @@ impl Mmu for Paging {
     }
 }
 
-/// Has the processor do what pages forbid also to the kernel: it writes nothing that isn't to be written, and, if the
-/// processor can, neither runs nor touches what is the users'.
+/// Makes page protection bind the kernel too: it can't write read-only pages and, if the processor supports that,
+/// neither execute nor access users' pages.
 ///
 /// # Safety
-/// The active address space has what the kernel needs.
+/// The active address space allows all that the kernel needs.
 pub unsafe fn protect() {
     let leaf = core::arch::x86_64::__cpuid_count(7, 0);
     let mut wanted = Cr4Flags::empty();
@@ -397,7 +396,7 @@ mod tests {
                 .expect("so is this");
             space.take_apart(1 << 39, &mut |page| taken.push(page));
         }
-        // Three tables below the first.
+        // The root and three tables below it.
         assert_eq!((taken.len(), taken[0], taken[4]), (5, 0x7000, root));
     }
 

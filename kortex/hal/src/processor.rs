@@ -1,11 +1,11 @@
-//! What the processor can do, as it says itself.
+//! The processor's features, as `cpuid` tells them.
 
 use core::arch::asm;
 use core::arch::x86_64::{__cpuid, __cpuid_count};
 
 use x86_64::registers::control::{Cr4, Cr4Flags};
 
-/// Registers of what the processor says.
+/// The registers in which `cpuid` answers.
 #[derive(Clone, Copy)]
 enum Register {
     B,
@@ -15,8 +15,8 @@ enum Register {
 
 use Register::{B, C, D};
 
-/// Features by Cranelift's names: where the processor says that it has one, and which of the vector registers that
-/// needs.
+/// Features by Cranelift's names: the leaf, register and bit of `cpuid` that tell each, and the vector registers that
+/// it needs.
 const FEATURES: [(&str, u32, u32, Register, u32, u64); 19] = [
     ("sse3", 1, 0, C, 0, SSE),
     ("ssse3", 1, 0, C, 9, SSE),
@@ -43,7 +43,7 @@ const SSE: u64 = 0b11;
 const AVX: u64 = 0b111;
 const AVX512: u64 = 0b1110_0111;
 
-/// Which of these features (with blanks between them) the processor has not got; what is not known here is not there.
+/// The features that the processor lacks, of a list with blanks between them. Unknown features count as lacking.
 pub fn missing(features: &str) -> impl Iterator<Item = &str> {
     features.split_ascii_whitespace().filter(|feature| !has(feature))
 }
@@ -76,12 +76,12 @@ fn active_vectors() -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
-/// Whether it can keep the kernel from users' memory, and has the two instructions by which that is turned off and on.
+/// Whether it has SMAP, which keeps the kernel from users' memory, and with it `stac` and `clac`.
 pub(crate) fn has_access_prevention() -> bool {
     __cpuid_count(7, 0).ebx & 1 << 20 != 0
 }
 
-/// Turns all vector registers on that are known here.
+/// Turns on all vector registers of `FEATURES` that the processor has.
 pub fn use_vectors() {
     const XSAVE: u32 = 1 << 26;
     if __cpuid(1).ecx & XSAVE == 0 {
@@ -92,7 +92,7 @@ pub fn use_vectors() {
     if wanted & AVX512 != AVX512 {
         wanted &= AVX;
     }
-    // SAFETY: the processor has what is turned on; nothing is lost by that.
+    // SAFETY: the processor has the registers that are turned on; no state is lost.
     unsafe {
         Cr4::update(|flags| flags.insert(Cr4Flags::OSXSAVE));
         let (low, high) = (wanted as u32, (wanted >> 32) as u32);

@@ -1,5 +1,5 @@
-//! The segments that are left in long mode: code and data of the kernel and of its users, and where the stack is that
-//! the processor takes when it is interrupted.
+//! The segments that are left in long mode: code and data of the kernel and of users, and the task segment, which holds
+//! the stacks for interrupts.
 
 use x86_64::PrivilegeLevel;
 use x86_64::VirtAddr;
@@ -14,30 +14,30 @@ use crate::Shared;
 pub const KERNEL_CODE: SegmentSelector = SegmentSelector::new(1, PrivilegeLevel::Ring0);
 /// The kernel's data.
 pub const KERNEL_DATA: SegmentSelector = SegmentSelector::new(2, PrivilegeLevel::Ring0);
-/// The users' data. It comes before their code, as `sysret` has it.
+/// The users' data. It comes before their code, as `sysret` requires.
 pub const USER_DATA: SegmentSelector = SegmentSelector::new(3, PrivilegeLevel::Ring3);
 /// The users' code.
 pub const USER_CODE: SegmentSelector = SegmentSelector::new(4, PrivilegeLevel::Ring3);
 
-/// What the processor reads when it is interrupted: which stack it takes.
+/// The stacks on which the processor saves what it interrupts.
 #[repr(u16)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stack {
-    /// Where all exceptions and interrupts put what they interrupt.
+    /// The current context, for all other exceptions and interrupts.
     Context = 0,
-    /// For those after which nothing goes on.
+    /// A stack for fatal exceptions.
     Fatal = 1,
 }
 
 static SEGMENTS: Shared<GlobalDescriptorTable> = Shared::new(GlobalDescriptorTable::new());
 static TASK: Shared<TaskStateSegment> = Shared::new(TaskStateSegment::new());
 
-/// Gives the processor segments and no stacks.
+/// Loads the segments. No stacks are set yet.
 ///
 /// # Safety
 /// Called once, in long mode, by the kernel's first code.
 pub unsafe fn load() {
-    // SAFETY: nobody else has them yet; they live for ever.
+    // SAFETY: nothing else uses them yet; they live for ever.
     unsafe {
         let segments = &mut *SEGMENTS.get();
         segments.append(Descriptor::kernel_code_segment());
@@ -54,14 +54,14 @@ pub unsafe fn load() {
     }
 }
 
-/// From where the processor puts what it interrupts downwards.
+/// Sets where the processor saves what it interrupts, downwards from `top`.
 ///
 /// # Safety
-/// There is memory, and nobody else uses it.
+/// There is memory below `top`, which nothing else uses.
 pub unsafe fn set_stack(stack: Stack, top: *mut u8) {
     // SAFETY: the processor reads it only when it is interrupted, on this processor.
     unsafe {
-        // That it is an address is known; a switch of threads needn't find out.
+        // Unchecked, because each switch of threads does this; `top` is an address.
         let top = VirtAddr::new_unsafe(top as u64);
         (*TASK.get()).interrupt_stack_table[stack as usize] = top;
     }

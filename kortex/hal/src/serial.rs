@@ -2,9 +2,9 @@
 
 use x86_64::instructions::port::Port;
 
-/// The interface of this component: a line for bytes, of which one end is here.
+/// The interface of this component: one end of a serial line.
 pub trait Line {
-    /// The line of devices by which it interrupts when something has come.
+    /// The interrupt line that it raises when bytes have come.
     const INTERRUPT: u8;
 
     /// Sends bytes, and waits until the device has taken them.
@@ -14,55 +14,54 @@ pub trait Line {
     fn receive(&self) -> Option<u8>;
 }
 
-/// The one whose registers begin at a port, and the line by which it interrupts.
+/// The UART whose registers begin at port `BASE` and that raises interrupt line `INTERRUPT`.
 #[derive(Clone, Copy, Debug)]
 pub struct Serial<const BASE: u16, const INTERRUPT: u8>(());
 
-/// The first of a PC.
+/// A PC's first UART.
 pub type Com1 = Serial<0x3f8, 4>;
-/// The second.
+/// A PC's second UART.
 pub type Com2 = Serial<0x2f8, 3>;
 
 const RECEIVED: u8 = 1;
 const EMPTY: u8 = 1 << 5;
 
 impl<const BASE: u16, const INTERRUPT: u8> Serial<BASE, INTERRUPT> {
-    /// What is at that port.
+    /// The UART at that port.
     ///
     /// # Safety
-    /// There is such a device or nothing.
+    /// There is a UART at that port, or nothing.
     pub const unsafe fn new() -> Serial<BASE, INTERRUPT> {
         Serial(())
     }
 
-    /// Sets the device up: 115200 bits a second, 8 bits, no parity; it interrupts when something has come. What had
-    /// come before is still there: the device loses that if it begins to keep more than one byte, so it doesn't then,
-    /// and is slower.
+    /// Sets the UART up: 115200 bits a second, 8 bits, no parity, an interrupt when bytes have come. Bytes that came
+    /// before are kept: turning the FIFO on would lose them, so it stays off then, and the line is slower.
     pub fn begin(&self) {
         const ENABLE: u16 = 1;
         const FIFO: u16 = 2;
         const FORMAT: u16 = 3;
         const MODEM: u16 = 4;
         let set = |register, value: u8| {
-            // SAFETY: as whoever made this has promised.
+            // SAFETY: as the caller of `new` promises.
             unsafe { Port::new(BASE + register).write(value) };
         };
         set(ENABLE, 0);
-        // The speed is told by its divisor, in the place of data and interrupts.
+        // The speed is set by its divisor, in the registers of data and interrupts.
         set(FORMAT, 0x80);
         set(0, 1);
         set(1, 0);
         set(FORMAT, 0b11);
         if self.status() & RECEIVED == 0 {
-            // It interrupts when 14 bytes have come, or some and then none for a moment.
+            // The FIFO, which interrupts after 14 bytes, or after some and a pause.
             set(FIFO, 0b1100_0111);
         }
-        // Ready, and its interrupts go out.
+        // Signals "ready", and lets interrupts out.
         set(MODEM, 0b1011);
         set(ENABLE, 1);
     }
 
-    /// What the device says; nothing of it where there is no device.
+    /// The status register; no bit is set where there is no device.
     fn status(&self) -> u8 {
         const STATUS: u16 = 5;
         // SAFETY: reading it changes nothing.

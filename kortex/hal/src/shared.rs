@@ -1,21 +1,21 @@
-//! What the kernel has once, and changes.
+//! Interior-mutable kernel singletons.
 
 use core::cell::UnsafeCell;
 
-/// A place for it, of which a pointer is had: whoever uses that says why nobody else does meanwhile.
+/// A static that gives a pointer to its value. Code that uses the pointer says why nothing else uses it meanwhile.
 #[derive(Debug)]
 pub struct Shared<T>(UnsafeCell<T>);
 
-// SAFETY: nothing is done with what is in it but by the pointer.
+// SAFETY: the value is accessed only by the pointer.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// One with that in it.
+    /// A static with this value.
     pub const fn new(value: T) -> Shared<T> {
         Shared(UnsafeCell::new(value))
     }
 
-    /// Where it is.
+    /// A pointer to the value.
     #[inline]
     pub const fn get(&self) -> *mut T {
         self.0.get()

@@ -1,4 +1,4 @@
-//! Time: what the processor counts, how much of it is a second, an alarm, and what day it is.
+//! Time: the cycle counter, its rate, an alarm, and the date.
 
 use core::arch::x86_64::_rdtsc;
 
@@ -7,21 +7,21 @@ use x86_64::instructions::port::Port;
 use crate::exception::OWN;
 use crate::interrupt::{read, write};
 
-/// What a processor counts in a second, found out beside the timer that each PC has had.
+/// The counters' rates a second, measured against the old timer that every PC has (the PIT).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
-    /// Of [`counter`].
+    /// Counts of [`counter`].
     pub counter: u64,
     /// Beats of the alarm.
     pub alarm: u64,
 }
 
-/// What is so many of one unit in another, of both of which there are so many in the same time.
+/// Converts a number of one unit to another. In the same time there are `from` of the first and `to` of the second.
 pub fn convert(number: u64, to: u64, from: u64) -> u64 {
     (u128::from(number) * u128::from(to) / u128::from(from)) as u64
 }
 
-/// The processor's counter.
+/// The processor's cycle counter.
 pub fn counter() -> u64 {
     // SAFETY: every x86-64 processor has it.
     unsafe { _rdtsc() }
@@ -30,19 +30,19 @@ pub fn counter() -> u64 {
 /// The vector of the alarm.
 pub const ALARM: usize = OWN;
 
-/// The interface of this component: an alarm, and how fast time goes.
+/// The interface of this component: an alarm, and the rates of the counters.
 pub trait Timer {
-    /// Measures how fast the counters are; `None`: the machine has nothing beside which that is done.
+    /// Measures the rates; `None`: the machine has no timer to measure against.
     ///
     /// # Safety
-    /// Interrupts are off, and nobody uses the alarm.
+    /// Interrupts are off, and the alarm isn't in use.
     unsafe fn measure(&self) -> Option<Rates>;
 
-    /// [`ALARM`] comes after so many beats, once; 0: it doesn't.
+    /// Raises [`ALARM`] once, after `beats`; 0: never.
     fn set_alarm(&self, beats: u32);
 }
 
-/// The one that the processor's own interrupt controller has. The old one, which each PC has had, says how fast it is.
+/// The timer of the processor's local interrupt controller (local APIC). Its rate is measured against the old timer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct LocalTimer;
 
@@ -79,7 +79,7 @@ impl Timer for LocalTimer {
     }
 }
 
-/// Counts without an alarm, from as many beats as there may be. It counts what the bus does, undivided.
+/// Starts counting from the largest count, without an alarm, at the undivided rate of the bus.
 fn count() {
     write(DIVISOR, 0b1011);
     write(ENTRY, MASKED | ALARM as u32);
@@ -88,9 +88,9 @@ fn count() {
 
 /// Beats of the old timer in a second.
 const OLD: u64 = 1_193_182;
-/// So many of them are waited for, five milliseconds.
+/// Beats of the old timer in a measurement: five milliseconds.
 const BEATS: u16 = 6_000;
-/// Whatever comes between makes a measurement say too much: of several the least is right.
+/// An interruption makes a measurement too large, so the least of several is right.
 const MEASUREMENTS: usize = 3;
 
 fn measure_once() -> Option<Rates> {
@@ -101,9 +101,9 @@ fn measure_once() -> Option<Rates> {
     Some(Rates { counter: rate(end - start), alarm: rate(u64::from(alarm - left)) })
 }
 
-/// Waits for some beats of the old timer: how many came, and what both counters say then.
+/// Waits for [`BEATS`] beats of the old timer. Returns how many came, and what both counters say then.
 fn wait_for_old_timer() -> Option<(u16, u64, u32)> {
-    /// As often as it is asked by who is quick.
+    /// More looks than even a fast processor takes.
     const LOOKS: usize = 1 << 20;
     let first = old_timer();
     let passed = (0..LOOKS).map(|_| first.wrapping_sub(old_timer())).find(|&passed| passed >= BEATS)?;
@@ -113,7 +113,7 @@ fn wait_for_old_timer() -> Option<(u16, u64, u32)> {
 const OLD_COUNT: u16 = 0x40;
 const OLD_CONTROL: u16 = 0x43;
 
-/// Has the old timer count downwards for ever, from 65536. Nobody hears its interrupts.
+/// Has the old timer count down from 65536 for ever. Its interrupts are masked.
 fn start_old_timer() {
     // SAFETY: the timer touches no memory, and its line is masked.
     unsafe {
@@ -124,9 +124,9 @@ fn start_old_timer() {
     }
 }
 
-/// What is left of its count.
+/// The old timer's count.
 fn old_timer() -> u16 {
-    // SAFETY: as above; what is written keeps the count, so that both its halves are of one moment.
+    // SAFETY: as above; the write latches the count, so that both its bytes are of one moment.
     unsafe {
         Port::<u8>::new(OLD_CONTROL).write(0);
         let mut count = Port::<u8>::new(OLD_COUNT);
@@ -134,8 +134,8 @@ fn old_timer() -> u16 {
     }
 }
 
-/// Seconds since 1970, by the clock that runs while the machine is off. What it says must be the same twice: it may
-/// just change.
+/// Seconds since 1970, by the battery-backed clock. It is read until it says the same twice, because it may be
+/// changing.
 pub fn now() -> u64 {
     let mut said = read_clock();
     loop {
@@ -168,10 +168,10 @@ fn read_clock() -> Moment {
 
 fn seconds([second, minute, hour, day, month, year]: Moment) -> u64 {
     let (year, month, day) = (2000 + u64::from(year), u64::from(month), u64::from(day));
-    // Years begin in March, so that what is added in leap years is at the end.
+    // Years begin in March, so that the leap day is at their end.
     let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
     let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
-    /// Of the 1st of January 1970, counted in the same way.
+    /// The day number of the 1st of January 1970.
     const EPOCH: u64 = 719_469;
     let minutes = ((days - EPOCH) * 24 + u64::from(hour)) * 60 + u64::from(minute);
     minutes * 60 + u64::from(second)

@@ -1,9 +1,10 @@
-//! Pages by halving: what is asked for is cut out of the smallest free piece that is large enough, and when both halves
-//! of a piece are free again, they are one.
+//! A buddy allocator of pages. A request is cut out of the smallest free piece that is large enough, by halving. When
+//! both halves of a piece are free again, they are merged.
 //!
 //! # Soundness
 //!
-//! A free piece's links are in it, and its order in a byte for each page beside all pages. What is given isn't touched.
+//! A free piece's list links are in the piece. Its order is in a table beside the pages, a byte for each page.
+//! Allocated pages aren't touched.
 
 use core::cell::RefCell;
 use core::ops::Deref;
@@ -13,13 +14,13 @@ use crate::{MOST, PAGE, Pages, free_range};
 
 const ORDERS: usize = MOST + 1;
 
-/// Where memory is that is nobody's.
+/// The unused memory of a machine.
 pub trait Memory {
-    /// All of it. Whoever comes later finds nothing.
+    /// Takes all of it. A second call gets none.
     fn take(&self) -> Buddy;
 }
 
-/// Of a page: it is not the first of a free piece.
+/// The order of a page at which no free piece begins.
 const NOT_FREE: u8 = 0xff;
 
 #[repr(C)]
@@ -28,10 +29,10 @@ struct Free {
     next: *mut Free,
 }
 
-/// See the head of this file.
+/// A buddy allocator.
 #[derive(Debug)]
 pub struct Buddy {
-    /// The first page's address. All that there is are those from here on, of which some may be somebody else's.
+    /// The first page's address. All pages are from here on; some may belong to other owners.
     start: usize,
     /// For each page: the order of the free piece that begins there.
     orders: *mut u8,
@@ -40,24 +41,24 @@ pub struct Buddy {
     free: usize,
 }
 
-// SAFETY: what the pointers lead to belongs to it alone.
+// SAFETY: it owns what the pointers lead to.
 unsafe impl Send for Buddy {}
 
 impl Buddy {
-    /// Nothing.
+    /// An allocator without pages.
     pub const fn new() -> Buddy {
         Buddy { start: 0, orders: null_mut(), count: 0, lists: [null_mut(); ORDERS], free: 0 }
     }
 
-    /// As many bytes are needed beside `pages` pages to know which are free.
+    /// Bytes of the table of orders for `pages` pages.
     pub const fn beside(pages: usize) -> usize {
         pages
     }
 
-    /// For the pages from `start` to `end`, none of which is free yet.
+    /// An allocator for the pages from `start` to `end`, none of which is free yet.
     ///
     /// # Safety
-    /// `beside` are as many bytes as [`Buddy::beside`] says, for as long as this is used.
+    /// `beside` has as many bytes as [`Buddy::beside`] says, as long as the allocator is used.
     pub unsafe fn of(start: usize, end: usize, beside: *mut u8) -> Buddy {
         let count = (end - start) / PAGE;
         // SAFETY: as the caller promises.
@@ -65,20 +66,20 @@ impl Buddy {
         Buddy { start, orders: beside, count, ..Buddy::new() }
     }
 
-    /// Pages that are free.
+    /// The number of free pages.
     pub fn free_pages(&self) -> usize {
         self.free
     }
 
-    /// Whether that many can be given at once.
+    /// Whether pages of this order can be allocated.
     pub fn has(&self, order: usize) -> bool {
         self.lists.iter().skip(order).any(|list| !list.is_null())
     }
 
-    /// The pages that lie wholly between two addresses are free from now on.
+    /// Frees all whole pages between two addresses.
     ///
     /// # Safety
-    /// They are memory that is nobody's, within what this is for.
+    /// They are unused memory, within the allocator's range.
     pub unsafe fn add(&mut self, start: usize, end: usize) {
         // SAFETY: as the caller promises.
         unsafe { free_range(self, start.next_multiple_of(PAGE), end & !(PAGE - 1)) };
@@ -88,7 +89,7 @@ impl Buddy {
         (page - self.start) / PAGE
     }
 
-    /// Whether at an address a free piece of an order begins.
+    /// Whether a free piece of this order begins at a page.
     fn is_free(&self, page: usize, order: usize) -> bool {
         // SAFETY: a byte for each page.
         page >= self.start
@@ -140,7 +141,7 @@ impl Pages for Buddy {
     fn allocate(&mut self, order: usize) -> Option<NonNull<u8>> {
         let mut found = (order..ORDERS).find(|&order| !self.lists[order].is_null())?;
         let piece = self.lists[found];
-        // SAFETY: it is in that list; both halves of what is taken out are free.
+        // SAFETY: the piece is in that list; both halves of a piece taken out are free.
         unsafe {
             self.take(piece as usize, found);
             while found > order {
@@ -170,7 +171,7 @@ impl Pages for Buddy {
     }
 }
 
-/// All memory of a machine, by halving.
+/// A buddy allocator for all memory of a machine.
 #[derive(Debug)]
 pub struct Pool<M> {
     memory: M,
@@ -181,7 +182,7 @@ pub struct Pool<M> {
 unsafe impl<M> Sync for Pool<M> {}
 
 impl<M> Pool<M> {
-    /// It has nothing before it begins.
+    /// An allocator without memory, until it begins.
     pub const fn new(memory: M) -> Pool<M> {
         Pool { memory, pages: RefCell::new(Buddy::new()) }
     }
@@ -191,7 +192,7 @@ impl<M: Deref<Target: Memory>> Pool<M> {
     /// Takes the memory.
     ///
     /// # Safety
-    /// Called once, before anybody else has any of it.
+    /// Called once, before any of the memory is used.
     pub unsafe fn begin(&self) {
         self.pages.replace(self.memory.take());
     }

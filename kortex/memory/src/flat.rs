@@ -1,5 +1,5 @@
-//! The flat model: all memory is in one address space, from the beginning. It has the interface of the others, for who
-//! maps memory and needn't know the model.
+//! The flat model: one address space maps all memory from the beginning. It has the interface of the other models, so
+//! that code that maps memory needn't know the model.
 
 use core::ops::Range;
 
@@ -7,14 +7,14 @@ use kortex_hal::mmu::{Access, Refused};
 
 use crate::{PAGE, Space};
 
-/// All memory, mapped by who has begun.
+/// All memory, mapped by the boot code.
 #[derive(Clone, Debug)]
 pub struct Flat {
     memory: Range<usize>,
 }
 
 impl Flat {
-    /// The memory that is there.
+    /// An address space with this memory.
     pub const fn new(memory: Range<usize>) -> Flat {
         Flat { memory }
     }

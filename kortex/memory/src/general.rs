@@ -1,23 +1,24 @@
-//! Blocks of any size. Small ones of a size are cut out of a page, which goes back when all of its are free; large ones
-//! are as many pages as they need. Whoever gives a block back says how large it is, so that blocks carry nothing.
+//! An allocator of blocks of any size. Small blocks of one size are cut out of a page, which is freed when all its
+//! blocks are free. Large blocks are whole pages. A block is freed with its size, so that blocks need no header.
 //!
 //! # Soundness
 //!
-//! A page of small blocks begins with its head, to which a block's address leads; a free block's link is in it.
+//! A page of small blocks begins with its head, which is found from a block's address. A free block holds its list
+//! link.
 
 use core::alloc::Layout;
 use core::ptr::{NonNull, null_mut};
 
 use crate::{PAGE, Pages, free_range, order};
 
-/// The sizes of small blocks: whatever is aligned to their largest power of two, so that wishes for more are served by
-/// the next ones.
+/// The sizes of small blocks. All blocks of a size are aligned to its largest power of two; a request for more
+/// alignment takes a later size.
 const SIZES: [usize; 14] = [16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 672, 1008, 1344, 2016];
 
 /// The head of a page of small blocks.
 #[repr(C)]
 struct Head {
-    /// Pages of the same size that have free blocks.
+    /// Neighbours in the list of pages of the same size that have free blocks.
     previous: *mut Head,
     next: *mut Head,
     free: *mut Free,
@@ -32,29 +33,29 @@ struct Free {
 const HEAD: usize = 64;
 const _: () = assert!(size_of::<Head>() <= HEAD);
 
-/// An allocator over pages of somebody.
+/// An allocator of blocks over an allocator of pages.
 #[derive(Debug)]
 pub struct General<P> {
     pages: P,
-    /// For each size, pages that have free blocks.
+    /// For each size, a list of pages with free blocks.
     classes: [*mut Head; SIZES.len()],
 }
 
-// SAFETY: what the pointers lead to belongs to it alone.
+// SAFETY: it owns what the pointers lead to.
 unsafe impl<P: Send> Send for General<P> {}
 
 impl<P: Pages> General<P> {
-    /// One that has taken no pages yet.
+    /// An allocator that has taken no pages yet.
     pub const fn new(pages: P) -> General<P> {
         General { pages, classes: [null_mut(); SIZES.len()] }
     }
 
-    /// Who gives it pages.
+    /// The allocator of pages.
     pub fn pages(&mut self) -> &mut P {
         &mut self.pages
     }
 
-    /// Gives a block; `None`: there is no memory for it.
+    /// Allocates a block; `None`: there is no memory for it.
     pub fn allocate(&mut self, layout: Layout) -> Option<NonNull<u8>> {
         let Some(class) = class(layout) else { return self.allocate_pages(layout) };
         if self.classes[class].is_null() {
@@ -73,10 +74,10 @@ impl<P: Pages> General<P> {
         }
     }
 
-    /// Takes a block back.
+    /// Frees a block.
     ///
     /// # Safety
-    /// It was given by this with the same layout, and nobody uses it any more.
+    /// This allocator gave it with the same layout, and it isn't used any more.
     pub unsafe fn free(&mut self, block: NonNull<u8>, layout: Layout) {
         if class(layout).is_none() {
             let start = block.as_ptr() as usize;
@@ -93,7 +94,7 @@ impl<P: Pages> General<P> {
             block.write(Free { next: (*head).free });
             (*head).free = block;
             (*head).used -= 1;
-            // The last of a size stays: who allocates and frees one needn't cut a page each time.
+            // Keeps the last page of a size: code that allocates and frees one block needn't cut a page each time.
             if (*head).used == 0 && (!(*head).previous.is_null() || !(*head).next.is_null()) {
                 self.remove(head);
                 self.pages.free(NonNull::new_unchecked(head.cast()), 0);
@@ -101,11 +102,11 @@ impl<P: Pages> General<P> {
         }
     }
 
-    /// Changes a block's size. It moves only where it must: a block of pages that becomes smaller stays. `None`: there
-    /// is no memory for it, and it is as it was.
+    /// Changes a block's size. It moves only if it must; a block of pages that shrinks stays. `None`: there is no
+    /// memory for it, and the block is as before.
     ///
     /// # Safety
-    /// As for [`General::free`]; of a block that has moved the old one was taken back.
+    /// As for [`General::free`]. If the block has moved, the old one is freed.
     pub unsafe fn reallocate(
         &mut self,
         block: NonNull<u8>,
@@ -117,14 +118,14 @@ impl<P: Pages> General<P> {
         match (class(layout), class(new)) {
             (Some(old), Some(new)) if old == new => return Some(block),
             (None, None) if pages(new) <= pages(layout) => {
-                // SAFETY: what is behind the new end is nobody's any more.
+                // SAFETY: the pages after the new end aren't used any more.
                 unsafe { free_range(&mut self.pages, start + pages(new), start + pages(layout)) };
                 return Some(block);
             }
             _ => {}
         }
         let moved = self.allocate(new)?;
-        // SAFETY: two blocks, both as large as that.
+        // SAFETY: both blocks have at least so many bytes.
         unsafe {
             moved.copy_from_nonoverlapping(block, size.min(layout.size()));
             self.free(block, layout);
@@ -132,12 +133,12 @@ impl<P: Pages> General<P> {
         Some(moved)
     }
 
-    /// A block of pages; what its order has more of goes back.
+    /// Allocates a block of pages, and frees the rest of its order.
     fn allocate_pages(&mut self, layout: Layout) -> Option<NonNull<u8>> {
         let order = order(pages(layout));
         let block = self.pages.allocate(order)?;
         let start = block.as_ptr() as usize;
-        // SAFETY: they were just given.
+        // SAFETY: they were just allocated.
         unsafe { free_range(&mut self.pages, start + pages(layout), start + (PAGE << order)) };
         Some(block)
     }
@@ -157,7 +158,7 @@ impl<P: Pages> General<P> {
         }
         let head = page.cast::<Head>();
         let nothing = null_mut();
-        // SAFETY: the page is nobody else's.
+        // SAFETY: the page was just allocated.
         unsafe {
             head.write(Head { previous: nothing, next: nothing, free, used: 0, class: class as u32 });
             self.insert(head);
@@ -197,17 +198,17 @@ impl<P: Pages> General<P> {
     }
 }
 
-/// The bytes of a large block's pages. One that is aligned to more than its size is that large.
+/// Bytes of a large block's pages; at least its alignment.
 fn pages(layout: Layout) -> usize {
     layout.size().max(layout.align()).next_multiple_of(PAGE)
 }
 
-/// To what blocks of a size are aligned, if the first is: a multiple of each is asked for.
+/// The alignment of all blocks of a size, if the first is aligned: the size's largest power of two.
 const fn alignment(size: usize) -> usize {
     1 << size.trailing_zeros()
 }
 
-/// The smallest size that is large enough and aligned well enough; `None`: pages are.
+/// The smallest size that is large and aligned enough; `None`: the block takes pages.
 fn class(layout: Layout) -> Option<usize> {
     SIZES.iter().position(|&size| size >= layout.size() && alignment(size) >= layout.align())
 }

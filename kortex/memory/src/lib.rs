@@ -1,6 +1,8 @@
-//! Memory of a kernel (paper 002, section 4.3): [`buddy`] gives pages, [`general`] blocks of any size, which it cuts
-//! out of such pages. Both hand out what they were given, and nothing else: they run wherever there is memory. What is
-//! where [`flat`] and [`paged`] say, both of which are [`Space`]s.
+//! Memory of a kernel (*THINK*, section 4.3).
+//!
+//! * [`buddy`] allocates pages; [`general`] cuts blocks of any size out of such pages. Both hand out only memory that
+//!   they were given, so they run anywhere.
+//! * [`flat`] and [`paged`] are address spaces, with the interface [`Space`].
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -17,60 +19,60 @@ use kortex_hal::mmu::{Access, Refused};
 
 pub use buddy::Memory;
 
-/// A page's bytes.
+/// Bytes of a page.
 pub const PAGE: usize = 4096;
 
 /// The largest order: 4 GiB.
 pub const MOST: usize = 20;
 
-/// Who gives memory by pages: `1 << order` of them at once, aligned to as many.
+/// An allocator of pages: `1 << order` at once, aligned to their size.
 pub trait Pages {
-    /// Gives some; `None`: there are not so many together.
+    /// Allocates pages; `None`: there are not so many together.
     fn allocate(&mut self, order: usize) -> Option<NonNull<u8>>;
 
-    /// Takes them back.
+    /// Frees pages.
     ///
     /// # Safety
-    /// They were given by this with the same order, and nobody uses them any more.
+    /// This allocator gave them with the same order, and they aren't used any more.
     unsafe fn free(&mut self, pages: NonNull<u8>, order: usize);
 }
 
-/// Pages that several take from.
+/// A shared allocator of pages.
 pub trait Pool {
-    /// Who gives them.
+    /// The allocator.
     type Pages: Pages + 'static;
 
-    /// For as long as somebody gives or takes.
+    /// The allocator; borrowed only during an allocation or release.
     fn pages(&self) -> &RefCell<Self::Pages>;
 }
 
-/// An address space, whatever its model.
+/// An address space, of any model.
 pub trait Space {
-    /// There is memory in `pages` pages from `at` on: zeros that nobody else has, unless it was there before.
+    /// Maps `pages` pages from `at` on. They are zeros and belong to this space alone, unless memory was there before.
     ///
     /// # Errors
-    /// There can't be; then there is as little as before.
+    /// The pages can't be mapped, and none of them is.
     fn map(&self, at: usize, pages: usize, access: Access) -> Result<(), Refused>;
 
-    /// There is nothing any more, and what was there is somebody else's.
+    /// Unmaps the pages, and frees them.
     ///
     /// # Safety
-    /// Nobody uses it any more.
+    /// They aren't used any more.
     unsafe fn unmap(&self, at: usize, pages: usize);
 }
 
-/// Pages with nothing but zeros in them.
+/// Allocates pages filled with zeros.
 pub fn allocate_zeroed(pages: &mut impl Pages, order: usize) -> Option<NonNull<u8>> {
     let given = pages.allocate(order)?;
-    // SAFETY: they were just given.
+    // SAFETY: they were just allocated.
     unsafe { given.write_bytes(0, PAGE << order) };
     Some(given)
 }
 
-/// Gives pages back of which many lie together, as few large pieces.
+/// Frees many adjacent pages, as few large pieces.
 ///
 /// # Safety
-/// Those from `start` to `end`, which are pages' addresses, are given by this, and nobody uses them any more.
+/// The pages from `start` to `end` were given by this allocator, and aren't used any more.
 pub unsafe fn free_range(pages: &mut impl Pages, start: usize, end: usize) {
     let mut at = start;
     while at < end {
@@ -83,7 +85,7 @@ pub unsafe fn free_range(pages: &mut impl Pages, start: usize, end: usize) {
     }
 }
 
-/// The order that is enough for so many bytes.
+/// The smallest order with at least `bytes` bytes.
 pub const fn order(bytes: usize) -> usize {
     bytes.div_ceil(PAGE).next_power_of_two().trailing_zeros() as usize
 }

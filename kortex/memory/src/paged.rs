@@ -1,10 +1,9 @@
-//! The paged model: as many address spaces as there is memory for. Each has what its users have mapped, and the kernel,
-//! as all others.
+//! The paged model: any number of address spaces. Each maps its users' pages, and the kernel, as all others do.
 //!
 //! # Soundness
 //!
-//! Tables and pages of an address space are its own until it is released. All memory is where it is called in the
-//! kernel.
+//! An address space owns its tables and pages until it is released. The kernel's address space maps all memory to its
+//! physical addresses.
 
 use core::cell::{Cell, RefCell};
 use core::ptr::{NonNull, null_mut};
@@ -14,26 +13,26 @@ use kortex_resource::ResourceManager;
 
 use crate::{Pages, Space, allocate_zeroed};
 
-/// Up to here: what is behind isn't users'.
+/// The end of users' addresses.
 const END: usize = 1 << 47;
 
-/// An address space of users, with the pages of somebody. It manages those that it may have: a page is bound to an
-/// address, for some access, and belongs to the address space as long as it is there.
+/// An address space of users, over an allocator of pages. It manages the pages of its quota: a page is bound to an
+/// address with some access, and belongs to the address space as long as it exists.
 #[derive(Debug)]
 pub struct Paged<'a, P: Pages> {
     space: AddressSpace,
     pages: &'a RefCell<P>,
-    /// So many pages it may have yet, tables among them.
+    /// Pages left of its quota. Tables count, too.
     left: Cell<usize>,
     /// Where users' addresses begin.
     start: usize,
-    /// Where a page was put last, in large pages, and the table of the pages there.
+    /// Where a page was mapped last, in large pages, and the table there.
     last: Cell<(usize, *mut Table)>,
 }
 
 impl<'a, P: Pages> Paged<'a, P> {
-    /// One in which there is only the kernel, which is before `start`, where entries of the first table begin. It may
-    /// have as many pages.
+    /// An address space that maps only the kernel, below `start`, where an entry of the top-level table begins. It may
+    /// have at most `most` pages.
     ///
     /// # Errors
     /// There is no memory.
@@ -45,7 +44,7 @@ impl<'a, P: Pages> Paged<'a, P> {
     ) -> Result<Paged<'a, P>, Refused> {
         let left = Cell::new(most);
         let root = table(pages, &left).ok_or(Refused::NoMemory)?;
-        // SAFETY: a table of its own; what is the kernel's isn't changed by it.
+        // SAFETY: the table is its own; the kernel's tables aren't changed.
         let space = unsafe {
             kernel.share(root, start);
             AddressSpace::new(root)
@@ -53,15 +52,15 @@ impl<'a, P: Pages> Paged<'a, P> {
         Ok(Paged { space, pages, left, start, last: Cell::new((0, null_mut())) })
     }
 
-    /// What the processor knows of it.
+    /// Its page tables, for the processor.
     pub fn space(&self) -> &AddressSpace {
         &self.space
     }
 
-    /// Puts bytes to pages of its own, whoever may write there.
+    /// Writes bytes to pages of its own, even to those that users may not write.
     ///
     /// # Errors
-    /// There is none.
+    /// Not all of the pages are there.
     pub fn fill(&self, at: usize, bytes: &[u8]) -> Result<(), Refused> {
         let mut rest = bytes;
         let mut at = at;
@@ -69,17 +68,17 @@ impl<'a, P: Pages> Paged<'a, P> {
             let (some, others) = rest.split_at(rest.len().min(PAGE - at % PAGE));
             let found = self.space.look_up(at).filter(|(_, access)| !access.lent && self.is_users(at));
             let (memory, _) = found.ok_or(Refused::NoMemory)?;
-            // SAFETY: it is within a page of this address space alone, of which nobody has a reference.
+            // SAFETY: it is within a page of this address space alone, and there are no references into it.
             unsafe { (memory as *mut u8).copy_from_nonoverlapping(some.as_ptr(), some.len()) };
             (at, rest) = (at + some.len(), others);
         }
         Ok(())
     }
 
-    /// Copies bytes from where users can read them, without a fault: a handler may.
+    /// Copies bytes that users can read, without a page fault, so that a handler may call it.
     ///
     /// # Errors
-    /// They can't.
+    /// Users can't read them.
     pub fn read(&self, at: usize, to: &mut [u8]) -> Result<(), Refused> {
         let mut rest = to;
         let mut at = at;
@@ -87,26 +86,26 @@ impl<'a, P: Pages> Paged<'a, P> {
             let (some, others) = rest.split_at_mut((PAGE - at % PAGE).min(rest.len()));
             let found = self.space.look_up(at).filter(|(_, access)| access.user);
             let (memory, _) = found.filter(|_| self.is_users(at)).ok_or(Refused::NoMemory)?;
-            // SAFETY: it is within a page that is there, which users write as they like: bytes are all that they are.
+            // SAFETY: it is within a mapped page. Users may write it at any time, so it is only copied as bytes.
             unsafe { (memory as *const u8).copy_to_nonoverlapping(some.as_mut_ptr(), some.len()) };
             (at, rest) = (at + some.len(), others);
         }
         Ok(())
     }
 
-    /// Whether an address may be one of users' here.
+    /// Whether an address is in the users' range.
     #[inline]
     fn is_users(&self, at: usize) -> bool {
         (self.start..END).contains(&at)
     }
 
-    /// Puts pages that lie at `frames` to `at`: somebody else's, who has them back when all of this is given back.
+    /// Maps pages at `frames` to `at`, lent by another owner. They aren't freed with the address space.
     ///
     /// # Errors
-    /// They can't be there.
+    /// They can't be mapped there.
     ///
     /// # Safety
-    /// They are memory, which stays for as long as this is used; whoever has it may share it so.
+    /// They are memory, which stays as long as this address space, and which its owner may share in this way.
     pub unsafe fn lend(&self, at: usize, frames: usize, pages: usize, access: Access) -> Result<(), Refused> {
         if !self.is_users(at) {
             return Err(Refused::Unaligned);
@@ -120,31 +119,31 @@ impl<'a, P: Pages> Paged<'a, P> {
         Ok(())
     }
 
-    /// Whether a page can be bound to an address where none is without looking for its table.
+    /// Whether the table for an address is at hand, so that a page can be bound there at once.
     #[inline]
     pub fn is_ready(&self, at: usize) -> bool {
         at / LARGE == self.last.get().0
     }
 
-    /// Looks for the table of the page at an address.
+    /// Finds or makes the table for an address.
     ///
     /// # Errors
-    /// There is no memory for it.
+    /// There is no memory for the table.
     #[cold]
     pub fn make_ready(&self, at: usize) -> Result<(), Refused> {
         if !self.is_users(at) {
             return Err(Refused::Unaligned);
         }
-        // SAFETY: the kernel is elsewhere.
+        // SAFETY: the kernel is at other addresses.
         let entries = unsafe { self.space.table(at, &mut || table(self.pages, &self.left))? };
         self.last.set((at / LARGE, entries));
         Ok(())
     }
 
-    /// Gives all of it back.
+    /// Frees all tables, and all pages that aren't lent.
     ///
     /// # Safety
-    /// It isn't active, and nobody uses it any more.
+    /// The address space isn't active or used any more.
     pub unsafe fn take_apart(self) {
         let mut pages = self.pages.borrow_mut();
         // SAFETY: as the caller promises; all that is found is its own.
@@ -161,7 +160,7 @@ fn table<P: Pages>(pages: &RefCell<P>, left: &Cell<usize>) -> Option<*mut Table>
     Some(page)
 }
 
-/// A page of zeros.
+/// Allocates a page of zeros.
 fn page<P: Pages>(pages: &RefCell<P>, left: &Cell<usize>) -> Option<NonNull<u8>> {
     let rest = left.get().checked_sub(1)?;
     let page = allocate_zeroed(&mut *pages.borrow_mut(), 0)?;
@@ -171,9 +170,9 @@ fn page<P: Pages>(pages: &RefCell<P>, left: &Cell<usize>) -> Option<NonNull<u8>>
 
 impl<P: Pages> ResourceManager for Paged<'_, P> {
     type Of = ();
-    /// A page, which has zeros in it when it is made.
+    /// A page, filled with zeros when it is made.
     type Resource = NonNull<u8>;
-    /// An address and what users may do there.
+    /// An address, and the access for users.
     type Hint = (usize, Access);
     /// The address.
     type Binding = usize;
@@ -218,12 +217,12 @@ impl<P: Pages> Space for Paged<'_, P> {
         for number in 0..pages {
             let page = self.create(());
             let mapped = page.and_then(|page| {
-                // SAFETY: it was just made, and is nowhere if it can't be there.
+                // SAFETY: it was just made, and isn't mapped if binding fails.
                 let bound = unsafe { self.bind(&page, (at + number * PAGE, access)) };
                 bound.inspect_err(|_| unsafe { self.release(page) })
             });
             if let Err(refused) = mapped {
-                // SAFETY: nobody knows of them.
+                // SAFETY: these pages aren't known to any other code yet.
                 unsafe { self.unmap(at, number) };
                 return Err(refused);
             }

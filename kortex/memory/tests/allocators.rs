@@ -1,4 +1,4 @@
-//! What was given overlaps with nothing else that was, is aligned, and comes back: whatever is asked for, in any order.
+//! Allocated memory doesn't overlap, is aligned, and comes back, whatever is requested in any order.
 
 use std::alloc::{Layout, alloc, dealloc};
 use std::ptr::NonNull;
@@ -48,7 +48,7 @@ impl Drop for Machine {
     }
 }
 
-/// What somebody holds: no two overlap.
+/// What is allocated: no two ranges overlap.
 #[derive(Default)]
 struct Held(Vec<(usize, usize)>);
 
@@ -100,13 +100,13 @@ proptest! {
                     prop_assert!(start.is_multiple_of(PAGE << order));
                     prop_assert!(start + (PAGE << order) <= hole.start || hole.end <= start);
                     held.add(start, PAGE << order)?;
-                    // SAFETY: it was given.
+                    // SAFETY: it was allocated.
                     unsafe { pages.as_ptr().write_bytes(0xa5, PAGE << order) };
                     count += 1 << order;
                 }
                 Step::Free(which) => {
                     let Some((start, size)) = held.take(which) else { continue };
-                    // SAFETY: it was given so.
+                    // SAFETY: it was allocated with the same order or layout.
                     let start = NonNull::new(start as *mut u8).expect("given");
                     unsafe { buddy.free(start, (size / PAGE).ilog2() as usize) };
                     count -= size / PAGE;
@@ -116,10 +116,10 @@ proptest! {
             prop_assert_eq!(buddy.free_pages(), all - count);
         }
         while let Some((start, size)) = held.take(0) {
-            // SAFETY: it was given so.
+            // SAFETY: it was allocated with the same order or layout.
             unsafe { buddy.free(NonNull::new(start as *mut u8).expect("given"), (size / PAGE).ilog2() as usize) };
         }
-        // All pieces are one again: the largest that fits can be had.
+        // All pieces are merged again: the largest that fits can be allocated.
         prop_assert_eq!(buddy.free_pages(), all);
         prop_assert!(buddy.allocate(7).is_some());
     }
@@ -140,19 +140,19 @@ proptest! {
                     prop_assert!(start.is_multiple_of(layout.align()));
                     held.add(start, layout.size())?;
                     layouts.insert(start, layout);
-                    // SAFETY: it was given.
+                    // SAFETY: it was allocated.
                     unsafe { block.as_ptr().write_bytes(start as u8 ^ (start >> 8) as u8, layout.size()) };
                 }
                 Step::Reallocate(which, size) => {
                     let Some((start, old)) = held.take(which) else { continue };
                     let (layout, size) = (layouts[&start], size.max(1));
                     let content = |start: usize, count: usize| {
-                        // SAFETY: it was given.
+                        // SAFETY: it was allocated.
                         unsafe { std::slice::from_raw_parts(start as *const u8, count) }.to_vec()
                     };
                     let kept = content(start, old.min(size));
                     let block = NonNull::new(start as *mut u8).expect("given");
-                    // SAFETY: it was given so.
+                    // SAFETY: it was allocated with the same order or layout.
                     let Some(moved) = (unsafe { general.reallocate(block, layout, size) }) else {
                         held.add(start, old)?;
                         prop_assert_eq!(content(start, kept.len()), kept);
@@ -168,13 +168,13 @@ proptest! {
                 }
                 Step::Free(which) => {
                     let Some((start, _)) = held.take(which) else { continue };
-                    // SAFETY: it was given so.
+                    // SAFETY: it was allocated with the same order or layout.
                     unsafe { general.free(NonNull::new(start as *mut u8).expect("given"), layouts[&start]) };
                 }
             }
         }
         while let Some((start, _)) = held.take(0) {
-            // SAFETY: it was given so.
+            // SAFETY: it was allocated with the same order or layout.
             unsafe { general.free(NonNull::new(start as *mut u8).expect("given"), layouts[&start]) };
         }
         // One page of each size may stay.

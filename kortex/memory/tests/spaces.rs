@@ -1,4 +1,4 @@
-//! Address spaces that no processor is in: what they may have, and what they give back.
+//! Address spaces that are never active: their quota, and what they give back.
 
 use std::alloc::{Layout, alloc};
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ const START: usize = 512 << 30;
 const MOST: usize = 40;
 
 fn pages(count: usize) -> RefCell<Buddy> {
-    // SAFETY: of a size; what says which pages are free lies beside them.
+    // SAFETY: the layouts aren't empty; the table of orders lies beside the pages.
     unsafe {
         let memory = alloc(Layout::from_size_align(count * PAGE, PAGE).expect("small")) as usize;
         let beside = alloc(Layout::from_size_align(Buddy::beside(count), 16).expect("small"));
@@ -37,7 +37,7 @@ fn kernel() -> AddressSpace {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Create,
-    /// One of those that are nowhere, to an address.
+    /// Binds one of the unbound pages to an address.
     Bind(usize, usize, Access),
     Release(usize),
 }
@@ -79,7 +79,7 @@ proptest! {
                 },
                 Step::Bind(which, at, access) if !unbound.is_empty() => {
                     let which = which % unbound.len();
-                    // SAFETY: nobody uses it.
+                    // SAFETY: it isn't used.
                     let answer = unsafe { space.bind(&unbound[which], (at, access)) };
                     match answer {
                         Ok(at) => {
@@ -92,7 +92,7 @@ proptest! {
                 }
                 Step::Release(which) if !unbound.is_empty() => {
                     let page = unbound.remove(which % unbound.len());
-                    // SAFETY: nobody has it.
+                    // SAFETY: it isn't bound.
                     unsafe { space.release(page) };
                     prop_assert_eq!(all - pages.borrow().free_pages(), used - 1);
                 }
@@ -107,7 +107,7 @@ proptest! {
         }
         let each: BTreeSet<_> = bound.values().map(|&(page, _)| page).chain(unbound.iter().copied()).collect();
         prop_assert_eq!(each.len(), bound.len() + unbound.len());
-        // SAFETY: nobody is in it.
+        // SAFETY: it is never active.
         unsafe {
             unbound.into_iter().for_each(|page| space.release(page));
             space.take_apart();
@@ -131,7 +131,7 @@ fn what_cannot_be_had_takes_nothing() {
     );
 }
 
-/// Whoever maps memory needn't know the model: here it is there already, or never.
+/// Code that maps memory needn't know the model: in the flat model memory is mapped already, or never.
 #[test]
 fn in_the_flat_model_there_is_what_there_was() {
     let space = Flat::new(0x10_0000..0x20_0000);

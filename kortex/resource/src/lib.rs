@@ -1,52 +1,52 @@
-//! Resources of a kernel, and who manages them (paper 002, section 4.2 and Figure 6). A manager makes resources of
-//! lower ones: threads of memory and the processor's contexts, pages of memory. Whoever is to have a resource is bound
-//! to it, and the hint says how: with which priority a thread has the processor, at which address a page is.
+//! Resources of a kernel and their managers (*THINK*, section 4.2 and Figure 6). A manager makes resources of lower
+//! ones: threads of memory and the processor's contexts, pages of memory. Binding allocates a resource, and the hint
+//! says how: the priority of a thread, the address of a page.
 //!
-//! The paper's resources release themselves. Here their manager does it, so that a resource needn't know its own.
+//! In *THINK* a resource releases itself. Here the manager releases it, so that a resource needn't know its manager.
 
 #![no_std]
 
 /// Makes resources, and allocates them by binding.
 pub trait ResourceManager {
-    /// Lower resources, of which one is made.
+    /// The lower resources from which one is made.
     type Of;
-    /// What is made.
+    /// The resource.
     type Resource;
-    /// How it is allocated.
+    /// How a resource is to be allocated.
     type Hint;
-    /// By which an allocated resource is known.
+    /// An allocation of a resource.
     type Binding;
-    /// Why something can't be.
+    /// Why a request is refused.
     type Refused;
 
-    /// Makes one, which nobody has yet.
+    /// Makes a resource, which isn't bound yet.
     ///
     /// # Errors
-    /// It can't be made; what it would be made of is as before.
+    /// It can't be made; the lower resources are as before.
     fn create(&self, of: Self::Of) -> Result<Self::Resource, Self::Refused>;
 
-    /// Allocates one.
+    /// Binds a resource.
     ///
     /// # Errors
-    /// It can't be had so; nobody has it.
+    /// It can't be bound that way, and isn't.
     ///
     /// # Safety
-    /// This manager made it, and whoever uses it besides knows of that.
+    /// This manager made the resource, and its other users expect the binding.
     unsafe fn bind(
         &self,
         resource: &Self::Resource,
         hint: Self::Hint,
     ) -> Result<Self::Binding, Self::Refused>;
 
-    /// Nobody has it any more by that binding. The resource is still there.
+    /// Ends a binding. The resource still exists.
     ///
     /// # Safety
-    /// It is a binding of this manager's, which is used no more.
+    /// It is a binding of this manager's, and not used any more.
     unsafe fn unbind(&self, binding: Self::Binding);
 
-    /// Gives back what it was made of.
+    /// Gives the lower resources back.
     ///
     /// # Safety
-    /// This manager made it, nobody has it, and nobody uses it any more.
+    /// This manager made the resource, which isn't bound or used any more.
     unsafe fn release(&self, resource: Self::Resource);
 }

@@ -1,6 +1,6 @@
-//! `Cached(messages: "GetLength", lifetime: 1000, entries: 4096)`: requests that are named are answered from what the
-//! same request got before, by any client of the binding, for so many milliseconds; all others are passed on, and make
-//! what is known forgotten. So many answers are kept at most.
+//! `Cached(messages: "GetLength", lifetime: 1000, entries: 4096)`: answers the listed requests from a cache, which all
+//! clients of the binding share. An answer is kept for `lifetime` milliseconds, and at most `entries` are kept. Any
+//! other request is passed on and empties the cache.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -33,7 +33,8 @@ struct Cache {
     most: usize,
     time: Rc<dyn Time>,
     answers: RefCell<BTreeMap<Vec<u8>, Answer>>,
-    /// How often all was forgotten: what was asked for before may have been answered before, too.
+    /// How often the cache was emptied. An answer to a request of an earlier generation isn't kept, for it may be out
+    /// of date.
     generation: Cell<u64>,
 }
 
@@ -88,20 +89,20 @@ struct Asking {
     cache: Rc<Cache>,
     pump: Option<Waker>,
     asked: Asked,
-    /// An answer that was known.
+    /// An answer from the cache.
     known: Option<(usize, Letter)>,
-    /// The message that has come.
+    /// The message that has arrived.
     coming: usize,
 }
 
-/// What the next answer from there is for.
+/// The request that the server's next answer belongs to.
 #[derive(Default)]
 enum Asked {
     #[default]
     Nothing,
-    /// This request, made in this generation: it is to be kept.
+    /// A cacheable request, by its key, made in this generation.
     Kept(Vec<u8>, u64),
-    /// One that may change what others are answered: at some time between it and its answer.
+    /// A request that may change other answers, at some time before its own answer.
     Changing,
 }
 
@@ -130,7 +131,7 @@ impl Cache {
         Some((answer.message, answer.letter.copy()))
     }
 
-    /// Whoever has asked, and has no answer yet, may get one of before.
+    /// Empties the cache. Pending requests may still get an answer from before, which isn't kept.
     fn forget(&self) {
         self.generation.set(self.generation.get() + 1);
         self.answers.borrow_mut().clear();
@@ -151,7 +152,7 @@ impl Cache {
 }
 
 impl Asking {
-    /// If a request was one that changes something, it has now done so.
+    /// If the answered request could change something, it has now done so.
     fn changed(&mut self) {
         if let Asked::Changing = self.asked {
             self.asked = Asked::Nothing;

@@ -1,4 +1,4 @@
-//! `deadline: 1000`, an option of whatever reaches a name: where the protocol lets only the server go on, it may take
+//! `deadline: 1000`, an option of the factory that reaches a name: when the protocol waits for the server, it may take
 //! so many milliseconds. A server that takes longer counts as lost.
 
 use alloc::boxed::Box;
@@ -21,7 +21,7 @@ struct Patience {
     /// In nanoseconds.
     length: u64,
     time: Rc<dyn Time>,
-    /// What a client is told.
+    /// The error that a client gets.
     complaint: String,
 }
 
@@ -36,7 +36,7 @@ struct Impatient {
 }
 
 impl Patience {
-    /// How much a BY says that there is; none: it says nothing.
+    /// The deadline that a BY sets; `None`: it sets none.
     fn new(name: &str, hints: &Hints<'_>, services: &Services) -> Result<Option<Patience>, String> {
         let mut reaching = hints.factories.iter().filter(|factory| !services.is_composed(factory));
         let milliseconds = reaching.find_map(|factory| count(factory, "deadline", SOME).transpose());
@@ -47,7 +47,7 @@ impl Patience {
         }))
     }
 
-    /// When it is over, if it begins now.
+    /// The deadline, for a wait that begins now.
     fn end(&self) -> u64 {
         self.time.now().saturating_add(self.length)
     }
@@ -57,7 +57,7 @@ impl Patience {
     }
 }
 
-/// Puts it before what reaches a name, if a BY says so.
+/// Puts a deadline in front of the binding that reaches a name, if its BY sets one.
 pub(super) fn put_before(
     reach: Box<dyn Reach>,
     interface: &'static Interface,
@@ -71,7 +71,7 @@ pub(super) fn put_before(
     })
 }
 
-/// Puts it before all that a component elsewhere offers, if its BY says so.
+/// Puts a deadline in front of all that a component elsewhere offers, if its BY sets one.
 pub(crate) fn put_before_domain(
     domain: Box<dyn Domain>,
     template: &'static Template,
@@ -135,20 +135,20 @@ struct Awaited {
     inner: Box<dyn Far>,
     rule: Rc<Rule>,
     pump: Option<Waker>,
-    /// Of the protocol.
+    /// The protocol's state.
     state: u16,
-    /// The message that was told last.
+    /// The message that was last announced.
     arrived: usize,
-    /// When the server has to have gone on.
+    /// The deadline for the server's next message.
     until: Option<u64>,
     timer: Option<Box<dyn Any>>,
 }
 
 impl Awaited {
-    /// One side has sent this.
+    /// Follows the protocol: one side has sent this message.
     fn step(&mut self, message: usize) {
         let interface = self.rule.interface;
-        // What can't come now may begin the protocol anew.
+        // A message that isn't possible now may begin the protocol again.
         let next = interface.next(self.state, message).or_else(|| interface.next(0, message));
         self.state = next.unwrap_or(0);
         self.look_at_the_clock();

@@ -1,4 +1,4 @@
-//! Messages that an option names.
+//! Options that list messages of an interface.
 
 use alloc::format;
 use alloc::string::String;
@@ -8,11 +8,11 @@ use alloc::vec::Vec;
 use drystone_component::{Interface, Side};
 use drystone_runtime::binding::Factory;
 
-/// For each message of the interface whether the client's option `name` lists it, by names with commas between them;
-/// `None` if there is no such option.
+/// For each message of the interface: whether the client's option `name` lists it, by names separated by commas.
+/// `None`: there is no such option.
 ///
 /// # Errors
-/// A name is missing; there is no message of that name, or only the server sends it.
+/// A name is missing, no message has that name, or only the server sends it.
 pub fn listed(factory: &Factory<'_>, name: &str, interface: &Interface) -> Result<Option<Vec<bool>>, String> {
     let Some(list) = factory.option(name) else { return Ok(None) };
     let list = String::from_utf8_lossy(list);

@@ -1,4 +1,4 @@
-//! `Monitored()`: counts what goes through a binding, and how long answers take.
+//! `Monitored()`: counts the messages of a binding, and measures how long answers take.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -15,7 +15,7 @@ use super::services::Services;
 use super::time::Time;
 use super::wrap::Wrap;
 
-/// Makes the halves of a binding watched ones.
+/// Wraps the halves of a binding in monitored ones.
 pub(super) struct Watching {
     monitor: Rc<RefCell<Monitor>>,
     time: Rc<dyn Time>,
@@ -58,9 +58,9 @@ struct Watched {
     inner: Box<dyn Far>,
     monitor: Rc<RefCell<Monitor>>,
     time: Rc<dyn Time>,
-    /// When this side sent its last message to which nothing came back yet.
+    /// When this side sent its last message that is still unanswered.
     asked: Option<u64>,
-    /// The message that has come.
+    /// The message that has arrived.
     taking: usize,
     is_lost: bool,
 }

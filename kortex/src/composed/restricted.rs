@@ -1,6 +1,6 @@
-//! `Restricted(messages: "Open, Read", rate: 100, burst: 10)`: clients may send only these messages, and so many in a
-//! second, of which this number may come at once. One that sends another loses its communication; one that is too fast
-//! waits.
+//! `Restricted(messages: "Open, Read", rate: 100, burst: 10)`: access control and rate limiting. Clients may send only
+//! these messages, `rate` of them a second, in bursts of at most `burst`. A client that sends another message loses its
+//! communication; a client that is too fast waits.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -22,18 +22,18 @@ use super::wrap::Wrap;
 
 struct Rule {
     interface: &'static Interface,
-    /// For each message whether it may be sent; `None`: all.
+    /// For each message: whether it may be sent. `None`: all may.
     allowed: Option<Vec<bool>>,
-    /// Nanoseconds between two messages; 0: as fast as can be.
+    /// Nanoseconds between two messages; 0: no limit.
     pause: u64,
-    /// How long before their time messages may come that so come in a burst.
+    /// Nanoseconds that a message may be early, in a burst.
     ahead: u64,
     time: Rc<dyn Time>,
-    /// When the next message of any of the binding's clients may come.
+    /// When the next message is due, over all clients of the binding.
     next: RefCell<u64>,
 }
 
-/// Makes the halves of a binding guarded ones.
+/// Wraps the halves of a binding in restricted ones.
 struct Guarding(Rc<Rule>);
 
 pub(super) fn guarding(
@@ -60,7 +60,7 @@ impl Wrap for Guarding {
 }
 
 impl Rule {
-    /// Why a message may not be sent, if it may not.
+    /// Why a message may not be sent; `None`: it may.
     fn refuse(&self, message: usize) -> Option<String> {
         let is_allowed = self.allowed.as_ref().is_none_or(|allowed| allowed.get(message) == Some(&true));
         let messages = self.interface.messages.get();
@@ -68,13 +68,13 @@ impl Rule {
             .then(|| format!("this client may not send {}", messages[message].name.get()))
     }
 
-    /// When the next message may come, if not now.
+    /// When the next message may be sent, if not now.
     fn wait(&self) -> Option<u64> {
         let next = self.next.borrow().saturating_sub(self.ahead);
         (self.pause != 0 && next > self.time.now()).then_some(next)
     }
 
-    /// A message has come.
+    /// Counts a message.
     fn count(&self) {
         if self.pause != 0 {
             let next = self.time.now().max(*self.next.borrow()) + self.pause;
@@ -85,17 +85,17 @@ impl Rule {
 
 struct Guarded {
     inner: Box<dyn Far>,
-    /// Which side stands here: it is the client that is guarded against.
+    /// The side on which this half stands. Restrictions apply to the client.
     near: Side,
     rule: Rc<Rule>,
     pump: Option<Waker>,
     timer: Option<Box<dyn Any>>,
-    /// Why the client gets no further.
+    /// Why the client was refused.
     refused: Option<String>,
 }
 
 impl Guarded {
-    /// Whether the client has to wait; the pump is woken when it need not any more.
+    /// Whether the client has to wait. The pump is woken when the wait is over.
     fn has_to_wait(&mut self) -> bool {
         let Some(next) = self.rule.wait() else { return false };
         self.timer = self.pump.clone().map(|pump| self.rule.time.wake_at(next, pump));

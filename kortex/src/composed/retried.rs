@@ -1,7 +1,7 @@
-//! `Retried(messages: "Get, List", attempts: 3, pause: 100, deadline: 1000)`: a request of these that was lost on its
-//! way, or whose answer was, is made again, each time after twice the pause of the time before, in milliseconds. A
-//! request that isn't answered within the deadline counts as lost. It may so be carried out more than once: only who
-//! knows the requests can say which may be.
+//! `Retried(messages: "Get, List", attempts: 3, pause: 100, deadline: 1000)`: retries the listed requests. If a request
+//! or its answer is lost, it is made again after a pause, in milliseconds, which doubles each time. A request without
+//! an answer within `deadline` counts as lost. The server may carry out a retried request more than once, so only a
+//! program that knows the requests can say which to list.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -22,7 +22,7 @@ use super::services::Services;
 use super::time::Time;
 
 struct Rule {
-    /// For each message whether it is a request that may be made again.
+    /// For each message: whether it is a request that may be retried.
     repeatable: Vec<bool>,
     attempts: u64,
     pause: u64,
@@ -86,7 +86,7 @@ impl Reach for Retried {
 struct Request {
     message: usize,
     letter: Letter,
-    /// How often it was tried.
+    /// The number of attempts so far.
     tries: u64,
     /// When this attempt counts as lost.
     until: u64,
@@ -99,7 +99,7 @@ struct Trying {
     rule: Rc<Rule>,
     pump: Option<Waker>,
     request: Option<Request>,
-    /// The request waits for room, as where a connection begins.
+    /// The request waits for room, for instance until a connection is established.
     unsent: bool,
     timer: Option<Box<dyn Any>>,
 }
@@ -117,7 +117,7 @@ impl Trying {
         self.far.insert(far)
     }
 
-    /// Makes the request again, when there is room; it has been waited for long enough.
+    /// Makes the request again, when there is room. Its pause is over.
     fn again(&mut self) {
         self.begin();
         let until = self.deadline();
@@ -130,7 +130,7 @@ impl Trying {
         }
     }
 
-    /// Sends a request that has waited for room, if there is some now.
+    /// Sends a request that waited for room, if there is room now.
     fn send_late(&mut self) {
         if let (true, Some(far), Some(request)) = (self.unsent, &mut self.far, &self.request)
             && far.has_room()
@@ -148,7 +148,7 @@ impl Trying {
         }
     }
 
-    /// An attempt has failed: `why` if that was the last.
+    /// Handles a failed attempt. `why` is the error, if it was the last one.
     fn failed(&mut self, why: String) -> Arrival {
         (self.far, self.unsent) = (None, false);
         let Some(request) = &mut self.request else { return Arrival::Lost(why) };
@@ -202,7 +202,7 @@ impl Far for Trying {
                 return Arrival::Nothing;
             }
             self.again();
-            // It may be lost already.
+            // The new communication may be lost already.
             return self.receive();
         };
         match far.receive() {

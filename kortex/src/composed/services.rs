@@ -1,4 +1,4 @@
-//! What composed bindings need of their surroundings.
+//! What composed bindings need of the platform and of extra crates.
 
 use alloc::rc::Rc;
 
@@ -8,19 +8,19 @@ use super::monitors::Monitors;
 use super::time::Time;
 use crate::Before;
 
-/// What composed bindings need of the platform and of crates that are built in.
+/// What composed bindings need of the platform and of extra crates.
 #[derive(Clone)]
 pub struct Services {
     /// The clock and timers.
     pub time: Rc<dyn Time>,
     /// Lists the monitors of `Monitored` bindings.
     pub monitors: Rc<Monitors>,
-    /// Factories of crates that are built in.
+    /// Factories of extra crates.
     pub added: Rc<[&'static Before]>,
 }
 
 impl Services {
-    /// Whether a factory of a BY is composed. The others say how a name is reached.
+    /// Whether a factory of a BY is composed. A factory that isn't says how to reach the name.
     pub fn is_composed(&self, factory: &Factory<'_>) -> bool {
         KNOWN.contains(&factory.name) || self.added(factory).is_some()
     }

@@ -21,34 +21,34 @@ pub trait Time {
 pub struct Times {
     me: Weak<Times>,
     now: fn() -> u64,
-    /// By time, then in the order in which they were asked for.
+    /// By time, then in the order of the requests.
     waiting: RefCell<BTreeMap<(u64, u64), Waker>>,
     count: Cell<u64>,
 }
 
 impl Times {
-    /// Nobody waits yet; what says the time.
+    /// An empty queue, with a clock.
     pub fn new(now: fn() -> u64) -> Rc<Times> {
         let (waiting, count) = Default::default();
         Rc::new_cyclic(|me| Times { me: me.clone(), now, waiting, count })
     }
 
-    /// The first.
+    /// The earliest time in the queue.
     pub fn first(&self) -> Option<u64> {
         self.waiting.borrow().first_key_value().map(|((time, _), _)| *time)
     }
 
-    /// How many.
+    /// The number of timers.
     pub fn len(&self) -> usize {
         self.waiting.borrow().len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no timers.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Wakes those whose time has come; whether there were any.
+    /// Wakes all wakers whose time has come. Returns whether there were any.
     pub fn wake(&self) -> bool {
         let mut any = false;
         while self.first().is_some_and(|time| time <= (self.now)()) {
@@ -75,7 +75,7 @@ impl Time for Times {
     }
 }
 
-/// A time that someone waits for, until this is dropped.
+/// An entry of the queue, until this is dropped.
 struct Timer {
     times: Weak<Times>,
     key: (u64, u64),

@@ -1,25 +1,25 @@
-//! How one side of a channel sleeps without missing what the other does.
+//! Lets one side of a channel sleep without missing news from the other.
 //!
-//! Each side has a word in the shared memory that says whether it sleeps. Whoever has published something looks at the
-//! other's word, and wakes it only if it does, by what their platform has for that. It must not be forgotten if the
-//! sleeper, who has said that it sleeps, hasn't begun to.
+//! Each side has a word in the shared memory that says whether it sleeps. A side that has published news reads the
+//! other side's word, and wakes a sleeper by the platform's means. The platform must keep a wake-up for a sleeper that
+//! has set its word but isn't asleep yet.
 //!
-//! # Why no wake is lost
+//! # Why no wake-up is lost
 //!
-//! Who goes to sleep stores "asleep", then has a `SeqCst` fence, then looks once more for news; who has news stores
-//! them, has a `SeqCst` fence, then looks whether the other sleeps. The two fences have an order. If the sleeper's is
-//! first, the other sees that it sleeps and wakes it; else the sleeper sees the news and doesn't go to sleep. Both may
-//! happen, neither cannot.
+//! The sleeper stores "asleep", passes a `SeqCst` fence, then looks for news once more. The other side stores its news,
+//! passes a `SeqCst` fence, then reads the sleeper's word. The two fences are ordered. If the sleeper's fence is first,
+//! the other side sees that it sleeps, and wakes it. Otherwise the sleeper sees the news and stays awake. Both may
+//! happen; at least one does.
 //!
-//! A peer that doesn't keep to that can wake for nothing, or not wake when it has news, which is as if it had none. It
-//! can't keep a side asleep that anything else wants.
+//! A peer that breaks these rules can cause a wake-up without news, or withhold one, which is as if it had no news. It
+//! can't keep a side asleep that has news from elsewhere.
 
 use core::sync::atomic::{AtomicU32, Ordering::*, fence};
 
 const AWAKE: u32 = 0;
 const ASLEEP: u32 = 1;
 
-/// This side goes to sleep, unless it finds news when it looks once more, now.
+/// This side goes to sleep, unless its next look finds news.
 pub(super) fn lie_down(word: &AtomicU32) {
     word.store(ASLEEP, Relaxed);
     fence(SeqCst);
@@ -30,8 +30,8 @@ pub(super) fn get_up(word: &AtomicU32) {
     word.store(AWAKE, Relaxed);
 }
 
-/// There are news, published before this: whether the other side sleeps. It counts as awake from now on, and has to be
-/// woken.
+/// Call after publishing news: returns whether the other side sleeps and has to be woken. It counts as awake from now
+/// on.
 pub(super) fn knock(word: &AtomicU32) -> bool {
     fence(SeqCst);
     word.load(Relaxed) != AWAKE && word.swap(AWAKE, AcqRel) != AWAKE
@@ -44,7 +44,7 @@ mod tests {
 
     use super::*;
 
-    /// Under Miri, with its simulation of what processors do out of order, this fails if one of the fences is missing.
+    /// Under Miri, which simulates the processor's reordering, this fails if one of the fences is missing.
     #[test]
     fn either_the_news_are_seen_or_that_the_other_sleeps() {
         for _ in 0..if cfg!(miri) { 100 } else { 2000 } {

@@ -1,12 +1,12 @@
-//! A channel of bytes between two domains, in both directions: two rings in memory that both see, a bell at each end.
+//! A channel of bytes between two domains, in both directions: two rings in shared memory, and a bell and a sign for
+//! each side.
 //!
-//! Whose domains they are gives that memory ([`Memory`]), and what wakes the other side ([`Wake`]).
+//! The domains' platform provides the memory ([`Memory`]), and the means to wake the other side ([`Wake`]).
 //!
 //! # Soundness
 //!
-//! Who makes an [`End`] promises that the memory is there as long as its [`Wake`] is kept, and that this is the only
-//! end of its side: one writer and one reader of its rings. What the rings say about peers that are not trusted holds
-//! here.
+//! The code that makes an [`End`] promises two things: the memory stays as long as the end's [`Wake`], and no other end
+//! has the same side, so each ring has one writer and one reader. For untrusted peers, see `ring`.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -20,10 +20,10 @@ pub use super::ring::Garbage;
 
 /// Where the bytes of the first ring begin.
 const HEAD: usize = 4096;
-/// Most bytes that are copied at once from a ring whose writer isn't trusted: they stay near the processor.
+/// Most bytes that are copied at once from an untrusted writer's ring, so that they stay in the processor's cache.
 const SCOOP: usize = 16 * 1024;
-/// For so many bytes it is worth waking the other side while this one goes on. It is there sooner then if it has a
-/// processor for itself; if it has none, both take turns, which had better not be short.
+/// From so many bytes on, the other side is woken although this one goes on. If it has a processor to itself, it starts
+/// sooner; if it has none, the sides alternate, and their turns shouldn't be short.
 const WORTH_WAKING: u64 = 16 * 1024;
 
 /// The first page.
@@ -32,23 +32,22 @@ const WORTH_WAKING: u64 = 16 * 1024;
 struct Header {
     /// From the first side to the second, and back.
     rings: [Indices; 2],
-    /// Whether each side sleeps.
+    /// For each side: whether it sleeps.
     bells: [Line<AtomicU32>; 2],
-    /// How each side is: a number; what it means is for those who use the channel. 0 at first.
+    /// For each side: its sign, a number with a meaning for the channel's users. 0 at first.
     signs: [Line<AtomicU32>; 2],
 }
 
 const _: () = assert!(size_of::<Header>() <= HEAD);
 
-/// The memory of a channel as one side sees it, all 0 at first: a page for what both sides tell each other, then the
-/// rings.
+/// The memory of a channel as one side sees it, all 0 at first: a page that both sides share, then the rings.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
-    /// Where it begins: at a multiple of 128.
+    /// The first address, a multiple of 128.
     pub base: *mut u8,
     /// Bytes of each ring: a power of two, the same for both sides.
     pub capacity: usize,
-    /// Each ring is there twice in a row, so that every part of it is one piece.
+    /// Each ring is mapped twice in a row, so that every part of it is contiguous.
     pub mirrored: bool,
 }
 
@@ -58,7 +57,7 @@ impl Memory {
         [HEAD, HEAD + if mirrored { 2 * capacity } else { capacity }]
     }
 
-    /// How many bytes there are, as a side sees them.
+    /// The size of the memory, as a side sees it.
     pub const fn bytes(capacity: usize, mirrored: bool) -> usize {
         let [first, second] = Self::rings(capacity, mirrored);
         second + (second - first)
@@ -76,22 +75,22 @@ impl Memory {
     }
 }
 
-/// What one end has of the domain at the other: it keeps the memory.
+/// Wakes the domain at the other end, and keeps the memory alive.
 pub trait Wake: 'static {
-    /// The other side sleeps: ends that, or the sleep that it is about to begin.
+    /// The other side sleeps, or is about to: wakes it.
     fn wake(&self);
 }
 
-/// Whether the other side may be believed to keep to the rules of memory.
+/// Whether the other side is trusted to obey the rules of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// It is the same program, on another thread.
+    /// The same program, on another thread.
     SameProgram,
-    /// It is another program.
+    /// Another program.
     None,
 }
 
-/// One end.
+/// One end of a channel.
 pub struct End {
     memory: Memory,
     side: usize,
@@ -99,15 +98,15 @@ pub struct End {
     trust: Trust,
     writer: Writer,
     reader: Reader,
-    /// Bytes published and not told.
+    /// Bytes published since the other side was last told.
     unrung: u64,
-    /// Read and not told.
+    /// Bytes were read since the other side was last told.
     skipped: bool,
-    /// There are bytes for which there was no room.
+    /// Bytes are waiting for room.
     starves: bool,
-    /// The other side's sign as it was seen last.
+    /// The other side's sign, as last seen.
     seen: u32,
-    /// Nobody wants to know what comes.
+    /// This side takes no news any more.
     ignored: bool,
     copied: Box<[u8]>,
 }
@@ -132,12 +131,12 @@ impl End {
         unsafe { &*self.memory.base.cast() }
     }
 
-    /// Writes as many of the bytes as there is room for.
+    /// Writes as many of the bytes as there is room for. Returns how many.
     pub fn write(&mut self, bytes: &[u8]) -> Result<usize, Garbage> {
         self.writer.write(bytes)
     }
 
-    /// Says whether there are bytes left for which there was no room: the reader will tell when it has made some.
+    /// Says whether bytes are waiting for room. If so, the reader tells this side when it has made some.
     pub fn starve(&mut self, starves: bool) {
         if starves != self.starves {
             self.starves = starves;
@@ -145,8 +144,8 @@ impl End {
         }
     }
 
-    /// Gives what has come to `take`, in pieces; whether that was all. Of a writer that doesn't stop it is about as
-    /// much as there is room for in the ring.
+    /// Passes received bytes to `take`, in pieces. Returns whether those were all: a call takes little more than a full
+    /// ring from a writer that doesn't stop.
     pub fn read(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<bool, Garbage> {
         let mut read = 0;
         while read < self.memory.capacity {
@@ -155,7 +154,7 @@ impl End {
             }
             let taken = match self.trust {
                 Trust::SameProgram => {
-                    // SAFETY: the writer keeps to the rules.
+                    // SAFETY: the writer is in the same program, and obeys the rules of memory.
                     let bytes = unsafe { self.reader.bytes() };
                     take(bytes);
                     bytes.len()
@@ -173,12 +172,13 @@ impl End {
         Ok(self.reader.look()? == 0)
     }
 
-    /// Lets the other side see what was written, without waking it: if it is awake it may begin.
+    /// Publishes what was written, without waking the other side. If it is awake, it may begin.
     pub fn publish(&mut self) {
         self.unrung += self.writer.publish();
     }
 
-    /// Lets the other side see what was written, and wakes it if it waits for that, or for room that has been made.
+    /// Publishes what was written. Wakes the other side if it sleeps and there are bytes for it, or room that it waits
+    /// for.
     pub fn tell(&mut self) {
         self.publish();
         let mut news = mem::take(&mut self.unrung) != 0;
@@ -191,7 +191,7 @@ impl End {
         }
     }
 
-    /// Lets the other side see what was written; wakes it only for much. Before this side rests it has to
+    /// Publishes what was written, and wakes the other side only if it is much. Before this side rests, it must
     /// [`tell`](Self::tell) of the rest.
     pub fn tell_of_much(&mut self) {
         self.publish();
@@ -200,7 +200,7 @@ impl End {
         }
     }
 
-    /// Whether the other side may sleep though there is something for it.
+    /// Whether the other side may sleep although there are bytes for it.
     pub fn has_to_tell(&self) -> bool {
         self.unrung != 0
     }
@@ -212,14 +212,14 @@ impl End {
         }
     }
 
-    /// Sets this side's sign, which the other sees after all that was written before.
+    /// Shows a sign. The other side sees it after all that was written before.
     pub fn show(&mut self, sign: u32) {
         self.publish();
         self.header().signs[self.side].0.store(sign, Release);
         self.ring();
     }
 
-    /// The other side's sign. What that one wrote before may not have been read.
+    /// The other side's sign. Bytes that it wrote before may still be unread.
     pub fn sign(&mut self) -> u32 {
         self.seen = self.others_sign();
         self.seen
@@ -229,7 +229,7 @@ impl End {
         self.header().signs[1 - self.side].0.load(Acquire)
     }
 
-    /// Whether there is anything that this side hasn't seen: bytes, room that it waits for, a sign.
+    /// Whether there is news for this side: bytes, room that it waits for, or a sign.
     pub fn has_news(&self) -> bool {
         if self.ignored {
             return false;
@@ -239,17 +239,17 @@ impl End {
             || self.others_sign() != self.seen
     }
 
-    /// Whether it is worth trying to write: there was room, or there is new room.
+    /// Whether a write may succeed: there was room before, or there is new room.
     pub fn has_room(&self) -> bool {
         !self.starves || self.writer.has_changed()
     }
 
-    /// Nothing that comes is news any more.
+    /// From now on nothing counts as news.
     pub fn ignore(&mut self) {
         self.ignored = true;
     }
 
-    /// This side goes to sleep, unless it finds news when it looks once more, now.
+    /// This side goes to sleep, unless its next look finds news.
     pub fn lie_down(&self) {
         bell::lie_down(&self.header().bells[self.side].0);
     }

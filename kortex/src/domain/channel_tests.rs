@@ -1,4 +1,4 @@
-//! Channels in this process' own memory, between threads that sleep until they are unparked. Under Miri, too.
+//! Channels in this process's own memory, between threads that sleep until they are unparked. Runs under Miri, too.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -23,7 +23,7 @@ impl Pages {
         Memory { base: self.0.as_ptr().cast_mut().cast(), capacity, mirrored: false }
     }
 
-    /// The end of a side, whose other one is a thread.
+    /// The end of a side. The other side is a thread.
     pub(in crate::domain) fn end(
         self: &Arc<Pages>,
         capacity: usize,
@@ -103,7 +103,7 @@ fn hear(end: &mut End, come: &mut Vec<u8>) {
     end.tell();
 }
 
-/// Writes all of it, resting where there is no room; what comes meanwhile is added to `come`.
+/// Writes all of the bytes, resting when there is no room. Bytes that arrive meanwhile are added to `come`.
 fn say(end: &mut End, mut bytes: &[u8], come: &mut Vec<u8>) {
     while !bytes.is_empty() {
         let written = end.write(bytes).unwrap();
@@ -117,7 +117,7 @@ fn say(end: &mut End, mut bytes: &[u8], come: &mut Vec<u8>) {
     }
 }
 
-/// Says back what comes, until the other side shows a sign.
+/// Echoes what arrives, until the other side shows a sign.
 fn echo(mut end: End) {
     let mut come = Vec::new();
     loop {
@@ -133,7 +133,7 @@ fn echo(mut end: End) {
     }
 }
 
-/// Batches of many sizes, some much larger than the ring, are said and heard back.
+/// Sends batches of many sizes, some much larger than the ring, and receives them back.
 fn talk(mut end: End, batches: usize, largest: usize) {
     let mut size = 1;
     for batch in 0..batches {
@@ -171,7 +171,7 @@ fn two_threads_hear_what_they_say_whether_they_sleep_or_not() {
     }
 }
 
-/// Whatever the other side writes into the first page, this one ends with an error or goes on; it isn't stuck.
+/// Whatever the other side writes into the first page, this side ends with an error or goes on, and never hangs.
 #[test]
 #[cfg_attr(miri, ignore = "Miri knows no atomic words that are written as parts of longer ones")]
 fn a_peer_that_writes_nonsense_is_survived() {

@@ -1,4 +1,4 @@
-//! A channel with the communications that go over it: what two domains have between them.
+//! A link: a channel between two domains, with its communications.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -15,28 +15,28 @@ use super::rings::{Rings, Served};
 use crate::peer::{Brought, Composites, Line, Names, Offer, Peer, Wanted};
 use crate::{Expectation, Expected};
 
-/// What a platform gives to the channels of a program.
+/// What a platform provides for the channels of a program.
 pub trait Home: 'static {
-    /// Those that it serves.
+    /// The channels that it serves.
     fn rings(&self) -> &Rings;
 
-    /// What may come from outside, which includes what comes over them.
+    /// What may arrive from outside, including over these channels.
     fn expected(&self) -> &Expected;
 
     /// Writes a message to standard error.
     fn report(&self, message: &str);
 
-    /// What is taken of another domain at most: as much memory is there.
+    /// Limits on memory for another domain's messages.
     fn limits(&self) -> Limits {
         Limits { largest: 1 << 28, sum: 1 << 30, ..Limits::default() }
     }
 }
 
-/// Who is at this end.
+/// The party at this end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Party {
-    /// The program that holds a component, which is at the other end. It doesn't trust that one as far as that one
-    /// trusts it.
+    /// The program that holds a component. The component, at the other end, trusts it more than it trusts the
+    /// component.
     Holder,
     /// The component.
     Guest,
@@ -44,28 +44,28 @@ pub enum Party {
 
 /// Signs that two domains show each other.
 pub(super) mod sign {
-    /// Of a component: its BEGIN and ACTIVITY have ended.
+    /// The component's: its BEGIN and ACTIVITY have ended.
     pub(crate) const PASSIVE: u32 = 1;
-    /// Of a component: it has been deleted in good order.
+    /// The component's: it has been deleted normally.
     pub(crate) const GONE: u32 = 2;
-    /// Of a component: its domain has come to an end in another way.
+    /// The component's: its domain has ended in another way.
     pub(crate) const FAILED: u32 = 3;
 
-    /// Of its program: it is to be deleted.
+    /// The program's: the component is to be deleted.
     pub(crate) const DELETE: u32 = 1;
-    /// Of its program: nobody wants it any more.
+    /// The program's: the component isn't wanted any more.
     pub(crate) const HALT: u32 = 2;
 
-    /// After this and all greater ones nothing more comes.
+    /// From this sign on, nothing more arrives.
     pub(super) const LAST: u32 = 2;
 }
 
 const NONSENSE: &str = "the other domain has written nonsense into the memory between us";
 
-/// See the head of this file.
+/// One end of a link.
 pub struct Link {
     me: Weak<Link>,
-    /// Where the component is, for people.
+    /// Where the component is, for messages to people.
     name: Rc<str>,
     peer: Peer,
     /// Messages of a communication that may be on their way to this side.
@@ -75,22 +75,22 @@ pub struct Link {
     party: Party,
     end: RefCell<End>,
     expectation: RefCell<Option<Expectation>>,
-    /// What the other side shows.
+    /// The other side's sign.
     sign: Cell<u32>,
     lost: Cell<bool>,
-    /// Why.
+    /// Why the other side is lost.
     why: RefCell<String>,
-    /// What runs composite calls that come from the holder, and ships them from there.
+    /// Runs the holder's composite calls at the component's end, and ships them at the holder's.
     composites: Option<Rc<dyn Composites>>,
-    /// What was made there, if that is to be missed.
+    /// The component at the other end, if its unexpected end is to be reported.
     component: Cell<Option<&'static str>>,
-    /// Whom to wake when these change.
+    /// Woken when `sign` or `lost` changes, or the link becomes quiet.
     watcher: RefCell<Option<Waker>>,
 }
 
 impl Link {
-    /// Begins to serve a channel, on which so many messages of a communication may be on their way to this side. The
-    /// name says where the other side is, for people. It is served until [`hang_up`](Link::hang_up).
+    /// Serves a channel until [`hang_up`](Link::hang_up). `name` says where the other side is, for people. `capacity`
+    /// is the most messages of a communication that may be on their way to this side.
     pub fn new(
         name: &str,
         (party, end): (Party, End),
@@ -133,7 +133,7 @@ impl Link {
         Wanted { interface, name: self.name.clone(), there: there.into(), capacity: self.capacity }
     }
 
-    /// What reaches an interface that the other side exports by this name.
+    /// A binding to the interface that the other side exports by this name.
     pub fn reach(self: &Rc<Link>, interface: &'static Interface, name: &str) -> Box<dyn Reach> {
         Box::new(Bound { link: self.clone(), wanted: self.wanted(interface, name) })
     }
@@ -145,53 +145,53 @@ impl Link {
         Box::new(Brought::new(&self.names, offer, (), self.home.expected()))
     }
 
-    /// Where it is served.
+    /// The home that serves the channel.
     pub(super) fn home(&self) -> &Rc<dyn Home> {
         &self.home
     }
 
-    /// Whether there is anything that the other side was not sent.
+    /// Whether messages are waiting to be sent.
     pub fn has_output(&self) -> bool {
         self.peer.has_output()
     }
 
-    /// Whether all that the other side has begun is over here.
+    /// Whether all communications that the other side has begun are over here.
     pub fn is_quiet(&self) -> bool {
         self.peer.is_quiet()
     }
 
-    /// Wakes whoever wants to know, whenever the other side's sign has changed, it is lost, or all that it has begun is
-    /// over.
+    /// Sets a waker for these events: the other side's sign changes, the other side is lost, or the communications that
+    /// it has begun are all over.
     pub fn watch(&self, watcher: Waker) {
         *self.watcher.borrow_mut() = Some(watcher);
     }
 
-    /// What the other side shows.
+    /// The other side's sign.
     pub fn sign(&self) -> u32 {
         self.sign.get()
     }
 
-    /// Shows the other side this.
+    /// Shows the other side a sign.
     pub fn show(&self, sign: u32) {
         self.end.borrow_mut().show(sign);
     }
 
-    /// Whether the other side is there no more.
+    /// Whether the other side is lost.
     pub fn is_lost(&self) -> bool {
         self.lost.get()
     }
 
-    /// Why, if its component has not been deleted in good order.
+    /// Why the other side is lost, unless its component was deleted normally.
     pub fn ended(&self) -> Option<String> {
         (self.is_lost() && self.sign() != sign::GONE).then(|| self.why.borrow().clone())
     }
 
-    /// If the other side ends and doesn't say so itself, people are told that the component has.
+    /// Has the unexpected end of this component, at the other side, reported to people.
     pub fn miss(&self, component: &'static str) {
         self.component.set(Some(component));
     }
 
-    /// The other side is there no more.
+    /// The other side has ended.
     fn part(&self, why: &str) {
         if !self.lost.replace(true) {
             self.expectation.borrow_mut().take();
@@ -201,7 +201,7 @@ impl Link {
         }
     }
 
-    /// The same, unexpectedly.
+    /// The other side has ended unexpectedly.
     pub fn lose(&self, why: &str) {
         if let Some(component) = self.component.take().filter(|_| !self.is_lost()) {
             self.home.report(&format!("warning: {component} AT {} has ended: {why}\n", self.name));
@@ -209,7 +209,7 @@ impl Link {
         self.part(why);
     }
 
-    /// Its process has ended, or whatever it was in: what it said last is heard before.
+    /// The other side's process or domain has ended. Its last messages are still read.
     pub fn end(&self, why: &str) {
         self.hear();
         let sign = self.end.borrow_mut().sign();
@@ -219,7 +219,7 @@ impl Link {
         }
     }
 
-    /// The channel isn't served any more.
+    /// Stops serving the channel.
     pub fn hang_up(&self) {
         self.part("it has ended");
         self.home.rings().remove(self);
@@ -229,16 +229,16 @@ impl Link {
         self.watcher.borrow().iter().for_each(Waker::wake);
     }
 
-    /// Takes what has come; nonsense is the other side's end.
+    /// Reads what has arrived. A side that writes nonsense counts as lost.
     fn hear(&self) {
-        // The sign first: it is seen with all that was written before it.
+        // The sign is read first: all that was written before it is visible then.
         let sign = self.end.borrow_mut().sign();
         let line = self.line();
         let read = self.end.borrow_mut().read(&mut |bytes| self.peer.feed(&line, bytes));
         match read {
             Err(_) => return self.lose(NONSENSE),
             Ok(_) if self.peer.failure().is_some() => return self.lose(NONSENSE),
-            // The sign stands behind what is left, for which others have to wait no longer.
+            // The sign comes after the bytes that are left, which other work need not wait for.
             Ok(false) => return,
             Ok(true) => {}
         }
@@ -252,7 +252,7 @@ impl Link {
         }
     }
 
-    /// Sends what there is, as far as there is room.
+    /// Sends as much as there is room for.
     fn speak(&self) {
         let mut nonsense = false;
         let _ = self.peer.output(|bytes| {
@@ -277,7 +277,7 @@ impl Line for Link {
         &self.peer
     }
 
-    /// The home sees that there is mail.
+    /// Nothing to do: the home sees that there is mail.
     fn send_soon(&self) {}
 
     fn send_now(&self) {
@@ -287,7 +287,7 @@ impl Line for Link {
         }
     }
 
-    /// A name may have a number behind `/`: which of the slots of what is required.
+    /// A name may have a slot number of the required interface after `/`.
     fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)> {
         let name = str::from_utf8(name).ok()?;
         let (name, slot) = name.split_once('/').unwrap_or((name, "1"));
@@ -307,7 +307,7 @@ impl Line for Link {
     }
 }
 
-/// An interface of the other side's.
+/// A binding to an interface of the other side.
 struct Bound {
     link: Rc<Link>,
     wanted: Wanted,

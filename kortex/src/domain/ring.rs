@@ -1,33 +1,32 @@
-//! A ring of bytes between one writer and one reader, in memory that both see: two domains.
+//! A ring of bytes in shared memory, between one writer and one reader in two domains.
 //!
-//! Indices count the bytes that were ever written and ever read, and never go back; where they stand in the ring is
-//! their remainder. Each side keeps its own index to itself and only tells it: what it reads of the other's is checked
-//! before it is used. So a peer that writes nonsense there is found out ([`Garbage`]), or makes others read bytes that
-//! mean nothing; nobody ever looks outside the ring.
+//! Indices count all bytes ever written and ever read, and never decrease. The remainder by the capacity is the
+//! position in the ring. Each side keeps its own index private and publishes copies; the other side checks a copy
+//! before it uses it. A peer that writes nonsense is found out ([`Garbage`]), or makes its reader read meaningless
+//! bytes. No access is ever outside the ring.
 //!
-//! A writer reserves room and writes in place; nothing of that is seen before it [publishes](Writer::publish), with
-//! one store for as many frames as there are. Bytes lie in one piece wherever the ring is mapped twice in a row
-//! ([`Place::mirrored`]); where it isn't, at its end in two.
+//! A writer reserves room and writes in place. The reader sees nothing before the writer [publishes](Writer::publish),
+//! with one store for any number of frames. Bytes are contiguous if the ring is mapped twice in a row
+//! ([`Place::mirrored`]); otherwise, bytes at its end are in two pieces.
 //!
 //! # Soundness
 //!
-//! Whoever makes a [`Place`] promises that its memory is there as long as it is used, and that there is one writer and
-//! one reader. The writer only writes behind `head` and the reader only reads before `tail`, each as it saw them
-//! with `Acquire`, behind the other's `Release`; so they never touch the same byte at once. A peer that doesn't keep to
-//! that is in another process, and [`Reader::bytes`] must not be used for it: what it changes meanwhile would be a
-//! reference's target. [`Reader::copy_to`] copies what is there, once, and who looks at the copy sees one value of each
-//! byte.
+//! The code that makes a [`Place`] promises that its memory stays as long as it is used, and that there is one writer
+//! and one reader. The writer only writes after `head`, the reader only reads before `tail`, each as loaded with
+//! `Acquire` after the other's `Release` store; so they never touch the same byte at once. A peer that breaks these
+//! rules is in another process. [`Reader::bytes`] must not be used for it, because it could change bytes behind a
+//! reference. [`Reader::copy_to`] copies each byte once, so the copy is stable.
 
 use core::ptr;
 use core::slice;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::*};
 
-/// On cache lines of its own (two: processors fetch them in pairs).
+/// Has cache lines of its own: two, because processors fetch them in pairs.
 #[repr(C, align(128))]
 #[derive(Default)]
 pub(super) struct Line<T>(pub(super) T);
 
-/// What both sides of a ring see besides its bytes. All 0 at the beginning.
+/// What both sides of a ring share besides its bytes. All 0 at first.
 #[repr(C)]
 #[derive(Default)]
 pub(super) struct Indices {
@@ -48,7 +47,7 @@ pub(super) struct Place {
     pub(super) bytes: *mut u8,
     /// How many: a power of two.
     pub(super) capacity: usize,
-    /// Behind the last byte the first follows again, so that every part of the ring is one piece.
+    /// The first byte follows again after the last, so that every part of the ring is contiguous.
     pub(super) mirrored: bool,
 }
 
@@ -62,7 +61,7 @@ impl Place {
         unsafe { &*self.indices }
     }
 
-    /// Where an index stands, and how many of `bytes` lie there in one piece.
+    /// The address of an index, and how many of `bytes` are contiguous there.
     fn piece(&self, index: u64, bytes: usize) -> (*mut u8, usize) {
         let offset = index as usize & (self.capacity - 1);
         let piece = if self.mirrored { bytes } else { bytes.min(self.capacity - offset) };
@@ -89,7 +88,7 @@ impl Writer {
         Writer { place, tail: 0, published: 0, head: 0 }
     }
 
-    /// Room for more bytes, in one piece: `least` if there is so much in the whole ring, else what there is.
+    /// Contiguous room for bytes: `least` if the ring has so much in all, else what there is.
     pub(super) fn room(&mut self, least: usize) -> Result<&mut [u8], Garbage> {
         if self.free() < least {
             self.look()?;
@@ -100,13 +99,13 @@ impl Writer {
         Ok(unsafe { slice::from_raw_parts_mut(bytes, piece) })
     }
 
-    /// So many bytes have been written at the beginning of [`room`](Self::room).
+    /// Counts bytes that were written at the beginning of [`room`](Self::room).
     pub(super) fn commit(&mut self, bytes: usize) {
         assert!(bytes <= self.free());
         self.tail += bytes as u64;
     }
 
-    /// Writes as many of the bytes as there is room for.
+    /// Writes as many of the bytes as there is room for. Returns how many.
     pub(super) fn write(&mut self, mut bytes: &[u8]) -> Result<usize, Garbage> {
         let mut written = 0;
         while !bytes.is_empty() {
@@ -123,7 +122,7 @@ impl Writer {
         Ok(written)
     }
 
-    /// Lets the reader see all that was written; how many bytes of that it could not see before.
+    /// Publishes all that was written. Returns how many bytes are newly visible.
     pub(super) fn publish(&mut self) -> u64 {
         let news = self.tail - self.published;
         if news != 0 {
@@ -133,12 +132,12 @@ impl Writer {
         news
     }
 
-    /// Says whether the reader shall tell when it has made room.
+    /// Says whether the reader is to tell when it has made room.
     pub(super) fn starve(&mut self, starved: bool) {
         self.place.indices().starved.0.store(starved as u32, Relaxed);
     }
 
-    /// Whether the reader has read anything since the last look at that.
+    /// Whether the reader has read anything since the writer last looked.
     pub(super) fn has_changed(&self) -> bool {
         self.place.indices().head.0.load(Relaxed) != self.head
     }
@@ -173,7 +172,7 @@ impl Reader {
         Reader { place, head: 0, tail: 0 }
     }
 
-    /// How many bytes there are to read.
+    /// How many bytes can be read.
     pub(super) fn look(&mut self) -> Result<usize, Garbage> {
         let tail = self.place.indices().tail.0.load(Acquire);
         if tail < self.tail || tail - self.head > self.place.capacity as u64 {
@@ -183,12 +182,12 @@ impl Reader {
         Ok((tail - self.head) as usize)
     }
 
-    /// Whether anything has been published that wasn't read.
+    /// Whether unread bytes have been published.
     pub(super) fn has_changed(&self) -> bool {
         self.place.indices().tail.0.load(Relaxed) != self.head
     }
 
-    /// What the last [`look`](Self::look) found, or its first piece, in place.
+    /// The bytes that the last [`look`](Self::look) found, or their first piece, in place.
     ///
     /// # Safety
     /// The writer is in this process: see the head of this file.
@@ -198,7 +197,7 @@ impl Reader {
         unsafe { slice::from_raw_parts(bytes, piece) }
     }
 
-    /// Copies what the last [`look`](Self::look) found, or its first piece, as far as there is room for it.
+    /// Copies the bytes that the last [`look`](Self::look) found, or their first piece, as far as `room` reaches.
     pub(super) fn copy_to(&self, room: &mut [u8]) -> usize {
         let (bytes, piece) = self.place.piece(self.head, (self.tail - self.head) as usize);
         let piece = piece.min(room.len());
@@ -208,14 +207,14 @@ impl Reader {
         piece
     }
 
-    /// So many bytes have been read: they make room. Whether the writer waits for that, as it may have said before.
+    /// Counts bytes as read, which makes room.
     pub(super) fn skip(&mut self, bytes: usize) {
         assert!(bytes as u64 <= self.tail - self.head);
         self.head += bytes as u64;
         self.place.indices().head.0.store(self.head, Release);
     }
 
-    /// Whether the writer waits for room. What was [`skip`](Self::skip)ped has to be told before, by a fence.
+    /// Whether the writer waits for room. A fence must come between [`skip`](Self::skip) and this.
     pub(super) fn writer_starves(&self) -> bool {
         self.place.indices().starved.0.load(Relaxed) != 0
     }

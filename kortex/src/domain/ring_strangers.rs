@@ -1,15 +1,15 @@
-//! A ring in this process' own memory, and another side of it that does anything.
+//! A ring in this process's own memory, with a peer that does anything.
 //!
 //! # Soundness
 //!
-//! See `ring`: the memory is there as long as its sides are used, which one thread does.
+//! See `ring`. The memory stays as long as both sides, which one thread uses.
 
 use alloc::boxed::Box;
 use alloc::vec;
 
 use super::*;
 
-/// A ring of threads, which isn't mirrored.
+/// A ring that isn't mirrored.
 pub(super) struct Memory {
     indices: Indices,
     bytes: Box<[u8]>,
@@ -32,11 +32,11 @@ impl Memory {
     }
 }
 
-/// Steps of the other side, which writes what it likes where it may, and of this one, which reads and writes as it does
-/// in a channel: it finds out that something is wrong, or stays inside its rings.
+/// Steps of two sides. The peer writes anything where it may; this side reads and writes as in a channel. This side
+/// must find the error, or stay inside its rings.
 ///
 /// # Panics
-/// It does neither.
+/// This side does neither.
 pub fn talk(steps: &[u8]) {
     const CAPACITY: usize = 32;
     let (mut from, mut to) = (Memory::new(CAPACITY), Memory::new(CAPACITY));

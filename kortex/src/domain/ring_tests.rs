@@ -1,4 +1,4 @@
-//! A ring in this process' own memory, so that Miri sees every access. Under it: `-Zmiri-many-seeds` tries schedules.
+//! A ring in this process's own memory, so that Miri sees every access. `-Zmiri-many-seeds` tries schedules.
 
 use std::vec::Vec;
 use std::{format, thread};

@@ -8,20 +8,20 @@ use super::channel::End;
 
 /// A channel that the home serves.
 pub trait Served {
-    /// This side of it; not borrowed while others run.
+    /// This side's end. It isn't borrowed while other code runs.
     fn end(&self) -> &RefCell<End>;
 
-    /// Whether there is anything to be sent.
+    /// Whether there is anything to send.
     fn has_mail(&self) -> bool;
 
-    /// Takes what has come, and sends what there is.
+    /// Reads what has arrived, and sends what it can.
     fn serve(&self);
 
-    /// Nobody on this side wants it any more: tells the other side, and isn't served from now on.
+    /// Nothing on this side wants the channel any more: tells the other side, and stops serving it.
     fn abandon(&self);
 }
 
-/// All of them.
+/// All channels of a home.
 #[derive(Default)]
 pub struct Rings {
     all: RefCell<Vec<Rc<dyn Served>>>,
@@ -29,7 +29,7 @@ pub struct Rings {
     turns: Cell<u32>,
 }
 
-/// After so many looks at rings only, what else there is has its turn.
+/// After so many looks at the rings alone, other events have their turn.
 const TURNS: u32 = 16;
 
 impl Rings {
@@ -38,29 +38,29 @@ impl Rings {
         self.all.borrow().is_empty()
     }
 
-    /// One more.
+    /// Adds a channel.
     pub fn add(&self, served: Rc<dyn Served>) {
         self.all.borrow_mut().push(served);
     }
 
-    /// It isn't served any more.
+    /// Removes a channel, which isn't served any more.
     pub fn remove(&self, served: &dyn Served) {
         let end: *const _ = served.end();
         self.all.borrow_mut().retain(|other| !core::ptr::eq(other.end(), end));
     }
 
-    /// The program has ended: nobody wants any of them.
+    /// Abandons all channels: the program has ended.
     pub fn abandon(&self) {
         let all = self.all.borrow().clone();
         all.iter().for_each(|served| served.abandon());
     }
 
-    /// Serves those that have something to take or to send; whether there were any. The other sides of the rest are
-    /// told what was sent before.
+    /// Serves all channels with something to read or to send. Returns whether there were any. Other sides are told what
+    /// was sent before.
     pub fn serve(&self) -> bool {
         let mut served = false;
         for index in 0.. {
-            // Serving may add and remove some.
+            // Serving a channel may add and remove some.
             let Some(line) = self.all.borrow().get(index).cloned() else { break };
             if line.has_mail() || line.end().borrow().has_news() {
                 line.serve();
@@ -72,7 +72,7 @@ impl Rings {
         served
     }
 
-    /// Some process may be able to go on because of a ring: whether all else may be left alone for once.
+    /// A ring may let a process go on. Returns whether other events may be left alone this time.
     pub fn have_priority(&self) -> bool {
         if self.is_empty() || self.turns.get() >= TURNS {
             self.turns.set(0);
@@ -82,12 +82,12 @@ impl Rings {
         true
     }
 
-    /// Whether another side has done something that this one hasn't seen.
+    /// Whether any other side has news for this one.
     pub fn have_news(&self) -> bool {
         self.all.borrow().iter().any(|served| served.end().borrow().has_news())
     }
 
-    /// Says to all of them that the home goes to sleep. `false`: some ring has news, so it doesn't.
+    /// Tells all other sides that the home goes to sleep. `false`: a ring has news, and the home stays awake.
     pub fn lie_down(&self) -> bool {
         self.for_each(End::lie_down);
         let lies = !self.have_news();

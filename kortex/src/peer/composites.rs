@@ -1,6 +1,6 @@
-//! Blocks of calls that one program ships to another (paper 000), as far as a line has to know of them: they go over it
-//! beside the communications of components, by an interface and a name of their own. What runs them, and what ships
-//! them, is a platform's.
+//! Composite calls (Ballesteros), as far as a line has to know them: one program ships blocks of calls to another. They
+//! share the line with the communications of components, and have an interface and a name of their own. A platform
+//! provides the [`Composites`] that runs and ships them.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -13,46 +13,46 @@ use drystone_runtime::far::{Harbour, Reach, Shipment};
 
 use super::{Line, Wanted};
 
-/// A program that ships some here, as long as it does.
+/// A program that ships blocks here, as long as it does.
 pub type ClientId = u64;
 
-/// By what those are reached who take them.
+/// How the composite service of a program is reached.
 #[derive(Clone, Copy)]
 pub struct Service {
-    /// No component can have it.
+    /// A name that no component can have.
     pub name: &'static str,
-    /// What is spoken with them.
+    /// The service's interface.
     pub interface: &'static Interface,
 }
 
 impl Service {
-    /// Who takes them in another program, as a client wants it.
+    /// The composite service of another program, as a client wants it.
     pub fn wanted(self, program: &str) -> Wanted {
         let Service { name, interface } = self;
         Wanted { interface, name: format!("{program}/{name}").into(), there: name.into(), capacity: 0 }
     }
 }
 
-/// See the head of this file.
+/// Runs composite calls of other programs, and ships some to them.
 pub trait Composites {
-    /// As what it is known.
+    /// The name and interface of the service.
     fn service(&self) -> Service;
 
-    /// A number for who is at the other end of a line.
+    /// Admits the program at the other end of a line as a client.
     fn admit(&self) -> ClientId;
 
-    /// Who was at the other end has gone.
+    /// Ends a client, whose line or last session has ended.
     fn dismiss(&self, client: ClientId);
 
-    /// It has begun one more communication, over which it ships blocks.
+    /// Begins a session: the client has begun one more communication, over which it ships blocks.
     fn take(&self, client: ClientId, line: &Rc<dyn Line>, handle: Handle) -> Rc<dyn Shipper>;
 
-    /// Ships a block to who is reached so by the [`Service`], and stands beside what is reached at the harbour.
+    /// Ships a block to the composite service that `taker` reaches, beside the interfaces at the harbour.
     fn ship(&self, taker: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Box<dyn Reach>;
 }
 
-/// Who ships blocks here over one communication.
+/// A session: a client's communication over which it ships blocks here.
 pub trait Shipper {
-    /// It has said something, or gone. `false`: it is over.
+    /// The client has sent a message, or left. `false`: the session is over.
     fn hear(&self, connection: &RefCell<Connection>) -> bool;
 }

@@ -1,4 +1,4 @@
-//! Communications with the other end.
+//! Communications with the other end of a line.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -14,21 +14,21 @@ use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 use super::Line;
 use crate::Expectation;
 
-/// What a client wants, and as what its sentences know it.
+/// The interface that a client wants, and its names.
 #[derive(Clone)]
 pub struct Wanted {
     /// What is spoken.
     pub interface: &'static Interface,
-    /// The whole, for messages to people.
+    /// The full name, for messages to people.
     pub name: Rc<str>,
-    /// As the other end knows it.
+    /// The name at the other end.
     pub there: Rc<str>,
-    /// Messages that may be on their way; 0: as many as is usual.
+    /// Messages that may be on their way; 0: the default.
     pub capacity: u32,
 }
 
 impl Wanted {
-    /// Begins to talk.
+    /// Begins a communication.
     pub fn begin(&self, line: &Rc<dyn Line>) -> Box<dyn Far> {
         let there = self.there.as_bytes();
         let handle = line.peer().connection.borrow_mut().open(there, self.interface, self.capacity);
@@ -42,15 +42,15 @@ pub(super) struct Half {
     line: Rc<dyn Line>,
     handle: Handle,
     name: Rc<str>,
-    /// Where it begins, if the other end has begun it.
+    /// The slot, if the other end has begun the communication.
     slot: Option<usize>,
     /// See [`Line::much`].
     much: usize,
-    /// The message that has come and was not taken, as it was told last.
+    /// The message that has arrived and was announced, but not taken.
     next: Option<usize>,
-    /// Why it was given up here.
+    /// Why this side has abandoned the communication.
     broken: Option<String>,
-    /// The other end has been told.
+    /// The end has been announced to the other end.
     is_over: bool,
     _may_come: Expectation,
 }
@@ -96,7 +96,7 @@ impl Far for Half {
             return;
         }
         let mut connection = self.connection();
-        // Else that is known already.
+        // If there is output already, the line knows.
         let is_news = !connection.has_output();
         let sent = connection.send(self.handle, message, |out| values.encode(out));
         let is_much = connection.unsent() >= self.much;
@@ -111,7 +111,7 @@ impl Far for Half {
                 }
             }
             Err(why) => {
-                // It shall look for what comes: that it is over.
+                // Wakes the pump, which then sees that the communication is over.
                 self.line.peer().wake(&self.line, self.handle);
                 self.end(|connection, handle| connection.abandon(handle, &why));
                 self.broken = Some(why);
@@ -145,8 +145,8 @@ impl Far for Half {
         let owes = connection.owes();
         drop(connection);
         self.next = next;
-        // What is taken is granted anew: at once if more has come, for then no answer follows soon with which it could
-        // go.
+        // Taken messages make room at the sender, who has to be told. If more messages have arrived, that is told now:
+        // no answer will follow soon that could carry it.
         if owes {
             self.line.send_soon();
             if next.is_some() {

@@ -1,4 +1,4 @@
-//! What is exported to other ends.
+//! Interfaces that are exported to the other ends of lines.
 
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -13,17 +13,17 @@ use drystone_runtime::far::{Exported, Far, Visitor, Waker, as_far};
 use super::Wanted;
 use crate::{Expectation, Expected};
 
-/// What is exported to other ends, by the names that they know.
+/// Exported interfaces, by their names at the other ends.
 #[derive(Default)]
 pub struct Names(RefCell<BTreeMap<Rc<str>, Rc<Offer>>>);
 
 impl Names {
-    /// What is exported by a name.
+    /// The interface exported by a name.
     pub fn find(&self, name: &[u8]) -> Option<Rc<Offer>> {
         self.0.borrow().get(str::from_utf8(name).ok()?).cloned()
     }
 
-    /// Exports an interface, until what is [`Brought`] with it is dropped.
+    /// Exports an interface, until the [`Brought`] for it is dropped.
     ///
     /// # Errors
     /// The name is taken.
@@ -49,12 +49,12 @@ pub struct Offer {
 }
 
 impl Offer {
-    /// The whole, for messages to people.
+    /// The full name, for messages to people.
     pub fn name(&self) -> &Rc<str> {
         &self.wanted.name
     }
 
-    /// Messages that may be on their way; 0: as many as is usual.
+    /// Messages that may be on their way; 0: the default.
     pub(super) fn capacity(&self) -> u32 {
         self.wanted.capacity
     }
@@ -64,18 +64,18 @@ impl Offer {
         self.is_over.get()
     }
 
-    /// What is spoken with it.
+    /// The interface.
     pub fn interface(&self) -> &'static Interface {
         self.wanted.interface
     }
 
-    /// A client has come.
+    /// Adds a client.
     pub(super) fn come(&self, client: Box<dyn Far>) {
         self.come.borrow_mut().push_back(client);
         self.tell_listener();
     }
 
-    /// The same for who says and takes messages here.
+    /// Adds a client that sends and receives messages itself, as a [`Visitor`].
     pub fn visit(&self, visitor: Box<dyn Visitor>) {
         self.visitors.borrow_mut().push_back(visitor);
         self.tell_listener();
@@ -86,7 +86,7 @@ impl Offer {
     }
 }
 
-/// An exported interface as the program has it.
+/// An exported interface, as its program holds it.
 pub struct Brought<D> {
     offer: Rc<Offer>,
     names: Rc<Names>,
@@ -95,7 +95,7 @@ pub struct Brought<D> {
 }
 
 impl<D> Brought<D> {
-    /// What was added to these names; the door is what it needs to be found.
+    /// Holds an export of `names`. `door` is what makes it reachable.
     pub fn new(names: &Rc<Names>, offer: Rc<Offer>, door: D, expected: &Expected) -> Brought<D> {
         Brought { offer, names: names.clone(), _door: door, _may_come: expected.expect() }
     }
@@ -120,16 +120,16 @@ impl<D> Drop for Brought<D> {
     fn drop(&mut self) {
         self.names.0.borrow_mut().remove(&self.offer.wanted.there);
         self.offer.is_over.set(true);
-        // Those that nobody has let in are lost.
+        // Clients that weren't accepted are lost.
         let come = (self.offer.come.take(), self.offer.visitors.take());
         drop(come);
     }
 }
 
-/// Which of an interface's messages could not be sent to another program.
+/// Refuses interfaces that can't be used between programs.
 ///
 /// # Errors
-/// There is one.
+/// A message carries a component.
 pub fn check(interface: &Interface) -> Result<(), String> {
     let carries =
         |message: &&Message| message.parameters.get().iter().any(|parameter| parameter.ty == Type::Component);

@@ -1,11 +1,11 @@
-//! Arguments: what was said to a program when it was started.
+//! The arguments with which a program was started.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use crate::interfaces::arguments::Server;
 
-/// Tells a client all of them.
+/// Sends all arguments to a client.
 pub async fn tell(mut client: Server, list: Rc<Vec<Vec<u8>>>) {
     if client.receive().await.is_err() {
         return;

@@ -12,7 +12,7 @@ use font8x8::{BASIC_FONTS, LATIN_FONTS, UnicodeFonts};
 /// Colour of an empty picture: white.
 pub const BACKGROUND: i64 = 0xFF_FF_FF;
 
-/// Not drawn.
+/// A pixel where nothing was drawn.
 const TRANSPARENT: u32 = u32::MAX;
 
 /// The picture.
@@ -21,12 +21,12 @@ pub struct Canvas {
     width: usize,
     height: usize,
     layers: BTreeMap<i64, Vec<u32>>,
-    /// What is seen since the layers were last brought together; before that, what is on the layers.
+    /// The picture since the layers were last combined. Before that, the picture is what is on the layers.
     shown: Option<Vec<u32>>,
 }
 
 impl Canvas {
-    /// An empty one of that width and height.
+    /// An empty picture.
     pub fn new(width: usize, height: usize) -> Canvas {
         Canvas { width, height, layers: BTreeMap::new(), shown: None }
     }
@@ -36,12 +36,12 @@ impl Canvas {
         (self.width, self.height)
     }
 
-    /// Makes a layer empty.
+    /// Empties a layer.
     pub fn clear(&mut self, level: i64) {
         self.layers.remove(&level);
     }
 
-    /// Colours a rectangle; what lies outside the picture is left out.
+    /// Fills a rectangle, clipped to the picture.
     pub fn fill(&mut self, level: i64, x: i64, y: i64, w: i64, h: i64, color: i64) {
         let span = |from: i64, length: i64, size: usize| {
             let to = from.saturating_add(length).clamp(0, size as i64) as usize;
@@ -59,7 +59,7 @@ impl Canvas {
         }
     }
 
-    /// Draws a character of 8 x 8 pixels; x, y is its upper left corner.
+    /// Draws a character of 8 x 8 pixels with its upper left corner at x, y.
     pub fn character(&mut self, level: i64, x: i64, y: i64, character: u8, color: i64) {
         let character = character as char;
         let Some(glyph) = BASIC_FONTS.get(character).or_else(|| LATIN_FONTS.get(character)) else { return };
@@ -70,7 +70,7 @@ impl Canvas {
         }
     }
 
-    /// Shows the layers as they are now.
+    /// Combines the layers as they are now.
     pub fn draw_layers(&mut self) {
         self.shown = Some(self.together());
     }
@@ -87,7 +87,7 @@ impl Canvas {
         picture
     }
 
-    /// What is seen, row by row, three bytes a pixel.
+    /// The visible pixels, row by row, three bytes each.
     pub fn picture(&self) -> Vec<u8> {
         let picture = self.shown.clone().unwrap_or_else(|| self.together());
         picture.iter().flat_map(|pixel| pixel.to_be_bytes().into_iter().skip(1)).collect()

@@ -1,6 +1,6 @@
-//! GraphicView: all clients draw into the same picture, each on the layer that it has set, 0 at first. `Clear` empties
-//! that layer. What is seen, and saved at the program's end, is what the last `DrawLayers` brought together, or
-//! everything if there was none.
+//! GraphicView: all clients draw into the same picture, each on the layer that it has set (0 at first). `Clear` empties
+//! that layer. The picture that is seen, and saved at the program's end, is what the last `DrawLayers` combined, or all
+//! layers if there was none.
 
 use alloc::rc::Rc;
 use core::cell::RefCell;
@@ -8,7 +8,7 @@ use core::cell::RefCell;
 use super::canvas::{BACKGROUND, Canvas};
 use crate::interfaces::graphic_view::{GraphicView, Size};
 
-/// A client that draws.
+/// A client of the picture.
 #[derive(Debug)]
 pub struct Painter {
     canvas: Rc<RefCell<Canvas>>,
@@ -16,7 +16,7 @@ pub struct Painter {
 }
 
 impl Painter {
-    /// It draws into this picture.
+    /// A client of this picture.
     pub fn new(canvas: Rc<RefCell<Canvas>>) -> Painter {
         Painter { canvas, level: 0 }
     }

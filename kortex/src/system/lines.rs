@@ -1,23 +1,23 @@
-//! Bytes that have come and were not asked for yet, to be taken by lines or by number.
+//! Received bytes that weren't asked for yet, to be taken by lines or by number.
 
 use alloc::vec::Vec;
 
 use memchr::memchr;
 
-/// A buffer that has no memory while it is empty: there may be one for each of very many connections.
+/// A buffer that takes no memory while it is empty: there may be one for each of very many connections.
 #[derive(Debug, Default)]
 pub struct Lines {
     bytes: Vec<u8>,
-    /// What stands before has been taken.
+    /// Bytes before this have been taken.
     start: usize,
-    /// No line end stands before.
+    /// There is no line end before this.
     searched: usize,
     /// Nothing more will come.
     pub ended: bool,
 }
 
 impl Lines {
-    /// More has come.
+    /// Adds received bytes.
     pub fn append(&mut self, more: &[u8]) {
         if self.start == self.bytes.len() {
             self.bytes.clear();
@@ -40,7 +40,7 @@ impl Lines {
         self.len() == 0
     }
 
-    /// Takes a line, if a whole one is there, without its end: `\n` or `\r\n`.
+    /// Takes a whole line, if there is one, without its end: `\n` or `\r\n`.
     pub fn line(&mut self) -> Option<&[u8]> {
         let Some(length) = memchr(b'\n', &self.bytes[self.searched..]) else {
             self.searched = self.bytes.len();
@@ -52,7 +52,7 @@ impl Lines {
         Some(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
-    /// Takes what is there, `most` bytes at most; `None`: there is nothing.
+    /// Takes at most `most` bytes; `None`: there are none.
     pub fn rest(&mut self, most: usize) -> Option<&[u8]> {
         if self.is_empty() {
             return None;
@@ -63,7 +63,7 @@ impl Lines {
         Some(&self.bytes[start..self.start])
     }
 
-    /// Gives the memory back if nothing is left.
+    /// Frees the memory if nothing is left.
     pub fn tidy(&mut self) {
         if self.is_empty() {
             self.bytes = Vec::new();

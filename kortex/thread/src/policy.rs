@@ -1,56 +1,55 @@
-//! Who runs next. Who runs stays among those who may, until it can't.
+//! Scheduling policies: which thread runs next. The running thread stays among the ready ones until it blocks or ends.
 
 use core::cell::Cell;
 
 use crate::queue::Ring;
 use crate::thread::Handle;
 
-/// Those that may run, in the order in which they will.
+/// The ready threads, in the order in which they will run.
 pub trait Policy {
-    /// Whether somebody has to give way when his time is over.
+    /// Whether a thread gives way when its time slice is over.
     const HAS_SLICES: bool;
 
-    /// One more may run.
+    /// Adds a ready thread.
     fn put(&self, thread: Handle);
 
-    /// Who runs, if it is one of them.
+    /// The running thread, if it is one of these.
     fn current(&self) -> Option<Handle>;
 
-    /// Nobody ran; who does now.
+    /// Chooses a thread after the idle thread ran.
     fn first(&self) -> Option<Handle>;
 
-    /// Who runs gives way to the next, which may be itself; `None`: nobody can run.
+    /// The running thread gives way to the next, which may be itself. `None`: no thread is ready.
     fn turn(&self) -> Option<Handle>;
 
-    /// Who runs can't any more; who does then.
+    /// Removes the running thread, and chooses the next.
     fn leave(&self) -> Option<Handle>;
 
-    /// One that may run, and doesn't, can't any more.
+    /// Removes a ready thread that isn't running.
     fn remove(&self, thread: Handle);
 }
 
-/// One after the other.
+/// A ring of threads, which run one after the other.
 #[derive(Debug)]
 pub struct InTurn<const HAS_SLICES: bool>(Ring);
 
-/// One after the other, and each until it gives way.
+/// One after the other, each until it gives way.
 pub type Cooperative = InTurn<false>;
 
-/// One after the other, and none longer than a slice of time.
+/// One after the other, each for at most a time slice.
 pub type RoundRobin = InTurn<true>;
 
-/// Lower numbers first, those with the same one after the other, and none longer than a slice of time if there are
-/// others.
+/// Lower priority numbers first. Threads with the same number run one after the other, each for at most a time slice.
 #[derive(Debug)]
 pub struct Priority {
     rings: [Ring; PRIORITIES],
-    /// A bit for each ring in which somebody is.
+    /// A bit for each ring that isn't empty.
     ready: Cell<u32>,
-    /// The ring of the one that runs.
+    /// The ring of the running thread.
     running: Cell<usize>,
 }
 
-/// So many priorities there are; higher numbers are the last one.
+/// The number of priorities. Higher numbers count as the last one.
 const PRIORITIES: usize = 32;
 
 fn ring_of(thread: Handle) -> usize {
@@ -58,7 +57,7 @@ fn ring_of(thread: Handle) -> usize {
 }
 
 impl<const HAS_SLICES: bool> InTurn<HAS_SLICES> {
-    /// Nobody.
+    /// A policy without threads.
     pub const fn new() -> InTurn<HAS_SLICES> {
         InTurn(Ring::new())
     }
@@ -68,7 +67,7 @@ impl<const HAS_SLICES: bool> InTurn<HAS_SLICES> {
 unsafe impl Sync for Priority {}
 
 impl Priority {
-    /// Nobody.
+    /// A policy without threads.
     pub const fn new() -> Priority {
         Priority {
             rings: [const { Ring::new() }; PRIORITIES],
@@ -77,7 +76,7 @@ impl Priority {
         }
     }
 
-    /// The first ring in which somebody is; that is where who runs is from now on.
+    /// The first ring that isn't empty. It becomes the running thread's ring.
     fn first_ring(&self) -> Option<&Ring> {
         let first = self.ready.get().trailing_zeros() as usize;
         self.running.set(first);
@@ -136,7 +135,7 @@ impl Policy for Priority {
     fn turn(&self) -> Option<Handle> {
         let last = self.running.get();
         let ring = self.first_ring()?;
-        // Who comes to run before others is the first of its ring.
+        // A thread that preempts another ring is the first of its own.
         if self.running.get() == last { ring.turn() } else { ring.current() }
     }
 

@@ -1,4 +1,4 @@
-//! The scheduler: what all policies have in common.
+//! The scheduler: the mechanism that all policies share.
 
 use core::cell::Cell;
 use core::convert::Infallible;
@@ -9,15 +9,15 @@ use kortex_resource::ResourceManager;
 
 use crate::{Condition, Handle, New, Policy, Switch, Thread, Threads};
 
-/// Decides which thread runs, as its policy says.
+/// Switches threads as its policy decides.
 #[derive(Debug)]
 pub struct Scheduler<P, T, S> {
     policy: P,
     trap: T,
     switch: S,
-    /// Runs when no other one can.
+    /// The idle thread, which runs when no other thread is ready.
     idle: Cell<Option<Handle>>,
-    /// That one runs: of the others, the policy knows which.
+    /// Whether the idle thread runs, which the policy doesn't know.
     is_idle: Cell<bool>,
 }
 
@@ -25,7 +25,7 @@ pub struct Scheduler<P, T, S> {
 unsafe impl<P, T, S> Sync for Scheduler<P, T, S> {}
 
 impl<P, T, S> Scheduler<P, T, S> {
-    /// One that has no threads yet.
+    /// A scheduler without threads.
     pub const fn new(policy: P, trap: T, switch: S) -> Scheduler<P, T, S> {
         Scheduler { policy, trap, switch, idle: Cell::new(None), is_idle: Cell::new(true) }
     }
@@ -37,7 +37,7 @@ where
     T: Deref<Target: Trap>,
     S: Deref<Target: Switch>,
 {
-    /// The idle one.
+    /// The idle thread.
     #[cold]
     fn idle(&self) -> Handle {
         self.idle.get().expect("a scheduler begins with a thread")
@@ -50,7 +50,7 @@ where
     }
 
     extern "C" fn gave_way(_: &mut Context, of: *const ()) {
-        // SAFETY: registered so, in a handler.
+        // SAFETY: registered with this argument; in a handler.
         unsafe { (*of.cast::<Self>()).give_way() };
     }
 
@@ -90,13 +90,13 @@ where
         Ok(thread)
     }
 
-    /// Of a thread that may run, and is not the one that does.
+    /// Unbinds a ready thread that isn't running.
     unsafe fn unbind(&self, thread: Self::Binding) {
         self.policy.remove(Handle::of(thread));
     }
 
     unsafe fn release(&self, thread: Self::Resource) {
-        // SAFETY: as the caller promises: its place is its own, and nobody uses it any more.
+        // SAFETY: as the caller promises: its place belongs to it, and it isn't used any more.
         unsafe { (&raw const *thread).cast_mut().drop_in_place() };
     }
 }
@@ -118,7 +118,7 @@ where
 
     #[inline]
     fn running(&self) -> &'static Thread<Self::Local> {
-        // SAFETY: such threads only are added.
+        // SAFETY: all threads of this scheduler have that type.
         unsafe { self.current().thread() }
     }
 

@@ -1,4 +1,4 @@
-//! Schedulers on exceptions that are only made up: who is current is who would go on.
+//! Schedulers on simulated exceptions: the current context is the one that would be resumed.
 
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -59,13 +59,13 @@ impl<P: Policy> Kernel<P> {
         unsafe { self.scheduler.unbind(self.threads[number]) };
     }
 
-    /// The number of the thread that runs; the idle one is 0.
+    /// The number of the running thread; the idle thread is 0.
     fn running(&self) -> usize {
         let running = self.scheduler.running();
         self.threads.iter().position(|&thread| std::ptr::eq(thread, running)).expect("it is one of them")
     }
 
-    /// Who runs in the next slices of time.
+    /// The threads that run in the next time slices.
     fn slices(&self, count: usize) -> Vec<usize> {
         let tick = |_| {
             // SAFETY: as above.
@@ -159,7 +159,7 @@ fn the_place_of_a_thread_that_was_released_is_for_another() {
     let kernel = Kernel::new(RoundRobin::new(), &[0, 0]);
     kernel.unbind(2);
     let released = kernel.threads[2];
-    // SAFETY: nobody uses it any more; its place was made so.
+    // SAFETY: it isn't used any more; its place was made by `Box`.
     let place = unsafe {
         kernel.scheduler.release(released);
         (&raw const *released).cast_mut().cast::<MaybeUninit<Thread<()>>>().as_mut().expect("it is there")
@@ -168,6 +168,6 @@ fn the_place_of_a_thread_that_was_released_is_for_another() {
     assert_eq!(kernel.slices(2), [1, 1]);
     kernel.bind(other, 0);
     assert_eq!(kernel.slices(2), [2, 1]);
-    // SAFETY: nobody runs.
+    // SAFETY: no thread runs.
     unsafe { assert_eq!(((*other.first()).rip, (*other.first()).rsp), (1, 2)) };
 }

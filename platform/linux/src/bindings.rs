@@ -1,5 +1,5 @@
-//! Names of what is elsewhere, and the binding factories that reach it. The scheme of a name, what stands before the
-//! first `:`, says whose it is (language reference, section 9).
+//! External names, and the binding factories that reach them. A name's scheme, what stands before the first `:`, says
+//! which factory it belongs to (language reference, section 9).
 
 mod channel;
 mod clock;
@@ -40,7 +40,7 @@ const PROTOCOLS: &[&Addition] = &[
     &drystone_udp::ADDITION,
 ];
 
-/// All that this platform knows, with what runs composite calls that others ship here, however they come.
+/// All bindings of this platform, with the service that runs composite calls of other programs.
 pub(crate) fn all(
     program: &'static Program,
     options: &Options,

@@ -1,6 +1,6 @@
-//! The Console: standard input by lines, whoever asks first gets the next one. A terminal or pipe is waited for
-//! without stopping the other processes; a plain file is read at once. Lines come without the line end (`\n`, or
-//! `\r\n`); the last may lack it.
+//! The Console: standard input by lines. Each line goes to the first component that asks. Waiting for a terminal or
+//! pipe doesn't stop the program's other processes; a plain file is read at once. Lines come without the line end (`\n`
+//! or `\r\n`), which the last one may lack.
 //!
 //! # Soundness
 //!
@@ -24,7 +24,7 @@ use drystone_reactor::{Direction, Reactor};
 /// Standard input, shared by all that read from it.
 pub(crate) struct Input {
     reactor: Rc<Reactor>,
-    /// The reactor's, if it can be waited for.
+    /// The reactor's source, if the input can be waited for.
     source: Option<usize>,
     lines: RefCell<Lines>,
     file: ManuallyDrop<File>,
@@ -47,7 +47,7 @@ impl Input {
     }
 }
 
-/// A client of it.
+/// A client of the Console.
 pub(crate) struct Reader(pub(crate) Rc<Input>);
 
 impl ConsoleLater for Reader {

@@ -1,12 +1,12 @@
-//! A running program is looked at and changed over a Unix socket (`drystone run --control SOCKET`). A client writes one
-//! line of JSON and reads one:
+//! The control socket: inspects and changes a running program (`drystone run --control SOCKET`). A client sends one
+//! line of JSON, and receives one:
 //!
 //! * `{"inspect": N}`: the program as it is now, at most N components;
-//! * `{"rebind": {"path": .., "interface": .., "slot": 1, "name": .., "by": .., "within": MILLISECONDS}}`: a connection
-//!   gets another binding, as soon as its protocol allows; the answer is `{}` when it has, or `{"error": ..}` if it
-//!   can't be done, with `"known"` words in place of one, `"instead_of"`, that means nothing. With a time limit it
-//!   can't after that, and if it takes longer than a second a line `{"waits": ..}` comes before the answer and says for
-//!   what. It is given up when the client has gone.
+//! * `{"rebind": {"path": .., "interface": .., "slot": 1, "name": .., "by": .., "within": MILLISECONDS}}`: gives a
+//!   connection another binding, as soon as its protocol allows. The answer is `{}` on success, or `{"error": ..}`. If
+//!   a word in the request is unknown, the error has it as `"instead_of"`, with the `"known"` words. With a time limit,
+//!   the rebind fails after that time. If it takes longer than a second, a line `{"waits": ..}` comes before the answer
+//!   and says for what. It is given up if the client disconnects.
 //!
 //! # Soundness
 //!
@@ -40,10 +40,10 @@ use request::Wanted;
 /// Longest request.
 const LONGEST: usize = 64 * 1024;
 
-/// Who waits longer is told for what.
+/// A client that waits longer is told what for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The socket; its file goes with it.
+/// The socket. Its file is removed when it is dropped.
 pub(crate) struct Control {
     me: Weak<Control>,
     file: File,
@@ -59,10 +59,10 @@ struct Shared {
 }
 
 impl Control {
-    /// Listens.
+    /// Listens at a path.
     ///
     /// # Errors
-    /// Why the socket can't be made.
+    /// Says why the socket can't be made.
     pub(crate) fn new(
         path: &Path,
         reactor: Rc<Reactor>,
@@ -83,7 +83,7 @@ impl Control {
         Ok(control)
     }
 
-    /// It has ended.
+    /// The program has ended.
     pub(crate) fn end(&self) {
         self.shared.reactor.unwatch(self.source, &mut *self.listener.borrow_mut());
         self.file.remove();
@@ -125,15 +125,15 @@ struct Client {
     source: usize,
     stream: RefCell<UnixStream>,
     request: RefCell<Vec<u8>>,
-    /// Its request is whole.
+    /// Its request is complete.
     has_asked: Cell<bool>,
-    /// The rebind that it waits for.
+    /// The rebind that the client waits for.
     rebind: RefCell<Pending>,
-    /// Nothing more will be said to it.
+    /// The answer is complete.
     is_answered: Cell<bool>,
-    /// What it hasn't read yet.
+    /// The rest of the answer, which the client hasn't read.
     answer: RefCell<Vec<u8>>,
-    /// It isn't watched any more, and its source is another's; what it has asked may still be under way.
+    /// The client isn't watched any more, and its source may be reused. Its request may still be under way.
     gone: Cell<bool>,
 }
 
@@ -198,7 +198,7 @@ fn refused(why: &Unknown) -> Value {
     }
 }
 
-/// How long a client waits for its rebind.
+/// The time limit of a rebind.
 struct Limit {
     client: Weak<Ready>,
     within: Duration,
@@ -263,17 +263,17 @@ impl Drain for Ready {
 }
 
 impl Client {
-    /// The request, when it is whole.
+    /// Reads the request; `None`: it isn't complete yet.
     fn read(&self) -> io::Result<Option<Vec<u8>>> {
         let mut request = self.request.borrow_mut();
         let mut bytes = [0; 4096];
         loop {
             let stream = &mut *self.stream.borrow_mut();
             match stream.read(&mut bytes) {
-                // It may still read; else this is an error.
+                // The client may still read. If it doesn't, this is an error.
                 Ok(0) if self.has_asked.get() => return stream.write(&[]).map(|_| None),
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                // There is one for each connection.
+                // Only one request is allowed for each connection.
                 Ok(_) if self.has_asked.get() => return Err(io::ErrorKind::InvalidData.into()),
                 Ok(count) => request.extend_from_slice(&bytes[..count]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(None),

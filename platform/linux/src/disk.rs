@@ -1,5 +1,5 @@
-//! What the kernel may take long for, where files are large: a helper thread does it, one after the other, and other
-//! processes run meanwhile.
+//! Has a helper thread do what may take the kernel long, as with large files: one task after the other, while the
+//! program's other processes run.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -15,26 +15,26 @@ use drystone_runtime::native::{Protocol, Server};
 
 use drystone_reactor::{Errand, Reactor};
 
-/// So many bytes are read or written at once, then others may run.
+/// Bytes that are read or written at once. Between such parts other processes may run.
 pub(crate) const PART: usize = 64 << 10;
 
-/// What the kernel does with so many bytes of a file takes less than a millisecond.
+/// With files up to this size, the kernel's work takes less than a millisecond.
 pub(crate) const LARGE: u64 = 4 << 20;
 
-/// Whether it takes long to empty a file, to delete it, or to put another in its place.
+/// Whether emptying, deleting or replacing this file takes long.
 pub(crate) fn is_large(path: &Path) -> bool {
     path.metadata().is_ok_and(|it| it.is_file() && it.len() > LARGE)
 }
 
-/// What the helper thread has to do: the files of which each deed changes the names or the length. A program that ends
-/// waits for that, as it would have done it itself.
+/// The helper thread's tasks: for each, the files whose names or lengths it changes. A program that ends waits for all
+/// tasks.
 static LEFT: (Mutex<VecDeque<Vec<PathBuf>>>, Condvar) = (Mutex::new(VecDeque::new()), Condvar::new());
 
 fn left() -> MutexGuard<'static, VecDeque<Vec<PathBuf>>> {
     LEFT.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until all is done.
+/// Waits until all tasks are done.
 pub(crate) fn finish() {
     let mut left = left();
     while !left.is_empty() {
@@ -44,8 +44,7 @@ pub(crate) fn finish() {
 
 type Task = Box<dyn FnOnce() + Send>;
 
-/// Has the helper thread do something, after all that it has to do already. Where there can't be a thread it is done
-/// here.
+/// Gives the helper thread a task, after all earlier ones. If there can't be a thread, the task is done at once.
 fn later(files: Vec<PathBuf>, task: impl FnOnce() + Send + 'static) {
     static TASKS: OnceLock<Option<mpsc::Sender<Task>>> = OnceLock::new();
     let begin = || {
@@ -59,15 +58,14 @@ fn later(files: Vec<PathBuf>, task: impl FnOnce() + Send + 'static) {
         left().pop_front();
         LEFT.1.notify_all();
     };
-    // In one order in both.
+    // Both queues have the same order, because `left` is locked.
     let mut left = left();
     left.push_back(files);
     tasks.send(Box::new(task)).expect("its thread never ends");
 }
 
-/// Has the helper thread do something, if that takes long, or if it has to do something with one of these files
-/// already; the client's service waits. What is done with a file is done in the order in which it was asked for, also
-/// by those who are no more.
+/// Has the helper thread do `work`, if that takes long, or if an earlier task involves one of these files; the client's
+/// service waits. Work on a file is done in the order of the requests, even for clients that have gone.
 pub(crate) async fn aside<P: Protocol, T: Send + 'static>(
     reactor: &Rc<Reactor>,
     client: &Server<P>,
@@ -84,10 +82,10 @@ pub(crate) async fn aside<P: Protocol, T: Send + 'static>(
     client.until(|waiter| errand.wait(waiter)).await
 }
 
-/// An open file. File systems may begin to write what is new when it is closed, or free what was deleted, so the helper
-/// thread closes it where that is much.
+/// An open file. Closing it may make the file system write new data, or free a deleted file. If that is much, the
+/// helper thread closes it.
 pub(crate) struct DiskFile {
-    /// Until it is dropped.
+    /// `Some` until it is dropped.
     file: Option<File>,
     written: AtomicU64,
 }
@@ -97,7 +95,7 @@ impl DiskFile {
         DiskFile { file: Some(file), written: AtomicU64::new(0) }
     }
 
-    /// So many bytes were written, or cut off.
+    /// Counts bytes that were written, or cut off.
     pub(crate) fn has_written(&self, bytes: u64) {
         self.written.fetch_add(bytes, Ordering::Relaxed);
     }

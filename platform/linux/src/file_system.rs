@@ -1,10 +1,10 @@
 //! FileSystem: one file for each communication, by bytes and lines.
 //!
-//! `New` makes a file or empties it; `Open` opens what exists, for writing too if that is allowed. `WriteText` writes a
-//! text up to a 0X, as `WRITE` does. `Update` makes the changes visible to others, as `Close` does. A position before
-//! the beginning counts as the beginning. The protocol has no message for a failure after `Done`: such a failure (the
-//! disk is full, the file may only be read) ends the program with status 1 and says why, rather than losing data in
-//! silence.
+//! `New` makes a file or empties it; `Open` opens an existing file, for writing too if that is allowed. `WriteText`
+//! writes a text up to a 0X, as `WRITE` does. `Update` and `Close` make the changes visible to other programs. A
+//! position before the beginning counts as the beginning. The protocol has no message for a failure after `Done`. Such
+//! a failure (the disk is full, the file is read-only) ends the program with status 1 and a message, so that no data is
+//! lost silently.
 
 use std::cell::RefCell;
 use std::fs::{File, OpenOptions};
@@ -21,7 +21,7 @@ use crate::window::{Ended, Window};
 use drystone_reactor::Reactor;
 use drystone_reactor::reason;
 
-/// A file by its path.
+/// A file and its path.
 struct OpenFile {
     path: PathBuf,
     window: Window,
@@ -34,14 +34,14 @@ impl OpenFile {
         act(&mut self.window).map_err(told)
     }
 
-    /// It may be.
+    /// Checks that the file may be written.
     fn is_written(&mut self) -> Result<(), String> {
         let writable = self.writable;
         self.act(|_| if writable { Ok(()) } else { Err(read_only()) })
     }
 }
 
-/// A line that is read, without `\r` at its end. A long one becomes a text of the program part by part.
+/// A line that is being read, without `\r` at its end. A long one becomes a text of the program part by part.
 #[derive(Default)]
 struct Line {
     short: Vec<u8>,
@@ -73,7 +73,7 @@ impl Line {
         if added { Ok(()) } else { Err(io::ErrorKind::OutOfMemory.into()) }
     }
 
-    /// All of it; `None`: nothing was left in the file.
+    /// Returns the whole line; `None`: the file was at its end.
     fn end(&mut self, client: &Server, ended: Ended) -> io::Result<Option<Text<'static>>> {
         if ended == Ended::File {
             if self.has_return {
@@ -90,7 +90,7 @@ impl Line {
     }
 }
 
-/// The files of all clients, so that a program that ends at once loses nothing.
+/// The files of all clients, so that no changes are lost when a program ends at once.
 #[derive(Default)]
 pub(crate) struct OpenFiles(RefCell<Vec<Weak<RefCell<OpenFile>>>>);
 
@@ -105,7 +105,7 @@ impl OpenFiles {
         file
     }
 
-    /// Brings all changes into the files, else says what went wrong.
+    /// Writes all changes to the files. An error says what went wrong.
     pub(crate) fn update(&self) -> Result<(), String> {
         for file in self.0.borrow().iter().filter_map(Weak::upgrade) {
             let OpenFile { path, window, .. } = &mut *file.borrow_mut();
@@ -152,9 +152,9 @@ impl FileClient {
         }
     }
 
-    /// An error is one that the protocol has no message for.
+    /// Serves a request. An error is one that the protocol has no message for.
     fn serve(&mut self, request: In<'_>) -> Result<Option<Out<'static>>, String> {
-        // The protocol has it that a file is open.
+        // By the protocol, a file is open.
         let Some(file) = &self.file else { return Ok(None) };
         let mut file = file.borrow_mut();
         if matches!(request, In::Write { .. }) {
@@ -171,7 +171,7 @@ impl FileClient {
         Ok((path, file))
     }
 
-    /// Opens what exists.
+    /// Opens an existing file.
     async fn open(&self, client: &Server, name: &[u8]) -> io::Result<(PathBuf, Opened)> {
         let path = self.names.existing(name)?;
         let opened = path.clone();
@@ -179,7 +179,7 @@ impl FileClient {
         Ok((path, file))
     }
 
-    /// Writes a text up to a 0X, others run in between.
+    /// Writes a text up to a 0X. Other processes run in between.
     async fn write(&self, client: &Server, text: &[u8]) -> Result<(), String> {
         let Some(file) = &self.file else { return Ok(()) };
         file.borrow_mut().is_written()?;
@@ -194,7 +194,7 @@ impl FileClient {
         Ok(())
     }
 
-    /// Reads a line, others run in between.
+    /// Reads a line. Other processes run in between.
     async fn read_line(&self, client: &Server) -> Result<Option<Out<'static>>, String> {
         let Some(file) = &self.file else { return Ok(None) };
         let mut line = Line::default();
@@ -220,13 +220,13 @@ impl FileClient {
     }
 }
 
-/// A file, and whether it may be written.
+/// An open file, and whether it may be written.
 struct Opened {
     file: File,
     writable: bool,
 }
 
-/// Opens what exists, if it has positions; for writing too, if that is allowed.
+/// Opens an existing file, if it has positions; for writing too, if that is allowed.
 fn open(path: &Path) -> io::Result<Opened> {
     seekable(path)?;
     match OpenOptions::new().read(true).write(true).open(path) {
@@ -249,12 +249,12 @@ fn create(path: &Path) -> io::Result<Opened> {
     Ok(Opened { file, writable: true })
 }
 
-/// The failure of writing a file that was opened to be read.
+/// The error of writing to a file that was opened for reading.
 pub(crate) fn read_only() -> io::Error {
     io::Error::other("The file was opened to be read only")
 }
 
-/// A pipe would block the whole program already when it is opened.
+/// Refuses files without positions: opening a pipe could block the whole program.
 pub(crate) fn seekable(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::FileTypeExt;
     let kind = path.metadata()?.file_type();

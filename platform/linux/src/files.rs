@@ -1,10 +1,10 @@
-//! Files and Blocks: files by name, and their bytes at any position, for as many processes at once as like.
+//! Files and Blocks: files by name, and their bytes at any position, for any number of processes at once.
 //!
-//! Modes of `Open`: `"r"` to read what exists; `"rw"` to read and write, made if it is missing; `"w"` to read and
-//! write, made or emptied; `"x"` to read and write, made, and failing if it exists. `List` gives the names in a
-//! directory, sorted by bytes. `Delete` deletes a file or an empty directory. `ReadBlock` gives less than was asked for
-//! at the end of the file only. `Update` comes back when everything written is on the disk. Others run meanwhile, and
-//! between the parts of what is long.
+//! Modes of `Open`: `"r"` reads an existing file; `"rw"` reads and writes, and makes a missing file; `"w"` reads and
+//! writes, and makes or empties the file; `"x"` reads and writes a new file, and fails if it exists. `List` gives the
+//! names in a directory, sorted by bytes. `Delete` deletes a file or an empty directory. `ReadBlock` gives less than
+//! was asked for only at the end of the file. `Update` returns when everything written is on the disk. Other processes
+//! run meanwhile, and between the parts of long operations.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -29,12 +29,12 @@ use drystone_reactor::reason;
 pub(crate) struct Directory {
     pub(crate) reactor: Rc<Reactor>,
     pub(crate) names: Rc<Names>,
-    /// The kind of what `Opened` brings.
+    /// The kind of the component that `Opened` carries.
     pub(crate) kind: &'static Kind,
 }
 
 impl Directory {
-    /// How a file is opened, and where.
+    /// The options and the path to open a file with this mode.
     fn way(&self, name: &[u8], mode: &[u8]) -> io::Result<(OpenOptions, PathBuf)> {
         let path = self.names.path(name)?;
         let existing = self.names.existing(name)?;
@@ -75,7 +75,7 @@ impl Directory {
         Ok(Opened { reactor: self.reactor.clone(), file, writable: mode != b"r" })
     }
 
-    /// Says what a request is answered by but for the last message.
+    /// Sends the answers to a request, except the last, which is returned.
     async fn serve(&self, client: &mut Server, request: In<'_>) -> io::Result<Out<'static>> {
         match request {
             In::Open { name, mode } => {
@@ -131,7 +131,7 @@ fn delete(path: &Path) -> io::Result<()> {
     if path.symlink_metadata()?.is_dir() { fs::remove_dir(path) } else { fs::remove_file(path) }
 }
 
-/// The component that `Opened` brings.
+/// The component that `Opened` carries.
 #[derive(Clone)]
 struct Opened {
     reactor: Rc<Reactor>,
@@ -194,7 +194,7 @@ impl Opened {
         if n == 0 {
             return Ok(Vec::new().into());
         }
-        // No more memory than there are bytes, however many are asked for. Devices have no length.
+        // Allocates no more than the file has, however many bytes are requested. Devices have no length.
         let metadata = self.file.metadata()?;
         let there = if metadata.is_file() { metadata.len().saturating_sub(position) } else { 1 << 20 };
         let n = n.min(there) as usize;
@@ -204,7 +204,7 @@ impl Opened {
         if n <= PART {
             return Ok(part.into());
         }
-        // It becomes a text of the program part by part.
+        // The block becomes a text of the program part by part.
         let no_memory = || io::Error::from(io::ErrorKind::OutOfMemory);
         let mut whole = client.text(&part).ok_or_else(no_memory)?;
         while part.len() == PART && read < n {

@@ -1,5 +1,4 @@
-//! A component of a program in another domain, from inside: the same platform, with the program at the other end of a
-//! channel.
+//! Runs a component in another domain, on the same platform. Its program is at the other end of a channel.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -13,8 +12,8 @@ use crate::Options;
 use crate::bindings::{self, Offer};
 use crate::platform::{Linux, Output};
 
-/// Runs a component of a program, which is at the other end of the channel with the same capacity, until it is deleted;
-/// the exit status.
+/// Runs a component until it is deleted, and returns the exit status. Its program is at the other end of the channel,
+/// with the same capacity.
 pub(crate) fn run(
     program: &'static Program,
     template: &'static Template,
@@ -22,7 +21,7 @@ pub(crate) fn run(
     options: &Options,
     capacity: u32,
 ) -> io::Result<i32> {
-    // Its program is the one that people look at.
+    // The control socket belongs to the program, not to its domains.
     let options = &Options { control: None, ..options.clone() };
     let bindings = |reactor: &_| bindings::all(program, options, reactor, run);
     let mut platform =

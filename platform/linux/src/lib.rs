@@ -1,8 +1,8 @@
-//! A Drystone program as a Linux process: [`run`] it, and the system's interfaces (language reference, section 8) are
+//! A Drystone program as a Linux process. [`run`] runs it. The system's interfaces (language reference, section 8) are
 //! files, the console, the clock, a picture and sockets.
 //!
-//! Everything that waits does so in one place, the [reactor](drystone_reactor); each interface is a native component's
-//! service in a module of its own. Nothing here knows how programs are compiled or scheduled.
+//! All waiting is done in one place, the [reactor](drystone_reactor). Each interface is a native component's service in
+//! a module of its own. This crate doesn't know how programs are compiled or scheduled.
 
 pub mod bindings;
 mod console;
@@ -41,25 +41,25 @@ pub use start::start;
 /// How a program runs.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What the program asks for by `Arguments`.
+    /// The program's arguments.
     pub arguments: Vec<Vec<u8>>,
     /// Workers; 0: one for each processor.
     pub cores: usize,
-    /// Most bytes of memory for the program's components and processes; 0: as much as the machine gives.
+    /// Most bytes for the program's components and processes; 0: no limit.
     pub memory: usize,
-    /// Where `RANDOM` begins; `None`: elsewhere in each run.
+    /// The seed of `RANDOM`; `None`: a new one in each run.
     pub seed: Option<u64>,
     /// Writes figures about the run to standard error at its end.
     pub stats: bool,
     /// Where the picture is saved as PNG when the program has ended, if it draws one.
     pub graphics: Option<PathBuf>,
-    /// A Unix socket over which the running program can be looked at and changed.
+    /// A Unix socket for inspecting and changing the running program.
     pub control: Option<PathBuf>,
     /// Width and height of the picture in pixels.
     pub size: (usize, usize),
-    /// Crates that are built in, with what they add.
+    /// Extra crates, with what they add.
     pub additions: &'static [&'static Addition],
-    /// Where files are looked for that the current directory hasn't got: the directory of the program's source.
+    /// Directory for files that the current directory doesn't have: the program's source directory.
     pub source_directory: Option<PathBuf>,
 }
 

@@ -1,6 +1,6 @@
-//! Network: connections over TCP. `Listen` and `Dial` take `host:port`, `:port` or `tcp://host:port`; without a host,
-//! `Listen` means every address of this machine and `Dial` this machine. A host's name is looked up by a helper
-//! thread, so that nobody else waits for it, and `Dial` tries its addresses one after another.
+//! Network: connections over TCP. `Listen` and `Dial` take `host:port`, `:port` or `tcp://host:port`. Without a host,
+//! `Listen` means all addresses of this machine, and `Dial` means this machine. A helper thread looks up host names, so
+//! that no other process waits. `Dial` tries a host's addresses one after another.
 
 mod address;
 mod connection;
@@ -34,21 +34,21 @@ pub(crate) struct NetworkClient {
     step: Step,
 }
 
-/// What it is at.
+/// The state of its request.
 enum Step {
-    /// Nothing: it can take a request.
+    /// There is none.
     Idle,
     /// A helper thread looks up a name.
     LookUp { search: Search, purpose: Purpose },
-    /// The kernel makes a connection; if it fails, there are other addresses.
+    /// The kernel makes a connection. If it fails, the next address is tried.
     Connecting { socket: Rc<Socket>, others: vec::IntoIter<SocketAddr> },
-    /// It is done.
+    /// It has succeeded.
     Made(Part),
-    /// It can't be done.
+    /// It has failed.
     Failed(io::Error),
 }
 
-/// What the addresses are for.
+/// The request that addresses are looked up for.
 #[derive(Clone, Copy, PartialEq)]
 enum Purpose {
     Listen,
@@ -90,7 +90,7 @@ impl NetworkClient {
         }
     }
 
-    /// Tries the next address; if there is none, the last error it is.
+    /// Tries the next address. If there is none, fails with the last error.
     fn dial(
         &self,
         caller: &Caller,
@@ -134,7 +134,7 @@ impl NetworkClient {
         }
     }
 
-    /// What becomes of a request: a component, if it has succeeded.
+    /// Handles a request. It gives a component if it succeeds.
     fn ask(&mut self, caller: &Caller, address: &[u8], purpose: Purpose) -> Poll<io::Result<Part>> {
         let step = match std::mem::replace(&mut self.step, Step::Idle) {
             Step::Idle => self.begin(caller, address, purpose),

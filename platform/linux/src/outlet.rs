@@ -1,11 +1,10 @@
-//! Standard output and error: a pipe, a socket or a terminal that nobody reads, or that is stopped, doesn't stop the
-//! program. What one of them takes at once is written, without making it non-blocking for others who have it too; then
-//! its reader is waited for with everything else. Terminals can't be asked for that, so the program opens them once
-//! more for itself.
+//! Standard output and error. If nothing reads a pipe, socket or terminal, or it is stopped, the program goes on. Bytes
+//! that fit are written at once, without making the file non-blocking for other programs that share it. Then the
+//! reactor waits for room. Terminals don't support such writes, so the program opens them once more for itself.
 //!
 //! # Soundness
 //!
-//! The system calls get bytes that are there, and structures of their own.
+//! The system calls get valid bytes and structures of their own.
 
 use std::cell::{Cell, RefCell};
 use std::fs::OpenOptions;
@@ -19,17 +18,17 @@ use mio::unix::SourceFd;
 use crate::standard::write_all;
 use drystone_reactor::{Handler, Reactor};
 
-/// A pipe that has room for anything has room for so many bytes.
+/// Bytes that a pipe with any room has room for.
 const ROOM: usize = 4096;
 
-/// See the head of this file.
+/// An output that may have to wait for its reader.
 pub(crate) struct Outlet {
     fd: RawFd,
-    /// The same terminal, opened anew: writing to it never waits.
+    /// The same terminal, opened again as non-blocking.
     own: Option<OwnedFd>,
-    /// Somebody else decides when there is room.
+    /// A reader decides when there is room.
     has_reader: bool,
-    /// What is written has to wait until the reactor says that there is room.
+    /// Writing has to wait until the reactor reports room.
     is_full: Cell<bool>,
     source: Cell<Option<usize>>,
     reactor: Rc<Reactor>,
@@ -48,7 +47,7 @@ impl Outlet {
         })
     }
 
-    /// Writes what can be written without waiting; answers how many bytes.
+    /// Writes what can be written without waiting. Returns how many bytes.
     pub(crate) fn write(self: &Rc<Outlet>, bytes: &[u8]) -> io::Result<usize> {
         if !self.has_reader {
             return write_all(self.fd, bytes).map(|()| bytes.len());
@@ -81,7 +80,7 @@ impl Outlet {
         }
     }
 
-    /// For kernels that can't be told not to wait, and where a domain may not tell them.
+    /// For kernels without non-blocking writes, and for domains that may not use them.
     fn write_little(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut entry = libc::pollfd { fd: self.fd, events: libc::POLLOUT, revents: 0 };
         // SAFETY: one entry.
@@ -97,7 +96,7 @@ impl Outlet {
         usize::try_from(written).map_err(|_| io::Error::last_os_error())
     }
 
-    /// The reactor tells when there is room.
+    /// Has the reactor report when there is room.
     fn expect_room(self: &Rc<Outlet>) -> io::Result<()> {
         self.is_full.set(true);
         if self.source.get().is_none() {
@@ -113,7 +112,7 @@ impl Outlet {
         self.is_full.get()
     }
 
-    /// Waits for room, and for nothing else.
+    /// Waits for room only.
     pub(crate) fn wait(&self) {
         let mut entry = libc::pollfd { fd: self.fd, events: libc::POLLOUT, revents: 0 };
         // SAFETY: one entry.
@@ -147,13 +146,13 @@ fn has_reader(fd: RawFd) -> bool {
     is_known && matches!(status.st_mode & libc::S_IFMT, libc::S_IFIFO | libc::S_IFSOCK)
 }
 
-/// A terminal, opened once more so that writing to it never waits. Who may not open it waits.
+/// A terminal, opened again so that writing to it never waits. A program that may not open it has to wait.
 fn opened_anew(fd: RawFd) -> Option<OwnedFd> {
     // SAFETY: nothing is read or written.
     if unsafe { libc::isatty(fd) } == 0 {
         return None;
     }
-    // The other side of a terminal: to open that makes a new one.
+    // The controlling side of a pseudoterminal can't be reopened: that would make a new one.
     let mut number: libc::c_uint = 0;
     // SAFETY: it is written, and nothing else.
     if unsafe { libc::ioctl(fd, libc::TIOCGPTN, &raw mut number) } == 0 {
@@ -164,15 +163,15 @@ fn opened_anew(fd: RawFd) -> Option<OwnedFd> {
     options.open(format!("/proc/self/fd/{fd}")).ok().map(OwnedFd::from)
 }
 
-/// What the system tells on standard error, also while nobody reads that. Nobody waits for it, so when too much does,
-/// what comes is counted instead.
+/// The system's messages on standard error. The program never waits for a reader. If too many bytes wait, further
+/// messages are only counted.
 pub(crate) struct Errors {
     outlet: Rc<Outlet>,
     rest: RefCell<Vec<u8>>,
     lost: Cell<usize>,
 }
 
-/// So many bytes wait at most.
+/// Most bytes that wait.
 const MOST: usize = 4 << 20;
 
 impl Errors {
@@ -192,13 +191,13 @@ impl Errors {
         self.go_on();
     }
 
-    /// Writes what has had to wait, if there is room; whether nothing is left.
+    /// Writes waiting messages as far as there is room. Returns whether none are left.
     pub(crate) fn go_on(&self) -> bool {
         let mut rest = self.rest.borrow_mut();
         if rest.is_empty() {
             return true;
         }
-        // Who can't write there can't say so either.
+        // If standard error fails, the failure can't be reported.
         let written = self.outlet.write(&rest).unwrap_or(rest.len());
         rest.drain(..written);
         let lost = if rest.is_empty() { self.lost.take() } else { 0 };
@@ -210,12 +209,12 @@ impl Errors {
         rest.is_empty()
     }
 
-    /// Whether something waits for a reader.
+    /// Whether messages wait for a reader.
     pub(crate) fn is_full(&self) -> bool {
         self.outlet.is_full()
     }
 
-    /// The program has ended: all that is left is written.
+    /// Writes all that is left: the program has ended.
     pub(crate) fn end(&self) {
         while !self.go_on() {
             if self.outlet.is_full() {

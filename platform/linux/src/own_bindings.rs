@@ -1,9 +1,9 @@
-//! The `Bindings` interface: a program looks at its own bindings, replaces and deletes them.
+//! The `Bindings` interface: a program inspects, replaces and deletes its own bindings.
 //!
 //! # Soundness
 //!
-//! Questions are called with the home's worker, on whose thread all of this runs, while the scheduler has control.
-//! Whoever waits for an answer is forgotten before its process ends.
+//! Questions are called with the home's worker, on whose thread all of this runs, while the scheduler has control. A
+//! process that waits for an answer is forgotten before it ends.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -61,7 +61,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 fn of(component: &[u8], interface: &[u8], slot: i64, binding: Option<(String, String)>) -> Rebind {
-    // There is no such slot either.
+    // An invalid slot number is treated as one that doesn't exist.
     let slot = usize::try_from(slot).unwrap_or(0);
     Rebind { path: text(component), interface: text(interface), slot, binding }
 }
@@ -73,7 +73,7 @@ async fn look(client: &Server, questions: &Questions) -> Snapshot {
 
 async fn change(client: &mut Server, questions: &Questions, what: Rebind) {
     if what.interface == "Bindings" {
-        // It would have to end before it can be told that it has.
+        // Such a communication would have to end before it could get the answer.
         return client.send_refused(b"a connection to Bindings can be changed from outside only").await;
     }
     // SAFETY: see the head of this file.
@@ -83,7 +83,7 @@ async fn change(client: &mut Server, questions: &Questions, what: Rebind) {
     }
 }
 
-/// What is told in answer to a question.
+/// Sends the answer to a question.
 async fn answer<T: 'static>(
     client: &Server,
     questions: &Questions,
@@ -121,7 +121,7 @@ impl<T> Default for Answer<T> {
     }
 }
 
-/// Whoever waits for an answer.
+/// Waits for an answer; forgotten when dropped.
 struct Asked<T>(Rc<RefCell<Answer<T>>>);
 
 impl<T> Drop for Asked<T> {

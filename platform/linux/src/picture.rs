@@ -1,4 +1,4 @@
-//! The file of a picture.
+//! Saves a picture.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use drystone_kortex::system::canvas::Canvas;
 
-/// Saves what is seen as a PNG file.
+/// Saves the visible picture as a PNG file.
 pub(crate) fn save(canvas: &Canvas, path: &Path) -> io::Result<()> {
     let file = BufWriter::new(File::create(path)?);
     let (width, height) = canvas.size();

@@ -1,4 +1,4 @@
-//! The platform as the home worker sees it: output, waiting, the reactor.
+//! The platform as the home's worker sees it: output, waiting, the reactor.
 
 use std::any::Any;
 use std::io;
@@ -25,9 +25,9 @@ use drystone_reactor::reason;
 
 /// Where a program's standard output goes.
 pub(crate) enum Output {
-    /// To that of the process.
+    /// To the process's standard output.
     Standard,
-    /// Nowhere: it is kept here.
+    /// It is kept here.
     Kept(Vec<u8>),
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Linux {
 
 impl Linux {
     /// # Errors
-    /// The system has no more file descriptors, or the socket for control can't be made.
+    /// The system has no more file descriptors, or the control socket can't be made.
     pub(crate) fn new(
         start: Instant,
         output: Output,
@@ -67,22 +67,22 @@ impl Linux {
         Ok(Linux { reactor, output, outlet, errors, bindings, composites, questions, control, quit, threads })
     }
 
-    /// SIGQUIT shows the program from now on.
+    /// From now on, SIGQUIT shows the program's processes.
     pub(crate) fn expect_quit(&mut self) {
         self.quit = Some(Quit::expect(self.reactor.waker()));
     }
 
-    /// For who asks something of the program.
+    /// Questions to the running program.
     pub(crate) fn questions(&self) -> &Rc<Questions> {
         &self.questions
     }
 
-    /// What runs composite calls that others ship here.
+    /// Runs composite calls that other programs ship here.
     pub(crate) fn composites(&self) -> &Rc<dyn Composites> {
         &self.composites
     }
 
-    /// The program has ended; gives where its output went.
+    /// Ends the program. Returns its output.
     pub(crate) fn end(self) -> Output {
         self.outlet.end();
         self.errors.end();
@@ -101,13 +101,13 @@ impl Platform for Linux {
             output.extend_from_slice(bytes);
             return bytes.len();
         }
-        // The runtime collects bytes; `io::stdout` would look for lines in them.
+        // Not by `io::stdout`, which would search for lines in bytes that the runtime has collected.
         let written = match standard::output_was_closed() {
             true => Err(io::Error::other("It is closed")),
             false => self.outlet.write(bytes),
         };
         written.unwrap_or_else(|error| {
-            // Nobody reads on, as in `program | head`: no more to be done, and nobody to be told.
+            // The reader has gone, as in `program | head`: the rest is dropped silently.
             if error.kind() != io::ErrorKind::BrokenPipe {
                 self.errors.tell(format!("error: standard output: {}\n", reason(&error)).as_bytes());
                 self.errors.end();

@@ -1,4 +1,4 @@
-//! The life of the Linux process: what is set up before a program runs, and what is left to do after it.
+//! The life of the Linux process: its setup before a program runs, and its clean-up afterwards.
 //!
 //! # Soundness
 //!
@@ -16,11 +16,11 @@ use drystone_runtime::platform::Platform;
 use crate::platform::{Linux, Output};
 use crate::{Options, bindings, guest, standard, system};
 
-/// Runs a program to its end; the status with which the process shall exit: that of the program, or 2 if the system
-/// cannot offer what it requires.
+/// Runs a program to its end. Returns the process's exit status: that of the program, or 2 if the system can't offer
+/// what it requires.
 ///
-/// SIGPIPE is ignored from then on, and the limit on open files is raised as far as it may be. Everything that the
-/// program wrote is on standard output when this returns, or when it waits; SIGINT and SIGTERM end it as usual, and
+/// From then on SIGPIPE is ignored, and the limit on open files is raised as far as allowed. Everything that the
+/// program has written is on standard output when it waits, and when this returns. SIGINT and SIGTERM end it as usual.
 /// SIGQUIT shows what its processes wait for.
 pub fn run(program: &'static Program, options: Options) -> i32 {
     let start = Instant::now();
@@ -45,8 +45,8 @@ pub fn run(program: &'static Program, options: Options) -> i32 {
     }
 }
 
-/// Runs a program as [`run`] does, but keeps what it writes to standard output: gives its figures and that. It may be
-/// run again and again. An error says why it couldn't start, or what was left undone at its end.
+/// Runs a program as [`run`] does, but keeps its standard output. Returns the run's figures and that output. It may be
+/// called again and again. An error says why the program couldn't start, or what failed at its end.
 pub fn run_quietly(program: &'static Program, options: &Options) -> Result<(Outcome, Vec<u8>), String> {
     let run = try_run(program, options, Instant::now(), Output::Kept(Vec::new()))?;
     run.remains?;
@@ -56,11 +56,11 @@ pub fn run_quietly(program: &'static Program, options: &Options) -> Result<(Outc
     }
 }
 
-/// What there is to tell of a run.
+/// The results of a run.
 struct Run {
     outcome: Outcome,
     output: Output,
-    /// What the system couldn't do at the end.
+    /// Failures at the end.
     remains: Result<(), String>,
 }
 
@@ -97,7 +97,7 @@ fn try_run(
     Ok(Run { outcome, output: platform.end(), remains })
 }
 
-/// Figures about a run.
+/// Prints figures about a run.
 fn report(outcome: &Outcome, start: Instant) {
     let Outcome { processes, live_processes, messages, switches, away, peak_bytes, live_bytes, .. } = outcome;
     let _ = writeln!(
@@ -108,24 +108,24 @@ fn report(outcome: &Outcome, start: Instant) {
     );
 }
 
-/// Bytes that are kept when they are free.
+/// Freed bytes that the allocator keeps.
 #[cfg(target_env = "gnu")]
 const KEPT: i32 = 4 << 20;
 
-/// Makes the process fit for programs with very many connections.
+/// Prepares the process for programs with very many connections.
 fn settle() {
     standard::fill();
     // SAFETY: see the head of this file.
     unsafe {
-        // A peer that has gone is an error of the write, not the end of the process.
+        // A peer that has gone is an error of the write, and doesn't end the process.
         libc::signal(libc::SIGPIPE, libc::SIG_IGN);
         let mut files = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         if libc::getrlimit(libc::RLIMIT_NOFILE, &mut files) == 0 {
             files.rlim_cur = files.rlim_max;
             libc::setrlimit(libc::RLIMIT_NOFILE, &files);
         }
-        // Long texts that come and go needn't be given to the kernel and had again each time, which costs more than to
-        // copy them.
+        // Long texts that come and go stay with the allocator: getting memory from the kernel each time costs more than
+        // copying them.
         #[cfg(target_env = "gnu")]
         for threshold in [libc::M_TRIM_THRESHOLD, libc::M_MMAP_THRESHOLD] {
             libc::mallopt(threshold, KEPT);

@@ -1,13 +1,13 @@
-//! Whether this processor can run code that was made for another.
+//! Whether this processor has the features that compiled code needs.
 
 use std::arch::is_x86_feature_detected;
 
-/// Which of these features (their names are Cranelift's, with blanks between them) this processor has not got.
+/// The features that this processor lacks, of a list with blanks between Cranelift's names.
 pub fn missing(features: &str) -> Vec<&str> {
     features.split_whitespace().filter(|feature| !has(feature)).collect()
 }
 
-/// What is not known here is not there.
+/// Unknown features count as lacking.
 fn has(feature: &str) -> bool {
     match feature {
         "sse3" => is_x86_feature_detected!("sse3"),

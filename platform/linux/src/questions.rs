@@ -1,5 +1,5 @@
-//! What is to be done with the program while none of its processes runs: what people want who look at it from outside,
-//! and what it wants itself.
+//! Questions to the running program, which are answered while none of its processes runs. They come from outside
+//! (inspection) and from the program itself.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -23,17 +23,17 @@ impl Questions {
         Rc::new(Questions { reactor: reactor.clone(), waiting, may_come })
     }
 
-    /// Somebody may ask at any time.
+    /// From now on, questions may come at any time.
     pub(crate) fn expect(&self) {
         self.may_come.set(true);
     }
 
-    /// Whether somebody may.
+    /// Whether questions may come.
     pub(crate) fn may_come(&self) -> bool {
         self.may_come.get()
     }
 
-    /// Soon, on the home's thread with its worker. Until then the program is not in a deadlock.
+    /// Calls the question soon, on the home's thread with its worker. Until then the program is not in a deadlock.
     pub(crate) fn ask(&self, question: impl FnOnce(*mut Worker) + 'static) {
         let expected = self.reactor.expect();
         let question = move |worker| {
@@ -41,16 +41,16 @@ impl Questions {
             question(worker);
         };
         self.waiting.borrow_mut().push_back(Box::new(question));
-        // A reactor that has no eventfd any more wakes nobody, and the next tick will do.
+        // If the reactor has no eventfd any more, the next tick will do.
         let _ = self.reactor.waker().wake();
     }
 
-    /// The next one.
+    /// The next question.
     pub(crate) fn next(&self) -> Option<Question> {
         self.waiting.borrow_mut().pop_front()
     }
 
-    /// Nobody wants to know any more.
+    /// Drops all questions.
     pub(crate) fn clear(&self) {
         self.waiting.borrow_mut().clear();
     }

@@ -1,13 +1,12 @@
-//! SIGQUIT (Ctrl-\ in a terminal): shows on standard error what each process of the program waits for, and the
-//! program goes on. It is asked as those are asked who inspect it, so this works without a control socket and while
-//! all processes compute.
+//! SIGQUIT (Ctrl-\ in a terminal) shows on standard error what each process of the program waits for, and the program
+//! goes on. It asks the same questions as inspection does, so it works without a control socket, and while all
+//! processes compute.
 //!
 //! # Soundness
 //!
-//! The signal's handler sets a flag, and ends the home worker's wait by a system call: both may be done at any time.
-//! A waker isn't freed while a handler may use it: who frees it has taken it from the handlers, and waits for those
-//! that run. The runtime calls questions with its home worker, on whose thread this runs, while the scheduler has
-//! control.
+//! The signal handler sets a flag and ends the home worker's wait by a system call; both are async-signal-safe. A waker
+//! isn't freed while a handler may use it: its owner first removes it from the static, then waits for running handlers.
+//! The runtime calls questions with its home worker, on whose thread this runs, while the scheduler has control.
 
 use std::fmt::Write;
 use std::ptr::null_mut;
@@ -20,16 +19,16 @@ use drystone_runtime::layout::Worker;
 use drystone_runtime::native::platform;
 use drystone_runtime::platform::Question;
 
-/// So many components are looked at.
+/// Most components that are shown.
 const MOST: usize = 10_000;
 
-/// Somebody has asked.
+/// The signal has come.
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// What ends the wait of the home worker; null: no program runs.
+/// Ends the home worker's wait; null: no program runs.
 static WAKER: AtomicPtr<mio::Waker> = AtomicPtr::new(null_mut());
 
-/// How many handlers run.
+/// The number of running handlers.
 static HANDLERS: AtomicUsize = AtomicUsize::new(0);
 
 /// Answers the signal until it is dropped.
@@ -38,10 +37,10 @@ pub(crate) struct Quit {
 }
 
 impl Quit {
-    /// The signal is for the program from now on, unless it was ignored.
+    /// Handles the signal from now on, unless it was ignored.
     pub(crate) fn expect(waker: Arc<mio::Waker>) -> Quit {
         WAKER.store(Arc::as_ptr(&waker).cast_mut(), Ordering::SeqCst);
-        // SAFETY: a valid structure, and a handler that does only what it may.
+        // SAFETY: a valid structure, and an async-signal-safe handler.
         unsafe {
             let mut known: libc::sigaction = mem::zeroed();
             libc::sigaction(libc::SIGQUIT, null_mut(), &mut known);
@@ -60,7 +59,7 @@ impl Quit {
         ASKED.load(Ordering::Relaxed)
     }
 
-    /// The answer to it, if it has come.
+    /// The question for the signal, if it has come.
     pub(crate) fn asked(&self) -> Option<Question> {
         if !self.is_asked() || !ASKED.swap(false, Ordering::Acquire) {
             return None;
@@ -72,7 +71,7 @@ impl Quit {
 
 impl Drop for Quit {
     fn drop(&mut self) {
-        // Another program may have begun meanwhile, which is asked then.
+        // Another program may have set its own waker meanwhile.
         let own = Arc::as_ptr(&self.waker).cast_mut();
         let _ = WAKER.compare_exchange(own, null_mut(), Ordering::SeqCst, Ordering::SeqCst);
         while HANDLERS.load(Ordering::SeqCst) != 0 {

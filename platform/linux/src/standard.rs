@@ -1,16 +1,16 @@
-//! Standard input, output and error, where whoever started the process has closed one (`program >&-`): nothing else
-//! that is opened may get its number, and what is written to a closed output is lost, which the program is told.
+//! Standard input, output and error that were closed when the process started (`program >&-`). No other file may get
+//! their numbers. Output to a closed one is lost, and the program is told.
 //!
 //! # Soundness
 //!
-//! The system calls get constants. What the loader calls before `main` touches nothing but one atomic flag.
+//! The system calls get constants. The code that the loader calls before `main` uses only one atomic flag.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 static CLOSED: AtomicBool = AtomicBool::new(false);
 
-/// Rust's own start opens /dev/null in the place of what is closed, so this has to look before it.
+/// Runs before Rust's own start, which opens /dev/null in place of closed files.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static LOOK: extern "C" fn() = look;
@@ -29,7 +29,7 @@ pub(crate) fn output_was_closed() -> bool {
     CLOSED.load(Ordering::Relaxed)
 }
 
-/// Opens /dev/null in the place of what is closed.
+/// Opens /dev/null in place of closed files.
 pub(crate) fn fill() {
     for fd in libc::STDIN_FILENO..=libc::STDERR_FILENO {
         if !is_open(fd) {
@@ -39,7 +39,7 @@ pub(crate) fn fill() {
     }
 }
 
-/// Writes all bytes to a file descriptor that belongs to the process, whatever its kind.
+/// Writes all bytes to a file descriptor of the process, of any kind.
 pub(crate) fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         // SAFETY: the bytes are there.
@@ -51,7 +51,7 @@ pub(crate) fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
         let error = io::Error::last_os_error();
         match error.kind() {
             io::ErrorKind::Interrupted => {}
-            // Someone else made it non-blocking: that is no reason to lose output.
+            // Another program has made it non-blocking: that is no reason to lose output.
             io::ErrorKind::WouldBlock => {
                 let mut entry = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
                 // SAFETY: one entry.

@@ -1,11 +1,11 @@
-//! The start of an executable: how it runs is set by environment variables. `DRYSTONE_CORES` (number of workers),
+//! The start of an executable. Environment variables set how it runs: `DRYSTONE_CORES` (number of workers),
 //! `DRYSTONE_MEMORY` (bytes, such as `200M`), `DRYSTONE_STATS` (not empty: figures about the run on standard error),
-//! `DRYSTONE_GRAPHICS` (where the picture is saved), `DRYSTONE_CONTROL` (a socket to look at it and change it),
-//! `DRYSTONE_SOURCE` (a folder with files that the current one hasn't got). All arguments are the program's.
+//! `DRYSTONE_GRAPHICS` (where the picture is saved), `DRYSTONE_CONTROL` (a socket to inspect and change it),
+//! `DRYSTONE_SOURCE` (a directory for files that the current one doesn't have). All arguments are the program's.
 //!
 //! # Soundness
 //!
-//! Whoever calls [`start`] passes on what the C runtime and the linker have given.
+//! The caller of [`start`] passes on what the C runtime and the linker have given.
 
 use std::env;
 use std::ffi::{CStr, c_char, c_int};
@@ -14,12 +14,12 @@ use drystone_component::{Program, size};
 
 use crate::{Addition, Options, processor};
 
-/// What `main` does in an executable that is built from an object file of the compiler; the status with which the
-/// process shall exit.
+/// The body of `main` in an executable that is built from the compiler's object file. Returns the process's exit
+/// status.
 ///
 /// # Safety
-/// `argc` and `argv` are those of `main`; `needed` is a string that ends with a 0, what a processor must have to run
-/// the program.
+/// `argc` and `argv` are those of `main`. `needed` is a zero-terminated string with the processor's features that the
+/// program needs.
 pub unsafe fn start(
     argc: c_int,
     argv: *const *const c_char,
@@ -58,7 +58,7 @@ fn setting(name: &str) -> String {
     env::var(name).unwrap_or_default()
 }
 
-/// A setting that is a number; 0, which leaves the choice to the system, if there is none.
+/// A setting that is a number. The default is 0, which leaves the choice to the system.
 fn number(name: &str, read: impl FnOnce(&str) -> Option<usize>) -> usize {
     let text = setting(name);
     if text.is_empty() {

@@ -1,9 +1,9 @@
-//! The system itself, the first component: it offers what the component that starts requires. Who offers which
-//! interface stands in a table, to which crates that are built in add theirs ([`Offer`]).
+//! The system, the program's first component: it offers the interfaces that the starting component requires. A table
+//! lists the system's own interfaces; extra crates add theirs ([`Offer`]).
 //!
 //! # Soundness
 //!
-//! Only a program's descriptions are looked at: they live for ever and never change.
+//! Only a program's descriptions are read. They are static and never change.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -31,10 +31,10 @@ use crate::system_time::Clock;
 use drystone_reactor::Reactor;
 use drystone_reactor::reason;
 
-/// One of the system's interfaces: makes what serves its clients.
+/// Makes a server for each new client of an interface.
 type Maker = Box<dyn FnMut() -> Serving>;
 
-/// The component.
+/// The system as a component.
 pub(crate) struct System {
     makers: Vec<Maker>,
 }
@@ -45,16 +45,16 @@ impl Component for System {
     }
 }
 
-/// What is left of the system when the program has ended.
+/// State of the system that remains to be saved when the program has ended.
 pub(crate) struct Remains {
-    /// The picture, if the program could draw.
+    /// The picture, if the program may have drawn one.
     canvas: Option<Rc<RefCell<Canvas>>>,
     files: Rc<OpenFiles>,
 }
 
 impl Remains {
-    /// A program may have been ended before its services were: brings what was written to files that are still open
-    /// to the disk, and the picture to where the options say. Else why not.
+    /// Writes the changes of files that are still open, because a program may have ended before its services. Saves the
+    /// picture where the options say. An error says what went wrong.
     pub(crate) fn finish(&self, options: &Options) -> Result<(), String> {
         disk::finish();
         self.files.update()?;
@@ -66,7 +66,7 @@ impl Remains {
     }
 }
 
-/// What the makers of the system's own interfaces need.
+/// The resources of the system's own interfaces.
 struct Ground<'a> {
     program: &'static Program,
     options: &'a Options,
@@ -132,8 +132,8 @@ static OWN: &[(&Declaration, Begin)] = &[
     }),
 ];
 
-/// Makes the system for a program: only what its first component requires. An error says which interface it declares
-/// otherwise, or that the system hasn't got it.
+/// Makes the system for a program, with only what its first component requires. An error names an interface that the
+/// program declares differently, or that the system doesn't have.
 pub(crate) fn make(
     program: &'static Program,
     options: &Options,
@@ -157,7 +157,7 @@ pub(crate) fn make(
     Ok((Kind::new(program, "System", &declarations)?, System { makers }, ground.remains))
 }
 
-/// Who offers an interface: an added crate, or the system itself.
+/// The offer for an interface, of an extra crate or of the system itself.
 fn offer(
     ground: &mut Ground<'_>,
     name: &str,

@@ -1,4 +1,4 @@
-//! SystemTime.
+//! The service SystemTime.
 
 use std::time::{Instant, SystemTime as Wall, UNIX_EPOCH};
 

@@ -1,10 +1,10 @@
-//! What other threads than the home worker's use: the clock, worker threads, the ticker, memory.
+//! The part of the platform that threads besides the home worker's use: the clock, worker threads, the ticker, memory.
 //!
 //! # Soundness
 //!
-//! The runtime promises that what it passes to `start_worker` may be called with its argument on another thread; `mmap`
-//! gives fresh memory, and `munmap` gets only what it gave. Other system calls only tell the kernel something about the
-//! calling thread.
+//! The runtime promises that it passes a function to `start_worker` that may be called with its argument on another
+//! thread. `mmap` gives fresh memory, and `munmap` gets only what it gave. Other system calls only tell the kernel
+//! something about the calling thread.
 
 use std::mem;
 use std::ptr;
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 
 use drystone_runtime::platform::{TICK_SLEEP, TICK_STOP, Threads, Tick};
 
-/// Most workers that a program may have.
+/// Most workers of a program.
 const WORKERS: usize = 256;
 
-/// A place where one thread sleeps until another wants it, now or earlier.
+/// Where one thread sleeps until another wakes it. A wake-up that comes before isn't lost.
 #[derive(Default)]
 struct Bed {
     wanted: Mutex<bool>,
@@ -42,7 +42,7 @@ impl Bed {
     }
 }
 
-/// What a ticker does for one program.
+/// A ticker's work for one program.
 struct Ticking {
     bed: &'static Bed,
     tick: Tick,
@@ -61,20 +61,20 @@ impl Ticking {
     }
 }
 
-/// Tickers whose programs have ended: making and ending a thread for each program of a process disturbs the others.
+/// Idle tickers, whose programs have ended. They are reused, because starting and ending a thread for each program of a
+/// process disturbs the other programs.
 static TICKERS: Mutex<Vec<Sender<Ticking>>> = Mutex::new(Vec::new());
 
-/// Forks this process: the other one has this thread only, and no idle tickers.
+/// Forks this process. The new process has only this thread, and no idle tickers.
 ///
 /// # Safety
-/// The other process does nothing that needs locks which threads of this one may hold, but for the C library's
-/// allocator.
+/// The new process takes no lock that another thread of this one may hold, except those of the C library's allocator.
 pub(crate) unsafe fn fork() -> i32 {
     let mut tickers = TICKERS.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: as the caller promises; nobody else has the tickers now.
+    // SAFETY: as the caller promises; the lock on the tickers is held.
     let process = unsafe { libc::fork() };
     if process == 0 {
-        // They wait for nothing there: nobody is to be told.
+        // The new process has no such threads, so none must be told.
         mem::forget(mem::take(&mut *tickers));
     }
     process
@@ -96,9 +96,9 @@ fn start_ticker_thread(first: Ticking) {
     thread::Builder::new().name("ticker".into()).spawn(run).expect("a thread for the ticker");
 }
 
-/// Tells the scheduler (since Linux 6.12) that this thread wants the processor for the shortest time there is, 0.1 ms:
-/// it then gets it when it wakes, and not after the time slice of a worker that computes, which is milliseconds where
-/// both share a processor. Where the kernel doesn't know that, nothing changes.
+/// Asks the scheduler (since Linux 6.12) for the shortest time slice, 0.1 ms. Then this thread gets the processor when
+/// it wakes, and not only after the slice of a computing worker, which is milliseconds if both share a processor. On
+/// older kernels nothing changes.
 fn be_brief() {
     const SHORTEST: u64 = 100_000;
     // SAFETY: plain numbers, of which 0 means nothing special; the kernel reads as many bytes as are said.
@@ -113,7 +113,7 @@ fn be_brief() {
 /// See [`Threads`].
 pub(crate) struct LinuxThreads {
     start: Instant,
-    /// None when the program has ended.
+    /// `None` when the program has ended.
     waker: Mutex<Option<Arc<mio::Waker>>>,
     workers: [Bed; WORKERS],
     ticker: &'static Bed,
@@ -127,8 +127,9 @@ impl LinuxThreads {
         Box::leak(Box::new(LinuxThreads { start, waker, workers, ticker: Box::leak(Box::default()) }))
     }
 
-    /// The program has ended. Without this each one that a process runs would keep a file descriptor open, and the
-    /// kernel stops a process for milliseconds when the number of its descriptors reaches the next power of two.
+    /// Releases the waker: the program has ended. Otherwise each program that a process runs would keep a file
+    /// descriptor open, and the kernel stops a process for milliseconds when the number of its descriptors reaches the
+    /// next power of two.
     pub(crate) fn end(&self) {
         *self.waker.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -175,7 +176,7 @@ impl Threads for LinuxThreads {
 
     fn notify(&self) {
         if let Some(waker) = &*self.waker.lock().unwrap_or_else(PoisonError::into_inner) {
-            // Refused only if the counter behind it is full, and then the wait ends anyway.
+            // It fails only if the eventfd's counter is full, and then the wait ends anyway.
             let _ = waker.wake();
         }
     }
@@ -193,7 +194,7 @@ impl Threads for LinuxThreads {
         unsafe { libc::munmap(memory.cast(), bytes) };
     }
 
-    /// The C library's allocator, which is Rust's, gives back only what is free at its end unless it is asked to.
+    /// Rust uses the C library's allocator, which returns only memory at its end unless it is asked to.
     #[cfg(target_env = "gnu")]
     fn trim(&self) {
         // SAFETY: it may be called at any time.

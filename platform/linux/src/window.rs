@@ -1,4 +1,4 @@
-//! A file seen through a window in memory: single bytes are read and written there, at any position.
+//! A window in memory onto a file: single bytes are read and written in it, at any position.
 
 use std::fs::File;
 use std::io;
@@ -14,15 +14,15 @@ const WINDOW: usize = 16 * 1024;
 /// A file with a position.
 pub(crate) struct Window {
     file: DiskFile,
-    /// Where the window begins in the file.
+    /// The window's position in the file.
     start: u64,
     bytes: Vec<u8>,
-    /// The window differs from the file.
+    /// The window has changes that aren't in the file.
     changed: bool,
     position: u64,
 }
 
-/// What is over behind a part of a line.
+/// What ends a part of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ended {
     Line,
@@ -39,12 +39,12 @@ impl Window {
         self.position
     }
 
-    /// May lie behind the end: what is written there leaves zeros before it.
+    /// Sets the position. It may be beyond the end: a write there fills the gap with zeros.
     pub(crate) fn set_position(&mut self, position: u64) {
         self.position = position;
     }
 
-    /// Bytes of the file, with those that stand in the window only.
+    /// Bytes of the file, including those that are only in the window.
     pub(crate) fn length(&self) -> io::Result<u64> {
         let length = self.file.metadata()?.len();
         Ok(if self.changed { length.max(self.end()) } else { length })
@@ -57,7 +57,7 @@ impl Window {
         Ok(Some(byte))
     }
 
-    /// Shows a part of the line at the position, without its end (`\n`), and says whether that is the last.
+    /// Shows a part of the line at the position, without its end (`\n`), and says whether it is the last part.
     pub(crate) fn read_part(
         &mut self,
         show: impl FnOnce(&[u8]) -> io::Result<()>,
@@ -95,10 +95,10 @@ impl Window {
         Ok(())
     }
 
-    /// Brings the changes into the file, where others see them.
+    /// Writes the changes to the file, where other programs see them.
     pub(crate) fn update(&mut self) -> io::Result<()> {
         if self.changed {
-            // Whatever becomes of it, it isn't tried again.
+            // It isn't tried again, even if it fails.
             self.changed = false;
             self.file.write_all_at(&self.bytes, self.start)?;
             self.file.has_written(self.bytes.len() as u64);
@@ -110,7 +110,7 @@ impl Window {
         self.start + self.bytes.len() as u64
     }
 
-    /// What the window has from the position on, after having been moved there if need be; empty at the end.
+    /// The window's bytes from the position on, after moving it if necessary; empty at the end.
     fn ahead(&mut self) -> io::Result<&[u8]> {
         if !(self.start..self.end()).contains(&self.position) {
             self.update()?;
@@ -126,12 +126,12 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // Only if it was not closed: nobody is there to be told.
+        // For files that weren't closed: a failure can't be reported.
         let _ = self.update();
     }
 }
 
-/// Reads at `position`; less than asked for at the end only.
+/// Reads at `position`. Returns less than requested only at the end.
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], position: u64) -> io::Result<usize> {
     let mut read = 0;
     while read < bytes.len() {

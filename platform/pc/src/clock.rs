@@ -1,9 +1,9 @@
-//! Time: the clock, and the one alarm, which serves the runtime's ticker and whoever waits for a time: an [`Alarm`]
-//! each.
+//! Time: the clock, and the processor's one alarm. The runtime's ticker and the waits of threads share it: each has its
+//! own [`Alarm`].
 //!
 //! # Soundness
 //!
-//! There is one processor. What the alarm's handler uses, others use with interrupts off only.
+//! There is one processor. State that the alarm's handler uses is used elsewhere only with interrupts off.
 
 use core::ptr::null;
 use core::sync::atomic::AtomicU64;
@@ -19,45 +19,45 @@ use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 use spin::Once;
 
 pub(crate) const SECOND: u64 = 1_000_000_000;
-/// Nobody waits for it.
+/// An alarm that isn't set.
 pub(crate) const NEVER: u64 = u64::MAX;
-/// The alarm is set anew so often at least: it counts no further.
+/// The longest time for which the processor's alarm is set: it counts no further.
 const LONGEST: u64 = SECOND;
 
 static START: Once<(u64, Rates)> = Once::new();
 
-/// What the processor's alarm is set for.
+/// The alarms that share the processor's.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Alarm {
-    /// The ticker goes on.
+    /// The ticker's next tick.
     Tick,
-    /// The home wants to be woken.
+    /// The home is to be woken.
     Home,
-    /// The first of the domains that rest does.
+    /// The first of the resting domains is to be woken.
     Users,
-    /// The running thread's time is over, if there are threads.
+    /// The running thread's time slice is over.
     Slice,
 }
 
 const ALARMS: usize = 4;
 
-/// What is done when its time has come, in a handler, about what was interrupted.
+/// Called in a handler when the alarm's time has come, with the interrupted context.
 type Handler = fn(&mut Context);
 
 static TIMES: [AtomicU64; ALARMS] = [const { AtomicU64::new(NEVER) }; ALARMS];
 static HANDLERS: Shared<[Handler; ALARMS]> = Shared::new([tick, |_| {}, |_| {}, |_| {}]);
-/// For when the processor's is set, if it is.
+/// The time that the processor's alarm is set for.
 static SET: AtomicU64 = AtomicU64::new(NEVER);
 
-/// Of the ticker, so far.
+/// The ticks so far.
 static TICKS: AtomicU64 = AtomicU64::new(0);
-/// So many ticks apart the processor forgets what it has looked up in page tables. It costs nothing, and QEMU looks
-/// only then whether it should remember more: a program of some megabytes takes a quarter less time there.
+/// Ticks between two flushes of the TLB. A flush costs nothing, and only then does QEMU consider enlarging its own: a
+/// program of some megabytes takes a quarter less time there.
 const TICKS_TO_FORGET: u64 = 32;
 
 static TICKER: Shared<Option<Tick>> = Shared::new(None);
 
-/// Starts the clock; `None`: the machine has nothing by which it could.
+/// Starts the clock; `None`: the machine has no timer to measure it against.
 ///
 /// # Safety
 /// Called once, with interrupts off.
@@ -71,7 +71,7 @@ pub(crate) unsafe fn begin() -> Option<()> {
     Some(())
 }
 
-/// What the processor's counter said when the clock was started, and what it counts in a second.
+/// The cycle counter when the clock was started, and its rate a second.
 pub(crate) fn base() -> (u64, u64) {
     let (start, rates) = *START.get().expect("the clock is started first");
     (start, rates.counter)
@@ -83,7 +83,7 @@ pub(crate) fn now() -> u64 {
     convert(time::counter() - start, SECOND, rates.counter)
 }
 
-/// Ticks from now on; another ticker is forgotten.
+/// Sets the ticker, in place of an earlier one.
 pub(crate) fn start_ticker(tick: Tick) {
     // SAFETY: see the head of this file.
     let old = without_interrupts(|| unsafe {
@@ -99,7 +99,7 @@ pub(crate) fn wake_ticker() {
     without_interrupts(|| ring_by(Alarm::Tick, now()));
 }
 
-/// The home is woken at that time; `None`: when something else does it.
+/// Sets when the home is woken; `None`: something else wakes it.
 pub(crate) fn wake_at(time: Option<u64>) {
     without_interrupts(|| {
         TIMES[Alarm::Home as usize].store(time.unwrap_or(NEVER), Relaxed);
@@ -107,20 +107,20 @@ pub(crate) fn wake_at(time: Option<u64>) {
     });
 }
 
-/// An alarm rings at that time, if not sooner. Interrupts are off.
+/// Has an alarm ring at that time at the latest. Interrupts are off.
 pub(crate) fn ring_by(alarm: Alarm, time: u64) {
     if TIMES[alarm as usize].fetch_min(time, Relaxed) > time {
         set();
     }
 }
 
-/// What is done when an alarm rings. Interrupts are off.
+/// Sets an alarm's handler. Interrupts are off.
 pub(crate) fn on(alarm: Alarm, handler: Handler) {
     // SAFETY: see the head of this file.
     unsafe { (*HANDLERS.get())[alarm as usize] = handler };
 }
 
-/// Sets the processor's alarm for what comes first. Interrupts are off.
+/// Sets the processor's alarm for the earliest of the alarms. Interrupts are off.
 fn set() {
     let next = TIMES.iter().map(|time| time.load(Relaxed)).min().unwrap_or(NEVER);
     if SET.swap(next, Relaxed) == next {

@@ -1,5 +1,5 @@
-//! `AT "user:store"`: a component in an address space of its own, with a thread of its own, as a user: it may compute,
-//! and talk to those whom it is connected to.
+//! `AT "user:store"`: runs a component as a user, in an address space and a thread of its own. It can compute, and talk
+//! to the components that it is connected to.
 
 mod calls;
 mod load;
@@ -28,10 +28,10 @@ use kortex_memory::PAGE;
 use crate::{clock, memory, threads};
 use process::{Channel, Process, Running};
 
-/// One part in so many of the memory that is left may be taken by what one domain says.
+/// The messages of one domain may take this fraction (one part in `SHARE`) of the memory that is left.
 const SHARE: usize = 8;
 
-/// What serves the channels to domains, and sees when these have ended.
+/// Serves the channels to domains, and notices when domains end.
 #[derive(Default)]
 pub(crate) struct Harbour {
     rings: Rings,
@@ -59,7 +59,7 @@ impl Home for Harbour {
 }
 
 impl Harbour {
-    /// Serves the channels, and tells what has happened to domains; whether there was anything to do.
+    /// Serves the channels, and tells links whose domains have ended. Returns whether there was anything to do.
     pub(crate) fn serve(&self) -> bool {
         process::look();
         self.write();
@@ -71,32 +71,32 @@ impl Harbour {
             if let Some(end) = process.ended() {
                 link.end(&end.told());
             }
-            // What it has is given back at once. If only the channel is lost, what it still does is in vain.
+            // Frees its memory at once. If only the channel is lost, further work of the domain is in vain.
             process.end();
         }
         served || !over.is_empty()
     }
 
-    /// Writes what domains have said.
+    /// Writes the messages of domains.
     fn write(&self) {
         self.live.borrow().iter().for_each(|(process, _)| process.write());
     }
 
-    /// The program has ended: nobody wants any of them.
+    /// Abandons all channels: the program has ended.
     pub(crate) fn abandon(&self) {
         self.write();
         self.rings.abandon();
     }
 }
 
-/// Names of domains.
+/// The resource manager for domains.
 pub(crate) struct Domains {
     pub(crate) program: &'static Program,
-    /// The same program for domains.
+    /// The program, linked for domains.
     pub(crate) users: &'static [u8],
-    /// The kernel's own.
+    /// The kernel's address space.
     pub(crate) space: AddressSpace,
-    /// Where the next one's `RANDOM` begins.
+    /// The seed of the next domain's `RANDOM`.
     pub(crate) seed: u64,
     pub(crate) harbour: Rc<Harbour>,
 }
@@ -148,26 +148,26 @@ impl ResourceManager for Domains {
 
 const NO_MEMORY: &str = "there is no memory for a domain";
 
-/// With fewer pages a domain would end before it has done anything.
+/// Least pages: with fewer, a domain would end before it has done anything.
 const LEAST: usize = 192;
 
 /// The runtime's own memory beside its heap, in pages.
 const BESIDES: usize = 128;
 
-/// The factory that joins what has such a name. As there is one processor, who is on another worker has an address
-/// space, as others do: that is how it has a thread, and a heap, of its own.
+/// The factory for a place with this name. As there is one processor, a component on another worker gets an address
+/// space too: that gives it a thread and a heap of its own.
 fn joint(name: Name<'_>) -> Result<&'static str, String> {
     Ok(if name.context() == "worker" { domain::worker(name).map(|_| "Worker")? } else { "Lrpc" })
 }
 
-/// How many bytes a domain's program may have, if somebody says.
+/// Most bytes of a domain's program, if BY sets a limit.
 fn limit(joint: &str, hints: &Hints<'_>) -> Result<Option<usize>, String> {
     let mut least = None;
     for factory in &hints.factories {
         if factory.name != joint {
             return Err(format!("{} can do nothing for a domain: {joint} can", factory.name));
         }
-        // It is confined whatever is said.
+        // A domain is always confined.
         factory.boolean("confined")?;
         if factory.integer("processor")?.is_some() {
             return Err(
@@ -195,10 +195,10 @@ impl Wake for Other {
     }
 }
 
-/// What ends a domain when it is dropped.
+/// Ends a domain when it is dropped.
 struct Place {
     process: Rc<Running>,
-    /// It stays longer than the process.
+    /// Must outlive the process.
     _channel: Rc<Channel>,
     harbour: Rc<Harbour>,
 }

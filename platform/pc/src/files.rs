@@ -1,4 +1,4 @@
-//! FileSystem, Files and Blocks, over files in memory.
+//! The components FileSystem, Files and Blocks, over files in memory.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -43,14 +43,14 @@ impl FileClient {
         }
     }
 
-    /// An error is one that the protocol has no message for.
+    /// Serves a request. An error is one that the protocol has no message for.
     fn serve(&mut self, request: file_system::In<'_>) -> Result<Option<file_system::Out<'static>>, String> {
         use file_system::{In, Out};
         let (name, opened) = match request {
             In::New { name } => (name.to_vec(), self.store.create(&name)),
             In::Open { name } => (name.to_vec(), self.store.open(&name)),
             request => {
-                // The protocol has it that a file is open.
+                // By the protocol, a file is open.
                 let Some(file) = &mut self.file else { return Ok(None) };
                 return file.serve(request).map_err(|why| {
                     format!("error: FileSystem: {}: {why}\n", String::from_utf8_lossy(&file.name))
@@ -91,7 +91,7 @@ impl OpenFile {
         })
     }
 
-    /// `None`: the file ends here.
+    /// Reads a line; `None`: at the end of the file.
     fn read_line(&mut self) -> Result<Option<Vec<u8>>, Refused> {
         let bytes = self.bytes.borrow();
         let ahead = bytes.get(self.position..).unwrap_or_default();
@@ -105,7 +105,7 @@ impl OpenFile {
     }
 }
 
-/// Writes at the position, which moves on; what lies between the end and it becomes zeros.
+/// Writes at the position, which moves on. A gap after the file's end is filled with zeros.
 fn write(file: &Bytes, position: &mut usize, bytes: &[u8]) -> Result<(), Refused> {
     let mut file = file.borrow_mut();
     let end = position.checked_add(bytes.len()).filter(|&end| end <= MOST).ok_or(TOO_LARGE)?;
@@ -120,7 +120,7 @@ fn write(file: &Bytes, position: &mut usize, bytes: &[u8]) -> Result<(), Refused
 /// A client of Files.
 pub(crate) struct Directory {
     pub(crate) store: Rc<Store>,
-    /// The kind of what `Opened` brings.
+    /// The kind of the component that `Opened` carries.
     pub(crate) kind: &'static Kind,
 }
 
@@ -137,7 +137,7 @@ impl Directory {
         }
     }
 
-    /// What a request is answered by, message by message.
+    /// The answers to a request, message by message.
     fn serve(&self, request: files::In<'_>) -> Result<Vec<files::Out<'static>>, Refused> {
         use files::{In, Out};
         Ok(match request {
@@ -166,7 +166,7 @@ impl Directory {
     }
 }
 
-/// The component that `Opened` brings.
+/// The component that `Opened` carries.
 #[derive(Clone)]
 struct Opened {
     file: Bytes,
@@ -196,7 +196,7 @@ fn natural(number: i64) -> Result<usize, Refused> {
     usize::try_from(number).map_err(|_| "Negative position or length")
 }
 
-/// Files are in memory: no more than a machine may have.
+/// Most bytes of a file, which is in memory.
 const MOST: usize = 1 << 40;
 const TOO_LARGE: Refused = "File too large";
 

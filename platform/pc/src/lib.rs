@@ -1,8 +1,8 @@
-//! A Drystone program on a PC without an operating system: [`start`] runs it, and the system's interfaces (language
-//! reference, section 8) are a serial line, a clock and files in memory.
+//! A Drystone program on a PC without an operating system. [`start`] runs it. The system's interfaces (language
+//! reference, section 8) are a serial line, a clock, and files in memory.
 //!
-//! Nothing here knows how programs are compiled or scheduled. An image is this crate, a compiled program, and what it
-//! is linked by (`machine/image.ld`).
+//! This crate doesn't know how programs are compiled or scheduled. An image consists of this crate and a compiled
+//! program, linked by `machine/image.ld`.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -45,22 +45,22 @@ use settings::Settings;
 use store::Store;
 use system::Ground;
 
-/// What is built into an image.
+/// The contents of an image.
 #[derive(Clone, Copy)]
 pub struct Image {
     /// The compiled program.
     pub program: &'static Program,
-    /// What a processor must have to run it.
+    /// The processor's features that the program needs.
     pub needed: &'static CStr,
-    /// Its initial files, a tar archive; or nothing.
+    /// The initial files, a tar archive; may be empty.
     pub files: &'static [u8],
-    /// The same program for domains, an ELF file; or nothing, if there are none.
+    /// The program, linked for domains, an ELF file; empty if there are no domains.
     pub users: &'static [u8],
-    /// Crates that are built in, with what they add.
+    /// Extra crates, with what they add.
     pub additions: &'static [&'static Addition],
 }
 
-/// Status of a machine that can't run a program at all.
+/// The status of a machine that can't run a program at all.
 const UNFIT: i64 = 2;
 
 /// Runs the program, and ends the machine with its status.
@@ -88,7 +88,7 @@ pub unsafe fn start(machine: Machine, image: Image) -> ! {
     // SAFETY: likewise.
     let line = unsafe { Line::new() };
     interrupts::enable();
-    // An emulator may pass standard input on from now on: what comes sooner is kept, but slows the line down.
+    // From now on an emulator may pass on its standard input. Earlier input is kept, but slows the line down.
     debug::write(b"\x1eready\n");
     match run(line, space, Settings::of(command_line), image) {
         Ok(status) => end(status),

@@ -1,9 +1,9 @@
-//! The serial line: what the program writes goes out there, and what comes in is the Console's.
+//! The serial line: the program's output, and the Console's input.
 //!
 //! # Soundness
 //!
-//! The interrupt's handler is the only one who puts bytes into the ring, and who reads takes them: each has an index of
-//! its own. The device is used with interrupts off, or by the handler.
+//! Only the interrupt's handler puts bytes into the ring, and only readers take them. Each has an index of its own. The
+//! device is used with interrupts off, or by the handler.
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
@@ -25,10 +25,10 @@ use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 
 use crate::{attention, threads};
 
-/// Bytes that may have come before somebody takes them. What comes then waits in the device.
+/// Bytes that the ring holds until they are read. Further bytes wait in the device.
 const ROOM: usize = 4096;
 
-/// What a terminal sends when nothing more will come.
+/// The byte by which a terminal ends its input.
 const END: u8 = 4;
 
 // SAFETY: a PC has its first serial line there or nothing.
@@ -36,7 +36,7 @@ static DEVICE: Com1 = unsafe { Com1::new() };
 
 struct Ring {
     bytes: UnsafeCell<[u8; ROOM]>,
-    /// So many were put in, and taken out, since the beginning.
+    /// Bytes ever put in. Below: bytes ever taken out.
     put: AtomicUsize,
     taken: AtomicUsize,
 }
@@ -48,13 +48,13 @@ static RING: Ring =
     Ring { bytes: UnsafeCell::new([0; ROOM]), put: AtomicUsize::new(0), taken: AtomicUsize::new(0) };
 
 impl Ring {
-    /// Takes what the device has, as far as there is room. Interrupts are off.
+    /// Takes the device's bytes, as far as there is room. Interrupts are off.
     fn fill(&self) {
         let mut put = self.put.load(Acquire);
         while put - self.taken.load(Acquire) < ROOM
             && let Some(byte) = DEVICE.receive()
         {
-            // SAFETY: nobody reads what wasn't put.
+            // SAFETY: bytes that weren't put aren't read.
             unsafe { self.bytes.get().cast::<u8>().add(put % ROOM).write(byte) };
             put += 1;
             self.put.store(put, Release);
@@ -67,7 +67,7 @@ impl Ring {
 
     fn take(&self) -> Vec<u8> {
         let (put, taken) = (self.put.load(Acquire), self.taken.load(Acquire));
-        // SAFETY: what was put isn't written before it was taken.
+        // SAFETY: bytes that were put aren't overwritten before they are taken.
         let byte = |at: usize| unsafe { self.bytes.get().cast::<u8>().add(at % ROOM).read() };
         let bytes = (taken..put).map(byte).collect();
         self.taken.store(put, Release);
@@ -75,7 +75,7 @@ impl Ring {
     }
 }
 
-/// Sends bytes. Others may come meanwhile: the device keeps few of them.
+/// Sends bytes. Input may arrive meanwhile, of which the device holds little.
 pub(crate) fn send(bytes: &[u8]) {
     for &byte in bytes {
         without_interrupts(|| DEVICE.send(&[byte]));
@@ -89,7 +89,7 @@ extern "C" fn come(_: &mut Context, _: *const ()) {
     threads::wake_home();
 }
 
-/// See the head of this file.
+/// The serial line, with the processes that wait for its input.
 #[derive(Default)]
 pub(crate) struct Line {
     lines: RefCell<Lines>,
@@ -112,22 +112,23 @@ impl Line {
         Rc::default()
     }
 
-    /// Whether bytes have come that nobody has taken.
+    /// Whether there is input that wasn't read.
     pub(crate) fn has_come(&self) -> bool {
         !RING.is_empty() && !self.waiting.borrow().is_empty()
     }
 
-    /// How many wait for a line.
+    /// The number of processes that wait for a line.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.borrow().len()
     }
 
-    /// A process waits no more.
+    /// A process doesn't wait any more.
     pub(crate) fn forget(&self, process: *mut Process) {
         self.waiting.borrow_mut().retain(|&other| other != process);
     }
 
-    /// Wakes who waits if something has come: each looks whether it is enough. Whether anybody did.
+    /// If there is input, wakes all waiting processes, each of which checks whether it is enough. Returns whether any
+    /// was woken.
     pub(crate) fn wake(&self, wake: &mut dyn FnMut(*mut Process)) -> bool {
         if !self.has_come() {
             return false;
@@ -144,7 +145,7 @@ impl Line {
             let end = bytes.iter().position(|&byte| byte == END);
             lines.append(&bytes[..end.unwrap_or(bytes.len())]);
             lines.ended |= end.is_some();
-            // What waited in the device because there was no room comes with no interrupt.
+            // Bytes that waited in the device for room raise no interrupt.
             without_interrupts(|| RING.fill());
             if RING.is_empty() {
                 return;

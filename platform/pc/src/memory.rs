@@ -2,8 +2,8 @@
 //!
 //! # Soundness
 //!
-//! Handlers neither allocate nor free while this is in use, which they ask first ([`is_in_use`]): so the lock is never
-//! wanted by who is interrupted by its wait.
+//! Handlers neither allocate nor free while the lock is held, which they check first ([`is_in_use`]). So a handler
+//! never waits for a lock that the interrupted code holds.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::ptr::{NonNull, null_mut};
@@ -15,20 +15,21 @@ use spin::Mutex;
 
 static MEMORY: Mutex<General<Buddy>> = Mutex::new(General::new(Buddy::new()));
 
-/// The program gets none of the last pages: what the system itself needs must be there when the program has taken all.
+/// The last pages are the system's: the program gets none of them, so that the system still works when the program has
+/// taken all others.
 const RESERVE: usize = 256;
 
-/// From now on there are these pages.
+/// Sets the pages.
 pub(crate) fn begin(pages: Buddy) {
     *MEMORY.lock().pages() = pages;
 }
 
-/// Gets zeroed memory for the program; null if there is none.
+/// Allocates zeroed memory for the program; null if there is none.
 pub(crate) fn allocate(bytes: usize) -> *mut u8 {
     allocate_zeroed(&mut ForPrograms, order(bytes)).map_or(null_mut(), NonNull::as_ptr)
 }
 
-/// Pages for programs: the home's and those of domains.
+/// The allocator of pages for programs: the home's and those of domains.
 #[derive(Debug)]
 pub(crate) struct ForPrograms;
 
@@ -45,17 +46,17 @@ impl Pages for ForPrograms {
     }
 }
 
-/// How many pages programs can have yet.
+/// The number of pages left for programs.
 pub(crate) fn left() -> usize {
     MEMORY.lock().pages().free_pages().saturating_sub(RESERVE)
 }
 
-/// Whether the home was interrupted while it takes memory or gives some back.
+/// Whether the interrupted home was allocating or freeing memory.
 pub(crate) fn is_in_use() -> bool {
     MEMORY.is_locked()
 }
 
-/// Whether the system itself may take so many bytes at once, and more than its last pages are left.
+/// Whether the system can take `bytes` bytes at once without using its last pages.
 pub(crate) fn is_there(bytes: usize) -> bool {
     let order = order(bytes);
     let mut memory = MEMORY.lock();
@@ -63,10 +64,10 @@ pub(crate) fn is_there(bytes: usize) -> bool {
     pages.free_pages() >= RESERVE + (1 << order) && pages.has(order)
 }
 
-/// Gives it back.
+/// Frees memory of the program.
 ///
 /// # Safety
-/// It came from [`allocate`] with the same size, and nobody uses it any more.
+/// The memory came from [`allocate`] with the same size, and isn't used any more.
 pub(crate) unsafe fn free(memory: *mut u8, bytes: usize) {
     if let Some(memory) = NonNull::new(memory) {
         // SAFETY: as the caller promises.
@@ -78,15 +79,15 @@ pub(crate) unsafe fn free(memory: *mut u8, bytes: usize) {
 #[derive(Debug)]
 pub struct Allocator;
 
-/// What is larger is the program's, whose large blocks come from here: none of the last pages are for that.
+/// Larger blocks count as the program's, and can't use the last pages.
 const SHORT: usize = 1 << 14;
 
-/// Whether there is memory for so many bytes more.
+/// Whether there is memory for `bytes` more bytes.
 fn is_free(memory: &mut General<Buddy>, bytes: usize) -> bool {
     bytes <= SHORT || memory.pages().free_pages() >= RESERVE + bytes.div_ceil(PAGE)
 }
 
-// SAFETY: `General` gives what nobody else has, aligned and as large as is asked for.
+// SAFETY: `General` gives unused memory of the requested alignment and size.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let mut memory = MEMORY.lock();

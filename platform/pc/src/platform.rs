@@ -2,7 +2,8 @@
 //!
 //! # Soundness
 //!
-//! Interrupts are on while a program runs, but for the moment before the processor rests: what comes then ends that.
+//! Interrupts are on while a program runs, except for the moment before the processor halts. An interrupt that comes
+//! then ends the halt.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -46,7 +47,7 @@ impl Pc {
         Pc { line: line.clone(), harbour: harbour.clone(), times, bindings }
     }
 
-    /// Until something comes that nobody has seen, or that time.
+    /// Rests until there is unseen input, or until that time.
     fn rest(&self, until: Option<u64>) {
         clock::wake_at(until);
         interrupts::disable();
@@ -111,7 +112,7 @@ impl Platform for Pc {
     }
 }
 
-/// There are none but the processor's own.
+/// There are no threads besides the processor's own.
 struct PcThreads;
 
 static THREADS: PcThreads = PcThreads;
@@ -129,7 +130,7 @@ impl Threads for PcThreads {
         clock::wake_ticker();
     }
 
-    /// Nobody else runs who could call this while the processor rests.
+    /// No other code can call this while the processor rests.
     fn notify(&self) {}
 
     fn allocate(&self, bytes: usize) -> *mut u8 {

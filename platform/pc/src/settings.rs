@@ -1,19 +1,18 @@
-//! What is said to the image when it is loaded: settings, as `NAME=VALUE` with the names that executables know
-//! (`DRYSTONE_MEMORY`), and the program's arguments. Between blanks, or between `'` where they have some; `\` takes the
-//! next character as it is.
+//! The image's command line: settings, as `NAME=VALUE` with the names that executables know (`DRYSTONE_MEMORY`), and
+//! the program's arguments. They are separated by blanks, or quoted by `'`; `\` takes the next character as it is.
 
 use alloc::vec::Vec;
 
 use drystone_component::size;
 
-/// What was said.
+/// The settings of a command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
     /// The program's arguments.
     pub(crate) arguments: Vec<Vec<u8>>,
     /// Most bytes for the program; 0: as many as there are.
     pub(crate) memory: usize,
-    /// Where `RANDOM` begins.
+    /// The seed of `RANDOM`.
     pub(crate) seed: Option<u64>,
 }
 

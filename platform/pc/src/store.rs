@@ -1,5 +1,5 @@
-//! Files in memory: those of the image's archive (tar) at first, and what the program makes of them. There are no
-//! folders but in names: `a/b` is a file in `a` because it is called so.
+//! Files in memory: at first those of the image's archive (tar). Folders exist only in names: `a/b` is a file in the
+//! folder `a`.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, BTreeSet};
@@ -11,10 +11,10 @@ use tar_no_std::TarArchiveRef;
 
 use crate::memory;
 
-/// A file's bytes, which are there as long as anybody has them.
+/// A file's bytes, which stay as long as they are referenced.
 pub(crate) type Bytes = Rc<RefCell<Vec<u8>>>;
 
-/// Why something can't be done, for people.
+/// An error, for people.
 pub(crate) type Refused = &'static str;
 
 pub(crate) const MISSING: Refused = "No such file or directory";
@@ -27,7 +27,7 @@ const NO_NAME: Refused = "No file name has a character 0X";
 pub(crate) struct Store(RefCell<BTreeMap<Vec<u8>, Bytes>>);
 
 impl Store {
-    /// The files of an archive; `None`: it is none.
+    /// The files of an archive; `None`: it isn't one.
     pub(crate) fn of(archive: &[u8]) -> Option<Store> {
         let store = Store::default();
         if !archive.is_empty() {
@@ -79,7 +79,7 @@ impl Store {
         if names.is_empty() && !folder.is_empty() { Err(MISSING) } else { Ok(names.into_iter().collect()) }
     }
 
-    /// Forgets a file's name.
+    /// Removes a file's name.
     pub(crate) fn delete(&self, name: &[u8]) -> Result<(), Refused> {
         let path = path(name)?;
         let removed = self.0.borrow_mut().remove(&path);
@@ -90,7 +90,7 @@ impl Store {
         }
     }
 
-    /// Gives a file another name, which it takes from another.
+    /// Renames a file, replacing one of the new name.
     pub(crate) fn rename(&self, name: &[u8], new: &[u8]) -> Result<(), Refused> {
         let (from, to) = (path(name)?, path(new)?);
         if self.is_folder(&to) {
@@ -108,9 +108,9 @@ impl Store {
     }
 }
 
-/// Makes a file shorter, or longer by zeros.
+/// Truncates a file, or extends it by zeros.
 pub(crate) fn resize(file: &mut Vec<u8>, length: usize) -> Result<(), Refused> {
-    // A vector that has to grow doubles.
+    // A vector that has to grow doubles its capacity.
     let room = length.max(2 * file.capacity());
     if length > file.capacity() && !memory::is_there(room) {
         return Err(NO_MEMORY);
@@ -119,13 +119,13 @@ pub(crate) fn resize(file: &mut Vec<u8>, length: usize) -> Result<(), Refused> {
     Ok(())
 }
 
-/// A part of a file. For what is short the system has memory of its own.
+/// Copies a part of a file. Short copies may use the system's own memory.
 pub(crate) fn copy(bytes: &[u8]) -> Result<Vec<u8>, Refused> {
     const SHORT: usize = 1 << 14;
     if bytes.len() <= SHORT || memory::is_there(bytes.len()) { Ok(bytes.to_vec()) } else { Err(NO_MEMORY) }
 }
 
-/// What a file is called within a folder, if it is there.
+/// The name of a file within a folder, if it is in the folder.
 fn within<'a>(folder: &[u8], file: &'a [u8]) -> Option<&'a [u8]> {
     match folder {
         b"" => Some(file),
@@ -133,7 +133,7 @@ fn within<'a>(folder: &[u8], file: &'a [u8]) -> Option<&'a [u8]> {
     }
 }
 
-/// A name without what leads nowhere: `.`, `..`, and `/` at the beginning.
+/// A normal form of the name, without `.`, `..`, and `/` at the beginning.
 fn path(name: &[u8]) -> Result<Vec<u8>, Refused> {
     if name.contains(&0) {
         return Err(NO_NAME);

@@ -1,8 +1,8 @@
-//! The system itself, the first component: it offers what the component that starts requires.
+//! The system, the program's first component: it offers the interfaces that the starting component requires.
 //!
 //! # Soundness
 //!
-//! Only a program's descriptions are looked at: they live for ever and never change.
+//! Only a program's descriptions are read. They are static and never change.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -27,7 +27,7 @@ use crate::settings::Settings;
 use crate::store::Store;
 use system_time::{SystemTime, SystemTimeMessage};
 
-/// The component.
+/// The system as a component.
 pub(crate) struct System {
     makers: Vec<Maker>,
 }
@@ -38,7 +38,7 @@ impl Component for System {
     }
 }
 
-/// What the makers of the system's own interfaces need.
+/// The resources of the system's own interfaces.
 pub(crate) struct Ground {
     pub(crate) program: &'static Program,
     pub(crate) additions: &'static [&'static Addition],
@@ -49,7 +49,7 @@ pub(crate) struct Ground {
 
 type Begin = fn(&Ground) -> Result<Maker, String>;
 
-/// The picture of a program that draws, in pixels.
+/// Width and height in pixels of the picture that a program may draw.
 const PICTURE: (usize, usize) = (640, 480);
 
 /// The system's own interfaces.
@@ -90,8 +90,8 @@ static OWN: &[(&Declaration, Begin)] = &[
     }),
 ];
 
-/// Makes the system for a program: only what its first component requires. An error says which interface it declares
-/// otherwise, or that the system hasn't got it.
+/// Makes the system for a program, with only what its first component requires. An error names an interface that the
+/// program declares differently, or that the system doesn't have.
 pub(crate) fn make(ground: &Ground) -> Result<(&'static Kind, System), String> {
     let mut declarations: Vec<&'static Declaration> = Vec::new();
     let mut makers = Vec::new();
@@ -106,7 +106,7 @@ pub(crate) fn make(ground: &Ground) -> Result<(&'static Kind, System), String> {
     Ok((Kind::new(ground.program, "System", &declarations)?, System { makers }))
 }
 
-/// Who offers an interface: an added crate, or the system itself.
+/// The offer for an interface, of an extra crate or of the system itself.
 fn offer(
     ground: &Ground,
     name: &str,

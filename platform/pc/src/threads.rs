@@ -1,5 +1,5 @@
-//! Threads, once there are domains: the *home*, in which the program itself runs with all rights, and one for each
-//! domain. They have their turns one after the other; when none can run, the processor rests.
+//! Threads, if there are domains: the *home*, in which the program itself runs with all rights, and one thread for each
+//! domain. They take turns. When none is ready, the processor rests.
 //!
 //! # Soundness
 //!
@@ -22,7 +22,7 @@ use kortex_thread::{Condition, RoundRobin, Scheduler, Threads};
 
 use crate::clock::{self, Alarm, SECOND};
 
-/// Any of them.
+/// A thread: the home's or a domain's.
 pub(crate) type Thread = kortex_thread::Thread<Activation>;
 
 static TRAP: Processor = Processor;
@@ -30,41 +30,41 @@ static POLICY: RoundRobin = RoundRobin::new();
 static DOMAINS: Domains<&Processor> = Domains::new(&TRAP);
 static SCHEDULER: Scheduler<&RoundRobin, &Processor, &Domains<&Processor>> =
     Scheduler::new(&POLICY, &TRAP, &DOMAINS);
-/// What runs when no other one can; null: there are no threads.
+/// The idle thread, which runs when no other is ready; null: there are no threads.
 static IDLE: AtomicPtr<Thread> = AtomicPtr::new(core::ptr::null_mut());
-/// For this the home waits when it has nothing to do.
+/// The home waits for this when it has nothing to do.
 static NEWS: Condition<Activation> = Condition::new();
 
-/// Nanoseconds that a thread runs before others have their turn.
+/// Nanoseconds of a time slice.
 const SLICE: u64 = SECOND / 1000;
-/// All have the same.
+/// The priority of all threads.
 const PRIORITY: usize = 0;
 
-/// By this vector the home waits.
+/// The vector by which the home waits.
 const HOME: usize = 0x2d;
 
-/// What no call ever uses of a thread that is the kernel's own.
+/// Bytes of the stack of a thread of the kernel's own, whose calls never use it.
 const STACK: usize = 1024;
 
-/// Whether there are any.
+/// Whether there are threads.
 pub(crate) fn are_there() -> bool {
     !IDLE.load(Relaxed).is_null()
 }
 
-/// What runs is the home's thread from now on, in the kernel's address space.
+/// Makes the running code the home's thread, in the kernel's address space.
 ///
 /// # Safety
 /// Called once.
 pub(crate) unsafe fn begin(space: &AddressSpace) {
     let own: &Domain = Box::leak(Box::default());
-    // SAFETY: that is the kernel's own, and it runs there already.
+    // SAFETY: that is the kernel's own address space, which is active already.
     unsafe {
         own.set_space(space);
         DOMAINS.begin();
     }
     let (idle, home) = (thread(own), thread(own));
     without_interrupts(|| {
-        // SAFETY: the program goes on as the idle one, for one instruction: then it becomes the home.
+        // SAFETY: the program goes on as the idle thread for one instruction, and then becomes the home.
         unsafe {
             idle.local.begin();
             SCHEDULER.take_over(idle);
@@ -79,14 +79,14 @@ pub(crate) unsafe fn begin(space: &AddressSpace) {
     });
 }
 
-/// The thread that runs has so much time from now on, if there are others. Interrupts are off.
+/// Begins a time slice of the running thread. Interrupts are off.
 pub(crate) fn begin_slice() {
     if !is_idle() {
         clock::ring_by(Alarm::Slice, clock::now() + SLICE);
     }
 }
 
-/// One of the kernel's own.
+/// Makes a thread of the kernel's own.
 fn thread(own: &'static Domain) -> &'static Thread {
     let stack = Box::leak(Box::new([0_u64; STACK / 8]));
     // SAFETY: the stack is the thread's alone.
@@ -102,13 +102,13 @@ extern "C" fn idle() -> ! {
 }
 
 fn wait_by_exception() {
-    // SAFETY: the handler is one of the two below, and what runs goes on behind this.
+    // SAFETY: the handler is one of the two below; the running code is resumed after this instruction.
     unsafe { asm!("int {home}", home = const HOME) };
 }
 
-/// What was interrupted is the home's, and the idle one begins.
+/// Moves the interrupted context to the home's thread, and starts the idle thread.
 extern "C" fn become_home(context: &mut Context, home: *const ()) {
-    // SAFETY: registered so: nobody is in either context.
+    // SAFETY: registered with a thread; no code runs in either context.
     unsafe {
         let home = &*home.cast::<Thread>();
         let first = (*home.first()).clone();
@@ -123,19 +123,19 @@ extern "C" fn rest_home(_: &mut Context, _: *const ()) {
     unsafe { SCHEDULER.wait(&NEWS) };
 }
 
-/// The home has nothing to do until [`wake_home`] is called. Interrupts are off, and off again then.
+/// Blocks the home until [`wake_home`] is called. Interrupts are off before and after.
 pub(crate) fn rest() {
     wait_by_exception();
 }
 
-/// There is something for the home. In a handler.
+/// Wakes the home. Called in a handler.
 pub(crate) fn wake_home() {
     if are_there() {
         notify(&NEWS);
     }
 }
 
-/// Who waits for that may run; whether anybody did. In a handler, or in the home.
+/// Wakes a thread that waits for the condition. Returns whether there was one. Called in a handler, or in the home.
 pub(crate) fn notify(condition: &Condition<Activation>) -> bool {
     let did = SCHEDULER.notify(condition);
     if is_idle() {
@@ -146,28 +146,28 @@ pub(crate) fn notify(condition: &Condition<Activation>) -> bool {
     did
 }
 
-/// A new one.
+/// Creates a thread.
 pub(crate) fn create(context: Context, activation: Activation) -> &'static Thread {
     let Ok(thread) = SCHEDULER.create((Box::leak(Box::new_uninit()), context, activation));
     thread
 }
 
-/// A new one may run.
+/// Lets a new thread run.
 pub(crate) fn bind(thread: &'static Thread) {
-    // SAFETY: as those who call this promise: it is new.
+    // SAFETY: as the callers promise: the thread is new.
     let Ok(_) = unsafe { SCHEDULER.bind(&thread, PRIORITY) };
 }
 
-/// One that may run, and doesn't, runs no more.
+/// Removes a ready thread that isn't running.
 pub(crate) fn unbind(thread: &'static Thread) {
-    // SAFETY: as those who call this promise.
+    // SAFETY: as the callers promise.
     unsafe { SCHEDULER.unbind(thread) };
 }
 
-/// There is no such thread any more.
+/// Frees a thread.
 ///
 /// # Safety
-/// It doesn't run any more, and nobody uses it.
+/// It doesn't run any more and isn't used.
 pub(crate) unsafe fn release(thread: &'static Thread) {
     // SAFETY: as the caller promises; its place was made so.
     unsafe {
@@ -176,38 +176,38 @@ pub(crate) unsafe fn release(thread: &'static Thread) {
     }
 }
 
-/// That one runs.
+/// The running thread.
 pub(crate) fn running() -> &'static Thread {
     SCHEDULER.running()
 }
 
-/// Whether none can run.
+/// Whether no thread is ready.
 pub(crate) fn is_idle() -> bool {
     eq(running(), IDLE.load(Relaxed))
 }
 
-/// The running thread waits.
+/// Blocks the running thread.
 ///
 /// # Safety
-/// In a handler, of that thread.
+/// Called in a handler that interrupted that thread.
 pub(crate) unsafe fn wait(condition: &Condition<Activation>) {
     // SAFETY: as the caller promises.
     unsafe { SCHEDULER.wait(condition) };
 }
 
-/// The running thread ends.
+/// Ends the running thread.
 ///
 /// # Safety
-/// In a handler, of that thread.
+/// Called in a handler that interrupted that thread.
 pub(crate) unsafe fn end() {
     // SAFETY: as the caller promises.
     unsafe { SCHEDULER.end() };
 }
 
-/// Others have their turn.
+/// Gives other threads a turn.
 ///
 /// # Safety
-/// In a handler.
+/// Called in a handler.
 pub(crate) unsafe fn give_way() {
     // SAFETY: as the caller promises.
     unsafe { SCHEDULER.tick() };

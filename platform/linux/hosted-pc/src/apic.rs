@@ -1,11 +1,11 @@
-//! The interrupt controller beside the processor, with its timer, which counts nanoseconds, and that beside the
-//! devices.
+//! The interrupt controllers: the one beside the processor (local APIC), with its timer, which counts nanoseconds; and
+//! the one beside the devices (I/O APIC).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where it is.
+/// The local APIC's address.
 pub const LOCAL: u64 = 0xfee0_0000;
-/// Where that of the devices is.
+/// The I/O APIC's address.
 pub const DEVICES: u64 = 0xfec0_0000;
 
 const VERSION: u64 = 0x30;
@@ -16,26 +16,26 @@ const TIMER: u64 = 0x320;
 const INITIAL: u64 = 0x380;
 const COUNT: u64 = 0x390;
 const DIVISOR: u64 = 0x3e0;
-/// Of the spurious vector's register: the controller is on.
+/// In the spurious vector's register: the controller is on.
 const ON: u32 = 1 << 8;
-/// Of a vector's register: it doesn't interrupt.
+/// In a vector's register: the interrupt is masked.
 const MASKED: u32 = 1 << 16;
-/// Of the timer's: it begins again.
+/// In the timer's register: the timer is periodic.
 const PERIODIC: u32 = 1 << 17;
 
-/// See the head of this file.
+/// The local APIC.
 pub struct Apic {
     registers: [u32; 64],
-    /// When the timer began, and when it ends next, in nanoseconds of the machine's clock.
+    /// When the timer began, and when it is due next, in nanoseconds of the machine's clock.
     begun: u64,
     deadline: Option<u64>,
     requested: BTreeSet<u8>,
-    /// What the guest is in the handlers of.
+    /// The vectors whose handlers the guest is running.
     serviced: Vec<u8>,
 }
 
 impl Apic {
-    /// As after a reset.
+    /// The state after a reset.
     pub fn new() -> Apic {
         Apic {
             registers: [0; 64],
@@ -58,7 +58,7 @@ impl Apic {
         }
     }
 
-    /// What a register says.
+    /// Reads a register.
     pub fn read(&mut self, at: u64, now: u64) -> u32 {
         match at & 0xff0 {
             VERSION => 0x5_0014,
@@ -96,13 +96,13 @@ impl Apic {
         self.deadline.filter(|_| is_on)
     }
 
-    /// The next interrupt that there is now, if the processor takes one.
+    /// The pending interrupt that the processor is to take now, if there is one.
     pub fn next(&mut self, now: u64) -> Option<u8> {
         if self.deadline.is_some_and(|deadline| deadline <= now) {
             let is_heard = self.deadline().is_some();
             let timer = *self.register(TIMER);
             let beats = u64::from(*self.register(INITIAL)) * self.divisor();
-            // What a machine misses that didn't run comes once.
+            // Periods that passed while the machine didn't run count as one interrupt.
             self.deadline = (timer & PERIODIC != 0).then(|| now + beats - (now - self.begun) % beats.max(1));
             if is_heard {
                 self.requested.insert(timer as u8);
@@ -113,19 +113,19 @@ impl Apic {
         (vector >> 4 > least >> 4).then_some(vector)
     }
 
-    /// A device interrupts.
+    /// Requests an interrupt for a device.
     pub fn request(&mut self, vector: u8) {
         self.requested.insert(vector);
     }
 
-    /// The processor has taken it.
+    /// The processor has taken the interrupt.
     pub fn take(&mut self, vector: u8) {
         self.requested.remove(&vector);
         self.serviced.push(vector);
     }
 }
 
-/// The controller beside the devices.
+/// The I/O APIC.
 #[derive(Default)]
 pub struct IoApic {
     selected: u8,
@@ -133,13 +133,13 @@ pub struct IoApic {
 }
 
 impl IoApic {
-    /// By which vector a line of devices comes, if it does.
+    /// The vector of an interrupt line, unless the line is masked.
     pub fn vector(&self, line: u8) -> Option<u8> {
         let entry = self.registers.get(&(0x10 + 2 * line)).filter(|&&entry| entry & MASKED == 0)?;
         Some(*entry as u8)
     }
 
-    /// What a register says.
+    /// Reads a register.
     pub fn read(&self, at: u64) -> u32 {
         match at & 0xff {
             0 => self.selected.into(),
@@ -182,7 +182,7 @@ mod tests {
         once.write(END, 0, 1500);
         assert_eq!((once.deadline(), once.next(9999)), (None, None));
         let mut periodic = with_timer(PERIODIC | 0x20, 500);
-        // Twice missed, it comes once, and in its rhythm again.
+        // Two missed periods give one interrupt, and the rhythm is kept.
         assert_eq!((periodic.next(2100), periodic.deadline()), (Some(0x20), Some(2500)));
         let mut masked = with_timer(MASKED | 0x20, 500);
         assert_eq!((masked.deadline(), masked.next(9999)), (None, None));

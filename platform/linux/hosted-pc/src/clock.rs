@@ -2,33 +2,33 @@
 //!
 //! # Soundness
 //!
-//! System calls that are told where to write.
+//! All system calls get valid addresses to write to.
 
 use std::mem::zeroed;
 use std::ptr::{null, null_mut};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The machine's clock: it goes on while the guest runs, in this process or in a user's, or waits. So nobody's time is
-/// over because others had the processor, or a debugger did.
+/// The machine's clock. It advances while the guest runs, in this process or in a user's, or waits. So no time slice is
+/// over because other programs, or a debugger, had the processor.
 #[derive(Default)]
 pub struct Clock {
-    /// What doesn't count as this process's own.
+    /// Nanoseconds besides this process's own.
     besides: u64,
 }
 
 impl Clock {
-    /// Nanoseconds.
+    /// The clock's time in nanoseconds.
     pub fn now(&self) -> u64 {
         spent(libc::CLOCK_PROCESS_CPUTIME_ID) + self.besides
     }
 
-    /// So much has been spent by somebody else.
+    /// Adds time that was spent elsewhere.
     pub fn pass(&mut self, nanoseconds: u64) {
         self.besides += nanoseconds;
     }
 
-    /// Waits until then, or, if somebody listens, until something comes from standard input.
+    /// Waits until then, or, if `listens`, until there is standard input.
     pub fn sleep(&mut self, deadline: Option<u64>, listens: bool) {
         let left = deadline.map(|deadline| timespec(deadline.saturating_sub(self.now())));
         let time = left.as_ref().map_or(null(), |left| left as *const _);
@@ -39,7 +39,7 @@ impl Clock {
         self.pass(spent(libc::CLOCK_MONOTONIC) - begun);
     }
 
-    /// As this process's own clock has it.
+    /// That time, by this process's own clock.
     fn own(&self, deadline: u64) -> u64 {
         deadline.saturating_sub(self.besides).max(1)
     }
@@ -48,12 +48,12 @@ impl Clock {
 /// The clock of a process.
 pub fn of_process(id: libc::pid_t) -> libc::clockid_t {
     let mut clock = 0;
-    // SAFETY: see the head of this file.
+    // The CPU clock of a process.
     unsafe { libc::clock_getcpuclockid(id, &raw mut clock) };
     clock
 }
 
-/// What a clock says, in nanoseconds.
+/// A clock's time, in nanoseconds.
 pub fn spent(clock: libc::clockid_t) -> u64 {
     // SAFETY: see the head of this file.
     let time = unsafe {
@@ -64,7 +64,7 @@ pub fn spent(clock: libc::clockid_t) -> u64 {
     time.tv_sec as u64 * SECOND + time.tv_nsec as u64
 }
 
-/// What day and time it is, in UTC.
+/// Date and time in UTC.
 pub fn moment() -> libc::tm {
     // SAFETY: see the head of this file.
     unsafe {
@@ -75,7 +75,7 @@ pub fn moment() -> libc::tm {
     }
 }
 
-/// As Linux has it.
+/// Converts nanoseconds.
 pub fn timespec(nanoseconds: u64) -> libc::timespec {
     libc::timespec { tv_sec: (nanoseconds / SECOND) as i64, tv_nsec: (nanoseconds % SECOND) as i64 }
 }
@@ -87,7 +87,7 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// One that is off.
+    /// A timer that is off.
     pub fn new() -> Alarm {
         // SAFETY: see the head of this file.
         unsafe {
@@ -101,12 +101,12 @@ impl Alarm {
         }
     }
 
-    /// It has come: who wants it again says so.
+    /// The timer has expired, and has to be set again.
     pub fn has_come(&mut self) {
         self.deadline = None;
     }
 
-    /// It comes then, once, or not at all.
+    /// Sets when the timer expires, once; `None`: never.
     pub fn set(&mut self, deadline: Option<u64>, clock: &Clock) {
         let deadline = deadline.map(|deadline| clock.own(deadline));
         if self.deadline == deadline {

@@ -1,9 +1,10 @@
-//! The image, which is linked into this executable where it is to be, and what a loader says to it (PVH).
+//! The image, which is linked into this executable at its own addresses, and the start info that a loader gives it
+//! (PVH).
 //!
 //! # Soundness
 //!
-//! Linux has put the executable's segments where its headers say; those of the image are below all others, and nobody
-//! refers to them.
+//! Linux has loaded the executable's segments where its headers say. The image's segments are below all others, and no
+//! code here refers to them.
 
 use std::ffi::{c_int, c_void};
 use std::slice;
@@ -18,28 +19,28 @@ use crate::processor::Processor;
 use crate::tables::{Page, Rights};
 use crate::users::Users;
 
-/// Bytes of memory, if the user doesn't care. Those that aren't touched take nothing.
+/// Bytes of memory by default. Untouched pages take none.
 const MEMORY: u64 = 1 << 30;
 
-/// Where this executable's own segments begin: what lies below is an image's, or memory.
+/// The start of this executable's own segments. Lower addresses are the image's, or memory.
 const OWN: u64 = 0x7000_0000;
 
-/// Where the loader's words are: below the image, and where Linux lets processes have memory.
+/// The address of the start info: below the image, but where Linux lets a process map memory.
 const SAID: u64 = 0x8_0000;
 const REGIONS: u64 = SAID + 0x100;
 const COMMAND_LINE: u64 = SAID + 0x1000;
 const LONGEST: usize = 0x1_0000;
-/// Where the first region of a PC's memory ends, and the second begins.
+/// The hole in a PC's memory: the end of the first region, and the start of the second.
 const HOLE: (u64, u64) = (0x9_fc00, 0x10_0000);
 
 struct Segment {
     start: u64,
     bytes: u64,
-    /// It is code, and stays where it is.
+    /// The segment is code, and stays where it is.
     is_code: bool,
 }
 
-/// Makes a machine with the image in its memory; where it finds what it is told.
+/// Makes a machine with the image in its memory. Returns the address of the start info.
 pub fn load(command_line: &[u8]) -> Result<(Machine, u64), String> {
     let wanted = std::env::var("DRYSTONE_MEMORY").ok().and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
     let cannot = |error| format!("there is no memory for the machine: {error}");
@@ -84,7 +85,7 @@ pub fn load(command_line: &[u8]) -> Result<(Machine, u64), String> {
     Ok((machine, SAID))
 }
 
-/// The image's.
+/// The image's segments.
 fn segments() -> Vec<Segment> {
     unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
         // SAFETY: as the C library says; the first is the executable.
@@ -93,7 +94,7 @@ fn segments() -> Vec<Segment> {
             let info = &*info;
             for header in slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) {
                 let start = info.dlpi_addr + header.p_vaddr;
-                // With the first one's bytes Linux finds these headers.
+                // The segment with the file's first bytes holds the headers for Linux.
                 if header.p_type == libc::PT_LOAD && header.p_offset > 0 && start < OWN {
                     let is_code = header.p_flags & libc::PF_X != 0;
                     found.push(Segment { start, bytes: header.p_memsz, is_code });
@@ -108,7 +109,7 @@ fn segments() -> Vec<Segment> {
     found
 }
 
-/// Writes what a loader says.
+/// Writes the start info.
 fn tell(memory: &Memory, command_line: &[u8]) -> Option<()> {
     const MAGIC: u64 = 0x336e_c578;
     const VERSION: u64 = 1;

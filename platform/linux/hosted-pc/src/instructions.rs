@@ -1,8 +1,8 @@
-//! Instructions that only kernels may use, and those by which devices are touched.
+//! Emulates privileged instructions, and those that access devices.
 //!
 //! # Soundness
 //!
-//! What is computed here with is registers.
+//! The assembly here computes with registers only.
 
 use std::arch::asm;
 
@@ -17,7 +17,7 @@ use crate::registers::{R11, RAX, RCX, RDX, RSP};
 
 const LONGEST: usize = 15;
 
-/// The instruction that is stopped at.
+/// The instruction at which the guest has stopped.
 fn decode(machine: &Machine) -> Instruction {
     let Machine { processor, memory, .. } = machine;
     let at = processor.registers.rip;
@@ -27,7 +27,7 @@ fn decode(machine: &Machine) -> Instruction {
     Decoder::with_ip(width, &bytes, at, DecoderOptions::NONE).decode()
 }
 
-/// Where an operand in memory is.
+/// The address of an operand in memory.
 fn address(processor: &Processor, instruction: &Instruction, operand: u32) -> u64 {
     let register = |register: Register, _, _| {
         // Segments begin at 0.
@@ -36,11 +36,11 @@ fn address(processor: &Processor, instruction: &Instruction, operand: u32) -> u6
     instruction.virtual_address(operand, 0, register).unwrap_or(0)
 }
 
-/// What a user's instruction does with an address.
+/// The access of a user's instruction that faulted at this address.
 pub fn use_of(machine: &Machine, address: u64) -> Use {
     let at = machine.processor.registers.rip;
     let instruction = decode(machine);
-    // It isn't there, or goes on where nothing is.
+    // The instruction isn't there, or extends into an unmapped page.
     let end = at + LONGEST as u64;
     if instruction.is_invalid() && (at..end).contains(&address)
         || address == at && {
@@ -66,13 +66,13 @@ pub fn use_of(machine: &Machine, address: u64) -> Use {
     });
     match writes {
         true => Use::Write,
-        // It is there and runs: what is touched is the code itself.
+        // The instruction is present and has no operands: the fault is a fetch.
         false if address == at && !instruction.is_invalid() && instruction.op_count() == 0 => Use::Fetch,
         false => Use::Read,
     }
 }
 
-/// A user has done what the processor forbids: an instruction that raises an exception may be one that it has.
+/// A general protection fault of a user. If the instruction raises an exception, the guest may allow that.
 pub fn protected(machine: &mut Machine) -> Result<(), Exception> {
     let instruction = decode(machine);
     match instruction.mnemonic() {
@@ -81,7 +81,7 @@ pub fn protected(machine: &mut Machine) -> Result<(), Exception> {
     }
 }
 
-/// What comes of an instruction that raises an exception.
+/// The outcome of an instruction that raises an exception.
 fn interrupt(machine: &mut Machine, instruction: &Instruction) -> Exception {
     let vector = instruction.immediate8();
     if !machine.processor.may_raise(&machine.memory, vector) {
@@ -91,7 +91,7 @@ fn interrupt(machine: &mut Machine, instruction: &Instruction) -> Exception {
     Exception::of(vector)
 }
 
-/// Does what the kernel's instruction says.
+/// Executes an instruction of the kernel.
 pub fn run(machine: &mut Machine) -> Result<(), Exception> {
     let instruction = decode(machine);
     let next = instruction.next_ip();
@@ -102,7 +102,7 @@ pub fn run(machine: &mut Machine) -> Result<(), Exception> {
         Mnemonic::Sti => {
             machine.processor.takes_interrupts = true;
             machine.processor.registers.rip = next;
-            // What comes from now on wakes who waits at once: nothing comes between the two.
+            // An interrupt from now on ends the wait at once: none can come between the two instructions.
             let after = decode(machine);
             if after.mnemonic() == Mnemonic::Hlt {
                 machine.processor.registers.rip = after.next_ip();
@@ -174,7 +174,7 @@ pub fn run(machine: &mut Machine) -> Result<(), Exception> {
         _ if instruction.is_invalid() || instruction.mnemonic() == Mnemonic::Ud2 => {
             return Err(Exception::of(6));
         }
-        // It is one that everybody has, with something wrong.
+        // An unprivileged instruction with a wrong operand.
         _ => return Err(Exception::with(PROTECTION, 0)),
     }
     machine.processor.registers.rip = next;
@@ -206,7 +206,7 @@ fn word_of(machine: &Machine, instruction: &Instruction) -> Result<u64, Exceptio
     }
 }
 
-/// To and from registers that processes don't have.
+/// Moves to and from registers that processes don't have.
 fn move_special(machine: &mut Machine, instruction: &Instruction) -> Result<(), Exception> {
     let (to, from) = (instruction.op0_register(), instruction.op1_register());
     if from.is_cr() {
@@ -225,7 +225,7 @@ fn move_special(machine: &mut Machine, instruction: &Instruction) -> Result<(), 
     Ok(())
 }
 
-/// Goes on in another segment.
+/// Returns to another segment.
 fn far_return(machine: &mut Machine, instruction: &Instruction) -> Result<(), Exception> {
     let size = if instruction.code() == Code::Retfq { 8 } else { 4 };
     let mask = u64::MAX >> (64 - 8 * size);
@@ -240,7 +240,7 @@ fn far_return(machine: &mut Machine, instruction: &Instruction) -> Result<(), Ex
     Ok(())
 }
 
-/// Goes on with what was interrupted.
+/// Returns from an interrupt.
 fn interrupt_return(machine: &mut Machine) -> Result<(), Exception> {
     let top = machine.processor.registers.whole[RSP];
     let mut frame = [0; 5];
@@ -254,7 +254,7 @@ fn interrupt_return(machine: &mut Machine) -> Result<(), Exception> {
     Ok(())
 }
 
-/// An instruction of the kernel's touches a device: a register of 32 bits is read, or written.
+/// The kernel accesses a device: executes a read or write of a 32-bit register.
 pub fn touch_device(machine: &mut Machine, physical: u64) -> Result<(), Exception> {
     let instruction = decode(machine);
     let unknown = || -> ! {
@@ -293,7 +293,7 @@ pub fn touch_device(machine: &mut Machine, physical: u64) -> Result<(), Exceptio
     Ok(())
 }
 
-/// What comes of two words, and the flags of that, if there are any.
+/// The result for two words, and the flags, if the instruction sets any.
 fn compute(mnemonic: Mnemonic, mut left: u32, right: u32) -> Option<(u32, Option<u64>)> {
     let flags: u64;
     macro_rules! calculate {

@@ -1,26 +1,24 @@
-//! A PC that is a Linux process: a system's image, as it is, runs in it from its first instruction on, and debuggers
-//! see a process.
+//! A PC that is a Linux process. It runs a system's unmodified image from its first instruction on, and debuggers see a
+//! process.
 //!
-//! The kernel's code runs in this process, where its addresses are; whatever only a kernel may do, Linux answers by a
-//! signal, and what the instruction means is done here (trap and emulate). Users' code runs in processes of its own,
-//! which have nothing but its pages.
+//! The kernel's code runs in this process, at its own addresses. Linux answers privileged instructions and page faults
+//! by signals, and the instruction is emulated here (trap and emulate). Users' code runs in processes of its own, which
+//! map nothing but its pages.
 //!
-//! * [`stops`]: what is done when something has stopped; [`instructions`]: those that only kernels may use;
-//!   [`machine`]: what both have.
-//! * [`processor`]: the registers that Linux keeps for itself, exceptions, which memory may be used how; [`tables`]:
-//!   page tables.
-//! * [`own`], [`users`]: where pages are mapped: in this process, and in those of users.
+//! * [`stops`]: what is done when the guest has stopped. [`instructions`]: the emulated instructions. [`machine`]: the
+//!   machine's parts.
+//! * [`processor`]: registers that Linux keeps from processes, exceptions, access rights. [`tables`]: page tables.
+//! * [`own`], [`users`]: map pages, in this process and in the users'.
 //! * [`apic`], [`ports`], [`clock`]: devices.
-//! * [`image`]: where the image is, and what a loader says to it.
+//! * [`image`]: the image, and a loader's start info.
 //!
-//! What it is not: the kernel is not kept from what is this process's own, vector registers of users are their
-//! processes', and `pushf` and `popf` of the kernel do not have the interrupts' flag.
+//! Limits: nothing keeps the kernel from this process's own memory. Users' vector registers are those of their
+//! processes. The kernel's `pushf` and `popf` ignore the interrupt flag.
 //!
 //! # Soundness
 //!
-//! There is one thread. The guest's code runs with signals on, and all of the code here from [`start`] on in their
-//! handlers, on a stack of their own, with signals off: it is never interrupted by itself, and what it has is used by
-//! nobody else.
+//! There is one thread. The guest's code runs with signals on. From [`start`] on, all code here runs in signal
+//! handlers, on a stack of their own, with signals off. So it never interrupts itself, and nothing else uses its state.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
@@ -58,8 +56,7 @@ fn machine() -> Option<&'static mut Machine> {
 /// Runs the image that is linked into this executable, from its entry on.
 ///
 /// # Safety
-/// Called once, by the process's first thread, which has no others. Below [`users::USERS`] and outside of the
-/// executable there is nothing.
+/// Called once, by the process's only thread. Below [`users::USERS`], only the executable is mapped.
 pub unsafe fn start(entry: u32) -> ! {
     let command_line = std::env::args_os().skip(1).collect::<Vec<_>>().join(" ".as_ref());
     let (mut machine, said) = image::load(command_line.as_encoded_bytes()).unwrap_or_else(|why| stop(&why));
@@ -102,7 +99,7 @@ unsafe fn take_signals() {
 }
 
 /// # Safety
-/// For Linux only.
+/// Called by Linux only.
 unsafe extern "C" fn on_signal(signal: i32, _: *const libc::siginfo_t, context: *mut libc::ucontext_t) {
     // SAFETY: Linux passes what it has interrupted; see the head of this file.
     let context = unsafe { &mut *context };

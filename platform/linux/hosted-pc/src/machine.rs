@@ -1,4 +1,4 @@
-//! The machine: its parts, what devices say and hear, and how it waits.
+//! The machine: its parts, access to its devices, and how it waits.
 
 use crate::apic::{self, Apic, IoApic};
 use crate::clock::{Alarm, Clock};
@@ -9,10 +9,10 @@ use crate::ports::Ports;
 use crate::processor::{Exception, PAGING, Processor};
 use crate::users::Users;
 
-/// The serial line's line to the controller.
+/// The serial line's interrupt line.
 const SERIAL: u8 = 4;
 
-/// See the head of this file.
+/// The machine's parts.
 pub struct Machine {
     pub memory: Memory,
     pub processor: Processor,
@@ -23,12 +23,12 @@ pub struct Machine {
     pub ports: Ports,
     pub clock: Clock,
     pub alarm: Alarm,
-    /// How often pages may have changed.
+    /// Counts possible changes of the page tables.
     pub changed: u64,
 }
 
 impl Machine {
-    /// Has the processor handle an exception.
+    /// Raises an exception in the processor.
     pub fn raise(&mut self, exception: Exception) {
         if self.processor.raise(&self.memory, exception).is_err() {
             let Exception { vector, .. } = exception;
@@ -37,7 +37,7 @@ impl Machine {
         }
     }
 
-    /// A device's register is read; what is no device's is nothing.
+    /// Reads a device's register. Where there is no device, all bits are set.
     pub fn read_device(&mut self, at: u64) -> u32 {
         match at & !0xfff {
             apic::LOCAL => self.apic.read(at & 0xfff, self.clock.now()),
@@ -46,7 +46,7 @@ impl Machine {
         }
     }
 
-    /// One is written.
+    /// Writes a device's register.
     pub fn write_device(&mut self, at: u64, value: u32) {
         match at & !0xfff {
             apic::LOCAL => self.apic.write(at & 0xfff, value, self.clock.now()),
@@ -55,7 +55,7 @@ impl Machine {
         }
     }
 
-    /// What is mapped may have changed.
+    /// The page tables may have changed.
     pub fn pages_changed(&mut self) {
         self.changed += 1;
         let Machine { memory, processor, own, .. } = self;
@@ -85,7 +85,7 @@ impl Machine {
         }
     }
 
-    /// Finds out whether something has come by the serial line, if its interrupts are heard.
+    /// Checks for serial input, if the serial line's interrupts are on.
     pub fn listen(&mut self) {
         if let Some(vector) = self.io_apic.vector(SERIAL)
             && self.ports.may_interrupt()

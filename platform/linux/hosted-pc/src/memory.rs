@@ -1,10 +1,10 @@
-//! The machine's memory: a file without a name, so that its pages can be mapped where the kernel's page tables have
-//! them, in this process and in those of users.
+//! The machine's memory: an anonymous file, so that its pages can be mapped as the guest's page tables say, in this
+//! process and in the users'.
 //!
 //! # Soundness
 //!
-//! The window stays for ever, and what is asked for is compared with its size. Bytes in it are the guest's: they are
-//! only copied.
+//! The window is never unmapped, and each access is checked against its size. The guest may change its bytes at any
+//! time, so they are only copied.
 
 use std::io::{Error, Result};
 use std::os::fd::RawFd;
@@ -21,7 +21,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// So many bytes, all of them 0. Pages that nobody touches take nothing.
+    /// Memory of `size` bytes, all 0. Untouched pages take none.
     pub fn new(size: u64) -> Result<Memory> {
         let size = size.next_multiple_of(PAGE);
         // SAFETY: system calls that make something new.
@@ -39,7 +39,7 @@ impl Memory {
         }
     }
 
-    /// The file whose pages it is.
+    /// The file that holds the memory.
     pub fn file(&self) -> RawFd {
         self.file
     }
@@ -55,7 +55,7 @@ impl Memory {
         (end <= self.size).then(|| unsafe { self.window.add(at as usize) })
     }
 
-    /// Copies bytes from there; nothing where there is no memory.
+    /// Copies bytes from memory; `None`: there is none at that address.
     pub fn read<const BYTES: usize>(&self, at: u64) -> Option<[u8; BYTES]> {
         let mut bytes = [0; BYTES];
         // SAFETY: so many are there.
@@ -63,14 +63,14 @@ impl Memory {
         Some(bytes)
     }
 
-    /// Copies bytes to there; nothing where there is no memory.
+    /// Copies bytes to memory; `None`: there is none at that address.
     pub fn write(&self, at: u64, bytes: &[u8]) -> Option<()> {
         // SAFETY: likewise.
         unsafe { copy_nonoverlapping(bytes.as_ptr(), self.place(at, bytes.len())?, bytes.len()) };
         Some(())
     }
 
-    /// A word.
+    /// Reads a word.
     pub fn word(&self, at: u64) -> Option<u64> {
         self.read(at).map(u64::from_le_bytes)
     }

@@ -1,8 +1,8 @@
-//! The kernel's pages, in this process: each where its page tables have it.
+//! Maps the kernel's pages in this process, as its page tables say.
 //!
 //! # Soundness
 //!
-//! What is mapped lies where nothing is, and what is taken away was mapped here, or is the image's.
+//! Pages are mapped only at unused addresses. Only pages that were mapped here, or that are the image's, are unmapped.
 
 use std::io::Error;
 
@@ -10,13 +10,13 @@ use crate::memory::{Memory, PAGE};
 use crate::tables::{Mapped, Page, Space};
 use crate::users;
 
-/// See the head of this file.
+/// The pages that the kernel uses, in this process.
 pub struct Own {
     space: Here,
     kernel: Mapped,
-    /// What the kernel touches of its users.
+    /// Users' pages that the kernel has accessed.
     users: Mapped,
-    /// The image's first and last pages: around them, large pages are mapped in parts.
+    /// The image's first and last pages. Around them, large pages are mapped in parts.
     image: (u64, u64),
 }
 
@@ -48,31 +48,31 @@ impl Space for Here {
 }
 
 impl Own {
-    /// Nothing is mapped but these pages of the image, which debuggers may have changed.
+    /// Begins with the image's pages, which debuggers may have changed.
     pub fn new(memory: &Memory, image: (u64, u64), there: impl Iterator<Item = Page>) -> Own {
         let mut kernel = Mapped::default();
         there.for_each(|page| kernel.keep(page));
         Own { space: Here { memory: memory.file() }, kernel, users: Mapped::default(), image }
     }
 
-    /// Maps a page that is touched at an address.
+    /// Maps a page that was accessed at this address.
     pub fn add(&mut self, page: Page, address: u64) -> bool {
         let large = page.part(address, 2 << 20);
         let (start, end) = self.image;
         let is_image = large.start < end && start < large.start + large.size;
-        // Linux gives nobody its first pages.
+        // Linux never maps a process's first pages.
         let page = if is_image || large.start < 2 << 20 { page.part(address, PAGE) } else { large };
         let mapped = if page.start < users::USERS { &mut self.kernel } else { &mut self.users };
         mapped.add(page, &mut self.space)
     }
 
-    /// Takes away what isn't so any more.
+    /// Unmaps all pages that the tables don't allow any more.
     pub fn check(&mut self, now: impl Fn(u64) -> Option<Page>) {
         self.kernel.check(now, &mut self.space);
         self.leave_users();
     }
 
-    /// Takes away all that is the users'.
+    /// Unmaps all users' pages.
     pub fn leave_users(&mut self) {
         self.users.check(|_| None, &mut self.space);
     }

@@ -1,9 +1,9 @@
-//! The devices that have ports: a serial line, which is standard input and output; the emulators' own console, which is
-//! standard error; the old timer; the clock; and what ends the machine.
+//! The devices with ports: a serial line, on standard input and output; the emulator's own console, on standard error;
+//! the old timer; the clock; and the port that ends the machine.
 //!
 //! # Soundness
 //!
-//! System calls on standard input, which are told where to write.
+//! System calls on standard input get valid addresses to write to.
 
 use std::io::{self, Write};
 use std::mem;
@@ -17,28 +17,28 @@ const OLD_TIMER: u16 = 0x40;
 const OLD_CONTROL: u16 = 0x43;
 const CLOCK: u16 = 0x70;
 
-/// By this a line begins by which the image says its status.
+/// Begins the line by which the image tells its status.
 const STATUS: &[u8] = b"\x1estatus ";
-/// By this line it says that it reads standard input from now on.
+/// The line by which the image tells that it reads standard input from now on.
 const READY: &[u8] = b"\x1eready\n";
 
 /// Beats of the old timer in a second.
 const BEATS: u128 = 1_193_182;
 
-/// See the head of this file.
+/// The state of these devices.
 #[derive(Default)]
 pub struct Ports {
-    /// What is said to the console, up to the end of the line.
+    /// The console's output since the last line end.
     line: Vec<u8>,
     status: Option<i32>,
     /// Registers of the serial line.
     serial: [u8; 8],
-    /// Something that has come from standard input; and whether its end has.
+    /// A byte of standard input that the guest hasn't read; and whether the input has ended.
     received: Option<u8>,
-    /// It has said so.
+    /// The serial line has interrupted for that byte.
     has_interrupted: bool,
     is_over: bool,
-    /// When the old timer began, the count it began with, and its two bytes that are read next.
+    /// When the old timer began and its initial count; and the latched bytes to be read next.
     old_timer: (u64, u32),
     latched: Vec<u8>,
     written: Vec<u8>,
@@ -46,7 +46,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Reads so many bytes.
+    /// Reads `bytes` bytes from a port.
     pub fn read(&mut self, port: u16, bytes: usize, clock: &Clock) -> u32 {
         let nothing = u32::MAX >> (32 - 8 * bytes);
         match port {
@@ -58,7 +58,7 @@ impl Ports {
         }
     }
 
-    /// Writes; the status with which the machine ends, if it does.
+    /// Writes to a port. Returns the status if that ends the machine.
     pub fn write(&mut self, port: u16, value: u32, clock: &Clock) -> Option<i32> {
         let byte = value as u8;
         match port {
@@ -76,7 +76,7 @@ impl Ports {
                     self.written.clear();
                 }
             }
-            // The first counter: its count is kept until it is read, or it is told how to count.
+            // Counter 0. Its count is latched until it is read, or its mode is set.
             OLD_CONTROL if byte & 0xf0 == 0 => self.latched = self.old_count(clock).to_le_bytes().to_vec(),
             OLD_CONTROL => (self.latched, self.written) = (Vec::new(), Vec::new()),
             CLOCK => self.selected = byte & 0x7f,
@@ -85,9 +85,9 @@ impl Ports {
         None
     }
 
-    /// Shows what is left of a line.
+    /// Writes the rest of a line.
     pub fn flush(&mut self) {
-        // Nobody is there to be told that nobody is there.
+        // If standard error is closed, there is no other place to report it.
         let _ = io::stderr().write_all(&mem::take(&mut self.line));
         let _ = io::stdout().flush();
     }
@@ -129,34 +129,34 @@ impl Ports {
 
     fn write_serial(&mut self, register: u16, byte: u8) {
         if register == 0 && self.serial[usize::from(Ports::FORMAT)] & Ports::DIVISOR == 0 {
-            // As above.
+            // If standard output is closed, the guest isn't told.
             let _ = io::stdout().write_all(&[byte]);
             return;
         }
         self.serial[usize::from(register)] = byte;
     }
 
-    /// Whether it may interrupt: somebody wants that, and something may come.
+    /// Whether the serial line may interrupt: its interrupt is on, and input may arrive.
     pub fn may_interrupt(&self) -> bool {
         const ENABLE: usize = 1;
         self.serial[ENABLE] & 1 != 0 && !(self.is_over && self.received.is_none())
     }
 
-    /// Whether it interrupts now: something has come, which it hasn't said yet.
+    /// Whether the serial line interrupts now: it has input for which it hasn't interrupted yet.
     pub fn interrupts(&mut self) -> bool {
         self.receive();
         self.received.is_some() && !mem::replace(&mut self.has_interrupted, true)
     }
 
-    /// What a terminal sends when nothing more will come.
+    /// The byte by which a terminal ends its input.
     const END: u8 = 4;
 
-    /// Takes a byte, if there is one now.
+    /// Takes a byte of input, if there is one.
     fn receive(&mut self) {
         if self.received.is_some() || self.is_over {
             return;
         }
-        // As above: what asks for an answer is seen before that is waited for.
+        // A prompt is shown before its answer is awaited. A failure is ignored, as above.
         let _ = io::stdout().flush();
         let mut input = libc::pollfd { fd: 0, events: libc::POLLIN, revents: 0 };
         let mut byte = Ports::END;

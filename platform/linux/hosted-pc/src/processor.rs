@@ -1,4 +1,4 @@
-//! What a processor has that Linux keeps from processes, and how it is interrupted.
+//! The part of a processor's state that Linux keeps from processes, and its exceptions.
 
 use std::collections::BTreeMap;
 
@@ -14,28 +14,28 @@ const SMAP: u64 = 1 << 21;
 pub const INTERRUPTS: u64 = 1 << 9;
 pub const TRAP: u64 = 1 << 8;
 pub const ALIGNMENT: u64 = 1 << 18;
-/// Flags that are as in the process.
+/// Flags that the guest shares with the process.
 const OWN: u64 = 0x0020_0dd5;
 
 pub const DOUBLE_FAULT: u8 = 8;
 pub const PROTECTION: u8 = 13;
 pub const PAGE_FAULT: u8 = 14;
 
-/// Registers by number.
+/// Model-specific registers, by number.
 pub const EFER: u32 = 0xc000_0080;
 pub const STAR: u32 = 0xc000_0081;
 pub const LSTAR: u32 = 0xc000_0082;
 pub const SFMASK: u32 = 0xc000_0084;
 const APIC_BASE: u32 = 0x1b;
 
-/// Where a table is, and its last byte's number.
+/// A descriptor table's address and limit.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Table {
     pub base: u64,
     pub limit: u16,
 }
 
-/// See the head of this file.
+/// The privileged state of the processor, and the registers.
 #[derive(Debug, Default)]
 pub struct Processor {
     pub registers: Registers,
@@ -44,19 +44,19 @@ pub struct Processor {
     pub specific: BTreeMap<u32, u64>,
     pub segments: Table,
     pub vectors: Table,
-    /// Where the task's state is, with its stacks.
+    /// The address of the task state segment, which holds stacks.
     pub task: u64,
     pub code: u64,
     pub stack: u64,
     /// It runs 64-bit code.
     pub is_long: bool,
-    /// It takes interrupts.
+    /// Interrupts are on.
     pub takes_interrupts: bool,
-    /// The kernel may touch what is the users'.
+    /// The kernel may access users' pages (SMAP is overridden).
     pub may_touch_users: bool,
 }
 
-/// What is done with memory.
+/// A kind of memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     Read,
@@ -64,11 +64,11 @@ pub enum Use {
     Fetch,
 }
 
-/// Why it can't be: what the page fault says.
+/// A failed access, with the page fault's error code.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault(pub u64);
 
-/// An exception, and what the processor says besides.
+/// An exception and its error code, if it has one.
 #[derive(Clone, Copy, Debug)]
 pub struct Exception {
     pub vector: u8,
@@ -76,23 +76,23 @@ pub struct Exception {
 }
 
 impl Exception {
-    /// One of which the processor says something besides.
+    /// An exception with an error code.
     pub fn with(vector: u8, error: u64) -> Exception {
         Exception { vector, error: Some(error) }
     }
 
-    /// One of which it doesn't.
+    /// An exception without an error code.
     pub fn of(vector: u8) -> Exception {
         Exception { vector, error: None }
     }
 }
 
-/// There is nobody who handles an exception.
+/// An exception has no handler.
 #[derive(Debug)]
 pub struct Dead;
 
 impl Processor {
-    /// As a loader leaves it (PVH): 32-bit code, no pages.
+    /// The state in which a loader leaves it (PVH): 32-bit code, no paging.
     pub fn new() -> Processor {
         let mut control = [0; 9];
         control[0] = 0x11;
@@ -100,12 +100,12 @@ impl Processor {
         Processor { control, specific, ..Processor::default() }
     }
 
-    /// Whether it runs users' code.
+    /// Whether it runs user code.
     pub fn is_user(&self) -> bool {
         self.code & 3 == 3
     }
 
-    /// Its flags, as the guest sees them where they are kept.
+    /// The flags, as the guest would save them.
     pub fn flags(&self) -> u64 {
         let bit = |is_set, bit| if is_set { bit } else { 0 };
         self.registers.flags & OWN
@@ -114,21 +114,21 @@ impl Processor {
             | bit(self.may_touch_users, ALIGNMENT)
     }
 
-    /// Sets them.
+    /// Sets the flags.
     pub fn set_flags(&mut self, flags: u64) {
         self.takes_interrupts = flags & INTERRUPTS != 0;
         self.may_touch_users = flags & ALIGNMENT != 0;
         self.registers.flags = flags & OWN | 2 | INTERRUPTS;
     }
 
-    /// A user has come as far as that. Nobody runs with a flag by which Linux has addresses checked, and the machine
-    /// hasn't.
+    /// Takes over the registers of a stopped user. Its process never resumes with the alignment-check flag, which Linux
+    /// obeys and this machine doesn't.
     pub fn user_stopped(&mut self, registers: Registers) {
         self.may_touch_users |= registers.flags & ALIGNMENT != 0;
         self.registers = Registers { flags: registers.flags & !ALIGNMENT, ..registers };
     }
 
-    /// Looks an address up, whatever may be done there.
+    /// The page at an address, whatever access it allows.
     pub fn look_up(&self, memory: &Memory, address: u64) -> Option<Page> {
         if self.control[0] & PAGING == 0 {
             let size = 2 << 20;
@@ -138,7 +138,7 @@ impl Processor {
         tables::look_up(memory, self.control[3], address)
     }
 
-    /// What the processor may do there now; `None`: nothing.
+    /// The access that the processor has to a page now; `None`: none.
     pub fn rights(&self, page: Page) -> Option<Rights> {
         let rights = page.rights;
         if self.is_user() {
@@ -155,13 +155,13 @@ impl Processor {
         Some(Rights { write, execute, ..rights })
     }
 
-    /// The page at an address, with what the processor may do there now; `None`: nothing.
+    /// The page at an address, with the access that the processor has now; `None`: none.
     pub fn page(&self, memory: &Memory, address: u64) -> Option<Page> {
         let page = self.look_up(memory, address)?;
         Some(Page { rights: self.rights(page)?, ..page })
     }
 
-    /// The page at an address, if that may be done with it.
+    /// The page at an address, if it allows this access.
     pub fn check(&self, memory: &Memory, address: u64, what: Use) -> Result<Page, Fault> {
         let user = if self.is_user() { 1 << 2 } else { 0 };
         let doing = user
@@ -180,7 +180,7 @@ impl Processor {
         if may { Ok(Page { rights, ..page }) } else { Err(Fault(doing | 1)) }
     }
 
-    /// Bytes of code or of tables, wherever they are.
+    /// Reads bytes at an address, regardless of rights, for code and descriptor tables.
     pub fn read<const BYTES: usize>(&self, memory: &Memory, address: u64) -> Option<[u8; BYTES]> {
         let mut bytes = [0; BYTES];
         for (at, byte) in (address..).zip(&mut bytes) {
@@ -190,12 +190,12 @@ impl Processor {
         Some(bytes)
     }
 
-    /// A word, wherever it is.
+    /// Reads a word at an address, regardless of rights.
     pub fn word(&self, memory: &Memory, address: u64) -> Option<u64> {
         self.read(memory, address).map(u64::from_le_bytes)
     }
 
-    /// Raises an exception: its handler goes on, and finds on its stack what was interrupted.
+    /// Raises an exception: saves the interrupted registers on its handler's stack, and goes on in the handler.
     pub fn raise(&mut self, memory: &Memory, exception: Exception) -> Result<(), Dead> {
         let fatal = Exception::with(DOUBLE_FAULT, 0);
         self.enter(memory, exception).or_else(|| self.enter(memory, fatal)).ok_or(Dead)
@@ -227,7 +227,7 @@ impl Processor {
         Some(())
     }
 
-    /// Where a vector is handled, if it is.
+    /// The gate of a vector, if it is present.
     fn gate(&self, memory: &Memory, vector: u8) -> Option<Gate> {
         const PRESENT: u64 = 1 << 47;
         let place = u64::from(vector) * 16;
@@ -236,13 +236,13 @@ impl Processor {
         Some(Gate { low, address: low & 0xffff | low >> 32 & 0xffff_0000 | word(8)? << 32 })
     }
 
-    /// Whether what runs may raise an exception by an instruction.
+    /// Whether the running code may raise this exception by an instruction.
     pub fn may_raise(&self, memory: &Memory, vector: u8) -> bool {
         self.gate(memory, vector).is_some_and(|gate| !self.is_user() || gate.low >> 45 & 3 == 3)
     }
 }
 
-/// An entry of the table of vectors.
+/// An entry of the interrupt descriptor table.
 struct Gate {
     low: u64,
     address: u64,

@@ -1,8 +1,8 @@
-//! The registers of what runs, as Linux has them where it has stopped that.
+//! The guest's registers, as Linux saves them when it stops the guest.
 
 use iced_x86::Register;
 
-/// Those for whole numbers in the order of their encoding (rax, rcx, rdx, rbx, rsp, ..), and where it goes on.
+/// The general registers in the order of their encoding (rax, rcx, rdx, rbx, rsp, ..), and the instruction pointer.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Registers {
     pub whole: [u64; 16],
@@ -17,7 +17,7 @@ pub const RBX: usize = 3;
 pub const RSP: usize = 4;
 pub const R11: usize = 11;
 
-/// Where `ucontext_t` has them.
+/// The registers' indices in `ucontext_t`.
 const IN_SIGNALS: [i32; 16] = [
     libc::REG_RAX,
     libc::REG_RCX,
@@ -38,13 +38,13 @@ const IN_SIGNALS: [i32; 16] = [
 ];
 
 impl Registers {
-    /// Those that a signal has interrupted.
+    /// The registers that a signal has interrupted.
     pub fn of_signal(context: &libc::ucontext_t) -> Registers {
         let word = |at: i32| context.uc_mcontext.gregs[at as usize] as u64;
         Registers { whole: IN_SIGNALS.map(word), rip: word(libc::REG_RIP), flags: word(libc::REG_EFL) }
     }
 
-    /// They go on when the signal's handler returns, in 64-bit code or in that of 32 bits.
+    /// Writes the registers back, to be resumed when the signal's handler returns, in 64-bit or 32-bit code.
     pub fn into_signal(self, context: &mut libc::ucontext_t, is_long: bool) {
         let words = &mut context.uc_mcontext.gregs;
         for (at, word) in IN_SIGNALS.into_iter().zip(self.whole) {
@@ -52,13 +52,13 @@ impl Registers {
         }
         words[libc::REG_RIP as usize] = self.rip as i64;
         words[libc::REG_EFL as usize] = self.flags as i64;
-        // Linux's own segments.
+        // The segments of Linux's own processes.
         let code = if is_long { 0x33 } else { 0x23 };
         let segments = &mut words[libc::REG_CSGSFS as usize];
         *segments = *segments & !0xffff | code;
     }
 
-    /// Those of a process that is traced.
+    /// The registers of a traced process.
     pub fn of_process(from: &libc::user_regs_struct) -> Registers {
         let whole = [
             from.rax, from.rcx, from.rdx, from.rbx, from.rsp, from.rbp, from.rsi, from.rdi, from.r8, from.r9,
@@ -67,18 +67,18 @@ impl Registers {
         Registers { whole, rip: from.rip, flags: from.eflags }
     }
 
-    /// They go on in the process that is traced.
+    /// Writes the registers to a traced process.
     pub fn into_process(self, to: &mut libc::user_regs_struct) {
         [
             to.rax, to.rcx, to.rdx, to.rbx, to.rsp, to.rbp, to.rsi, to.rdi, to.r8, to.r9, to.r10, to.r11,
             to.r12, to.r13, to.r14, to.r15,
         ] = self.whole;
         (to.rip, to.eflags) = (self.rip, self.flags);
-        // No system call is begun again.
+        // No system call is restarted.
         to.orig_rax = u64::MAX;
     }
 
-    /// What a register says that an instruction names.
+    /// Reads a register that an instruction names.
     pub fn get(&self, register: Register) -> u64 {
         let place = register.full_register();
         let is_high = register.is_gpr8() && (Register::AH..=Register::BH).contains(&register);
@@ -96,7 +96,7 @@ impl Registers {
         }
     }
 
-    /// Writes one, as the processor does.
+    /// Writes a register that an instruction names, with the processor's rules for short ones.
     pub fn set(&mut self, register: Register, value: u64) {
         let word = &mut self.whole[register.full_register().number()];
         *word = match register.size() {

@@ -1,5 +1,5 @@
-//! What happens where Linux stops what the guest does. The kernel's code is stopped by signals in this process, users'
-//! code in its own processes; what goes on then is the kernel, until it lets a user run.
+//! What happens when Linux stops the guest: the kernel's code by a signal in this process, users' code in its own
+//! process. Then the kernel goes on, until it lets a user run.
 
 use crate::machine::Machine;
 use crate::processor::{EFER, Exception, Fault, LSTAR, PAGE_FAULT, PROTECTION, SFMASK, STAR, Use};
@@ -9,7 +9,7 @@ use crate::users::{self, Stop};
 use crate::{instructions, stop};
 
 impl Machine {
-    /// The kernel's code has been stopped by an exception.
+    /// An exception has stopped the kernel's code.
     pub fn kernel_stopped(&mut self, vector: u8, error: u64, address: u64) {
         let raised = match vector {
             PAGE_FAULT => {
@@ -20,7 +20,7 @@ impl Machine {
                 };
                 self.touched(address, what)
             }
-            // Linux has it that what only its kernel may do is one of these.
+            // Linux turns privileged instructions into one of these.
             6 | PROTECTION => instructions::run(self).map_or_else(Err, |()| Ok(())),
             8 | 10..=12 | 17 => Err(Exception::with(vector, 0)),
             _ => Err(Exception::of(vector)),
@@ -30,7 +30,7 @@ impl Machine {
         }
     }
 
-    /// The kernel touches an address at which nothing is mapped, or not for that.
+    /// The kernel has accessed an address without a mapped page, or without the right.
     fn touched(&mut self, address: u64, what: Use) -> Result<(), Exception> {
         let page = self.check(address, what)?;
         let physical = page.physical(address);
@@ -47,7 +47,7 @@ impl Machine {
         instructions::touch_device(self, physical)
     }
 
-    /// The page at an address, if that may be done with it now.
+    /// The page at an address, if it allows this access now.
     fn check(&mut self, address: u64, what: Use) -> Result<Page, Exception> {
         self.processor.check(&self.memory, address, what).map_err(|Fault(error)| {
             self.processor.control[2] = address;
@@ -55,7 +55,7 @@ impl Machine {
         })
     }
 
-    /// Runs until the kernel's code goes on.
+    /// Runs the machine until the kernel's code is to be resumed.
     pub fn go_on(&mut self) {
         loop {
             if self.processor.takes_interrupts
@@ -98,7 +98,7 @@ impl Machine {
         }
     }
 
-    /// A user has made a system call; by `int 0x80`, Linux believes that, too.
+    /// A user has made a system call. Linux also reports `int 0x80` as one.
     fn call(&mut self) {
         const CALLS: u64 = 1;
         let code = self.processor.read(&self.memory, self.processor.registers.rip - 2);
@@ -120,23 +120,23 @@ impl Machine {
         self.processor.stack = (star >> 32 & 0xfffc) + 8;
     }
 
-    /// A user's code has been stopped by an exception.
+    /// An exception has stopped a user's code.
     fn user_stopped(&mut self, number: i32, code: i32, address: u64) -> Result<(), Exception> {
-        /// The processor has said more than there is room for.
+        /// The signal has no address: the exception's error code didn't allow one.
         const KERNEL: i32 = 0x80;
         match (number, code) {
             (libc::SIGSEGV, KERNEL) => instructions::protected(self),
             (libc::SIGSEGV, _) => self.user_touched(address, instructions::use_of(self, address)),
             (libc::SIGBUS, KERNEL) => Err(Exception::with(12, 0)),
-            // Its flags ask for that, which only Linux does as they ask: they don't any more.
+            // The user's flags asked for alignment checks, which only Linux obeys. They are cleared now.
             (libc::SIGBUS, libc::BUS_ADRALN) => Ok(()),
             (libc::SIGBUS, _) => Err(Exception::with(17, 0)),
             (libc::SIGILL, _) => Err(Exception::of(6)),
-            // Divisions of whole numbers, of the old numbers with points, of the new ones.
+            // A division by zero of integers, or an exception of floating-point numbers.
             (libc::SIGFPE, 1) => Err(Exception::of(0)),
             (libc::SIGFPE, _) => Err(Exception::of(19)),
             (libc::SIGTRAP, KERNEL) => {
-                // It is an instruction that its domain may have or not.
+                // An `int3`, which the guest may allow its users or not.
                 if self.processor.may_raise(&self.memory, 3) {
                     return Err(Exception::of(3));
                 }
@@ -144,7 +144,7 @@ impl Machine {
                 Err(Exception::with(PROTECTION, 3 * 8 + 2))
             }
             (libc::SIGTRAP, _) => Err(Exception::of(1)),
-            // What somebody else sends is nothing of the guest's.
+            // A signal from another process isn't the guest's.
             _ => Ok(()),
         }
     }

@@ -1,13 +1,13 @@
-//! What the guest's page tables say, and which of its pages are mapped somewhere already.
+//! The guest's page tables, and which of its pages are mapped in a process.
 //!
-//! What is mapped takes the place of a processor's TLB: pages are looked up when they are touched, and when the guest
-//! loads cr3 or says `invlpg`, what isn't as the tables have it any more is taken away.
+//! The mapped pages take the place of a TLB. A page is looked up on its first access. When the guest loads cr3 or
+//! executes `invlpg`, pages that differ from the tables are unmapped.
 
 use std::collections::BTreeMap;
 
 use crate::memory::{Memory, PAGE};
 
-/// What may be done with a page besides reading it.
+/// The access that a page allows besides reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rights {
     pub write: bool,
@@ -16,10 +16,10 @@ pub struct Rights {
 }
 
 impl Rights {
-    /// All of them.
+    /// All rights.
     pub const ALL: Rights = Rights { write: true, execute: true, user: true };
 
-    /// What both allow.
+    /// The rights that both allow.
     fn and(self, other: Rights) -> Rights {
         Rights {
             write: self.write && other.write,
@@ -28,14 +28,14 @@ impl Rights {
         }
     }
 
-    /// As `mmap` has it.
+    /// The rights as `mmap` takes them.
     pub fn access(self) -> i32 {
         let bit = |is_set, bit| if is_set { bit } else { 0 };
         libc::PROT_READ | bit(self.write, libc::PROT_WRITE) | bit(self.execute, libc::PROT_EXEC)
     }
 }
 
-/// A page, and where it is.
+/// A page: its address, its frame, its size, and its rights.
 #[derive(Clone, Copy, Debug)]
 pub struct Page {
     pub start: u64,
@@ -45,14 +45,14 @@ pub struct Page {
 }
 
 impl Page {
-    /// Part of it, as a page of its own.
+    /// A smaller page within this one.
     pub fn part(self, address: u64, size: u64) -> Page {
         let size = size.min(self.size);
         let start = address & !(size - 1);
         Page { start, frame: self.frame + (start - self.start), size, ..self }
     }
 
-    /// Where an address in it is.
+    /// The physical address for an address in the page.
     pub fn physical(self, address: u64) -> u64 {
         self.frame + (address - self.start)
     }
@@ -90,26 +90,26 @@ pub fn look_up(memory: &Memory, root: u64, address: u64) -> Option<Page> {
     None
 }
 
-/// An address space of Linux's, into which pages are mapped.
+/// An address space of a Linux process, into which pages are mapped.
 pub trait Space {
     /// Maps a page of the machine's memory.
     fn map(&mut self, page: Page);
 
-    /// Takes one away.
+    /// Unmaps a page.
     fn unmap(&mut self, page: Page);
 }
 
-/// The pages that are mapped into one.
+/// The pages that are mapped in an address space.
 #[derive(Default)]
 pub struct Mapped(BTreeMap<u64, Page>);
 
 impl Mapped {
-    /// Says that a page is there already.
+    /// Records a page that is mapped already.
     pub fn keep(&mut self, page: Page) {
         self.0.insert(page.start, page);
     }
 
-    /// Maps a page; `false`: it is there, as it is to be.
+    /// Maps a page; `false`: it is mapped already, with the same rights.
     pub fn add(&mut self, page: Page, space: &mut impl Space) -> bool {
         let is_there = |old: &Page| (old.frame, old.size, old.rights) == (page.frame, page.size, page.rights);
         if self.0.get(&page.start).is_some_and(is_there) {
@@ -124,7 +124,8 @@ impl Mapped {
         true
     }
 
-    /// Takes away what isn't so any more. What may do less than it might is found out when it is touched.
+    /// Unmaps pages that the tables don't allow any more. A page mapped with too few rights is found on its next
+    /// access.
     pub fn check(&mut self, now: impl Fn(u64) -> Option<Page>, space: &mut impl Space) {
         self.0.retain(|&at, &mut page| {
             let is_so = now(at).is_some_and(|now| {

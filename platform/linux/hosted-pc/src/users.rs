@@ -1,10 +1,10 @@
-//! Users' code runs in processes of its own, one for each address space, in which nothing is but that one's pages: what
-//! they touch beyond that, system calls and exceptions stop them, and this process is told (ptrace).
+//! Runs users' code in processes of its own, one for each address space, which map only that space's pages. Other
+//! accesses, system calls and exceptions stop such a process, and this one is told (ptrace).
 //!
 //! # Soundness
 //!
-//! What is mapped and taken away here are pages of other processes. They are forked while this one has one thread, and
-//! do nothing between that and being traced but system calls. The stub's page is at an address that is no user's.
+//! Pages are mapped and unmapped only in other processes. They are forked while this one has one thread, and make only
+//! system calls until they are traced. The stub's page is at an address that no user can have.
 
 use std::collections::BTreeMap;
 use std::io::Error;
@@ -16,47 +16,47 @@ use crate::memory::PAGE;
 use crate::registers::Registers;
 use crate::tables::{Mapped, Page, Space};
 
-/// From here on addresses are users'.
+/// The first of the users' addresses.
 pub const USERS: u64 = 1 << 39;
-/// Where Linux's addresses for processes end.
+/// The end of a Linux process's addresses.
 const END: u64 = (1 << 47) - PAGE;
-/// Two instructions that make a system call for this process and stop.
+/// The stub: two instructions, which make a system call for this process and stop.
 const STUB: u64 = USERS - PAGE;
 const STUB_CODE: [u8; 3] = [0x0f, 0x05, 0xcc];
 const HALT: u8 = 0xf4;
-/// More processes than these aren't kept.
+/// Most processes that are kept.
 const MOST: usize = 100;
 
 /// Why users' code has stopped.
 #[derive(Clone, Copy, Debug)]
 pub enum Stop {
-    /// It has made a system call.
+    /// A system call.
     Call,
-    /// A signal says what it did.
+    /// A signal, with its number, code and address.
     Signal { number: i32, code: i32, address: u64 },
-    /// The time that it was given is over.
+    /// Its time is over.
     Time,
 }
 
-/// A process for an address space.
+/// The process of an address space.
 struct Process {
     id: libc::pid_t,
     memory: i32,
     mapped: Mapped,
-    /// When its pages were compared with the tables last.
+    /// The value of `changed` when its pages were last compared with the tables.
     checked: u64,
-    /// Segments, and what else users don't have.
+    /// Segments, and other registers that users don't have.
     rest: libc::user_regs_struct,
 }
 
-/// All of them, by where their tables are.
+/// The processes, by the addresses of their top-level tables.
 pub struct Users {
     memory: i32,
     processes: BTreeMap<u64, Process>,
     children: libc::sigset_t,
 }
 
-/// What can't be.
+/// Stops the machine, because a system call for a user's process failed.
 fn broken(what: &str) -> ! {
     crate::ending::stop(&format!("users' code can't be run: {what}: {}", Error::last_os_error()))
 }
@@ -66,12 +66,12 @@ fn must(answer: i64, what: &str) -> i64 {
 }
 
 fn trace<T>(request: u32, process: libc::pid_t, address: usize, data: *mut T) -> i64 {
-    // SAFETY: who calls says where Linux reads or writes.
+    // SAFETY: the caller passes valid addresses for Linux to read or write.
     unsafe { libc::ptrace(request, process, address, data) }
 }
 
 impl Users {
-    /// Those of a machine with that memory.
+    /// Users of a machine with this memory.
     pub fn new(memory: i32) -> Users {
         // SAFETY: a page of its own, where nothing is yet; signals are told by their numbers.
         unsafe {
@@ -81,10 +81,10 @@ impl Users {
             if stub != STUB as *mut _ {
                 broken("its stub has no place");
             }
-            // Who comes there otherwise stops where that is seen.
+            // A user that jumps into the stub's page elsewhere halts, and is found there.
             stub.cast::<u8>().write_bytes(HALT, PAGE as usize);
             stub.cast::<[u8; 3]>().write(STUB_CODE);
-            // Where the processor can tell, it isn't to be read.
+            // Execute-only, if the processor supports that.
             must(libc::mprotect(stub, PAGE as usize, libc::PROT_EXEC).into(), "mprotect");
             let mut children = zeroed();
             libc::sigemptyset(&raw mut children);
@@ -94,9 +94,8 @@ impl Users {
         }
     }
 
-    /// Runs users' code in the address space with these tables until it stops. Pages are compared with the tables if
-    /// they may have changed since `changed`. Says, too, how many nanoseconds it has spent, which are not many more
-    /// than are left.
+    /// Runs users' code in the address space with these tables until it stops. If `changed` has changed, its pages are
+    /// first compared with the tables. Also returns the nanoseconds it took, which are not much more than `left`.
     pub fn run(
         &mut self,
         root: u64,
@@ -135,7 +134,7 @@ impl Users {
         (stopped, spent)
     }
 
-    /// Waits until it has stopped; it is stopped when it has spent what is left.
+    /// Waits until the process has stopped. It is stopped when the time that is left is over.
     fn wait(&self, id: libc::pid_t, left: Option<u64>) -> (i32, u64) {
         let clock = clock::of_process(id);
         let begun = clock::spent(clock);
@@ -165,7 +164,7 @@ impl Users {
         }
     }
 
-    /// Maps a page into an address space; `false`: it is there.
+    /// Maps a page into an address space; `false`: it is mapped already.
     pub fn add(&mut self, root: u64, page: Page) -> bool {
         let Process { id, memory, mapped, rest, .. } = self.process(root);
         mapped.add(page, &mut Pages { id: *id, memory: *memory, rest })
@@ -217,7 +216,7 @@ impl Process {
         process
     }
 
-    /// The C library has registered memory in which Linux writes when threads are switched: it won't be there.
+    /// Unregisters the memory of the C library in which Linux writes at each thread switch (rseq): it won't be mapped.
     fn forget_sequences(&self) {
         #[repr(C)]
         #[derive(Default)]
@@ -251,7 +250,7 @@ impl Process {
         must(trace(libc::PTRACE_SETREGS, self.id, 0, registers), "PTRACE_SETREGS");
     }
 
-    /// What stopped it: the signal's code and address.
+    /// The code and address of the signal that stopped it.
     fn signal(&self) -> (i32, u64) {
         // SAFETY: all bits may be 0; Linux writes there.
         unsafe {
@@ -296,7 +295,7 @@ fn get(id: libc::pid_t) -> libc::user_regs_struct {
     }
 }
 
-/// The pages of a process that has stopped.
+/// The address space of a stopped process.
 struct Pages<'a> {
     id: libc::pid_t,
     memory: i32,
@@ -315,7 +314,7 @@ impl Pages<'_> {
             must(trace(libc::PTRACE_CONT, self.id, 0, null_mut::<u8>()), "PTRACE_CONT");
             wait(self.id);
             let now = get(self.id);
-            // A signal that came too late may have stopped it before.
+            // A late signal may have stopped it earlier.
             if now.rip == STUB + STUB_CODE.len() as u64 {
                 return now.rax as i64;
             }

@@ -1,15 +1,15 @@
 //! The memory of a channel between two domains, and its bells.
 //!
-//! The memory is a sealed `memfd`: the other side can write into it, but can't take it away. Both ends may be in one
-//! process (two threads), or one of them goes to another process as an [`Offer`]: its three descriptors.
+//! The memory is a sealed `memfd`: the other side can write to it, but can't shrink it. Both ends may be in one process
+//! (two threads), or one end goes to another process as an [`Offer`]: its three descriptors.
 //!
-//! A side sleeps in its epoll, and is woken by an eventfd that this watches for edges: nobody has to read it, and an
-//! edge that comes before the sleep stays there. (On a futex it sleeps as well, but could be woken by nothing else;
-//! `futex_waitv` with a second word for all else costs as much as the epoll does.)
+//! A side sleeps in its epoll. An eventfd wakes it, which the epoll watches edge-triggered: nothing has to read it, and
+//! an edge that comes before the sleep isn't lost. (A futex would sleep as well, but could be woken by nothing else;
+//! `futex_waitv` with a second word for other events costs as much as the epoll.)
 //!
 //! # Soundness
 //!
-//! A mapping lives as long as the end that uses it; the other end is made only once. System calls get numbers and valid
+//! A mapping lives as long as the end that uses it, and each end is made only once. System calls get numbers and valid
 //! structures.
 
 use std::io;
@@ -25,23 +25,23 @@ use drystone_reactor::Reactor;
 /// Bytes of each ring.
 const CAPACITY: usize = 256 * 1024;
 
-/// What an end is made of: to be given to the process where it will be.
+/// An end that isn't open yet; it can be sent to another process.
 pub(crate) struct Offer {
     memory: OwnedFd,
-    /// What wakes each side.
+    /// The eventfds that wake each side.
     events: [OwnedFd; 2],
     side: usize,
 }
 
-/// The memory, mapped.
+/// The mapped memory.
 struct Mapping(*mut u8);
 
-/// What this side's end keeps.
+/// This side's resources.
 struct Channel {
     _mapping: Mapping,
     /// Wakes the other side.
     other: OwnedFd,
-    /// Wakes this one, where it is watched.
+    /// Wakes this side, where it is watched.
     own: OwnedFd,
     source: usize,
     reactor: Rc<Reactor>,
@@ -81,18 +81,18 @@ fn succeeded(result: i32) -> io::Result<i32> {
 }
 
 impl Offer {
-    /// Of descriptors that have come from another process, in the order of [`descriptors`](Self::descriptors).
+    /// An end from descriptors that another process sent, in the order of [`descriptors`](Self::descriptors).
     pub(crate) fn received(descriptors: [OwnedFd; 3], side: usize) -> Offer {
         let [memory, first, second] = descriptors;
         Offer { memory, events: [first, second], side: side & 1 }
     }
 
-    /// To be sent.
+    /// The descriptors to be sent.
     pub(crate) fn descriptors(&self) -> [BorrowedFd<'_>; 3] {
         [self.memory.as_fd(), self.events[0].as_fd(), self.events[1].as_fd()]
     }
 
-    /// The end itself, whose news wake this reactor.
+    /// Opens the end. Its news wake this reactor.
     pub(crate) fn open(self, trust: Trust, reactor: &Rc<Reactor>) -> io::Result<End> {
         let Offer { memory, events, side } = self;
         let mapping = Mapping::new(&memory)?;
@@ -148,7 +148,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: the whole of what `new` mapped.
+        // SAFETY: it is the whole mapping that `new` made.
         unsafe { libc::munmap(self.0.cast(), Mapping::BYTES) };
     }
 }

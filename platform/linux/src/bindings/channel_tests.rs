@@ -39,12 +39,12 @@ impl Party {
         Party { line, reactor }
     }
 
-    /// Until there are news.
+    /// Rests until there is news.
     fn rest(&self) {
         self.reactor.wait(None, &mut |_| {});
     }
 
-    /// Writes all of it, resting where there is no room; what comes meanwhile is added to `come`.
+    /// Writes all of the bytes, resting when there is no room. Bytes that arrive meanwhile are added to `come`.
     fn say(&self, mut bytes: &[u8], come: &mut Vec<u8>) {
         while !bytes.is_empty() {
             let written = self.line.0.borrow_mut().write(bytes).unwrap();
@@ -64,7 +64,7 @@ impl Party {
         end.tell();
     }
 
-    /// Rests until so much has come.
+    /// Rests until `bytes` bytes have arrived.
     fn hear_all(&self, bytes: usize, come: &mut Vec<u8>) {
         self.hear(come);
         while come.len() < bytes {
@@ -74,7 +74,7 @@ impl Party {
     }
 }
 
-/// Says back what comes, until the other side closes.
+/// Echoes what arrives, until the other side closes.
 fn echo(party: &Party) {
     let mut come = Vec::new();
     loop {
@@ -90,7 +90,7 @@ fn echo(party: &Party) {
     }
 }
 
-/// Says batches of many sizes, some much larger than the ring, and hears them back.
+/// Sends batches of many sizes, some much larger than the ring, and receives them back.
 fn talk(party: &Party, batches: usize) {
     let mut size = 1usize;
     for batch in 0..batches {
@@ -117,7 +117,7 @@ fn two_threads_hear_what_they_say_whether_they_sleep_or_not() {
 
 /// Runs `child` in a process of its own while `parent` runs here.
 fn with_child(child: impl FnOnce(), parent: impl FnOnce(i32)) {
-    // SAFETY: the child does what it does and ends; it needs no lock that another thread of the tests may have held.
+    // SAFETY: the child only runs this and ends; it takes no lock that another thread of the tests may have held.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child));
@@ -144,7 +144,7 @@ fn memory_cannot_be_taken_away() {
     assert_eq!(unsafe { libc::ftruncate(there.memory.as_raw_fd(), 0) }, -1);
 }
 
-/// Figures, for whoever works on this: `cargo test --release -p drystone-linux channel -- --ignored --nocapture`.
+/// Measurements for developers: `cargo test --release -p drystone-linux channel -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures"]
 fn round_trips_of_two_processes() {

@@ -1,4 +1,4 @@
-//! Time for composed bindings.
+//! The clock and timers of composed bindings.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ impl Handler for Alarm {
     }
 }
 
-/// A time that someone waits for, until this is dropped.
+/// A timer, until this is dropped.
 struct Timer {
     reactor: Rc<Reactor>,
     time: Time,

@@ -1,4 +1,4 @@
-//! What the composite service needs of Linux: the reactor's time and its errands.
+//! The platform of the composite service on Linux: the reactor's timers and errands.
 
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use drystone_composites::{Platform, Preparation, Prepared, Server};
 use drystone_reactor::{Errand, Handler, Reactor, weakly};
 
-/// The service of a program that waits at this reactor.
+/// The composite service of the program that this reactor serves.
 pub(super) fn server(reactor: &Rc<Reactor>) -> Server {
     let linux = Rc::new_cyclic(|me| Linux {
         me: me.clone(),
@@ -29,7 +29,7 @@ struct Linux {
 type Then = dyn FnOnce(Prepared);
 
 impl Linux {
-    /// The helper thread may be done.
+    /// The helper thread may have finished.
     fn prepared(&self) {
         let prepared = self.preparing.borrow().as_ref().and_then(|(errand, _)| errand.result());
         let Some(prepared) = prepared else { return };

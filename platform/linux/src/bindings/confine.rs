@@ -1,9 +1,9 @@
-//! What a domain of its own process may do, by the options of `BY Lrpc(..)` at its NEW. `confined: TRUE`: compute, and
-//! talk to those whom it is connected to; no files, no sockets, no processes, no new code. `memory` (bytes) and
-//! `processor` (per cent of one processor) limit what it uses.
+//! Confinement of a domain in a process of its own, by the options of `BY Lrpc(..)` at its NEW. `confined: TRUE`: it
+//! can compute, and talk to the components that it is connected to; it gets no files, sockets, processes, or new code.
+//! `memory` (bytes) and `processor` (per cent of one processor) limit its use of resources.
 //!
-//! Files are shut off twice, by Landlock where the kernel has it and by a filter of system calls, which allows what the
-//! runtime needs and nothing else: what isn't in the list fails as if it were not permitted.
+//! Files are denied twice: by Landlock where the kernel has it, and by a filter of system calls. The filter allows what
+//! the runtime needs; all other calls fail as not permitted.
 //!
 //! # Soundness
 //!
@@ -20,14 +20,14 @@ use seccompiler::{
     TargetArch, apply_filter,
 };
 
-/// What BY says about a domain.
+/// The confinement that a BY asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Confinement {
-    /// Nothing but computing and talking.
+    /// It can only compute and communicate.
     pub(crate) confined: bool,
-    /// Bytes at most.
+    /// Most bytes of memory.
     pub(crate) memory: Option<u64>,
-    /// Per cent of one processor at most.
+    /// Most per cent of one processor.
     pub(crate) processor: Option<u64>,
 }
 
@@ -35,13 +35,13 @@ pub(crate) struct Confinement {
 const BESIDES: u64 = 32 << 20;
 
 impl Confinement {
-    /// How many [`words`](Self::words) it is.
+    /// The number of [`words`](Self::words).
     pub(crate) const WORDS: usize = 3;
 
-    /// What the hints say.
+    /// The confinement that the hints ask for.
     ///
     /// # Errors
-    /// What can't be understood, or can't be done with a process.
+    /// An option is invalid, or impossible for a process.
     pub(crate) fn new(hints: &Hints<'_>) -> Result<Confinement, String> {
         let mut confinement = Confinement::default();
         for factory in &hints.factories {
@@ -59,21 +59,21 @@ impl Confinement {
         Ok(confinement)
     }
 
-    /// As numbers, for another process with the same code.
+    /// Encodes it for another process with the same code.
     pub(crate) fn words(&self) -> [u64; Self::WORDS] {
         [self.confined as u64, self.memory.unwrap_or(0), self.processor.unwrap_or(0)]
     }
 
-    /// Of [`words`](Self::words).
+    /// Decodes [`words`](Self::words).
     pub(crate) fn of_words(words: &[u64]) -> Confinement {
         let given = |word: u64| Some(word).filter(|&word| word != 0);
         Confinement { confined: words[0] != 0, memory: given(words[1]), processor: given(words[2]) }
     }
 
-    /// Puts this process under it, for good. Threads that it starts later are under it too.
+    /// Confines this process for good. Threads that it starts later are confined too.
     ///
     /// # Errors
-    /// Why it can't be.
+    /// Says why it can't be confined.
     pub(crate) fn enter(&self) -> Result<(), String> {
         if let Some(memory) = self.memory {
             limit_memory(memory).map_err(|error| error.to_string())?;
@@ -90,7 +90,7 @@ fn least(one: Option<u64>, other: Option<u64>) -> Option<u64> {
     one.into_iter().chain(other).min()
 }
 
-/// Limits data to what there is already, and so much more. The runtime's own limit is found first, and reported well.
+/// Limits data to what there is already plus this. The runtime's own limit is reached first, and gives a good message.
 fn limit_memory(bytes: u64) -> io::Result<()> {
     let status = fs::read_to_string("/proc/self/status")?;
     let data = status.lines().find_map(|line| line.strip_prefix("VmData:")).unwrap_or_default();
@@ -104,7 +104,7 @@ fn limit_memory(bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// No file can be opened, no port be used, as far as this kernel's Landlock knows of them.
+/// Denies opening files and using ports, as far as this kernel's Landlock can.
 fn shut_files_off() -> Result<(), landlock::RulesetError> {
     let all = ABI::V5;
     let rules =
@@ -113,7 +113,7 @@ fn shut_files_off() -> Result<(), landlock::RulesetError> {
     Ok(())
 }
 
-/// System calls that a domain needs. Those with conditions are in [`conditions`].
+/// System calls that a domain needs. Calls with conditions are in [`conditions`].
 const ALLOWED: &[i64] = &[
     libc::SYS_brk,
     libc::SYS_clock_getres,
@@ -159,7 +159,7 @@ const ALLOWED: &[i64] = &[
     libc::SYS_writev,
 ];
 
-/// No memory becomes code; a new thread is one of this process; `prctl` names threads and memory.
+/// Memory can't become code, a clone is a thread of this process, and `prctl` only names threads and memory.
 fn conditions() -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendError> {
     let argument = |number, mask: u64, value: u64| {
         let equal = SeccompCmpOp::MaskedEq(mask);
@@ -179,7 +179,7 @@ fn conditions() -> Result<Vec<(i64, Vec<SeccompRule>)>, seccompiler::BackendErro
 }
 
 fn filter_calls() -> Result<(), seccompiler::Error> {
-    // What `clone3` is asked for can't be seen by a filter: as if this kernel hadn't got it, so that `clone` is called.
+    // A filter can't see `clone3`'s arguments. It is denied as if the kernel didn't have it, so that `clone` is called.
     let no_clone3 = BTreeMap::from([(libc::SYS_clone3, vec![])]);
     let missing = SeccompAction::Errno(libc::ENOSYS as u32);
     apply_filter(&compiled(no_clone3, SeccompAction::Allow, missing)?)?;

@@ -1,4 +1,4 @@
-//! What a process under confinement tries to get out of it.
+//! Attacks from a confined process.
 
 use std::fs::File;
 use std::net::{TcpStream, UdpSocket};
@@ -8,9 +8,9 @@ use std::thread;
 
 use super::*;
 
-/// Runs that under confinement, in a process of its own; its exit status.
+/// Runs `what` in a confined process, and returns its exit status.
 fn status_of(confinement: Confinement, what: impl FnOnce() -> i32) -> i32 {
-    // SAFETY: the child does what it does and ends; it needs no lock that another thread of the tests may have held.
+    // SAFETY: the child only runs this and ends; it takes no lock that another thread of the tests may have held.
     let pid = unsafe { libc::fork() };
     if pid == 0 {
         let status = match confinement.enter() {
@@ -34,15 +34,15 @@ fn confined(what: impl FnOnce() -> i32) -> i32 {
     status_of(Confinement { confined: true, ..Confinement::default() }, what)
 }
 
-/// Each attack that succeeds is one bit.
+/// The attacks that succeeded, one bit each.
 fn successes(attacks: &[fn() -> bool]) -> i32 {
     attacks.iter().enumerate().map(|(number, attack)| (attack() as i32) << number).sum()
 }
 
-/// The system call, made by hand; whether it wasn't refused.
+/// Whether the system call, made directly, wasn't refused.
 fn made(number: libc::c_long, arguments: [usize; 4]) -> bool {
     let [a, b, c, d] = arguments;
-    // SAFETY: none of those that are tried touches this process' memory.
+    // SAFETY: none of the attempted calls accesses this process's memory.
     unsafe { libc::syscall(number, a, b, c, d) >= 0 }
 }
 
@@ -121,6 +121,6 @@ fn memory_is_limited() {
     let confinement = Confinement { memory: Some(64 << 20), ..Confinement::default() };
     let allocate = |bytes| move || if vec![1u8; bytes].iter().all(|&byte| byte == 1) { 7 } else { 1 };
     assert_eq!(status_of(confinement, allocate(32 << 20)), 7);
-    // Rust ends a process that can't have memory.
+    // Rust aborts a process that gets no memory.
     assert_eq!(status_of(confinement, allocate(512 << 20)), -libc::SIGABRT);
 }

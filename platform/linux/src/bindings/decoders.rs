@@ -1,5 +1,5 @@
-//! Whatever reads bytes of strangers, for the fuzzers (`fuzz/`) and for tests with what they begin with: nothing
-//! panics, what is understood is written again as the same, and no more memory is used than there are bytes.
+//! All decoders of untrusted bytes, for the fuzzers (`fuzz/`), and for tests with the fuzzers' seeds. A decoder must
+//! not panic or use more memory than there are bytes, and what it has decoded must be encoded as the same.
 
 use drystone_component::Name;
 
@@ -10,10 +10,10 @@ use drystone_net::place::Place;
 use drystone_net::samples::{ALL, ASKED, TOLD};
 use {drystone_http as http, drystone_nats as nats, drystone_onc as onc, drystone_udp as udp};
 
-/// Bytes that come over TCP or UDP to a server of ONC RPC, or to a client.
+/// Bytes from TCP or UDP, for a server or a client of ONC RPC.
 ///
 /// # Panics
-/// Something is wrong with what reads them.
+/// A decoder is wrong.
 pub fn onc(bytes: &[u8]) {
     for pieces in [1, 7, bytes.len().max(1)] {
         onc::feed(bytes, pieces);
@@ -21,34 +21,34 @@ pub fn onc(bytes: &[u8]) {
     onc::read(bytes, &ALL);
 }
 
-/// A datagram that comes to a server by UDP, or to a client.
+/// A datagram from UDP, for a server or a client.
 ///
 /// # Panics
-/// Something is wrong with what reads it.
+/// A decoder is wrong.
 pub fn udp(bytes: &[u8]) {
     udp::read(bytes, &ASKED);
 }
 
-/// Bytes that come over HTTP as a message.
+/// A message from HTTP.
 ///
 /// # Panics
-/// Something is wrong with what reads them.
+/// A decoder is wrong.
 pub fn json(bytes: &[u8]) {
     http::read(bytes, &TOLD);
 }
 
-/// What stands in a URL, whose pages may ask, and a WebSocket's frames.
+/// URLs, origins of web pages, and frames of WebSockets.
 ///
 /// # Panics
-/// Something is wrong with what reads them.
+/// A decoder is wrong.
 pub fn http(bytes: &[u8]) {
     http::feed(bytes, &ALL);
 }
 
-/// Bytes that come over NATS, or stand in its key-value store.
+/// Bytes from NATS, or from its key-value store.
 ///
 /// # Panics
-/// Something is wrong with what reads them.
+/// A decoder is wrong.
 pub fn nats(bytes: &[u8]) {
     nats::read(bytes);
 }
@@ -56,7 +56,7 @@ pub fn nats(bytes: &[u8]) {
 /// A request to the socket of `--control`.
 ///
 /// # Panics
-/// Something is wrong with what reads it.
+/// A decoder is wrong.
 pub fn control(bytes: &[u8]) {
     if let Some(control::Request::Rebind(wanted)) = control::Request::read(bytes) {
         let (name, by) = wanted.what.binding.expect("a request says which");
@@ -64,10 +64,10 @@ pub fn control(bytes: &[u8]) {
     }
 }
 
-/// A name, and behind the end of its line what BY says.
+/// A name, and after the end of its line a BY.
 ///
 /// # Panics
-/// Something is wrong with what reads them.
+/// A decoder is wrong.
 pub fn names(bytes: &[u8]) {
     let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
     let (name, hints) = (&bytes[..end], bytes.get(end + 1..).unwrap_or_default());
@@ -94,7 +94,7 @@ pub fn names(bytes: &[u8]) {
 mod tests {
     use super::*;
 
-    /// What the fuzzers begin with, too.
+    /// The fuzzers' seeds.
     fn seeds(kind: &str) -> Vec<Vec<u8>> {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/");
         let entries = std::fs::read_dir(format!("{folder}{kind}")).expect("they are there");
@@ -102,7 +102,7 @@ mod tests {
         files.map(|bytes| bytes.expect("it can be read")).collect()
     }
 
-    /// All that comes of a seed by a change at one place, and some that comes by several.
+    /// All variants of a seed with a change at one place, and some with changes at several.
     fn changed(seed: &[u8], each: impl Fn(&[u8])) {
         let mut random = 88_172_645_463_325_252_u64;
         let mut next = || {

@@ -1,4 +1,4 @@
-//! A component of a program in another domain: what a process and a thread have in common.
+//! A component of a program in another domain: the parts that processes and threads share.
 
 use std::io;
 use std::rc::Rc;
@@ -11,18 +11,18 @@ use super::channel::Offer;
 use crate::Options;
 use drystone_reactor::Reactor;
 
-/// Runs a component of a program, which is at the other end of the channel with the same capacity, until it is deleted;
-/// gives the exit status.
+/// Runs a component until it is deleted, and returns the exit status. Its program is at the other end of the channel,
+/// with the same capacity.
 pub(crate) type Run =
     fn(&'static Program, &'static Template, (Offer, Trust), &Options, capacity: u32) -> io::Result<i32>;
 
-/// What makes domains for a program.
+/// Makes domains for a program.
 #[derive(Clone)]
 pub(super) struct Holder {
     pub(super) program: &'static Program,
     pub(super) options: Options,
     pub(super) reactor: Rc<Reactor>,
-    /// What runs in a domain.
+    /// Runs a component in its domain.
     pub(super) run: Run,
     composites: Rc<dyn Composites>,
 }
@@ -39,7 +39,7 @@ impl Holder {
         Holder { program, options, reactor, run, composites }
     }
 
-    /// This end of the channel to one, where so many messages of a communication may be on their way.
+    /// The holder's end of a channel. `capacity` is the most messages of a communication that may be on their way.
     pub(super) fn link(
         &self,
         name: &str,

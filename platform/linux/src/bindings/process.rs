@@ -1,9 +1,9 @@
-//! `AT "process:store"`, or `"user:store"`: a component in a Linux process of its own.
+//! `AT "process:store"`, or `"user:store"`: runs a component in a Linux process of its own.
 //!
-//! The program has a helper, the *zygote*: a process that was forked from it, has the same code and descriptions at the
-//! same addresses, and does nothing but fork the processes of domains, so that a template is named by its address. It
-//! is forked when the first domain is made: what the program has in memory by then, each domain has a copy of, which it
-//! knows nothing of. The zygote ends with the program, and the domains with the zygote.
+//! The program has a helper, the *zygote*: a process forked from it, which forks the processes of domains. All of them
+//! have the same code and descriptions at the same addresses, so a template is named by its address. The zygote is
+//! forked when the first domain is made. Each domain has a copy of the program's memory at that time, and never uses
+//! it. The zygote ends with the program, and the domains end with the zygote.
 //!
 //! # Soundness
 //!
@@ -33,7 +33,7 @@ use drystone_reactor::{Handler, Reactor};
 use share::Share;
 use zygote::Zygote;
 
-/// Names of processes.
+/// The resource manager for processes.
 pub(crate) struct Processes {
     holder: Holder,
     zygote: Option<Rc<Zygote>>,
@@ -94,17 +94,17 @@ struct Child {
 struct Process {
     zygote: Rc<Zygote>,
     number: u32,
-    /// Readable when it has ended.
+    /// A pidfd, which is readable when the process has ended.
     process: OwnedFd,
-    /// The zygote has been asked to wait for it.
+    /// The zygote has been asked to reap it.
     is_buried: Cell<bool>,
 }
 
-/// How long to wait for a process' end where that is needed, in milliseconds: it has been killed.
+/// Milliseconds to wait for the end of a killed process, where that is needed.
 const DYING: i32 = 1000;
 
 impl Process {
-    /// Whether the process has ended, or does so within that many milliseconds.
+    /// Whether the process has ended, or ends within that many milliseconds.
     fn has_ended(&self, within: i32) -> bool {
         let mut entry = libc::pollfd { fd: self.process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         // SAFETY: one entry.
@@ -124,7 +124,7 @@ impl Process {
     }
 }
 
-/// A signal, as people know it.
+/// A signal's name, for people.
 fn named(signal: i32) -> String {
     let name = match signal {
         libc::SIGABRT => "SIGABRT",
@@ -145,7 +145,7 @@ fn named(signal: i32) -> String {
 }
 
 impl Child {
-    /// The link is told when the process ends.
+    /// Has the link told when the process ends.
     fn watch(&mut self, link: &Rc<Link>, reactor: &Rc<Reactor>) -> io::Result<()> {
         let source = reactor.watch(&mut SourceFd(&self.process.process.as_raw_fd()))?;
         reactor.handle(source, Rc::new(Death { link: link.clone(), process: self.process.clone() }));
@@ -162,7 +162,7 @@ impl Drop for Child {
             reactor.unwatch(source, &mut SourceFd(&self.process.process.as_raw_fd()));
         }
         if self.share.is_some() {
-            // Its control group can't go before it.
+            // The control group can't be removed before the process has ended.
             self.process.has_ended(DYING);
             self.share.take();
         }
@@ -172,7 +172,7 @@ impl Drop for Child {
     }
 }
 
-/// Hears of a process' end.
+/// Handles the end of a process.
 struct Death {
     link: Rc<Link>,
     process: Rc<Process>,

@@ -1,4 +1,4 @@
-//! `AT "worker:1"`: a component with a thread of its own, on which a second home runs it.
+//! `AT "worker:1"`: runs a component in a thread of its own, with a second home.
 
 use std::io;
 use std::thread;
@@ -12,23 +12,23 @@ use super::channel;
 use super::domain::Holder;
 use drystone_reactor::reason;
 
-/// Names of this program's workers.
+/// The resource manager for this program's workers.
 pub(crate) struct Workers(Holder);
 
 impl Workers {
     pub(crate) fn new(mut holder: Holder) -> Workers {
-        // It is one worker, and uses none of the program's others.
+        // A domain is one worker, and doesn't use the program's others.
         holder.options.cores = 1;
         Workers(holder)
     }
 
-    /// A thread runs the component: it ends when the channel says so.
+    /// Starts a thread that runs the component, until the channel tells it to end.
     fn make(&self, template: &'static Template, worker: u32, capacity: u32) -> io::Result<Remote<()>> {
         let Workers(holder) = self;
         let (here, there) = channel::pair()?;
         let (program, options, live) = (holder.program, holder.options.clone(), holder.run);
         let run = move || {
-            // An end that nobody hears of otherwise: the channel's descriptors are gone too.
+            // An early end needs no report: the channel's descriptors are closed, too.
             let _ = live(program, template, (there, Trust::SameProgram), &options, capacity);
         };
         let name = format!("worker:{worker}");

@@ -1,10 +1,10 @@
-//! The socket's file, which goes with the program: also if a signal ends it, or `exit`. What one left that was killed
-//! is in nobody's way.
+//! The control socket's file. It is removed when the program ends, also by a signal or `exit`. A file that a killed
+//! program has left is replaced.
 //!
 //! # Soundness
 //!
-//! What runs when a signal has come calls only what may be called then: it reads atomics, removes a file, and lets the
-//! signal do what it usually does. The path that it gets lives for ever.
+//! The signal handler calls only async-signal-safe functions: it reads atomics, removes a file, and restores the
+//! signal's default action. Its path lives for ever.
 
 use std::ffi::{CString, c_char, c_int};
 use std::fs;
@@ -18,15 +18,15 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering::SeqCst};
 
 use mio::net::{UnixListener, UnixStream};
 
-/// The file, and whose it is: those that this process forks leave it alone.
+/// The file, and the process that has made it: forked processes don't remove it.
 static FILE: AtomicPtr<c_char> = AtomicPtr::new(null_mut());
 static OWNER: AtomicI32 = AtomicI32::new(0);
 
-/// See the head of this file.
+/// The socket's file.
 pub(super) struct File(());
 
 impl File {
-    /// Makes it, and listens.
+    /// Makes the file, and listens.
     pub(super) fn listen(path: &Path) -> io::Result<(UnixListener, File)> {
         if is_left(path) {
             fs::remove_file(path)?;
@@ -35,7 +35,7 @@ impl File {
         static WATCH: Once = Once::new();
         WATCH.call_once(watch);
         OWNER.store(std::process::id() as i32, SeqCst);
-        // Whoever sees the file may send a signal at once.
+        // From now on other programs may see the file, and send a signal.
         let listener = UnixListener::bind(path)?;
         FILE.store(name.into_raw(), SeqCst);
         Ok((listener, File(())))
@@ -66,13 +66,13 @@ extern "C" fn end(signal: c_int) {
     }
 }
 
-/// From now on the file is removed at the end.
+/// Has the file removed at the end, from now on.
 fn watch() {
     // SAFETY: see the head of this file.
     unsafe {
         libc::atexit(remove);
         for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
-            // Who is told to ignore it goes on doing so.
+            // A signal that was ignored stays ignored.
             if libc::signal(signal, end as *const () as libc::sighandler_t) == libc::SIG_IGN {
                 libc::signal(signal, libc::SIG_IGN);
             }
@@ -80,7 +80,7 @@ fn watch() {
     }
 }
 
-/// Whether it is a socket to which nobody listens; who has too much to do just now to be connected to does.
+/// Whether it is a socket without a listener. A listener that is too busy to accept still counts.
 fn is_left(path: &Path) -> bool {
     let connected = UnixStream::connect(path);
     is_socket(path) && connected.is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
@@ -90,7 +90,7 @@ fn is_socket(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.file_type().is_socket())
 }
 
-/// Why it can't be made, for people, if something is there.
+/// Why the file can't be made if there is one already, for people.
 pub(super) fn in_whose_way(path: &Path) -> &'static str {
     match is_socket(path) {
         true => "another program runs with this socket",

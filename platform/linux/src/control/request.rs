@@ -1,13 +1,13 @@
-//! What clients of the control socket ask for.
+//! Requests of the control socket's clients.
 
 use std::time::Duration;
 
 use drystone_runtime::binding::Rebind;
 use serde_json::Value;
 
-/// What a client wants.
+/// A client's request.
 pub(crate) enum Request {
-    /// So many components at most.
+    /// Inspects at most this number of components.
     Inspect(usize),
     Rebind(Wanted),
 }
@@ -15,12 +15,12 @@ pub(crate) enum Request {
 /// A rebind.
 pub(crate) struct Wanted {
     pub(crate) what: Rebind,
-    /// How long it may take.
+    /// The time limit.
     pub(super) within: Option<Duration>,
 }
 
 impl Request {
-    /// Of what may be anything; `None`: it is none.
+    /// Reads untrusted bytes; `None`: they are no request.
     pub(crate) fn read(bytes: &[u8]) -> Option<Request> {
         let request: Value = serde_json::from_slice(bytes).ok()?;
         match request["inspect"].as_u64() {
@@ -30,7 +30,7 @@ impl Request {
     }
 }
 
-/// Longest that can be waited for: more would be no time of the system's.
+/// Longest time limit: more can't be represented as a time.
 const LONGEST: u64 = 1 << 40;
 
 fn rebinding(request: &Value) -> Option<Wanted> {

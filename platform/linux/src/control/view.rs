@@ -1,15 +1,15 @@
-//! A program that runs, as JSON: for `drystone inspect`, and for other programs.
+//! A running program as JSON, for `drystone inspect` and other programs.
 //!
 //! # Soundness
 //!
-//! As for what the control socket is asked.
+//! As for [`control`](super).
 
 use drystone_kortex::composed::{Monitor, Monitors};
 use drystone_runtime::inspect::{BindingView, Component, Connection, Next, Snapshot, inspect};
 use drystone_runtime::layout::Worker;
 use serde_json::{Value, json};
 
-/// At most so many components, and all bindings.
+/// At most `most` components, and all bindings.
 pub(super) fn program(worker: *mut Worker, most: usize, monitors: &Monitors) -> Value {
     // SAFETY: see the head of this file.
     let Snapshot { components, more, bindings } = unsafe { inspect(worker, most) };

@@ -1,9 +1,9 @@
-//! Addresses as programs write them.
+//! Addresses in the form that programs write.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
-/// Host and port.
+/// A host and a port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     host: String,
@@ -11,8 +11,7 @@ pub(crate) struct Address {
 }
 
 impl Address {
-    /// Reads `host:port`, `:port` or `tcp://host:port`; an IPv6 address stands in brackets. Without a host it is
-    /// `default`.
+    /// Reads `host:port`, `:port` or `tcp://host:port`; an IPv6 address is in brackets. The default host is `default`.
     pub(crate) fn read(text: &[u8], default: &str) -> io::Result<Address> {
         let wrong = || io::Error::other("Not an address: host:port expected");
         let text = std::str::from_utf8(text).map_err(|_| wrong())?.trim_matches(['\0', ' ']);
@@ -28,12 +27,12 @@ impl Address {
         Ok(Address { host: host.to_string(), port })
     }
 
-    /// What it is, if nothing has to be looked up.
+    /// The address, if it needs no look-up.
     pub(crate) fn numeric(&self) -> Option<SocketAddr> {
         Some(SocketAddr::new(self.host.parse::<IpAddr>().ok()?, self.port))
     }
 
-    /// All that the host's name stands for. It may take long.
+    /// All addresses of the host's name. This may take long.
     pub(crate) fn look_up(&self) -> io::Result<Vec<SocketAddr>> {
         Ok((self.host.as_str(), self.port).to_socket_addrs()?.collect())
     }

@@ -1,4 +1,4 @@
-//! The component that `Connected` and `Accepted` bring: it offers Input and Output.
+//! The component that `Connected` and `Accepted` carry. It offers Input and Output.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,10 +11,10 @@ use super::output::Writer;
 use crate::interfaces::{input, output};
 use crate::lines::Lines;
 
-/// See the head of this file.
+/// A connection, as a component.
 pub(super) struct Connection {
     socket: Rc<Socket>,
-    /// What has come and was not asked for yet.
+    /// Received bytes that weren't asked for yet.
     input: Rc<RefCell<Lines>>,
 }
 

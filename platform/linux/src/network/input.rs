@@ -1,8 +1,8 @@
-//! The service Input: what comes from a connection, by lines or by number of bytes. A line ends with `\n` or `\r\n`,
-//! which is left out; the last one may lack it. `Read(n)` gives what has come, from one byte to n; `Read(0)` an empty
-//! text at once. A line of more than 64 KiB is a failure, so that a peer that sends no
-//! line ends cannot fill the memory. `Limit` holds for the reads that follow: one that has to wait longer fails with
-//! "timeout", and what had come stays for the next; no limit if it is 0 or less.
+//! The service Input: reads from a connection, by lines or by number of bytes. A line comes without its end, `\n` or
+//! `\r\n`, which the last line may lack. `Read(n)` gives what has arrived, at least one byte and at most n; `Read(0)`
+//! gives an empty text at once. A line of more than 64 KiB fails, so that a peer that sends no line ends can't fill the
+//! memory. `Limit` sets a time limit for later reads; 0 or less means none. A read that exceeds it fails with
+//! "timeout", and the bytes that have arrived stay for the next.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -17,10 +17,10 @@ use drystone_net::socket::Socket;
 use drystone_reactor::Direction;
 use drystone_reactor::reason;
 
-/// Longest line.
+/// Most bytes of a line.
 const LINE: usize = 64 * 1024;
 
-/// Why one that is longer fails.
+/// The reason for refusing a longer line.
 const TOO_LONG: &[u8] = b"line too long";
 
 /// A client that reads.
@@ -28,7 +28,7 @@ pub(super) struct Reader {
     socket: Rc<Socket>,
     input: Rc<RefCell<Lines>>,
     limit: Option<Duration>,
-    /// Of the request that waits: until when, if it has a limit.
+    /// If a request waits: its deadline, if it has one.
     waits: Option<Option<Instant>>,
 }
 
@@ -38,7 +38,7 @@ enum Request {
     AtMost(usize),
 }
 
-/// What a request gets.
+/// The result of a request.
 enum Got {
     Data(Text<'static>),
     End,
@@ -93,7 +93,7 @@ impl Reader {
             match socket.read(&mut scratch[..room]) {
                 Ok(0) => input.ended = true,
                 Ok(n) => match request {
-                    // Nothing has come before, so it needn't pass through the buffer.
+                    // The buffer is empty, so the bytes needn't pass through it.
                     Request::AtMost(_) => return Poll::Ready(Got::Data(caller.text(&scratch[..n]))),
                     Request::Line => input.append(&scratch[..n]),
                 },
@@ -128,7 +128,7 @@ impl InputLater for Reader {
 
     fn read(&mut self, caller: &Caller, max: i64) -> Poll<ReadAnswer<'_>> {
         let got = match usize::try_from(max) {
-            // Nothing was asked for, so nobody has to wait for it.
+            // No bytes were asked for, so there is no need to wait.
             Ok(0) => Poll::Ready(Got::Data(Text::Lent(b""))),
             Ok(max) => self.get(caller, Request::AtMost(max)),
             Err(_) => Poll::Ready(Got::Failed("Negative number of bytes".into())),

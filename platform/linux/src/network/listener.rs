@@ -1,5 +1,5 @@
-//! The component that `Listening` brings, and its service Listener. Thousands may wait for a connection at a time: one
-//! connection wakes one of them.
+//! The component that `Listening` carries, and its service Listener. Thousands of clients may wait for a connection at
+//! a time: each connection wakes only one.
 
 use std::cell::RefCell;
 use std::io;
@@ -16,7 +16,7 @@ use drystone_net::entry::{BREATH, widen};
 use drystone_reactor::Direction;
 use drystone_reactor::reason;
 
-/// An address that others dial; dropped with its last user.
+/// A listening address. It is closed with its last user.
 struct Door {
     net: Rc<Net>,
     listener: RefCell<TcpListener>,
@@ -24,7 +24,7 @@ struct Door {
 }
 
 impl Door {
-    /// The kernel speaks once of connections, however many there are: whoever has tried hands on.
+    /// Wakes the next waiting client: the kernel reports connections once, however many there are.
     fn let_next_try(&self) {
         self.net.reactor.wake(self.source, Direction::Read);
     }
@@ -36,7 +36,7 @@ impl Drop for Door {
     }
 }
 
-/// The component.
+/// A listening address, as a component.
 pub(crate) struct Listening(Rc<Door>);
 
 impl Listening {
@@ -57,7 +57,7 @@ impl Component for Listening {
 /// A client that accepts.
 struct Porter {
     door: Rc<Door>,
-    /// Why nothing could be accepted, and when to say so.
+    /// Why accepting failed, and when to report it.
     failure: Option<(io::Error, Instant)>,
 }
 
@@ -86,9 +86,9 @@ impl ListenerLater for Porter {
                         net.reactor.wait_for(caller.waiter(), source, None);
                         return Poll::Pending;
                     }
-                    // It has gone before it was accepted.
+                    // The connection has gone before it was accepted.
                     io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted => {}
-                    // A program that asks again at once would do nothing else.
+                    // Reported later, or a program that asks again at once would do nothing else.
                     _ => {
                         let when = Instant::now() + BREATH;
                         self.failure = Some((error, when));
@@ -103,7 +103,7 @@ impl ListenerLater for Porter {
 
 impl Drop for Porter {
     fn drop(&mut self) {
-        // It may have been woken and not have come to try.
+        // This client may have been woken without having tried yet.
         self.door.let_next_try();
     }
 }

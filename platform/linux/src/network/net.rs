@@ -1,4 +1,4 @@
-//! What all clients of Network need.
+//! What all clients of Network share.
 
 use std::io;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use mio::net::TcpStream;
 use super::connection::Connection;
 use crate::interfaces::{input, listener, output};
 
-/// See the head of this file.
+/// The shared state of Network's clients.
 pub(crate) struct Net {
     pub(crate) reactor: Rc<Reactor>,
     pub(super) listener: &'static Kind,
@@ -20,7 +20,7 @@ pub(crate) struct Net {
 }
 
 impl Net {
-    /// An error says which interface the program declares otherwise.
+    /// An error names an interface that the program declares differently.
     pub(crate) fn new(program: &'static Program, reactor: Rc<Reactor>) -> Result<Rc<Net>, String> {
         Ok(Rc::new(Net {
             reactor,
@@ -29,7 +29,7 @@ impl Net {
         }))
     }
 
-    /// A component for a connection, to be sent.
+    /// Makes the component for a connection.
     pub(super) fn connection(&self, stream: TcpStream) -> io::Result<Part> {
         let socket = Socket::new(self.reactor.clone(), stream)?;
         Ok(Part::new(self.connection, Connection::new(socket)))

@@ -1,9 +1,8 @@
-//! The service Output: what goes into a connection. `Write` hands bytes over, to be sent together with what follows
-//! soon; while 64 KiB wait to be sent the service takes no more, so that a slow peer slows the writing component down
-//! and not the memory fills. `Update` answers when the kernel has everything. `Finish` ends sending and `Close` ends
-//! both ways, after what was written; a connection that is closed or deleted may take ten seconds more to send the
-//! rest, but whoever waits for it, also another client, doesn't any longer. Writes after a failure or the end are
-//! dropped; `Update` says why.
+//! The service Output: writes to a connection. `Write` collects bytes, to be sent together with the next ones. While 64
+//! KiB are unsent the service accepts no more, so a slow peer slows the writing component down and doesn't fill the
+//! memory. `Update` answers when the kernel has taken everything. `Finish` ends sending and `Close` ends both
+//! directions, after all that was written. A closed or deleted connection may take ten more seconds to send the rest,
+//! but no client waits for that. Writes after a failure or the end are dropped, and `Update` says why.
 
 use std::rc::Rc;
 use std::task::Poll;
@@ -17,7 +16,7 @@ use drystone_reactor::Direction;
 /// A client that writes.
 pub(super) struct Writer {
     socket: Rc<Socket>,
-    /// The request that waits has been begun: what it had to do at first is done.
+    /// The first step of the waiting request has been done.
     begun: bool,
 }
 
@@ -26,14 +25,14 @@ impl Writer {
         Writer { socket, begun: false }
     }
 
-    /// Does something with the socket, the first time that it is asked to.
+    /// Does the first step of a request, unless that was done.
     fn begin(&mut self, act: impl FnOnce(&Socket)) {
         if !std::mem::replace(&mut self.begun, true) {
             act(&self.socket);
         }
     }
 
-    /// Waits until no more than so many bytes are unsent, or will never be sent.
+    /// Waits until at most `most` bytes are unsent, or none of them can be sent any more.
     fn until_unsent(&mut self, caller: &Caller, most: usize) -> Poll<()> {
         if !self.socket.is_closed() && self.socket.unsent() > most {
             let source = Some((self.socket.source(), Direction::Write));

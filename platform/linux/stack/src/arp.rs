@@ -1,4 +1,4 @@
-//! The form of ARP for Ethernet and IPv4 (RFC 826), which RARP has, too.
+//! The packets of ARP for Ethernet and IPv4 (RFC 826), which RARP uses, too.
 
 use std::net::Ipv4Addr;
 
@@ -6,15 +6,15 @@ use smoltcp::wire::{
     ArpOperation, ArpPacket, ArpRepr, EthernetAddress, EthernetFrame, EthernetProtocol, EthernetRepr,
 };
 
-/// Ethernet's head, then ARP's form.
+/// Ethernet's header, then ARP's packet.
 const LENGTH: usize = 14 + 28;
 
 pub(crate) const EVERYBODY: [u8; 6] = [0xff; 6];
 
-/// An address of a machine's hardware, and one of its own.
+/// A machine's hardware address and IP address.
 pub(crate) type Addresses = ([u8; 6], Ipv4Addr);
 
-/// What a frame of this protocol says: the operation, the sender's addresses, and the target's.
+/// Reads a frame of this protocol: the operation, the sender's addresses, and the target's.
 pub(crate) fn read(protocol: EthernetProtocol, frame: &[u8]) -> Option<(ArpOperation, Addresses, Addresses)> {
     let frame = EthernetFrame::new_checked(frame).ok().filter(|frame| frame.ethertype() == protocol)?;
     let packet = ArpPacket::new_checked(frame.payload()).ok()?;
@@ -33,7 +33,7 @@ pub(crate) fn read(protocol: EthernetProtocol, frame: &[u8]) -> Option<(ArpOpera
     }
 }
 
-/// A frame that says so to some hardware, or to all.
+/// Makes a frame to one hardware address, or to all.
 pub(crate) fn written(
     protocol: EthernetProtocol,
     operation: ArpOperation,

@@ -1,4 +1,4 @@
-//! An address on a wire.
+//! A host: an IP address on a wire.
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::Ipv4Addr;
@@ -12,12 +12,12 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::inner::{Inner, Settings};
 use crate::rarp;
 
-/// See the head of this file. Clones are the same host.
+/// A host. Clones are handles to the same host.
 pub struct Host<D>(Arc<Shared<D>>);
 
 struct Shared<D> {
     inner: Mutex<Inner<D>>,
-    /// The device's, to wait at while others work.
+    /// A duplicate of the device's descriptor, for waiting without the lock.
     descriptor: OwnedFd,
 }
 
@@ -28,31 +28,31 @@ impl<D> Clone for Host<D> {
 }
 
 impl<D: Device> Host<D> {
-    /// A host at a device. What arrives goes to the station's handlers first; what they pass on, and all else, comes to
+    /// A host on a device. Frames go to the station's handlers first. What they pass on, and all other frames, come to
     /// the host.
     ///
     /// # Errors
-    /// The address makes no sense, or there is no descriptor left.
+    /// The address is invalid, or there is no descriptor left.
     pub fn new(mut station: Station<D>, settings: &Settings) -> Result<Host<D>> {
         let descriptor = station.device().as_fd().try_clone_to_owned()?;
         let inner = Inner::new(station, settings)?;
         Ok(Host(Arc::new(Shared { inner: Mutex::new(inner), descriptor })))
     }
 
-    /// Answers from now on who asks by RARP which address it has.
+    /// From now on answers RARP requests.
     pub fn serve_rarp(&self, server: rarp::Server) {
         self.inner().reverse = Some(server);
     }
 
-    /// Something about the station: to attach handlers, or to see what became of them.
+    /// Accesses the station, to attach handlers or to see their results.
     pub fn with_station<T>(&self, deed: impl FnOnce(&mut Station<D>) -> T) -> T {
         deed(self.inner().station())
     }
 
-    /// Which hardware takes what is for an address: its own, or the gateway's.
+    /// The hardware address for an IP address: the machine's own, or the gateway's.
     ///
     /// # Errors
-    /// Nobody says so.
+    /// There is no answer.
     pub(crate) fn hardware_of(&self, address: Ipv4Addr) -> Result<[u8; 6]> {
         const REACHED: Duration = Duration::from_secs(3);
         let next = self.inner().next_hop(address)?;
@@ -62,7 +62,7 @@ impl<D: Device> Host<D> {
             None => inner.ask_for(next).err().map(Err),
         });
         let mut inner = self.inner();
-        // A machine may get other hardware until it is asked for again.
+        // A machine's hardware may have changed by the time it is asked for again.
         inner.neighbours.remove(&next);
         found.map_err(|error| match error.kind() {
             ErrorKind::TimedOut => Error::new(
@@ -73,7 +73,7 @@ impl<D: Device> Host<D> {
         })
     }
 
-    /// Does what is to be done now: with what has come, and with what has its time.
+    /// Processes what has arrived, and what is due.
     ///
     /// # Errors
     /// The device is gone.
@@ -81,10 +81,10 @@ impl<D: Device> Host<D> {
         self.inner().turn().map(|_| ())
     }
 
-    /// Works until something is so, for so long at most.
+    /// Works until `look` gives a result, for at most the time `most`.
     ///
     /// # Errors
-    /// It wasn't so in time, or the device is gone.
+    /// There was no result in time, or the device is gone.
     pub(crate) fn until<T>(
         &self,
         most: Duration,
@@ -93,7 +93,7 @@ impl<D: Device> Host<D> {
         self.until_or(most, None, look)
     }
 
-    /// The same, where something may also happen when a descriptor can be read.
+    /// As [`until`](Host::until), but also wakes when `bell` can be read.
     pub(crate) fn until_or<T>(
         &self,
         most: Duration,
@@ -106,12 +106,12 @@ impl<D: Device> Host<D> {
                 let mut inner = self.inner();
                 inner.turn()?;
                 let result = look(&mut inner);
-                // What it has just been given to send.
+                // Sends what `look` has queued.
                 let has_arrived = inner.turn()?;
                 if let Some(result) = result {
                     return result;
                 }
-                // Whoever is near answers at once, and then nothing more arrives.
+                // A close peer answers at once, before there is a reason to wait.
                 if has_arrived { Duration::ZERO } else { inner.pause() }
             };
             let left = end.saturating_duration_since(Instant::now());
@@ -122,7 +122,7 @@ impl<D: Device> Host<D> {
         }
     }
 
-    /// Waits until something arrives, for so long at most.
+    /// Waits until something arrives, for at most the time `most`.
     ///
     /// # Errors
     /// There are too many descriptors.

@@ -1,4 +1,4 @@
-//! What belongs to a host: its device, its sockets, and what it knows of others.
+//! The state of a host: its device, its sockets, and its neighbours.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{Error, ErrorKind, Result};
@@ -14,40 +14,40 @@ use crate::fast::{Connection, End};
 use crate::wire::Wire;
 use crate::{arp, rarp};
 
-/// Who a host is.
+/// A host's configuration.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Its hardware's address.
+    /// Its hardware address.
     pub hardware: [u8; 6],
-    /// Its address.
+    /// Its IP address.
     pub address: Ipv4Addr,
-    /// How many bits of that say in which network it is.
+    /// The length of the network's prefix.
     pub network_bits: u8,
-    /// Who takes what is for other networks.
+    /// The gateway to other networks.
     pub gateway: Option<Ipv4Addr>,
 }
 
-/// See the head of this file.
+/// The state of a host.
 pub(crate) struct Inner<D> {
     wire: Wire<D>,
     interface: Interface,
     pub sockets: SocketSet<'static>,
-    /// Connections that their holders have left, until their ends are settled.
+    /// Connections that their applications have dropped, until they are closed.
     leaving: Vec<SocketHandle>,
     /// Where the next search for a free port begins.
     port: u16,
     pub reverse: Option<rarp::Server>,
-    /// Connections with a fast path, by numbers that are never used again.
+    /// Connections with a fast path, by numbers that are never reused.
     fast: BTreeMap<u64, Connection>,
     numbers: u64,
-    /// Hardware of others, as far as it was asked for.
+    /// Hardware addresses of other machines; `None`: asked for, without an answer yet.
     pub neighbours: BTreeMap<Ipv4Addr, Option<[u8; 6]>>,
     settings: Settings,
     begin: Instant,
 }
 
 impl<D: Device> Inner<D> {
-    /// See [`Host::new`](crate::Host::new).
+    /// The state of a new host: see [`Host::new`](crate::Host::new).
     pub fn new(station: Station<D>, settings: &Settings) -> Result<Inner<D>> {
         let Settings { hardware, address, network_bits, gateway } = settings;
         let invalid = |what: String| Error::new(ErrorKind::InvalidInput, what);
@@ -59,7 +59,7 @@ impl<D: Device> Inner<D> {
         config.random_seed = random()?;
         let mut interface = Interface::new(config, &mut wire, smoltcp::time::Instant::ZERO);
         interface.update_ip_addrs(|all| {
-            // There is room: it is the first.
+            // There is room, because it is the first address.
             let _ = all.push(IpCidr::Ipv4(Ipv4Cidr::new(*address, *network_bits)));
         });
         if let Some(gateway) = gateway {
@@ -85,7 +85,7 @@ impl<D: Device> Inner<D> {
         smoltcp::time::Instant::from_micros(self.begin.elapsed().as_micros() as i64)
     }
 
-    /// Does what is to be done now; whether anything has arrived.
+    /// Processes what has arrived, and what is due. Returns whether anything has arrived.
     pub fn turn(&mut self) -> Result<bool> {
         let arrived = self.wire.station.turn()?;
         while let Some(frame) = self.wire.station.take_passed() {
@@ -99,7 +99,7 @@ impl<D: Device> Inner<D> {
         Ok(arrived > 0)
     }
 
-    /// Gives a frame to whom it is for.
+    /// Passes a frame to its receiver.
     fn take(&mut self, frame: Vec<u8>) -> Result<()> {
         if let Some(answer) = self.reverse.as_ref().and_then(|server| server.answer(&frame)) {
             return self.wire.station.device().send(&answer);
@@ -116,7 +116,7 @@ impl<D: Device> Inner<D> {
         Ok(())
     }
 
-    /// Has connections with a fast path do what they do by themselves.
+    /// Lets connections with a fast path do what is due.
     fn work(&mut self) -> Result<()> {
         let now = Instant::now();
         for connection in self.fast.values_mut() {
@@ -129,7 +129,7 @@ impl<D: Device> Inner<D> {
         Ok(())
     }
 
-    /// How long nothing is to be done unless something arrives.
+    /// How long there is nothing to do unless something arrives.
     pub fn pause(&mut self) -> Duration {
         const MOST: Duration = Duration::from_millis(100);
         let now = self.now();
@@ -138,7 +138,7 @@ impl<D: Device> Inner<D> {
         self.interface.poll_delay(now, &self.sockets).map_or(MOST, |delay| MOST.min(delay.into())).min(first)
     }
 
-    /// Who takes what is for an address.
+    /// The next hop for an address: itself, or the gateway.
     pub fn next_hop(&self, address: Ipv4Addr) -> Result<Ipv4Addr> {
         let Settings { address: own, network_bits, gateway, .. } = &self.settings;
         if Ipv4Cidr::new(*own, *network_bits).contains_addr(&address) {
@@ -148,7 +148,7 @@ impl<D: Device> Inner<D> {
         gateway.ok_or_else(|| Error::new(ErrorKind::NetworkUnreachable, unreachable()))
     }
 
-    /// Asks who has an address; whoever it is will stand among the neighbours.
+    /// Sends an ARP request for an address. Its answer will be in `neighbours`.
     pub fn ask_for(&mut self, address: Ipv4Addr) -> Result<()> {
         let own = (self.settings.hardware, self.settings.address);
         let (protocol, everybody) = (EthernetProtocol::Arp, arp::EVERYBODY);
@@ -157,7 +157,7 @@ impl<D: Device> Inner<D> {
         self.wire.station.device().send(&question)
     }
 
-    /// This end of a connection with a fast path.
+    /// This host's end of a connection with a fast path.
     pub fn end(&self, port: u16) -> End {
         End { hardware: self.settings.hardware, address: SocketAddrV4::new(self.settings.address, port) }
     }
@@ -180,7 +180,7 @@ impl<D: Device> Inner<D> {
         &mut self.wire.station
     }
 
-    /// Lets a connection end by itself.
+    /// Lets a connection close without its application.
     pub fn leave(&mut self, handle: SocketHandle) {
         self.sockets.get_mut::<tcp::Socket<'_>>(handle).close();
         self.leaving.push(handle);
@@ -198,7 +198,7 @@ impl<D: Device> Inner<D> {
         });
     }
 
-    /// A port that no connection of this host has.
+    /// A port that no connection of this host uses.
     pub fn free_port(&mut self) -> u16 {
         loop {
             self.port = if self.port == u16::MAX { 49152 } else { self.port + 1 };
@@ -216,7 +216,7 @@ impl<D: Device> Inner<D> {
         }
     }
 
-    /// What sockets need to begin a connection.
+    /// The parts of a host that sockets need to begin a connection.
     pub fn parts(&mut self) -> (&mut smoltcp::iface::Context, &mut SocketSet<'static>) {
         (self.interface.context(), &mut self.sockets)
     }

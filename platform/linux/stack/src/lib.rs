@@ -1,16 +1,16 @@
-//! Internet protocols as a library that is linked to its application, over frames as a device gives them (paper 003,
-//! section IV-D): the kernel's network stack has no part in it. ARP, IP, ICMP's echo, UDP and TCP are smoltcp's; RARP
-//! and HTTP are here.
+//! Internet protocols as a library that is linked to its application, over raw frames (*ASHs*, section IV-D). The
+//! kernel's network stack isn't used. ARP, IP, ICMP echo, UDP and TCP are smoltcp's; RARP, HTTP and TCP's fast path are
+//! here.
 //!
-//! * [`Host`] is an address on a wire, and what is spoken there.
-//! * [`Udp`], [`Stream`] and [`Listener`] are its sockets. They block: whoever waits at one has the whole host work
-//!   meanwhile.
-//! * [`FastStream`] is a connection whose usual segments are done where they arrive, by a handler.
-//! * [`Nfs`] is an export of a server that is mounted.
-//! * [`rarp`] is for who doesn't know its address; [`http`] for any stream.
+//! * [`Host`] is an IP address on a wire.
+//! * [`Udp`], [`Stream`] and [`Listener`] are its sockets. They block: a thread that waits at one lets the whole host
+//!   work.
+//! * [`FastStream`] is a connection whose predicted segments are processed by a handler where they arrive.
+//! * [`Nfs`] is a mounted export of a server.
+//! * [`rarp`] finds out a machine's own address. [`http`] runs over any stream.
 //!
-//! It doesn't know what handlers do: a host's [`Station`](drystone_handlers::Station) has them see what arrives first,
-//! and what they pass on comes to the host.
+//! This crate doesn't know what handlers do. A host's [`Station`](drystone_handlers::Station) shows them each frame
+//! first, and the host gets the frames that they pass on.
 
 mod arp;
 mod fast;

@@ -1,5 +1,5 @@
 //! A client of NFS version 3, over this library's TCP. The protocol's messages are those of `nfs3_client`, which is
-//! asynchronous; here it waits in the streams themselves, so that what it awaits has always been done when it asks.
+//! asynchronous. Here the streams block, so its futures are always ready when they are polled.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -20,17 +20,17 @@ use nfs3_client::{Nfs3Connection, Nfs3ConnectionBuilder};
 use crate::host::Host;
 use crate::tcp::Stream;
 
-/// Bytes that are read or written by one call, at most.
+/// Most bytes of one read or write call.
 const MOST: usize = 1 << 16;
 
-/// An export that is mounted.
+/// A mounted export.
 pub struct Nfs<D: Device + Send>(Nfs3Connection<Stream<D>>);
 
 impl<D: Device + Send> Host<D> {
-    /// Mounts an export of a server, as its user `nobody`.
+    /// Mounts an export of a server, as the user `nobody`.
     ///
     /// # Errors
-    /// It has none of this name, or doesn't answer.
+    /// The server has no such export, or doesn't answer.
     pub fn mount(&self, server: Ipv4Addr, export: &str) -> Result<Nfs<D>> {
         const NOBODY: u32 = 65534;
         let who = auth_unix {
@@ -48,17 +48,17 @@ impl<D: Device + Send> Host<D> {
 }
 
 impl<D: Device + Send> Nfs<D> {
-    /// How many bytes a file has.
+    /// The size of a file in bytes.
     ///
     /// # Errors
-    /// There is none, or the server doesn't answer.
+    /// There is no such file, or the server doesn't answer.
     pub fn size(&mut self, path: &str) -> Result<u64> {
         let object = self.look_up(path)?;
         let answer = now(self.0.getattr(&GETATTR3args { object }));
         Ok(done(path, answer)?.obj_attributes.size)
     }
 
-    /// Reads so many bytes of a file from one on: fewer where it ends.
+    /// Reads `count` bytes of a file from an offset on; fewer at its end.
     ///
     /// # Errors
     /// As for [`Nfs::size`].
@@ -77,10 +77,10 @@ impl<D: Device + Send> Nfs<D> {
         Ok(bytes)
     }
 
-    /// Writes bytes into a file from one on; they are on the server's disk then.
+    /// Writes bytes to a file from an offset on. Afterwards they are on the server's disk.
     ///
     /// # Errors
-    /// As for [`Nfs::size`], or there is no room or no right.
+    /// As for [`Nfs::size`], or there is no room or no permission.
     pub fn write(&mut self, path: &str, from: u64, bytes: &[u8]) -> Result<()> {
         let (file, mut at) = (self.look_up(path)?, 0);
         while at < bytes.len() {
@@ -100,10 +100,10 @@ impl<D: Device + Send> Nfs<D> {
         Ok(())
     }
 
-    /// Makes a file that isn't there.
+    /// Creates a new file.
     ///
     /// # Errors
-    /// It is, or its folder isn't, or there is no right.
+    /// The file exists, its directory doesn't, or there is no permission.
     pub fn create(&mut self, path: &str) -> Result<()> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
         let dir = self.look_up(folder)?;
@@ -112,7 +112,7 @@ impl<D: Device + Send> Nfs<D> {
         done(path, now(self.0.create(&what))).map(drop)
     }
 
-    /// Goes from folder to folder.
+    /// Resolves a path, directory by directory.
     fn look_up(&mut self, path: &str) -> Result<nfs_fh3> {
         let mut found = self.0.root_nfs_fh3();
         for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -140,7 +140,7 @@ fn done<T, E>(
     }
 }
 
-/// What a future gives that never waits but in a stream.
+/// The result of a future that blocks only in its streams.
 fn now<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     loop {

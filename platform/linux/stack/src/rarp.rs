@@ -1,4 +1,4 @@
-//! RARP (RFC 903): a machine that knows nothing but its hardware's address asks which address it has.
+//! RARP (RFC 903): a machine that knows only its hardware address asks for its IP address.
 
 use std::collections::BTreeMap;
 use std::io::{Error, ErrorKind, Result};
@@ -14,17 +14,17 @@ const TYPE: EthernetProtocol = EthernetProtocol::Unknown(0x8035);
 const REQUEST: ArpOperation = ArpOperation::Unknown(3);
 const REPLY: ArpOperation = ArpOperation::Unknown(4);
 
-/// Who has which address.
+/// A server's table of addresses.
 #[derive(Clone, Debug)]
 pub struct Server {
-    /// The server's own hardware's address, and its address.
+    /// The server's own hardware address and IP address.
     pub own: ([u8; 6], Ipv4Addr),
-    /// All others', by their hardware's.
+    /// Other machines' IP addresses, by their hardware addresses.
     pub known: BTreeMap<[u8; 6], Ipv4Addr>,
 }
 
 impl Server {
-    /// What is to be answered to a frame: nothing to what is no request, or of somebody who isn't known.
+    /// The answer to a frame; `None` if it isn't a request, or not of a known machine.
     pub fn answer(&self, frame: &[u8]) -> Option<Vec<u8>> {
         let (operation, _, (asker, _)) = read(TYPE, frame)?;
         let wanted = operation == REQUEST;
@@ -33,11 +33,10 @@ impl Server {
     }
 }
 
-/// Asks which address this hardware has, again and again until somebody answers, for so long at most. Before there is a
-/// host.
+/// Asks for this hardware's IP address until there is an answer, for at most the time `most`. A host isn't needed.
 ///
 /// # Errors
-/// Nobody knows.
+/// There is no answer.
 pub fn ask<D: Device>(station: &mut Station<D>, hardware: [u8; 6], most: Duration) -> Result<Ipv4Addr> {
     const PAUSE: Duration = Duration::from_millis(250);
     let unknown = (hardware, Ipv4Addr::UNSPECIFIED);
@@ -69,7 +68,7 @@ mod tests {
     const SERVER: ([u8; 6], Ipv4Addr) = ([2, 0, 0, 0, 0, 1], Ipv4Addr::new(10, 9, 0, 1));
     const ASKER: [u8; 6] = [2, 0, 0, 0, 0, 2];
 
-    /// A request as RFC 903 has it, byte for byte.
+    /// A request in the format of RFC 903, byte for byte.
     fn request() -> Vec<u8> {
         let mut bytes = vec![0xff; 6];
         bytes.extend(ASKER);

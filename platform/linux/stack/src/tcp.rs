@@ -1,4 +1,4 @@
-//! Connections by TCP, and what waits for them.
+//! TCP connections and listeners, as blocking sockets.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::SocketAddrV4;
@@ -12,23 +12,23 @@ use smoltcp::wire::{IpAddress, IpEndpoint};
 use crate::host::Host;
 use crate::inner::Inner;
 
-/// Bytes that wait in each direction.
+/// Bytes of the buffer for each direction.
 const BUFFER: usize = 1 << 16;
 
-/// How long the other side may say nothing, if nothing else is said.
+/// The default time limit for the other side, if no other is set.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 fn socket() -> Socket<'static> {
     let buffer = || SocketBuffer::new(vec![0; BUFFER]);
     let mut socket = Socket::new(buffer(), buffer());
     socket.set_timeout(Some(smoltcp::time::Duration::from_secs(60)));
-    // What is written is an answer, mostly: nobody should wait for more of it.
+    // Most writes are answers, which shouldn't wait for more data.
     socket.set_nagle_enabled(false);
     socket
 }
 
-/// A connection. Whoever reads or writes waits, and has the host work meanwhile. When it is dropped what was written
-/// still goes out as long as the host works.
+/// A connection. A thread that reads or writes waits, and lets the host work meanwhile. After it is dropped, the rest
+/// of its data is still sent as long as the host works.
 pub struct Stream<D: Device> {
     host: Host<D>,
     handle: SocketHandle,
@@ -40,13 +40,13 @@ impl<D: Device> Host<D> {
     /// Connects.
     ///
     /// # Errors
-    /// Nobody listens there, or nobody answers.
+    /// There is no listener, or no answer.
     pub fn connect(&self, to: SocketAddrV4) -> Result<Stream<D>> {
         let port = self.inner().free_port();
         self.connect_from(port, to)
     }
 
-    /// The same from a port.
+    /// Connects from this local port.
     ///
     /// # Errors
     /// As for [`Host::connect`], or the port is taken.
@@ -74,7 +74,7 @@ impl<D: Device> Host<D> {
         Ok(stream)
     }
 
-    /// Takes connections to a port, so many at a time before they are accepted.
+    /// Listens at a port. At most `waiting` connections may wait to be accepted.
     ///
     /// # Errors
     /// The port is 0.
@@ -90,12 +90,12 @@ impl<D: Device> Host<D> {
 }
 
 impl<D: Device> Stream<D> {
-    /// Who is at the other end.
+    /// The other end's address.
     pub fn peer(&self) -> SocketAddrV4 {
         self.peer
     }
 
-    /// How long the other side may say nothing.
+    /// Sets how long the other side may be silent.
     pub fn be_patient(&mut self, patience: Duration) {
         self.patience = patience;
     }
@@ -136,7 +136,7 @@ impl<D: Device> Write for Stream<D> {
         })
     }
 
-    /// Waits until the other side has all.
+    /// Waits until the other side has acknowledged all data.
     fn flush(&mut self) -> Result<()> {
         self.until(|socket| match socket.send_queue() {
             0 => Some(Ok(())),
@@ -152,7 +152,7 @@ impl<D: Device> Drop for Stream<D> {
     }
 }
 
-/// What waits for connections.
+/// Listens for connections.
 pub struct Listener<D: Device> {
     host: Host<D>,
     port: u16,
@@ -160,10 +160,10 @@ pub struct Listener<D: Device> {
 }
 
 impl<D: Device> Listener<D> {
-    /// The next connection, for so long at most.
+    /// Accepts the next connection, within the time `most`.
     ///
     /// # Errors
-    /// None has come.
+    /// None has arrived.
     pub fn accept(&mut self, most: Duration) -> Result<Stream<D>> {
         let Listener { host, port, all } = self;
         let (handle, peer) =
@@ -172,7 +172,7 @@ impl<D: Device> Listener<D> {
     }
 }
 
-/// The connection that has come to a socket; another one listens in its place.
+/// The connection that has arrived at a socket. A new socket listens in its place.
 fn accepted<D: Device>(
     inner: &mut Inner<D>,
     port: u16,
@@ -188,7 +188,7 @@ fn accepted<D: Device>(
         Some(IpEndpoint { addr: IpAddress::Ipv4(address), port }) => {
             Some(Ok((come, SocketAddrV4::new(address, port))))
         }
-        // It went before it was accepted.
+        // The connection ended before it was accepted.
         None => {
             inner.sockets.remove(come);
             None
@@ -198,7 +198,7 @@ fn accepted<D: Device>(
 
 fn listening<D: Device>(inner: &mut Inner<D>, port: u16) -> SocketHandle {
     let mut socket = socket();
-    // It is closed, and the port isn't 0.
+    // Can't fail: the socket is closed, and the port isn't 0.
     let _ = socket.listen(port);
     inner.sockets.add(socket)
 }

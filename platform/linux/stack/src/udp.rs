@@ -1,4 +1,4 @@
-//! A socket for datagrams.
+//! A socket for UDP datagrams.
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::SocketAddrV4;
@@ -11,27 +11,27 @@ use smoltcp::wire::{IpAddress, IpEndpoint};
 
 use crate::host::Host;
 
-/// Datagrams, and bytes of them, that wait in each direction.
+/// Datagrams of the buffer for each direction. Below: their bytes.
 const WAITING: usize = 64;
 const BYTES: usize = 1 << 16;
 
-/// Bytes that fit into a frame.
+/// Most bytes of a datagram that fits into a frame.
 const LONGEST: usize = 1472;
 
-/// How long it may take to find out which hardware has an address.
+/// How long the look-up of a hardware address may take.
 const REACHED: Duration = Duration::from_secs(3);
 
-/// See the head of this file.
+/// A UDP socket.
 pub struct Udp<D: Device> {
     host: Host<D>,
     handle: SocketHandle,
 }
 
 impl<D: Device> Host<D> {
-    /// A socket for datagrams to a port; 0 is any that is free.
+    /// A UDP socket at a port; 0 means any free one.
     ///
     /// # Errors
-    /// Another socket has the port.
+    /// Another socket uses the port.
     pub fn udp(&self, port: u16) -> Result<Udp<D>> {
         let mut inner = self.inner();
         let port = if port == 0 { inner.free_port() } else { port };
@@ -44,7 +44,7 @@ impl<D: Device> Host<D> {
         }
         let buffer = || PacketBuffer::new(vec![PacketMetadata::EMPTY; WAITING], vec![0; BYTES]);
         let mut socket = Socket::new(buffer(), buffer());
-        // It is not bound, and the port isn't 0.
+        // Can't fail: the socket isn't bound, and the port isn't 0.
         let _ = socket.bind(port);
         let handle = inner.sockets.add(socket);
         drop(inner);
@@ -58,11 +58,11 @@ impl<D: Device> Udp<D> {
         self.host.inner().sockets.get::<Socket<'_>>(self.handle).endpoint().port
     }
 
-    /// Sends a datagram, when it is known which hardware has the address. (An empty one isn't waited for: smoltcp
-    /// counts bytes.)
+    /// Sends a datagram, after the receiver's hardware address is known. (An empty datagram isn't waited for, because
+    /// smoltcp counts bytes.)
     ///
     /// # Errors
-    /// It can't go there, nobody has the address, or it is longer than any frame.
+    /// The address is unreachable or unknown, or the datagram is longer than a frame.
     pub fn send_to(&self, bytes: &[u8], to: SocketAddrV4) -> Result<()> {
         let handle = self.handle;
         let said = |what: &dyn std::fmt::Display, kind| {
@@ -89,10 +89,11 @@ impl<D: Device> Udp<D> {
         })
     }
 
-    /// The next datagram, and who sent it, for so long at most. What the buffer has no room for is lost.
+    /// Receives the next datagram and its sender, within the time `most`. Bytes that don't fit into the buffer are
+    /// lost.
     ///
     /// # Errors
-    /// None has come.
+    /// None has arrived.
     pub fn receive_from(&self, buffer: &mut [u8], most: Duration) -> Result<(usize, SocketAddrV4)> {
         let handle = self.handle;
         self.host.until(most, |inner| {

@@ -1,4 +1,4 @@
-//! A station as smoltcp wants its devices.
+//! Adapts a station to smoltcp's interface of devices.
 
 use std::collections::VecDeque;
 
@@ -6,13 +6,13 @@ use drystone_handlers::{Device, Station};
 use smoltcp::phy::{self, DeviceCapabilities, Medium};
 use smoltcp::time::Instant;
 
-/// The longest frame of an Ethernet.
+/// Most bytes of an Ethernet frame.
 const LONGEST: usize = 1514;
 
-/// See the head of this file.
+/// A station as a smoltcp device.
 pub(crate) struct Wire<D> {
     pub station: Station<D>,
-    /// Frames that no handler wanted.
+    /// Received frames that no handler has consumed.
     pub come: VecDeque<Vec<u8>>,
 }
 
@@ -43,7 +43,7 @@ impl<D: Device> phy::Device for Wire<D> {
     }
 }
 
-/// A frame that has come.
+/// A received frame.
 pub(crate) struct Come(Vec<u8>);
 
 impl phy::RxToken for Come {
@@ -52,7 +52,7 @@ impl phy::RxToken for Come {
     }
 }
 
-/// The right to send a frame.
+/// A right to send one frame.
 pub(crate) struct Sends<'a, D>(&'a mut Station<D>);
 
 impl<D: Device> phy::TxToken for Sends<'_, D> {
@@ -60,7 +60,7 @@ impl<D: Device> phy::TxToken for Sends<'_, D> {
         let mut frame = [0; LONGEST];
         let frame = &mut frame[..length];
         let result = fill(frame);
-        // Protocols bear that a frame is lost, and a device that is gone is found when it is next asked for frames.
+        // Protocols tolerate a lost frame. If the device is gone, the next receive reports it.
         let _ = self.0.device().send(frame);
         result
     }

@@ -1,95 +1,95 @@
-//! What the kernel of a machine and the domains of its users agree on: what is where in a domain, what it is told when
-//! it begins, and what it may ask.
+//! The contract between a machine's kernel and its users' domains: a domain's memory layout, the [`Start`] that it is
+//! given, and the calls that it may make ([`Ask`]).
 
 #![no_std]
 
-/// Where a domain's program is. From here on addresses are users'.
+/// The address of a domain's program, and the first of the users' addresses.
 pub const PROGRAM: usize = 1 << 39;
 
 const GIGABYTE: usize = 1 << 30;
 
-/// Where a domain finds what it is told: a [`Start`].
+/// The address of a domain's [`Start`].
 pub const START: usize = PROGRAM + GIGABYTE;
-/// Where what it shares with its holder is: a channel.
+/// The address of the channel that a domain shares with its holder.
 pub const CHANNEL: usize = PROGRAM + 2 * GIGABYTE;
 /// Bytes of each of the channel's rings.
 pub const RING: usize = 64 << 10;
-/// Below this is its stack, which gets its pages when they are used, and below which there is nothing.
+/// The end of a domain's stack, which gets its pages on first use. The page below the stack is never mapped.
 pub const STACK_END: usize = PROGRAM + 3 * GIGABYTE;
-/// Bytes of its stack: as many as the home has.
+/// Bytes of a domain's stack: as many as the home's.
 pub const STACK: usize = 1 << 20;
-/// Below this is the stack on which it is told that time passes.
+/// The end of the stack for ticks.
 pub const TICK_STACK_END: usize = STACK_END + GIGABYTE / 2;
-/// Bytes of that one.
+/// Bytes of the stack for ticks.
 pub const TICK_STACK: usize = 16 << 10;
-/// From here on there is as much memory as it has asked for.
+/// The start of the memory that a domain has asked for.
 pub const MEMORY: usize = PROGRAM + 4 * GIGABYTE;
 
-/// So many bytes behind a program's first instruction is what the kernel calls when time passes.
+/// The offset of the tick handler from a program's first instruction. The kernel calls it when time passes.
 pub const TICKS: usize = 16;
 
-/// What a domain is told when it begins: words, with nothing between them.
+/// What a domain is told at its start. All fields are words, without padding.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Start {
-    /// Which template its component is of: so many bytes its description is behind the program's own.
+    /// The component's template, as an offset in bytes from the program's description.
     pub template: isize,
     /// Messages of a communication that may be on their way.
     pub capacity: u64,
-    /// Bytes that its program may have.
+    /// Most bytes for the domain's program.
     pub memory: usize,
-    /// Pages that there are for it at most.
+    /// Most pages of the domain.
     pub pages: usize,
-    /// Where `RANDOM` begins.
+    /// The seed of `RANDOM`.
     pub seed: u64,
-    /// What the processor's counter said when the clock was started.
+    /// The cycle counter when the clock was started.
     pub counter: u64,
-    /// What it counts in a second.
+    /// The cycle counter's rate a second.
     pub rate: u64,
 }
 
-/// What a domain may ask of the kernel: `int` [`VECTOR`] with this in rax, and up to four words in rsi, rdx, r10 and
+/// A domain's calls to the kernel: `int` [`VECTOR`] with this number in rax, and up to four words in rsi, rdx, r10 and
 /// r8. The answer is in rax; all other registers are kept.
 #[repr(u64)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ask {
-    /// It has ended, with a status.
+    /// Ends the domain, with a status.
     End = 0,
-    /// What was interrupted goes on, where it was.
+    /// Returns from a tick: the interrupted code is resumed.
     GoOn = 1,
-    /// Bytes for people: to which [`Stream`], where they are and how many, no more than [`MOST_BYTES`]. [`SOON`], as
-    /// long as there are others of this domain that haven't been written.
+    /// Writes bytes for people: the [`Stream`], their address, and their number, at most [`MOST_BYTES`]. The answer is
+    /// [`SOON`] while an earlier message of this domain hasn't been written.
     Write = 2,
-    /// So many pages more, behind those that it has, and no more than [`MOST_PAGES`] at once.
+    /// Adds pages, at most [`MOST_PAGES`] at once, after those that the domain has.
     Grow = 3,
-    /// Others run until its bell rings, or so many nanoseconds have passed; 0: they have a turn.
+    /// Rests until the domain's bell rings, or for at most so many nanoseconds; 0: lets other threads have a turn.
     Rest = 4,
-    /// Its holder's bell rings.
+    /// Rings the holder's bell.
     Ring = 5,
 }
 
-/// See [`Ask`].
+/// The vector of the calls in [`Ask`].
 pub const VECTOR: usize = 0x2e;
 
-/// Where bytes go.
+/// The stream that bytes are written to.
 #[repr(u64)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
     /// The program's output.
     Output = 0,
-    /// Where it complains.
+    /// Error messages.
     Errors = 1,
 }
 
-/// A message of no more bytes is written whole, whatever others write.
+/// A message of at most so many bytes is written whole, not mixed with other messages.
 pub const MOST_BYTES: usize = 1024;
 
-/// The kernel isn't interrupted while it makes pages.
+/// Most pages of one call. The kernel isn't interrupted while it makes them.
 pub const MOST_PAGES: usize = 256;
 
-/// An answer: it has been done.
+/// An answer: done.
 pub const DONE: i64 = 0;
-/// An answer: it can't be done now, but soon.
+/// An answer: not possible now, but soon.
 pub const SOON: i64 = 1;
 /// A time that never comes.
 pub const NEVER: u64 = u64::MAX;

@@ -1,13 +1,13 @@
-//! The first instructions: from where the machine begins (PVH: 32 bits, no pages) to Rust. They map the first gigabyte
-//! and the one with the devices, each where it is.
+//! The first instructions: from the machine's entry (PVH: 32 bits, no paging) to Rust. They map two gigabytes to their
+//! physical addresses: the first one, and the one with the devices.
 
 use core::arch::global_asm;
 
-/// Bytes of the stack on which the kernel's main function begins. Below it is a page that nobody may touch.
+/// Bytes of the stack of the kernel's main function. Below it is a guard page.
 pub const STACK: usize = 1 << 20;
 
-/// Bits of the processor's registers. Where handlers don't keep vector registers nobody may use any: what one user has
-/// left there another would find.
+/// Handlers save vector registers. If they don't, no code may use these registers, or a user could read what another
+/// one left there.
 const HAS_VECTORS: bool = cfg!(target_feature = "sse");
 const CR0: u32 = 0x8001_0002 | if HAS_VECTORS { 0 } else { 1 << 2 };
 const CR4: u32 = 1 << 5 | if HAS_VECTORS { 3 << 9 } else { 0 };
@@ -66,13 +66,13 @@ global_asm!(
     "add edi, 8",
     "add eax, 0x200000",
     "loop 2b",
-    // Physical addresses of more bits, and the vector registers, if handlers keep them.
+    // Longer physical addresses, and the vector registers if handlers save them.
     "mov eax, cr4",
     "or eax, {cr4}",
     "mov cr4, eax",
     "mov eax, offset machine_roots",
     "mov cr3, eax",
-    // Long mode, and pages that are no code.
+    // Long mode, and pages that can't be executed.
     "mov ecx, 0xc0000080",
     "rdmsr",
     "or eax, 0x900",

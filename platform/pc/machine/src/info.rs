@@ -1,15 +1,14 @@
-//! What the machine says of itself when it begins (PVH's start info): memory, a command line, files that were loaded
-//! beside the image.
+//! The machine's start info (PVH): memory, a command line, and files that were loaded beside the image.
 //!
 //! # Soundness
 //!
-//! The structures are where the loader says, in memory that the kernel gives to nobody.
+//! The structures are where the loader says. The kernel doesn't allocate that memory.
 
 use core::ffi::CStr;
 use core::ops::Range;
 use core::slice;
 
-/// As the loader writes it.
+/// The start info, as the loader writes it.
 #[repr(C)]
 pub struct StartInfo {
     magic: u32,
@@ -43,7 +42,7 @@ struct Region {
 const MAGIC: u32 = 0x336e_c578;
 const MEMORY: u32 = 1;
 
-/// What is kept of it: where the loader has put it there may be nothing soon.
+/// A copy of the start info, whose own memory may soon be reused.
 pub struct Info {
     memory: Ranges<MOST_REGIONS>,
     modules: Ranges<MOST_MODULES>,
@@ -51,7 +50,7 @@ pub struct Info {
     length: usize,
 }
 
-/// What is beyond these isn't used.
+/// Further regions aren't used.
 const MOST_REGIONS: usize = 32;
 const MOST_MODULES: usize = 4;
 const LONGEST: usize = 32 * 1024;
@@ -79,12 +78,12 @@ impl<const MOST: usize> Ranges<MOST> {
 }
 
 impl Info {
-    /// Nothing is known.
+    /// No information yet.
     pub const fn new() -> Info {
         Info { memory: Ranges::new(), modules: Ranges::new(), command_line: [0; LONGEST], length: 0 }
     }
 
-    /// Keeps what the loader says; `false`: it is no such thing.
+    /// Copies the loader's start info. `false`: it isn't one.
     ///
     /// # Safety
     /// See the head of this file.
@@ -115,7 +114,7 @@ impl Info {
         true
     }
 
-    /// Where memory is.
+    /// The regions of memory.
     pub fn memory(&self) -> impl Iterator<Item = Range<usize>> {
         self.memory.iter()
     }
@@ -125,7 +124,7 @@ impl Info {
         self.modules.iter()
     }
 
-    /// What was said to the image.
+    /// The image's command line.
     pub fn command_line(&self) -> &[u8] {
         &self.command_line[..self.length]
     }

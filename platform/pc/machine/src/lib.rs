@@ -1,11 +1,11 @@
-//! A PC from its first instruction to a kernel's main function: segments, exceptions, interrupt controllers, its
-//! memory. What comes then is the business of whoever defines [`machine_main`], which this crate calls.
+//! Takes a PC from its first instruction to a kernel's main function: segments, exceptions, interrupt controllers,
+//! memory. The rest is up to the kernel, which defines [`machine_main`].
 //!
-//! An image is linked by `image.ld`, which lies beside this crate's sources.
+//! An image is linked by `image.ld`, beside this crate's sources.
 //!
 //! # Soundness
 //!
-//! The machine begins in `boot`, once, with one processor. What is written here is written before anybody else runs.
+//! The machine begins in `boot`, once, with one processor. This crate's statics are written before any other code runs.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -30,14 +30,14 @@ use info::{Info, StartInfo};
 pub use pc::{Main, Pc, Platform};
 pub use report::{Console, Part, end, fatal, panic};
 
-/// What a kernel begins with.
+/// The machine, as a kernel's main function gets it.
 #[derive(Debug)]
 pub struct Machine {
-    /// All memory that is free.
+    /// All free memory.
     pub pages: Buddy,
-    /// The kernel's address space, which is active: all memory is where it is called.
+    /// The kernel's address space, which is active and maps all memory to its physical addresses.
     pub space: AddressSpace,
-    /// What was said to the image.
+    /// The image's command line.
     pub command_line: &'static [u8],
     /// A file that was loaded beside the image.
     pub file: Option<Range<usize>>,
@@ -48,11 +48,11 @@ unsafe extern "Rust" {
     /// Interrupts are off, and of devices only the controllers are set up.
     ///
     /// # Safety
-    /// For this crate only.
+    /// Called by this crate only.
     fn machine_main(machine: Machine) -> !;
 }
 
-/// A stack for the processor.
+/// A stack.
 #[repr(C, align(16))]
 struct Stack<const BYTES: usize>(UnsafeCell<[u8; BYTES]>);
 
@@ -69,19 +69,19 @@ impl<const BYTES: usize> Stack<BYTES> {
     }
 }
 
-/// On it handlers of exceptions run.
+/// The stack of exception handlers.
 static HANDLERS: Stack<{ 16 * 1024 }> = Stack::new();
-/// On it runs what is done when nothing goes on.
+/// The stack of handlers of fatal exceptions.
 static FATAL: Stack<{ 8 * 1024 }> = Stack::new();
-/// What is interrupted first.
+/// The first current context.
 static FIRST: Shared<MaybeUninit<Context>> = Shared::new(MaybeUninit::uninit());
 
 static INFO: Shared<Info> = Shared::new(Info::new());
 
-/// What the first instructions call.
+/// Called by the first instructions.
 ///
 /// # Safety
-/// For them only.
+/// Called by them only.
 unsafe extern "C" fn begin(said: &'static StartInfo) -> ! {
     // SAFETY: see the head of this file.
     unsafe {

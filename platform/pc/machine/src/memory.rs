@@ -1,9 +1,10 @@
-//! The machine's memory: all of it where it is called, and nothing both written and run; what is free is in pages.
+//! The machine's memory: the kernel's address space, which maps all memory to its physical addresses and no page both
+//! writable and executable; and an allocator of the free pages.
 //!
 //! # Soundness
 //!
-//! The linker's symbols are addresses only. Until the kernel's own address space is active, only the first gigabyte is
-//! touched, which the first instructions have mapped.
+//! The linker's symbols are used only as addresses. Until the kernel's own address space is active, only the first
+//! gigabyte is accessed, which the first instructions have mapped.
 
 use core::ops::Range;
 use core::ptr::addr_of;
@@ -23,30 +24,30 @@ unsafe extern "C" {
     static machine_guard: u8;
 }
 
-/// The page below the stack.
+/// The guard page below the stack.
 pub fn guard() -> usize {
     addr_of!(machine_guard) as usize
 }
 
-/// What the first instructions have mapped.
+/// The end of what the first instructions have mapped.
 const MAPPED: usize = 1 << 30;
 
-/// Where the devices of QEMU's microvm are.
+/// The devices of QEMU's microvm.
 const VIRTIO: usize = 0xfea0_0000;
 
-/// Takes all free memory, and makes the address space of the kernel, which is active then.
+/// Takes all free memory, and makes and activates the kernel's address space.
 ///
 /// # Safety
 /// Called once, by the kernel's first code.
 pub unsafe fn take(info: &Info) -> Option<(Buddy, AddressSpace)> {
     let image_end = addr_of!(machine_end) as usize;
     let end = info.memory().map(|region| region.end).max()? & !(PAGE - 1);
-    // Below the image are the loader's things.
+    // Below the image is the loader's memory.
     let start = addr_of!(machine_image) as usize;
     let beside = image_end as *mut u8;
-    // Behind the image is what says which pages are free.
+    // After the image comes the allocator's table of orders.
     let taken = start..image_end + Buddy::beside((end - start) / PAGE).next_multiple_of(PAGE);
-    // SAFETY: that is memory, and nobody's.
+    // SAFETY: that is unused memory.
     unsafe {
         let mut pages = Buddy::of(start, end, beside);
         let add = |pages: &mut Buddy, within: Range<usize>| {
@@ -65,7 +66,7 @@ pub unsafe fn take(info: &Info) -> Option<(Buddy, AddressSpace)> {
     }
 }
 
-/// What of a region is neither the image's nor a file's that was loaded beside it.
+/// Finds the parts of a region that belong neither to the image nor to a file loaded beside it.
 fn free(info: &Info, taken: &Range<usize>, region: Range<usize>, found: &mut dyn FnMut(Range<usize>)) {
     let mut at = region.start;
     while at < region.end {
@@ -81,14 +82,14 @@ fn free(info: &Info, taken: &Range<usize>, region: Range<usize>, found: &mut dyn
     }
 }
 
-/// The kernel's address space.
+/// Makes the kernel's address space.
 ///
 /// # Safety
 /// As for [`take`].
 unsafe fn map(info: &Info, pages: &mut Buddy) -> Result<AddressSpace, Refused> {
     let mut table = || {
         let table = pages.allocate(0)?.as_ptr().cast::<Table>();
-        // SAFETY: a page that is nobody else's.
+        // SAFETY: the page was just allocated.
         unsafe { table.write(Table::new()) };
         Some(table)
     };
@@ -105,9 +106,9 @@ unsafe fn map(info: &Info, pages: &mut Buddy) -> Result<AddressSpace, Refused> {
         _ => Access::WRITE,
     };
     let small_end = image_end.next_multiple_of(LARGE);
-    // SAFETY: the kernel finds there what it has now.
+    // SAFETY: the kernel's mappings stay as they are now.
     unsafe {
-        // Nothing is at 0.
+        // Address 0 stays unmapped.
         for at in (PAGE..small_end).step_by(PAGE) {
             space.map(at, at, PAGE, access(at), &mut table)?;
         }

@@ -1,8 +1,8 @@
-//! The machine as a component: what a system of native components stands on.
+//! The machine as a component, on which a system of native components is built.
 //!
 //! # Soundness
 //!
-//! What is kept is written before anybody else runs, and used with interrupts off, on one processor.
+//! The kept machine is written before any other code runs, and used with interrupts off, on one processor.
 
 use core::mem::{self, MaybeUninit};
 use core::ops::Range;
@@ -14,18 +14,18 @@ use kortex_memory::buddy::Buddy;
 
 use crate::Machine;
 
-/// What the machine calls when all parts of a system have begun.
+/// The interface that the machine calls when all parts of a system have begun.
 pub trait Main {
-    /// What the system does. Interrupts are off.
+    /// The system's main function. Interrupts are off.
     fn main(&'static self) -> !;
 }
 
-/// What a machine has, but for its memory.
+/// The machine, except its memory.
 pub trait Platform {
-    /// The kernel's address space, which is active: all memory is where it is called.
+    /// The kernel's address space, which is active and maps all memory to its physical addresses.
     fn space(&self) -> &'static AddressSpace;
 
-    /// What was said to the image.
+    /// The image's command line.
     fn command_line(&self) -> &'static [u8];
 
     /// A file that was loaded beside the image.
@@ -42,12 +42,12 @@ impl Pc {
     /// The only one.
     ///
     /// # Safety
-    /// What it is has been [kept](Pc::keep) before it is used.
+    /// [`Pc::keep`] was called before this is used.
     pub const unsafe fn new() -> Pc {
         Pc(())
     }
 
-    /// Keeps what a machine begins with.
+    /// Keeps the machine.
     ///
     /// # Safety
     /// Called once, first.
@@ -57,7 +57,7 @@ impl Pc {
     }
 
     fn machine(self) -> &'static Machine {
-        // SAFETY: as whoever made this has promised.
+        // SAFETY: as the caller of `new` promises.
         unsafe { (*MACHINE.get()).assume_init_ref() }
     }
 }
@@ -78,7 +78,7 @@ impl Platform for Pc {
 
 impl Memory for Pc {
     fn take(&self) -> Buddy {
-        // SAFETY: nobody refers to that part of it.
+        // SAFETY: there is no reference to that field.
         let pages = unsafe { &raw mut (*(*MACHINE.get()).as_mut_ptr()).pages };
         // SAFETY: likewise.
         mem::take(unsafe { &mut *pages })

@@ -1,4 +1,4 @@
-//! When nothing goes on: it is said why, and the machine ends.
+//! The end of the machine: messages about fatal errors, and the exit status.
 
 use core::fmt;
 use core::panic::PanicInfo;
@@ -11,18 +11,18 @@ use kortex_hal::x86_64::instructions::{hlt, interrupts};
 
 use crate::memory;
 
-/// Where messages go that are not the program's output: to the emulator's port, or the serial line where there is none.
+/// The console for messages that aren't the program's output: the emulator's port, or else the serial line.
 #[derive(Debug)]
 pub struct Console;
 
-/// Part of a message. A kernel that is to be small says with it what it has to, without Rust's formatting.
+/// A part of a message. It spares small kernels Rust's formatting.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
-    /// As it is.
+    /// A text, as it is.
     Text(&'a str),
-    /// In decimal.
+    /// A decimal number.
     Number(i64),
-    /// In hexadecimal.
+    /// A hexadecimal number.
     Address(u64),
 }
 
@@ -78,9 +78,9 @@ impl Console {
     }
 }
 
-/// Says an emulator the status, and ends it; without one, the machine stops.
+/// Tells an emulator the status, and ends it. Without an emulator, the machine stops.
 pub fn end(status: i64) -> ! {
-    // The emulator's own status has too few bits.
+    // The emulator's own exit status has too few bits.
     Console.say(&[Part::Text("\x1estatus "), Part::Number(status)]);
     debug::exit(status as u32 & 0x3f);
     interrupts::disable();
@@ -89,16 +89,16 @@ pub fn end(status: i64) -> ! {
     }
 }
 
-/// As the status of a program that the system had to end.
+/// The status of a program that the system had to end.
 const FATAL: i64 = 101;
 
-/// Says why nothing goes on.
+/// Stops the machine, with the reason.
 pub(crate) fn stop(why: &str) -> ! {
     Console.say(&[Part::Text("error: "), Part::Text(why)]);
     end(FATAL)
 }
 
-/// Handles an exception of the kernel's own code that nobody else handles.
+/// Handles an exception of the kernel's own code that has no other handler.
 pub extern "C" fn fatal(context: &mut Context, _: *const ()) {
     use Part::{Address, Number, Text};
     let address = Paging.fault_address();
@@ -120,7 +120,7 @@ pub extern "C" fn fatal(context: &mut Context, _: *const ()) {
     end(FATAL)
 }
 
-/// Says where a kernel is wrong, if it was built for that: in an image that is to be small there is nothing of it.
+/// Reports a panic of a kernel that was built for that. A small image contains none of it.
 pub fn panic(info: &PanicInfo<'_>) -> ! {
     Console.say(&[Part::Text("error: the kernel is wrong")]);
     if let Some(place) = info.location().filter(|_| cfg!(debug_assertions)) {

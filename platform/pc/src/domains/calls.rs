@@ -1,5 +1,5 @@
-//! What a domain may ask of the kernel. All of it comes by an exception, which keeps all registers: the kernel's code
-//! uses vector registers here, of which users see nothing.
+//! The calls that a domain may make to the kernel. All come by an exception, which saves all registers: the kernel's
+//! code uses vector registers, and users must not see their contents.
 
 use drystone_calls::{Ask, DONE, MOST_PAGES, NEVER, SOON, Stream};
 use kortex_binding::domain::Method;
@@ -9,7 +9,7 @@ use kortex_hal::exception::Processor;
 use super::process::{End, Process, tell_home};
 use crate::{clock, threads};
 
-/// Binds all of them for a process.
+/// Binds all the calls for a process.
 ///
 /// # Safety
 /// The process stays as long as its thread runs.
@@ -24,20 +24,20 @@ pub(super) unsafe fn bind(process: &'static Process) {
         (Ask::Ring, ring),
     ];
     for (number, method) in calls {
-        // SAFETY: they are fit for whatever a user says.
+        // SAFETY: these methods accept any arguments.
         unsafe { process.domain.bind_wait(number as usize, Call { method, this }) };
     }
 }
 
 /// # Safety
-/// For the methods below: it is what they are bound with.
+/// Called by the methods below, with the `this` that they are bound to.
 unsafe fn of(this: *const ()) -> &'static Process {
     // SAFETY: as the caller promises.
     unsafe { &*this.cast() }
 }
 
 unsafe extern "C" fn end(this: *const (), status: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so, in a handler, of the thread that runs.
+    // SAFETY: bound with this argument; in a handler, of the running thread.
     unsafe { of(this).end(End::Status(status as i64)) };
     DONE
 }
@@ -72,7 +72,7 @@ unsafe extern "C" fn grow(this: *const (), pages: u64, _: u64, _: u64, _: u64) -
 
 unsafe extern "C" fn rest(this: *const (), nanoseconds: u64, _: u64, _: u64, _: u64) -> i64 {
     let until = if nanoseconds == NEVER { NEVER } else { clock::now().saturating_add(nanoseconds) };
-    // SAFETY: bound so, in a handler, of the thread that runs.
+    // SAFETY: bound with this argument; in a handler, of the running thread.
     unsafe {
         match nanoseconds {
             0 => threads::give_way(),

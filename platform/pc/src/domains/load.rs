@@ -1,5 +1,5 @@
-//! A user's program in an address space: what isn't written is where it is in the image, and lent; the rest is the
-//! domain's own.
+//! Loads a user's program into an address space. Segments that aren't written are lent from the image; the domain gets
+//! its own copy of the others.
 
 use kortex_hal::mmu::{Access, PAGE, Refused};
 use kortex_memory::paged::Paged;
@@ -8,7 +8,7 @@ use object::LittleEndian;
 use object::elf::{FileHeader64, PF_W, PF_X, PT_LOAD};
 use object::read::elf::{FileHeader, ProgramHeader};
 
-/// Puts the program, an ELF file, where it says; where it begins.
+/// Maps the program, an ELF file, at its own addresses. Returns its entry.
 ///
 /// # Errors
 /// There is no memory.
@@ -24,7 +24,7 @@ pub(super) fn load(space: &Paged<'_, impl Pages>, program: &'static [u8]) -> Res
         if flags & PF_W == 0 {
             let frames = bytes.as_ptr() as usize - (at - start);
             let access = Access { execute: flags & PF_X != 0, ..Access::READ };
-            // SAFETY: the image stays, and nobody writes there. What shares a page with it is the program's, too.
+            // SAFETY: the image stays and isn't written. Its first and last pages hold only the program's bytes, too.
             unsafe { space.lend(start, frames, pages, access)? };
         } else {
             space.map(start, pages, Access::WRITE)?;

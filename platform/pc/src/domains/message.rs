@@ -1,9 +1,9 @@
-//! What domains say to people: the home writes it, one message after the other, so that each is whole.
+//! Messages of domains for people. The home writes one message after the other, each whole.
 //!
 //! # Soundness
 //!
-//! There is one processor. A handler, which nothing interrupts, writes the bytes only while there are none, the home
-//! reads them only while there are some: it says last that they are written.
+//! There is one processor. A handler, which isn't interrupted, fills the buffer only while it is empty. The home reads
+//! the buffer only while it is full, and marks it empty last.
 
 use core::cell::Cell;
 
@@ -15,9 +15,9 @@ use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 
 use crate::line;
 
-/// What one of them has said that isn't written yet.
+/// A domain's message that hasn't been written yet.
 pub(super) struct Message {
-    /// To whom, and how many bytes, if there are some.
+    /// The stream and the number of bytes, if there is a message.
     there: Cell<Option<(Stream, usize)>>,
     bytes: Shared<[u8; MOST_BYTES]>,
 }
@@ -27,10 +27,10 @@ impl Message {
         Message { there: Cell::new(None), bytes: Shared::new([0; MOST_BYTES]) }
     }
 
-    /// Takes so many bytes, which are read by a function, if they can be; the answer to who says them.
+    /// Takes a message of `count` bytes, which `read` copies if it can. Returns the domain's answer.
     ///
     /// # Safety
-    /// In a handler.
+    /// Called in a handler.
     pub(super) unsafe fn take(
         &self,
         stream: Stream,
@@ -49,7 +49,7 @@ impl Message {
         DONE
     }
 
-    /// Writes it. In the home.
+    /// Writes the message. Called in the home.
     pub(super) fn write(&self) {
         let Some((stream, count)) = without_interrupts(|| self.there.get()) else { return };
         // SAFETY: see the head of this file.

@@ -1,9 +1,9 @@
-//! A domain as the kernel has it: an address space, a thread, and how it has ended.
+//! A process: a domain as the kernel sees it, with an address space, a thread, and how it ended.
 //!
 //! # Soundness
 //!
-//! There is one processor. What handlers and users' calls change is changed with interrupts off. A process is there
-//! until the home, where it was made, gives it back, when its thread has ended or doesn't run.
+//! There is one processor. State that handlers and users' calls change is changed with interrupts off. A process stays
+//! until the home, which has made it, frees it. By then its thread has ended or isn't running.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -36,7 +36,7 @@ use crate::{attention, clock};
 
 const _: () = assert!(PROGRAM == domain::USERS && VECTOR == gate::WAIT);
 
-/// Where the pages of all of them come from.
+/// The allocator of all processes' pages.
 struct Pool(RefCell<ForPrograms>);
 
 // SAFETY: see the head of this file.
@@ -44,13 +44,13 @@ unsafe impl Sync for Pool {}
 
 static POOL: Pool = Pool(RefCell::new(ForPrograms));
 
-/// The first of all that haven't ended.
+/// The list of all processes that haven't ended.
 static FIRST: Shared<*const Process> = Shared::new(null());
 
-/// One of them has rung or ended, or said something, and the home hasn't looked since.
+/// A process has rung, ended, or written a message since the home last looked.
 static NEWS: AtomicBool = AtomicBool::new(false);
 
-/// Exceptions by which users end.
+/// Exceptions that end a user's domain.
 const DIVIDED: usize = 0;
 const UNDEFINED: usize = 6;
 const FORBIDDEN: usize = 13;
@@ -58,14 +58,14 @@ const FORBIDDEN: usize = 13;
 /// How a domain has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
-    /// By itself.
+    /// By itself, with a status.
     Status(i64),
-    /// It has done what it must not: the exception, where that was, and with which address.
+    /// By a forbidden exception, at an instruction `at`, with the address of a page fault.
     Fault { vector: usize, at: u64, address: u64 },
 }
 
 impl End {
-    /// For people.
+    /// The end, for people.
     pub(crate) fn told(self) -> String {
         match self {
             End::Status(status) => format!("it has ended with status {status}"),
@@ -92,7 +92,7 @@ impl Channel {
 
     pub(crate) fn new() -> Option<Channel> {
         let channel = Channel(allocate_zeroed(&mut ForPrograms, Self::ORDER)?);
-        // SAFETY: they were just given, and what lies behind the channel isn't used.
+        // SAFETY: the pages were just allocated, and those after the channel aren't used.
         unsafe { free_range(&mut ForPrograms, channel.end(), channel.start() + (PAGE << Self::ORDER)) };
         Some(channel)
     }
@@ -105,7 +105,7 @@ impl Channel {
         self.start() + Self::PAGES * PAGE
     }
 
-    /// As an end knows it.
+    /// The memory, as one end sees it.
     pub(crate) fn memory(&self) -> kortex::Memory {
         kortex::Memory { base: self.0.as_ptr(), capacity: RING, mirrored: false }
     }
@@ -118,23 +118,23 @@ impl Drop for Channel {
     }
 }
 
-/// What the kernel's own calls of a thread lie on.
+/// A thread's stack for the kernel's own calls.
 #[repr(C, align(16))]
 struct Stack([u8; 2048]);
 
-/// See the head of this file.
+/// A domain, with its thread and its memory.
 #[repr(C)]
 pub(crate) struct Process {
     pub(super) domain: Domain,
     thread: Cell<Option<&'static Thread>>,
     stack: Shared<Stack>,
-    /// Until it is given back.
+    /// Its address space, until it is freed.
     space: RefCell<Option<Paged<'static, ForPrograms>>>,
-    /// Pages that it has in [`MEMORY`].
+    /// Pages mapped from [`MEMORY`] on.
     grown: Cell<usize>,
-    /// For this it waits when it rests, until then.
+    /// It waits for this when it rests, at most until `until`.
     bell: Condition<Activation>,
-    /// What it says to people.
+    /// Its message for people.
     pub(super) message: Message,
     until: Cell<u64>,
     /// Its bell has rung.
@@ -143,18 +143,18 @@ pub(crate) struct Process {
     next: Cell<*const Process>,
 }
 
-/// Binds what a process may ask.
+/// Binds the calls that a process may make.
 ///
 /// # Safety
 /// The process stays as long as its thread runs.
 type Bind = unsafe fn(&'static Process);
 
-/// What there is of it besides its memory, in pages.
+/// Pages of a process besides its memory.
 const BESIDES: usize = 512 + STACK / PAGE;
 
 impl Process {
-    /// Starts one with a program and what that may ask, which shares a channel with its holder, and is told something.
-    /// `None`: there is no memory.
+    /// Starts a process with a program, its calls, the channel to its holder, and a [`Start`]. `None`: there is no
+    /// memory.
     pub(crate) fn start(
         kernel: &AddressSpace,
         program: &'static [u8],
@@ -164,7 +164,7 @@ impl Process {
     ) -> Option<Running> {
         let space = Paged::create(kernel, PROGRAM, &POOL.0, start.pages + BESIDES).ok()?;
         let domain = Domain::new();
-        // SAFETY: the kernel is in it.
+        // SAFETY: the kernel is mapped in it.
         unsafe { domain.set_space(space.space()) };
         let process = Running(Box::leak(Box::new(Process {
             domain,
@@ -219,7 +219,7 @@ impl Process {
         Some(())
     }
 
-    /// Gives it so many pages more; `None`: not now.
+    /// Adds `pages` pages; `None`: not possible now.
     pub(super) fn grow(&self, pages: usize) -> Option<bool> {
         let is_there = self.map(MEMORY + self.grown.get() * PAGE, pages)?;
         if is_there {
@@ -228,8 +228,8 @@ impl Process {
         Some(is_there)
     }
 
-    /// Gives it the page of its stack that it has missed at an address; `None`: not now. `Some(false)`: that isn't
-    /// missing there.
+    /// Maps the page of its stack at an address that has faulted; `None`: not possible now. `Some(false)`: no page of
+    /// the stack can be mapped there.
     fn deepen(&self, address: usize) -> Option<bool> {
         let is_stack = (STACK_END - STACK..STACK_END).contains(&address);
         if is_stack { self.map(address & !(PAGE - 1), 1) } else { Some(false) }
@@ -243,15 +243,15 @@ impl Process {
         Some(space.as_ref().is_some_and(|space| space.map(at, pages, Access::WRITE).is_ok()))
     }
 
-    /// Copies bytes that it can read; `false`: it can't.
+    /// Copies bytes that the process can read; `false`: it can't read them.
     pub(super) fn read(&self, from: usize, to: &mut [u8]) -> bool {
         self.space.borrow().as_ref().is_some_and(|space| space.read(from, to).is_ok())
     }
 
-    /// Its thread waits until its bell rings, or for that time.
+    /// Blocks its thread until its bell rings, or until that time.
     ///
     /// # Safety
-    /// In a handler, of its thread.
+    /// Called in a handler that interrupted its thread.
     pub(super) unsafe fn rest(&self, until: u64) {
         if self.is_rung.take() {
             return;
@@ -262,10 +262,10 @@ impl Process {
         unsafe { threads::wait(&self.bell) };
     }
 
-    /// Its thread ends.
+    /// Ends its thread.
     ///
     /// # Safety
-    /// In a handler, of its thread.
+    /// Called in a handler that interrupted its thread.
     pub(super) unsafe fn end(&self, end: End) {
         self.end.set(Some(end));
         self.domain.die();
@@ -274,7 +274,7 @@ impl Process {
         tell_home();
     }
 
-    /// Its bell rings. In the home, with interrupts off.
+    /// Rings its bell. Called in the home, with interrupts off.
     fn ring(&self) {
         self.until.set(clock::NEVER);
         if !threads::notify(&self.bell) {
@@ -288,14 +288,14 @@ impl Process {
     }
 }
 
-/// The home hears of it. In a handler.
+/// Tells the home that there is news. Called in a handler.
 pub(super) fn tell_home() {
     NEWS.store(true, Relaxed);
     attention::call();
     threads::wake_home();
 }
 
-/// Whether one of them has rung or ended, or said something, since the home began to look last. In the home, with
+/// Whether any process has rung, ended, or written a message since the home last looked. Called in the home, with
 /// interrupts off.
 pub(crate) fn is_news() -> bool {
     NEWS.load(Relaxed)
@@ -315,7 +315,7 @@ impl Running {
         without_interrupts(|| self.0.ring());
     }
 
-    /// Writes what it has said.
+    /// Writes its message.
     pub(crate) fn write(&self) {
         self.0.message.write();
     }
@@ -325,7 +325,7 @@ impl Running {
         self.0.end.get()
     }
 
-    /// It ends at once, if it hasn't, and gives back what it has.
+    /// Ends the process at once, if it hasn't ended, and frees its memory.
     pub(crate) fn end(&self) {
         let Running(process) = self;
         without_interrupts(|| {
@@ -333,7 +333,7 @@ impl Running {
                 && let Some(thread) = process.thread.get()
             {
                 process.end.set(Some(End::Status(0)));
-                // So that it is among those that may run.
+                // So that the thread is among the ready ones.
                 threads::notify(&process.bell);
                 threads::unbind(thread);
             }
@@ -351,7 +351,7 @@ impl Running {
         self.write();
         let space = process.space.take();
         if let Some(space) = space {
-            // SAFETY: its thread doesn't run any more, and what runs is the kernel in its own.
+            // SAFETY: its thread doesn't run any more, and the kernel's own address space is active.
             unsafe { space.take_apart() };
         }
     }
@@ -370,7 +370,7 @@ impl Drop for Running {
     }
 }
 
-/// Wakes those whose time has come. In the alarm's handler.
+/// Wakes the processes whose time has come. Called in the alarm's handler.
 fn wake(_: &mut Context) {
     let now = clock::now();
     // SAFETY: see the head of this file.
@@ -388,13 +388,14 @@ fn wake(_: &mut Context) {
     }
 }
 
-/// The running thread's time is over: others have a turn. It is told if it is a user. In the alarm's handler.
+/// The running thread's time slice is over: other threads have a turn. A user gets a tick. Called in the alarm's
+/// handler.
 fn slice_is_over(context: &mut Context) {
     threads::begin_slice();
-    // SAFETY: in a handler, of the thread that was interrupted.
+    // SAFETY: in a handler that interrupted this thread.
     unsafe {
         if context.is_user() {
-            // One that is told already isn't told once more.
+            // Does nothing if the user is still handling a tick.
             signal::tell(&Processor, threads::running(), context, 0);
         }
         threads::give_way();
@@ -406,12 +407,12 @@ fn slice_is_over(context: &mut Context) {
 /// # Safety
 /// Called once.
 pub(super) unsafe fn begin() {
-    // Those after which nothing goes on stay as they are.
+    // Handlers of fatal exceptions stay as they are.
     for vector in (0..OWN).filter(|vector| ![2, DOUBLE_FAULT, 18].contains(vector)) {
-        // SAFETY: the handler is fit for whatever comes.
+        // SAFETY: the handler accepts any exception.
         unsafe { Processor.register(vector, fault, null()) };
     }
-    // SAFETY: it is fit for that.
+    // SAFETY: `returned` ignores its argument.
     unsafe { upcall::on_end(returned, null()) };
     without_interrupts(|| {
         clock::on(Alarm::Users, wake);
@@ -425,11 +426,11 @@ extern "C" fn fault(context: &mut Context, of: *const ()) {
         let vector = context.vector();
         let address = if vector == PAGE_FAULT { Paging.fault_address() } else { 0 };
         let end = End::Fault { vector, at: context.rip, address };
-        // SAFETY: in a handler, of the thread that was interrupted.
+        // SAFETY: in a handler that interrupted this thread.
         match process.deepen(address as usize) {
             Some(true) => {}
             Some(false) => unsafe { process.end(end) },
-            // It does once more what it was about to do.
+            // The instruction is tried again later.
             None => unsafe { threads::give_way() },
         }
     } else {
@@ -437,8 +438,8 @@ extern "C" fn fault(context: &mut Context, of: *const ()) {
     }
 }
 
-/// By an instruction that our programs haven't got.
+/// A user's program returned from its first upcall, which compiled programs never do.
 unsafe extern "C" fn returned(_: *const ()) {
-    // SAFETY: on a handler's terms, of the thread that runs.
+    // SAFETY: called as a handler, of the running thread.
     unsafe { Process::of(gate::domain()).end(End::Status(0)) };
 }

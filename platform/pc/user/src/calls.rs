@@ -1,9 +1,9 @@
-//! What is asked of the kernel, and what the kernel calls.
+//! A domain's calls to the kernel, and the entries that the kernel calls.
 //!
 //! # Soundness
 //!
-//! The kernel keeps all registers but the one in which it answers, and touches no memory but what it is told: bytes
-//! that are read.
+//! The kernel keeps all registers except the one for its answer. The only memory it accesses is the bytes passed to it,
+//! which it reads.
 
 use core::arch::{asm, global_asm};
 
@@ -26,7 +26,7 @@ fn ask(what: Ask, a: u64, b: u64, c: u64) -> i64 {
     answer
 }
 
-/// The domain has ended.
+/// Ends the domain.
 pub(crate) fn end(status: i64) -> ! {
     loop {
         ask(Ask::End, status as u64, 0, 0);
@@ -42,7 +42,7 @@ pub(crate) fn write(stream: Stream, bytes: &[u8]) {
     }
 }
 
-/// So many pages more; whether they are there.
+/// Asks for `pages` more pages. Returns whether they were added.
 pub(crate) fn grow(pages: usize) -> bool {
     loop {
         match ask(Ask::Grow, pages as u64, 0, 0) {
@@ -52,7 +52,7 @@ pub(crate) fn grow(pages: usize) -> bool {
     }
 }
 
-/// Others run until the bell rings, or so many nanoseconds have passed.
+/// Rests until the bell rings, or for at most `nanoseconds`.
 pub(crate) fn rest(nanoseconds: u64) {
     ask(Ask::Rest, nanoseconds, 0, 0);
 }
@@ -62,7 +62,7 @@ pub(crate) fn ring() {
     ask(Ask::Ring, 0, 0, 0);
 }
 
-// What the kernel begins with, and what it calls when time passes, which is on a stack of its own.
+// The domain's entry, and the tick handler, which runs on a stack of its own.
 global_asm!(
     ".pushsection .text.user_start, \"ax\"",
     ".balign 16",

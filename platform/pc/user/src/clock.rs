@@ -2,7 +2,8 @@
 //!
 //! # Soundness
 //!
-//! A tick interrupts the domain's only thread and ends before that goes on: what it finds is not dropped meanwhile.
+//! A tick interrupts the domain's only thread, and ends before that thread is resumed. So the ticker that it reads
+//! isn't dropped meanwhile.
 
 use alloc::boxed::Box;
 use core::ptr::null_mut;
@@ -19,26 +20,26 @@ static START: AtomicU64 = AtomicU64::new(0);
 static RATE: AtomicU64 = AtomicU64::new(1);
 
 static TICKER: AtomicPtr<Tick> = AtomicPtr::new(null_mut());
-/// When the ticker goes on.
+/// When the ticker is due next.
 static NEXT_TICK: AtomicU64 = AtomicU64::new(NEVER);
 
-/// The clock was started when the counter said so, which counts so much in a second.
+/// Sets the counter's value at the clock's start, and the counter's rate a second.
 pub(crate) fn begin(counter: u64, rate: u64) {
     START.store(counter, Relaxed);
     RATE.store(rate.max(1), Relaxed);
 }
 
-/// Nanoseconds since it was started.
+/// Nanoseconds since the clock was started.
 pub(crate) fn now() -> u64 {
     let counted = time::counter().wrapping_sub(START.load(Relaxed));
     time::convert(counted, SECOND, RATE.load(Relaxed))
 }
 
-/// Ticks from now on; another ticker is forgotten.
+/// Sets the ticker, in place of an earlier one.
 pub(crate) fn start_ticker(tick: Tick) {
     let old = TICKER.swap(Box::into_raw(Box::new(tick)), AcqRel);
     if !old.is_null() {
-        // SAFETY: it was made so, and is nobody's any more.
+        // SAFETY: it came from `Box::into_raw`, and isn't used any more.
         drop(unsafe { Box::from_raw(old) });
     }
     wake_ticker();
@@ -49,7 +50,7 @@ pub(crate) fn wake_ticker() {
     NEXT_TICK.store(0, Relaxed);
 }
 
-/// What the kernel calls now and then while the domain runs.
+/// The tick handler, which the kernel calls from time to time while the domain runs.
 pub(crate) extern "C" fn tick() {
     if NEXT_TICK.load(Relaxed) > now() {
         return;

@@ -1,5 +1,5 @@
-//! A component of a Drystone program in an address space of its own ([`run`]): what the runtime needs there it asks of
-//! the kernel, by `drystone-calls`. It is the same program as the kernel's, linked a second time, by `user.ld`.
+//! Runs a component of a Drystone program in an address space of its own ([`run`]), with the kernel's services as
+//! defined in `drystone-calls`. The program is the kernel's own, linked a second time, by `user.ld`.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -27,7 +27,7 @@ pub use kortex_hal::memory_functions;
 pub use memory::Allocator;
 use platform::{Harbour, Holder, User};
 
-/// Runs the component that the kernel says, until it is deleted.
+/// Runs the component that the kernel has chosen, until it is deleted.
 ///
 /// # Safety
 /// Called once, as a user's `user_main`, with the program that the kernel has.
@@ -51,7 +51,7 @@ pub unsafe fn run(program: &'static Program, additions: &'static [&'static Addit
     calls::end(domain::run(program, template, &link, &mut platform, options))
 }
 
-/// For a user's `#[panic_handler]`: says what is wrong, and ends the domain. There may be no memory.
+/// For a user's `#[panic_handler]`: reports the panic, and ends the domain. There may be no memory.
 pub fn panic(info: &PanicInfo<'_>) -> ! {
     let mut message = Message { bytes: [0; MOST_BYTES], count: 0 };
     let _ = writeln!(message, "error: {info}");
@@ -59,7 +59,7 @@ pub fn panic(info: &PanicInfo<'_>) -> ! {
     calls::end(101)
 }
 
-/// The beginning of a message: as much as the kernel takes at once.
+/// The beginning of a message, as long as the kernel takes at once.
 struct Message {
     bytes: [u8; MOST_BYTES],
     count: usize,

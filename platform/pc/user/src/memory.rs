@@ -1,5 +1,5 @@
-//! A domain's memory: Rust's allocator, and pages for the program's heap. The kernel gives pages behind those that
-//! there are; a domain keeps what it has got until it ends.
+//! A domain's memory: Rust's allocator, and pages for the program's heap. The kernel adds pages after those that there
+//! are. A domain keeps its pages until it ends.
 //!
 //! # Soundness
 //!
@@ -18,15 +18,15 @@ use crate::calls;
 
 static GENERAL: Mutex<General<Growing>> = Mutex::new(General::new(Growing::new()));
 
-/// So many pages are asked for at least, if there are so many.
+/// At least so many pages are requested at once, if the limit allows.
 const STEP: usize = 64;
 
-/// Pages that become more.
+/// An allocator of pages that requests more from the kernel.
 struct Growing {
     buddy: Buddy,
-    /// Pages that there are.
+    /// The pages that it has.
     count: usize,
-    /// Pages that there can be, which the buddy knows of.
+    /// The most pages that it may have; the buddy allocator's table covers all.
     most: usize,
 }
 
@@ -35,18 +35,18 @@ impl Growing {
         Growing { buddy: Buddy::new(), count: 0, most: 0 }
     }
 
-    /// There may be so many pages. What says which are free is in the first of them.
+    /// An allocator of at most `most` pages. Its table of orders is in the first of them.
     fn begin(most: usize) -> Growing {
         let beside = Buddy::beside(most).div_ceil(PAGE);
         if !calls::grow(beside) {
             return Growing::new();
         }
-        // SAFETY: that memory is there now, and nobody's.
+        // SAFETY: that memory was just added, and isn't used yet.
         let buddy = unsafe { Buddy::of(MEMORY, MEMORY + most * PAGE, MEMORY as *mut u8) };
         Growing { buddy, count: beside, most }
     }
 
-    /// Gets so many pages more; `false`: it has got fewer.
+    /// Requests `pages` more pages. `false`: it has got fewer.
     fn grow(&mut self, pages: usize) -> bool {
         let wanted = self.count.saturating_add(pages);
         while self.count < wanted.min(self.most) {
@@ -67,7 +67,7 @@ impl Pages for Growing {
     fn allocate(&mut self, order: usize) -> Option<NonNull<u8>> {
         if !self.buddy.has(order) {
             let wanted = 1 << order;
-            // What lies before the first place for it comes along.
+            // An aligned block may begin later: the pages before it are requested, too.
             let needed = self.count.next_multiple_of(wanted) - self.count + wanted;
             self.grow(needed.max(STEP));
         }
@@ -80,20 +80,20 @@ impl Pages for Growing {
     }
 }
 
-/// There may be so many pages.
+/// Sets the most pages of the domain.
 pub(crate) fn begin(most: usize) {
     *GENERAL.lock().pages() = Growing::begin(most);
 }
 
-/// Gets zeroed memory for the program; null if there is none.
+/// Allocates zeroed memory for the program; null if there is none.
 pub(crate) fn allocate(bytes: usize) -> *mut u8 {
     allocate_zeroed(GENERAL.lock().pages(), order(bytes)).map_or(null_mut(), NonNull::as_ptr)
 }
 
-/// Gives it back.
+/// Frees memory of the program.
 ///
 /// # Safety
-/// It came from [`allocate`] with the same size, and nobody uses it any more.
+/// The memory came from [`allocate`] with the same size, and isn't used any more.
 pub(crate) unsafe fn free(memory: *mut u8, bytes: usize) {
     if let Some(memory) = NonNull::new(memory) {
         // SAFETY: as the caller promises.
@@ -105,7 +105,7 @@ pub(crate) unsafe fn free(memory: *mut u8, bytes: usize) {
 #[derive(Debug)]
 pub struct Allocator;
 
-// SAFETY: `General` gives what nobody else has, aligned and as large as is asked for.
+// SAFETY: `General` gives unused memory of the requested alignment and size.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         GENERAL.lock().allocate(layout).map_or(null_mut(), NonNull::as_ptr)

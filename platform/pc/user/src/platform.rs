@@ -1,4 +1,4 @@
-//! The platform as the runtime of a domain sees it, and what the channel to its holder needs.
+//! The platform as a domain's runtime sees it, and the home of the channel to its holder.
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
@@ -18,7 +18,7 @@ use drystone_runtime::platform::{Platform, Threads, Tick};
 
 use crate::{calls, clock, memory};
 
-/// What serves the channel to the holder.
+/// Serves the channel to the holder.
 #[derive(Default)]
 pub(crate) struct Harbour {
     rings: Rings,
@@ -39,7 +39,7 @@ impl Home for Harbour {
     }
 }
 
-/// The holder, which sleeps.
+/// Wakes the holder, which sleeps.
 pub(crate) struct Holder;
 
 impl Wake for Holder {
@@ -48,7 +48,7 @@ impl Wake for Holder {
     }
 }
 
-/// Where no domain can be made.
+/// A resource manager that refuses: a domain can't make domains.
 struct Nowhere;
 
 impl ResourceManager for Nowhere {
@@ -62,7 +62,7 @@ impl ResourceManager for Nowhere {
     }
 }
 
-/// A domain.
+/// The platform of a domain.
 pub(crate) struct User {
     harbour: Rc<Harbour>,
     times: Rc<Times>,
@@ -98,7 +98,7 @@ impl Platform for User {
             }
             if rings.lie_down() {
                 let first = [end, self.times.first()].into_iter().flatten().min();
-                // A bell that rings before this ends it.
+                // A bell that has rung before this ends it at once.
                 calls::rest(first.map_or(NEVER, |time| time.saturating_sub(clock::now()).max(1)));
                 rings.get_up();
             }
@@ -124,7 +124,7 @@ impl Platform for User {
     }
 }
 
-/// There is one.
+/// There is one thread.
 struct Alone;
 
 static THREADS: Alone = Alone;
@@ -142,7 +142,7 @@ impl Threads for Alone {
         clock::wake_ticker();
     }
 
-    /// Nobody else runs here who could call this while it rests.
+    /// No other code can call this while the thread rests.
     fn notify(&self) {}
 
     fn allocate(&self, bytes: usize) -> *mut u8 {

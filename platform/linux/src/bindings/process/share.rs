@@ -1,21 +1,21 @@
-//! A domain's share of the processor: a control group of its own, below that of its program, where the system lets us
-//! make one (version 2, or the older one with a hierarchy for each resource).
+//! A domain's share of the processor: a control group of its own, below its program's, where the system lets us make
+//! one (version 2, or version 1 with a hierarchy for each resource).
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A control group with one process. It goes with this, when the process has ended.
+/// A control group with one process. Dropping it removes the group, after the process has ended.
 pub(super) struct Share(PathBuf);
 
-/// In microseconds: how long the time is of which the process gets its share.
+/// Microseconds: the period of which the process gets its share.
 const PERIOD: u64 = 100_000;
 
 impl Share {
-    /// Lets the process have so many per cent of one processor.
+    /// Limits the process to `per_cent` per cent of one processor.
     ///
     /// # Errors
-    /// Why it can't be limited.
+    /// Says why it can't be limited.
     pub(super) fn new(process: u32, per_cent: u64) -> io::Result<Share> {
         let quota = per_cent.saturating_mul(PERIOD / 100);
         let mut why = io::Error::other("there is no control group for processors");
@@ -32,7 +32,7 @@ impl Share {
         let path = parent.join(format!("drystone-{process}"));
         fs::create_dir(&path)?;
         let share = Share(path);
-        // The file of version 2 is there if that has the processors; else those of the other.
+        // Version 2's file exists if version 2 has the processor controller. Otherwise, version 1's files are written.
         if fs::write(share.0.join("cpu.max"), format!("{quota} {PERIOD}")).is_err() {
             fs::write(share.0.join("cpu.cfs_period_us"), PERIOD.to_string())?;
             fs::write(share.0.join("cpu.cfs_quota_us"), quota.to_string())?;
@@ -44,19 +44,19 @@ impl Share {
 
 impl Drop for Share {
     fn drop(&mut self) {
-        // If the process is still there the empty group stays behind, which does no harm.
+        // If the process still exists, the empty group stays behind, which does no harm.
         let _ = fs::remove_dir(&self.0);
     }
 }
 
-/// This process' own control groups that may limit processors.
+/// This process's own control groups that may limit processors.
 fn parents() -> io::Result<Vec<PathBuf>> {
     let (groups, mounts) =
         (fs::read_to_string("/proc/self/cgroup")?, fs::read_to_string("/proc/self/mounts")?);
     Ok(groups.lines().filter_map(|group| parent(group, &mounts)).collect())
 }
 
-/// Where a line of `/proc/self/cgroup` (`5:cpu,cpuacct:/path`, or `0::/path` for version 2) is mounted.
+/// The mounted directory of a line in `/proc/self/cgroup` (`5:cpu,cpuacct:/path`, or `0::/path` for version 2).
 fn parent(group: &str, mounts: &str) -> Option<PathBuf> {
     let mut parts = group.splitn(3, ':').skip(1);
     let (controllers, path) = (parts.next()?, parts.next()?);

@@ -1,11 +1,11 @@
-//! The process that forks those of domains: see [`process`](super).
+//! The process that forks the processes of domains: see [`process`](super).
 //!
 //! # Soundness
 //!
-//! A fork of a process with several threads has one, and may find locks that others held. The zygote needs none but the
-//! C library's allocator's, which the C library sees to, and those that `threads::fork` holds meanwhile. It never
-//! returns to what its program was at. The addresses that it is told are those of descriptions that were there before
-//! it was forked, and live for ever.
+//! A fork of a process with several threads has one thread, and may inherit locks that other threads held. The zygote
+//! uses only two kinds of locks: those of the C library's allocator, which the C library restores, and those that
+//! `threads::fork` holds during the fork. It never returns into the program's code. The addresses of descriptions that
+//! it is sent were valid before it was forked, and stay so.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -31,19 +31,19 @@ use crate::bindings::confine::Confinement;
 use crate::bindings::domain::Run;
 use crate::threads;
 
-/// The program's side of it.
+/// The program's side of the zygote.
 pub(super) struct Zygote {
     socket: Option<OwnedFd>,
     pid: Pid,
 }
 
-/// Address of the template, the capacity, then what the confinement says of itself. Or instead of an address one of
-/// those below, and the number of a process that has ended or is about to.
+/// The words of a request: a template's address, the capacity, and the confinement. Or, instead of an address, one of
+/// the constants below, and the number of a process that has ended or is about to.
 const WORDS: usize = 2 + Confinement::WORDS;
 
-/// Nobody wants to know how it has ended.
+/// Reap the process; its exit status isn't needed.
 const BURY: u64 = 0;
-/// How has it ended?
+/// Tell the process's exit status.
 const ASK: u64 = 1;
 
 impl Zygote {
@@ -63,8 +63,8 @@ impl Zygote {
         }
     }
 
-    /// Forks a process for a component that is reached through that channel; gives its number, and what is readable
-    /// when it has ended.
+    /// Forks a process for a component that is reached by this channel. Returns its number and a pidfd, which is
+    /// readable when it has ended.
     pub(super) fn fork(
         &self,
         template: &'static Template,
@@ -86,16 +86,16 @@ impl Zygote {
         }
     }
 
-    /// How a process that it forked has ended, which it is asked once.
+    /// The exit status of a process that the zygote has forked. It can be asked for once.
     pub(super) fn how_ended(&self, process: u32) -> Option<ExitStatus> {
         self.about(ASK, process).ok()?;
         let (answer, _) = receive::<2>(self.socket().ok()?).ok()??;
         (answer[1] == 0).then(|| ExitStatus::from_raw(answer[0] as i32))
     }
 
-    /// Nobody will ask how that process has ended.
+    /// Has a process reaped, without its exit status.
     pub(super) fn bury(&self, process: u32) {
-        // It may have ended, and all below it.
+        // The zygote may have ended, and its processes with it.
         let _ = self.about(BURY, process);
     }
 
@@ -112,7 +112,7 @@ impl Zygote {
 
 impl Drop for Zygote {
     fn drop(&mut self) {
-        // It reads the end of its socket, and ends.
+        // The zygote reads the end of its socket, and ends.
         self.socket.take();
         let _ = retry_on_intr(|| waitpid(Some(self.pid), WaitOptions::empty()));
     }
@@ -129,7 +129,7 @@ fn send(socket: BorrowedFd, words: &[u64], descriptors: &[BorrowedFd]) -> io::Re
     Ok(())
 }
 
-/// The next message; `None`: there is none any more.
+/// The next message; `None`: the socket has ended.
 fn receive<const N: usize>(socket: BorrowedFd) -> io::Result<Option<([u64; N], Vec<OwnedFd>)>> {
     let mut bytes = [0; 64];
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(3))];
@@ -149,26 +149,26 @@ fn receive<const N: usize>(socket: BorrowedFd) -> io::Result<Option<([u64; N], V
     Ok(Some((std::array::from_fn(|i| u64::from_ne_bytes(words[i])), descriptors)))
 }
 
-/// Does that, and ends the process whatever happens: with the status that it answers.
+/// Runs `what`, and ends the process with its status, whatever happens.
 fn end_with(what: impl FnOnce() -> i32) -> ! {
     let status = catch_unwind(AssertUnwindSafe(what)).unwrap_or(1);
     // SAFETY: see the head of this file. Nothing that the program has registered for its own end is to run here.
     unsafe { libc::_exit(status) }
 }
 
-/// The zygote's life.
+/// The zygote's main loop.
 fn serve(socket: OwnedFd, program: &'static Program, options: &Options, run: Run) {
     // SAFETY: plain numbers and constants.
     unsafe {
         libc::prctl(libc::PR_SET_NAME, c"zygote".as_ptr());
-        // What is typed at a terminal is for the program, with which all of these end.
+        // Signals from a terminal are for the program, which all these processes end with.
         libc::signal(libc::SIGINT, libc::SIG_IGN);
         libc::signal(libc::SIGQUIT, libc::SIG_IGN);
     }
     close_all_but(&socket);
     let mut unburied = Vec::new();
     while let Ok(Some((request, descriptors))) = receive::<WORDS>(socket.as_fd()) {
-        // Those whose end nobody asks for may be about to end for long: stopped, say.
+        // Processes to be reaped may end much later, for instance if they are stopped.
         unburied.retain(|&process| matches!(waitpid(process, WaitOptions::NOHANG), Ok(None)));
         let sent = match request[0] {
             BURY => {
@@ -189,7 +189,7 @@ fn serve(socket: OwnedFd, program: &'static Program, options: &Options, run: Run
     }
 }
 
-/// How a process has ended, and whether that isn't known.
+/// The exit status of a process, and whether it is unknown.
 fn wait_for(process: i32) -> [u64; 2] {
     let ended = retry_on_intr(|| waitpid(Pid::from_raw(process), WaitOptions::empty()));
     match ended {
@@ -198,10 +198,10 @@ fn wait_for(process: i32) -> [u64; 2] {
     }
 }
 
-/// Leaves standard input (which is the program's alone and becomes empty here), output and error, and the socket.
+/// Keeps only standard input (the program's own, and empty here), output and error, and the socket.
 fn close_all_but(socket: &OwnedFd) {
     let (number, none) = (socket.as_raw_fd() as u32, 0);
-    // SAFETY: whose the descriptors were never runs in this process.
+    // SAFETY: the code that owns the descriptors never runs in this process.
     unsafe {
         let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDONLY);
         libc::dup2(nothing, libc::STDIN_FILENO);
@@ -226,7 +226,7 @@ fn fork(
     match unsafe { (threads::fork(), &*template) } {
         (-1, _) => Err(io::Error::last_os_error()),
         (0, template) => end_with(|| {
-            // SAFETY: a descriptor that nobody here uses any more.
+            // SAFETY: the descriptor isn't used here any more.
             unsafe { libc::close(socket.as_raw_fd()) };
             live((program, options, run), template, (offer, capacity), &confinement)
         }),
@@ -237,7 +237,7 @@ fn fork(
     }
 }
 
-/// A domain's life; its exit status.
+/// Runs a domain, and returns its exit status.
 fn live(
     (program, options, run): (&'static Program, &Options, Run),
     template: &'static Template,

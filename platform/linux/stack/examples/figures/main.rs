@@ -1,9 +1,8 @@
-//! Figures for paper 003's Tables I to III, V and VI, and for its section V-D, on a pair of virtual interfaces.
-//! `drystone-bench handlers` runs this, and puts them beside others: an object of JSON a line, with the values of ten
-//! runs. Some parts only: `cargo run --release -p drystone-stack --example figures -- raw|memory|tcp|writes`.
+//! Measures the rows of *ASHs* (Wallach), Tables I to III, V and VI and section V-D, on a pair of virtual interfaces.
+//! `drystone-bench handlers` runs this and compares the results. Each line is a JSON object with the values of ten
+//! runs. To run some parts only: `cargo run --release -p drystone-stack --example figures -- raw|memory|tcp|writes`.
 //!
-//! It takes root and clang 19, and Valgrind for `writes`. All is on one machine, so it is the software that is
-//! measured.
+//! It needs root and clang 19, and Valgrind for `writes`. Both ends are on one machine, so only software is measured.
 
 mod memory;
 #[path = "../../../handlers/tests/suite/namespace.rs"]
@@ -30,7 +29,7 @@ const HARDWARE: [u8; 6] = [2, 0, 0, 0, 9, 2];
 /// Runs of a measurement.
 const RUNS: usize = 10;
 
-/// Measures something several times, and tells whose values these are, in which row.
+/// Measures several times, and prints the values with their row, system and unit.
 fn row(name: &str, who: &str, unit: &str, measure: impl FnMut() -> f64) {
     tell(name, who, unit, &std::iter::repeat_with(measure).take(RUNS).collect::<Vec<f64>>());
 }
@@ -39,7 +38,7 @@ fn tell(row: &str, who: &str, unit: &str, values: &[f64]) {
     println!(r#"{{"row":"{row}","who":"{who}","unit":"{unit}","values":{values:?}}}"#);
 }
 
-/// Fragments, and other files of the extension's, as one program.
+/// Links fragments, and other files of the extension's, into one program.
 fn image(files: &[(&str, &str)], machine: Machine) -> Option<Image> {
     let objects: Vec<Vec<u8>> =
         files.iter().map(|(folder, name)| objects::compiled_in(folder, name)).collect::<Option<_>>()?;
@@ -47,7 +46,7 @@ fn image(files: &[(&str, &str)], machine: Machine) -> Option<Image> {
     Some(Image::composed(&objects, None, machine).expect("they fit"))
 }
 
-/// Without shares: a measurement is a flood.
+/// A station without limits on handlers' time: a measurement is a flood.
 fn station<D: Device>(device: D) -> Station<D> {
     Station::new(device, Flows::compiled(7, Share { runs: u64::MAX, ..Share::default() }))
 }
@@ -62,7 +61,7 @@ fn beside() -> Line {
 }
 
 fn af_xdp() -> AfXdp {
-    // The kernel takes its time until the one before has gone.
+    // The kernel may take a while to release the previous socket.
     for _ in 0..20 {
         match AfXdp::open("far", 0, Mode::Native) {
             Ok(device) => return device,
@@ -72,7 +71,7 @@ fn af_xdp() -> AfXdp {
     AfXdp::open("far", 0, Mode::Native).expect("it can be")
 }
 
-/// Does it in a namespace where the kernel has an address at one end of a wire.
+/// Runs `deed` in a network namespace where the kernel has an address at one end of a wire.
 fn on_a_wire(name: &'static str, deed: impl FnOnce() + Send + 'static) {
     namespace::in_namespace(name, move || {
         if namespace::pair(name) {

@@ -1,4 +1,4 @@
-//! What handlers do with data (Tables II and III): messages of the largest size of an Ethernet, without a device.
+//! Data manipulation by handlers (Tables II and III), on messages of Ethernet's largest size, without a device.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::{image, row, writes};
 const LENGTH: usize = 1472;
 const TIMES: u32 = 20_000;
 
-/// Megabytes in a second that a deed gets through.
+/// Throughput of `deed` in megabytes a second.
 fn speed(bytes: usize, mut deed: impl FnMut()) -> f64 {
     let begin = Instant::now();
     (0..TIMES).for_each(|_| deed());
@@ -35,7 +35,7 @@ fn measured(name: &str, who: &str, handler: &mut Handler, mut message: Vec<u8>, 
     });
 }
 
-/// A datagram for the counter whose checksums are right or left out; in IPv4's head they can't be.
+/// A datagram for the counter, with a UDP checksum or without. IPv4's header always has one.
 fn checked(is_summed: bool) -> Vec<u8> {
     let fold = |mut sum: u32| {
         while sum > 0xffff {
@@ -51,7 +51,7 @@ fn checked(is_summed: bool) -> Vec<u8> {
         let all = fold(sum(&packet[26..]) + 17 + packet.len() as u32 - 34);
         packet[40..42].copy_from_slice(&all.to_be_bytes());
     }
-    // To a port that nobody has: it is passed on once all is checked.
+    // No fragment has this port, so the datagram is passed on after all checks.
     packet
 }
 
@@ -66,8 +66,8 @@ pub fn rows() {
     copies();
 }
 
-/// A cipher and a checksum on the way into the region: by a pipe, by two passes, and as Linux's kernel does it, whose
-/// clock has whole nanoseconds.
+/// A cipher and a checksum on the way into the region: by a pipe, by two passes, and in Linux's kernel, whose clock
+/// counts whole nanoseconds.
 fn through_a_pipe() {
     let message = datagram(7001, &[7; LENGTH]);
     let run = |file: &str, who: &str| {
@@ -89,10 +89,10 @@ fn through_a_pipe() {
     }
 }
 
-/// 4096 bytes, once and twice, as a message's would be.
+/// Copies 4096 bytes, once and twice, as a message would be.
 fn copies() {
     let from = vec![7u8; 4096];
-    // Not at the same distance from pages: processors take that for the same place.
+    // At different offsets within a page: equal ones alias in the processor.
     let (mut first, mut second) = (vec![0u8; 4096 + 1000], vec![0u8; 4096 + 2000]);
     let (first, second) = (&mut first[1000..], &mut second[2000..]);
     row("copies", "drystone", "MB/s", || speed(4096, || first.copy_from_slice(black_box(&from[..]))));

@@ -1,5 +1,4 @@
-//! Round trips of a message of eight bytes that is to be counted (Tables I and V), and a train of messages of all sizes
-//! (Figure 3).
+//! Round trips of an eight-byte message to a counter (Tables I and V), and a train of messages of all sizes (Figure 3).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +15,7 @@ use crate::{af_xdp, beside, image, row, station};
 /// Round trips of a run.
 const TRIPS: u32 = 1000;
 
-/// How whoever is to answer waits.
+/// How the answering side waits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waiting {
     Polling,
@@ -74,7 +73,7 @@ impl Drop for Works {
     }
 }
 
-/// The deed of the handler, as a function of the application's.
+/// The handler's work, as a function of the application.
 fn increment(frame: &mut [u8], sum: &mut u64) -> bool {
     let Some(number) = frame.get_mut(42..50) else { return false };
     *sum += u64::from_be_bytes((&*number).try_into().expect("8 bytes"));
@@ -98,7 +97,7 @@ pub fn latencies() {
     let xdp = Xdp::load(&linux).expect("it is accepted");
     for mode in [Mode::Generic, Mode::Native] {
         let _attached = xdp.attach("far", mode).expect("it can be");
-        // The near end only takes what a driver sends back if it has a program, too.
+        // A near end without a program can't receive what a driver sends back.
         let pass = Xdp::load(&image(&[("fragments", "nothing")], Machine::Linux).expect("it is there"));
         let pass = pass.expect("it is accepted");
         let _beside = (mode == Mode::Native).then(|| pass.attach("near", mode).expect("it can be"));
@@ -136,7 +135,7 @@ pub fn latencies() {
     throughput();
 }
 
-/// Messages that the application takes from its device, for half a second of a run.
+/// Messages that the application receives from its device in half a second.
 fn throughput() {
     for size in [64, 512, 1472] {
         let message = datagram(7001, &vec![7; size]);

@@ -1,4 +1,4 @@
-//! TCP (Table VI): Linux's own stack at the other end connects, and asks or sends.
+//! TCP (Table VI). Linux's own stack at the other end connects, and sends or asks.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -59,7 +59,7 @@ fn elsewhere(xdp: &Xdp) -> Place<'static> {
     Place::Elsewhere(region, xdp.ring("events").expect("it has one"))
 }
 
-/// A connection from the kernel's end, as soon as somebody listens.
+/// Connects from the kernel's end, as soon as there is a listener.
 fn connected() -> TcpStream {
     loop {
         if let Ok(stream) = TcpStream::connect((OWN, 8)) {
@@ -72,7 +72,7 @@ fn accept<D: Device>(host: &Host<D>, place: Place<'_>) -> FastStream<D> {
     host.accept_fast(8, place, Duration::from_secs(5)).expect("it comes")
 }
 
-/// Has the host work until the other side has what it wants.
+/// Has the host work until the other side has finished.
 fn finish<D: Device, T>(host: &Host<D>, stream: FastStream<D>, other: thread::JoinHandle<T>) -> (T, Counts) {
     let counts = stream.counts();
     drop(stream);
@@ -82,7 +82,7 @@ fn finish<D: Device, T>(host: &Host<D>, stream: FastStream<D>, other: thread::Jo
     (other.join().expect("it passes"), counts)
 }
 
-/// Four bytes, and four back: what the handler doesn't answer the process does.
+/// Round trips of four bytes. The process answers what the handler doesn't.
 fn latency<'a, D: Device>(who: &str, host: &Host<D>, place: impl Fn() -> Place<'a>) {
     let mut all = Counts::default();
     row("tcp latency", who, "us", || {
@@ -144,7 +144,7 @@ fn add(all: &mut Counts, counts: Counts) {
     all.answers += counts.answers;
 }
 
-/// What the handler has left to the library.
+/// Prints the share of segments that the handler has left to the library.
 fn aborts(name: &str, who: &str, counts: Counts) {
     if counts.handled > 0 {
         tell(&format!("{name}, aborts"), who, "%", &[100.0 * counts.aborted()]);

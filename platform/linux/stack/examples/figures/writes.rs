@@ -1,6 +1,6 @@
-//! Remote writes (section V-D): a generic one, one of the application's own, and that without a sandbox. Instructions
-//! are counted by Valgrind, in another process, as the difference between a few runs and many; of a handler that does
-//! nothing, too.
+//! Remote writes (section V-D): a generic handler, the application's own handler, and the latter without a sandbox.
+//! Valgrind counts instructions in another process. The result is the difference between few runs and many, less that
+//! of a handler that does nothing.
 
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -13,12 +13,12 @@ use crate::{image, row, tell};
 
 const TIMES: u32 = 100_000;
 
-/// A handler, its region, and a message for it of so many bytes.
+/// A handler, its region, and a message of `bytes` bytes for it.
 pub fn prepared(name: &str, bytes: usize) -> Option<(Handler, Region, Vec<u8>)> {
     let image = image(&[("fragments", name)], Machine::Drystone)?;
     let region = Region::new(None, (image.region_bytes() as usize).max(1 << 16)).expect("there is room");
     let handler = drystone_handlers::handler(&image, &region, Settings::default()).expect("it is accepted");
-    // Segment 3 is all of the memory.
+    // Segment 3 is the whole memory.
     let segment = [0u32, 16384, 1, 0].map(u32::to_ne_bytes).concat();
     region.write(48, &segment);
     let head = match name {
@@ -28,7 +28,7 @@ pub fn prepared(name: &str, bytes: usize) -> Option<(Handler, Region, Vec<u8>)> 
     Some((handler, region, datagram(7001, &[&head[..], &vec![7; bytes]].concat())))
 }
 
-/// Runs a handler so often; for Valgrind.
+/// Runs a handler `times` times, for Valgrind.
 pub fn run(name: &str, times: u32) {
     let Some((mut handler, _region, mut message)) = prepared(name, 40) else { return };
     let wanted = if name == "nothing" { Verdict::Pass } else { Verdict::Drop };
@@ -42,7 +42,7 @@ fn run_once(handler: &mut Handler, message: &mut [u8]) -> Ended {
     handler.run(&mut Frame::new(message, 0, end), (1, 0), 0)
 }
 
-/// Instructions of one run.
+/// The instructions of one run.
 fn instructions(name: &str) -> Option<f64> {
     let count = |times: u32| {
         let mut command = Command::new("valgrind");
@@ -58,7 +58,7 @@ fn instructions(name: &str) -> Option<f64> {
     Some((count(11_000)? - count(1000)?) / 10_000.0)
 }
 
-/// What the application's own handler does, without any check: nanoseconds.
+/// The work of the application's own handler without any checks, in nanoseconds.
 fn unsafe_write(message: &[u8], memory: &mut [u8]) -> f64 {
     let begin = Instant::now();
     for _ in 0..TIMES {
@@ -88,7 +88,7 @@ pub fn rows() {
             begin.elapsed().as_secs_f64() * 1e9 / f64::from(TIMES)
         };
         let mut memory = vec![0; 32768];
-        // Both with what it takes to call any handler.
+        // Both include the cost of calling a handler.
         row(&format!("sandbox {bytes}"), "drystone", "ratio", || {
             let same_without = time(&mut idle, &mut same) + unsafe_write(&message, &mut memory);
             time(&mut handler, &mut message) / same_without

@@ -1,11 +1,11 @@
-//! The control block that library and handler share: `struct stream` of `drystone/tcp.h`, at the beginning of a region.
+//! The control block shared by library and handler: `struct stream` of `drystone/tcp.h`, at the beginning of a region.
 
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use drystone_handlers::Region;
 
-/// Its numbers, in order.
+/// The block's words, in order.
 #[derive(Clone, Copy)]
 pub(super) enum Word {
     Turn,
@@ -28,7 +28,7 @@ pub(super) enum Word {
     Answers,
 }
 
-/// Bytes that wait in each direction, and that handlers may answer at a time.
+/// Sizes of the rings for each direction, and of the room that is kept for handlers' answers.
 pub(super) const COMING: usize = 1 << 16;
 pub(super) const GOING: usize = 1 << 16;
 pub(super) const ANSWER: usize = 32;
@@ -36,51 +36,51 @@ pub(super) const ANSWER: usize = 32;
 const COMING_AT: usize = 8 * (Word::Answers as usize + 1) + ANSWER;
 const GOING_AT: usize = COMING_AT + COMING;
 
-/// How long a region must be.
+/// The least length of a region.
 pub(super) const BYTES: usize = (GOING_AT + GOING).next_power_of_two();
 
 const NOBODYS: u64 = 0;
 const LIBRARYS: u64 = 2;
 
-/// What became of the segments of a connection.
+/// Counts the segments of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Done by the handler.
+    /// Processed by the handler.
     pub handled: u64,
-    /// Left to the library because they weren't as predicted,
+    /// Left to the library, because they weren't as predicted.
     pub unexpected: u64,
-    /// because the library had the control block,
+    /// Left to the library, because it held the control block.
     pub in_use: u64,
-    /// because the application hadn't made room.
+    /// Left to the library, because the application hadn't made room.
     pub behind: u64,
-    /// Those done by the handler to which the application's fragment gave an answer.
+    /// Processed by the handler, and answered by the application's fragment.
     pub answers: u64,
 }
 
 impl Counts {
-    /// How many of all segments the handler left to the library though they were as predicted.
+    /// The share of all segments that were as predicted, and that the handler left to the library nevertheless.
     pub fn aborted(&self) -> f64 {
         let aborted = (self.in_use + self.behind) as f64;
         aborted / (self.handled as f64 + aborted + self.unexpected as f64).max(1.0)
     }
 }
 
-/// See the head of this file. Clones are the same block.
+/// A handle to the control block. Clones are handles to the same block.
 #[derive(Clone)]
 pub(super) struct Block(Region);
 
 impl Block {
-    /// The region must have [`BYTES`].
+    /// The control block in a region of at least [`BYTES`].
     pub fn new(region: Region) -> Block {
         Block(region)
     }
 
-    /// Where its region is.
+    /// The region's address.
     pub fn address(&self) -> u64 {
         self.0.address()
     }
 
-    /// Makes all of its numbers 0.
+    /// Sets all words to 0.
     pub fn clear(&self) {
         for at in 0..=Word::Answers as usize {
             self.0.number(8 * at).store(0, Ordering::Release);
@@ -95,7 +95,7 @@ impl Block {
         self.word(word).load(Ordering::Acquire)
     }
 
-    /// The same as a sequence number.
+    /// A word as a sequence number.
     pub fn number(&self, word: Word) -> u32 {
         self.get(word) as u32
     }
@@ -104,8 +104,8 @@ impl Block {
         self.word(word).store(value, Ordering::Release);
     }
 
-    /// The library's turn, until it is dropped. The handler has it for a few hundred instructions at a time; one that
-    /// was stopped doesn't give it back, and isn't waited for.
+    /// Locks the block for the library until the result is dropped. The handler holds it for a few hundred instructions
+    /// at a time. A handler that was stopped doesn't release it: after a while the library takes it anyway.
     pub fn turn(&self) -> Turn<'_> {
         const PATIENCE: u32 = 1 << 20;
         let turn = self.word(Word::Turn);
@@ -119,12 +119,12 @@ impl Block {
         Turn(turn)
     }
 
-    /// Bytes that can come.
+    /// Room for received bytes.
     pub fn room(&self) -> usize {
         COMING.saturating_sub(self.get(Word::Come).wrapping_sub(self.get(Word::Taken)) as usize)
     }
 
-    /// What the other side is told of that.
+    /// The window that is announced to the other side.
     pub fn window(&self) -> u16 {
         self.room().min(u16::MAX.into()) as u16
     }
@@ -135,7 +135,7 @@ impl Block {
         self.set(Word::Come, come.wrapping_add(bytes.len() as u64));
     }
 
-    /// Takes what has come, as much as there is; how much.
+    /// Takes received bytes, as far as the buffer reaches. Returns how many.
     pub fn take_come(&self, buffer: &mut [u8]) -> usize {
         let taken = self.get(Word::Taken);
         let count = buffer.len().min(self.get(Word::Come).wrapping_sub(taken) as usize);
@@ -144,7 +144,7 @@ impl Block {
         count
     }
 
-    /// Says what is to be sent, as much as there is room for; how much. Room for an answer of the handler's stays.
+    /// Queues bytes to be sent, as far as there is room. Returns how many. Room for a handler's answer is kept.
     pub fn say(&self, bytes: &[u8]) -> usize {
         let said = self.number(Word::Said);
         let waiting = said.wrapping_sub(self.number(Word::Acknowledged)) as usize;
@@ -154,7 +154,7 @@ impl Block {
         count
     }
 
-    /// What was said from a sequence number on.
+    /// The queued bytes from a sequence number on.
     pub fn said(&self, from: u32, count: usize) -> Vec<u8> {
         let mut bytes = vec![0; count];
         round(GOING_AT, GOING, from.into(), count, |at, range| self.0.read(at, &mut bytes[range]));
@@ -172,7 +172,7 @@ impl Block {
     }
 }
 
-/// So many bytes from a number on in a ring, which may go round its end: the parts of it that don't.
+/// Splits a range of bytes in a ring, which may pass the ring's end, into contiguous parts.
 fn round(
     begin: usize,
     size: usize,
@@ -186,7 +186,7 @@ fn round(
     part(begin, first..count);
 }
 
-/// See [`Block::turn`].
+/// The library's lock on a block: see [`Block::turn`].
 pub(super) struct Turn<'a>(&'a AtomicU64);
 
 impl Drop for Turn<'_> {

@@ -1,4 +1,4 @@
-//! A connection, as far as it isn't the handler's.
+//! A TCP connection: the library's part of it.
 
 use std::io::ErrorKind;
 use std::net::SocketAddrV4;
@@ -9,56 +9,56 @@ use smoltcp::wire::{TcpControl, TcpRepr, TcpSeqNumber};
 use super::block::{Block, Word};
 use super::segment::{self, End};
 
-/// Data that a segment carries, at most.
+/// Most bytes of data in a segment.
 pub(super) const LONGEST: usize = 1460;
 
-/// After what time something is sent again, at first; and how often, before the other side is given up.
+/// The first time-out of a retransmission. Below: how many retransmissions there are before the connection is given up.
 pub(super) const PAUSE: Duration = Duration::from_millis(200);
 pub(super) const TRIES: u32 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Waits for somebody to connect.
+    /// Waits for a peer to connect (LISTEN).
     Awaits,
-    /// Has asked.
+    /// Has sent SYN.
     Asks,
-    /// Was asked, and has agreed.
+    /// Has received SYN, and answered it.
     Agrees,
     Open,
-    /// Nothing comes or goes any more: both have ended it, or something went wrong.
+    /// Closed: both sides have ended it, or there was an error.
     Over(Option<ErrorKind>),
 }
 
-/// See the head of this file.
+/// A connection with a fast path.
 pub(crate) struct Connection {
     pub(super) block: Block,
     pub(super) state: State,
     pub(super) own: End,
     /// The other end, once it is known.
     pub(super) peer: Option<End>,
-    /// The first sequence number that is sent.
+    /// The initial sequence number.
     pub(super) first: u32,
     /// Frames to send.
     pub(super) out: Vec<Vec<u8>>,
-    /// When something is to be sent again, how long that was waited for, and how often it was so.
+    /// When something is retransmitted, its time-out, and how often it has been retransmitted.
     pub(super) timer: Option<Instant>,
     pub(super) pause: Duration,
     pub(super) tries: u32,
-    /// How far what was sent is sent again.
+    /// The sequence number from which on data is retransmitted.
     pub(super) again: Option<u32>,
-    /// What the other side had when this was looked at.
+    /// The last acknowledgement that the library has seen.
     pub(super) seen: u32,
-    /// Nothing more is to be said; and that was sent.
+    /// No more data will be sent; and FIN has been sent.
     pub(super) wants_end: bool,
     pub(super) end_sent: bool,
-    /// The other side says nothing more.
+    /// The other side has sent FIN.
     pub(super) their_end: bool,
-    /// Nobody has it any more, since when.
+    /// Since when no application has held it.
     pub(super) left: Option<Instant>,
 }
 
 impl Connection {
-    /// Connects to the other end; or waits for one, if that is none.
+    /// Connects to a peer, or waits for one if it is `None`.
     pub(super) fn new(block: Block, own: End, peer: Option<End>, first: u32) -> Connection {
         let mut connection = Connection {
             block,
@@ -83,7 +83,7 @@ impl Connection {
         connection
     }
 
-    /// Whether a frame may be this one's: an address and a port of its own, and the other one's if that is known.
+    /// Whether a frame is for this connection: to its own address and port, and from its peer's if that is known.
     pub fn is_for(&self, frame: &[u8]) -> bool {
         let (Some(kind), Some(ends)) = (frame.get(12..15), frame.get(23..38)) else { return false };
         let is = |end: &End, address: &[u8], port: &[u8]| {
@@ -95,7 +95,7 @@ impl Connection {
             && self.peer.is_none_or(|peer| is(&peer, &ends[3..7], &ends[11..13]))
     }
 
-    /// A frame has come that no handler wanted.
+    /// Processes a frame that no handler has consumed.
     pub fn arrive(&mut self, frame: &[u8]) {
         let Some((from, _, segment)) = segment::read(frame) else { return };
         let answers_greeting = segment.ack_number == Some(TcpSeqNumber(self.first.wrapping_add(1) as i32));
@@ -127,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// From now on there is something to predict.
+    /// Establishes the connection, and lets the handler predict segments.
     fn open(&mut self, window: u16) {
         let Some(peer) = self.peer else { return };
         let (block, own) = (self.block.clone(), self.own);
@@ -144,7 +144,7 @@ impl Connection {
         (self.state, self.timer, self.tries, self.pause) = (State::Open, None, 0, PAUSE);
     }
 
-    /// Sends what begins a connection.
+    /// Sends SYN, or the answer to one.
     pub(super) fn greet(&mut self) {
         let ack_number = (self.state == State::Agrees).then(|| sequence(self.block.number(Word::Next)));
         let window = self.block.window();
@@ -164,7 +164,7 @@ impl Connection {
         self.send_from(sent, TcpControl::None, &[]);
     }
 
-    /// Sends a segment with this sequence number, and what is to be acknowledged.
+    /// Sends a segment with this sequence number, and an acknowledgement.
     pub(super) fn send_from(&mut self, from: u32, control: TcpControl, payload: &[u8]) {
         let (next, window) = (self.block.number(Word::Next), self.block.window());
         self.block.set(Word::Told, next.wrapping_add(window.into()).into());
@@ -178,7 +178,7 @@ impl Connection {
         }
     }
 
-    /// Nothing comes or goes any more.
+    /// Closes the connection.
     pub(super) fn over(&mut self, why: Option<ErrorKind>) {
         self.block.set(Word::IsOpen, 0);
         self.state = State::Over(why);
@@ -190,23 +190,23 @@ impl Connection {
         self.own.address.port()
     }
 
-    /// Who is at the other end, once it is open.
+    /// The other end's address, once it is known.
     pub fn peer_address(&self) -> Option<SocketAddrV4> {
         self.peer.map(|peer| peer.address)
     }
 
-    /// Whether nobody needs it any more.
+    /// Whether the connection can be removed.
     pub fn is_forgotten(&self) -> bool {
         let is_over = matches!(self.state, State::Over(_) | State::Awaits);
         self.left.is_some_and(|since| is_over || since.elapsed() > 10 * PAUSE * TRIES)
     }
 
-    /// Frames to send.
+    /// Takes the frames to be sent.
     pub fn take_out(&mut self) -> Vec<Vec<u8>> {
         std::mem::take(&mut self.out)
     }
 
-    /// When it wants to work again.
+    /// When there is something to do, even if nothing arrives.
     pub fn timer(&self) -> Option<Instant> {
         self.timer
     }
@@ -225,7 +225,7 @@ pub(super) fn before(one: u32, other: u32) -> bool {
     (one.wrapping_sub(other) as i32) < 0
 }
 
-/// A segment that says nothing.
+/// A segment without data.
 fn plain(window_len: u16) -> TcpRepr<'static> {
     TcpRepr {
         src_port: 0,

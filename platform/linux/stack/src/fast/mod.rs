@@ -1,9 +1,10 @@
-//! TCP with a fast path where segments arrive (paper 003, section V-B). The fragment `tcp.c` does what is predicted, as
-//! a handler: it puts data where the application reads it, and acknowledges it. All else is done here: a small TCP (RFC
-//! 9293) whose control block the handler has, too. It is not smoltcp's, because that one's control block is its own.
+//! TCP with a fast path where segments arrive (*ASHs*, section V-B). The fragment `tcp.c` runs as a handler and
+//! processes the predicted segments: it puts their data where the application reads it, and acknowledges it. All else
+//! is done here, by a small TCP (RFC 9293) that shares its control block with the handler. smoltcp's TCP can't share
+//! its own.
 //!
-//! It is for networks that lose little: what is lost is sent again after a time, all of it; there is no congestion
-//! control, nothing is kept that comes out of order, and windows have no scale.
+//! It is for networks that lose little: after a time-out, all unacknowledged data is retransmitted. There is no
+//! congestion control and no window scaling, and segments out of order are dropped.
 
 mod block;
 mod connection;

@@ -13,7 +13,7 @@ impl Connection {
         let _turn = block.turn();
         let next = block.number(Word::Next);
         match segment.control {
-            // One that isn't the next is forged, or old.
+            // A reset with another sequence number is forged, or old.
             TcpControl::Rst if number(segment.seq_number) == next => {
                 return self.over(Some(ErrorKind::ConnectionReset));
             }
@@ -25,7 +25,7 @@ impl Connection {
         self.take_data(segment);
     }
 
-    /// Learns what the other side has. What it can't have, because it was never sent, is nothing.
+    /// Processes an acknowledgement. One of data that was never sent is ignored.
     fn take_acknowledgement(&mut self, segment: &TcpRepr<'_>) {
         let block = &self.block;
         let (known, sent) = (block.number(Word::Acknowledged), block.number(Word::Sent));
@@ -36,7 +36,7 @@ impl Connection {
         }
     }
 
-    /// Takes what is next, as much as there is room for. What comes later is lost: it is sent again.
+    /// Takes the data that comes next, as far as there is room. Later data is dropped, and will be retransmitted.
     fn take_data(&mut self, segment: &TcpRepr<'_>) {
         let block = self.block.clone();
         let next = block.number(Word::Next);

@@ -1,4 +1,4 @@
-//! Segments in frames.
+//! TCP segments in Ethernet frames.
 
 use std::net::SocketAddrV4;
 
@@ -15,7 +15,7 @@ pub(crate) struct End {
     pub address: SocketAddrV4,
 }
 
-/// The ends and the segment of a frame whose checksums are right.
+/// Reads a frame with correct checksums: its two ends and its segment.
 pub(super) fn read(frame: &[u8]) -> Option<(End, End, TcpRepr<'_>)> {
     let sums = ChecksumCapabilities::default();
     let frame = EthernetFrame::new_checked(frame).ok()?;
@@ -37,7 +37,7 @@ pub(super) fn read(frame: &[u8]) -> Option<(End, End, TcpRepr<'_>)> {
     Some((from, end(frame.dst_addr(), head.dst_addr, segment.dst_port), segment))
 }
 
-/// A frame with a segment; its ports are those of the ends.
+/// Makes a frame with a segment, with the ends' ports.
 pub(super) fn frame(from: &End, to: &End, segment: &TcpRepr<'_>) -> Vec<u8> {
     let segment = TcpRepr { src_port: from.address.port(), dst_port: to.address.port(), ..*segment };
     let sums = ChecksumCapabilities::default();

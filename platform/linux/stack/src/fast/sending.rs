@@ -1,4 +1,4 @@
-//! What a connection sends by itself, and when.
+//! The library's sending: new data, retransmissions, and the end.
 
 use std::io::ErrorKind;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use super::block::Word;
 use super::connection::{Connection, LONGEST, PAUSE, State, TRIES, before};
 
 impl Connection {
-    /// Sends what is to be sent now.
+    /// Sends what is due now.
     pub fn work(&mut self, now: Instant) {
         let is_due = self.timer.is_some_and(|timer| timer <= now);
         if is_due {
@@ -34,8 +34,8 @@ impl Connection {
         }
     }
 
-    /// Whether there is something to do: only then it is the library's turn, in which the handler has to leave all to
-    /// it.
+    /// Whether there is anything to do. Only then the library locks the block, which makes the handler leave all
+    /// segments to it.
     fn has_work(&self) -> bool {
         let word = |word| self.block.number(word);
         let (acknowledged, sent) = (word(Word::Acknowledged), word(Word::Sent));
@@ -43,7 +43,7 @@ impl Connection {
         acknowledged != self.seen || before(sent, word(Word::Said)) || self.wants_end || is_unwatched
     }
 
-    /// Sees how far the other side has come, also by what the handler has seen.
+    /// Notices acknowledgements, also those that the handler has processed.
     fn notice(&mut self, now: Instant) {
         let acknowledged = self.block.number(Word::Acknowledged);
         if acknowledged != self.seen {
@@ -52,7 +52,7 @@ impl Connection {
         }
     }
 
-    /// Sends again what the other side hasn't got, from the beginning: it has kept nothing of what came later.
+    /// Retransmits all unacknowledged data: the other side keeps nothing that comes out of order.
     fn repeat(&mut self, is_due: bool) {
         let (acknowledged, sent) = (self.block.number(Word::Acknowledged), self.block.number(Word::Sent));
         if is_due && acknowledged != sent {
@@ -70,7 +70,7 @@ impl Connection {
         }
     }
 
-    /// Sends what was said, as far as the other side takes it; a byte of it, now and then, if that takes nothing.
+    /// Sends queued data, as far as the other side's window allows. If the window is zero, sends a byte now and then.
     fn say(&mut self, is_due: bool) {
         let word = |word| self.block.number(word);
         let (said, mut sent) = (word(Word::Said), word(Word::Sent));
@@ -86,11 +86,11 @@ impl Connection {
         }
     }
 
-    /// Says that nothing more is said, once all else was sent; and ends when both have.
+    /// Sends FIN after all data, and closes the connection when both sides have ended it.
     fn end(&mut self) {
         let (said, sent) = (self.block.number(Word::Said), self.block.number(Word::Sent));
         if self.wants_end && !self.end_sent && said == sent {
-            // What comes now isn't predicted.
+            // From now on no segment is predicted.
             self.block.set(Word::IsOpen, 0);
             self.send_from(sent, TcpControl::Fin, &[]);
             self.block.set(Word::Sent, sent.wrapping_add(1).into());

@@ -1,4 +1,4 @@
-//! A connection with a fast path, as its application has it.
+//! A connection with a fast path, as its application sees it.
 
 use std::cell::RefCell;
 use std::io::{Error, ErrorKind, Read, Result, Write};
@@ -16,15 +16,15 @@ use super::segment::End;
 use crate::host::Host;
 use crate::inner::{Inner, random};
 
-/// Where what is predicted is done.
+/// Where predicted segments are processed.
 #[derive(Debug)]
 pub enum Place<'a> {
-    /// In this process, by Drystone's engine: the fragments of IP, TCP and, perhaps, of the application.
+    /// In this process, by Drystone's engine: the fragments of IP, of TCP, and possibly of the application.
     Engine(&'a Image),
-    /// By a handler that runs elsewhere, such as in Linux's kernel, and whose region this is, and its ring `events`: by
-    /// that it wakes who waits for what has come. One connection at a time.
+    /// By a handler elsewhere, such as in Linux's kernel, with its region and its ring `events`, by which it wakes the
+    /// application when data has arrived. One connection at a time.
     Elsewhere(Region, Ring),
-    /// Nowhere: all is done by the library.
+    /// Nowhere: the library processes all segments.
     Library,
 }
 
@@ -42,7 +42,7 @@ impl<D: Device> Host<D> {
     /// Connects to a port in the same network, or behind the gateway.
     ///
     /// # Errors
-    /// Nobody listens there, nobody answers, or the handler can't be.
+    /// There is no listener, no answer, or no such handler.
     pub fn connect_fast(&self, to: SocketAddrV4, place: Place<'_>) -> Result<FastStream<D>> {
         let peer = End { hardware: self.hardware_of(*to.ip())?, address: to };
         let port = self.inner().free_port();
@@ -55,10 +55,10 @@ impl<D: Device> Host<D> {
         Ok(stream)
     }
 
-    /// Waits for one connection to a port, for so long at most.
+    /// Waits for one connection to a port, for at most the time `most`.
     ///
     /// # Errors
-    /// None comes, or the handler can't be.
+    /// No connection has arrived, or there can be no such handler.
     pub fn accept_fast(&self, port: u16, place: Place<'_>, most: Duration) -> Result<FastStream<D>> {
         let mut stream = self.begin(port, None, place)?;
         let patience = std::mem::replace(&mut stream.patience, most);
@@ -79,7 +79,7 @@ impl<D: Device> Host<D> {
             return Err(Error::new(ErrorKind::InvalidInput, what));
         }
         let block = Block::new(region);
-        // Another connection may have had it.
+        // Another connection may have used it.
         block.clear();
         let connection = Connection::new(block.clone(), own, peer, random()? as u32);
         let number = inner.add_fast(connection);
@@ -89,7 +89,7 @@ impl<D: Device> Host<D> {
 }
 
 impl<D: Device> Host<D> {
-    /// Waits until a connection that was left has ended, whose region this is.
+    /// Waits until the previous connection with this region has ended.
     fn await_region(&self, region: &Region) -> Result<()> {
         let is_free = |inner: &mut Inner<D>| {
             let has_it = |connection: &Connection| connection.block.address() == region.address();
@@ -104,7 +104,7 @@ impl<D: Device> Host<D> {
 
 type Placed = (Region, Option<FlowId>, Option<Ring>);
 
-/// The region in which the control block lies; a handler that has it runs from now on.
+/// The region for the control block. A handler in this process is attached, and runs from now on.
 fn placed<D: Device>(inner: &mut Inner<D>, own: End, place: Place<'_>) -> Result<Placed> {
     let image = match place {
         Place::Elsewhere(region, ring) => return Ok((region, None, Some(ring))),
@@ -122,12 +122,12 @@ fn placed<D: Device>(inner: &mut Inner<D>, own: End, place: Place<'_>) -> Result
 }
 
 impl<D: Device> FastStream<D> {
-    /// What became of its segments so far.
+    /// Counts of the segments so far.
     pub fn counts(&self) -> Counts {
         self.block.counts()
     }
 
-    /// Who is at the other end.
+    /// The other end's address.
     pub fn peer(&self) -> Option<SocketAddrV4> {
         self.host.inner().fast(self.number).and_then(|connection| connection.peer_address())
     }
@@ -141,7 +141,7 @@ impl<D: Device> FastStream<D> {
         self.until_told(&mut ring.borrow_mut(), look)
     }
 
-    /// The same, where a handler elsewhere has to tell.
+    /// As [`until`](FastStream::until), but also wakes when a handler elsewhere has news.
     fn until_told<T>(
         &self,
         ring: &mut Ring,
@@ -189,7 +189,7 @@ impl<D: Device> Write for FastStream<D> {
         })
     }
 
-    /// Waits until the other side has all.
+    /// Waits until the other side has acknowledged all data.
     fn flush(&mut self) -> Result<()> {
         let block = &self.block;
         self.until(|connection| match connection.state {
@@ -201,7 +201,7 @@ impl<D: Device> Write for FastStream<D> {
 }
 
 impl Connection {
-    /// Tells the other side that there is room again, if it was told of little.
+    /// Announces new room to the other side, if the last announcement was small.
     fn tell_of_room(&mut self) {
         let block = self.block.clone();
         let told = block.number(Word::Told).wrapping_sub(block.number(Word::Next)) as usize;
@@ -216,7 +216,7 @@ impl<D: Device> Drop for FastStream<D> {
     fn drop(&mut self) {
         let mut inner = self.host.inner();
         if let Some(flow) = self.flow {
-            // Whatever comes now isn't predicted.
+            // From now on no segment is predicted.
             inner.station().flows.detach(flow);
         }
         if let Some(connection) = inner.fast(self.number) {

@@ -1,4 +1,4 @@
-//! Whatever comes, a connection stays one.
+//! Whatever segments arrive, a connection stays consistent.
 
 use std::net::{Ipv4Addr, SocketAddrV4};
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ fn segment(
     }
 }
 
-/// One that has asked, and was answered; the numbers of both sides go round soon.
+/// An established connection, which has sent SYN. The sequence numbers of both sides wrap around soon.
 fn open() -> (Connection, Block) {
     let block = Block::new(Region::new(None, BYTES).expect("there is room"));
     let mut connection = Connection::new(block.clone(), end(2, 8), Some(end(1, 9)), FIRST);

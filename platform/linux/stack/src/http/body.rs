@@ -1,4 +1,4 @@
-//! What stands behind a head.
+//! Bodies of HTTP messages.
 
 use std::io::{Error, ErrorKind, Read, Result};
 
@@ -9,14 +9,15 @@ use super::head::{invalid, more, says};
 pub(super) enum Extent {
     /// After so many bytes.
     Bytes(usize),
-    /// It comes in chunks, and the last one is empty.
+    /// In chunks; an empty one is the last.
     Chunks,
-    /// Where the stream ends.
+    /// At the end of the stream.
     ToEnd,
 }
 
 impl Extent {
-    /// As headers say it; two that differ are refused, because others may take the other one.
+    /// The extent that the headers declare. Conflicting headers are refused, because other programs may read them
+    /// differently.
     pub fn of(headers: &[httparse::Header<'_>]) -> Result<Option<Extent>> {
         let mut lengths = named(headers, "content-length").map(length);
         let length = lengths.next().transpose()?;
@@ -48,8 +49,8 @@ fn length(value: &[u8]) -> Result<usize> {
     number.ok_or_else(|| invalid("a length that no memory has"))
 }
 
-/// Reads a body of so many bytes at most, beginning with what was read before; what is left there belongs to the next
-/// message.
+/// Reads a body of at most `most` bytes, beginning with the bytes that were read already. Bytes after it are left there
+/// for the next message.
 pub(super) fn read(
     stream: &mut impl Read,
     so_far: &mut Vec<u8>,
@@ -85,7 +86,7 @@ fn take(stream: &mut impl Read, so_far: &mut Vec<u8>, length: usize) -> Result<V
 }
 
 fn chunks(stream: &mut impl Read, so_far: &mut Vec<u8>, most: usize) -> Result<Vec<u8>> {
-    /// Bytes of a line that says how long a chunk is, at most; and of what may stand behind the last one.
+    /// Most bytes of a chunk's size line, and of the trailer.
     const LINE: usize = 1024;
     let mut body = Vec::new();
     loop {
@@ -115,7 +116,7 @@ fn chunks(stream: &mut impl Read, so_far: &mut Vec<u8>, most: usize) -> Result<V
     }
 }
 
-/// Lines behind the last chunk, up to an empty one: nobody wants them.
+/// Skips the trailer: lines after the last chunk, up to an empty one.
 fn trailer(stream: &mut impl Read, so_far: &mut Vec<u8>, most: usize) -> Result<()> {
     let mut skipped = 0;
     loop {

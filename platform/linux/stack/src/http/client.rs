@@ -1,18 +1,18 @@
-//! Gets something.
+//! An HTTP client for GET.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 
 use super::body::{self, Extent};
 use super::head::{self, LINES};
 
-/// What a server has answered.
+/// A server's response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     /// 200, if all is well.
     pub status: u16,
-    /// Names as they were sent, and values.
+    /// Names as they were sent, with their values.
     pub headers: Vec<(String, Vec<u8>)>,
-    /// What was asked for.
+    /// The body.
     pub body: Vec<u8>,
 }
 
@@ -24,10 +24,10 @@ impl Response {
     }
 }
 
-/// Gets what a server has at a path, of so many bytes at most. The connection is of no use afterwards.
+/// Gets a path from a server; its body may have at most `most` bytes. Afterwards the connection can't be reused.
 ///
 /// # Errors
-/// What comes is no answer, or a longer one; or the stream breaks.
+/// The response is malformed or too long, or the stream fails.
 pub fn get(stream: &mut (impl Read + Write), host: &str, path: &str, most: usize) -> Result<Response> {
     let is_strange = |text: &str| text.bytes().any(|byte| !byte.is_ascii_graphic());
     if !path.starts_with('/') || is_strange(path) || is_strange(host) {
@@ -38,14 +38,14 @@ pub fn get(stream: &mut (impl Read + Write), host: &str, path: &str, most: usize
     response(stream, most)
 }
 
-/// Reads an answer to GET.
+/// Reads a response to GET.
 fn response(stream: &mut impl Read, most: usize) -> Result<Response> {
     let mut so_far = Vec::new();
     loop {
         let head = head::read(stream, &mut so_far, parse)?;
         let (mut response, extent) = head.ok_or(ErrorKind::UnexpectedEof)?;
         match response.status {
-            // It goes on: the answer comes later.
+            // An interim response: the final one comes later.
             100..=199 => continue,
             204 | 304 => {}
             _ => response.body = body::read(stream, &mut so_far, extent, most)?,

@@ -1,18 +1,18 @@
-//! What stands before a message: it is read up to the empty line.
+//! Heads of HTTP messages: all up to the empty line.
 
 use std::io::{Error, ErrorKind, Read, Result};
 
-/// Bytes of a head, at most.
+/// Most bytes of a head.
 const MOST: usize = 1 << 14;
 
-/// Lines of a head, at most.
+/// Most lines of a head.
 pub(super) const LINES: usize = 64;
 
-/// Reads from a stream until something is there, beginning with what was read before. `None`: the stream has ended
-/// before anything came.
+/// Reads a head from a stream, beginning with the bytes that were read already. `None`: the stream ended before a head
+/// began.
 ///
 /// # Errors
-/// It has ended within a head, or that is too long, or isn't one.
+/// The stream ends within a head, or the head is too long or malformed.
 pub(super) fn read<T>(
     stream: &mut impl Read,
     so_far: &mut Vec<u8>,
@@ -32,7 +32,7 @@ pub(super) fn read<T>(
     }
 }
 
-/// How long a head is, if all of it is there.
+/// The length of a head, if it is complete.
 pub(super) fn length(parsed: httparse::Result<usize>) -> Result<Option<usize>> {
     match parsed {
         Ok(httparse::Status::Complete(length)) => Ok(Some(length)),
@@ -41,7 +41,7 @@ pub(super) fn length(parsed: httparse::Result<usize>) -> Result<Option<usize>> {
     }
 }
 
-/// Reads some bytes more; whether there were any.
+/// Reads some more bytes. Returns whether there were any.
 pub(super) fn more(stream: &mut impl Read, so_far: &mut Vec<u8>) -> Result<bool> {
     let mut buffer = [0; 4096];
     let count = stream.read(&mut buffer)?;
@@ -53,7 +53,7 @@ pub(super) fn invalid(what: &str) -> Error {
     Error::new(ErrorKind::InvalidData, format!("what has come is no HTTP: {what}"))
 }
 
-/// Whether a header says this, among other things.
+/// Whether a header's list contains this word.
 pub(super) fn says(value: &[u8], word: &str) -> bool {
     value.split(|byte| *byte == b',').any(|it| it.trim_ascii().eq_ignore_ascii_case(word.as_bytes()))
 }

@@ -1,46 +1,46 @@
-//! Answers requests.
+//! A small HTTP server.
 
 use std::io::{ErrorKind, Read, Result, Write};
 
 use super::body::{self, Extent};
 use super::head::{self, LINES, says};
 
-/// Bytes of a body that is sent with a request, at most.
+/// Most bytes of a request's body.
 const MOST: usize = 1 << 20;
 
-/// What a client asks for.
+/// A client's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// `GET`, or another one.
+    /// The method, such as `GET`.
     pub method: String,
-    /// As it was sent: what isn't ASCII is encoded in it.
+    /// The path, still percent-encoded.
     pub path: String,
-    /// What was sent with it.
+    /// The body.
     pub body: Vec<u8>,
 }
 
-/// What is answered.
+/// The answer to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// 200, if all is well.
     pub status: u16,
-    /// What kind of thing the body is, such as `text/plain`.
+    /// The body's media type, such as `text/plain`.
     pub kind: &'static str,
-    /// What was asked for.
+    /// The body.
     pub body: Vec<u8>,
 }
 
 impl Answer {
-    /// A text, with a status.
+    /// A text with a status.
     pub fn text(status: u16, text: impl Into<String>) -> Answer {
         Answer { status, kind: "text/plain; charset=utf-8", body: text.into().into_bytes() }
     }
 }
 
-/// Answers the requests of a client, one after the other, until it has no more.
+/// Answers a client's requests, one after the other, until there are no more.
 ///
 /// # Errors
-/// The stream breaks. What isn't a request is answered with 400, and that is all.
+/// The stream fails. A malformed request is answered with 400, and is the last.
 pub fn serve(stream: &mut (impl Read + Write), mut respond: impl FnMut(&Request) -> Answer) -> Result<()> {
     let mut so_far = Vec::new();
     loop {
@@ -75,7 +75,7 @@ struct Head {
     request: Request,
     stays: bool,
     extent: Extent,
-    /// The client sends the body when it is told to.
+    /// The client waits for `100 Continue` before it sends the body.
     waits: bool,
 }
 
@@ -127,7 +127,7 @@ mod tests {
 
     use super::*;
 
-    /// What a client sends, and what it has been answered.
+    /// The client's bytes, and the answers to them.
     struct Wire<'a>(&'a [u8], Vec<u8>);
 
     impl Read for Wire<'_> {

@@ -1,4 +1,4 @@
-//! Connections whose usual segments are done by a handler, with Linux's stack at the other end.
+//! Connections whose predicted segments are processed by a handler, with Linux's stack at the other end.
 
 use std::fs;
 use std::io::{ErrorKind, Read, Result, Write};
@@ -17,7 +17,7 @@ use crate::{KERNEL, OWN, beside, beside_the_kernel, host, in_its_place};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// TCP above IP, and what an application does above that.
+/// Links IP, TCP and, if given, an application's fragment.
 fn composed(machine: Machine, application: Option<&str>) -> Option<Image> {
     let names = ["ip", "tcp"].into_iter().chain(application);
     let objects: Vec<Vec<u8>> = names.map(|name| compiled_in("fragments", name)).collect::<Option<_>>()?;
@@ -31,7 +31,7 @@ fn listens() -> (TcpListener, SocketAddrV4) {
     (listener, address)
 }
 
-/// Sends so much to a kernel that gives it back, a part at a time, and ends; what became of the segments.
+/// Sends `length` bytes to a kernel that echoes them, in parts, and closes. Returns the counts of segments.
 fn there_and_back<D: Device>(host: &Host<D>, place: Place<'_>, length: usize) -> Counts {
     let (listener, address) = listens();
     let echo = thread::spawn(move || gives_back(&mut listener.accept().expect("it comes").0));
@@ -88,8 +88,8 @@ fn linux_does_what_is_predicted() {
         let _attached = xdp.attach("far", Mode::Generic).expect("it can be");
         let region = xdp.region().expect("it has one").clone();
         let host = beside();
-        // On a busy machine a process may be kept from running while it has the region: then what arrives is left to
-        // the library.
+        // On a busy machine a process may be preempted while it holds the control block. Then the library processes
+        // what arrives.
         let aborted = (0..3).map(|_| {
             let counts = there_and_back(
                 &host,
@@ -148,7 +148,7 @@ fn an_application_answers_at_arrival() {
             }
         });
         let mut stream = host.accept_fast(8, Place::Engine(&image), 5 * SECOND).expect("it comes");
-        // The first number may come with what opens the connection: that isn't predicted.
+        // The first number may arrive with the segment that establishes the connection, which isn't predicted.
         let (mut number, mut left) = ([0; 4], 0);
         while stream.read(&mut number).expect("it comes") > 0 {
             stream.write_all(&(u32::from_le_bytes(number) + 1).to_le_bytes()).expect("it goes");
@@ -161,14 +161,14 @@ fn an_application_answers_at_arrival() {
     });
 }
 
-/// Mappings below 4 GiB, where regions are and nothing else.
+/// Mappings below 4 GiB, where only regions are.
 fn regions() -> usize {
     let maps = fs::read_to_string("/proc/self/maps").expect("it is there");
     let begins = maps.lines().filter_map(|line| u64::from_str_radix(line.split('-').next()?, 16).ok());
     begins.filter(|&begin| begin < 1 << 32).count()
 }
 
-/// A connection's region is given back, whoever ends it, and also where there never was one.
+/// A connection's region is freed, whichever side ends it, and even if there never was a connection.
 #[test]
 fn what_a_connection_maps_is_given_back() {
     const CONNECTIONS: usize = 60;
@@ -190,7 +190,7 @@ fn what_a_connection_maps_is_given_back() {
             let mut back = vec![0; 1 + round];
             stream.read_exact(&mut back).expect("it comes back");
         }
-        // An answer that is there at once is seen at once, not when a timer is.
+        // An answer that is there at once must be seen at once, and not when a timer expires.
         let took = begun.elapsed();
         assert!(took < SECOND * CONNECTIONS as u32 / 20, "{took:?} for {CONNECTIONS} connections");
         finish(&host, echoes);
@@ -198,13 +198,13 @@ fn what_a_connection_maps_is_given_back() {
             host.connect_fast(address, Place::Engine(&image)).err().expect("nobody listens any more");
         }
         host.turn().expect("it is there");
-        // Connections of tests beside this one have theirs.
+        // Tests that run beside this one have regions of their own.
         let after = regions();
         assert!(after < before + CONNECTIONS / 2, "{before} mappings before, {after} after");
     });
 }
 
-/// A wire on which each frame of so many is lost.
+/// A wire that loses one in eleven frames.
 struct Lossy(Line, usize);
 
 impl Lossy {

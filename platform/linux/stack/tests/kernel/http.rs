@@ -1,4 +1,4 @@
-//! Python's server, and curl.
+//! HTTP with Python's server, and with curl.
 
 use std::net::SocketAddrV4;
 use std::process::{Command, Stdio};

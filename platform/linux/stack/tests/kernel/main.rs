@@ -1,4 +1,4 @@
-//! The library and Linux's own network stack at both ends of a wire.
+//! Tests of the library with Linux's own network stack at the other end of a wire.
 
 mod fast;
 mod http;
@@ -18,12 +18,12 @@ use drystone_extension::handler::{Flows, Share};
 use drystone_handlers::{AfXdp, Device, Line, Mode, Station};
 use drystone_stack::{Host, Settings};
 
-/// The kernel's address, and the library's.
+/// The kernel's address. Below: the library's.
 const KERNEL: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 1);
 const OWN: Ipv4Addr = Ipv4Addr::new(10, 9, 0, 2);
 const HARDWARE: [u8; 6] = [2, 0, 0, 0, 9, 2];
 
-/// Does it in a namespace where the kernel has an address at one end of a wire.
+/// Runs `deed` in a network namespace where the kernel has an address at one end of a wire.
 fn beside_the_kernel(name: &'static str, deed: impl FnOnce() + Send + 'static) {
     namespace::in_namespace(name, move || {
         if namespace::pair(name) {
@@ -40,12 +40,12 @@ fn host<D: Device>(device: D) -> Host<D> {
     Host::new(station, &settings).expect("it makes sense")
 }
 
-/// At the other end, beside the kernel's stack, which has no address there.
+/// A host at the other end, beside the kernel's stack, which has no address there.
 fn beside() -> Host<Line> {
     host(Line::beside("far").expect("it is there"))
 }
 
-/// At the other end, in the stack's place.
+/// A host at the other end, in place of the kernel's stack.
 fn in_its_place(name: &str) -> Option<Host<AfXdp>> {
     match AfXdp::open("far", 0, Mode::Any) {
         Ok(device) => Some(host(device)),

@@ -1,4 +1,4 @@
-//! A real NFS server: nfs-ganesha, with files that no other programs see.
+//! NFS with a real server: nfs-ganesha, with files that no other program sees.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::{KERNEL, beside, beside_the_kernel};
 
-/// All of it ends when the first process ends.
+/// All processes end when the first one ends.
 const SERVER: &str = "
 mount -t tmpfs none /run && mount -t tmpfs none /var/lib/nfs \
 && mkdir -p -m 777 /run/export/folder /run/ganesha /var/lib/nfs/ganesha && chmod 777 /run/export \

@@ -1,5 +1,5 @@
-//! Between virtual interfaces the kernel leaves out checksums, because nothing can happen to frames there; who isn't
-//! the kernel wants to see them.
+//! Between virtual interfaces the kernel omits checksums, because frames can't be corrupted there. Other network stacks
+//! need them.
 
 use std::net::UdpSocket;
 use std::os::fd::AsRawFd;
@@ -10,7 +10,7 @@ struct Value {
     data: u32,
 }
 
-/// Has the kernel write checksums of its own to what it sends by an interface, and send no frames that are too long.
+/// Has the kernel write checksums into what it sends by this interface, and send no oversized frames.
 pub fn stop(interface: &str) {
     const ETHTOOL_STXCSUM: u32 = 0x17;
     const SIOCETHTOOL: u64 = 0x8946;
@@ -22,7 +22,7 @@ pub fn stop(interface: &str) {
     }
     request.ifr_ifru.ifru_data = (&raw mut value).cast();
     let socket = UdpSocket::bind("127.0.0.1:0").expect("there is a socket");
-    // SAFETY: the request is what is wanted, and what it leads to is there until it is done.
+    // SAFETY: the request has the expected form, and its value lives until the call returns.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), SIOCETHTOOL, &raw mut request) };
     assert_eq!(result, 0, "{}", std::io::Error::last_os_error());
 }

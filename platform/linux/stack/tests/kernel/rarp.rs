@@ -1,4 +1,4 @@
-//! Linux speaks RARP no more: both ends are the library's.
+//! RARP. Linux doesn't speak it any more, so both ends are the library's.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;

@@ -1,4 +1,4 @@
-//! Echo, datagrams and connections.
+//! ICMP echo, UDP sockets and TCP connections.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream, UdpSocket};
@@ -15,7 +15,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 #[test]
 fn who_asks_for_an_echo_gets_it() {
-    // The kernel has to find the hardware first (ARP), and writes the packet itself.
+    // The kernel first looks up the hardware address by ARP, and builds the packet itself.
     const PING: &str = "
 import socket, struct
 s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
@@ -77,7 +77,7 @@ fn datagrams_go_both_ways() {
     });
 }
 
-/// Gives back all that comes, until it ends.
+/// Echoes all that arrives, until the end.
 pub fn gives_back(stream: &mut (impl Read + Write)) {
     let mut buffer = [0; 5000];
     loop {
@@ -108,7 +108,7 @@ fn connects<D: Device>(host: &Host<D>) {
         host.turn().expect("it is there");
     }
     echo.join().expect("the kernel has seen the end");
-    // A process that another test is just starting may hold the listener a little longer.
+    // A process that another test is starting may hold the listener a little longer.
     let refused = (0..100).find_map(|_| {
         thread::sleep(SECOND / 100);
         host.connect(address).err()
