@@ -40,7 +40,7 @@ class Program:
         self.communications, self.variables, self.calls = [], [], []
         self.blocks = [[]]
         self.pending_else = None
-        # Lines of blocks that no `with` has entered.
+        # Lines of statements such as `while_` that no `with` has entered.
         self.unentered = []
 
     # Variables.

@@ -13,9 +13,9 @@ from .xdr import Reader, as_bytes, opaque, word
 HELLO, OPEN, ACCEPTED, MESSAGE, CREDIT, CLOSE, DESCRIBE, DESCRIPTION, PING, PONG, FAREWELL = range(1, 12)
 MAGIC = 0x44727973
 SERVICE = b"drystone:composite"
-# What this end takes: messages, bytes, the largest one, communications.
+# This side's limits: messages, bytes, the largest message, communications.
 TAKES = (64, 1 << 20, 64 << 20, 16)
-# Seconds until what listens has said that it is a Drystone program.
+# Seconds that the server has to say that it is a Drystone program.
 GREETING = 30
 
 
@@ -59,7 +59,7 @@ class Server:
         self.incoming = self.socket.makefile("rb")
         self.interfaces, self.known, self.is_open = {}, set(), False
         self.lock = threading.RLock()
-        # What can still be resumed.
+        # The run that may be resumed.
         self.stopped = None
         self.send(HELLO, 1, MAGIC, struct.pack(">4I", *TAKES))
         try:
