@@ -39,7 +39,7 @@ pub struct Blinker<T, S, L> {
     line: L,
     /// Threads that haven't ended.
     live: Cell<usize>,
-    /// The threads, and the idle one.
+    /// The threads, the idle thread last.
     places: [UnsafeCell<MaybeUninit<Thread<()>>>; SAID.len() + 1],
     stacks: [UnsafeCell<Stack>; SAID.len()],
 }
