@@ -48,7 +48,7 @@ impl Channels {
 
     /// Gives back its own channel, and unmaps its clients' channels, which belong to them.
     /// # Safety
-    /// Nobody uses them there any more.
+    /// Neither side uses them any more.
     pub unsafe fn release_all<K: Host<Channels>>(&self, space: &AddressSpace<K>) {
         let clients = self.clients.take();
         // SAFETY: as the caller promises.

@@ -27,7 +27,7 @@ pub struct Cache {
     versions: u64,
     begin: u64,
     counts: Counts,
-    /// What was stored until then expires then: everybody was told to.
+    /// Items stored until then expire then: a client has flushed the cache.
     flushed: u64,
 }
 
