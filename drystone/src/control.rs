@@ -170,7 +170,7 @@ fn show_component(out: &mut String, component: &Value) {
 pub struct Doing<'a> {
     /// An interface's name, or BEGIN.
     pub runs: &'a str,
-    /// Empty: they can run.
+    /// What they wait for; empty: they can run.
     waits: &'a str,
     /// The component that they wait for; empty: unknown, or not the same for all.
     whom: &'a str,

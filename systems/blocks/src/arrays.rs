@@ -32,7 +32,6 @@ pub const NUMBERS: Range<u64> = FIRST as u64..(FIRST + COUNT) as u64;
 /// The calls that arrays may make: short ones, so that the kernel isn't without interrupts for long. The empty call
 /// (2), the server (5: there the thread can be interrupted), reading a signal (10), frames (11 to 13), and ending a
 /// signal handler (15).
-/// handler of a signal (15).
 const ALLOWED: Allowed = Allowed(1 << 2 | 1 << 5 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 15);
 
 const _: () = assert!(size_of::<Array>() <= PAGE);

@@ -26,7 +26,7 @@ pub struct Tables<'t> {
     expiries: OnceCell<Expiries<'t>>,
     /// The time by which expired records are gone.
     pub now: u64,
-    /// Bytes of a value at most.
+    /// The longest value in bytes.
     largest: usize,
     /// What clients want to know of.
     watches: &'t Watches,
