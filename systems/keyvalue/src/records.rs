@@ -70,7 +70,7 @@ impl Session {
         self.bell.get_or_insert_with(|| caller.bell().expect("a platform with files has threads")).clone()
     }
 
-    /// Waits for one of the store's threads.
+    /// Waits for a thread of the store's.
     fn wait<T>(&self, caller: &Caller) -> Poll<T> {
         if let Some(bell) = &self.bell {
             bell.wait(caller.waiter());
