@@ -21,7 +21,7 @@ impl Alarm {
 
 /// Sets the alarm, or clears it with 0; returns how many ticks were left.
 pub unsafe extern "C" fn set<K: Host<Alarm>>(this: *const (), ticks: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     part::<Alarm, K>(unsafe { of::<K>(this) }).0.replace(ticks) as i64
 }
 

@@ -110,7 +110,7 @@ pub unsafe extern "C" fn keep<K: Host<Arrays>>(
     count: u64,
     handles: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     let Some((which, kept)) = part::<Arrays, K>(process).of(number) else { return REFUSED };
     if let Kept::Array(..) = kept.get() {
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn give_back<K: Host<Arrays>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     let Arrays { handler, .. } = part::<Arrays, K>(process);
     let Some((_, kept)) = part::<Arrays, K>(process).of(number) else { return REFUSED };

@@ -134,7 +134,7 @@ pub unsafe extern "C" fn set<K: Host<Channels>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let client = unsafe { of::<K>(this) };
     let channels = part::<Channels, K>(client);
     let space = client.space.borrow();

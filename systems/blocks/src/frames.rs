@@ -79,7 +79,7 @@ impl Frames {
 
 /// Takes a frame and returns its number.
 pub unsafe extern "C" fn take<K: Host<Frames>>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     let frames = part::<Frames, K>(process);
     let number = frames.free.get();
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn take<K: Host<Frames>>(this: *const (), _: u64, _: u64, 
 
 /// Maps a frame at an address.
 pub unsafe extern "C" fn put<K: Host<Frames>>(this: *const (), number: u64, at: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     let at = at as usize;
     let Some(frame) = part::<Frames, K>(process).frames.get(number as usize) else { return REFUSED };
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn release<K: Host<Frames>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     let frames = part::<Frames, K>(process);
     let Some(frame) = frames.frames.get(number as usize) else { return REFUSED };

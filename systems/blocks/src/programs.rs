@@ -93,7 +93,7 @@ pub unsafe extern "C" fn learn<K: Host<Programs>>(
     why: u64,
     room: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked(unsafe { of::<K>(this) }, |kept, table| {
         kept.learn(table, &REMEMBERED.0, [from, count], [why, room])
     })
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn learn<K: Host<Programs>>(
 
 /// The number of a cached program, by its hash.
 pub unsafe extern "C" fn know<K: Host<Programs>>(this: *const (), from: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked(unsafe { of::<K>(this) }, |kept, table| kept.know(table, &REMEMBERED.0, from))
 }
 
@@ -126,7 +126,7 @@ pub unsafe extern "C" fn run<K: Host<Programs>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked_to_run(unsafe { of::<K>(this) }, |kept, table| kept.run(table, program, request))
 }
 
@@ -138,13 +138,13 @@ pub unsafe extern "C" fn go_on<K: Host<Programs>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked_to_run(unsafe { of::<K>(this) }, |kept, table| kept.go_on(table, run, request))
 }
 
 /// Stops a run.
 pub unsafe extern "C" fn cancel<K: Host<Programs>>(this: *const (), run: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked(unsafe { of::<K>(this) }, |kept, _| kept.cancel(run))
 }
 
@@ -156,6 +156,6 @@ pub unsafe extern "C" fn discard<K: Host<Programs>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked(unsafe { of::<K>(this) }, |kept, _| kept.discard(run))
 }

@@ -33,7 +33,7 @@ pub unsafe fn bind<K: Owner>(process: &'static Process<K>) {
 }
 
 /// # Safety
-/// For methods: it is the component that they are bound with, a process.
+/// `this` is the component that the method is bound with, a process.
 pub unsafe fn of<K: Owner>(this: *const ()) -> &'static Process<K> {
     // SAFETY: as the caller promises.
     unsafe { &*this.cast::<Process<K>>() }
@@ -74,7 +74,7 @@ unsafe fn set<K: Owner>(this: *const (), entry: u64, stack: u64, set: fn(&Domain
     if !memory::is_users(entry) || !memory::is_users(stack) {
         return REFUSED;
     }
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     set(unsafe { &of::<K>(this).domain }, entry as usize, stack as usize);
     0
 }
@@ -96,7 +96,7 @@ unsafe extern "C" fn map<K: Owner>(this: *const (), at: u64, pages: u64, _: u64,
     if !is_for_memory::<K>(at, pages) {
         return REFUSED;
     }
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let space = unsafe { of::<K>(this) }.space.borrow();
     let mapped = space.as_ref().map(|space| space.map(at as usize, pages as usize, Access::WRITE));
     if mapped == Some(Ok(())) { 0 } else { REFUSED }
@@ -118,13 +118,13 @@ unsafe extern "C" fn thread<K: Owner>(this: *const (), entry: u64, stack: u64, _
     if !memory::is_users(entry) || !memory::is_users(stack) {
         return REFUSED;
     }
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     if process.kernel.start_thread(process, entry, stack) { 0 } else { REFUSED }
 }
 
 unsafe extern "C" fn told<K: Owner>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     unsafe { of::<K>(this) }.kernel.told() as i64
 }
 
