@@ -1,5 +1,5 @@
-//! Tells the command of which sources it is, and where they are: for the libraries that `drystone build` links into
-//! programs (`src/own.rs`).
+//! Tells the command which sources it is built from and where they are: `drystone build` links libraries made of the
+//! same sources into programs (`src/own.rs`).
 
 #[path = "src/origin.rs"]
 mod origin;
@@ -8,7 +8,7 @@ use std::env;
 use std::path::PathBuf;
 
 fn main() {
-    // Asked for when it runs: compiled, this file may have come from another checkout with what else is in `target`.
+    // Asked for at run time: this build script may have been compiled in another checkout that shares `target`.
     let package = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
     let workspace = package.parent().expect("the package is in a folder");
     for source in origin::SOURCES {

@@ -1,5 +1,5 @@
-//! How old a page of figures is: each names the commit that its figures are of, and says so if what it measures has
-//! changed since.
+//! Marks outdated pages of figures. Each page names the commit that its figures were measured at; it is outdated if the
+//! measured code has changed since.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::places;
 
-/// The subjects, which are their pages' names, and what each measures. Peers and how it is measured don't count.
+/// The subjects, named like their pages, and the paths that each measures. Peers and the bench itself don't count.
 pub const SUBJECTS: [(&str, &[&str]); 6] = [
     (
         "processes",
@@ -69,7 +69,7 @@ const COMMIT: &str = "* Commit: ";
 /// A line for a page: the commit that is checked out.
 pub fn commit() -> String {
     let commit = git(&["log", "-1", "--format=%h of %cs"]).unwrap_or("unknown".into());
-    // Earlier pages of the same run are written by then.
+    // Earlier pages of this run have changed `docs` and the README already.
     let changed = git(&["status", "--porcelain", "--untracked-files=no", "--", ":!docs", ":!README.md"]);
     let changed = if changed.is_none_or(|changed| changed.is_empty()) { "" } else { ", and changes to it" };
     format!("{COMMIT}{commit}{changed}\n")
@@ -111,7 +111,7 @@ pub fn mark() -> Result<(), String> {
     Ages { show: false }.run()
 }
 
-/// The page as it has to be.
+/// The page with the right mark.
 fn marked(text: &str, rooms: &[&str]) -> String {
     let (title, rest) = text.split_once("\n\n").unwrap_or((text, ""));
     let rest = match rest.strip_prefix(MARK) {
@@ -124,7 +124,7 @@ fn marked(text: &str, rooms: &[&str]) -> String {
     }
 }
 
-/// The beginning of what an old page says of itself.
+/// The beginning of the mark of an outdated page.
 const MARK: &str = "These figures are of an earlier state of what they measure";
 
 /// The commit that a page names.
@@ -132,7 +132,7 @@ fn commit_of(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix(COMMIT)?.split(' ').next())
 }
 
-/// How to find out what has changed, if something has.
+/// The command that shows what has changed, if something has.
 fn changed_since(commit: Option<&str>, rooms: &[&str]) -> Option<String> {
     let Some(commit) = commit else { return Some("their commit is not recorded".into()) };
     let rooms: Vec<String> = rooms.iter().map(|room| format!(":/{room}")).collect();
@@ -143,7 +143,7 @@ fn changed_since(commit: Option<&str>, rooms: &[&str]) -> Option<String> {
     changed.then(|| format!("`git log {commit}..` says what has changed"))
 }
 
-/// What Git says; nothing where there is none, or not the commit.
+/// Git's output; `None` without Git, or without the commit.
 fn git(arguments: &[&str]) -> Option<String> {
     git_in(places::root(), arguments)
 }

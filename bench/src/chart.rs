@@ -1,5 +1,5 @@
-//! Plots of rows: a bar for each contender on a logarithmic scale that begins at a power of ten, with its name and
-//! figure before it, and a line for the target.
+//! Bar charts of rows. Each contender has a bar on a logarithmic scale that begins at a power of ten, with its name and
+//! figure before it; a line shows the target.
 
 use plotters::prelude::*;
 
@@ -19,12 +19,12 @@ const BARS: (i32, i32) = (270, WIDTH - MARGIN - 8);
 const BAR: i32 = 13;
 /// Between two rows.
 const GAP: i32 = 10;
-/// Under all rows: what the powers of ten are, and what is said of the contenders.
+/// Below all rows: labels of the scale, and a note.
 const SCALE: i32 = 18;
 const NOTE: i32 = 18;
 
 const DRYSTONE: RGBColor = DARK_BLUE;
-/// As many as there are contenders in any plot.
+/// Colours of peers: as many as there are in any plot.
 const PEERS: [RGBColor; 10] = [
     RGBColor(0xb8, 0xb8, 0xb8),
     GREY,
@@ -89,12 +89,12 @@ fn draw(area: &Area, title: &str, rows: &[&Row], peers: &[&str], bottom: i32) ->
     write(area, &note(rows, peers), (MARGIN, bottom + SCALE + 4), 11)
 }
 
-/// What is counted has no tenths.
+/// Counts have no decimals.
 fn figure(value: f64) -> String {
     if value.fract() == 0.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// What can't be read off the bars.
+/// A note of what the bars don't show.
 fn note(rows: &[&Row], peers: &[&str]) -> String {
     let kinds = [
         ("-mirror", "mirror: built as Drystone's, process for process"),
@@ -106,7 +106,7 @@ fn note(rows: &[&Row], peers: &[&str]) -> String {
     parts.join("; ")
 }
 
-/// From figures to pixels.
+/// Maps figures to pixels.
 struct Scale {
     least: f64,
     most: f64,
@@ -117,7 +117,7 @@ impl Scale {
         let values =
             rows.iter().flat_map(|row| bars(row, peers).into_iter().map(|bar| bar.value).chain(row.target));
         let (least, most) = extent(values);
-        // The shortest bar can be seen.
+        // Even the shortest bar is visible.
         Scale { least: 10_f64.powf((least / 1.2).log10().floor()), most }
     }
 
@@ -127,7 +127,7 @@ impl Scale {
         BARS.0 + (part.max(0.0) * room) as i32
     }
 
-    /// The powers of ten that are on the scale, as numbers and as text.
+    /// The powers of ten on the scale, as numbers and as text.
     fn powers(&self) -> Vec<(f64, String)> {
         let (first, last) = (self.least.log10().round() as i32, self.most.log10().floor() as i32);
         let text = |power: i32| match power {
@@ -146,7 +146,7 @@ fn peer_names<'a>(rows: &[&'a Row]) -> Vec<&'a str> {
     names
 }
 
-/// Drystone first.
+/// The bars of a row, Drystone's first.
 fn bars<'a>(row: &Row, peers: &[&'a str]) -> Vec<Bar<'a>> {
     let drystone = row.drystone.map(|figure| Bar { name: "Drystone", colour: DRYSTONE, value: figure.value });
     let peers = peers.iter().enumerate().filter_map(|(i, &name)| {

@@ -48,7 +48,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// The time of a run is that of the work: all from the first component's beginning to when everything is freed.
+    /// A run's time is that of its work: from the beginning of the first component until all memory is freed.
     pub fn run(self) -> Result<(), String> {
         let time_slices = if self.without_time_slices { TimeSlices::LeftOut } else { TimeSlices::Kept };
         let program = compile(&self.file, &self.set, time_slices)?;

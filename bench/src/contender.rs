@@ -1,4 +1,4 @@
-//! Who does the work: Drystone, and the peers, which all understand one command line and answer in JSON:
+//! The contenders: Drystone and the peers. All have the same command line, and answer in JSON:
 //!
 //! ```text
 //! COMMAND PROGRAM [-cores N] [-runs N] [-warm N] [sizes, as -n N]
@@ -22,35 +22,35 @@ use crate::places;
 use crate::processes::programs::Program;
 use crate::server::Server;
 
-/// How a contender works.
+/// How closely a contender follows the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Manner {
-    /// The program itself.
+    /// Drystone: the program itself.
     Drystone,
-    /// With the program's structure, so it sends the same messages.
+    /// A peer with the program's structure, so it sends the same messages.
     Mirror,
-    /// As its language does it best; only the result is the same.
+    /// The peer's best design; only the result is the same.
     Best,
 }
 
 /// See the head of this file.
 pub struct Contender {
-    /// As it stands in the rows.
+    /// Its name in the rows.
     pub name: &'static str,
     /// How it works.
     pub manner: Manner,
-    /// What starts it, or why it cannot run.
+    /// How to start it, or why it can't run.
     pub start: Result<Start, String>,
-    /// In the repository, where it runs.
+    /// Its folder in the repository, where it runs.
     pub folder: &'static str,
 }
 
 /// What starts a contender.
 #[derive(Clone, Default)]
 pub struct Start {
-    /// The words before the program's name.
+    /// The words of its command before the program's name.
     pub words: Vec<OsString>,
-    /// What it finds in its environment.
+    /// Variables of its environment.
     pub environment: Vec<(&'static str, OsString)>,
 }
 
@@ -59,11 +59,11 @@ pub struct Start {
 pub struct Runs {
     /// Processors.
     pub cores: usize,
-    /// Before those that are measured.
+    /// Runs to warm up.
     pub warm: usize,
-    /// Measured.
+    /// Runs that are measured.
     pub measured: usize,
-    /// For all of them.
+    /// The timeout of all of them.
     pub limit: Duration,
 }
 
@@ -76,14 +76,14 @@ struct Run {
 }
 
 impl Contender {
-    /// This program in another process.
+    /// Drystone, by this executable in another process.
     pub fn drystone() -> Contender {
         let words = vec![places::executable().into(), "child".into()];
         let start = Ok(Start { words, ..Start::default() });
         Contender { name: "drystone", manner: Manner::Drystone, start, folder: "programs" }
     }
 
-    /// Whether it does this program; what a language does best may be the mirror.
+    /// Whether it runs this program; a language's best design may be the mirror.
     pub fn takes_part(&self, program: &Program) -> bool {
         match self.manner {
             Manner::Drystone => true,
@@ -101,12 +101,12 @@ impl Contender {
         self.manner == Manner::Mirror
     }
 
-    /// Whether it is worth asking: else the reason was told.
+    /// Whether it can run; if not, the reason has been reported.
     pub fn is_there(&self) -> bool {
         self.start.is_ok()
     }
 
-    /// The milliseconds of each run's work, whose results and messages are right.
+    /// The milliseconds of each measured run, whose results and messages are checked.
     pub fn warm(&self, program: &Program, runs: Runs) -> Result<Vec<f64>, String> {
         let execution = self.run(program, runs)?;
         let lines: Vec<Run> = self.read(&execution)?;
@@ -116,7 +116,7 @@ impl Contender {
         lines.iter().map(|run| self.check(program, run).map(|()| run.ms)).collect()
     }
 
-    /// The milliseconds of a process that does the work once, from its start to its end.
+    /// The milliseconds of a process that does the work once, from start to end.
     pub fn cold(&self, program: &Program, cores: usize, limit: Duration) -> Result<f64, String> {
         let execution = self.run(program, Runs { cores, warm: 0, measured: 1, limit })?;
         for run in self.read(&execution)? {
@@ -142,7 +142,7 @@ impl Contender {
         self.read_one::<Bytes>(&execute(&mut command, cores, limit)?).map(|line| line.bytes)
     }
 
-    /// The server in that program, at work.
+    /// Starts the server of that program.
     pub fn server(&self, program: &Program) -> Result<Server, String> {
         Server::start(match self.manner {
             Manner::Drystone => {

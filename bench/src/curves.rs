@@ -1,4 +1,4 @@
-//! Plots of curves over sizes, both axes logarithmic: panels side by side, with one legend for all of them.
+//! Curves over sizes, with logarithmic axes: panels side by side, and one legend for all.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ const PANEL: (u32, u32) = (430, 260);
 const LEGEND_LINE: i32 = 18;
 const LEGEND_ENTRY: i32 = 160;
 
-/// In the order in which names are met.
+/// In the order in which names first appear.
 const COLOURS: [RGBColor; 10] = [
     DARK_BLUE,
     DARK_RED,
@@ -27,21 +27,21 @@ const COLOURS: [RGBColor; 10] = [
 
 /// Curves with the same axes.
 pub struct Panel {
-    /// With the unit of the vertical axis.
+    /// The title, with the unit of the vertical axis.
     pub title: String,
     /// Drawn in this order.
     pub curves: Vec<Curve>,
 }
 
-/// Figures of one contender.
+/// The figures of one contender.
 pub struct Curve {
-    /// In the legend; the same name has the same colour in all panels.
+    /// Its name in the legend; a name has the same colour in all panels.
     pub name: String,
     /// Size and figure, in ascending order.
     pub points: Vec<(f64, f64)>,
 }
 
-/// A plot of panels, so many beside each other.
+/// Draws panels in so many columns.
 pub fn svg(panels: &[Panel], columns: usize) -> Result<String, String> {
     let names = names(panels);
     let columns = columns.min(panels.len()).max(1);
@@ -115,7 +115,7 @@ fn colour(i: usize) -> RGBColor {
     COLOURS[i % COLOURS.len()]
 }
 
-/// Whole powers of ten around all values; none if there are none.
+/// Whole powers of ten around all values; `None` without values.
 fn range(values: impl Iterator<Item = f64>) -> Option<Range<f64>> {
     let (least, most) = extent(values);
     let (low, high) = (least.log10().floor() as i32, most.log10().ceil() as i32);

@@ -1,4 +1,4 @@
-//! Runs a command on some processors, for a limited time.
+//! Runs a command on some processors, with a timeout.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// What a command did.
+/// The outcome of a command.
 pub struct Execution {
     /// Its standard output.
     pub output: String,
@@ -17,12 +17,12 @@ pub struct Execution {
     pub time: Duration,
 }
 
-/// Runs a command on so many processors to its end, which must be success. Its errors are shown.
+/// Runs a command on so many processors; it must succeed. Its errors are shown.
 pub fn execute(command: &mut Command, cores: usize, limit: Duration) -> Result<Execution, String> {
     execute_late(command, cores, limit, Duration::ZERO)
 }
 
-/// The same, but nobody reads its output for some time.
+/// The same, but its output isn't read for some time.
 pub fn execute_late(
     command: &mut Command,
     cores: usize,
@@ -33,7 +33,7 @@ pub fn execute_late(
     let all = sched_getaffinity(None).map_err(|error| fail(error.to_string()))?;
     let child = command.stdin(Stdio::null()).stdout(Stdio::piped());
     let start = Instant::now();
-    // A child runs where the thread that starts it may.
+    // A child inherits the processors of the thread that starts it.
     let child = sched_setaffinity(None, &last(&all, cores)).map_err(Into::into).and_then(|()| child.spawn());
     let restored = sched_setaffinity(None, &all);
     let fail = |problem: String| format!("{}: {problem}", command_line(command));

@@ -1,9 +1,9 @@
-//! Guards what a few kernels cost, and a call of a component in Rust: counts the instructions of one operation of each,
-//! and fails if one has grown without a new record. `./test` runs it, so whoever makes something dearer says so, in the
-//! same commit.
+//! Guards the instruction counts of a few kernels and of a call of a component in Rust. It counts the instructions of
+//! one operation of each, and fails if a count has grown without a new record. `./test` runs it, so a commit that makes
+//! something dearer also records it.
 //!
-//! Instructions, because they hardly differ from run to run, on busy machines too. Another processor, C library or
-//! version of Valgrind changes them a little: that is what the margin is for.
+//! Instructions hardly differ from run to run, even on busy machines. Another processor, C library or version of
+//! Valgrind changes them a little: the margin allows for that.
 
 mod comparison;
 mod kernel;
@@ -19,10 +19,10 @@ use comparison::has_grown;
 use kernel::Counter;
 use record::Counts;
 
-/// How often a kernel that seems to have grown is counted before that is believed.
+/// How often a kernel is counted before its growth is believed.
 const TRIES: usize = 3;
 
-/// Beside the kernels.
+/// The record's file, beside the kernels.
 const RECORD: &str = "instructions.json";
 
 const HINT: &str = "If that is meant, record it in the same commit:
@@ -63,7 +63,7 @@ fn count(folder: &Path, recorded: &Counts) -> Result<Counts, String> {
     let of = |name: &str, count: &dyn Fn() -> Result<f64, String>| {
         Ok((name.to_string(), least(recorded.get(name).copied(), count)?))
     };
-    // All at once: what else runs doesn't change how many instructions it takes.
+    // All at once: other load doesn't change the number of instructions.
     thread::scope(|scope| {
         let mut counting = Vec::new();
         for kernel in &kernels {
@@ -76,7 +76,7 @@ fn count(folder: &Path, recorded: &Counts) -> Result<Counts, String> {
     })
 }
 
-/// The least of some counts: what disturbs one only adds to it. The first will do if it is not above its record.
+/// The least of some counts, because disturbances only add to them. The first will do if it isn't above its record.
 fn least(recorded: Option<f64>, mut count: impl FnMut() -> Result<f64, String>) -> Result<f64, String> {
     let mut least = count()?;
     for _ in 1..TRIES {

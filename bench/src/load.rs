@@ -1,6 +1,6 @@
-//! Clients of a server, all in one thread: each sends a request, or several at once, waits for the answers, and begins
-//! anew. The server is what they measure, so they do as little as can be: an answer is looked at at its beginning and
-//! its end, and its length is known.
+//! Clients of a server, all on one thread. Each sends one or several requests, waits for the answers, and repeats. They
+//! do as little as possible, because the server is measured: of the answers, only beginning, end and length are
+//! checked.
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -8,31 +8,31 @@ use std::time::{Duration, Instant};
 
 use mio::{Events, Interest, Poll, Token};
 
-/// What a client does again and again.
+/// The exchange that a client repeats.
 pub struct Exchange {
-    /// What is sent at once.
+    /// The bytes of the requests.
     pub requests: Vec<u8>,
-    /// How many requests that is.
+    /// The number of requests.
     pub count: usize,
-    /// How the answers begin.
+    /// The beginning of the answers.
     pub begin: Vec<u8>,
-    /// How they end.
+    /// The end of the answers.
     pub end: Vec<u8>,
-    /// Bytes of all the answers.
+    /// The length of all answers in bytes.
     pub length: usize,
 }
 
-/// How long a server may be silent.
+/// The timeout of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One connection.
 struct Client {
     stream: mio::net::TcpStream,
-    /// What has come of the answers.
+    /// The answers' bytes so far.
     answers: Vec<u8>,
 }
 
-/// Answers in a second, with as many connections as there are exchanges, once all of them have been answered.
+/// Answers a second, with a connection for each exchange, once all of them have been answered.
 pub fn rate(address: SocketAddr, exchanges: &[Exchange], duration: Duration) -> Result<f64, String> {
     clients(address, exchanges, duration).map_err(|error| format!("{address}: {error}"))
 }
@@ -77,7 +77,7 @@ fn clients(address: SocketAddr, exchanges: &[Exchange], duration: Duration) -> i
 }
 
 impl Client {
-    /// Reads what there is; whether that was the rest of the answers, and the next requests are sent.
+    /// Reads what has arrived. If the answers are complete, sends the next requests and returns true.
     fn go_on(&mut self, exchange: &Exchange, scratch: &mut [u8]) -> io::Result<bool> {
         loop {
             match self.stream.read(scratch) {
@@ -98,7 +98,7 @@ impl Client {
             return Err(io::Error::other(format!("wrong answers: {}", &answers[..answers.len().min(300)])));
         }
         self.answers.clear();
-        // Nothing is on its way there, so there is room.
+        // The send buffer is empty, so there is room.
         self.stream.write_all(&exchange.requests)?;
         Ok(true)
     }

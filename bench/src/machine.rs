@@ -1,4 +1,4 @@
-//! What the figures were measured on.
+//! Describes the machine of the measurements.
 
 use std::fs;
 use std::process::Command;
@@ -36,7 +36,7 @@ fn field(path: &str, name: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().to_string())
 }
 
-/// What a command says of itself.
+/// A command's version.
 fn version(command: &str, argument: &str) -> String {
     let output = Command::new(command).arg(argument).output().ok();
     let text = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_string());

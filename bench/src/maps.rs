@@ -1,5 +1,5 @@
 //! Rust's maps as peers of collections: the operations of `programs/collections.dry`, on the same keys in the same
-//! order, told in the same lines.
+//! order, with the same output.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
@@ -40,11 +40,11 @@ enum Type {
     Hashmap,
 }
 
-/// As in the program.
+/// The range of keys, as in the program.
 const KEYS: u64 = 1 << 40;
 const HALF: u64 = 1 << 20;
 
-/// What both maps can do.
+/// The operations of both maps.
 trait Map<K>: Default {
     fn insert(&mut self, key: K, value: u64);
     fn get(&self, key: &K) -> u64;
@@ -108,7 +108,7 @@ impl Trial {
         if self.alive > 0 { self.memory(key) } else { self.times(key) }
     }
 
-    /// Texts are made beforehand where times are measured.
+    /// Where times are measured, texts are made beforehand.
     fn with_texts(&self) -> Result<String, String> {
         let key = |i| self.number(i).to_string();
         if self.alive > 0 {
@@ -118,7 +118,7 @@ impl Trial {
         self.times::<String, _>(|i| &texts[i as usize])
     }
 
-    /// What the key of an element is made of.
+    /// The number that an element's key is made of.
     fn number(&self, i: u64) -> u64 {
         i * self.factor % KEYS
     }

@@ -1,13 +1,13 @@
-//! How much memory this process has: what the kernel says of it.
+//! The memory of this process, as the kernel counts it.
 
 use std::fs;
 
-/// Resident bytes. The kernel counts the pages for it; its quicker answers may be off by some hundreds of pages.
+/// Resident bytes, by counting pages: the kernel's quick counters may be off by some hundreds of pages.
 pub fn resident() -> Result<f64, String> {
     bytes("/proc/self/smaps_rollup", "Rss:")
 }
 
-/// The most resident bytes that there have been.
+/// The peak of resident bytes.
 pub fn peak() -> Result<f64, String> {
     bytes("/proc/self/status", "VmHWM:")
 }
@@ -28,7 +28,7 @@ mod tests {
     fn what_is_used_becomes_resident() {
         const SIZE: usize = 16 << 20;
         let before = resident().unwrap();
-        // Else nobody would look at it, and it would not be made.
+        // Otherwise the compiler would leave it out.
         let used = std::hint::black_box(vec![1_u8; SIZE]);
         let grown = resident().unwrap() - before;
         assert!(grown >= 0.9 * SIZE as f64, "{grown} for {}", used.len());

@@ -1,6 +1,6 @@
-//! A call from one component in Rust to another over a local binding, beside a call of the same method through Rust's
-//! own `dyn`, in one run: nanoseconds and instructions, for each of the three forms that a component may have (paper on
-//! THINK, section 3.2, figure 3).
+//! Measures a call between two components in Rust over a local binding, beside a call of the same method through `dyn`,
+//! in one run: nanoseconds and instructions, for each of the three forms of a component (section 3.2, figure 3 of
+//! *THINK* (Fassino)).
 
 mod adders;
 mod clock;
@@ -22,10 +22,10 @@ use adders::Form;
 /// How often each is measured.
 const RUNS: usize = 7;
 
-/// How many calls' instructions are counted, and how many more the second time.
+/// Calls whose instructions are counted; and how many more the second time.
 const COUNTED: u32 = 100_000;
 
-/// For a run under Valgrind: much more than it takes.
+/// The timeout of a run under Valgrind: much more than it takes.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// How a method is called.
@@ -45,7 +45,7 @@ pub struct Called {
     form: Form,
 }
 
-/// What the guard of instructions watches, as it calls it: the general case.
+/// The calls that the guard counts: the general form.
 pub const WATCHED: [(&str, Called); 2] = [
     ("awaited", Called { way: Way::Await, form: Form::General }),
     ("called", Called { way: Way::Procedure, form: Form::General }),
@@ -65,7 +65,7 @@ pub struct Calls {
     form: Option<Form>,
 }
 
-/// What one call costs, with the loop that makes it.
+/// The cost of one call, with its part of the loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     /// The median.
@@ -74,10 +74,10 @@ pub struct Cost {
     pub instructions: f64,
 }
 
-/// What calls of one form of component cost.
+/// The costs of calls of one form.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalCall {
-    /// Which form, for people.
+    /// The form's name, for people.
     pub form: &'static str,
     /// Through Rust's own `dyn`.
     pub by_dyn: Cost,
@@ -108,9 +108,9 @@ impl Calls {
     }
 }
 
-/// Picoseconds of a call of a component in its general form.
+/// Picoseconds of a call of a component of the general form.
 pub struct Times {
-    /// Over a binding, by an `.await`, which is what one writes where nothing else is needed.
+    /// Over a binding, by an `.await`: the usual way.
     pub component: f64,
     /// Through `dyn`.
     pub by_dyn: f64,
@@ -122,7 +122,7 @@ pub fn measure(calls: u32) -> Result<Times, String> {
     Ok(Times { component: once(Way::Await)?, by_dyn: once(Way::Dyn)? })
 }
 
-/// Measures all forms, by turns: each with so many calls. Needs Valgrind, for the instructions.
+/// Measures all forms in turns, each with so many calls. Needs Valgrind for the instructions.
 pub fn local_call_rows(calls: u32) -> Result<Vec<LocalCall>, String> {
     Form::value_variants().iter().map(|&form| row(form, calls)).collect()
 }
@@ -142,7 +142,7 @@ fn row(form: Form, calls: u32) -> Result<LocalCall, String> {
     Ok(LocalCall { form: form.name(), by_dyn: cost(0)?, called: cost(1)?, awaited: cost(2)? })
 }
 
-/// Of one call, the mean of so many.
+/// Picoseconds of one call, the mean of so many.
 fn picoseconds(way: Way, form: Form, calls: u32) -> Result<f64, String> {
     if way == Way::Dyn {
         return Ok(form.by_dyn(calls));
@@ -151,7 +151,7 @@ fn picoseconds(way: Way, form: Form, calls: u32) -> Result<f64, String> {
 }
 
 impl Called {
-    /// Of one call: this program makes so many, and more, under Valgrind.
+    /// Instructions of one call: the difference of two runs of this program under Valgrind.
     pub fn instructions(&self) -> Result<f64, String> {
         let program = env::current_exe().map_err(|error| error.to_string())?;
         let name = |value: &dyn ToString| value.to_string();

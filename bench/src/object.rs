@@ -1,4 +1,4 @@
-//! Shared objects that this program has built, in this process.
+//! Shared objects that this program has built, loaded into this process.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -10,10 +10,10 @@ unsafe extern "C" {
     fn dlerror() -> *const c_char;
 }
 
-/// Of dlopen: all symbols are found now.
+/// dlopen's flag to resolve all symbols at once.
 const RTLD_NOW: c_int = 2;
 
-/// A shared object that stays as long as this process.
+/// A shared object, never unloaded.
 #[derive(Clone, Copy)]
 pub struct Object(*mut c_void);
 
@@ -27,7 +27,7 @@ impl Object {
         if handle.is_null() { Err(complaint()) } else { Ok(Object(handle)) }
     }
 
-    /// A symbol of it, or of what it was linked with.
+    /// A symbol of it, or of the objects that it was linked with.
     pub fn find(self, name: &str) -> Option<*const u8> {
         let name = text(name.as_bytes()).ok()?;
         // SAFETY: the handle is that of an object that is never closed, and the name ends with zero.
@@ -36,7 +36,7 @@ impl Object {
     }
 }
 
-/// As C has it.
+/// A C string.
 pub fn text(bytes: &[u8]) -> Result<CString, String> {
     CString::new(bytes).map_err(|error| error.to_string())
 }

@@ -1,8 +1,8 @@
-//! Which package of Debian is missing, by what a compiler or a shell says where something isn't there.
+//! Finds the missing Debian package, by the error messages of compilers and shells.
 
 use std::io::ErrorKind;
 
-/// Programs, and the packages they come in.
+/// Programs and their packages.
 const PROGRAMS: [(&str, &str); 8] = [
     ("cc", "gcc"),
     ("clang-16", "clang-16"),
@@ -14,7 +14,7 @@ const PROGRAMS: [(&str, &str); 8] = [
     ("valgrind", "valgrind"),
 ];
 
-/// What is said where a library isn't there, and the packages it comes in.
+/// Signs of a missing library in error messages, and the library's packages.
 const SIGNS: [(&str, &str); 9] = [
     ("capnp", "capnproto libcapnp-dev"),
     ("nfsc/libnfs.h", "libnfs-dev"),
@@ -36,7 +36,7 @@ pub fn not_started(program: &str, error: &std::io::Error) -> String {
     }
 }
 
-/// Why a program failed: the first line of what it said, and which package it misses if it named something of one.
+/// Why a program failed: the first line of its error, and the missing package if the error is about one.
 pub fn failed(said: &str) -> String {
     let first = said.lines().next().unwrap_or("it failed and said nothing");
     match SIGNS.iter().find(|(sign, _)| said.contains(sign)) {

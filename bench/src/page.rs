@@ -1,4 +1,4 @@
-//! The page that tells a subject's figures: misses first, then the tables, then how they were made.
+//! The page of a subject's figures: first the missed targets, then the tables, then how they were made.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,52 +9,52 @@ use crate::row::{Better, Row, cores};
 use crate::statistics::{Figure, rounded};
 use crate::{chart, machine, places};
 
-/// What a page tells of a subject.
+/// The contents of a page.
 pub struct Page<'a> {
-    /// As the command has it; the page's file is called so.
+    /// The subject, as on the command line; also the name of the page's file.
     pub subject: &'static str,
-    /// At its top.
+    /// The page's title.
     pub title: &'static str,
     /// How the figures are made.
     pub notes: String,
-    /// Which of the page's tables a row stands in.
+    /// The table for a row.
     pub place: fn(&Row) -> Place,
-    /// Why a row's target is missed, if it is known.
+    /// Why a row's target is missed, if that is known.
     pub reason: fn(&str) -> Option<&'static str>,
-    /// What is drawn of the rows.
+    /// The plots of the rows.
     pub plots: Vec<Plot<'a>>,
-    /// What follows the tables.
+    /// The sections below the tables.
     pub sections: &'a [Section],
 }
 
-/// Where a row stands on a page.
+/// The place of a row on a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// In the first table.
     Headline,
     /// In the second.
     More,
-    /// In a section, which tells it in its own way.
+    /// In a section of its own form.
     Section,
 }
 
 /// Bars of rows with the same unit.
 pub struct Plot<'a> {
-    /// Beside the page.
+    /// The file, beside the page.
     pub file: String,
-    /// At its top.
+    /// The plot's title.
     pub title: String,
-    /// From above.
+    /// The rows, from the top.
     pub rows: Vec<&'a Row>,
 }
 
-/// Rows that belong together, told in their own way.
+/// A group of rows in a form of its own.
 pub struct Section {
-    /// Of the section.
+    /// The section's title.
     pub title: &'static str,
-    /// What stands under it.
+    /// The section's text.
     pub text: String,
-    /// A file beside the page, and what is in it.
+    /// A file beside the page, and its contents.
     pub plot: Option<(&'static str, String)>,
 }
 
@@ -69,7 +69,7 @@ pub fn write(page: &Page, rows: &[Row]) -> Result<(), String> {
     fs::write(&path, text(page, rows)).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Rewrites what belongs to these sections in files of their own.
+/// Rewrites the plots of these sections, which are files of their own.
 pub fn write_plots(sections: &[Section]) -> Result<(), String> {
     let folder = folder()?;
     for (plot, svg) in sections.iter().filter_map(|section| section.plot.as_ref()) {
@@ -84,7 +84,7 @@ fn folder() -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Sections as they stand on a page.
+/// The sections' text on a page.
 pub fn told(sections: &[Section]) -> String {
     let told = sections.iter().map(|Section { title, text, .. }| format!("## {title}\n\n{text}\n"));
     told.collect()
@@ -144,7 +144,7 @@ fn misses(page: &Page, rows: &[Row]) -> String {
     }
 }
 
-/// Tables, with a column for each peer that has a row: whoever has other peers than those before begins a new one.
+/// Tables with a column for each peer. A row with other peers than the rows before begins a new table.
 pub fn table<'a>(rows: impl IntoIterator<Item = &'a Row>) -> String {
     let mut tables: Vec<(BTreeSet<&str>, Vec<&Row>)> = Vec::new();
     for row in rows {
@@ -175,7 +175,7 @@ fn one_table(peers: &BTreeSet<&str>, rows: &[&Row]) -> String {
         let _ =
             write!(table, "| {} | {} | {} | {} |", row.row, row.cores, row.unit, with_spread(&row.drystone));
         for peer in peers {
-            // A peer that has no such row is not one that could not run.
+            // Unlike a peer that couldn't run, a peer without such a row has an empty cell.
             let cell = row.peers.get(peer).map_or(String::new(), with_spread);
             let _ = write!(table, " {cell} |");
         }
@@ -193,7 +193,7 @@ fn one_table(peers: &BTreeSet<&str>, rows: &[&Row]) -> String {
     table
 }
 
-/// What there is to say besides the numbers.
+/// The remarks besides the numbers.
 fn remarks(rows: &[Row]) -> String {
     let rows = rows.iter().filter(|row| !row.note.is_empty());
     rows.map(|row| format!("* {}, {}: {}\n", row.row, cores(row.cores), row.note)).collect()

@@ -1,5 +1,5 @@
-//! The peers in other languages: each is built where its language is installed; of the others it is told why they are
-//! missing, and they have no figures.
+//! The peers in other languages. Each is built if its language is installed; otherwise it has no figures, and the
+//! reason is reported.
 
 use std::ffi::OsString;
 use std::fs;
@@ -24,7 +24,7 @@ const LANGUAGES: [Language; 4] = [
     Language { mirror: "tokio-mirror", best: "tokio-best", folder: "bench/peers/tokio", build: tokio },
 ];
 
-/// Builds them all; tells on standard error which are missing, and why.
+/// Builds them all; reports on standard error which are missing, and why.
 pub fn all() -> Vec<Contender> {
     LANGUAGES.iter().flat_map(contenders).collect()
 }
@@ -54,10 +54,10 @@ fn go(sources: &Path, built: &Path) -> Result<Start, String> {
     Ok(Start { words: vec![executable.into()], ..Start::default() })
 }
 
-/// The least that has virtual threads which do not hold on to their carriers.
+/// The first version whose virtual threads don't pin their carriers.
 const JAVA: u32 = 25;
 
-/// What suits these programs best: bench/peers/java/README.md says why.
+/// The best options for these programs: bench/peers/java/README.md says why.
 const JAVA_OPTIONS: [&str; 3] = ["-XX:+UseSerialGC", "-Xmx4g", "-Dwarm.ms=1000"];
 
 fn java(sources: &Path, built: &Path) -> Result<Start, String> {
@@ -112,12 +112,12 @@ fn tokio(sources: &Path, built: &Path) -> Result<Start, String> {
     Ok(Start { words: vec![built.join("release/peers").into()], ..Start::default() })
 }
 
-/// What is built for the engines only.
+/// Peers of the engines.
 pub mod engines {
     use super::*;
 
     const FOLDER: &str = "composite";
-    /// What there is to do where something is missing.
+    /// The hint for what is missing.
     pub const INSTALL: &str = "bench/peers/composite/README.md says what to install";
 
     /// The engines in Rust.
@@ -137,7 +137,7 @@ pub mod engines {
         })
     }
 
-    /// The folder where native code is: `loops`, and `libnull.so` for those that call C.
+    /// The folder of native code: `loops`, and `libnull.so` for peers that call C.
     pub fn native() -> Result<PathBuf, String> {
         told("native code", FOLDER, |sources, built| {
             let file = |name: &str| sources.join("c").join(name);
@@ -151,7 +151,7 @@ pub mod engines {
         })
     }
 
-    /// `java`, and the folder where the class is.
+    /// `java`, and the folder of the class.
     pub fn java() -> Result<(PathBuf, PathBuf), String> {
         let home = java_home()?;
         let classes = told("Java's loops", FOLDER, |sources, built| {
@@ -172,27 +172,27 @@ pub mod engines {
         client.map_err(|why| format!("{why}; {INSTALL}"))
     }
 
-    /// javac, for the loops alone.
+    /// Compiles the loops with javac.
     pub fn compile_java(to: &Path) -> Result<(), String> {
         let source = places::root().join("bench/peers").join(FOLDER).join("java/Loops.java");
         run(Command::new(java_home()?.join("bin/javac")).arg("-d").arg(to).arg(source)).map(drop)
     }
 
-    /// cc, for the loops alone.
+    /// Compiles the loops with cc.
     pub fn compile_c(to: &Path) -> Result<(), String> {
         let source = places::root().join("bench/peers").join(FOLDER).join("c/loops.c");
         let object = to.join("loops.o");
         run(Command::new("cc").args(["-O2", "-c", "-o"]).arg(object).arg(source)).map(drop)
     }
 
-    /// What LuaJIT runs.
+    /// The script for LuaJIT.
     pub fn lua() -> Result<PathBuf, String> {
         run(Command::new("luajit").arg("-v")).map_err(|why| format!("{why}; {INSTALL}"))?;
         Ok(places::root().join("bench/peers").join(FOLDER).join("lua/loops.lua"))
     }
 }
 
-/// What is built for the bindings only.
+/// Peers of the bindings.
 pub mod joints {
     use super::*;
 
@@ -203,14 +203,14 @@ pub mod joints {
         })
     }
 
-    /// The folder where libtirpc's `server` and `client` are.
+    /// The folder of libtirpc's `server` and `client`.
     pub fn onc() -> Result<PathBuf, String> {
         told("libtirpc's", "onc", |sources, built| {
             for (option, file) in [("-h", "joint.h"), ("-l", "joint_clnt.c"), ("-m", "joint_svc.c")] {
-                // It doesn't write over what is there.
+                // rpcgen doesn't overwrite files.
                 let _ = fs::remove_file(built.join(file));
                 let mut rpcgen = Command::new("rpcgen");
-                // A relative name goes into what it writes.
+                // rpcgen writes its input's relative path into its output.
                 fs::copy(sources.join("joint.x"), built.join("joint.x"))
                     .map_err(|error| error.to_string())?;
                 run(rpcgen.args([option, "-o", file, "joint.x"]).current_dir(built))?;
@@ -240,7 +240,7 @@ fn told(what: &str, folder: &str, build: Build) -> Result<PathBuf, String> {
     made.and_then(|()| build(&sources, &built)).inspect_err(|why| eprintln!("{what} can't be built: {why}"))
 }
 
-/// Makes something of a file in C that stands in the folder of peers.
+/// Compiles a C file of the peers' folder.
 pub fn c(compiler: &str, options: &[&str], source: &str, name: &str) -> Result<PathBuf, String> {
     let built = places::peers().join(name);
     fs::create_dir_all(places::peers()).map_err(|error| error.to_string())?;
@@ -250,7 +250,7 @@ pub fn c(compiler: &str, options: &[&str], source: &str, name: &str) -> Result<P
     Ok(built)
 }
 
-/// What a short command says, or why it cannot.
+/// The output of a short command, or why it failed.
 pub fn run(command: &mut Command) -> Result<String, String> {
     let output = command
         .output()

@@ -1,4 +1,4 @@
-//! Where things are in the repository and in the build.
+//! Paths in the repository and in the build.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,22 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the bench is a folder of the repository")
 }
 
-/// The programs whose instructions are counted, with the record of them.
+/// The folder of the guard's kernels and their record.
 pub fn kernels() -> PathBuf {
     root().join("bench/kernels")
 }
 
-/// This program.
+/// This executable.
 pub fn executable() -> PathBuf {
     env::current_exe().expect("the system knows what runs")
 }
 
-/// Where peers are built: beside the folder of this program.
+/// The folder where peers are built, beside this executable's.
 pub fn peers() -> PathBuf {
     target().join("peers")
 }
 
-/// The command `drystone`, released: `DRYSTONE_BIN`, else what is built here and now, so that it is never an old one.
+/// The command `drystone`, in release: `DRYSTONE_BIN`, or else built now, so that it is up to date.
 pub fn drystone() -> Result<PathBuf, String> {
     match env::var_os("DRYSTONE_BIN") {
         Some(path) => Ok(path.into()),
@@ -32,13 +32,13 @@ pub fn drystone() -> Result<PathBuf, String> {
     }
 }
 
-/// A package's command of the same name, released, as it is now.
+/// A package's command of the same name, built now in release.
 pub fn built(package: &str) -> Result<PathBuf, String> {
     build(package, &[])?;
     Ok(target().join("release").join(package))
 }
 
-/// One of a package's examples, likewise.
+/// A package's example, likewise.
 pub fn example(package: &str, name: &str) -> Result<PathBuf, String> {
     build(package, &["--example", name])?;
     Ok(target().join("release/examples").join(name))
@@ -58,7 +58,7 @@ fn build(package: &str, what: &[&str]) -> Result<(), String> {
     }
 }
 
-/// Cargo's folder, where this program was built.
+/// Cargo's target folder of this executable.
 pub fn target() -> PathBuf {
     let executable = executable();
     executable.parent().and_then(Path::parent).expect("cargo builds in target/PROFILE").into()

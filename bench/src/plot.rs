@@ -1,4 +1,4 @@
-//! What all plots share: their margin and colours, how text and boxes are drawn, what a logarithmic scale covers.
+//! What all plots share: margin, colours, text, boxes, and the range of a logarithmic scale.
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -13,24 +13,24 @@ pub const GREY: RGBColor = RGBColor(0x88, 0x88, 0x88);
 
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Text that begins at a place, with its upper edge there.
+/// Writes text from a place to the right and down.
 pub fn write(area: &Area, text: &str, at: (i32, i32), size: i32) -> Result<(), String> {
     let style = ("sans-serif", size).into_font().color(&BLACK);
     area.draw(&Text::new(text.to_string(), at, style)).map_err(|error| error.to_string())
 }
 
-/// Text that ends at a place, with its upper edge there.
+/// Writes text that ends at a place, with its upper edge there.
 pub fn write_before(area: &Area, text: &str, at: (i32, i32), size: i32) -> Result<(), String> {
     let style = ("sans-serif", size).into_font().color(&BLACK).pos(Pos::new(HPos::Right, VPos::Top));
     area.draw(&Text::new(text.to_string(), at, style)).map_err(|error| error.to_string())
 }
 
-/// A box, from its upper left corner to its lower right one.
+/// Fills a box, from its upper left corner to its lower right one.
 pub fn fill(area: &Area, corners: [(i32, i32); 2], colour: RGBColor) -> Result<(), String> {
     area.draw(&Rectangle::new(corners, colour.filled())).map_err(|error| error.to_string())
 }
 
-/// The least and the most of what has a logarithm; infinity and 0 if nothing has.
+/// The least and the greatest positive value; infinity and 0 without one.
 pub fn extent(values: impl Iterator<Item = f64>) -> (f64, f64) {
     values
         .filter(|&value| value > 0.0)

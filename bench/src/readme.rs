@@ -1,5 +1,5 @@
-//! The figures in the README: the headline rows on one core beside the mirrors and the quickest design of any peer,
-//! between two marks.
+//! Writes the README's figures between two marks: the headline rows on one core, with the best mirror and the best
+//! design of any peer.
 
 use std::fmt::Write;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::statistics::{Figure, rounded};
 const BEGIN: &str = "<!-- figures: written by `cargo run --release -p drystone-bench -- processes` -->\n";
 const END: &str = "<!-- end of the figures -->\n";
 
-/// Puts the rows there.
+/// Writes the rows.
 pub fn write(rows: &[Row]) -> Result<(), String> {
     let path = places::root().join("README.md");
     let fail = |error: std::io::Error| format!("{}: {error}", path.display());
@@ -55,7 +55,7 @@ fn table(rows: &[Row]) -> String {
     table
 }
 
-/// The best of the peers that aren't built as the program is.
+/// The best peer that isn't a mirror.
 fn quickest(row: &Row) -> Option<(&'static str, Figure)> {
     let others = row.peers.iter().filter(|(name, _)| !name.ends_with("-mirror"));
     let others: Vec<_> = others.filter_map(|(name, figure)| Some((*name, (*figure)?))).collect();
@@ -63,7 +63,7 @@ fn quickest(row: &Row) -> Option<(&'static str, Figure)> {
     others.into_iter().find(|(_, figure)| figure.value == best)
 }
 
-/// Rows besides the headline ones begin with a small letter and have a name of several words.
+/// Rows besides the headline ones begin with a small letter, and have names of several words.
 fn is_further(row: &str) -> bool {
     let headlines = [
         "bytes per process",
@@ -78,7 +78,7 @@ fn is_further(row: &str) -> bool {
     !headlines.contains(&row) && row.starts_with(char::is_lowercase)
 }
 
-/// Bold, if it is the best of its row.
+/// A cell, in bold for the best of its row.
 fn cell(figure: Option<Figure>, best: Option<f64>) -> String {
     let Some(figure) = figure else { return String::new() };
     let text = rounded(figure.value).to_string();

@@ -1,4 +1,4 @@
-//! One row of figures: Drystone, its peers, and what was to be reached.
+//! A row of figures: Drystone, its peers, and the target.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::statistics::{Figure, rounded};
 
-/// Which way is better.
+/// Which direction is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
@@ -17,36 +17,36 @@ pub enum Better {
     Higher,
 }
 
-/// Who is told about each row.
+/// Receives each row.
 pub type Tell<'a> = &'a mut dyn FnMut(Row) -> Result<(), String>;
 
-/// See the head of this file. As JSON, names and order are those of the bench's contract.
+/// A row. As JSON, its names and their order are the bench's contract.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
     /// What is measured.
     pub row: String,
-    /// Processors that could be used.
+    /// The number of processors.
     pub cores: usize,
-    /// Of all figures.
+    /// The unit of all figures.
     pub unit: &'static str,
     /// Which way is better.
     pub better: Better,
     /// `None`: it failed.
     pub drystone: Option<Figure>,
-    /// By name; `None`: it could not run.
+    /// By name; `None`: the peer could not run.
     pub peers: BTreeMap<&'static str, Option<Figure>>,
-    /// What Drystone shall reach.
+    /// Drystone's target.
     pub target: Option<f64>,
-    /// What else there is to say of Drystone's figure, for the page.
+    /// A remark on Drystone's figure, for the page.
     #[serde(skip)]
     pub note: String,
-    /// By contender, each run by itself where it is shown; Drystone is one of them.
+    /// Each run of each contender, Drystone included, where single runs are shown.
     #[serde(skip)]
     pub runs: BTreeMap<&'static str, Vec<f64>>,
 }
 
 impl Row {
-    /// On one core, without figures and target; less is better.
+    /// A row for one core, without figures and target; less is better.
     pub fn new(row: String, unit: &'static str) -> Row {
         Row {
             row,
@@ -61,7 +61,7 @@ impl Row {
         }
     }
 
-    /// One line.
+    /// The row as a line of JSON.
     pub fn json(&self) -> String {
         serde_json::to_string(self).expect("a row is numbers and names")
     }
@@ -79,7 +79,7 @@ impl Row {
         }
     }
 
-    /// How many times better Drystone is than that figure.
+    /// How many times better Drystone is than a figure.
     pub fn gain_over(&self, figure: f64) -> Option<f64> {
         let drystone = self.drystone?.value;
         let gain = match self.better {
@@ -89,13 +89,13 @@ impl Row {
         Some(gain).filter(|gain| !gain.is_nan())
     }
 
-    /// By what factor the target is missed, if it is.
+    /// The factor by which the target is missed, if it is.
     pub fn miss(&self) -> Option<f64> {
         self.gain_over(self.target?).filter(|&gain| gain < 1.0).map(|gain| 1.0 / gain)
     }
 }
 
-/// For those who watch.
+/// For people who watch the measurement.
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let show = |figure: &Option<Figure>| {

@@ -1,4 +1,4 @@
-//! A server in a process of its own, pinned to one processor, while its clients have the others.
+//! A server in a process of its own, pinned to one processor; its clients have the others.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -11,21 +11,21 @@ use rustix::thread::{sched_getaffinity, sched_setaffinity};
 
 use crate::execute::last;
 
-/// How long one may take to begin.
+/// The time that a server may take to start.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// It runs until this is dropped.
+/// A server with a known address. It runs until this is dropped.
 pub struct Server {
     process: Listening,
     /// Where it listens.
     pub address: SocketAddr,
 }
 
-/// The process of a server, wherever that listens. It runs until this is dropped.
+/// The process of a server, with any address. It runs until this is dropped.
 pub struct Listening(Child);
 
 impl Listening {
-    /// Starts a command on so many processors; it says on its first line that it listens, or is ready.
+    /// Starts a command on so many processors; its first line says that it listens, or is ready.
     pub fn start(mut command: Command, cores: usize) -> Result<Listening, String> {
         let name = command.get_program().display().to_string();
         let fail = |error: std::io::Error| format!("{name}: {error}");
@@ -45,12 +45,12 @@ impl Listening {
         }
     }
 
-    /// Of the process.
+    /// The process's id.
     pub fn id(&self) -> u32 {
         self.0.id()
     }
 
-    /// Starts a command that says nothing, on all processors, and waits until somebody listens at that address.
+    /// Starts a command without output on all processors, and waits until it listens at that address.
     pub fn start_silent(mut command: Command, address: SocketAddr) -> Result<Listening, String> {
         let name = command.get_program().display().to_string();
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -67,17 +67,17 @@ impl Listening {
 }
 
 impl Server {
-    /// Starts a command that is told an address as its last word, listens there, and says so on its first line.
+    /// Starts a command with an address as its last word; its first line says that it listens there.
     pub fn start(mut command: Command) -> Result<Server, String> {
         let address = free_address()?;
         command.arg(address.to_string());
         Ok(Server { process: Listening::start(command, 1)?, address })
     }
 
-    /// What it has used up to now.
+    /// The processor time that it has used.
     pub fn processor_time(&self) -> Duration {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.0.id())).unwrap_or_default();
-        // Behind the command's name, in which there may be anything: user and system time, in hundredths of a second.
+        // Behind the command's name, which may contain anything: user and system time, in hundredths of a second.
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields).split_whitespace();
         let ticks = fields.skip(11).take(2).filter_map(|field| field.parse::<u64>().ok());
         Duration::from_millis(10 * ticks.sum::<u64>())

@@ -2,10 +2,10 @@
 
 use serde::{Serialize, Serializer};
 
-/// What many measurements say together.
+/// The summary of several measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// The value that counts, as a rule the median.
+    /// The figure, usually the median.
     pub value: f64,
     /// The lower quartile.
     pub low: f64,
@@ -14,7 +14,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// The median and the quartiles; nothing of nothing.
+    /// The median and the quartiles; `None` without samples.
     pub fn of(samples: &[f64]) -> Option<Figure> {
         let sorted = sorted(samples);
         let at = |part| percentile(&sorted, part);
@@ -27,21 +27,21 @@ impl Figure {
     }
 }
 
-/// As the number that counts.
+/// Serialises the value alone.
 impl Serialize for Figure {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_f64(rounded(self.value))
     }
 }
 
-/// In ascending order.
+/// The samples in ascending order.
 pub fn sorted(samples: &[f64]) -> Vec<f64> {
     let mut sorted = samples.to_vec();
     sorted.sort_by(f64::total_cmp);
     sorted
 }
 
-/// The value below which that part of the samples lies, between its neighbours where it falls between them.
+/// The value below which that part of the samples lies, interpolated between neighbours.
 pub fn percentile(sorted: &[f64], part: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = part * last as f64;
@@ -49,7 +49,7 @@ pub fn percentile(sorted: &[f64], part: f64) -> Option<f64> {
     Some(below + (above - below) * place.fract())
 }
 
-/// To four digits: more would be noise.
+/// Rounds to four digits: more would be noise.
 pub fn rounded(x: f64) -> f64 {
     format!("{x:.3e}").parse().expect("what was a number is one")
 }

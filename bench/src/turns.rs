@@ -1,14 +1,15 @@
-//! Contenders that are measured in turns, so that what else goes on meets all of them.
+//! Measures contenders in turns, so that disturbances meet all of them.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use crate::statistics::Figure;
 
-/// A contender, and what measures it once.
+/// A contender and its measurement.
 pub type Turn<'a> = (&'static str, &'a dyn Fn() -> Result<f64, String>);
 
-/// Asks all of them in so many rounds; none begins after that time. Who fails has no figure, and it is told why.
+/// Measures all of them in so many rounds; after `budget` no further round begins. A contender that fails has no
+/// figure, and the reason is reported.
 pub fn by_turns(rounds: usize, budget: Duration, turns: &[Turn]) -> BTreeMap<&'static str, Option<Figure>> {
     let mut samples: Vec<Option<Vec<f64>>> = turns.iter().map(|_| Some(Vec::new())).collect();
     let start = Instant::now();

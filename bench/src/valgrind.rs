@@ -1,11 +1,11 @@
-//! How many instructions something takes, as Valgrind's callgrind counts them: of all threads.
+//! Counts instructions by Valgrind's callgrind, of all threads.
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::process::Command;
 
-/// Instructions of a run of what the given command, which begins with Valgrind, is completed to.
+/// The instructions of a run. `run` completes the given command, which begins with Valgrind, and runs it.
 pub fn instructions(run: impl FnOnce(&mut Command) -> Result<(), String>) -> Result<u64, String> {
     find()?;
     let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
@@ -22,7 +22,7 @@ pub fn counted(log: &Path, run: impl FnOnce(&mut Command) -> Result<(), String>)
     collected(&told).ok_or_else(|| format!("Valgrind tells no number:\n{told}"))
 }
 
-/// Says how it can be had if it isn't there.
+/// Checks that Valgrind is installed, or says how to get it.
 pub fn find() -> Result<(), String> {
     match Command::new("valgrind").arg("--version").output() {
         Ok(_) => Ok(()),

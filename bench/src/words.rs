@@ -1,5 +1,5 @@
-//! A hundred million bytes of text: words that are as frequent as those of a language, the second half as often as the
-//! first, the third a third, and so on.
+//! A text of a hundred million bytes, whose words are as frequent as those of a language (Zipf's law): the n-th word
+//! has 1/n of the first one's frequency.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -11,11 +11,11 @@ const BYTES: usize = 100_000_000;
 const DIFFERENT: u64 = 50_000;
 const WORDS_IN_A_LINE: usize = 12;
 
-/// The file, made if it is not there.
+/// The file, made if it is missing.
 pub fn file() -> Result<PathBuf, String> {
     let path = places::target().join("words.txt");
     let is_there = path.metadata().is_ok_and(|metadata| metadata.len() >= BYTES as u64);
-    // Never half a file under that name, should this be ended.
+    // Written under another name first, so that an interrupted run leaves no partial file.
     let begun = path.with_extension("begun");
     match is_there || (write(&begun, BYTES).and_then(|()| fs::rename(&begun, &path))).is_ok() {
         true => Ok(path),
@@ -49,12 +49,12 @@ fn write(path: &Path, bytes: usize) -> io::Result<()> {
     file.flush()
 }
 
-/// The same numbers everywhere.
+/// A generator of the same numbers everywhere.
 struct Random(u64);
 
 impl Random {
     fn below(&mut self, n: u64) -> u64 {
-        // A full period, and the upper bits are those that vary well.
+        // It has a full period, and its upper bits vary well.
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 16) % n
     }

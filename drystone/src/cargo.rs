@@ -1,4 +1,4 @@
-//! Cargo, for what consists of crates: what it knows of one, and how it builds.
+//! Cargo, as this command uses it: the metadata of crates ([`Metadata`]), and builds that show their progress.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::output::{Status, fail, say};
 
-/// What Cargo knows of a crate and of all that it depends on.
+/// What Cargo knows of a crate and of all its dependencies.
 pub struct Metadata {
     told: Value,
     /// The crate's own manifest.
@@ -17,7 +17,7 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Of the crate in a folder; `what` needs Cargo for it.
+    /// The metadata of the crate in a folder; `what` names the feature that needs Cargo, for error messages.
     pub fn of(folder: &Path, what: &str) -> Result<Metadata, Status> {
         let shown = folder.join("Cargo.toml");
         let folder = std::fs::canonicalize(folder).ok().filter(|_| shown.is_file());
@@ -41,7 +41,7 @@ impl Metadata {
         self.told["packages"].as_array().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Where Cargo puts what it makes.
+    /// Cargo's target folder.
     pub fn target(&self) -> PathBuf {
         PathBuf::from(self.told["target_directory"].as_str().unwrap_or_default())
     }
@@ -68,9 +68,9 @@ pub fn library(package: &Value) -> Option<String> {
     Some(library["name"].as_str()?.replace('-', "_"))
 }
 
-/// Cargo, without what is meant for the build around this one, if there is one: instrumentation, lints, and what Cargo
-/// tells build scripts and tests of their package. Some build scripts are run again, and what depends on them is
-/// compiled again, if that is another one's.
+/// A Cargo command without the settings of a surrounding build: instrumentation, lints, and the variables that Cargo
+/// sets for build scripts and tests. Inherited, they would make Cargo run some build scripts again and recompile what
+/// depends on them.
 pub fn command() -> Command {
     const NAMES: [&str; 12] = [
         "RUSTFLAGS",
@@ -98,11 +98,11 @@ pub fn command() -> Command {
     command
 }
 
-/// Builds, and says what is being built and how far that is: in a terminal in one line that changes, else now and then.
-/// `what` needs Cargo for it. If it can't be built, what Cargo and rustc have to say of that.
+/// Builds and reports progress: in a terminal as one line that changes, otherwise a line now and then. `what` names the
+/// feature that needs Cargo. If the build fails, the error is the output of Cargo and rustc.
 pub fn build(mut cargo: Command, what: &str, doing: &str) -> Result<(), String> {
     let unusable = |error: &io::Error| unusable(error, what);
-    // Else Cargo says how far it is in terminals only.
+    // By default Cargo shows progress in terminals only.
     cargo.env("CARGO_TERM_PROGRESS_WHEN", "always").env("CARGO_TERM_PROGRESS_WIDTH", "160");
     let mut child = cargo.stderr(Stdio::piped()).spawn().map_err(|error| unusable(&error))?;
     let mut told = String::new();
@@ -122,8 +122,8 @@ pub fn build(mut cargo: Command, what: &str, doing: &str) -> Result<(), String> 
     }
 }
 
-/// What Cargo says while it works, a line each, of which those that change end with a carriage return. Tools of others
-/// may write there what isn't UTF-8.
+/// The next line of Cargo's output. Progress lines end with a carriage return. Other tools may write bytes there that
+/// aren't UTF-8.
 fn next_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut line = Vec::new();
     loop {
@@ -144,9 +144,9 @@ fn next_line(from: &mut impl BufRead) -> io::Result<Option<String>> {
 /// What Cargo is doing.
 #[derive(Debug, PartialEq)]
 enum Step {
-    /// It found something to do.
+    /// It found something to compile.
     Begun,
-    /// So many of so many crates are compiled.
+    /// So many crates of the total are compiled.
     Compiled(String),
     /// Another Cargo is at work in the same folder.
     Blocked,
@@ -168,7 +168,7 @@ impl Step {
     }
 }
 
-/// Tells somebody who waits how far it is.
+/// Shows the progress of a build.
 struct Progress<'a> {
     doing: &'a str,
     in_terminal: bool,
@@ -188,7 +188,7 @@ impl<'a> Progress<'a> {
         }
         match step {
             Step::Blocked => return say(format_args!("{}: waiting for another Cargo to end\n", self.doing)),
-            // What is there already takes no time, and needs no words.
+            // If everything is compiled already, nothing need be said.
             Step::Compiled(_) if self.said.is_none() => return,
             Step::Compiled(count) if self.in_terminal => {
                 say(format_args!("\r{}: {count} crates compiled ", self.doing))

@@ -16,13 +16,12 @@ use crate::arguments::{Inspect, Rebind};
 use crate::output::{Status, WRONG, fail, say, write};
 use crate::sources;
 
-/// Asks the program; what it answers.
+/// Sends the program a request and returns its answer.
 pub fn ask(socket: &Path, request: &Value) -> Result<Value, Status> {
     ask_and_wait(socket, request, |_| {}, |_| None)
 }
 
-/// The same, with what is to be done with the reason why the program waits before it answers, and what helps against an
-/// error.
+/// As [`ask`]. `waits` gets the reason if the program has to wait before it answers, and `help` is added to errors.
 fn ask_and_wait(
     socket: &Path,
     request: &Value,
@@ -37,7 +36,7 @@ fn ask_and_wait(
             ErrorKind::ConnectionRefused if !is_socket => fail(format_args!(
                 "{socket}: this is no socket of a program: drystone run --control SOCKET makes one"
             )),
-            // What a program left that was killed.
+            // The socket is left over from a program that was killed.
             ErrorKind::ConnectionRefused => {
                 fail(format_args!("{socket}: the program that ran with this socket has ended"))
             }
@@ -167,13 +166,13 @@ fn show_component(out: &mut String, component: &Value) {
     }
 }
 
-/// What processes do, those that do the same together.
+/// A group of processes that do the same.
 pub struct Doing<'a> {
     /// An interface's name, or BEGIN.
     pub runs: &'a str,
-    /// Empty: they can run.
+    /// What they wait for; empty: they can run.
     waits: &'a str,
-    /// For whom; empty: it isn't known, or not for the same.
+    /// The component that they wait for; empty: unknown, or not the same for all.
     whom: &'a str,
     /// Where.
     pub at: &'a str,
@@ -182,7 +181,7 @@ pub struct Doing<'a> {
 }
 
 impl<'a> Doing<'a> {
-    /// What these processes do; `for_anyone`: for whom they wait makes no difference.
+    /// Groups processes by what they do; with `for_anyone`, whom they wait for makes no difference.
     pub fn of(processes: impl IntoIterator<Item = &'a Value>, for_anyone: bool) -> Vec<Doing<'a>> {
         let mut all = Vec::<Doing>::new();
         for process in processes {
@@ -201,7 +200,7 @@ impl<'a> Doing<'a> {
         all
     }
 
-    /// What they wait for, and for whom.
+    /// What they wait for, and whom.
     pub fn waits(&self) -> String {
         match (self.waits, self.whom) {
             ("", _) => "can run".into(),
@@ -212,7 +211,7 @@ impl<'a> Doing<'a> {
     }
 }
 
-/// A text with something before it, if there is one.
+/// The text with a prefix, or nothing if there is no text.
 fn prefixed(prefix: &str, value: &Value) -> String {
     match text(value) {
         "" => String::new(),
@@ -231,7 +230,7 @@ fn show_binding(out: &mut String, binding: &Value) {
     }
 }
 
-/// What has gone through a binding, or several, as this program sees it.
+/// What has gone through one binding or several, as this program counts it.
 pub struct Traffic {
     /// Begun, open, lost.
     communications: [u64; 3],
@@ -241,7 +240,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// As the program has told it.
+    /// As the program reports it.
     pub fn of(binding: &Value) -> Traffic {
         let number = |what: &str, of: &str| binding[what][of].as_u64().unwrap_or(0);
         let messages = |what: &str| ["messages", "bytes"].map(|of| number(what, of));
@@ -252,7 +251,7 @@ impl Traffic {
         }
     }
 
-    /// How many communications there were, and are.
+    /// How many communications there were and are.
     pub fn communications(&self) -> String {
         let [begun, open, lost] = self.communications;
         format!("{begun} communications, {open} open, {lost} lost")
@@ -280,7 +279,7 @@ fn show_monitor(out: &mut String, monitor: &Value) {
     for message in list(&monitor["messages"]) {
         let _ = writeln!(out, "    {}: {}", text(&message["name"]), message["count"]);
     }
-    // Each class is of those that took twice as long as the one before.
+    // Each class counts answers that took twice as long as those of the class before.
     for answers in list(&monitor["answers"]) {
         let limit = answers["less_than_nanoseconds"].as_u64().unwrap_or(0);
         let _ = writeln!(out, "    answered in {} to {}: {}", time(limit / 2), time(limit), answers["count"]);

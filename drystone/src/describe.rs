@@ -1,4 +1,4 @@
-//! `drystone describe`: an interface in the words of others.
+//! `drystone describe`: an interface in the notation of another protocol, such as ONC RPC's.
 
 use drystone_component::Interface;
 use drystone_language::program::InterfaceId;

@@ -1,5 +1,5 @@
-//! `drystone run --platform pc`: the image in QEMU, as if it were a process: its serial line is standard input and
-//! output, its messages are standard error, and its status is the program's.
+//! `drystone run --platform pc`: runs an image in QEMU as if it were a process. The machine's serial line is standard
+//! input and output, its messages go to standard error, and its exit status is the program's.
 
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -18,13 +18,13 @@ const QEMU: &str = "qemu-system-x86_64";
 /// What a terminal sends when nothing more will come.
 const END: u8 = 4;
 
-/// By this line the image says that it reads standard input from now on.
+/// The line by which the image says that it now reads standard input.
 const READY: &[u8] = b"\x1eready\n";
 
-/// By this a line begins by which the image says its status.
+/// The beginning of the line in which the image gives its exit status.
 const STATUS: &[u8] = b"\x1estatus ";
 
-/// The memory of a machine, if the user doesn't care.
+/// The machine's memory, unless the user sets it.
 const MEMORY: usize = 1 << 30;
 
 /// How an image runs.
@@ -35,7 +35,7 @@ pub struct Machine<'a> {
     pub arguments: Vec<Vec<u8>>,
     /// Most bytes for the program.
     pub memory: Option<usize>,
-    /// It is told its arguments as they are: what programs know of a command line, such as quotes, it needn't.
+    /// The image is a system: its arguments are joined without quotes, because it knows none.
     pub is_system: bool,
 }
 
@@ -60,7 +60,7 @@ impl Machine<'_> {
             "-device",
             "isa-debugcon,iobase=0xe9,chardev=errors",
         ]);
-        // What a program may take is not all that a machine has.
+        // A machine needs more memory than its program may take.
         let megabytes = self.memory.unwrap_or(0).saturating_add(64 << 20).max(MEMORY).div_ceil(1 << 20);
         emulator.arg("-m").arg(format!("{megabytes}M"));
         emulator.arg("-kernel").arg(self.image).arg("-append").arg(self.command_line()?);
@@ -74,7 +74,7 @@ impl Machine<'_> {
         })?;
         let input = child.stdin.take().expect("it is piped");
         let (ready, begins) = mpsc::channel();
-        // It ends with the process: nobody can tell a read of standard input to end.
+        // The thread ends with the process: a blocked read of standard input can't be cancelled.
         thread::spawn(move || begins.recv().map(|()| pass(input)));
         let status = read_messages(BufReader::new(child.stderr.take().expect("it is piped")), &ready);
         let ended = child.wait().map_err(|error| fail(format_args!("{QEMU}: {error}")))?;
@@ -98,12 +98,12 @@ impl Machine<'_> {
             }
             words.push(format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'")));
         }
-        // Commas part options of QEMU's own only where there are some.
+        // QEMU splits its options at commas only where they have several parts.
         Ok(words.join(" "))
     }
 }
 
-/// Whoever ends the command ends the machine.
+/// The machine ends with this process.
 fn end_with_this_process(emulator: &mut Command) {
     let tie = || Ok(rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?);
     // SAFETY: a system call between fork and exec, which allocates nothing.
@@ -120,14 +120,14 @@ fn pass(mut to: ChildStdin) {
             return;
         }
         if count == 0 {
-            // QEMU reads on: it must find nothing, not an end.
+            // Keeps the pipe open: QEMU goes on reading and must find it empty, not at its end.
             std::mem::forget(to);
             return;
         }
     }
 }
 
-/// Shows what the machine says, but for what it says to this command: its status is the answer.
+/// Shows the machine's messages, except those meant for this command, and returns the exit status that they give.
 fn read_messages(mut from: impl BufRead, ready: &Sender<()>) -> Option<i32> {
     let mut status = None;
     let mut line = Vec::new();

@@ -60,7 +60,7 @@ pub fn build(command: &Build) -> Result<(), Status> {
     finish(command, &made, &output, &natives)
 }
 
-/// Says whose its bytes are, if somebody asks, and takes from an image what no machine loads.
+/// Shows the sizes by owner, if they are asked for, and strips from an image what no machine loads.
 fn finish(command: &Build, made: &Path, output: &Path, natives: &[Native]) -> Result<(), Status> {
     let is_image = command.target.platform == arguments::Platform::Pc;
     if !is_image && !command.sizes {
@@ -78,7 +78,7 @@ fn finish(command: &Build, made: &Path, output: &Path, natives: &[Native]) -> Re
     Ok(())
 }
 
-/// Makes an executable of a program and the crates that it is built with.
+/// Makes an executable of a program and the crates that are built in.
 pub fn link(object: &[u8], output: &Path, crates: &[PathBuf]) -> Result<(), Status> {
     let parts = Parts::new(object, crates, Platform::Linux)?;
     let mut linker = Command::new("cc");

@@ -1,4 +1,4 @@
-//! `drystone fmt`: source files in the one layout.
+//! `drystone fmt`: gives source files the standard layout.
 
 use std::fs;
 use std::path::Path;
@@ -9,17 +9,17 @@ use crate::arguments::Fmt;
 use crate::output::{FAILED, Status, WRONG, fail, tell};
 use crate::sources;
 
-/// What became of a file.
+/// The result for a file.
 enum Outcome {
-    /// It is laid out.
+    /// It has the layout.
     Done,
-    /// It ought to be laid out anew.
+    /// Its layout would change.
     Differs,
     /// It could not be read or written, or has errors, which were shown.
     Refused(Status),
 }
 
-/// Goes through all files, whatever becomes of each.
+/// Formats all files; an error in one doesn't stop the next.
 pub fn fmt(command: &Fmt) -> Result<(), Status> {
     let mut result = Ok(());
     for path in &command.files {

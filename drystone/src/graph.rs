@@ -1,5 +1,4 @@
-//! `drystone graph`: what a program is put together from, by its text or while it runs, as a drawing or as text for
-//! Graphviz.
+//! `drystone graph`: draws a program's composition, from its text or while it runs, as SVG or as text for Graphviz.
 
 mod dot;
 mod layout;
@@ -16,7 +15,7 @@ use crate::sources;
 
 use picture::Picture;
 
-/// The output's name says what is wanted, unless `--dot` does.
+/// Whether Graphviz text is wanted: `--dot` says so, or the output's name.
 fn wants_dot(command: &Graph) -> Result<bool, Status> {
     let extension = command.output.as_ref().and_then(|path| path.extension()?.to_str());
     match extension {

@@ -1,4 +1,4 @@
-//! `drystone handler`: code that runs where messages arrive, checked and attached.
+//! `drystone handler`: checks code that runs where messages arrive, and attaches it.
 
 mod attach;
 mod attached;
@@ -16,7 +16,7 @@ use object::images;
 
 const EXAMPLE: &str = include_str!("handler/counter.c");
 
-/// Does what it is told.
+/// Runs the subcommand.
 pub fn handler(action: HandlerAction) -> Result<(), Status> {
     let done = match action {
         HandlerAction::New { folder } => new(&folder),

@@ -1,5 +1,5 @@
-//! A system as a Linux process: its image is linked, as it is and where it is to be, beside the machine in which it
-//! runs (`platform/linux/hosted-pc`). What debuggers want to know of it goes along.
+//! A system as a Linux process. Its image is linked, unchanged and at its own addresses, with a machine that runs as a
+//! process (`platform/linux/hosted-pc`). Symbols and debug information are kept.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::library::Platform;
 use crate::linker::{Parts, leave_out_unwinding, run};
 use crate::output::{Status, fail};
 
-/// Where the machine's own code lies: behind its memory, and where the C library's first code can be.
+/// Where the machine's own code lies: behind its memory, and within reach of the C library's first code.
 const MACHINE: u64 = 0x7000_0000;
 
 /// Links an image with the machine.
@@ -42,12 +42,12 @@ pub fn link(image: &Path, output: &Path) -> Result<(), Status> {
     run(linker, output)
 }
 
-/// An image for a linker.
+/// An image as an object file for the linker.
 struct Linkable {
     object: Vec<u8>,
-    /// Its sections, and where they are to be.
+    /// Its sections and their addresses.
     places: Vec<(String, u64)>,
-    /// Where it begins.
+    /// Its entry point.
     entry: u64,
 }
 
@@ -58,7 +58,7 @@ struct Segment {
     section: SectionId,
 }
 
-/// Makes an object file of an image: sections of its segments, and symbols and debuggers' sections as they are.
+/// Makes an object file of an image: its segments as sections, its symbols, and its debug sections unchanged.
 fn linkable(bytes: &[u8]) -> Result<Linkable, Box<dyn std::error::Error>> {
     let image = object::File::parse(bytes)?;
     let mut object = Object::new(BinaryFormat::Elf, Architecture::X86_64, Endianness::Little);
@@ -78,7 +78,7 @@ fn linkable(bytes: &[u8]) -> Result<Linkable, Box<dyn std::error::Error>> {
         let mut add = |object: &mut Object<'_>, kind, start, size| {
             let name = format!(".image.{start:x}");
             let section = object.add_section(Vec::new(), name.clone().into_bytes(), kind);
-            // By it, the linker is told that it is wanted.
+            // A symbol makes the linker keep the section.
             object.add_symbol(symbol(name.clone().into_bytes(), section, SymbolScope::Linkage));
             object.section_mut(section).flags = SectionFlags::Elf { sh_flags: flags.into() };
             segments.push(Segment { start, end: start + size, section });
@@ -106,7 +106,7 @@ fn linkable(bytes: &[u8]) -> Result<Linkable, Box<dyn std::error::Error>> {
     Ok(Linkable { object: object.write()?, places, entry: image.entry() })
 }
 
-/// Functions and variables, which nobody is to be linked with.
+/// Copies the symbols of functions and variables, as local ones: nothing is linked with them.
 fn copy_symbols(image: &object::File<'_>, object: &mut Object<'_>, segments: &[Segment]) {
     for symbol in image.symbols() {
         let (at, size) = (symbol.address(), symbol.size());
@@ -126,7 +126,7 @@ fn copy_symbols(image: &object::File<'_>, object: &mut Object<'_>, segments: &[S
     }
 }
 
-/// One at the beginning of a section.
+/// A symbol at the beginning of a section.
 fn symbol(name: Vec<u8>, section: SectionId, scope: SymbolScope) -> Symbol {
     let (kind, flags) = (SymbolKind::Data, SymbolFlags::None);
     Symbol {

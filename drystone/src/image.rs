@@ -1,5 +1,5 @@
-//! `--platform pc`: the compiled program as an image that a machine boots: an ELF file with PVH's note, which QEMU's
-//! `-kernel` takes.
+//! `--platform pc`: links the compiled program into an image that a machine boots. It is an ELF file with a PVH note,
+//! which QEMU's `-kernel` takes.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,19 +15,19 @@ use crate::library::Platform;
 use crate::linker::{Parts, run};
 use crate::output::{Status, fail};
 
-/// How it lies in memory.
+/// The image's memory layout.
 pub static LAYOUT: &str = include_str!("../../platform/pc/machine/image.ld");
 
-/// How a user's program lies in its address space.
+/// The memory layout of a user program in its address space.
 static USER_LAYOUT: &str = include_str!("../../platform/pc/user/user.ld");
 
-/// By this a program makes components elsewhere.
+/// The function by which a program makes components elsewhere.
 const NEW_AT: &str = "ds_new_at";
 
-/// Where the users' program is while an image is linked. Its symbols are called so.
+/// The name of the user program's file while an image is linked; its symbols are named after it.
 const USERS: &str = "drystone-users";
 
-/// Makes an image of a program, the crates that it is built with, and its initial files. Its symbols are in it yet.
+/// Links a program, the crates that are built in, and its initial files into an image, with its symbols.
 pub fn link(object: &[u8], output: &Path, crates: &[PathBuf], files: &[PathBuf]) -> Result<(), Status> {
     let parts = Parts::new(object, crates, Platform::Pc)?;
     let folder = parts.folder.path();
@@ -42,7 +42,7 @@ pub fn link(object: &[u8], output: &Path, crates: &[PathBuf], files: &[PathBuf])
     let mut linker = Command::new("cc");
     set_up(&mut linker, folder, &output, "image.ld");
     linker.args([&parts.program, &parts.library]);
-    // Their symbols are called as the files are.
+    // The symbols are named after the files.
     linker.args(["-Wl,--format=binary", "files", USERS, "-Wl,--format=default"]);
     run(linker, &output)
 }
@@ -54,7 +54,7 @@ fn set_up(linker: &mut Command, folder: &Path, output: &Path, layout: &str) {
     linker.args(["-Wl,--gc-sections", "-Wl,--strip-debug"]);
 }
 
-/// Whether a program makes components elsewhere: all entry points are named in its object file, but this one is called.
+/// Whether a program makes components elsewhere: its object file names all entry points, but calls this one.
 fn makes_domains(object: &[u8]) -> bool {
     let file = ElfFile64::<LittleEndian>::parse(object).expect("the compiler made it");
     let is_new_at = |relocation: Relocation| match relocation.target() {
@@ -66,7 +66,7 @@ fn makes_domains(object: &[u8]) -> bool {
     file.sections().any(|section| section.relocations().any(|(_, relocation)| is_new_at(relocation)))
 }
 
-/// The same program for domains: it is what an image carries along.
+/// The same program as it runs in domains, which the image carries along.
 fn link_users(object: &[u8], crates: &[PathBuf]) -> Result<Vec<u8>, Status> {
     let parts = Parts::new(object, crates, Platform::User)?;
     let folder = parts.folder.path();
@@ -82,7 +82,7 @@ fn link_users(object: &[u8], crates: &[PathBuf]) -> Result<Vec<u8>, Status> {
     Ok(users)
 }
 
-/// Puts files, and those in folders, into an archive.
+/// Packs files, and the files in folders, into an archive.
 fn archive(files: &[PathBuf], to: &Path) -> Result<(), (PathBuf, io::Error)> {
     if files.is_empty() {
         return fs::write(to, []).map_err(|error| (to.to_path_buf(), error));
@@ -100,8 +100,8 @@ fn archive(files: &[PathBuf], to: &Path) -> Result<(), (PathBuf, io::Error)> {
     archive.finish().map_err(|error| (to.to_path_buf(), error))
 }
 
-/// Takes from an image what no machine loads: all that comes behind the last segment, which is symbols and the table of
-/// sections.
+/// Strips what no machine loads from an image: everything behind the last segment, that is, symbols and the section
+/// table.
 pub fn strip(image: &mut Vec<u8>) -> Result<(), object::Error> {
     let header = FileHeader64::<LittleEndian>::parse(image.as_slice())?;
     let segments = header.program_headers(LittleEndian, image.as_slice())?;
@@ -110,7 +110,7 @@ pub fn strip(image: &mut Vec<u8>) -> Result<(), object::Error> {
     };
     let end = segments.iter().map(end).max().unwrap_or(0) as usize;
     image.truncate(end);
-    // It was parsed: it is there.
+    // The image was parsed before, so its header is there.
     if let Ok((header, _)) = object::from_bytes_mut::<FileHeader64<LittleEndian>>(image) {
         header.e_shoff.set(LittleEndian, 0);
         header.e_shnum.set(LittleEndian, 0);

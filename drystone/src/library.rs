@@ -1,11 +1,11 @@
-//! The library that an executable is linked with: platform, runtime and `main`, and what crates add to them. Cargo
-//! makes it of a package that is written for that: without crates for `own.rs`, with those of `--with` for `with.rs`.
+//! The static library that an executable is linked with: platform, runtime, `main`, and the crates that are built in.
+//! Cargo makes it of a package that this module writes: without crates for `own.rs`, with those of `--with` for
+//! `with.rs`.
 //!
-//! Cargo compiles in the target folder that the workspace has, with the workspace's profile. So the crates of others
-//! that the workspace is made of, too, are compiled once. The workspace's own crates are, too: Cargo knows a crate by
-//! its path from the root of its workspace, and the package is the root of one that has links to the repository's
-//! folders. Crates from elsewhere may depend on the repository's by their real paths, so a package that has some of
-//! these names all by real paths.
+//! Cargo compiles in the workspace's target folder with the workspace's profile, so dependencies are compiled once for
+//! both. So are the workspace's own crates: Cargo identifies a crate by its path from the workspace's root, and the
+//! package is the root of a workspace with links to the repository's folders. If a crate from elsewhere is built in, it
+//! may depend on the repository's crates by their real paths: then the package uses real paths, too.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -18,18 +18,18 @@ use crate::output::{Status, fail};
 /// Where a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Platform {
-    /// As a process.
+    /// As a Linux process.
     Linux,
     /// On a PC without an operating system.
     Pc,
-    /// There, in an address space of its own: a component of it.
+    /// On a PC, in an address space of its own: a component.
     User,
-    /// On a PC that is a process: a system's image.
+    /// In a Linux process that acts as a PC: a system's image.
     Process,
 }
 
 impl Platform {
-    /// What its library is called that has no crates in it.
+    /// The name of the library without crates.
     pub fn library(self) -> &'static str {
         match self {
             Platform::Linux => "drystone-start",
@@ -39,7 +39,7 @@ impl Platform {
         }
     }
 
-    /// Its own package, and that one's folder.
+    /// The platform's package and its folder.
     fn package(self) -> (&'static str, &'static str) {
         match self {
             Platform::Linux => ("drystone-linux", "platform/linux"),
@@ -49,8 +49,8 @@ impl Platform {
         }
     }
 
-    /// Bare machines have no library that unwinds. Processes have one, and the same crates as the command: nothing
-    /// catches a panic there either, because what unwinding needs is left out when a process is linked (`linker`).
+    /// The panic strategy. Bare machines have no unwinding library. Processes have one, and share compiled crates with
+    /// the command; nothing catches a panic there either, because linking leaves out what unwinding needs (`linker`).
     fn panic(self) -> &'static str {
         match self {
             Platform::Linux | Platform::Process => "unwind",
@@ -72,32 +72,32 @@ impl Platform {
 pub struct Crate {
     /// Its package.
     pub package: String,
-    /// What Rust code calls it.
+    /// Its name in Rust code.
     pub library: String,
     /// Where it is.
     pub folder: PathBuf,
 }
 
-/// A package that is made for a library.
+/// The package that a library is made of.
 pub struct Package<'a> {
     /// The library's name.
     pub name: &'a str,
-    /// For what it is.
+    /// The platform that it is for.
     pub platform: Platform,
-    /// The repository that has the platform.
+    /// The repository of the platform.
     pub root: &'a Path,
-    /// What is built in.
+    /// The crates that are built in.
     pub crates: &'a [Crate],
 }
 
 impl Package<'_> {
-    /// Has Cargo make the library in a target folder, and says where it is then; `what` needs Cargo for it. What isn't
-    /// changed isn't compiled again.
+    /// Has Cargo make the library in a target folder, and returns its path; `what` names the feature that needs Cargo.
+    /// What hasn't changed isn't compiled again.
     pub fn make(&self, target: &Path, what: &str, doing: &str) -> Result<PathBuf, Status> {
         let folder = target.join("drystone").join(self.name);
         self.write(&folder).map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
         let mut command = cargo::command();
-        // Where the toolchain is said that all this is compiled with.
+        // The folder whose toolchain compiles all of it.
         command.current_dir(self.crates.first().map_or(self.root, |it| &it.folder));
         command.args(["build", "--release", "--target-dir"]).arg(target);
         command.arg("--manifest-path").arg(folder.join("Cargo.toml"));
@@ -105,7 +105,7 @@ impl Package<'_> {
         Ok(self.library(target))
     }
 
-    /// Says why it could not be made.
+    /// Explains why it could not be made.
     fn explain(&self, told: &str) -> Status {
         let is_bare = matches!(self.platform, Platform::Pc | Platform::User);
         // rustc: `the lang item is first defined in crate `std` (which `bitflags` depends on)`.
@@ -124,7 +124,7 @@ impl Package<'_> {
         }
     }
 
-    /// Where the library is when it was made.
+    /// Where the library is once it is made.
     pub fn library(&self, target: &Path) -> PathBuf {
         target.join(format!("release/lib{}.a", self.name.replace('-', "_")))
     }
@@ -136,7 +136,7 @@ impl Package<'_> {
             link_folders(self.root, folder)?;
         }
         keep(&folder.join("Cargo.toml"), &self.manifest())?;
-        // Crates from elsewhere may have had Cargo add to it.
+        // For crates from elsewhere Cargo may have added to the lock file.
         let lock = folder.join("Cargo.lock");
         if (self.is_of_the_repository() || !lock.exists()) && self.root.join("Cargo.lock").exists() {
             fs::copy(self.root.join("Cargo.lock"), lock)?;
@@ -144,7 +144,7 @@ impl Package<'_> {
         keep(&folder.join("src/lib.rs"), &self.code())
     }
 
-    /// Whether all that is built in lies in the repository.
+    /// Whether all crates that are built in lie in the repository.
     fn is_of_the_repository(&self) -> bool {
         self.crates.iter().all(|it| it.folder.starts_with(self.root))
     }
@@ -182,14 +182,13 @@ impl Package<'_> {
     }
 }
 
-/// What crates inherit from the workspace that the command is from, and how it has them compiled.
+/// What crates inherit from the command's workspace, with the profile that they are compiled with.
 fn inherited() -> &'static str {
     const WORKSPACE: &str = include_str!("../../Cargo.toml");
     WORKSPACE.find("[workspace.").map_or("", |start| &WORKSPACE[start..])
 }
 
-/// Has the repository's folders in another one, too, by symbolic links. What Cargo makes may lie in the repository, and
-/// is left out.
+/// Links to the repository's folders from another one. Cargo's output may lie in the repository, and is left out.
 fn link_folders(repository: &Path, folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(repository)? {
         let entry = entry?;
@@ -202,7 +201,7 @@ fn link_folders(repository: &Path, folder: &Path) -> io::Result<()> {
         }
         let _ = fs::remove_file(&link);
         match symlink(entry.path(), link) {
-            // Another command does the same.
+            // Another command has made the link meanwhile.
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             made => made?,
         }
@@ -353,7 +352,7 @@ pub unsafe extern "C" fn main() -> i32 {
 }
 "#;
 
-/// Writes a file, unless that is in it: what isn't changed isn't built again.
+/// Writes a file unless it has these contents already, so that Cargo finds it unchanged.
 pub fn keep(path: &Path, text: &str) -> io::Result<()> {
     if fs::read_to_string(path).is_ok_and(|old| old == text) { Ok(()) } else { fs::write(path, text) }
 }

@@ -1,4 +1,5 @@
-//! What programs are linked of, and the linker: the platform's library is the command's own, or one with crates.
+//! Linking: the parts of an executable, and the linker's command. The platform's library is the command's own, or one
+//! with crates.
 
 use std::fs;
 use std::io;
@@ -9,18 +10,18 @@ use crate::library::Platform;
 use crate::output::{Status, fail};
 use crate::{own, with};
 
-/// What is linked.
+/// The inputs of the linker.
 pub struct Parts {
     /// The compiled program.
     pub program: PathBuf,
-    /// What it runs on.
+    /// The platform's library.
     pub library: PathBuf,
-    /// Where both are, for as long as this is.
+    /// The folder of both, which is deleted with this value.
     pub folder: tempfile::TempDir,
 }
 
 impl Parts {
-    /// Those of a program and the crates that it is built with.
+    /// The parts for a program and the crates that are built in.
     pub fn new(object: &[u8], crates: &[PathBuf], platform: Platform) -> Result<Parts, Status> {
         let folder =
             tempfile::tempdir().map_err(|error| fail(format_args!("no temporary folder: {error}")))?;
@@ -35,8 +36,8 @@ impl Parts {
     }
 }
 
-/// Nothing in a process that is linked here catches a panic: what unwinding would need is left out, a third of its
-/// size. The Rust library ends the process when it finds that it can't unwind.
+/// Leaves out what unwinding needs, a third of an executable: nothing catches a panic in a process that is linked here.
+/// The Rust library ends the process when it finds that it can't unwind.
 pub fn leave_out_unwinding(linker: &mut Command, folder: &Path) -> Result<(), Status> {
     const LAYOUT: &str = "SECTIONS { /DISCARD/ : { *(.eh_frame) *(.gcc_except_table .gcc_except_table.*) } }\n\
                           INSERT AFTER .text;\n";
@@ -46,7 +47,7 @@ pub fn leave_out_unwinding(linker: &mut Command, folder: &Path) -> Result<(), St
     Ok(())
 }
 
-/// Links, and says why if that can't be done.
+/// Runs the linker, and shows its errors.
 pub fn run(mut linker: Command, output: &Path) -> Result<(), Status> {
     match linker.output() {
         Ok(done) if done.status.success() => Ok(()),

@@ -1,7 +1,7 @@
-//! The `drystone` command: what it is told, and who does it.
+//! The `drystone` command: dispatches each subcommand to its module.
 //!
-//! Exit statuses: 2 for what is wrong with the command line or a program's text, 1 for what goes wrong later, and a
-//! program's own.
+//! Exit statuses: 2 for errors in the command line or a program's text, 1 for later errors, otherwise the program's
+//! own.
 
 mod arguments;
 mod cargo;
@@ -35,7 +35,7 @@ use clap::Parser;
 use arguments::{Action, Command};
 use output::{Status, fail};
 
-/// Checker and compiler call themselves for what stands in one another; what is not used of it costs nothing.
+/// Checker and compiler recurse into nested constructs; unused stack costs nothing.
 const STACK: usize = 256 << 20;
 
 fn main() -> ExitCode {

@@ -1,12 +1,12 @@
-//! What the command's own libraries are made of, for the build script and for the command: a library belongs to a
-//! command if both are made of the same sources, because generated code knows the runtime's memory layout.
+//! The sources of the command's own libraries, for the build script and the command. A library belongs to a command if
+//! both are made of the same sources, because generated code knows the runtime's memory layout.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Files and folders, from the workspace's root.
+/// Files and folders, relative to the workspace's root.
 pub const SOURCES: &[&str] = &[
     "Cargo.toml",
     "Cargo.lock",
@@ -65,7 +65,7 @@ pub const SOURCES: &[&str] = &[
     "platform/pc/user/src",
 ];
 
-/// A number that tells the sources in a workspace from others.
+/// A hash of the sources in a workspace.
 pub fn fingerprint(workspace: &Path) -> io::Result<u64> {
     let mut hasher = DefaultHasher::new();
     let mut left: Vec<PathBuf> = SOURCES.iter().rev().map(|source| workspace.join(source)).collect();

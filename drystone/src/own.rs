@@ -1,5 +1,6 @@
-//! The libraries of the platforms without crates. A released command has them in `lib/drystone`, beside its own folder.
-//! One in a checkout has Cargo make each when it is first needed: most who build the command never need them.
+//! The platforms' libraries without crates. A released command has them in `lib/drystone`, beside its own folder. A
+//! command in a checkout has Cargo make each when it is first needed, because most builds of the command never need
+//! them.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -11,13 +12,13 @@ use crate::output::{Status, fail};
 /// The checkout that the command was built from.
 pub const CHECKOUT: &str = env!("DRYSTONE_CHECKOUT");
 
-/// Where Cargo put what it made of the checkout.
+/// Cargo's target folder of the checkout.
 pub const TARGET: &str = env!("DRYSTONE_TARGET");
 
-/// Tells what the command was made of; beside libraries: what they were.
+/// The hash of the command's sources; a file beside each library holds the hash of the library's.
 const FINGERPRINT: &str = env!("DRYSTONE_FINGERPRINT");
 
-/// Where the libraries of a released command are; none of one in a checkout.
+/// The libraries' folder of a released command; a command in a checkout has none.
 pub fn installed() -> Option<PathBuf> {
     let command = env::current_exe().ok()?;
     let folder = command.parent()?.parent()?.join("lib/drystone");
@@ -38,7 +39,7 @@ pub fn library(platform: Platform) -> Result<PathBuf, Status> {
     }
 }
 
-/// Has Cargo make all libraries, for a release, and puts them into a folder.
+/// Has Cargo make all libraries for a release, and copies them into a folder.
 pub fn libraries(folder: &Path) -> Result<(), Status> {
     let cannot = |error| fail(format_args!("{}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(cannot)?;
@@ -49,7 +50,7 @@ pub fn libraries(folder: &Path) -> Result<(), Status> {
     fs::write(folder.join("fingerprint"), FINGERPRINT).map_err(cannot)
 }
 
-/// Has Cargo make the library, unless it has been made of the sources that the command is made of.
+/// Has Cargo make the library, unless it is there and made of the command's sources.
 fn make(platform: Platform) -> Result<PathBuf, Status> {
     let (root, target) = (Path::new(CHECKOUT), Path::new(TARGET));
     let name = platform.library();

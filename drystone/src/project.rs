@@ -15,7 +15,7 @@ const FILES: &[(&str, &str)] = &[
     ("README.md", include_str!("project/README.md")),
 ];
 
-/// The script beside them, to be executed.
+/// The test script, which is made executable.
 const TEST: &str = include_str!("project/test");
 
 /// Makes the folder and what is in it.
@@ -42,7 +42,7 @@ pub fn make(command: &New) -> Result<(), Status> {
     }
 }
 
-/// Whether shells, web addresses and other tools take it as it is.
+/// Whether shells, web addresses and other tools take the name as it is.
 fn is_name(name: &str) -> bool {
     let fits = |character: char| character.is_alphanumeric() || "-_.".contains(character);
     name.starts_with(char::is_alphanumeric) && name.chars().all(fits)

@@ -20,7 +20,7 @@ use crate::{executable, hosted, image, sources, system};
 
 /// The program's exit status.
 pub fn run(mut command: Run) -> Result<i32, Status> {
-    // What comes first is a source file, whatever it is called.
+    // The first argument is a source file, whatever its name.
     let sources = command.files.iter().take_while(|file| is_source(file)).count().max(1);
     let mut arguments = command.files.split_off(sources);
     if arguments.first().is_some_and(|first| first == "--") {
@@ -65,13 +65,13 @@ pub fn run(mut command: Run) -> Result<i32, Status> {
         source_directory,
         ..Options::default()
     };
-    // Not needed any more while the program runs.
+    // Not needed while the program runs.
     drop(loaded);
     Ok(drystone_linux::run(compiled, options))
 }
 
-/// Crates are compiled code: the program is made into an executable, which takes this process over: signals reach it,
-/// and of its file nothing is left when it ends, however it does.
+/// With crates, the program is made into an executable that replaces this process, so that signals reach it. Its file
+/// is deleted before, however it ends.
 fn run_executable(
     loaded: Loaded,
     crates: &[PathBuf],
@@ -82,7 +82,7 @@ fn run_executable(
     become_executable(|path| executable::link(&object, path, crates), set_up)
 }
 
-/// Makes an executable, and becomes that.
+/// Makes an executable and replaces this process with it.
 fn become_executable(
     link: impl FnOnce(&Path) -> Result<(), Status>,
     set_up: impl FnOnce(&mut Command),
@@ -98,7 +98,7 @@ fn become_executable(
     Err(cannot(executable.exec()))
 }
 
-/// Options that a machine of its own has no meaning for are refused, rather than ignored.
+/// Refuses options that have no meaning for a machine of its own, rather than ignoring them.
 fn check_for_machine(command: &Run, what: &str) -> Result<(), Status> {
     let Run { cores, stats, graphics, control, .. } = command;
     let given = [
@@ -113,7 +113,7 @@ fn check_for_machine(command: &Run, what: &str) -> Result<(), Status> {
     }
 }
 
-/// The program is made into an image, which an emulator runs.
+/// Makes an image and runs it in an emulator.
 fn run_image(
     loaded: Loaded,
     crates: &[PathBuf],
@@ -129,7 +129,7 @@ fn run_image(
     Machine { image: &path, arguments, memory, is_system: false }.run()
 }
 
-/// A system is its own image, to which the arguments are said as they are.
+/// Runs a system's own image, which gets its arguments unchanged.
 fn run_system(
     image: &Path,
     platform: Platform,

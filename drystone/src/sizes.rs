@@ -1,28 +1,28 @@
-//! `drystone build --sizes`: how many bytes of what was built are whose, by its symbols.
+//! `drystone build --sizes`: attributes the bytes of an executable or image to components and crates, by its symbols.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags, SectionKind};
 
-/// A native component that is in it.
+/// A native component of the image.
 pub struct Native {
-    /// How it is shown.
+    /// Its name in the table.
     pub shown: String,
-    /// What its static is called.
+    /// The name of its static.
     pub place: String,
     /// Its Rust type.
     pub path: String,
 }
 
-/// Bytes in the file, and such that are zeros when it begins.
+/// Bytes in the file, and bytes that are zero-initialised.
 #[derive(Clone, Copy, Default)]
 struct Bytes {
     loaded: u64,
     zeros: u64,
 }
 
-/// Whose the bytes are of an executable or an image, a line for each.
+/// The table of an executable or image: a line for each owner of bytes.
 pub fn table(file: &[u8], natives: &[Native]) -> Result<String, object::Error> {
     let file = object::File::parse(file)?;
     let mut owners: BTreeMap<String, Bytes> = BTreeMap::new();
@@ -36,7 +36,7 @@ pub fn table(file: &[u8], natives: &[Native]) -> Result<String, object::Error> {
             .filter_map(|symbol| Some((symbol.address(), symbol.size(), symbol.name().ok()?)))
             .filter(|&(start, _, name)| start < end && !name.is_empty())
             .collect();
-        // Of several at one place the largest one counts; what has no size goes to the next one.
+        // Of several symbols at one address the largest counts; one without a size reaches to the next symbol.
         symbols.sort_by_key(|&(start, size, _)| (start, u64::MAX - size));
         let mut add = |name: String, bytes: u64| {
             let owner = owners.entry(name).or_default();
@@ -47,7 +47,7 @@ pub fn table(file: &[u8], natives: &[Native]) -> Result<String, object::Error> {
         let mut counted = section.address();
         for (index, &(start, size, name)) in symbols.iter().enumerate() {
             let next = symbols[index + 1..].iter().map(|&(next, ..)| next).find(|&next| next > start);
-            // Assembly has code and zeros; others without a size are a linker's marks.
+            // Assembly has code and zeros; other symbols without a size are marks of the linker.
             let is_assembly = is_zeros || section.kind() == SectionKind::Text;
             let sizeless = if is_assembly { next.unwrap_or(end) } else { start };
             let its_end = if size > 0 { start + size } else { sizeless }.min(end);
@@ -62,7 +62,7 @@ pub fn table(file: &[u8], natives: &[Native]) -> Result<String, object::Error> {
     Ok(lines(owners, all))
 }
 
-/// What no symbol names, between what others name: texts and tables of compiled crates, and what fills pages.
+/// The owner of bytes that no symbol covers: constants and tables of compiled crates, and padding.
 const NAMELESS: &str = "(without a name)";
 
 fn lines(owners: BTreeMap<String, Bytes>, all: Bytes) -> String {
@@ -79,7 +79,7 @@ fn is_loaded(flags: SectionFlags) -> bool {
     matches!(flags, SectionFlags::Elf { sh_flags } if sh_flags & u64::from(object::elf::SHF_ALLOC) != 0)
 }
 
-/// Whose a symbol is: a component's, a crate's, or of those of which more isn't known.
+/// A symbol's owner: a component, a crate, or one of the groups for other symbols.
 fn owner(symbol: &str, natives: &[Native]) -> String {
     let symbol = symbol.strip_prefix("switch.table.").unwrap_or(symbol);
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
@@ -101,13 +101,14 @@ fn owner(symbol: &str, natives: &[Native]) -> String {
     }
 }
 
-/// By a path such as `<kortex_thread::scheduler::Scheduler<..> as ..>::tick`, or `own::<impl .. for own::Own>::main`.
+/// The owner by a path such as `<kortex_thread::scheduler::Scheduler<..> as ..>::tick`, or `own::<impl .. for
+/// own::Own>::main`.
 fn owner_in_rust(name: &str, natives: &[Native]) -> String {
     let name =
         name.split_once("<impl ").and_then(|(_, of)| of.split_once(" for ")).map_or(name, |(_, ty)| ty);
     let is_of_path = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | ':');
     let path = name.split(|letter| !is_of_path(letter)).find(|word| word.trim_matches(':').contains("::"));
-    // `<char>` and the like have no path.
+    // Primitive types such as `<char>` have no path.
     let path = path.unwrap_or("core").trim_matches(':');
     let mut steps = path.split("::");
     let library = steps.next().unwrap_or_default();

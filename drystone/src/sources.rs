@@ -16,7 +16,7 @@ use crate::output::{Status, WRONG, say, wrong};
 use crate::system::Composed;
 use crate::with;
 
-/// The library's files, by name and text, for programs that have none of the same name beside them.
+/// The library's files by name and text; a file of the same name beside the program takes precedence.
 const LIBRARY: &[(&str, &str)] = &[
     ("Kortex.dry", include_str!("../../kortex/Kortex.dry")),
     ("Machine.dry", include_str!("../../platform/pc/machine/Machine.dry")),
@@ -28,12 +28,12 @@ pub struct Loaded {
     pub files: Vec<SourceFile>,
 }
 
-/// Reads and checks a program, and shows what is doubtful about it.
+/// Loads and checks a program, and shows warnings.
 pub fn load(source: &Source) -> Result<Loaded, Status> {
     load_with(&source.files, options(source))
 }
 
-/// Likewise files that need not be a program of their own, and the crates of their native parts.
+/// Likewise files that need not be a whole program, and the crates of their native parts.
 pub fn check(source: &Source) -> Result<(), Status> {
     let options = options(source);
     let options = if source.entry.is_none() { options.part() } else { options };
@@ -44,12 +44,12 @@ pub fn check(source: &Source) -> Result<(), Status> {
     }
 }
 
-/// Likewise a file, for what is to be known of its declarations, whatever the program is that they are for.
+/// Likewise a file whose declarations are needed, whatever program it belongs to.
 pub fn load_part(file: &Path) -> Result<Loaded, Status> {
     load_with(&[file.to_path_buf()], Options::default().part().beside_crates())
 }
 
-/// What a program is checked for.
+/// The checker's options.
 fn options(source: &Source) -> Options<'_> {
     let options = Options::default().entry(source.entry.as_deref());
     if source.with.is_empty() { options } else { options.beside_crates() }
@@ -60,7 +60,7 @@ fn load_with(files: &[PathBuf], options: Options) -> Result<Loaded, Status> {
         return Err(wrong(format_args!("{} is given twice", again.display())));
     }
     let files: Vec<_> = files.iter().map(|path| read(path)).collect();
-    // All files that cannot be read are named.
+    // All unreadable files are reported, not only the first.
     let files = files.into_iter().collect::<Option<Vec<_>>>().ok_or(WRONG)?;
     let files = imported(files).ok_or(WRONG)?;
     match check::check(&files, options) {
@@ -75,13 +75,13 @@ fn load_with(files: &[PathBuf], options: Options) -> Result<Loaded, Status> {
     }
 }
 
-/// The first file that was given before, perhaps by another path.
+/// The first file that is given twice, perhaps by another path.
 fn given_again(files: &[PathBuf]) -> Option<&PathBuf> {
     let mut known = HashSet::new();
     files.iter().find(|path| !known.insert(path.canonicalize().unwrap_or_else(|_| path.to_path_buf())))
 }
 
-/// Adds the files that these import; nothing if one of them is there and cannot be read.
+/// Adds imported files; `None` if one exists and can't be read.
 fn imported(files: Vec<SourceFile>) -> Option<Vec<SourceFile>> {
     let mut readable = true;
     let files = imports::load(files, |path| {
@@ -101,7 +101,7 @@ fn imported(files: Vec<SourceFile>) -> Option<Vec<SourceFile>> {
     readable.then_some(files)
 }
 
-/// Reads a file, or says why not.
+/// Reads a file, or reports why it can't.
 pub fn read(path: &Path) -> Option<SourceFile> {
     match fs::read_to_string(path) {
         Ok(text) => Some(SourceFile { path: path.display().to_string(), text }),
@@ -126,10 +126,10 @@ fn cannot_read(path: &Path, error: &Error) {
     say(format_args!("error: cannot read {}: {reason}\n", path.display()));
 }
 
-/// Most diagnostics that are shown: nobody reads more, and a file that is no source has one for each line.
+/// At most so many diagnostics are shown: a file that is no source has one for each line.
 const SHOWN: usize = 100;
 
-/// Shows what is wrong with a text.
+/// Shows a text's diagnostics.
 pub fn show(files: &[SourceFile], diagnostics: &[Diagnostic]) {
     let colour = if std::io::stderr().is_terminal() { Colour::Ansi } else { Colour::Plain };
     let (shown, left) = diagnostics.split_at(diagnostics.len().min(SHOWN));

@@ -1,6 +1,6 @@
-//! Systems of native components: an image that Cargo makes of the crates they are from and of a package that puts them
-//! together (`package`). The crates are those that the one beside the system's file depends on, itself among them, or
-//! those that `--with` names.
+//! Systems of native components. Cargo makes the image of the components' crates and of a package that puts them
+//! together (`package`). The crates are those that `--with` names; otherwise the crate beside the system's file and its
+//! dependencies.
 
 mod package;
 
@@ -19,13 +19,13 @@ use crate::sizes::Native;
 
 pub use package::Parts;
 
-/// What Cargo is needed for.
+/// The feature that needs Cargo, for error messages.
 const WHAT: &str = "a system of native components";
 
-/// The kind of machine for which images are made.
+/// The target of images.
 const TRIPLE: &str = "x86_64-unknown-none";
 
-/// Options that a system has no meaning for are refused, rather than ignored.
+/// Refuses options that have no meaning for a system, rather than ignoring them.
 pub fn check(command: &Build) -> Result<(), Status> {
     if command.mir {
         return Err(wrong(
@@ -35,7 +35,7 @@ pub fn check(command: &Build) -> Result<(), Status> {
     check_files(&command.target.initial)
 }
 
-/// Likewise files that it would find.
+/// Refuses initial files likewise.
 pub fn check_files(files: &[PathBuf]) -> Result<(), Status> {
     match files.is_empty() {
         true => Ok(()),
@@ -43,19 +43,19 @@ pub fn check_files(files: &[PathBuf]) -> Result<(), Status> {
     }
 }
 
-/// A system that can be built: all that it is made of is there.
+/// A system that can be built: all its parts were found.
 pub struct Composed<'a> {
     parts: Parts<'a>,
     /// The first crate that was named.
     first: Metadata,
-    /// What the manifest of its package says of the crates.
+    /// The crates, as its package's manifest lists them.
     dependencies: String,
     /// The code of its package.
     code: String,
 }
 
 impl<'a> Composed<'a> {
-    /// Looks at the crates that a system is made of.
+    /// Looks at the crates of a system.
     pub fn new(program: &'a Program, system: &'a System, source: &Source) -> Result<Composed<'a>, Status> {
         let parts = Parts { program, system };
         let beside = source.files[0].parent().filter(|folder| !folder.as_os_str().is_empty());
@@ -89,7 +89,7 @@ impl<'a> Composed<'a> {
         Ok(Composed { parts, first, dependencies, code })
     }
 
-    /// Makes its image, in which each part can be told.
+    /// Builds its image, with the symbols that tell its parts apart.
     pub fn build(&self) -> Result<PathBuf, Status> {
         let Composed { first, dependencies, code, .. } = self;
         let name = self.parts.package();
@@ -103,7 +103,7 @@ impl<'a> Composed<'a> {
         written.map_err(|error| fail(format_args!("{}: {error}", folder.display())))?;
         let lock = folder.join("Cargo.lock");
         if !lock.exists() {
-            // Whatever there is not, Cargo finds.
+            // Without a lock file, Cargo resolves the versions.
             let _ = std::fs::copy(first.workspace().join("Cargo.lock"), lock);
         }
         let mut cargo = cargo::command();
@@ -116,13 +116,13 @@ impl<'a> Composed<'a> {
         Ok(target.join(TRIPLE).join("release").join(name))
     }
 
-    /// Its parts, as they are known in the image.
+    /// Its parts, by their names in the image.
     pub fn natives(&self) -> Vec<Native> {
         self.parts.natives()
     }
 }
 
-/// What the manifest says of a crate: from where it is.
+/// A crate's line in the manifest: where it comes from.
 fn dependency(package: &Value) -> Result<String, Status> {
     let [name, version] = ["name", "version"].map(|key| package[key].as_str().unwrap_or_default());
     match package["source"].as_str() {

@@ -1,9 +1,9 @@
-//! `--with CRATE`: a program together with library crates that add components, naming contexts and binding factories of
-//! their own. Cargo makes one static library of them and the platform (`library`), in the first crate's target folder:
-//! crates of one workspace share that, and what they and the platform are made of is compiled once.
+//! `--with CRATE`: a program together with library crates that add components, naming contexts and binding factories.
+//! Cargo makes one static library of the crates and the platform (`library`) in the first crate's target folder. Crates
+//! of one workspace share that folder, so common dependencies are compiled once.
 //!
-//! A crate says what it adds by a `pub static DRYSTONE: drystone_kortex::Addition`. Where it has `drystone-kortex`
-//! from, there the platform is taken from, too.
+//! A crate declares its additions by a `pub static DRYSTONE: drystone_kortex::Addition`. The platform is taken from the
+//! repository that its `drystone-kortex` comes from.
 
 use std::path::{Path, PathBuf};
 
@@ -11,31 +11,31 @@ use crate::cargo::{self, Metadata};
 use crate::library::{Crate, Package, Platform};
 use crate::output::{Status, fail};
 
-/// What Cargo is needed for.
+/// The feature that needs Cargo, for error messages.
 const WHAT: &str = "--with";
 
-/// Makes the static library that takes the place of the command's own.
+/// Makes the static library that replaces the command's own.
 pub fn library(crates: &[PathBuf], platform: Platform) -> Result<PathBuf, Status> {
     let found = check(crates)?;
     let (all, mut places): (Vec<_>, Vec<_>) = found.into_iter().unzip();
     let Places { root, target } = places.swap_remove(0);
-    // Programs with other crates may be built there at the same time.
+    // Programs with other crates may be built there at the same time, so the name says which crates are in it.
     let name = all.iter().fold(platform.library().into(), |name, it| format!("{name}-{}", it.package));
     let package = Package { name: &name, platform, root: &root, crates: &all };
     let names = all.iter().map(|it| it.package.as_str()).collect::<Vec<_>>().join(", ");
     package.make(&target, WHAT, &format!("building {names} with what a program runs on"))
 }
 
-/// Whether all crates are there, and can be built in.
+/// Looks up all crates, and checks that they can be built in.
 pub fn check(crates: &[PathBuf]) -> Result<Vec<(Crate, Places)>, Status> {
     crates.iter().map(|folder| look_at(folder)).collect()
 }
 
-/// What else is known of a crate.
+/// Folders that belong to a crate.
 pub struct Places {
-    /// The root of the repository that it has `drystone-kortex` from.
+    /// The root of the repository that its `drystone-kortex` comes from.
     root: PathBuf,
-    /// Where Cargo puts what it makes of it.
+    /// Cargo's target folder for it.
     target: PathBuf,
 }
 

@@ -1,5 +1,5 @@
-//! The code that the compiler makes for messages that leave the program, beside what looks at their types: they write
-//! the same bytes, read the same values, and say the same of bytes that are wrong.
+//! Compares the compiler's marshalling code with the runtime's, which interprets types: both write the same bytes, read
+//! the same values, and refuse the same invalid bytes.
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -20,7 +20,7 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// A value as programs write it: its type and itself.
+/// A value in a program: its type and its text.
 type Written = (&'static str, String);
 
 fn values() -> impl Strategy<Value = Vec<Written>> {
@@ -36,7 +36,7 @@ fn values() -> impl Strategy<Value = Vec<Written>> {
     vec(value, 0..12)
 }
 
-/// Sends each message, and looks whether the same values come back.
+/// A program that sends each message, and checks that the same values come back.
 fn program(messages: &[Vec<Written>]) -> String {
     let (mut declared, mut body, mut variables) = (String::new(), String::new(), String::new());
     for (number, values) in messages.iter().enumerate() {
@@ -69,7 +69,7 @@ fn program(messages: &[Vec<Written>]) -> String {
     )
 }
 
-/// A naming context of one name. What stands there says what was said to it.
+/// A naming context with one name, whose server echoes messages.
 struct Room;
 
 impl BindingFactory for Room {
@@ -111,7 +111,7 @@ impl Reach for Mirror {
 
 struct Face {
     interface: &'static Interface,
-    /// A message that waits, and its values.
+    /// A message to be returned, and its values.
     said: Option<(usize, Vec<u8>)>,
     pump: Rc<RefCell<Option<Waker>>>,
 }
@@ -154,7 +154,7 @@ impl Far for Face {
     fn close(&mut self) {}
 }
 
-/// The bytes cut off anywhere, with one too many, and with each of them changed.
+/// The bytes truncated anywhere, with one too many, and with each byte changed.
 fn spoiled(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     let cut = (0..bytes.len()).map(|length| bytes[..length].to_vec());
     let changed = (0..bytes.len()).flat_map(|at| {
@@ -167,7 +167,7 @@ fn spoiled(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     cut.chain(changed).chain([[bytes, &[0]].concat()])
 }
 
-/// Takes any values.
+/// Accepts any values.
 struct Nothing;
 
 impl Sink for Nothing {

@@ -1,4 +1,4 @@
-//! The client's methods of an interface of requests and replies.
+//! The client's methods of a request/reply interface.
 
 use crate::calls::Method;
 use crate::names::{is_part, is_text, name};
@@ -12,7 +12,7 @@ impl Method<'_> {
              native::Call::new(self, {})\n}}\n{}",
             self.about(),
             self.name(),
-            // Written so that it is the same in any edition of Rust.
+            // Spelled so that it means the same in any edition of Rust.
             self.parameters().replace('&', "&'c "),
             self.kind(),
             self.given(),
@@ -20,8 +20,8 @@ impl Method<'_> {
         )
     }
 
-    /// The method for a call that is answered at once, unless it would have the name of another, or what is given
-    /// couldn't be used again for the usual way.
+    /// The method for a call that is answered at once. There is none if another method has its name, or if its
+    /// arguments couldn't be used again for the usual call.
     fn asked_now(&self, others: &[Method]) -> String {
         let now = self.name().trim_start_matches("r#").to_string() + "_now";
         if others.iter().any(|other| other.name() == now) || self.gives_part() {
@@ -41,7 +41,7 @@ impl Method<'_> {
         .replace("native::Method", &format!("<{} as native::Method>", self.kind()))
     }
 
-    /// What says how the call is made.
+    /// The type that says how the call is made.
     pub fn declared_kind(&self) -> String {
         let (kind, given) = (self.kind(), self.given());
         let types: String = self
@@ -76,7 +76,7 @@ impl Method<'_> {
         )
     }
 
-    /// Its name: of what no message of the interface can be called.
+    /// The name of that type, which no message of the interface can have.
     fn kind(&self) -> String {
         format!("__{}", self.message.name)
     }
@@ -101,7 +101,7 @@ impl Method<'_> {
 
     fn later_body(&self) -> String {
         if self.gives_part() {
-            // A component can't be given twice: who has to wait would be called again.
+            // A component can't be passed twice: if the call has to wait, the arguments are needed again.
             return "Err(given)".into();
         }
         let (given, name, arguments) = (self.given(), self.name(), self.arguments());
@@ -113,7 +113,7 @@ impl Method<'_> {
         )
     }
 
-    /// What becomes of an answer that lends from the object.
+    /// Turns an answer that borrows from the object into one that can be kept.
     fn kept(&self) -> String {
         if self.answer.ty("").contains('<') {
             format!("match answer {{\n{}}}", self.answer.owned())
@@ -133,7 +133,7 @@ impl Method<'_> {
         format!("In::{}{values}", name(&self.message.name))
     }
 
-    /// How its answer is received.
+    /// How the answer is received.
     fn receive(&self) -> String {
         if self.answer.messages.is_empty() {
             return "Poll::Ready(Ok(()))".into();

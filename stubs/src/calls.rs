@@ -1,4 +1,4 @@
-//! The request/reply form of an interface: its trait, what its methods answer, and the client's methods.
+//! The request/reply form of an interface: its trait, its answer types, and the client's methods.
 
 use std::collections::BTreeMap;
 
@@ -30,9 +30,9 @@ const TAKEN: &[&str] = &[
     "Self",
 ];
 
-/// What a method answers.
+/// The answer type of a method.
 pub struct Answer<'i> {
-    /// As Rust calls the type; empty: nothing.
+    /// The type's name in Rust; empty: no answer.
     name: String,
     pub messages: Vec<&'i Message>,
 }
@@ -53,7 +53,7 @@ impl<'i> Answer<'i> {
         Answer { name, messages }
     }
 
-    /// The type, with the lifetime of the texts that it lends.
+    /// The type, with the lifetime of the texts that it borrows.
     pub fn ty(&self, of: &str) -> String {
         if self.name.is_empty() {
             "()".into()
@@ -81,7 +81,7 @@ impl<'i> Answer<'i> {
         }
     }
 
-    /// One of the answers as Rust builds and takes it apart.
+    /// An answer's constructor in Rust, for building and matching.
     fn constructor(&self, message: &Message) -> String {
         match (self.name.as_str(), &self.messages[..]) {
             ("", _) => "()".into(),
@@ -90,14 +90,14 @@ impl<'i> Answer<'i> {
         }
     }
 
-    /// From the answer to the message.
+    /// Code that turns the answer into the message.
     fn as_message(&self) -> String {
         let arm =
             |m: &&Message| format!("{} => Out::{}{},\n", self.constructor(m), name(&m.name), pattern(m));
         self.messages.iter().map(arm).collect()
     }
 
-    /// From the message to the answer.
+    /// Code that turns the message into the answer.
     pub fn of_message(&self) -> String {
         let arm = |m: &&Message| {
             format!("Out::{}{} => Some({}),\n", name(&m.name), pattern(m), self.constructor(m))
@@ -105,7 +105,7 @@ impl<'i> Answer<'i> {
         self.messages.iter().map(arm).collect()
     }
 
-    /// The same with texts of its own.
+    /// The same with owned texts.
     pub fn owned(&self) -> String {
         let arm = |m: &&Message| {
             let own: String = m
@@ -121,7 +121,7 @@ impl<'i> Answer<'i> {
     }
 }
 
-/// A call with what Rust needs to know of it.
+/// A call with its names and types in Rust.
 pub struct Method<'i> {
     pub number: usize,
     pub message: &'i Message,
@@ -150,7 +150,7 @@ impl<'i> Method<'i> {
         names.join(", ")
     }
 
-    /// `(&mut self, x: &[u8]) -> Answer<'_>`, with the type written so.
+    /// `(&mut self, x: &[u8]) -> Answer<'_>`, with `ty` as the answer's type.
     fn signature(&self, caller: &str, ty: &str) -> String {
         let text = if self.answer.ty("").contains('<') { "<'s>" } else { "" };
         let me = if text.is_empty() { "&mut self" } else { "&'s mut self" };
@@ -172,13 +172,13 @@ impl<'i> Method<'i> {
         format!("{}{};\n", self.about(), self.signature("", &self.answer.ty("'s")))
     }
 
-    /// Its line in the trait of those that may wait.
+    /// Its line in the trait of objects that may wait.
     fn declared_later(&self) -> String {
         let ty = format!("Poll<{}>", self.answer.ty("'s"));
         format!("{}{};\n", self.about(), self.signature(CALLER, &ty))
     }
 
-    /// How one that answers at once is one that may wait.
+    /// Its method in the implementation of the waiting trait for objects that answer at once.
     fn at_once(&self, interface: &str) -> String {
         let ty = format!("Poll<{}>", self.answer.ty("'s"));
         let arguments =
@@ -191,7 +191,7 @@ impl<'i> Method<'i> {
         )
     }
 
-    /// A request that has come.
+    /// The code that serves its request.
     fn served(&self) -> String {
         let values: String = self
             .message

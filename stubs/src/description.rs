@@ -1,5 +1,5 @@
-//! A checked interface as the model describes it, without its program being compiled: for build scripts, and for those
-//! who only want to know what an interface is. It lives for ever, as those of programs do.
+//! The runtime's description of a checked interface, made without compiling its program: for build scripts and for
+//! `drystone describe`. It is leaked, because the descriptions of compiled programs live for ever, too.
 
 use drystone_component::{Fingerprint, Interface, Message, Parameter, Side, Str, Table, Type};
 use drystone_language::ast::Direction;

@@ -1,4 +1,4 @@
-//! Rust's side of interfaces that are declared in the component language. A build script calls [`build`]:
+//! Generates Rust modules for interfaces that are declared in the component language. A build script calls [`build`]:
 //!
 //! ```no_run
 //! // build.rs
@@ -11,13 +11,13 @@
 //! include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));
 //! ```
 //!
-//! That is a module for each interface, named as it is but in small letters:
+//! The file has a module for each interface, with its name in small letters:
 //!
 //! * `In` and `Out`, the messages of clients and servers; `Server` and `Client`, sessions of either side, with a method
 //!   to send each message; `session`, which serves a client by asynchronous code.
-//! * If the interface consists of requests and replies, a trait of its name with a method for each call; one whose name
-//!   ends in `Later` for objects that may have to wait before they answer; `serve`, which serves a client by such an
-//!   object; and the same methods at `Client`.
+//! * If the interface consists of requests and replies: a trait of its name with a method for each call; a trait whose
+//!   name ends in `Later`, for objects that may have to wait before they answer; `serve`, which serves a client by such
+//!   an object; and the same methods on `Client`.
 
 mod asked;
 mod calls;
@@ -37,7 +37,7 @@ use drystone_language::source::SourceFile;
 
 use names::snake;
 
-/// Where generated code finds the runtime.
+/// The runtime's path in generated code.
 const RUNTIME: &str = "::drystone_runtime::native";
 
 /// For build scripts: writes `interfaces.rs` to the build's output folder, from a file in the component language.
@@ -65,10 +65,10 @@ fn write(text: &str) {
     fs::write(Path::new(&out).join("interfaces.rs"), text).expect("the build folder can be written");
 }
 
-/// Rust's side of all interfaces that a text in the component language declares.
+/// The Rust modules of all interfaces that a text in the component language declares.
 ///
 /// # Errors
-/// What is wrong with the text, for people; `path` is what the messages call it.
+/// The errors in the text, for people; `path` is the file's name in them.
 pub fn generate(path: &str, text: &str) -> Result<String, String> {
     let files = [SourceFile { path: path.into(), text: text.into() }];
     let program = check::check(&files, Options::default().part().beside_crates())

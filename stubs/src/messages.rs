@@ -38,7 +38,7 @@ pub fn fields(message: &Message, visible: &str) -> String {
     if fields.is_empty() { String::new() } else { format!(" {{\n{fields}}}") }
 }
 
-/// `In` and `Out`, and what says that they are the interface's.
+/// `In` and `Out`, and the implementations that tie them to the interface.
 pub fn both(interface: &Interface) -> String {
     let (sent, answered) = (of(interface, Direction::In), of(interface, Direction::Out));
     let lifetimes = [&sent, &answered].map(|side| lifetime(side.iter().map(|(_, m)| *m), "'a"));
@@ -65,7 +65,7 @@ fn side(side: &str, about: &str, messages: &[(usize, &Message)]) -> String {
     };
     let number = arms(&|number, m| format!("{side}::{}{} => {number},\n", name(&m.name), ignored(m)));
     let put = arms(&|_, m| {
-        // Parameters may be called anything, also what this code calls something else.
+        // Values are numbered, because parameters may have any name, also one of this code's.
         let numbered = m.parameters.iter().enumerate();
         let fields: Vec<String> =
             numbered.clone().map(|(i, (field, _))| format!("{}: p{i}", name(field))).collect();
@@ -92,7 +92,7 @@ fn side(side: &str, about: &str, messages: &[(usize, &Message)]) -> String {
     text
 }
 
-/// A pattern that looks at no value.
+/// A pattern that ignores all values.
 fn ignored(message: &Message) -> &'static str {
     if message.parameters.is_empty() { "" } else { " { .. }" }
 }

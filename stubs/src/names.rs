@@ -1,8 +1,8 @@
-//! Names of the component language as Rust writes them, and its types.
+//! Names and types of the component language, as Rust writes them.
 
 use drystone_language::program::Type;
 
-/// Words that Rust keeps for itself.
+/// Words that Rust reserves.
 const KEPT: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn", "else",
     "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro",
@@ -10,7 +10,7 @@ const KEPT: &[&str] = &[
     "true", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
-/// Words that can't be names even so.
+/// Words that can't be raw identifiers either.
 const NEVER: &[&str] = &["self", "Self", "super", "crate", "_"];
 
 /// A name of a variable or a type.
@@ -39,7 +39,7 @@ pub fn snake(text: &str) -> String {
     name(&result)
 }
 
-/// Whether a value of the type may be lent.
+/// Whether values of the type may be borrowed.
 pub fn is_text(ty: &Type) -> bool {
     *ty == Type::Text
 }
@@ -61,7 +61,7 @@ pub fn owned(ty: &Type) -> &'static str {
     }
 }
 
-/// What a method takes for it.
+/// The type of a method's parameter for it.
 pub fn lent(ty: &Type) -> &'static str {
     if is_text(ty) { "&[u8]" } else { owned(ty) }
 }

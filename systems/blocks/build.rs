@@ -1,4 +1,4 @@
-//! Writes programs for the kernel to run, and builds the users' program, which is in it.
+//! Writes the test programs for the kernel's interpreter, and builds the user program, which is part of the kernel.
 
 mod programs;
 #[path = "../microkernel/user/build_users.rs"]

@@ -1,5 +1,5 @@
-//! Programs that users have the kernel run: written when the image is built, for the interface in
-//! `runs/src/interface.rs`.
+//! Writes the programs that users have the kernel run. The image's build script calls this; the programs use the
+//! interface in `runs/src/interface.rs`.
 
 use std::fs;
 use std::path::Path;
@@ -11,17 +11,17 @@ use drystone_extension::composite::{COMMAND_DEPTH, Command, EXPRESSION_DEPTH, Pr
 #[path = "runs/src/interface.rs"]
 mod interface;
 
-/// Calls by their numbers, as `user/src/calls.rs` has them.
+/// Call numbers, as in `user/src/calls.rs`.
 const NOTHING: i64 = 2;
 const TAKE_FRAME: i64 = 11;
 const PUT_FRAME: i64 = 12;
 
-/// Bytes that a program may have.
+/// Bytes that a program may have at most.
 const MOST: usize = 4096;
-/// So many statements come to nearly that.
+/// Statements of the program `long`, which nearly reach that limit.
 const LONG: usize = 4;
 
-/// Writes all of them, each to a file of its name.
+/// Writes all programs, each to a file of its name.
 pub fn write(to: &Path) {
     fs::create_dir_all(to).expect("the folder for programs can be made");
     type Make = fn(&Kernel) -> Result<Program, Refusal>;
@@ -46,7 +46,7 @@ pub fn write(to: &Path) {
         .expect("a program can be written");
 }
 
-/// A program that is being written, and what it talks to.
+/// A program under construction, and its communication with the kernel.
 struct Kernel {
     vars: Builder,
     table: Communication,
@@ -67,7 +67,7 @@ impl Kernel {
     }
 }
 
-/// Does nothing by so many calls, and adds their answers.
+/// Makes as many empty calls as it is told, and adds their answers.
 fn nothing(kernel: &Kernel) -> Result<Program, Refusal> {
     let Kernel { vars, zero, .. } = kernel;
     let (times, sum, answer) = (vars.input::<i64>(), vars.out::<i64>(), vars.local::<i64>());
@@ -75,14 +75,14 @@ fn nothing(kernel: &Kernel) -> Result<Program, Refusal> {
     vars.program(repeat(vars, times, sequence([call, sum.set(sum + answer)])))
 }
 
-/// Takes so many page frames.
+/// Takes as many page frames as it is told.
 fn frames(kernel: &Kernel) -> Result<Program, Refusal> {
     let Kernel { vars, zero, .. } = kernel;
     let (times, frames, index) = (vars.input::<i64>(), vars.outs::<i64>(100), vars.local::<i64>());
     vars.program(for_(index, 0, times - 1, kernel.call(TAKE_FRAME, *zero, *zero, frames.at(index))))
 }
 
-/// Takes a page frame and puts it to an address.
+/// Takes a page frame and maps it at an address.
 fn fault(kernel: &Kernel) -> Result<Program, Refusal> {
     let Kernel { vars, zero, .. } = kernel;
     let (address, frame, done) = (vars.input::<i64>(), vars.out::<i64>(), vars.local::<i64>());
@@ -92,14 +92,14 @@ fn fault(kernel: &Kernel) -> Result<Program, Refusal> {
     ]))
 }
 
-/// Counts up to what it is told: if that is much, for ever.
+/// Counts to a given number, in effect for ever if that is large.
 fn count(kernel: &Kernel) -> Result<Program, Refusal> {
     let Kernel { vars, .. } = kernel;
     let (limit, counted) = (vars.input::<i64>(), vars.out::<i64>());
     vars.program(while_(counted.lt(limit), counted.set(counted + 1)))
 }
 
-/// Makes any call, so often.
+/// Makes any given call, any number of times.
 fn any(kernel: &Kernel) -> Result<Program, Refusal> {
     let Kernel { vars, table, .. } = kernel;
     let [number, a, b, c, d, times] = [(); 6].map(|()| vars.input::<i64>());
@@ -107,7 +107,7 @@ fn any(kernel: &Kernel) -> Result<Program, Refusal> {
     vars.program(repeat(vars, times, table.call("Call", (number, a, b, c, d), "Answer", (answer,))))
 }
 
-/// Goes on when calls are refused: says how many were.
+/// Continues when calls are refused, and counts the refusals.
 fn careless(kernel: &Kernel) -> Result<Program, Refusal> {
     let Kernel { vars, zero, .. } = kernel;
     let (answer, refused, number) = (vars.local::<i64>(), vars.out::<i64>(), vars.local::<i64>());
@@ -117,7 +117,7 @@ fn careless(kernel: &Kernel) -> Result<Program, Refusal> {
     vars.program(sequence([do_not_abort_on_error(), for_(number, -3, 40, sequence([call, count]))]))
 }
 
-/// As deep as programs may be, so that the kernel's stack is used as far as it can be.
+/// Nests as deeply as programs may, to use as much of the kernel's stack as possible.
 fn deep(kernel: &Kernel) -> Result<Program, Refusal> {
     let Kernel { vars, .. } = kernel;
     let sum = vars.out::<i64>();
@@ -129,7 +129,7 @@ fn deep(kernel: &Kernel) -> Result<Program, Refusal> {
     vars.program((3..COMMAND_DEPTH).fold(innermost, around))
 }
 
-/// Computes for ever, in rounds that are as long as what may stand in a program.
+/// Computes for ever, in rounds as long as a program's size allows.
 fn long(kernel: &Kernel) -> Result<Program, Refusal> {
     let Kernel { vars, .. } = kernel;
     let sum = vars.out::<i64>();

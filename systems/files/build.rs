@@ -1,4 +1,4 @@
-//! Makes the Rust side of the crate's interfaces.
+//! Generates the Rust side of the crate's interfaces.
 
 fn main() {
     drystone_stubs::build("interfaces.dry");

@@ -1,4 +1,4 @@
-//! Builds the users' program, which is in the kernel.
+//! Builds the user program, which is part of the kernel.
 
 #[path = "user/build_users.rs"]
 mod users;

@@ -1,6 +1,6 @@
-//! What Linux offers two processes of one machine to talk by, used by hand: the peers of `lrpc`. This process talks to
-//! another one, started with `--other`, whose standard input (and output) is the way between them; both sleep whenever
-//! they have to wait.
+//! Linux's own means for two processes of one machine to talk, used by hand: the peers of `lrpc`. This process talks to
+//! another one, started with `--other`, over that one's standard input and output. Both sleep whenever they have to
+//! wait.
 //!
 //! # Soundness
 //!
@@ -40,28 +40,28 @@ pub struct Crossing {
 /// How two processes talk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Way {
-    /// Two words in shared memory, beside what is said. Only for [`Work::Ask`].
+    /// Two futexes in shared memory, which also holds the message. Only for [`Work::Ask`].
     Futex,
-    /// The same, looked at again and again instead of sleeping.
+    /// The same, by polling instead of sleeping.
     Spin,
     /// A pair of Unix sockets.
     Unix,
-    /// The same, each message written by itself.
+    /// The same, with a system call for each message.
     UnixEach,
     /// Two pipes.
     Pipe,
-    /// The same, each message written by itself.
+    /// The same, with a system call for each message.
     PipeEach,
 }
 
-/// Bytes of a message before what it says, as in a frame of Drystone's; the first is 1 in the last message of a run.
+/// Bytes of a message before its contents, as in a frame of Drystone's. The first byte is 1 in the last message of a
+/// run.
 const HEAD: usize = 12;
-/// Bytes that are read at once, and written where nobody waits for an answer to each message, unless each is written by
-/// itself.
+/// Bytes of a read; and of a write, if no message is answered and messages aren't written one by one.
 const BATCH: usize = 64 * 1024;
 
 impl Way {
-    /// Both sides, talking in this way.
+    /// The command that runs both sides.
     pub fn command(self, work: Work, n: u64) -> Command {
         let mut command = Command::new(places::executable());
         let way = self.to_possible_value().expect("all ways have names");
@@ -106,7 +106,7 @@ impl Crossing {
         command.arg("--other").stdin(input).stdout(output).spawn()
     }
 
-    /// `run` says so many messages, of which the first is that one.
+    /// `run` gets the number of the first message and how many there are.
     fn measure(&self, mut run: impl FnMut(u32, u32) -> io::Result<i64>) -> io::Result<()> {
         let warm = self.n / 10;
         run(1, warm)?;
@@ -165,7 +165,7 @@ impl Crossing {
         }
     }
 
-    /// Until the first process has closed its end.
+    /// Answers until the first process has closed its end.
     fn reply(&self, reader: File, mut writer: File) -> io::Result<()> {
         let mut reader = BufReader::with_capacity(BATCH, reader);
         let mut message = vec![0; self.length()];
@@ -190,7 +190,7 @@ impl Crossing {
         Ok(())
     }
 
-    /// Each word counts what its side has said.
+    /// Each side counts its messages in its word.
     fn call(&self, words: &Words, from: u32, n: u32) -> i64 {
         let mut sum = 0;
         for i in 0..n {
@@ -220,7 +220,7 @@ impl Crossing {
             if self.way == Way::Spin {
                 hint::spin_loop();
             } else {
-                // Whatever ends it, the word is looked at again.
+                // Whatever the reason, the word is looked at again.
                 let _ = futex::wait(&word.count, futex::Flags::empty(), round - 1, None);
             }
         }
@@ -236,7 +236,7 @@ fn set_number(message: &mut [u8], x: i64) {
     message[HEAD..HEAD + 8].copy_from_slice(&x.to_le_bytes());
 }
 
-/// On a cache line of its own.
+/// Each on a cache line of its own.
 #[repr(C, align(128))]
 struct Word {
     count: AtomicU32,

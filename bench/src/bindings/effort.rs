@@ -1,4 +1,4 @@
-//! How much work is put into figures about bindings.
+//! The effort of figures about bindings.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use std::time::Duration;
 pub struct Effort {
     /// How often every contender has its turn.
     pub(super) rounds: usize,
-    /// No round begins after that time in one row.
+    /// After this time no further round of a row begins.
     pub(super) budget: Duration,
-    /// By this all numbers of messages are divided.
+    /// The divisor of all numbers of messages.
     pub(super) part: u64,
-    /// How long a server is asked.
+    /// How long a server is measured.
     pub(super) serving: Duration,
     /// Whether there are more rows than the headline ones.
     pub(super) is_full: bool,

@@ -1,4 +1,4 @@
-//! HTTP: the same client, which is a part of the bench, asks Drystone's server and that of Go.
+//! Measures HTTP: the same client, part of the bench, asks a server in Drystone and one in Go.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ use super::parties::drystone_http;
 use crate::load::{Exchange, answer, rate};
 use crate::server::{Listening, free_address};
 
-/// Answers in a second from a server of Drystone.
+/// Answers a second of a server in Drystone.
 pub fn drystone(connections: usize, duration: Duration) -> Result<f64, String> {
     let address = free_address()?;
     ask(drystone_http(&address.to_string()), address, connections, duration)
 }
 
-/// The same, of net/http.
+/// Answers a second of Go's net/http.
 pub fn go(peers: &PathBuf, connections: usize, duration: Duration) -> Result<f64, String> {
     let address = free_address()?;
     let mut command = Command::new(peers);

@@ -1,5 +1,5 @@
-//! Bindings, paper on THINK: what a message costs between two sides that are joined in many ways, beside what else
-//! joins them.
+//! Measures bindings (*THINK* (Fassino)): the cost of a message between two sides, for each way to join them, beside
+//! other systems' ways.
 
 mod crossing;
 mod effort;
@@ -28,24 +28,24 @@ use crate::row::{Better, Row, Tell};
 use crate::statistics::{Figure, rounded};
 use crate::turns::{Turn, by_turns};
 
-/// What a native call may take, compared with one by `dyn`.
+/// The greatest ratio of a native call's time to a call's by `dyn`.
 const NATIVE: f64 = 1.2;
-/// What a round trip over NATS may take, compared with one by hand.
+/// The greatest ratio of a round trip's time over NATS to one's by hand.
 const NATS: f64 = 1.2;
-/// How many times as good as what Linux offers a crossing shall be, when nobody sleeps.
+/// How many times as fast as Linux's own means a crossing shall be, if neither side sleeps.
 const CROSSING: f64 = 3.0;
-/// And as gRPC over a Unix socket.
+/// How many times as fast as gRPC over a Unix socket.
 const GRPC: f64 = 10.0;
 
-/// How many times as good as each of these peers Drystone shall be.
+/// Factors by which Drystone shall beat the best of some peers.
 type Goals = [(f64, &'static [&'static str])];
 
-/// What a row is about.
+/// The subject of a row.
 struct Heading {
     row: &'static str,
     cores: usize,
     work: Work,
-    /// Messages.
+    /// The number of messages.
     n: u64,
     goals: &'static Goals,
 }
@@ -68,7 +68,7 @@ pub fn measure(effort: Effort, tell: &mut dyn FnMut(Row) -> Result<(), String>) 
     bench.busy(tell)
 }
 
-/// What all rows need.
+/// What all rows share.
 struct Bench {
     effort: Effort,
     rust: Peers,
@@ -192,7 +192,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Some of the rows again, while another program keeps a processor busy.
+    /// Repeats some rows while another program keeps a processor busy.
     fn busy(&self, tell: Tell) -> Result<(), String> {
         let onc = vec![drystone_by("onc"), libtirpc(&self.onc, "tcp")];
         for (row, work, n, parties) in [
@@ -211,7 +211,7 @@ impl Bench {
         vec![drystone_at("worker:1", 2), self.rust.mpsc()]
     }
 
-    /// Of those that say messages without answers.
+    /// The parties that send messages without answers.
     fn between_processes(&self) -> Vec<Party> {
         let by_hand = |name, way| parties::crossing(name, way, 2);
         vec![
@@ -245,7 +245,7 @@ impl Bench {
         self.tell_row(Row { cores, better, ..Row::new(row.into(), unit) }, &turns, goals, tell)
     }
 
-    /// Fills a row, if it is wanted: a headline one always is.
+    /// Fills a row, if it is wanted; headline rows always are.
     fn tell_row(&self, mut row: Row, turns: &[Turn], goals: &Goals, tell: Tell) -> Result<(), String> {
         if !self.effort.is_full && !page::is_headline(&row) {
             return Ok(());
@@ -258,7 +258,8 @@ impl Bench {
     }
 }
 
-/// What reaches all goals: so many times as good as the best of some peers, those of them that have figures.
+/// The figure that meets all goals: each is a factor and the peers of whose best figure it is, as far as they have
+/// figures.
 fn target(row: &Row, goals: &Goals) -> Option<f64> {
     let goals = goals.iter().filter_map(|(factor, names)| {
         let values = row.peers.iter().filter(|(name, _)| names.contains(name));

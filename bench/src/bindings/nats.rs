@@ -1,4 +1,4 @@
-//! The NATS that both Drystone and its peer use: one of the bench's own, on this machine only.
+//! A NATS server for Drystone and its peer: the bench's own, for this machine only.
 
 use std::env;
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ impl Nats {
     }
 }
 
-/// Where Go installs it, if it is there; else wherever the system finds it.
+/// The executable in Go's folder, if it is there; otherwise by the PATH.
 fn executable() -> PathBuf {
     let home = env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let installed =

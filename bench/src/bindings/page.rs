@@ -1,11 +1,11 @@
-//! The page of this subject.
+//! The page of figures about bindings.
 
 use super::effort::Effort;
 use super::reasons;
 use crate::page::{Page, Place, Plot};
 use crate::row::{Better, Row};
 
-/// With a plot of the times and one of the rates.
+/// The page, with a plot of the times and one of the rates.
 pub fn page<'a>(rows: &'a [Row]) -> Page<'a> {
     let plot = |better, file: &str, title: &str| Plot {
         file: file.into(),
@@ -29,7 +29,7 @@ pub fn page<'a>(rows: &'a [Row]) -> Page<'a> {
     }
 }
 
-/// Whether it stands in the first table: its name has no prefix.
+/// Whether a row is in the first table: its name has no prefix.
 pub fn is_headline(row: &Row) -> bool {
     !["texts ", "udp ", "requests "].iter().any(|prefix| row.row.starts_with(prefix))
 }

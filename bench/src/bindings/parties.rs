@@ -1,4 +1,4 @@
-//! Who talks over a binding: Drystone's program, and the peers, each by its own commands.
+//! The parties that talk over a binding: Drystone's program and the peers, each with its own commands.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,11 +10,11 @@ use crate::server::{Listening, free_address};
 
 type Measure = Box<dyn Fn(Work, u64) -> Result<f64, String>>;
 
-/// One of those that are measured by turns.
+/// A contender, measured in turns with the others.
 pub struct Party {
-    /// As it stands in the rows.
+    /// Its name in the rows.
     pub name: &'static str,
-    /// Or why it can't be measured.
+    /// How to measure it, or why that is impossible.
     measure: Result<Measure, String>,
 }
 
@@ -23,7 +23,7 @@ impl Party {
         Party { name, measure: Ok(Box::new(measure)) }
     }
 
-    /// Does the work with so many messages; nanoseconds for each.
+    /// Does the work with so many messages; returns nanoseconds for each.
     pub fn measure(&self, work: Work, n: u64) -> Result<f64, String> {
         self.measure.as_ref().map_err(Clone::clone)?(work, n)
     }
@@ -49,14 +49,14 @@ fn drystone_server(work: Work, name: &str) -> Command {
     command
 }
 
-/// Both sides in one program, the server made at a name.
+/// Both sides in one program, with the server at a place.
 pub fn drystone_at(name: &'static str, cores: usize) -> Party {
     Party::new("drystone", move |work, n| {
         work.client(n, drystone_client(&["at", work.word(), name], n), cores)
     })
 }
 
-/// Two programs that are joined by a name of that scheme.
+/// Two programs, joined by a name with that scheme.
 pub fn drystone_by(scheme: &'static str) -> Party {
     Party::new("drystone", move |work, n| {
         let name = format!(
@@ -69,7 +69,7 @@ pub fn drystone_by(scheme: &'static str) -> Party {
     })
 }
 
-/// The same over a NATS at that address.
+/// Two programs, joined by the NATS at that address.
 pub fn drystone_nats(address: &str) -> Party {
     let name = format!("nats://{address}/joint");
     Party::new("drystone", move |work, n| {
@@ -78,17 +78,17 @@ pub fn drystone_nats(address: &str) -> Party {
     })
 }
 
-/// Drystone's server at that address of HTTP.
+/// Drystone's server at an HTTP address.
 pub fn drystone_http(address: &str) -> Command {
     drystone_server(Work::Ask, &format!("http://{address}/joint"))
 }
 
-/// Two processes by what Linux offers.
+/// Two processes that use Linux's own means.
 pub fn crossing(name: &'static str, way: Way, cores: usize) -> Party {
     Party::new(name, move |work, n| work.client(n, way.command(work, n), cores))
 }
 
-/// Peers in Rust, when they have been built.
+/// The peers in Rust, if they have been built.
 pub struct Peers {
     /// The command.
     pub executable: Result<PathBuf, String>,
@@ -104,12 +104,12 @@ impl Peers {
         })
     }
 
-    /// Two processes, joined in that way over TCP.
+    /// Two processes, joined over TCP in the given way.
     pub fn over_tcp(&self, name: &'static str, way: &'static str) -> Party {
         self.party(name, move |peers, work, n| join(peers, way, work, n, &free_address()?.to_string()))
     }
 
-    /// Two processes that use a NATS at that address by hand.
+    /// Two processes that use the NATS at an address by hand.
     pub fn over_nats(&self, address: &str) -> Party {
         let address = address.to_string();
         self.party("async-nats", move |peers, work, n| join(peers, "nats", work, n, &address))
@@ -146,7 +146,7 @@ fn join(peers: &Path, way: &str, work: Work, n: u64, address: &str) -> Result<f6
     work.client(n, client, 2)
 }
 
-/// libtirpc's own client and server, built in that folder, over `tcp` or `udp`.
+/// libtirpc's own client and server from a folder, over `tcp` or `udp`.
 pub fn libtirpc(built: &Result<PathBuf, String>, way: &'static str) -> Party {
     let measure = built.clone().map(|folder| -> Measure {
         Box::new(move |work, n| {

@@ -1,4 +1,4 @@
-//! What the two sides of a binding do, the same for Drystone and its peers, and how it is seen that they did.
+//! The work of a binding's two sides, the same for Drystone and its peers, and the check of its result.
 
 use std::process::Command;
 use std::time::Duration;
@@ -10,22 +10,22 @@ use crate::execute::execute;
 
 /// Bytes of a text.
 pub const TEXT: u64 = 100;
-/// For one process.
+/// The timeout of a process.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What a client says.
+/// What the client sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Work {
-    /// A number, and waits for the next one as the answer.
+    /// A number; the client waits for the next number as the answer.
     Ask,
-    /// Numbers; in the end it asks for their sum.
+    /// Numbers; at the end the client asks for their sum.
     Put,
-    /// Texts of [`TEXT`] bytes; in the end it asks for the sum of their lengths.
+    /// Texts of [`TEXT`] bytes; at the end the client asks for the sum of their lengths.
     Text,
 }
 
 impl Work {
-    /// As all contenders know it.
+    /// Its word on the command line of all contenders.
     pub fn word(self) -> &'static str {
         match self {
             Work::Ask => "ask",
@@ -34,7 +34,7 @@ impl Work {
         }
     }
 
-    /// What comes out when `n` messages were said and understood.
+    /// The correct result for `n` messages.
     pub fn sum(self, n: u64) -> u64 {
         let numbers = n * (n + 1) / 2;
         match self {
@@ -44,7 +44,7 @@ impl Work {
         }
     }
 
-    /// Runs a client that says `n` messages on so many processors; nanoseconds for each of them.
+    /// Runs a client that sends `n` messages on so many processors; returns nanoseconds for each.
     pub fn client(self, n: u64, mut command: Command, cores: usize) -> Result<f64, String> {
         let output = execute(&mut command, cores, LIMIT)?.output;
         let (ms, sum) = told(&output).ok_or_else(|| format!("no figures, but: {output}"))?;
@@ -55,7 +55,7 @@ impl Work {
     }
 }
 
-/// Milliseconds and the sum: peers say them as such, and a program of Drystone as its result.
+/// Milliseconds and the sum: peers print them as such, a program of Drystone as its result.
 fn told(line: &str) -> Option<(f64, u64)> {
     let told: Value = serde_json::from_str(line).ok()?;
     let Some(result) = told["result"].as_str() else {

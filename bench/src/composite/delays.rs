@@ -1,5 +1,5 @@
-//! Figure 7 of the paper over networks with delay, which relays stand for: how many times sooner calls are done in a
-//! block than one by one, and what the relays add by themselves.
+//! Figure 7 of *composite calls* (Ballesteros) over networks with delay, which relays simulate: how many times faster
+//! calls are in a block than one by one, and what the relays themselves add.
 
 use std::fmt::Write as _;
 use std::io::{self, Read, Write};
@@ -20,29 +20,29 @@ use crate::row::Tell;
 use crate::server::{Listening, free_address};
 use crate::statistics::{Figure, rounded};
 
-/// Microseconds that a round trip takes longer, and what rows call them.
+/// The additional microseconds of a round trip, and their names in rows.
 const DELAYS: [(&str, u64); 3] = [("0.2 ms", 200), ("1 ms", 1000), ("10 ms", 10_000)];
 /// Calls in a block.
 const CALLS: [i64; 7] = [1, 2, 3, 5, 10, 30, 100];
-/// Microseconds that a contender works in a round, as a rule.
+/// Microseconds that a contender usually works in a round.
 const WORK: u64 = 150_000;
-/// Of a round trip without relay, about.
+/// Microseconds of a round trip without a relay, about.
 const TRIP: u64 = 100;
 
 const PLOT: &str = "composite-delays.svg";
 
-/// Whether it stands for itself, and not beside the rows over loopback.
+/// Whether a row is for one of the delays, not for loopback.
 pub fn is_delayed(row: &Row) -> bool {
     row.row.contains(", ")
 }
 
-/// Whether it is what relays take, without any server of Drystone's.
+/// Whether a row measures a relay alone.
 pub fn is_of_relays(row: &Row) -> bool {
     row.row.starts_with("round trip, ")
 }
 
 impl Bench {
-    /// With every delay.
+    /// Measures with every delay.
     pub(super) fn delays(&self, tell: Tell) -> Result<(), String> {
         if self.effort.part > 1 {
             return Ok(());
@@ -79,7 +79,7 @@ fn row_of(calls: i64, delay: &str) -> String {
     format!("calls {calls}, {delay}")
 }
 
-/// The way to a server with so many microseconds more in a round trip.
+/// Starts a relay to a server that adds so many microseconds to a round trip.
 fn relay(server: SocketAddr, delay: u64) -> Result<(Listening, SocketAddr), String> {
     let address = free_address()?;
     let mut command = Command::new(places::executable());
@@ -87,7 +87,7 @@ fn relay(server: SocketAddr, delay: u64) -> Result<(Listening, SocketAddr), Stri
     Ok((Listening::start(command, processors())?, address))
 }
 
-/// A server, as long as this process runs, that sends each byte back.
+/// A server that sends each byte back, as long as this process runs.
 fn echo() -> io::Result<SocketAddr> {
     let listener = TcpListener::bind("127.0.0.1:0")?;
     let address = listener.local_addr();
@@ -102,7 +102,7 @@ fn echo() -> io::Result<SocketAddr> {
     address
 }
 
-/// Microseconds of a byte's way there and back.
+/// Microseconds of a byte's round trip.
 fn round_trip(address: SocketAddr, n: u64) -> Result<f64, String> {
     let measure = || -> io::Result<f64> {
         let mut stream = TcpStream::connect(address)?;
@@ -119,17 +119,17 @@ fn round_trip(address: SocketAddr, n: u64) -> Result<f64, String> {
     measure().map_err(|error| format!("{address}: {error}"))
 }
 
-/// Blocks that the server has never seen, and those that it knows.
+/// Blocks that the server has never seen, and cached ones.
 const WAYS: [&str; 2] = ["never seen", "cached"];
 
-/// How many times longer calls take one by one.
+/// How many times longer the calls take one by one.
 fn gains(row: &Row) -> Option<[f64; 2]> {
     let peer = |name| row.peers.get(name).copied().flatten().map(|figure: Figure| figure.value);
     let single = peer("single")?;
     Some([single / peer("composite")?, single / row.drystone?.value])
 }
 
-/// By number of calls, the fewest first: over loopback if that is the delay's name.
+/// The gains by number of calls, ascending; for loopback, the delay's name says so.
 fn gains_of(rows: &[Row], delay: &str) -> Vec<(i64, [f64; 2])> {
     let find = |calls: i64| {
         let name = if delay == LOOPBACK { format!("calls {calls}") } else { row_of(calls, delay) };
@@ -140,7 +140,7 @@ fn gains_of(rows: &[Row], delay: &str) -> Vec<(i64, [f64; 2])> {
 
 const LOOPBACK: &str = "loopback";
 
-/// What the page tells of them, if there are such rows.
+/// The page's section on delays, if there are such rows.
 pub fn section(rows: &[Row]) -> Result<Option<Section>, String> {
     if !rows.iter().any(is_delayed) {
         return Ok(None);
@@ -188,7 +188,7 @@ fn table(all: &Gains) -> String {
     table
 }
 
-/// What relays add to what they are to add.
+/// What relays add beyond their delay.
 fn overhead(rows: &[Row]) -> String {
     let told = DELAYS.iter().filter_map(|(name, delay)| {
         let row = rows.iter().find(|row| row.row == format!("round trip, {name}"))?;

@@ -1,8 +1,8 @@
-//! Drystone's engines, in a process of their own.
+//! Runs Drystone's engines, in a process of their own.
 //!
-//! `unsafe` here: engines are made of what the verifier accepted. That is sound because the platform is as the contract
-//! says: there are the helpers, which give any number, and as much memory; and each run begins with a new state and the
-//! arguments that it says.
+//! `unsafe` here: engines are built from what the verifier has accepted. That is sound if the platform is as declared:
+//! the helpers exist and may return any number, there is as much memory as declared, and each run begins with a new
+//! state and the declared arguments.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -31,11 +31,11 @@ pub struct Engine {
 enum Which {
     /// Interpreted.
     Drystone,
-    /// Not at all.
+    /// Not run, only verified.
     DrystoneVerified,
-    /// Compiled as is done with a program of a stranger.
+    /// Compiled as for an untrusted program.
     DrystoneJit,
-    /// Compiled as is done with a program of the host.
+    /// Compiled as for a trusted program of the host.
     DrystonePlain,
 }
 
@@ -71,7 +71,7 @@ const INSTRUCTIONS: &str = "
 
 const MEMORY: u32 = 4096;
 
-/// It may stop, as far as engines know.
+/// As far as engines know, the first may stop a program.
 const HELPERS: [Helper<()>; 2] =
     [Helper { function: null_read, arguments: 3 }, Helper { function: null_write, arguments: 3 }];
 
@@ -110,7 +110,7 @@ struct Maker {
     workspace: Workspace,
 }
 
-/// A program that can be run.
+/// A program that is ready to run.
 enum Ready {
     Verified(Verified),
     Interpreter(Interpreter<()>),

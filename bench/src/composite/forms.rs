@@ -1,5 +1,5 @@
-//! The copy program as a composite call, with a server that does nothing: the forms that it can run in, in a process of
-//! their own.
+//! Runs the paper's copy program as a composite call in each of its forms, with a server that does nothing, in a
+//! process of its own.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -22,7 +22,7 @@ pub struct Form {
     n: u64,
 }
 
-/// How it is run.
+/// The form in which it is run.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Which {
     /// As a tree.
@@ -31,7 +31,7 @@ enum Which {
     Bytecode,
     /// Compiled.
     Compiled,
-    /// Not at all: it is written, checked, verified and compiled.
+    /// Not run: written, checked, verified and compiled.
     Made,
 }
 
@@ -67,7 +67,7 @@ static FILES: Interface = Interface {
     payload_words: 3,
 };
 
-/// Does nothing: all that is asked for is 512 bytes.
+/// A server that does nothing: each read returns 512 bytes.
 struct Nothing;
 
 impl Services for Nothing {

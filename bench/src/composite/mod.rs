@@ -1,7 +1,7 @@
-//! Composite calls, paper of that name: what it saves to ship a block of calls, what it takes to make a program ready
-//! that somebody sent, and to run it, beside native code and what else runs such programs.
+//! Measures *composite calls* (Ballesteros): what shipping a block of calls saves, and what it takes to prepare and run
+//! a shipped program, beside native code and other engines.
 //!
-//! A subject of its own here is a function of [`Bench`] that tells rows; [`measure`] calls all of them.
+//! Each group of rows is a function of [`Bench`]; [`measure`] calls all of them.
 
 mod delays;
 mod engine;
@@ -38,9 +38,9 @@ use crate::turns::{Turn, by_turns};
 pub struct Effort {
     /// How often every contender has its turn.
     rounds: usize,
-    /// No round begins after that time in one row.
+    /// After this time no further round of a row begins.
     budget: Duration,
-    /// By this all numbers of rounds are divided.
+    /// The divisor of all numbers of rounds.
     part: u64,
 }
 
@@ -52,11 +52,11 @@ impl Effort {
     pub const FULL: Effort = Effort { rounds: 9, budget: Duration::from_secs(30), part: 1 };
 }
 
-/// What compiled code may take, compared with native code: where it calls, and where it computes.
+/// The greatest ratio of compiled code's time to native code's: for calls, and for computing.
 const COMPILED: [f64; 2] = [1.5, 1.1];
-/// What the interpreter may take.
+/// The greatest ratio of the interpreter's time to native code's.
 const INTERPRETED: f64 = 10.0;
-/// Microseconds in which a program is to be built and verified, and then compiled.
+/// Microseconds to build and verify a program, and to compile it.
 const READY: [f64; 2] = [1.0, 3.0];
 
 /// Rows that are measured together.
@@ -90,7 +90,7 @@ pub fn measure(effort: Effort, only: Option<Group>, tell: Tell) -> Result<(), St
     })
 }
 
-/// What all rows need.
+/// What all rows share.
 struct Bench {
     effort: Effort,
     parties: Parties,
@@ -114,7 +114,7 @@ impl Bench {
         tell(self.row("interpreted instruction loop", Work::Instructions, "drystone", &peers, INTERPRETED))
     }
 
-    /// From bytes to what can be run.
+    /// Measures preparing a program: from bytes to what can be run.
     fn readiness(&self, tell: Tell) -> Result<(), String> {
         let rows: [(&str, &'static str, &[&'static str], f64); 2] = [
             ("build and verify", "drystone-verified", &["rbpf", "sbpf"], READY[0]),
@@ -127,7 +127,7 @@ impl Bench {
         Ok(())
     }
 
-    /// A loop, whose target is so many times native code's time.
+    /// Fills the row of a loop; its target is so many times native code's time.
     fn row(&self, row: &str, work: Work, drystone: &'static str, peers: &[&'static str], times: f64) -> Row {
         let (unit, scale) = match work {
             Work::Instructions => ("ms", INSTRUCTIONS as f64 * 1e-6),
@@ -145,7 +145,7 @@ impl Bench {
         Row { drystone, peers, target, note, ..Row::new(row.into(), unit) }
     }
 
-    /// Asks them all in turns; times are told in nanoseconds times `scale`.
+    /// Measures all in turns; figures are nanoseconds times `scale`.
     fn figures(
         &self,
         work: Work,
@@ -162,7 +162,7 @@ impl Bench {
         self.turns(&turns)
     }
 
-    /// Asks them all in turns: gives the first one's figure, and those of the others.
+    /// Measures all in turns; returns the first one's figure, and the other ones'.
     fn turns(&self, turns: &[Turn]) -> (Option<Figure>, BTreeMap<&'static str, Option<Figure>>) {
         let mut figures = by_turns(self.effort.rounds, self.effort.budget, turns);
         let first = turns.first().and_then(|(name, _)| figures.remove(name));

@@ -1,4 +1,5 @@
-//! An NFS server, nfs-ganesha, in a network of its own and with files in memory, and a client that copies one of them.
+//! An NFS server, nfs-ganesha, in a network namespace of its own with files in memory; and a client that copies one of
+//! them.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,14 +9,14 @@ use crate::peers::engines::INSTALL;
 use crate::places;
 use crate::server::Listening;
 
-/// As the server's script has them.
+/// As in the server's script.
 const ADDRESS: &str = "192.0.2.1";
 const EXPORT: &str = "/run/export";
 
-/// What nobody else sees, and what ends with who started it: the network, files that are mounted, processes.
+/// Options that isolate the server, and end all of it with this process: network, mounts, processes.
 const ALONE: [&str; 6] = ["-n", "-m", "-p", "-f", "--mount-proc", "--kill-child"];
 
-/// It runs until this is dropped.
+/// Runs until it is dropped.
 pub struct Nfs {
     server: Listening,
     client: PathBuf,
@@ -31,12 +32,12 @@ impl Nfs {
         Ok(Nfs { server: Listening::start(command, processors()).map_err(missing)?, client })
     }
 
-    /// Where the files of the export are seen without the server.
+    /// The export's folder, as seen without the server.
     pub fn folder(&self) -> PathBuf {
         format!("/proc/{}/root{EXPORT}", self.server.id()).into()
     }
 
-    /// The client, in the server's network: copies so many bytes so often.
+    /// A client in the server's network that copies so many bytes so often.
     pub fn copy(&self, size: u64, n: u64) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["-t", &self.server.id().to_string(), "-n"]).arg(&self.client);

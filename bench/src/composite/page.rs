@@ -1,10 +1,10 @@
-//! The page of this subject.
+//! The page of figures about composite calls.
 
 use super::{Effort, delays, reasons};
 use crate::page::{Page, Place, Plot, Section};
 use crate::row::Row;
 
-/// With a plot for each unit.
+/// The page, with a plot for each unit.
 pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
     let plot = |unit, file: &str, title: &str| Plot {
         file: file.into(),
@@ -31,16 +31,16 @@ pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
     }
 }
 
-/// What stands below the tables, as far as there are rows for it.
+/// The sections below the tables, as far as there are rows for them.
 pub fn sections(rows: &[Row]) -> Result<Vec<Section>, String> {
     Ok(delays::section(rows)?.into_iter().collect())
 }
 
-/// In the first table is what has no prefix.
+/// The table of a row: the first one if its name has no prefix.
 fn place(row: &Row) -> Place {
     let has_prefix = |prefix: &&str| row.row.starts_with(prefix);
     if delays::is_of_relays(row) {
-        // It would be taken for a figure of Drystone's.
+        // Otherwise it would seem to be a figure of Drystone's.
         Place::Section
     } else if ["plain ", "interpreted ", "calls ", "component "].iter().any(has_prefix) {
         Place::More

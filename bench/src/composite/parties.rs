@@ -1,4 +1,4 @@
-//! Who runs the loops: each in a process of its own, which says how long it took and what came out.
+//! The contenders that run the loops, each in a process of its own that prints its time and result.
 
 use std::cell::LazyCell;
 use std::path::PathBuf;
@@ -12,10 +12,10 @@ use crate::execute::execute;
 use crate::peers::engines;
 use crate::places;
 
-/// For one process.
+/// The timeout of a process.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What can be built, and is when it is first asked for.
+/// The contenders; each is built when it is first needed.
 pub struct Parties {
     rust: Built<PathBuf>,
     wasm: Built<PathBuf>,
@@ -27,10 +27,10 @@ pub struct Parties {
 
 type Built<T> = LazyCell<Result<T, String>>;
 
-/// One that runs them.
+/// A contender.
 pub struct Party {
     pub name: &'static str,
-    /// The words before the work and how often it is done.
+    /// The words of its command before the work and the number of rounds.
     words: Result<Vec<PathBuf>, String>,
 }
 
@@ -40,7 +40,7 @@ struct Told {
     result: u64,
 }
 
-/// Runs a command that says how many nanoseconds once takes, and what has come out: which must be that.
+/// Runs a command that prints the nanoseconds of a round and a result, and checks the result.
 pub fn nanoseconds(command: &mut Command, cores: usize, result: u64) -> Result<f64, String> {
     let output = execute(command, cores, LIMIT)?.output;
     let told: Told =
@@ -63,17 +63,17 @@ impl Parties {
         }
     }
 
-    /// The engines in Rust, beside which the other peers in Rust are.
+    /// The folder of the engines in Rust, with the other peers in Rust.
     pub fn rust(&self) -> Result<&PathBuf, String> {
         self.rust.as_ref().map_err(Clone::clone)
     }
 
-    /// The client of NFS.
+    /// The NFS client.
     pub fn nfs(&self) -> Result<PathBuf, String> {
         LazyCell::force(&self.nfs).clone()
     }
 
-    /// By its name.
+    /// A contender by its name.
     pub fn party(&self, name: &'static str) -> Party {
         Party { name, words: self.words(name) }
     }
@@ -111,7 +111,7 @@ impl Party {
         nanoseconds(&mut command, 1, work.result(n))
     }
 
-    /// How many times fewer rounds are enough.
+    /// By how much its number of rounds may be divided.
     fn slowness(&self, work: Work) -> u64 {
         match (self.name, work) {
             ("wasmtime", Work::Ready) => 500,

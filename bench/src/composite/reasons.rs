@@ -1,6 +1,6 @@
-//! Why targets are missed, as profiles tell.
+//! Why targets are missed, from profiles.
 
-/// For whoever reads the page.
+/// The reason for the page, by row.
 pub fn of(row: &str) -> Option<&'static str> {
     let reason = match row {
         "build and verify" => {

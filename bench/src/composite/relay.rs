@@ -1,6 +1,5 @@
-//! A network with delay, because not every kernel has one: a relay, in a process of its own, between clients and a
-//! server, that holds all bytes back for a while, both ways. They wait in a queue, so that delay takes nothing from the
-//! bandwidth.
+//! A network with delay, for kernels without one: a relay between clients and a server, in a process of its own, that
+//! delays all bytes in both directions. They wait in a queue, so the delay doesn't reduce the bandwidth.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -12,11 +11,11 @@ use std::{hint, thread};
 use clap::Args;
 use rustix::thread::set_current_timer_slack;
 
-/// Bytes that are read at once, at most.
+/// The most bytes of a read.
 const CHUNK: usize = 1 << 16;
-/// Chunks on their way in one direction; then nothing is read until one has gone.
+/// The most chunks in the queue of a direction; when it is full, reading pauses.
 const QUEUE: usize = 1 << 12;
-/// A sleep may end so much too late: that time before the end is waited for awake.
+/// How late a sleep may end: for this time before the deadline the relay polls.
 const AWAKE: Duration = Duration::from_micros(60);
 
 /// Says "listening", and goes on until it is ended.
@@ -30,11 +29,11 @@ pub struct Relay {
     address: SocketAddr,
 }
 
-/// What was read, and when it may be written.
+/// A chunk, and when it may be written.
 type Held = (Instant, Vec<u8>);
 
 impl Relay {
-    /// Comes back only if there is no listening.
+    /// Returns only if it can't listen.
     pub fn run(&self) -> Result<(), String> {
         let fail = |error| format!("{}: {error}", self.address);
         let listener = TcpListener::bind(self.address).map_err(fail)?;
@@ -59,7 +58,7 @@ impl Relay {
     }
 }
 
-/// Until there is nothing more; that is told when the queue ends.
+/// Reads until the end, which the other thread notices when the queue closes.
 fn read(mut from: TcpStream, one_way: Duration, held: &SyncSender<Held>) {
     let mut bytes = vec![0; CHUNK];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
@@ -70,9 +69,9 @@ fn read(mut from: TcpStream, one_way: Duration, held: &SyncSender<Held>) {
     }
 }
 
-/// The other side is told of the end; what that side still sends goes on.
+/// Writes until the queue ends, then shuts down this direction only.
 fn write(mut to: TcpStream, held: &Receiver<Held>) {
-    // Without that, sleeps end some 50 us later.
+    // By default, sleeps end some 50 us late.
     let _ = set_current_timer_slack(NonZeroU64::new(1));
     for (due, bytes) in held {
         sleep_until(due);

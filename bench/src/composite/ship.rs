@@ -1,4 +1,4 @@
-//! A client of Drystone's servers in a process of its own: it calls one by one, or ships blocks of calls.
+//! A client of Drystone's servers, in a process of its own: it makes single calls, or ships blocks of calls.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -23,32 +23,32 @@ pub struct Ship {
     n: u64,
 }
 
-/// What is done.
+/// The client's task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Errand {
-    /// Calls of `joint`, each with what the one before gave, one by one.
+    /// Single calls of `joint`, each with the result of the one before.
     Single,
-    /// The same in a block that the server has never seen: it is made, sent, verified and run.
+    /// The same as a block that the server has never seen: it is built, shipped, verified and run.
     Composite,
-    /// The same in a block that the server knows.
+    /// The same as a block that the server has cached.
     Cached,
-    /// From key to key of a chain in the key-value server.
+    /// Follows a chain of keys in the key-value server.
     Follow,
-    /// A file is copied at the file server.
+    /// Copies a file at the file server.
     Copy,
-    /// The same here, without any server.
+    /// Copies a file locally, without a server.
     Local,
 }
 
-/// Enough rounds for whatever is done here at once.
+/// A limit of rounds that no program here reaches.
 const ROUNDS: u64 = 1 << 40;
-/// Bytes that are read and written at a time.
+/// Bytes of each read and write.
 pub const CHUNK: i64 = 1 << 16;
 
 type Failure = Box<dyn std::error::Error>;
 
 impl Ship {
-    /// Prints nanoseconds of once, and what came out.
+    /// Prints nanoseconds of a round, and the result.
     pub fn run(&self) -> Result<(), String> {
         self.measure().map_err(|error| error.to_string())
     }
@@ -71,7 +71,7 @@ impl Ship {
             }
             Errand::Composite => {
                 let description = server.describe("joint")?;
-                // The server remembers what others have shipped, too.
+                // The server has cached the blocks of other clients, too.
                 let first = SystemTime::now().duration_since(UNIX_EPOCH)?.as_nanos() as i64;
                 self.again(|time| {
                     let (program, x) = block(&description, self.size, first + time as i64)?;
@@ -98,7 +98,7 @@ impl Ship {
         }
     }
 
-    /// A tenth more is done before, which isn't measured. Each is told which it is.
+    /// Warms up with a tenth as many rounds, then measures. `once` gets the number of the round.
     fn again(&self, mut once: impl FnMut(u64) -> Result<i64, Failure>) -> Result<(), Failure> {
         let warm = self.n / 10 + 1;
         for time in 0..warm {
@@ -136,7 +136,7 @@ fn value(outcome: Outcome, variable: Var<i64>) -> Result<i64, Failure> {
 
 type Described = drystone_component::wire::Description;
 
-/// So many calls, each with what the one before gave. Programs with another number have another hash.
+/// A block of so many calls, each with the result of the one before. Another `number` gives it another hash.
 fn block(joint: &Described, calls: i64, number: i64) -> Result<(Program, Var<i64>), Refusal> {
     let vars = Builder::new();
     let ask = vars.communication(joint);
@@ -160,7 +160,7 @@ fn fill(server: &mut Server, keys: i64) -> Result<(), Failure> {
     value(server.run(&program, &["store"], VarTable::of(&program)?, ROUNDS)?, stored).map(drop)
 }
 
-/// From the first key of the chain to the last value, which is no key.
+/// A program that follows the chain from the first key to the last value, which is no key.
 fn follow(store: &Described) -> Result<(Program, Var<i64>), Refusal> {
     let vars = Builder::new();
     let store = vars.communication(store);

@@ -1,5 +1,4 @@
-//! What it saves to ship a block of calls instead of calling: over loopback, beside calls one by one, Redis, NFS and a
-//! local copy.
+//! Measures what shipping a block of calls saves: over loopback, beside single calls, Redis, NFS and a local copy.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -24,31 +23,31 @@ use crate::server::{Listening, free_address};
 use crate::statistics::{Figure, rounded};
 use crate::turns::Turn;
 
-/// For one process.
+/// The timeout of a process.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// Numbers of calls of the paper's Figure 7.
+/// The numbers of calls in the paper's Figure 7.
 const CALLS: [i64; 9] = [1, 2, 3, 4, 5, 7, 10, 30, 100];
-/// Those that tell the break-even.
+/// How many of them are needed to find the break-even.
 const FEW: usize = 4;
 
-/// Calls, each of which wants what the one before gave.
+/// Calls, each of which needs the result of the one before.
 const DEPENDENT: i64 = 100;
-/// Microseconds in which they are to be done.
+/// The target for them, in microseconds.
 const DEPENDENT_TARGET: f64 = 40.0;
 
-/// The paper's Figure 8, and more.
+/// The paper's Figure 8, and more sizes.
 const FILES: [(&str, u64); 5] =
     [("8K", 8 << 10), ("32K", 32 << 10), ("256K", 256 << 10), ("8M", 8 << 20), ("64M", 64 << 20)];
-/// What a copy may take: so many times a local one's time, and so many microseconds.
+/// The target of a copy: so many times a local one's time, and so many microseconds more.
 const COPY: (f64, f64) = (1.2, 30.0);
 
-/// Microseconds of once, of a command that says them, and what comes out.
+/// Microseconds of a round, from a command that prints them and this result.
 fn microseconds(mut command: Command, result: i64) -> Result<f64, String> {
     Ok(nanoseconds(&mut command, processors(), result as u64)? * 1e-3)
 }
 
-/// Microseconds of an errand of that size, which is what has to come out.
+/// Microseconds of a task of that size, which is also the correct result.
 pub fn ship(errand: Errand, address: SocketAddr, size: i64, n: u64) -> Result<f64, String> {
     let mut command = Command::new(places::executable());
     let (errand, n) = (errand.to_possible_value().expect("all errands have names"), n.to_string());
@@ -56,7 +55,7 @@ pub fn ship(errand: Errand, address: SocketAddr, size: i64, n: u64) -> Result<f6
     microseconds(command, size)
 }
 
-/// The program that serves calls of nothing but a sum.
+/// Starts the program whose service computes a sum.
 pub fn joint() -> Result<(Listening, SocketAddr), String> {
     let address = free_address()?;
     let mut command = Command::new(places::executable());
@@ -65,7 +64,7 @@ pub fn joint() -> Result<(Listening, SocketAddr), String> {
     Ok((Listening::start(command, processors())?, address))
 }
 
-/// One of `systems/`, as an executable.
+/// A server of `systems/`, as an executable.
 fn system(name: &str) -> Result<PathBuf, String> {
     eprintln!("building systems/{name}");
     let (folder, built) = (places::root().join("systems").join(name), places::peers().join("systems"));
@@ -79,7 +78,7 @@ fn system(name: &str) -> Result<PathBuf, String> {
     run(&mut build).map(|_| built.join(name))
 }
 
-/// Without quotas: everybody is honest here.
+/// Started without quotas, because all clients here are honest.
 fn served(system: &Path, options: &[String]) -> Result<Listening, String> {
     let mut command = Command::new(system);
     command.args(options).args(["requests=1000000000000", "bytes=1000000000000"]);
@@ -87,7 +86,7 @@ fn served(system: &Path, options: &[String]) -> Result<Listening, String> {
 }
 
 impl Bench {
-    /// The paper's Figure 7, and from how many calls on it is better to ship them.
+    /// The paper's Figure 7, and the number of calls from which shipping pays.
     pub(super) fn break_even(&self, tell: Tell) -> Result<(), String> {
         let (_server, address) = joint()?;
         let mut rows = Vec::new();
@@ -114,7 +113,7 @@ impl Bench {
         rows.into_iter().try_for_each(tell)
     }
 
-    /// From key to key, in the key-value server and in Redis, and calls of a component.
+    /// Following a chain: in the key-value server, in Redis, and by calls of a component.
     pub(super) fn dependent(&self, tell: Tell) -> Result<(), String> {
         let folder = tempfile::tempdir().map_err(|error| format!("a folder for the stores: {error}"))?;
         let n = 2000 / self.effort.part;
@@ -156,8 +155,7 @@ impl Bench {
         let options = [format!("folder={}", folder.path().display()), format!("shelf=tcp://{address}/shelf")];
         let server = system("files").and_then(|files| served(&files, &options));
         for (name, size) in FILES {
-            // Another one for each row: after 19 800 files that were made, ganesha 4.3 takes all its descriptors to be
-            // used up.
+            // A new server for each row: after 19 800 new files, ganesha 4.3 considers all its descriptors used up.
             let nfs = self.parties.nfs().and_then(Nfs::start);
             let bytes: Vec<u8> = (0..size).map(|at| (at * 31 + at / 251) as u8).collect();
             let n = ((200 << 20) / self.effort.part / (size + (64 << 10))).clamp(3, 1000);
@@ -184,7 +182,7 @@ impl Bench {
         Ok(())
     }
 
-    /// A composite call in all its forms, with a server that does nothing.
+    /// Measures a composite call in all its forms, with a server that does nothing.
     pub(super) fn forms(&self, tell: Tell) -> Result<(), String> {
         let form = |which: &'static str, n: u64, result: i64| {
             move || {
@@ -215,11 +213,11 @@ impl Bench {
     }
 }
 
-/// Who measures copies the file `from` in that folder to `to`, which has those bytes afterwards, or there is no figure.
+/// Measures a copy of `from` to `to` in the folder; without the right bytes in `to` there is no figure.
 fn copied(folder: &Path, bytes: &[u8], measure: impl FnOnce() -> Result<f64, String>) -> Result<f64, String> {
     let (from, to) = (folder.join("from"), folder.join("to"));
     fs::write(&from, bytes).map_err(|error| format!("{}: {error}", from.display()))?;
-    // What the one before copied isn't taken for this one's. There may be none, and the file stays whose it was.
+    // Empties the file, so that an earlier copy doesn't count. It may be missing, and keeps its owner.
     let _ = OpenOptions::new().write(true).truncate(true).open(&to);
     let time = measure()?;
     match fs::read(&to) {
@@ -249,7 +247,7 @@ impl Store {
     }
 }
 
-/// Redis, which puts on the disk what it acknowledges.
+/// Redis, set to write what it acknowledges to the disk.
 struct Redis {
     _process: Listening,
     address: SocketAddr,
@@ -264,7 +262,7 @@ impl Redis {
         Ok(Redis { _process: Listening::start_silent(command, address)?, address })
     }
 
-    /// Microseconds of a chain of gets, one by one or by a script.
+    /// Microseconds of a chain of gets: single ones, or by a script.
     fn chain(&self, client: &Path, way: &str, n: u64) -> Result<f64, String> {
         let mut command = Command::new(client);
         command.args([way, &self.address.to_string(), &DEPENDENT.to_string(), &n.max(1).to_string()]);
@@ -272,7 +270,7 @@ impl Redis {
     }
 }
 
-/// Requests in a second that redis-benchmark counts, of 50 clients.
+/// Requests a second, as redis-benchmark measures them with 50 clients.
 fn rate(address: SocketAddr, command: &str, part: u64) -> Result<f64, String> {
     let mut benchmark = Command::new("redis-benchmark");
     benchmark.args(["-p", &address.port().to_string(), "-t", command, "-r", "10000", "--csv"]);
@@ -283,7 +281,7 @@ fn rate(address: SocketAddr, command: &str, part: u64) -> Result<f64, String> {
     rate.ok_or_else(|| format!("redis-benchmark says: {output}"))
 }
 
-/// Microseconds of another compiler, for the same loop.
+/// Microseconds that another compiler takes for the same loop.
 fn compiler(compile: fn(&Path) -> Result<(), String>) -> Result<f64, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("a folder for what is compiled: {error}"))?;
     let begin = Instant::now();

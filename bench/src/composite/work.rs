@@ -1,13 +1,13 @@
-//! What all engines do.
+//! The work of all engines.
 
-/// What is done.
+/// The work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Work {
-    /// Two calls of nothing, with three arguments each, in a loop.
+    /// A loop of two empty calls with three arguments each.
     Copy,
-    /// Four instructions in a loop.
+    /// A loop of four instructions.
     Instructions,
-    /// The first program is made ready to run.
+    /// Preparing the first program.
     Ready,
 }
 
@@ -15,7 +15,7 @@ pub enum Work {
 pub const INSTRUCTIONS: u64 = 30_000_000;
 
 impl Work {
-    /// As all contenders know it.
+    /// Its word on the command line of all contenders.
     pub fn word(self) -> &'static str {
         match self {
             Work::Copy => "copy",
@@ -24,7 +24,7 @@ impl Work {
         }
     }
 
-    /// How often it is done by what is quick.
+    /// How many rounds fast engines do.
     pub fn times(self) -> u64 {
         match self {
             Work::Copy => 20_000_000,
@@ -33,14 +33,14 @@ impl Work {
         }
     }
 
-    /// What comes out of so many rounds.
+    /// The correct result of so many rounds.
     pub fn result(self, n: u64) -> u64 {
         match self {
             Work::Copy => 512 * n,
             Work::Instructions => {
                 (1..=n).rev().fold(1, |sum: u64, left| sum.wrapping_mul(31).wrapping_add(left))
             }
-            // What was made ready is run for seven rounds in the end.
+            // At the end, the prepared program runs seven rounds.
             Work::Ready => 512 * 7,
         }
     }

@@ -1,8 +1,8 @@
-//! How kernels compare with their record.
+//! Compares kernels with their record.
 
 use super::record::Counts;
 
-/// A kernel may grow by that part without a new record.
+/// A kernel may grow by this part without a new record.
 const MARGIN: f64 = 0.05;
 
 /// A kernel beside its record.
@@ -25,12 +25,12 @@ enum Verdict {
     Gone,
 }
 
-/// Whether a count is so far above its record that it needs a new one.
+/// Whether a count exceeds its record by so much that it needs a new one.
 pub fn has_grown(recorded: f64, now: f64) -> bool {
     now > recorded * (1.0 + MARGIN)
 }
 
-/// What is wrong if these counts stand beside this record.
+/// The error if the counts don't fit the record.
 pub fn check(recorded: &Counts, now: &Counts) -> Result<(), String> {
     let failed: Vec<_> =
         rows(recorded, now).filter(|row| row.verdict.fails()).map(|row| row.describe()).collect();
@@ -43,7 +43,7 @@ pub fn table(recorded: &Counts, now: &Counts) -> String {
     rows(recorded, now).fold(heading, |table, row| table + &row.line())
 }
 
-/// All kernels that are recorded or there, in order.
+/// All kernels that are recorded or exist, in order.
 fn rows<'a>(recorded: &'a Counts, now: &'a Counts) -> impl Iterator<Item = Row<'a>> {
     let mut kernels: Vec<&str> = recorded.keys().chain(now.keys()).map(String::as_str).collect();
     kernels.sort_unstable();
@@ -85,7 +85,7 @@ impl Verdict {
         }
     }
 
-    /// Shrinking is good news.
+    /// Only growth fails: shrinking is good news.
     fn fails(self) -> bool {
         !matches!(self, Verdict::Same | Verdict::Shrunk)
     }

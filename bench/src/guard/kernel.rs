@@ -1,12 +1,12 @@
-//! Small programs that do one thing N times, and how many instructions it takes them.
+//! Kernels: small programs that do one thing N times, and how many instructions that takes.
 //!
-//! Each is made into an executable with two sizes, its own N and a larger one, and run under Valgrind's callgrind,
-//! which counts what all threads execute. What the larger size takes more, divided by how much larger it is, is one
-//! operation; what comes before and after the loop does not count.
+//! Each is built with two sizes, its own N and a larger one, and run under Valgrind's callgrind, which counts all
+//! threads. One operation is the difference of the counts divided by the difference of the sizes, so what comes before
+//! and after the loop doesn't count.
 //!
-//! Counts are the same in every run but for the ticks of the clock: where the first one comes, another segment of the
-//! program goes on, which may be better or worse by some instructions. Beside twenty million in a run, which is what N
-//! should be chosen for, that is nothing.
+//! Counts are the same in every run, except for the clock: the first tick may come in another segment of the program,
+//! which costs some more or fewer instructions. N should be chosen for twenty million instructions in a run, beside
+//! which that is nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,17 +20,17 @@ use crate::child::with_constant;
 use crate::execute::execute;
 use crate::{places, valgrind};
 
-/// How many times a kernel's own size the larger one is.
+/// The ratio of the larger size to the kernel's own.
 const LARGER: u64 = 6;
 
-/// For making an executable: the library of executables may have to be compiled first.
+/// The timeout of building: the library of executables may have to be compiled first.
 const MAKING: Duration = Duration::from_secs(1200);
-/// For running it: much more than that takes.
+/// The timeout of running: much more than that takes.
 const RUNNING: Duration = Duration::from_secs(120);
 
-/// A kernel: its name is that of the file.
+/// A kernel; its name is its file's.
 pub struct Kernel {
-    /// As it stands in the record.
+    /// Its name in the record.
     pub name: String,
     source: PathBuf,
 }
@@ -50,7 +50,7 @@ impl Kernel {
         Some(Kernel { name: source.file_stem()?.to_str()?.to_string(), source })
     }
 
-    /// Its text with its own size, that, and its text with the larger size.
+    /// Its text with its own size, that size, and its text with the larger one.
     fn texts(&self) -> Result<(String, u64, String), String> {
         let fail = |problem: String| format!("{}: {problem}", self.source.display());
         let text = fs::read_to_string(&self.source).map_err(|error| fail(error.to_string()))?;
@@ -66,20 +66,20 @@ fn size(text: &str) -> Option<u64> {
     rest.split_once(';')?.0.parse().ok().filter(|&size| size > 0)
 }
 
-/// What counts instructions.
+/// Counts instructions.
 pub struct Counter {
     drystone: PathBuf,
-    /// Where executables are made.
+    /// The folder for executables.
     folder: TempDir,
 }
 
 impl Counter {
-    /// Finds what it needs: Valgrind, and a command that is up to date.
+    /// Checks for Valgrind and an up-to-date command.
     pub fn new() -> Result<Counter, String> {
         valgrind::find()?;
         let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
         let counter = Counter { drystone: places::drystone()?, folder };
-        // So that the library of executables isn't waited for by all that are made at once.
+        // Builds the library of executables once, so that the parallel builds don't wait for it.
         counter.executable("COMPONENT {ENTRYPOINT} Nothing; END Nothing;", "nothing")?;
         Ok(counter)
     }
@@ -104,11 +104,11 @@ impl Counter {
         Ok(executable)
     }
 
-    /// Those of a whole run of a program, in files of this name.
+    /// The instructions of a whole run of a program, with files of this name.
     fn instructions(&self, text: &str, name: &str) -> Result<u64, String> {
         let executable = self.executable(text, name)?;
         let log = executable.with_extension("log");
-        // On one core nothing depends on which of two threads is first.
+        // On one core, the order of threads is always the same.
         valgrind::counted(&log, |valgrind| {
             execute(valgrind.arg(&executable).env("DRYSTONE_CORES", "1"), 1, RUNNING).map(drop)
         })

@@ -1,4 +1,4 @@
-//! The record: what the kernels' instructions were when somebody last said that they may be so many.
+//! The record: the instruction counts that were last accepted.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::path::Path;
 /// Instructions of one operation, by kernel.
 pub type Counts = BTreeMap<String, f64>;
 
-/// Reads a record; nothing is recorded where there is no file.
+/// Reads a record; without a file it is empty.
 pub fn read(path: &Path) -> Result<Counts, String> {
     match fs::read_to_string(path) {
         Ok(text) => parse(&text).map_err(|error| format!("{}: {error}", path.display())),
@@ -17,17 +17,17 @@ pub fn read(path: &Path) -> Result<Counts, String> {
     }
 }
 
-/// Makes a new record.
+/// Writes a new record.
 pub fn write(path: &Path, counts: &Counts) -> Result<(), String> {
     fs::write(path, text(counts)).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// To three digits: they stay the same from run to run, so that a new record shows only what has changed.
+/// Rounds to three digits: they don't vary between runs, so a new record shows only real changes.
 pub fn rounded(count: f64) -> f64 {
     format!("{count:.2e}").parse().expect("what was a number is one")
 }
 
-/// What cannot be a count would never be exceeded, or always.
+/// Refuses what can't be a count: it would never be exceeded, or always.
 fn parse(text: &str) -> Result<Counts, String> {
     let counts: Counts = serde_json::from_str(text).map_err(|error| error.to_string())?;
     match counts.iter().find(|(_, count)| **count <= 0.0) {
@@ -36,7 +36,7 @@ fn parse(text: &str) -> Result<Counts, String> {
     }
 }
 
-/// A kernel a line.
+/// The text of a record, a kernel a line.
 fn text(counts: &Counts) -> String {
     serde_json::to_string_pretty(counts).expect("names and numbers can be written") + "\n"
 }

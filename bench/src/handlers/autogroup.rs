@@ -1,19 +1,19 @@
-//! Linux shares a processor between sessions, not between processes, as long as it is told to: then busy processes
-//! beside would count as one.
+//! Turns off autogroups, by which Linux shares a processor between sessions instead of processes: with them, all busy
+//! processes beside a server would count as one.
 
 use std::fs;
 
 const SETTING: &str = "/proc/sys/kernel/sched_autogroup_enabled";
 
-/// Each process counts, until this is dropped.
+/// Autogroups are off until this is dropped.
 pub struct Alone {
     before: Option<String>,
 }
 
 impl Alone {
-    /// Says it to the kernel, if it is wanted.
+    /// Turns them off, if that is wanted.
     pub fn begin(wanted: bool) -> Result<Alone, String> {
-        // A kernel that has no such setting has no such groups.
+        // A kernel without this setting has no autogroups.
         let before = fs::read_to_string(SETTING).ok().filter(|before| wanted && before.trim() != "0");
         if before.is_some() {
             fs::write(SETTING, "0").map_err(|error| format!("{SETTING}: {error}"))?;

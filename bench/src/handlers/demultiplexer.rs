@@ -1,7 +1,7 @@
-//! How long it takes to find out whose a packet is, with 1 to 1000 filters that differ in the destination port, or in
-//! source address and port: the demultiplexer compiled, the same walked, a chain of the same filters, each compiled by
-//! itself and asked one after the other; and libpcap's and Linux's filters (`bench/peers/handlers/filter.c`). The
-//! packets are such that each filter wants as many.
+//! Measures how long it takes to find a packet's filter among 1 to 1000, which differ in the destination port, or in
+//! source address and port. The contenders are the compiled demultiplexer; the same, interpreted; a chain of the same
+//! filters, each compiled by itself; and libpcap's and Linux's filters (`bench/peers/handlers/filter.c`). Each filter
+//! gets the same number of packets.
 
 use std::collections::BTreeMap;
 use std::hint::black_box;
@@ -20,18 +20,18 @@ use crate::row::Tell;
 use crate::statistics::{Figure, percentile, rounded, sorted};
 use crate::turns::{Turn, by_turns};
 
-/// What the first row's figure may become with more filters: cost is flat.
+/// The greatest ratio to the first row's figure: the cost is flat.
 const FLAT: f64 = 1.5;
 
 const COUNTS: [u16; 4] = [1, 10, 100, 1000];
 const PACKETS: u32 = 1000;
 
-/// What filters differ in.
+/// What the filters differ in.
 #[derive(Clone, Copy)]
 struct Kind {
-    /// Behind the row's name, and as the peer has it.
+    /// Its words in the row's name and on the peer's command line.
     words: (&'static str, &'static str),
-    /// A filter, and a packet that it wants.
+    /// A filter and a packet that matches it.
     of: fn(u16) -> (Filter, [u8; 64]),
 }
 
@@ -40,7 +40,7 @@ const KINDS: [Kind; 2] = [
     Kind { words: (", addresses and ports", "address"), of: address_and_port },
 ];
 
-/// Tells the rows.
+/// Measures row after row.
 pub fn rows(effort: Effort, tell: Tell) -> Result<(), String> {
     let peer = peers::c("cc", &["-O2", "-lpcap"], "handlers/filter.c", "filter");
     let peer = peer.inspect_err(|why| eprintln!("libpcap and linux have no figures: {why}")).ok();
@@ -91,7 +91,7 @@ fn figures(effort: Effort, kind: Kind, count: u16, peer: Option<&Path>) -> Figur
     by_turns(effort.rounds, effort.budget, &turns)
 }
 
-/// Nanoseconds for a packet, each of which is found out to be whose it is.
+/// Nanoseconds of a packet's classification, which is checked.
 fn time(packets: &[(u16, [u8; 64])], classify: impl Fn(&[u8]) -> Option<u16>) -> Result<f64, String> {
     if !packets.iter().all(|(owner, packet)| classify(packet) == Some(*owner)) {
         return Err("a packet is taken for somebody else's".into());

@@ -1,4 +1,4 @@
-//! How much work is put into figures about handlers.
+//! The effort of figures about handlers.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Effort {
     /// How often every contender has its turn.
     pub(super) rounds: usize,
-    /// No round begins after that time in one row.
+    /// After this time no further round of a row begins.
     pub(super) budget: Duration,
     /// Requests in a round.
     pub(super) requests: u64,

@@ -1,4 +1,4 @@
-//! What is asked of whom, and what is to be reached.
+//! The experiments: the work, the parties, and the targets.
 
 use std::collections::BTreeMap;
 
@@ -6,33 +6,32 @@ use super::effort::Effort;
 use super::party::Party;
 use super::work::Work;
 
-/// Processes that compute beside the server.
+/// Busy processes beside the server.
 pub const BUSY: usize = 50;
-/// Datagrams for somebody else before each request.
+/// Datagrams to another port before each request.
 pub const FLOOD: usize = 10;
 
-/// What two rows come from: how long an answer takes, or how many there are in a second; and the time below which 99 in
-/// 100 are.
+/// An experiment gives two rows: the time of an answer or the answers a second, and the 99th percentile of the time.
 pub struct Experiment {
     pub name: &'static str,
     pub work: Work,
-    /// Requests that are under way at once: with one it is time that is told, else the rate.
+    /// Requests that are pending at once: with one, the row tells the time, otherwise the rate.
     pub window: usize,
     /// Programs that keep the server's processor busy.
     pub busy: usize,
-    /// Datagrams for somebody else before each request.
+    /// Datagrams to another port before each request.
     pub flood: usize,
     pub drystone: Party,
     pub peers: &'static [Party],
     pub target: Option<Target>,
 }
 
-/// So many times a figure.
+/// A multiple of a figure.
 #[derive(Clone, Copy)]
 pub enum Target {
-    /// Of a peer in the same row.
+    /// Of a peer's in the same row.
     Peer(&'static str, f64),
-    /// Drystone's, of an earlier experiment.
+    /// Of Drystone's in an earlier experiment.
     Own(&'static str, f64),
 }
 
@@ -40,7 +39,7 @@ pub enum Target {
 pub type Values = BTreeMap<&'static str, f64>;
 
 impl Target {
-    /// None where that figure is missing.
+    /// The value; `None` if the figure is missing.
     pub fn value(self, peers: &Values, own: &Values) -> Option<f64> {
         let (figure, times) = match self {
             Target::Peer(name, times) => (peers.get(name), times),
@@ -51,7 +50,8 @@ impl Target {
 }
 
 impl Experiment {
-    /// With many busy processes or a flood beside, others need a second for what takes a millisecond without.
+    /// Fewer with many busy processes or a flood: then some parties take a second for what otherwise takes a
+    /// millisecond.
     pub fn requests(&self, effort: Effort) -> u64 {
         if self.busy > 0 || self.flood > 0 { effort.requests / 100 } else { effort.requests }
     }
@@ -80,7 +80,7 @@ const GET: Experiment = Experiment {
 const GATE: Experiment =
     Experiment { name: "gate", drystone: Party::Gate, peers: &[Party::Xdp], target: None, ..INCREMENT };
 
-/// In this order.
+/// The experiments, in order.
 pub const EXPERIMENTS: [Experiment; 8] = [
     INCREMENT,
     Experiment {

@@ -1,4 +1,4 @@
-//! The server's side: a network namespace of its own, with one end of a pair of interfaces, and then the server in
+//! The server's side: sets up a network namespace with one end of a pair of interfaces, and then executes the server in
 //! place of this process.
 
 use std::fs;
@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-/// Where servers are.
+/// The servers' address.
 pub const ADDRESS: &str = "10.97.0.2";
-/// Where clients are.
+/// The clients' address.
 pub const CLIENT: &str = "10.97.0.1";
 
 /// Becomes a server, in the namespaces that it is alone in.
@@ -26,9 +26,9 @@ pub struct Far {
 }
 
 impl Far {
-    /// Comes back only if there can be no server.
+    /// Returns only if the server can't start.
     pub fn run(&self) -> Result<(), String> {
-        // Its client may be ended from outside.
+        // Its client may be killed.
         set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
         ip("link set lo up")?;
         ip("link add far type veth peer name near")?;
@@ -41,7 +41,8 @@ impl Far {
         Err(format!("{}: {error}", self.server[0]))
     }
 
-    /// As an interface of a machine of its own would: else the client's processor would do the server's work.
+    /// Moves interrupts to the server's processor, as on a machine of its own: otherwise the client's processor would
+    /// do the server's work.
     fn arrive_at_own_processor(&self) -> Result<(), String> {
         let mounted = Command::new("mount").args(["-t", "sysfs", "none", "/sys"]).status();
         if !mounted.is_ok_and(|status| status.success()) {
@@ -52,9 +53,9 @@ impl Far {
     }
 }
 
-/// Has the kernel say nothing by itself at an interface.
+/// Keeps the kernel from sending anything by itself at an interface.
 pub fn quiet(interface: &str) {
-    // Where there is no IPv6, it is as quiet.
+    // Without IPv6 it is quiet anyway.
     let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{interface}/disable_ipv6"), "1");
 }
 

@@ -1,4 +1,4 @@
-//! Those who add one to a number for others: by the handler of the book's page, and without one.
+//! Servers that add one to a number: by the handler of the book's page, and without a handler.
 
 use std::net::UdpSocket;
 
@@ -11,23 +11,23 @@ use super::far::ADDRESS;
 use super::work::{FLOODED, Work};
 
 const HANDLER: &str = include_str!("../../../drystone/src/handler/counter.c");
-/// Somebody else's, that takes long.
+/// Another owner's handler, which runs long.
 const BUSY: &str = include_str!("../../peers/handlers/busy.c");
 
-/// What somebody may use, where shares are limited: a hundred runs in ten milliseconds.
+/// That owner's share, if shares are limited: a hundred runs in ten milliseconds.
 const LITTLE: Share = Share { runs: 100, window: 10_000_000 };
 const ALL: Share = Share { runs: u64::MAX, window: 10_000_000 };
 
-/// How it is done.
+/// How the server is built.
 #[derive(Clone, Copy, ValueEnum)]
 enum How {
     Xdp,
     AfXdp,
     UdpSpinning,
     UdpBlocking,
-    /// By a handler beside somebody else's.
+    /// By a handler beside another owner's.
     Gate,
-    /// The same, and the other one has no limit.
+    /// The same, without a limit for the other one.
     GateWithoutShares,
 }
 
@@ -38,7 +38,7 @@ pub struct Increment {
 }
 
 impl Increment {
-    /// Comes back only with what is missing.
+    /// Returns only with an error.
     pub fn run(&self) -> Result<(), String> {
         match self.how {
             How::Xdp => by_handler(Engine::Xdp),
@@ -72,7 +72,7 @@ fn by_gate(share: Share) -> Result<(), String> {
         let image = Image::read(&object, None, Machine::Linux).map_err(|error| error.to_string())?;
         gate.attach(owner, Filter::ethernet().ipv4().udp().destination_port(port), Xdp::load(&image)?)?;
     }
-    // What is passed on finds a socket whose owner doesn't look.
+    // Passed-on messages go to a socket that nobody reads.
     let _socket = UdpSocket::bind((ADDRESS, FLOODED)).map_err(|error| error.to_string())?;
     loop {
         std::thread::park();

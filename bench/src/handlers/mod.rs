@@ -1,8 +1,8 @@
-//! Handlers, paper on ASHs: what it saves that code runs where a message arrives, beside processes that poll and
-//! processes that wait, and whole services beside others.
+//! Measures handlers (*ASHs* (Wallach)): what running code where a message arrives saves, beside processes that poll
+//! and processes that wait; and whole services beside other implementations.
 //!
-//! Most rows are [`Experiment`]s: a work, how many requests are under way at once, and the parties that do it. Each
-//! party's server has a network namespace and a processor of its own, with a pair of interfaces to the client's.
+//! Most rows are [`Experiment`]s: a work, a number of pending requests, and the parties that do it. Each party's server
+//! has a network namespace and a processor of its own, with a pair of interfaces to the client's.
 
 mod autogroup;
 mod demultiplexer;
@@ -47,16 +47,16 @@ pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
     if effort.is_full { protocols::rows(tell) } else { Ok(()) }
 }
 
-/// What all experiments need.
+/// What all experiments share.
 struct Bench {
     effort: Effort,
     parties: Parties,
-    /// Drystone's figures of those before.
+    /// Drystone's figures of earlier experiments.
     own: Values,
 }
 
 impl Bench {
-    /// Tells both rows of an experiment.
+    /// Measures both rows of an experiment.
     fn rows(&mut self, experiment: &Experiment, tell: Tell) -> Result<(), String> {
         let requests = experiment.requests(self.effort);
         let late: RefCell<BTreeMap<&'static str, Vec<f64>>> = RefCell::default();

@@ -1,5 +1,5 @@
-//! The client's side: alone in a network namespace, it starts a server in another one, asks it, and says how long
-//! answers took.
+//! The client's side: in its own network namespace, starts a server in another one, sends requests, and measures the
+//! answers.
 
 use std::io::ErrorKind;
 use std::net::UdpSocket;
@@ -18,9 +18,9 @@ use crate::places;
 use crate::processes::busy::Busy;
 use crate::statistics::{percentile, sorted};
 
-/// How long a server may take to begin.
+/// The time that a server may take to start.
 const BEGINNING: Duration = Duration::from_secs(20);
-/// And to answer, between many others.
+/// The time that it may take to answer among many others.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Asks a server, and prints a line of JSON.
@@ -41,7 +41,7 @@ pub struct Near {
     server: Vec<String>,
 }
 
-/// It is ended with this.
+/// Ends with this value.
 struct Server(Child);
 
 impl Drop for Server {
@@ -53,7 +53,7 @@ impl Drop for Server {
 }
 
 impl Near {
-    /// Fails if one answer is wrong.
+    /// Fails on a wrong answer.
     pub fn run(&self) -> Result<(), String> {
         ip("link set lo up")?;
         let all = sched_getaffinity(None).map_err(|error| error.to_string())?;
@@ -65,7 +65,7 @@ impl Near {
         let flood = (connected_to(FLOODED)?, self.flood);
         let mut asking = Asking { work: self.work, socket, flood, waiting: Vec::new(), begin: 0 };
         asking.prepare()?;
-        // Nobody's first requests count.
+        // The first requests don't count.
         let warm = self.requests / 10;
         asking.ask(warm, self.window)?;
         let begin = Instant::now();
@@ -87,7 +87,7 @@ impl Near {
         Ok(Server(child))
     }
 
-    /// A socket to the server, which answers.
+    /// A socket to the server, once that has answered.
     fn connected(&self, _: &Server) -> Result<UdpSocket, String> {
         let begin = Instant::now();
         while ip(&format!("addr add {CLIENT}/24 dev near")).is_err() {
@@ -106,7 +106,7 @@ impl Near {
             if begin.elapsed() > BEGINNING {
                 return Err("the server doesn't answer".into());
             }
-            // Nobody there is an error, too.
+            // An error here means that the server doesn't listen yet.
             let _ = socket.send(&self.work.greeting());
             is_answered = socket.recv(&mut buffer).is_ok();
             if !is_answered {
@@ -118,13 +118,13 @@ impl Near {
     }
 }
 
-/// A client that never sleeps, so that what is measured is the server.
+/// A client that polls, so that only the server is measured.
 struct Asking {
     work: Work,
     socket: UdpSocket,
-    /// Who else gets so many datagrams before each request.
+    /// A socket to the flooded port, and the number of datagrams before each request.
     flood: (UdpSocket, usize),
-    /// Numbers of requests that are under way, and when they were sent.
+    /// The pending requests' numbers, and when they were sent.
     waiting: Vec<(u64, Instant)>,
     /// The number of the next request.
     begin: u64,
@@ -146,7 +146,7 @@ impl Asking {
         Ok(())
     }
 
-    /// Microseconds that each answer took.
+    /// Sends requests; returns the microseconds of each answer.
     fn ask(&mut self, requests: u64, window: usize) -> Result<Vec<f64>, String> {
         let end = self.begin + requests;
         let mut times = Vec::with_capacity(requests as usize);
@@ -157,7 +157,7 @@ impl Asking {
                 self.begin += 1;
                 let (flooded, count) = &self.flood;
                 for _ in 0..*count {
-                    // What there is no room for is none.
+                    // A datagram without room is dropped.
                     let _ = flooded.send(&[7; 8]);
                 }
                 self.send(&request)?;
@@ -165,7 +165,7 @@ impl Asking {
             let answer = self.heard()?;
             let answered = self.work.number_of(&answer);
             let place = self.waiting.iter().position(|(number, _)| Some(*number as u16) == answered);
-            // A greeting was answered late.
+            // The late answer to a greeting.
             let Some(place) = place else { continue };
             let (number, sent) = self.waiting.remove(place);
             times.push(sent.elapsed().as_nanos() as f64 * 1e-3);
@@ -200,7 +200,7 @@ fn connected_to(port: u16) -> Result<UdpSocket, String> {
     socket.map_err(|error| error.to_string())
 }
 
-/// Does something on some processors: children stay there.
+/// Does something on some processors, which children inherit.
 fn on<T>(processors: &CpuSet, deed: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     sched_setaffinity(None, processors).map_err(|error| error.to_string())?;
     deed()

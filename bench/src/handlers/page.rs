@@ -1,11 +1,11 @@
-//! The page of figures.
+//! The page of figures about handlers.
 
 use super::effort::Effort;
 use super::experiment::{BUSY, FLOOD};
 use crate::page::{Page, Place, Plot};
 use crate::row::{Better, Row};
 
-/// What is told of the rows.
+/// The page.
 pub fn page(rows: &[Row]) -> Page<'_> {
     let plot = |file: &str, title: &str, has: fn(&Row) -> bool| Plot {
         file: file.into(),

@@ -1,4 +1,4 @@
-//! Who answers, and how each is started.
+//! How each party's server is started.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,19 +16,19 @@ use super::work::{Work, zone};
 use crate::execute::{execute, processors};
 use crate::places;
 
-/// For one measurement.
+/// The timeout of a measurement.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What is built before.
+/// The executables, built beforehand.
 pub struct Parties {
     cache: PathBuf,
     dns: PathBuf,
     drystone: PathBuf,
-    /// With the zone's file, and what nsd wants to be told.
+    /// The folder of the zone's file and nsd's configuration.
     folder: TempDir,
 }
 
-/// What a client has measured: microseconds, and answers in a second.
+/// A client's measurements: microseconds, and answers a second.
 #[derive(Deserialize)]
 pub struct Told {
     pub median: f64,
@@ -47,7 +47,7 @@ impl Parties {
         Ok(Parties { cache: cache?, dns: dns?, drystone: places::drystone()?, folder })
     }
 
-    /// Has a client ask it.
+    /// Measures the party by a client.
     pub fn measure(&self, experiment: &Experiment, party: Party, requests: u64) -> Result<Told, String> {
         let _alone = Alone::begin(experiment.busy > 0)?;
         let mut command = Command::new("unshare");
@@ -97,7 +97,7 @@ impl Parties {
     }
 }
 
-/// What nsd is told: one server on its processor, and answers without what wasn't asked for.
+/// nsd's configuration: one server on its processor, and minimal answers.
 fn nsd(folder: &Path) -> String {
     let (folder, address, port) = (folder.display(), ADDRESS, Work::Dns.port());
     format!(

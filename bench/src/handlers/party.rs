@@ -1,6 +1,6 @@
-//! Who answers.
+//! The parties that answer.
 
-/// One that answers.
+/// A party that answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Party {
     Xdp,
@@ -22,7 +22,7 @@ pub enum Party {
 }
 
 impl Party {
-    /// As the page has it.
+    /// Its name on the page.
     pub fn name(self) -> &'static str {
         match self {
             Party::Xdp | Party::CacheXdp | Party::DnsXdp | Party::CounterXdp => "xdp",

@@ -1,5 +1,5 @@
-//! Pipes: copy, Internet checksum and byte swap in one pass, beside the same in three, in C, and beside `memcpy` (Table
-//! IV of the paper).
+//! Measures pipes: copy, Internet checksum and byte swap in one pass, beside three passes, C, and `memcpy` (Table IV of
+//! *ASHs* (Wallach)).
 
 use std::arch::x86_64::{_mm_clflush, _mm_lfence, _mm_mfence, _rdtsc};
 use std::cell::RefCell;
@@ -17,11 +17,11 @@ use crate::row::Tell;
 use crate::statistics::{percentile, rounded, sorted};
 use crate::turns::{Turn, by_turns};
 
-/// What three passes take longer than one in the paper.
+/// The paper's ratio of three passes to one.
 const SEPARATE: f64 = 1.6;
-/// What hand-written C may be quicker.
+/// The greatest ratio to hand-written C.
 const BY_HAND: f64 = 1.05;
-/// And copying alone.
+/// The greatest ratio to copying alone.
 const COPYING: f64 = 2.0;
 
 type Copying = unsafe extern "C" fn(*mut u8, *const u8, usize);
@@ -29,7 +29,7 @@ type Integrated = unsafe extern "C" fn(*mut u8, *const u8, usize) -> u32;
 type Summing = unsafe extern "C" fn(*const u8, usize) -> u32;
 type Swapping = unsafe extern "C" fn(*mut u8, usize);
 
-/// What a C compiler makes of it.
+/// The functions in C.
 #[derive(Clone, Copy)]
 struct C {
     copy: Copying,
@@ -60,7 +60,7 @@ impl C {
     }
 }
 
-/// A list of pipes that is compiled, with its registers.
+/// A compiled list of pipes, with its registers.
 struct Compiled {
     pass: Pass,
     registers: RefCell<Registers>,
@@ -79,7 +79,7 @@ impl Compiled {
         self.pass.run(from, to, &mut self.registers.borrow_mut()).expect("there is room");
     }
 
-    /// What its first pipe has come to, which begins anew then.
+    /// The checksum of its first pipe, which is reset.
     fn sum(&self) -> u32 {
         let (mut registers, first) = (self.registers.borrow_mut(), self.first.expect("it has one"));
         let sum = registers.export(first).expect("it has a register");
@@ -88,17 +88,17 @@ impl Compiled {
     }
 }
 
-/// What is done with data before it is timed.
+/// The state of the cache before a measurement.
 #[derive(Clone, Copy, PartialEq)]
 enum Cache {
     Warm,
     Flushed,
-    /// Before each pass.
+    /// Emptied before each pass.
     Apart,
 }
 
-/// Source and destination begin with a line of the cache, and aren't a multiple of 4096 bytes apart: processors take
-/// the one for the other then, for a while.
+/// Source and destination begin with a cache line, and their distance is no multiple of 4096 bytes: otherwise
+/// processors take one for the other for a while (4K aliasing).
 struct Data {
     memory: Vec<u8>,
     source: usize,
@@ -120,7 +120,7 @@ impl Data {
     }
 }
 
-/// What is done with a source and a destination.
+/// An operation on a source and a destination.
 type Deed<'s> = &'s dyn Fn(&[u8], &mut [u8]);
 
 /// Passes over data.
@@ -132,7 +132,7 @@ struct Passes {
 }
 
 impl Passes {
-    /// Nanoseconds of passes one after the other: the median of many.
+    /// Nanoseconds of consecutive passes: the median of many.
     fn time(&self, cache: Cache, passes: &[Deed]) -> f64 {
         let mut data = self.data.borrow_mut();
         let (from, to) = data.halves();
@@ -141,7 +141,7 @@ impl Passes {
         percentile(&sorted(&times), 0.5).unwrap_or(0.0) / self.ticks_per_ns
     }
 
-    /// Ticks: of small cached data many at once.
+    /// Ticks of one measurement: for small cached data, of many at once.
     fn once(&self, cache: Cache, passes: &[Deed], from: &[u8], to: &mut [u8]) -> f64 {
         let times = if self.is_cached { (1 << 18) / from.len() } else { 1 };
         let together = if cache == Cache::Apart { 1 } else { passes.len() };
@@ -185,7 +185,7 @@ fn ticks_per_ns() -> f64 {
     (ticks() - begin) as f64 / now.elapsed().as_nanos() as f64
 }
 
-/// Tells the rows.
+/// Measures row after row.
 pub fn rows(effort: Effort, tell: Tell) -> Result<(), String> {
     let c = C::compiled()?;
     let headline = [("one pass cached", 4096, Cache::Warm), ("one pass uncached", 4096, Cache::Flushed)];
@@ -275,7 +275,7 @@ fn row(effort: Effort, c: C, name: &str, size: usize, cache: Cache) -> Result<Ro
     Ok(Row { drystone, peers: figures, target, ..Row::new(name.into(), "ns") })
 }
 
-/// All come to the same bytes, and the same sum.
+/// Checks that all give the same bytes and the same sum.
 fn same_work(
     bench: &Passes,
     (one, integrated): (&Compiled, Deed),
@@ -302,7 +302,7 @@ fn same_work(
     if to == wanted { Ok(()) } else { Err("the pipes come to other bytes".into()) }
 }
 
-/// The checksum of 16 bits that it stands for.
+/// Folds a sum to the checksum's 16 bits.
 fn fold(sum: u32) -> u16 {
     let sum = (sum >> 16) + (sum & 0xffff);
     ((sum >> 16) + sum) as u16

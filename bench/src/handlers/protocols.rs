@@ -1,4 +1,4 @@
-//! The paper's Tables I to III, V and VI, and its section V-D: `drystone-stack` has a program that measures them.
+//! Tables I to III, V and VI and section V-D of *ASHs* (Wallach), measured by a program of `drystone-stack`.
 
 use std::process::Command;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::row::Tell;
 use crate::row::{Better, Row};
 use crate::statistics::Figure;
 
-/// For all of it.
+/// The timeout of that program.
 const LIMIT: Duration = Duration::from_secs(900);
 
-/// What is to be reached: the paper's figures, where they are instructions or shares, or what the issue of handlers is
-/// to save.
+/// The targets: the paper's figures if they are instructions or ratios, otherwise the savings that handlers are to
+/// give.
 const TARGETS: [(&str, f64); 7] = [
     ("generic write", 68.0),
     ("specific write", 38.0),
@@ -26,7 +26,7 @@ const TARGETS: [(&str, f64); 7] = [
     ("tcp small segments, aborts", 0.2),
 ];
 
-/// A line of that program's.
+/// A line of that program's output.
 #[derive(Deserialize)]
 struct Told {
     row: String,
@@ -35,7 +35,7 @@ struct Told {
     values: Vec<f64>,
 }
 
-/// Tells the rows.
+/// Measures row after row.
 pub fn rows(tell: Tell) -> Result<(), String> {
     let program = places::example("drystone-stack", "figures")?;
     let output = execute(&mut Command::new(program), processors(), LIMIT)?.output;
@@ -58,7 +58,7 @@ fn enter(rows: &mut Vec<Row>, told: Told) {
     if told.who == "drystone" {
         row.drystone = figure;
     } else {
-        // There are a few, until the program ends.
+        // The leaked names are few.
         row.peers.insert(told.who.leak(), figure);
     }
 }

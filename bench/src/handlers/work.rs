@@ -1,16 +1,16 @@
-//! What is asked, and whether that was the answer.
+//! Requests, and the check of their answers.
 
 use clap::ValueEnum;
 
-/// The port of somebody who is flooded.
+/// The port that is flooded.
 pub const FLOODED: u16 = 7001;
 
 /// See the head of this file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Work {
-    /// One is added to a number of the server's, which comes back.
+    /// Add one to a number of the server's, and return it.
     Increment,
-    /// The same of a service in the language: `Add(1)` of `systems/Counter.dry`.
+    /// The same by a service in the language: `Add(1)` of `systems/Counter.dry`.
     Counter,
     /// The values of a thousand keys, in turn, over memcached's protocol.
     Memcached,
@@ -22,11 +22,11 @@ pub enum Work {
 const COUNTING: u32 = 0x13eb_849d;
 
 const KEYS: u64 = 1000;
-/// Seconds that an address is true.
+/// The TTL of an address.
 const TTL: u32 = 3600;
 
 impl Work {
-    /// As it is said on a command line.
+    /// Its word on the command line.
     pub fn word(self) -> &'static str {
         match self {
             Work::Increment => "increment",
@@ -36,7 +36,7 @@ impl Work {
         }
     }
 
-    /// Where it is done.
+    /// The server's port.
     pub fn port(self) -> u16 {
         match self {
             Work::Increment | Work::Counter => 7000,
@@ -45,7 +45,7 @@ impl Work {
         }
     }
 
-    /// What is answered in any case, and changes nothing: it shows that the server is there.
+    /// A request that is always answered and changes nothing: it shows that the server is there.
     pub fn greeting(self) -> Vec<u8> {
         match self {
             Work::Increment => vec![0; 8],
@@ -55,7 +55,7 @@ impl Work {
         }
     }
 
-    /// Whether that is the answer to a greeting, which may come late.
+    /// Whether it is the answer to a greeting, which may come late.
     pub fn is_greeting(self, answer: &[u8]) -> bool {
         match self {
             Work::Increment => answer == [0; 8],
@@ -65,7 +65,7 @@ impl Work {
         }
     }
 
-    /// How many requests have to be done once before, that nothing may be measured of.
+    /// How many preparing requests are needed before measuring.
     pub fn preparations(self) -> u64 {
         match self {
             Work::Increment | Work::Counter | Work::Dns => 0,
@@ -73,7 +73,7 @@ impl Work {
         }
     }
 
-    /// One of them, and its answer. Answers begin with the number of the request, of 16 bits.
+    /// A preparing request and its answer. Answers begin with the request's 16-bit number.
     pub fn preparation(self, number: u64) -> (Vec<u8>, Vec<u8>) {
         let value = value(number);
         let text = format!("set {} 0 0 {}\r\n{value}\r\n", key(number), value.len());
@@ -90,7 +90,7 @@ impl Work {
         }
     }
 
-    /// Which request an answer is for, in its low 16 bits.
+    /// The low 16 bits of the number of an answer's request.
     pub fn number_of(self, answer: &[u8]) -> Option<u16> {
         match self {
             Work::Increment => {
@@ -101,7 +101,7 @@ impl Work {
         }
     }
 
-    /// Whether it is the answer to that request, of which so many were answered before.
+    /// Whether it is the right answer to a request, given how many were answered before.
     pub fn is_answer(self, number: u64, answer: &[u8]) -> bool {
         match self {
             Work::Increment => answer == (number + 1).to_be_bytes(),
@@ -116,7 +116,7 @@ impl Work {
     }
 }
 
-/// A datagram of a `udp:` name's: a message with one INTEGER.
+/// A datagram of a `udp:` name: a message with one INTEGER.
 fn counted(id: u64, message: u32, parameter: u64) -> Vec<u8> {
     let head = [COUNTING, id as u32, message].map(u32::to_be_bytes).concat();
     [head, parameter.to_be_bytes().to_vec()].concat()
@@ -130,12 +130,12 @@ fn value(number: u64) -> String {
     format!("{number:032}")
 }
 
-/// A datagram of memcached's.
+/// A datagram of memcached's protocol.
 fn framed(number: u64, text: &[u8]) -> Vec<u8> {
     [&(number as u16).to_be_bytes()[..], &[0, 0, 0, 1, 0, 0], text].concat()
 }
 
-/// The file of the zone that is asked about.
+/// The zone's file.
 pub fn zone() -> String {
     let head =
         "$ORIGIN example.com.\n$TTL 3600\n@ SOA ns host 1 7200 3600 1209600 300\n@ NS ns\nns A 192.0.2.1\n";
@@ -153,7 +153,7 @@ fn query(number: u64) -> Vec<u8> {
         .concat()
 }
 
-/// Whether it begins as the answer does; servers may tell more behind that.
+/// Whether the answer begins correctly; servers may add more.
 fn is_address(number: u64, answer: &[u8]) -> bool {
     let query = query(number);
     let [_, _, high, low] = ((number % KEYS) as u32).to_be_bytes();

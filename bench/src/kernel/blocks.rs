@@ -1,4 +1,5 @@
-//! Blocks of calls that a user makes by one, beside the same calls one by one: paper 000, table I and figures 7 and 13.
+//! Measures blocks of calls in the kernel, beside single calls: Table I and Figures 7 and 13 of *composite calls*
+//! (Ballesteros).
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -11,13 +12,13 @@ use crate::row::Row;
 use crate::row::Tell;
 use crate::statistics::Figure;
 
-/// The same calls one by one.
+/// Single calls.
 pub const SINGLE: &str = "single-calls";
-/// By a program with loops and conditions.
+/// A program with loops and conditions.
 pub const PROGRAM: &str = "program";
 
-/// What a row is, and what the image calls the same by single calls and by a program. It has checked that all three do
-/// the same. The last are of a server in another address space, to which a client ships blocks.
+/// The rows, and the image's names for the same work by single calls and by a program. The image checks that all three
+/// do the same. The last rows are about a server in another address space, to which a client ships blocks.
 const BLOCKS: [(&str, &str, &str); 9] = [
     ("interp 1", "single calls 1", "interp program 1"),
     ("interp 10", "single calls 10", "interp program 10"),
@@ -30,7 +31,7 @@ const BLOCKS: [(&str, &str, &str); 9] = [
     ("interp lrpc 100", "single lrpc 100", "interp lrpc 100 program"),
 ];
 
-/// Table I.
+/// The target of Table I.
 const FAULT: f64 = 0.68;
 
 /// Measures row after row.

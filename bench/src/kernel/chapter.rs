@@ -1,14 +1,14 @@
-//! What the microkernel counts, as the book's chapter on kernels shows it.
+//! Writes the microkernel's counts into the book's chapter on kernels.
 
 use std::fs;
 
 use crate::places;
 
-/// What stands before and after it.
+/// The text before and after the counts.
 const BEGIN: &str = "-kernel microkernel -append measure\n";
 const END: &str = "all threads have ended\n";
 
-/// Puts it there.
+/// Writes the counts between them.
 pub fn write(said: &str) -> Result<(), String> {
     let path = places::root().join("docs/src/kernel.md");
     let fail = |error: std::io::Error| format!("{}: {error}", path.display());

@@ -1,8 +1,8 @@
-//! Why something could not be measured.
+//! Errors of emulated kernels, as text.
 
 use drystone_emulated::Failed;
 
-/// For people.
+/// The error for people.
 pub fn say(failed: Failed) -> String {
     match failed {
         Failed::Missing(what) => format!("there is no {what}"),

@@ -1,9 +1,9 @@
-//! Linux 6.1 as a peer: Debian's kernel for clouds in QEMU, with one program, which measures and says what it found on
-//! the serial line (`bench/peers/linux`).
+//! Linux 6.1 as a peer: Debian's kernel for clouds in QEMU with one program (`bench/peers/linux`), which measures and
+//! prints its results on the serial line.
 //!
-//! QEMU counts instructions and takes that for the time (`-icount`), so what is measured is the same on every computer
-//! and in every boot; it is checked here that it is. The kernel is the newest 6.1 that apt knew when one was first
-//! asked for, and stays: another one has other counts.
+//! QEMU takes the number of instructions for the time (`-icount`), so results are the same on every computer and in
+//! every boot; that is checked here. The kernel is the newest 6.1 that apt knew at the first measurement. It is kept,
+//! because another one has other counts.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -16,16 +16,15 @@ use drystone_emulated::{COUNTED, MACHINE, Q35, QEMU};
 use crate::peers::{self, run};
 use crate::places;
 
-/// Besides what every such machine is.
+/// QEMU's options, besides those of every machine.
 const MACHINE_OF_LINUX: [&str; 9] =
     ["-m", "512M", "-serial", "stdio", "-seed", "1", "-rtc", "base=2026-01-01,clock=vm", "-append"];
 
-/// Linux at its best: without what costs because of real processors' faults, and nothing by chance. It ends when it
-/// panics.
+/// Linux at its best: without mitigations of processor bugs, and without randomness. The machine ends on a panic.
 const COMMAND_LINE: &str =
     "console=ttyS0 quiet panic=-1 mitigations=off nokaslr norandmaps tsc=reliable random.trust_cpu=on";
 
-/// How the program is built: of itself alone.
+/// Options for a program without a C library.
 const ALONE: [&str; 8] = [
     "-O2",
     "-static",
@@ -37,23 +36,23 @@ const ALONE: [&str; 8] = [
     "-fno-asynchronous-unwind-tables",
 ];
 
-/// For a boot and all that is measured, in seconds: several times what it takes.
+/// The timeout of a boot with all measurements, in seconds: several times what it takes.
 const LIMIT: &str = "300";
 
-/// The last line that the program says.
+/// The program's last line.
 const DONE: &str = "done 0";
 
-/// Idle time in which something was measured; there must be none.
+/// The row of idle time during measurements, which must be 0.
 const IDLE: &str = "idle while measured";
 
-/// What the program says in a boot, in its order, and after how long it began.
+/// The program's lines in a boot, in order, and the time until it began.
 struct Boot {
     said: Vec<(String, u64)>,
     time: Duration,
 }
 
-/// Instructions by what they were taken for, as `bench/peers/linux/README.md` has them, and last the milliseconds of a
-/// boot, which alone are of this computer.
+/// Instructions by row, as in `bench/peers/linux/README.md`; and the milliseconds of a boot, the only figure that
+/// depends on this computer.
 pub fn measure() -> Result<Vec<(String, u64)>, String> {
     let kernel = kernel()?;
     let initramfs = initramfs()?;
@@ -73,7 +72,7 @@ pub fn measure() -> Result<Vec<(String, u64)>, String> {
     Ok(rows.chain([("boot, milliseconds".into(), time.as_millis() as u64)]).collect())
 }
 
-/// Prints all.
+/// Prints all figures.
 pub fn print() -> Result<(), String> {
     for (name, number) in measure()? {
         println!("{name:24} {number:12}");
@@ -87,7 +86,7 @@ fn folder() -> Result<PathBuf, String> {
     Ok(folder)
 }
 
-/// Debian's kernel: the one that is there, else it is fetched.
+/// Debian's kernel: the kept one, or else it is fetched.
 fn kernel() -> Result<PathBuf, String> {
     let folder = folder()?;
     let kernel = match kernel_in(&folder) {
@@ -111,7 +110,7 @@ fn kernel_in(folder: &Path) -> Option<PathBuf> {
         .max()
 }
 
-/// The kernel of a package, which is neither installed nor kept.
+/// Extracts the kernel of a package, which is neither installed nor kept.
 fn fetch(to: &Path) -> Result<PathBuf, String> {
     let search = run(Command::new("apt-cache").args([
         "search",
@@ -133,12 +132,12 @@ fn fetch(to: &Path) -> Result<PathBuf, String> {
     Ok(kernel)
 }
 
-/// By which versions are compared.
+/// The numbers in a name, to compare versions.
 fn numbers(name: &str) -> Vec<u64> {
     name.split(|letter: char| !letter.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
 }
 
-/// The program, built, in the archive that Linux takes its first files from.
+/// Builds the program and packs it into an initramfs.
 fn initramfs() -> Result<PathBuf, String> {
     let initramfs = folder()?.join("initramfs");
     let init = peers::c("cc", &ALONE, "linux/init.c", "linux/init")?;
@@ -149,12 +148,11 @@ fn initramfs() -> Result<PathBuf, String> {
     Ok(initramfs)
 }
 
-/// A file in an archive of cpio's "new" format: thirteen numbers, its name, and what is in it, both filled up to four
-/// bytes.
+/// A file in cpio's "new" format: thirteen numbers, its name and its contents, both padded to four bytes.
 fn file(name: &str, mode: usize, bytes: &[u8]) -> Vec<u8> {
     let fill = |archive: &mut Vec<u8>| archive.resize(archive.len().next_multiple_of(4), 0);
     let mut archive = b"070701".to_vec();
-    // Its number, mode, owner, group, links, time, size, four numbers of devices, the size of its name, a checksum.
+    // The numbers: inode, mode, owner, group, links, time, size, four device numbers, length of the name, checksum.
     for number in [0, mode, 0, 0, 1, 0, bytes.len(), 0, 0, 0, 0, name.len() + 1, 0] {
         archive.extend(format!("{number:08x}").bytes());
     }
@@ -180,7 +178,7 @@ fn boot(kernel: &Path, initramfs: &Path) -> Result<Boot, String> {
     heard.map_err(|why| format!("Linux in QEMU {why} ({ended})"))
 }
 
-/// All lines, to the last one, so that nobody writes in vain.
+/// Reads all lines to the end, so that the writer never blocks.
 fn hear(lines: impl Iterator<Item = String>, start: Instant) -> Result<Boot, String> {
     let mut time = None;
     let lines: Vec<_> = lines.inspect(|_| _ = time.get_or_insert_with(|| start.elapsed())).collect();
@@ -189,7 +187,7 @@ fn hear(lines: impl Iterator<Item = String>, start: Instant) -> Result<Boot, Str
         match line.rsplit_once(' ').and_then(|(name, number)| Some((name, number.parse().ok()?))) {
             _ if line == DONE => return Ok(Boot { said, time: time.expect("there was a line") }),
             Some((name, number)) => said.push((name.to_string(), number)),
-            // The kernel's own lines are of troubles, which cost what nobody wants to measure.
+            // The kernel prints only problems, which would disturb the measurement.
             None => return Err(format!("says: {line}")),
         }
     }

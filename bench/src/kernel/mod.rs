@@ -1,5 +1,5 @@
-//! What a kernel's primitives cost, in instructions: systems that run in one QEMU, which counts them; paper on THINK,
-//! tables 1 to 3.
+//! Measures a kernel's primitives, in instructions: systems that run in one QEMU, which counts them (Tables 1 to 3 of
+//! *THINK* (Fassino)).
 
 mod blocks;
 mod chapter;
@@ -20,7 +20,7 @@ use crate::places;
 use crate::row::{Row, Tell};
 use crate::statistics::Figure;
 
-/// The paper's kernel on a PowerPC G4.
+/// The paper's kernel, on a PowerPC G4.
 pub const PAPER: &str = "think-powerpc";
 /// Linux 6.1 in the same emulator.
 pub const LINUX: &str = "linux";
@@ -28,21 +28,21 @@ pub const LINUX: &str = "linux";
 /// A row of the paper's tables.
 struct Primitive {
     row: &'static str,
-    /// In the paper, on PowerPC.
+    /// The paper's figure, on PowerPC.
     paper: Option<f64>,
-    /// What Linux's program calls what serves the same purpose, and how many of ours that is.
+    /// The row of Linux's program for the same purpose, and how many of our operations it corresponds to.
     linux: Option<(&'static str, f64)>,
     target: Option<f64>,
 }
 
-/// What `systems/joints` counts: one component of a system calls another.
+/// The primitives that `systems/joints` counts: calls between components of a system.
 const JOINTS: [Primitive; 3] = [
     Primitive { row: "local binding", paper: Some(6.0), linux: None, target: Some(6.0) },
     Primitive { row: "local binding by a table", paper: Some(6.0), linux: None, target: Some(6.0) },
     Primitive { row: "local binding, compiled in", paper: None, linux: None, target: Some(0.0) },
 ];
 
-/// What `systems/microkernel` counts.
+/// The primitives that `systems/microkernel` counts.
 const PRIMITIVES: [Primitive; 9] = [
     Primitive { row: "syscall", paper: Some(115.0), linux: None, target: None },
     Primitive {
@@ -109,7 +109,7 @@ pub fn measure(is_full: bool, tell: Tell) -> Result<(), String> {
     if is_full { chapter::write(&said) } else { Ok(()) }
 }
 
-/// A kernel, and what it says when it counts: the same whenever it does.
+/// A kernel and its output, which is the same in every run.
 fn counted(name: &str, what: &str) -> Result<(Kernel, String), String> {
     let kernel = Kernel::build(Command::new(places::drystone()?), name).map_err(say)?;
     let said = kernel.boot(MICROVM, what).map_err(say)?;
@@ -119,7 +119,7 @@ fn counted(name: &str, what: &str) -> Result<(Kernel, String), String> {
     }
 }
 
-/// How long it takes from the emulator's start to its end, in which the kernel does nothing else.
+/// The time from the emulator's start to its end, with a kernel that does nothing else.
 fn boot_time(kernel: &Kernel, linux: Option<Figure>) -> Result<Row, String> {
     const ROUNDS: usize = 9;
     let time = |_| {

@@ -1,9 +1,9 @@
-//! The page of this subject.
+//! The page of figures about kernels.
 
 use crate::page::{Page, Place, Plot};
 use crate::row::Row;
 
-/// With a plot of what is counted in instructions.
+/// The page, with a plot of the instruction counts.
 pub fn page(rows: &[Row]) -> Page<'_> {
     let counted = rows.iter().filter(|row| row.unit == "instructions" && row.row != "boot");
     Page {

@@ -1,4 +1,4 @@
-//! The component that is called, in three forms, which differ in where its data are.
+//! The component that is called, in three forms, which differ in where its data lies.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -12,19 +12,19 @@ use drystone_runtime::native::Serving;
 use super::clock::picoseconds_since;
 use super::interfaces::adder::{self, Adder, Sum};
 
-/// The forms (paper on THINK, figure 3).
+/// The forms (figure 3 of *THINK* (Fassino)).
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Form {
-    /// The component exists once: its data are static.
+    /// A single instance: its data is static.
     Once,
-    /// It has a single interface: its data are what the interface's pointer leads to.
+    /// A single interface: the interface's pointer leads to its data.
     Single,
-    /// It may have several interfaces: from each a pointer leads to its data.
+    /// Any number of interfaces, each with a pointer to the data.
     General,
 }
 
 impl Form {
-    /// For people.
+    /// The name for people.
     pub fn name(self) -> &'static str {
         match self {
             Form::Once => "that exists once",
@@ -33,7 +33,7 @@ impl Form {
         }
     }
 
-    /// What serves a client.
+    /// The service of a client.
     pub fn serve(self) -> Serving {
         match self {
             Form::Once => adder::serve(Once),
@@ -42,7 +42,7 @@ impl Form {
         }
     }
 
-    /// The same object called by Rust's own means.
+    /// Calls the same object through `dyn`.
     pub fn by_dyn(self, calls: u32) -> f64 {
         let mut adder: Box<dyn Adder> = black_box(match self {
             Form::Once => Box::new(Once),

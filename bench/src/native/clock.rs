@@ -1,8 +1,8 @@
-//! What a call takes.
+//! The time of a call.
 
 use std::time::Instant;
 
-/// Since then, of one of so many.
+/// The picoseconds of one of `calls` calls since `start`.
 pub fn picoseconds_since(start: Instant, calls: u32) -> f64 {
     start.elapsed().as_nanos() as f64 * 1000.0 / f64::from(calls)
 }

@@ -1,3 +1,3 @@
-//! The Rust side of the interfaces of what is measured.
+//! The Rust side of the measured interfaces.
 
 include!(concat!(env!("OUT_DIR"), "/interfaces.rs"));

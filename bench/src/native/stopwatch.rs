@@ -1,4 +1,4 @@
-//! The component that calls: it is connected to an adder, makes so many calls, and takes the time.
+//! The component that calls: it is connected to an adder, makes calls, and measures the time.
 
 use std::cell::{Cell, RefCell};
 use std::hint::black_box;
@@ -47,7 +47,7 @@ pub fn picoseconds(form: Form, calls: u32, awaits: bool) -> Result<f64, String> 
     text.trim().parse::<f64>().map_err(|_| format!("no time was told, but: {text}"))
 }
 
-/// What the program requires.
+/// The additions that the program needs.
 fn additions(form: Form) -> &'static [&'static Addition] {
     const STOPWATCHES: Offer = Offer { declaration: &stopwatches::DECLARATION, begin: shop };
     macro_rules! with {
@@ -127,7 +127,7 @@ async fn await_each(adder: &mut adder::Client, calls: i64) -> Result<(), Closed>
     Ok(())
 }
 
-/// The same as those write it who make many calls: in a procedure, as long as they are answered at once.
+/// As code with many calls is written: in a procedure, as long as they are answered at once.
 async fn call_each(adder: &mut adder::Client, calls: i64) -> Result<(), Closed> {
     let mut i = 0;
     loop {
@@ -140,7 +140,7 @@ async fn call_each(adder: &mut adder::Client, calls: i64) -> Result<(), Closed> 
     }
 }
 
-/// Calls from one to the other, and tells which has not been made.
+/// Makes the calls `from` to `to`; returns the first one that wasn't answered at once.
 fn call_at_once(adder: &mut adder::Client, from: i64, to: i64) -> i64 {
     for i in from..to {
         match adder.add_now(i) {

@@ -1,20 +1,20 @@
-//! What rows about processes need, and what they are about.
+//! What rows about processes share, and the subject of a row.
 
 use super::effort::Effort;
 use super::programs::{Program, Target};
 use crate::contender::Contender;
 use crate::row::Better;
 
-/// What all rows need.
+/// What all rows share.
 pub(super) struct Bench {
     pub(super) effort: Effort,
     pub(super) drystone: Contender,
     pub(super) peers: Vec<Contender>,
-    /// How many times as long as the machine that the targets were stated for this one takes.
+    /// How many times slower this machine is than the one that the targets are for.
     pub(super) slowness: f64,
 }
 
-/// What a row is about.
+/// The subject of a row.
 pub(super) struct Heading<'a> {
     pub(super) row: String,
     pub(super) cores: usize,

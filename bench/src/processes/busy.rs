@@ -1,4 +1,4 @@
-//! A program that keeps a processor busy beside what is measured.
+//! A program that keeps a processor busy beside a measurement.
 
 use std::process::{Child, Command, Stdio};
 
@@ -6,7 +6,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::places;
 
-/// It runs until this is dropped.
+/// Runs until it is dropped.
 pub struct Busy(Child);
 
 impl Busy {
@@ -16,7 +16,7 @@ impl Busy {
         child.map(Busy).map_err(|error| format!("the busy program: {error}"))
     }
 
-    /// Starts so many.
+    /// Starts several.
     pub fn several(number: usize) -> Result<Vec<Busy>, String> {
         (0..number).map(|_| Busy::start()).collect()
     }
@@ -30,9 +30,9 @@ impl Drop for Busy {
     }
 }
 
-/// Computes for some minutes at most, should nobody end it.
+/// Computes for some minutes at most, in case it is never ended.
 pub fn run() {
-    // Who started it may be ended from outside.
+    // Its parent may be killed.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     let start = std::time::Instant::now();
     while start.elapsed().as_secs() < 600 {

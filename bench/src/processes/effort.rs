@@ -1,28 +1,28 @@
-//! How much work is put into figures about processes.
+//! The effort of figures about processes.
 
 use std::time::Duration;
 
 use super::programs::Program;
 use crate::contender::Runs;
 
-/// Of a small ring in one process.
+/// Runs of a small ring in one process.
 pub const JITTER_RUNS: usize = 500;
 /// How much work is put into figures.
 #[derive(Clone, Copy)]
 pub struct Effort {
     /// How often every contender's process is started, in turns.
     pub(super) rounds: usize,
-    /// No round begins after that time in one row.
+    /// After this time no further round of a row begins.
     pub(super) budget: Duration,
     /// Measured runs in each process.
     pub(super) runs: usize,
-    /// Measured runs in each process of what is heavy, and those to warm up.
+    /// Measured and warm-up runs in each process, for heavy programs.
     pub(super) heavy: (usize, usize),
-    /// Runs of the peers from which their jitter is known.
+    /// Runs of the peers for their jitter.
     pub(super) peers_jitter: usize,
-    /// For a process.
+    /// The timeout of a process.
     pub(super) limit: Duration,
-    /// How long a server is asked.
+    /// How long a server is measured.
     pub(super) serving: Duration,
     /// Whether there are more rows than the headline ones.
     pub(super) is_full: bool,
@@ -53,7 +53,7 @@ impl Effort {
         is_full: true,
     };
 
-    /// How a program is run in one process.
+    /// The runs of a program in one process.
     pub(super) fn runs(&self, program: &Program, cores: usize) -> Runs {
         let (measured, warm) = if program.is_heavy { self.heavy } else { (self.runs, 1) };
         Runs { cores, warm, measured, limit: self.limit }

@@ -1,4 +1,4 @@
-//! The section of the page about how much the times of many runs vary.
+//! The page's section on how much run times vary.
 
 use crate::curves::{Curve, Panel, svg};
 use crate::page::Section;
@@ -7,7 +7,7 @@ use crate::statistics::sorted;
 
 const PLOT: &str = "processes-jitter.svg";
 
-/// Every run of every contender, if there are rows with them.
+/// Every run of every contender, if there are such rows.
 pub fn section(rows: &[Row]) -> Result<Option<Section>, String> {
     let panels: Vec<Panel> = rows.iter().filter(|row| !row.runs.is_empty()).map(panel).collect();
     if panels.is_empty() {

@@ -1,5 +1,5 @@
-//! Processes and messages: the programs of paper 004, what a process takes in memory and in time to make, and how
-//! much run times vary.
+//! Measures processes and messages: the programs of *structured concurrent programs* (Bläser), the memory of a process
+//! and the time to make one, and how much run times vary.
 
 mod bench;
 pub mod busy;
@@ -27,15 +27,15 @@ use effort::JITTER_RUNS;
 pub use page::{page, sections};
 use programs::*;
 
-/// Before those: for about so long Java compiles, which is not what jitter is about.
+/// Warm-up runs for the jitter: for about so long Java compiles, which isn't what jitter is about.
 const JITTER_WARM: usize = 100;
 
-/// No program may be slower on two cores than so many times its time on one.
+/// The greatest ratio of a program's time on two cores to that on one.
 const TWO_CORES: f64 = 1.1;
-/// The part of a program that the checks for the end of a time slice may be on average, in percent.
+/// The greatest average cost of the checks for the end of a time slice, in percent of a program.
 const TIME_SLICES: f64 = 0.5;
 
-/// Work that is independent shall gain that on two cores.
+/// The gain of independent work on two cores.
 const INDEPENDENT: f64 = 1.0 / 1.8;
 
 /// Measures row after row.
@@ -84,7 +84,7 @@ pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
 }
 
 impl Bench {
-    /// The geometric mean of what Go's mirrors take here, compared with what they took there; 1 where there is no Go.
+    /// The geometric mean of the times of Go's mirrors here, relative to the reference machine; 1 without Go.
     fn measure_slowness(&self) -> f64 {
         let Some(go) = self.peers.iter().find(|peer| peer.name == "go-mirror" && peer.is_there()) else {
             return 1.0;
@@ -116,18 +116,17 @@ impl Bench {
         self.row(heading, |who| who.cold(program, cores, self.effort.limit).map(|ms| vec![ms]))
     }
 
-    /// What Drystone gains on two cores while another program keeps one of them busy.
+    /// Drystone's gain on two cores while another program keeps one of them busy.
     fn scaling_beside_a_busy_program(&self, program: &Program) -> Result<Row, String> {
         let _busy = Busy::start()?;
         let alone = Bench { peers: Vec::new(), drystone: Contender::drystone(), ..*self };
         let row = scaling(&alone.warm(program, 1), &alone.warm(program, 2));
-        // Whoever computes alone has one processor and a half.
+        // A program without communication has one and a half processors.
         let target = if program.row == "Mandelbrot" { 1.0 } else { TWO_CORES };
         Ok(Row { row: format!("busy {}", row.row), target: Some(target), ..row })
     }
 
-    /// What the checks for the end of a time slice cost, for each program that is not too long for that, and on
-    /// average.
+    /// The cost of the checks for the end of a time slice, for each program that is short enough, and on average.
     fn time_slices(&self) -> Vec<Row> {
         let row = |name: &str, percent: Option<f64>, target| Row {
             drystone: percent.map(Figure::single),
@@ -170,7 +169,7 @@ impl Bench {
         };
         self.row(heading, |who| {
             let times = who.warm(program, self.effort.runs(program, cores))?;
-            // A million in so many thousandths of a second.
+            // A million messages in so many milliseconds.
             Ok(times.iter().map(|ms| 1000.0 / ms).collect())
         })
     }
@@ -191,7 +190,7 @@ impl Bench {
             let limit = self.effort.limit;
             let times = sorted(&who.warm(program, Runs { cores, warm: JITTER_WARM, measured, limit })?);
             let at = |part| percentile(&times, part).expect("as many times as runs");
-            // All rounds of one contender are compared with the median of their own round.
+            // Each run is divided by the median of its own round, so that rounds can be compared.
             runs.entry(who.name).or_default().extend(times.iter().map(|ms| ms / at(0.5)));
             Ok(vec![at(0.99) / at(0.5)])
         });
@@ -204,7 +203,7 @@ impl Bench {
         Row { runs, ..row }
     }
 
-    /// Asks all contenders in turns.
+    /// Measures all contenders in turns.
     fn row(&self, heading: Heading, mut measure: impl FnMut(&Contender) -> Result<Vec<f64>, String>) -> Row {
         let peers = self.peers.iter().filter(|peer| peer.takes_part(heading.program));
         let contenders: Vec<&Contender> = [&self.drystone].into_iter().chain(peers).collect();
@@ -249,7 +248,7 @@ impl Bench {
     }
 }
 
-/// What a program gains on two cores.
+/// The row of a program's gain on two cores.
 fn scaling(one: &Row, two: &Row) -> Row {
     let ratio = |one: Option<Figure>, two: Option<Figure>| Some(Figure::single(two?.value / one?.value));
     let peers: BTreeMap<_, _> =

@@ -1,11 +1,11 @@
-//! The page of this subject.
+//! The page of figures about processes.
 
 use super::effort::{Effort, JITTER_RUNS};
 use super::{growth, jitter, reasons};
 use crate::page::{Page, Place, Plot, Section};
 use crate::row::{Row, cores};
 
-/// With a plot of the headline rows for each number of cores.
+/// The page, with a plot of the headline rows for each number of cores.
 pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
     let plot = |n| Plot {
         file: format!("processes-{n}.svg"),
@@ -26,14 +26,14 @@ pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
     }
 }
 
-/// What stands below the tables, as far as there are rows for it.
+/// The sections below the tables, as far as there are rows for them.
 pub fn sections(rows: &[Row]) -> Result<Vec<Section>, String> {
     let mut sections: Vec<Section> = jitter::section(rows)?.into_iter().collect();
     sections.extend(growth::sections(rows)?);
     Ok(sections)
 }
 
-/// Headline rows have names without a prefix, which would be written small.
+/// Headline rows have names without a lower-case prefix.
 fn place(row: &Row) -> Place {
     let is_prefixed = ["cold ", "scaling ", "busy ", "time slices ", "compile ", "delay "]
         .iter()

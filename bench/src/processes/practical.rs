@@ -1,4 +1,4 @@
-//! Practical programs: a server of items over HTTP, a key-value server, a word count and a parallel job.
+//! Measures practical programs: an HTTP server of items, a key-value server, a word count and a parallel job.
 
 use std::net::SocketAddr;
 use std::time::Instant;
@@ -12,16 +12,16 @@ use super::{Better, scaling};
 use crate::load::{self, Exchange, answer};
 use crate::row::Row;
 
-/// Of the key-value server.
+/// Connections to the key-value server.
 const CONNECTIONS: usize = 50;
-/// Commands that are on their way at a time in each connection.
+/// Pending commands of each connection.
 const AHEAD: usize = 100;
 
-/// What each client of a server does, once the server has been told what it needs.
+/// Prepares a server, and returns each client's exchange.
 type Prepare<'a> = &'a dyn Fn(SocketAddr) -> Result<Vec<Exchange>, String>;
 
 impl Bench {
-    /// All rows of such programs.
+    /// Measures all rows of such programs.
     pub(super) fn practical(&self, tell: &mut dyn FnMut(Row) -> Result<(), String>) -> Result<(), String> {
         for (program, connections) in &HTTP_SERVERS {
             tell(self.server(program, "requests/s", 1.0, &|address| gets(address, *connections)))?;
@@ -34,7 +34,7 @@ impl Bench {
         tell(scaling(&one, &two))
     }
 
-    /// Answers in a second, in that unit.
+    /// The rate of a server's answers, in that unit.
     fn server(&self, program: &Program, unit: &'static str, scale: f64, prepare: Prepare) -> Row {
         let heading = Heading {
             row: program.row.into(),
@@ -59,7 +59,7 @@ impl Bench {
     }
 }
 
-/// Clients that ask for an item of a stock.
+/// Clients that request an item of a stock.
 fn gets(address: SocketAddr, connections: usize) -> Result<Vec<Exchange>, String> {
     let item = json!({"id": 1, "name": "nail, 2 inches", "amount": 100});
     let body = r#"{"name": "nail, 2 inches", "amount": 100}"#;
@@ -81,7 +81,7 @@ fn gets(address: SocketAddr, connections: usize) -> Result<Vec<Exchange>, String
     Ok((0..connections).map(|_| exchange()).collect())
 }
 
-/// A client that sets keys of its own and gets them again.
+/// A client that sets its own keys and gets them again.
 fn commands(client: usize) -> Exchange {
     let (mut requests, mut answers) = (String::new(), String::new());
     for n in 0..AHEAD / 2 {

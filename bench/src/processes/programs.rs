@@ -1,4 +1,4 @@
-//! The programs that are measured: their sizes, what they must give, and what Drystone shall reach with them.
+//! The measured programs: their sizes, their results, and Drystone's targets.
 
 pub mod growing;
 pub mod practical;
@@ -12,53 +12,53 @@ use crate::places;
 
 /// See the head of this file.
 pub struct Program {
-    /// Name of the row.
+    /// The row's name.
     pub row: &'static str,
-    /// Of the source file, and for the peers.
+    /// The name of the source file, and the peers' name for it.
     pub name: &'static str,
     folder: &'static str,
-    /// Constants that differ from those in the source.
+    /// Constants that differ from the source's.
     sizes: &'static [(&'static str, u32)],
-    /// What the program writes, if its constants differ; else it is in the `.expected` file.
+    /// The program's output if its constants differ; otherwise the `.expected` file has it.
     writes: Option<&'static str>,
-    /// What peers give as their result, at least.
+    /// The least that peers give as their result.
     result: &'static str,
-    /// How many are sent.
+    /// How many messages are sent.
     pub messages: Messages,
-    /// What Drystone shall reach.
+    /// Drystone's target.
     pub target: Target,
-    /// Whether peers do it better in another way than the program's.
+    /// Whether peers have a better design than the program's.
     pub best_differs: bool,
-    /// Takes peers many seconds.
+    /// Whether peers take many seconds.
     pub is_heavy: bool,
-    /// Makes what it reads, if that is not there yet.
+    /// Makes the program's input, if it is missing.
     pub file: Option<fn() -> Result<PathBuf, String>>,
-    /// In which languages there are peers for it.
+    /// The languages of its peers.
     pub languages: &'static [&'static str],
 }
 
-/// How many messages a program sends: between two bounds, in steps.
+/// The number of a program's messages: between two bounds, in steps.
 pub struct Messages {
     least: u64,
     most: u64,
     step: u64,
 }
 
-/// What Drystone shall reach.
+/// Drystone's target.
 #[derive(Clone, Copy)]
 pub enum Target {
-    /// This value.
+    /// An absolute value.
     At(f64),
-    /// So many milliseconds on the machine that the targets were stated for, see [`REFERENCE`].
+    /// Milliseconds on the machine that the targets are for, see [`REFERENCE`].
     Milliseconds(f64),
-    /// So many times what the best peer reaches.
+    /// A multiple of the best peer's figure.
     OfBest(f64),
-    /// So many times what the best mirror reaches.
+    /// A multiple of the best mirror's figure.
     OfMirrors(f64),
 }
 
 impl Messages {
-    /// However many: the peers have another structure.
+    /// Any number: the peers have another structure.
     const ANY: Messages = Messages { least: 0, most: u64::MAX, step: 1 };
 
     const fn exactly(n: u64) -> Messages {
@@ -77,7 +77,7 @@ impl Program {
         places::root().join(self.folder).join(self.name).with_extension("dry")
     }
 
-    /// What the program must write.
+    /// The output that the program must have.
     pub fn expected(&self) -> Result<Cow<'static, str>, String> {
         match self.writes {
             Some(text) => Ok(text.into()),
@@ -90,7 +90,7 @@ impl Program {
         }
     }
 
-    /// Whether that is what a peer must give: integers and truths as they are, other numbers within 1 %.
+    /// Whether it is a peer's correct result: integers and booleans exactly, other numbers within 1 %.
     pub fn is_result(&self, result: &Value) -> bool {
         let expected: Value = serde_json::from_str(self.result).expect("the table is right");
         let expected = expected.as_object().expect("results have names");
@@ -190,7 +190,7 @@ pub const PROGRAMS: [Program; 9] = [
         row: "Library",
         name: "Library",
         result: r#"{"visits": 10000, "home": 100}"#,
-        // Five more for each book that was there to be lent.
+        // Five messages for each book that could be lent.
         messages: Messages { least: 141_210, most: 191_210, step: 5 },
         target: Target::Milliseconds(6.0),
         best_differs: true,
@@ -207,9 +207,9 @@ pub const PROGRAMS: [Program; 9] = [
     Program {
         row: "TrafficSimulation",
         name: "TrafficSimulation",
-        // Who chooses which of two routes that take equally long is left open.
+        // The choice between two equally long routes is left open.
         result: r#"{"arrived": 360600, "minutes": 21.4}"#,
-        // How the tables are read is left open too.
+        // So is how the tables are read.
         messages: Messages { least: 5_080_000, most: 5_190_000, step: 1 },
         target: Target::OfMirrors(0.2),
         is_heavy: true,
@@ -218,8 +218,8 @@ pub const PROGRAMS: [Program; 9] = [
     },
 ];
 
-/// How fast the machine was that the targets were stated for: what Go's mirrors of these rows took there on one core,
-/// in milliseconds. Elsewhere targets in milliseconds are scaled with them.
+/// The speed of the machine that the targets are for: the milliseconds of Go's mirrors of these rows there, on one
+/// core. Elsewhere, targets in milliseconds are scaled by them.
 pub const REFERENCE: [(&str, f64); 2] = [("ProducerConsumer 1:1", 177.0), ("TokenRing", 209.3)];
 
 /// A million servers, one after another.

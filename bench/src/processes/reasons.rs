@@ -1,6 +1,6 @@
-//! Why targets are missed, as far as it is known: what profiles say, and what would help.
+//! Why targets are missed, as far as it is known: from profiles, with what would help.
 
-/// For a row that misses its target.
+/// The reason for a row that misses its target.
 pub fn of(row: &str) -> Option<&'static str> {
     let reason = match row {
         "ProducerConsumer 1:1" => {

@@ -1,18 +1,18 @@
-//! What the checks for the end of a time slice cost (paper 004, section 3.2): the instructions of a run with them and
-//! without them, counted by valgrind.
+//! Measures the checks for the end of a time slice (section 3.2 of *structured concurrent programs* (Bläser)): the
+//! instructions of a run with them and without them, counted by Valgrind.
 
 use std::process::{Command, Stdio};
 
 use super::programs::Program;
 use crate::places;
 
-/// The part of a program's instructions that the checks are, in percent.
+/// The part of the checks in a program's instructions, in percent.
 pub fn cost(program: &Program) -> Result<f64, String> {
     let (with, without) = (instructions(program, &[])?, instructions(program, &["--without-time-slices"])?);
     Ok(100.0 * (with - without) / without)
 }
 
-/// Instructions of one run, without compiling.
+/// The instructions of one run, without compiling.
 fn instructions(program: &Program, options: &[&str]) -> Result<f64, String> {
     Ok(count(program, options, 1)? - count(program, options, 0)?)
 }

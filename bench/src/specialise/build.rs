@@ -1,5 +1,5 @@
-//! How code becomes the shared objects that are measured: as a distribution builds it, as the best whole-program
-//! optimisation does, and as what is written for one purpose is compiled.
+//! Builds the measured shared objects: as a distribution does, by the best whole-program optimisation, and as code for
+//! one purpose is compiled.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,24 +11,24 @@ use super::tools::Clang;
 /// A way to compile.
 #[derive(Clone)]
 pub struct Compiler {
-    /// `gcc`, `clang-16`.
+    /// The compiler: `gcc`, `clang-16`.
     pub command: String,
-    /// How it optimises.
+    /// Its options for optimisation.
     pub options: &'static str,
 }
 
-/// Symbols of the layers are theirs, also where the C library has old ones of the same name.
+/// The layers' symbols take precedence over old ones of the C library with the same name.
 const SHARED: [&str; 4] = ["-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,--no-undefined"];
 
-/// Functions begin with a cache line, everybody's: where a short one lies otherwise decides over a tenth of its time,
-/// also between two that are the same to the last instruction.
+/// Aligns all functions to cache lines: otherwise a short function's place decides over a tenth of its time, even
+/// between two with the same instructions.
 const ALIGNED: &str = "-falign-functions=64";
 
-/// What whole-program optimisation may inline: far more than by itself.
+/// The threshold of inlining in whole-program optimisation, far above the default.
 const INLINE: &str = "--inline-threshold=10000";
 
 impl Compiler {
-    /// Compiles each unit by itself and links them; gives the objects too.
+    /// Compiles each unit by itself and links them; returns the objects, too.
     pub fn library(&self, units: &[Unit], folder: &Path) -> Result<(PathBuf, Vec<PathBuf>), String> {
         let objects = self.objects(units, folder, "o")?;
         let library = folder.join("library.so");
@@ -36,7 +36,7 @@ impl Compiler {
         Ok((library, objects))
     }
 
-    /// A file for each unit: an object, bitcode or LLVM's text, as the options say.
+    /// Compiles each unit to an object, bitcode or LLVM text, by the options.
     pub fn objects(&self, units: &[Unit], folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
         make_folder(folder)?;
         let compile = |unit: &Unit| {
@@ -49,7 +49,7 @@ impl Compiler {
         units.iter().map(compile).collect()
     }
 
-    /// Compiles one unit to a shared object, with objects that it may need.
+    /// Compiles one unit to a shared object, with the objects that it may need.
     pub fn unit(&self, unit: &Unit, objects: &[PathBuf], output: &Path) -> Result<PathBuf, String> {
         let mut command = Command::new(&self.command);
         command.args(self.options.split_whitespace()).args(SHARED).arg(ALIGNED).args(&unit.flags);
@@ -58,7 +58,7 @@ impl Compiler {
     }
 }
 
-/// LLVM's text of all layers, as the specialiser reads it.
+/// LLVM text of all layers, for the specialiser.
 pub fn ir(clang: Clang, layers: &Layers, folder: &Path) -> Result<Vec<PathBuf>, String> {
     let options = "-O1 -g -fno-vectorize -fno-slp-vectorize -emit-llvm -S";
     Compiler { command: clang.command(), options }.objects(&layers.units, folder, "ll")
@@ -69,7 +69,7 @@ pub fn bitcode(clang: Clang, layers: &Layers, folder: &Path) -> Result<Vec<PathB
     Compiler { command: clang.command(), options: "-O2 -flto" }.objects(&layers.units, folder, "bc")
 }
 
-/// One function and what it needs out of bitcode: everything else may be inlined, changed and thrown away.
+/// Builds one function and what it needs from bitcode; everything else may be inlined, changed or removed.
 pub fn whole_program(
     clang: Clang,
     bitcode: &[PathBuf],
@@ -95,11 +95,11 @@ pub fn whole_program(
     Ok(library)
 }
 
-/// Runs a program so that its profile is written: its folder, and a variable of the environment with its value.
+/// Runs a program in a folder with a variable set, so that it writes its profile.
 type Training<'a> = dyn Fn(&Path, (&str, &Path)) -> Result<(), String> + 'a;
 
-/// The same with what a run has told about branches and calls: `train` is given the instrumented object, and the
-/// variable that says where its profile goes.
+/// The same with a profile of branches and calls. `train` gets the instrumented object and the variable with the
+/// profile's path.
 pub fn profiled(
     clang: Clang,
     layers: &Layers,

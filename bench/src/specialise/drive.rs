@@ -1,5 +1,5 @@
-//! Runs the driver (bench/peers/c/driver), which measures contenders in turns in one process: by itself, or inside of
-//! this program, where machine code of the specialiser takes part.
+//! Runs the driver (bench/peers/c/driver), which measures contenders in turns in one process: by itself, or inside this
+//! program, to include the specialiser's machine code.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,47 +20,47 @@ pub struct Driver {
     library: PathBuf,
 }
 
-/// A residual program that takes part as machine code.
+/// A residual program as machine code.
 pub struct Native<'a> {
-    /// Where it comes from.
+    /// The program that is specialised.
     pub program: &'a Program,
-    /// What is called.
+    /// The function that is called.
     pub function: String,
-    /// The generic code, for what is left to it.
+    /// The generic code, for calls that the residual program leaves to it.
     pub library: &'a Path,
 }
 
-/// Who is measured: a function in a shared object.
+/// A contender: a function in a shared object.
 #[derive(Clone, Debug)]
 pub struct Contender {
-    /// As it stands in what the driver says.
+    /// Its name in the driver's output.
     pub name: &'static str,
     /// Where it is.
     pub library: PathBuf,
-    /// What is called.
+    /// The function that is called.
     pub function: String,
-    /// What has to be called before.
+    /// A function that must be called before.
     pub initialiser: Option<&'static str>,
 }
 
-/// How long is measured.
+/// The extent of a measurement.
 #[derive(Clone, Copy)]
 pub struct Extent {
     /// Samples of each contender.
     pub rounds: usize,
-    /// Of a sample.
+    /// Microseconds of a sample.
     pub microseconds: usize,
 }
 
-/// What came out for a contender.
+/// The outcome for a contender.
 #[derive(Deserialize, Debug, PartialEq)]
 pub struct Outcome {
-    /// Who.
+    /// The contender's name.
     pub contender: String,
     /// Nanoseconds of a call in each round.
     #[serde(default)]
     pub ns: Vec<f64>,
-    /// Why there are none.
+    /// Why there are no samples.
     pub error: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl Driver {
         })
     }
 
-    /// Measures them; all must do the same as the first one.
+    /// Measures contenders, which must all do the same as the first one.
     pub fn measure(
         &self,
         workload: &str,
@@ -108,7 +108,7 @@ impl Driver {
         outcomes(&execute(&mut command, 1, LIMIT)?.output)
     }
 
-    /// The same in this program.
+    /// The command that measures inside this program.
     fn inside(&self, native: &Native, arguments: &[String]) -> Command {
         let mut command = Command::new(places::executable());
         command.arg("inside").arg("--driver").arg(&self.library).args(["--function", &native.function]);
@@ -120,14 +120,14 @@ impl Driver {
         command
     }
 
-    /// Runs a workload with a function, so that the function learns it; what is in the environment is for it.
+    /// Runs a workload with a function to write its profile; the variable says where.
     pub fn train(&self, workload: &str, who: &Contender, variable: (&str, &Path)) -> Result<(), String> {
         execute(self.calls(workload, 20_000, who).env(variable.0, variable.1), 1, LIMIT).map(|_| ())
     }
 
-    /// The instructions that one call takes, with the loop around it.
+    /// The instructions of one call, with its part of the loop.
     pub fn instructions(&self, workload: &str, who: &Contender) -> Result<f64, String> {
-        // Multiples of the number of arguments that the driver uses in turns.
+        // Multiples of the number of argument sets that the driver takes in turns.
         let (few, many) = (512, 1536);
         let counted = |calls| {
             let run = self.calls(workload, calls, who);
@@ -148,13 +148,13 @@ impl Driver {
 }
 
 impl Contender {
-    /// As the driver is told.
+    /// The driver's argument for it.
     fn argument(&self) -> String {
         let initialiser = self.initialiser.map_or(String::new(), |name| format!(":{name}"));
         format!("{}={}:{}{initialiser}", self.name, self.library.display(), self.function)
     }
 
-    /// Whether it was built; else why not is told.
+    /// A contender, if it was built; otherwise the reason is reported.
     pub fn new(
         name: &'static str,
         library: Result<PathBuf, String>,
@@ -183,7 +183,7 @@ fn collected(log: &str) -> Option<f64> {
     line.rsplit(':').next()?.trim().parse().ok()
 }
 
-/// A folder for what is built, empty of what was left there.
+/// An empty folder for what is built.
 pub fn fresh(folder: PathBuf) -> Result<PathBuf, String> {
     let _ = fs::remove_dir_all(&folder);
     super::shell::make_folder(&folder)?;

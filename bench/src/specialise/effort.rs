@@ -1,4 +1,4 @@
-//! How much work is put into figures about the specialiser.
+//! The effort of figures about the specialiser.
 
 use super::drive::Extent;
 

@@ -1,5 +1,5 @@
-//! The driver inside of this process, as a shared object, so that machine code that was made here is measured in turns
-//! with all others.
+//! Runs the driver as a shared object inside this process, to measure machine code that was made here in turns with all
+//! other contenders.
 
 use std::ffi::{CString, c_char, c_int};
 use std::path::{Path, PathBuf};
@@ -30,14 +30,14 @@ pub struct Inside {
     arguments: Vec<String>,
 }
 
-/// As it stands in what the driver says.
+/// The contender's name in the driver's output.
 pub const NATIVE: &str = "cranelift";
 
 /// `int drive(int argc, char **argv)`
 type Drive = unsafe extern "C" fn(c_int, *mut *mut c_char) -> c_int;
 
 impl Inside {
-    /// The driver prints its outcomes. Without machine code it measures the others.
+    /// The driver prints its outcomes. Without machine code it measures the other contenders.
     pub fn run(&self) -> Result<(), String> {
         // Kept until the driver has called it for the last time.
         let code = self.program.specialise().and_then(|mut residual| {

@@ -1,5 +1,5 @@
-//! The layers of C that are specialised, and how each file of them is compiled: real libraries, with own functions on
-//! top (bench/peers/c) that say what is asked of them.
+//! The layers of C that are specialised, and how their files are compiled: real libraries, with our own functions on
+//! top (bench/peers/c) that use them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,31 +8,31 @@ use super::shell::{make_folder, run, write};
 use super::sources;
 use crate::places;
 
-/// A file, and what it is compiled with.
+/// A file and its compiler flags.
 #[derive(Clone)]
 pub struct Unit {
-    /// Absolute.
+    /// The absolute path.
     pub file: PathBuf,
-    /// Without optimisation.
+    /// Flags, without those for optimisation.
     pub flags: Vec<String>,
 }
 
 /// Layers that belong together.
 pub struct Layers {
-    /// A folder of bench/peers/c, and of what is built.
+    /// The name of its folder in bench/peers/c, and of the folder for what is built.
     pub name: &'static str,
-    /// From the own functions down to the lowest layer.
+    /// From our own functions down to the lowest layer.
     pub units: Vec<Unit>,
     /// The same functions written by hand.
     pub hand: Unit,
-    /// What has to run before.
+    /// A function that has to run before.
     pub initialiser: Option<&'static str>,
 }
 
-/// Which of them.
+/// The sets of layers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Which {
-    /// Stubs made by rpcgen over libtirpc.
+    /// rpcgen's stubs over libtirpc.
     Rpc,
     /// The same over lwIP, down to the Ethernet frame.
     Stack,
@@ -41,10 +41,10 @@ pub enum Which {
 }
 
 impl Which {
-    /// All.
+    /// All sets.
     pub const ALL: [Which; 3] = [Which::Rpc, Which::Stack, Which::Filter];
 
-    /// Gets the sources; why not, if they can't be had.
+    /// Gets the sources, or why they can't be had.
     pub fn obtain(self, built: &Path) -> Result<Layers, String> {
         match self {
             Which::Rpc => rpc(built),
@@ -89,14 +89,14 @@ fn rpc(built: &Path) -> Result<Layers, String> {
     make_folder(&made)?;
     write(&made.join("config.h"), "")?;
     for (option, file) in [("-h", "messages.h"), ("-c", "messages_xdr.c")] {
-        // rpcgen calls what it makes after its input, which it therefore gets as a file of this folder.
+        // rpcgen names its output after its input, so it gets the input as a file of this folder.
         let made_file = made.join(file);
         let _ = std::fs::remove_file(&made_file);
         std::fs::copy(own.join("messages.x"), made.join("messages.x"))
             .map_err(|error| format!("messages.x: {error}"))?;
         run(Command::new("rpcgen").args([option, "-o", file, "messages.x"]).current_dir(&made))?;
     }
-    // As its own makefile has it, and with functions that are declared in the old way.
+    // As in its own makefile, with old-style function declarations.
     let flags = Flags::new()
         .words("-std=gnu17 -w -D_GNU_SOURCE -DPORTMAP -DINET6")
         .includes([&made, &own, &library.join("tirpc")])
@@ -141,12 +141,12 @@ fn filter(built: &Path) -> Result<Layers, String> {
     })
 }
 
-/// A folder of the own C.
+/// A folder of our own C code.
 pub fn own(folder: &str) -> PathBuf {
     places::root().join("bench/peers/c").join(folder)
 }
 
-/// Words for a compiler.
+/// Compiler flags.
 struct Flags(Vec<String>);
 
 impl Flags {

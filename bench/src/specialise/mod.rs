@@ -1,5 +1,6 @@
-//! The specialiser on real layered C: what a call takes in generic code, after whole-program optimisation, specialised
-//! and written by hand; how many instructions are gone; how long specialising takes and how that grows.
+//! Measures the specialiser on real layered C (*copy elimination* (Volanschi)): a call's time in generic code, after
+//! whole-program optimisation, specialised, and written by hand; the instructions that are eliminated; the time of
+//! specialising, and how it grows.
 
 mod build;
 mod drive;
@@ -29,10 +30,10 @@ use specialiser::Times;
 use targets::{GROWTH, TARGETS, Target};
 use workshop::{GENERIC, Workshop};
 
-/// Milliseconds that the pair may take to be specialised.
+/// The target for specialising the pair, in milliseconds.
 const TIME_OF_PAIR: f64 = 10.0;
 
-/// Measures row after row. What can't be built has no figures, and it is told why.
+/// Measures row after row. A contender that can't be built has no figures, and the reason is reported.
 pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
     let built = places::peers().join("c");
     shell::make_folder(&built)?;
@@ -64,14 +65,14 @@ pub fn measure(effort: Effort, tell: Tell) -> Result<(), String> {
     Ok(())
 }
 
-/// What all rows need.
+/// What all rows share.
 struct Bench {
     effort: Effort,
     driver: Driver,
 }
 
 impl Bench {
-    /// The rows of one target.
+    /// Measures the rows of one target.
     fn target(&self, workshop: &Workshop, target: &Target, tell: Tell) -> Result<(), String> {
         let mut contenders = workshop.contenders(target, &self.driver);
         let program = workshop.program(target);
@@ -91,7 +92,7 @@ impl Bench {
             Err(why) => eprintln!("{} is not specialised: {why}", target.row),
         }
         let measure = |native| self.driver.measure(target.row, self.effort.extent, &contenders, native);
-        // Code that goes wrong takes the others of its process with it.
+        // Faulty code may crash the process: then the other contenders are measured without it.
         let outcomes = measure(native.as_ref()).or_else(|why| {
             eprintln!("{} is measured without machine code: {why}", target.row);
             measure(None)
@@ -126,7 +127,7 @@ impl Bench {
         }
     }
 
-    /// What specialising takes.
+    /// Measures the time of specialising.
     fn times(&self, workshop: &Workshop, tell: Tell) -> Result<(), String> {
         let times = |target: &Target| -> Option<Times> {
             let program = workshop.program(target);

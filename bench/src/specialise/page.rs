@@ -1,4 +1,4 @@
-//! The page of this subject.
+//! The page of figures about the specialiser.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ use crate::page::{Page, Place, Plot, Section};
 use crate::row::Row;
 use crate::statistics::{Figure, rounded};
 
-/// With bars for the messages, and for what goes further than messages.
+/// The page, with bars for the messages, and for the layers beyond messages.
 pub fn page<'a>(rows: &'a [Row], sections: &'a [Section]) -> Page<'a> {
     let of = |is_shown: fn(&Row) -> bool| {
         rows.iter().filter(|row| place(row) == Place::Headline && is_shown(row)).collect::<Vec<_>>()
@@ -54,12 +54,12 @@ fn place(row: &Row) -> Place {
 
 const GROWTH_PREFIX: &str = "growth ";
 
-/// The row of the time to specialise an array.
+/// The name of the row of the time to specialise an array.
 pub fn growth_row(count: usize) -> String {
     format!("{GROWTH_PREFIX}array {count}")
 }
 
-/// How the time to specialise grows, where it was measured.
+/// The section on how the time to specialise grows, if it was measured.
 pub fn sections(rows: &[Row]) -> Result<Vec<Section>, String> {
     let curve = |name: &str, of: fn(&Row) -> Option<Figure>| {
         let time = |count: usize| {

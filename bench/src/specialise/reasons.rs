@@ -1,6 +1,6 @@
-//! Why targets are missed, as far as it is known: what the machine code shows, and what would help.
+//! Why targets are missed, as far as it is known: from the machine code, with what would help.
 
-/// For a row that misses its target.
+/// The reason for a row that misses its target.
 pub fn of(row: &str) -> Option<&'static str> {
     let reason = match row {
         "avx2 reply array 100" => {

@@ -1,4 +1,4 @@
-//! Rows out of what the driver measured and callgrind counted.
+//! Makes rows from the driver's and callgrind's measurements.
 
 use std::collections::BTreeMap;
 
@@ -9,18 +9,18 @@ use super::targets::{Goal, Target};
 use crate::row::{Better, Row};
 use crate::statistics::{Figure, rounded};
 
-/// The residual program may take so many times the hand-written one's time.
+/// The greatest ratio of the residual program's time to the hand-written one's.
 pub const LIKE_HAND: f64 = 1.1;
-/// Of the generic code's instructions that hand-written code doesn't need, so many percent must be gone.
+/// The percentage that must be eliminated of the instructions that generic code has beyond hand-written code.
 pub const GONE: f64 = 95.0;
 
-/// What was measured of a target.
+/// The measurements of a target.
 pub struct Measured {
     figures: BTreeMap<String, Figure>,
 }
 
 impl Measured {
-    /// Tells who has no figure, and why.
+    /// Reports contenders without a figure, and why.
     pub fn new(target: &Target, outcomes: &[Outcome]) -> Measured {
         for Outcome { contender, error, .. } in outcomes {
             if let Some(why) = error {
@@ -33,13 +33,13 @@ impl Measured {
         Measured { figures: figures.collect() }
     }
 
-    /// The quickest of these.
+    /// The quickest of some contenders.
     fn best(&self, names: &[&str]) -> Option<Figure> {
         let figures = names.iter().filter_map(|name| self.figures.get(*name).copied());
         figures.min_by(|a, b| a.value.total_cmp(&b.value))
     }
 
-    /// Nanoseconds of a call.
+    /// The row of nanoseconds of a call.
     pub fn row(&self, target: &Target) -> Row {
         let generic = self.best(&["generic-gcc", "generic-clang"]);
         let hand = self.best(&["hand gcc", "hand clang"]);
@@ -65,7 +65,7 @@ impl Measured {
         Row { drystone, peers, target: target_value, note, ..Row::new(target.row.into(), "ns") }
     }
 
-    /// Machine code by Cranelift beside code without vectors.
+    /// The row of Cranelift's machine code beside code without vectors.
     pub fn cranelift_row(&self, target: &Target) -> Row {
         let hand = self.best(&["hand scalar gcc", "hand scalar clang"]);
         let residual = self.best(&["residual scalar gcc", "residual scalar clang"]);
@@ -77,7 +77,7 @@ impl Measured {
         }
     }
 
-    /// The same where compilers may use AVX2.
+    /// The same with AVX2.
     pub fn avx2_row(&self, target: &Target) -> Row {
         let hand = self.best(&["hand avx2 gcc", "hand avx2 clang"]);
         Row {
@@ -100,7 +100,8 @@ fn goal(goal: Goal, generic: Option<Figure>, hand: Option<Figure>) -> Option<f64
     Some(rounded(value))
 }
 
-/// How many percent of the instructions that hand-written code doesn't need are gone; instructions of one call each.
+/// The row of the eliminated percentage of instructions beyond hand-written code, from the instructions of one call
+/// each.
 pub fn instructions_row(target: &Target, counts: &Counts) -> Row {
     let gone = |count: Option<f64>| {
         let (generic, hand) = (counts.generic?, counts.hand?);
@@ -124,7 +125,7 @@ pub fn instructions_row(target: &Target, counts: &Counts) -> Row {
     }
 }
 
-/// Instructions of a call.
+/// The instructions of a call.
 pub struct Counts {
     /// Compiled by clang -O2.
     pub generic: Option<f64>,
@@ -136,7 +137,7 @@ pub struct Counts {
     pub hand: Option<f64>,
 }
 
-/// Milliseconds from LLVM's text to C, and to machine code.
+/// The row of milliseconds from LLVM text to C, and to machine code.
 pub fn time_row(name: String, times: Option<&Times>, target: Option<f64>) -> Row {
     let native = times.and_then(|times| Figure::of(&times.native));
     Row {

@@ -1,9 +1,9 @@
-//! Short commands: what they print, or why they failed.
+//! Runs short commands: their output, or why they failed.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What a command prints, or the first lines of its complaint.
+/// A command's output, or the first lines of its error.
 pub fn run(command: &mut Command) -> Result<String, String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name}: {error}"))?;
@@ -15,7 +15,7 @@ pub fn run(command: &mut Command) -> Result<String, String> {
     Err(if lines.is_empty() { format!("{name}: {}", output.status) } else { lines.join("; ") })
 }
 
-/// Makes a folder and those around it.
+/// Makes a folder and its parents.
 pub fn make_folder(folder: &Path) -> Result<(), String> {
     std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))
 }

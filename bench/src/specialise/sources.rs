@@ -1,5 +1,5 @@
-//! The C sources of others, which are never committed: Debian's source packages, fetched by apt with a list of its own
-//! so that the system's settings stay as they are, and kept beside the other peers.
+//! C sources of other projects, which are never committed: Debian's source packages, kept beside the other peers. apt
+//! fetches them with a list of its own, so that the system's settings stay as they are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use std::process::Command;
 
 use super::shell::{make_folder, run, write};
 
-/// Where Debian's packages are had from, signed by Debian's keys.
+/// Debian's source list, signed by Debian's keys.
 const LIST: &str =
     "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian";
 
-/// The first release that has them all is used.
+/// Releases; the first one that has all packages is used.
 const RELEASES: [&str; 2] = ["trixie", "bookworm"];
 
-/// The unpacked source of a package, fetched if it isn't there yet.
+/// The unpacked source of a package, fetched if it is missing.
 pub fn obtain(package: &str, built: &Path) -> Result<PathBuf, String> {
     let sources = built.join("sources");
     make_folder(&sources)?;
@@ -58,7 +58,7 @@ fn fetch(package: &str, release: &str, built: &Path, sources: &Path) -> Result<(
             "Dir::Etc::sourceparts=/dev/null".into(),
             at("Dir::State::lists", &apt.join("lists")),
             at("Dir::Cache", &apt.join("cache")),
-            // Folders of a user are closed to the one that apt fetches as.
+            // apt's own user can't read folders of other users.
             "APT::Sandbox::User=root".into(),
             "Acquire::http::Timeout=60".into(),
         ];

@@ -1,5 +1,5 @@
-//! The specialiser, each time in a process of its own: this program with a hidden subcommand, so that one target that
-//! goes wrong, or takes too long, is one row without a figure.
+//! Runs the specialiser in a process of its own, by a hidden subcommand: a target that fails or takes too long costs
+//! only its own row.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -43,13 +43,13 @@ pub struct Residual {
 /// Milliseconds of each run.
 #[derive(Serialize, Deserialize, Default)]
 pub struct Times {
-    /// From LLVM's text to C.
+    /// From LLVM text to C.
     pub c: Vec<f64>,
-    /// From LLVM's text to machine code by Cranelift.
+    /// From LLVM text to Cranelift's machine code.
     pub native: Vec<f64>,
 }
 
-/// For all runs of a target.
+/// The timeout of all runs of a target.
 const LIMIT: Duration = Duration::from_secs(120);
 
 impl Program {
@@ -62,12 +62,12 @@ impl Program {
         serde_json::from_str(&said).map_err(|error| format!("the specialiser said {said}: {error}"))
     }
 
-    /// As the subcommands take it.
+    /// Adds it to a subcommand's arguments.
     pub fn add_to(&self, command: &mut Command) {
         command.arg("--context").arg(&self.context).args(&self.ir);
     }
 
-    /// Specialises it here and now.
+    /// Specialises it in this process.
     pub fn specialise(&self) -> Result<Specialised, String> {
         let context = Context::read(&read(&self.context)?).map_err(|error| error.to_string())?;
         let module = |path: &PathBuf| {
@@ -81,7 +81,7 @@ impl Program {
 }
 
 impl Residual {
-    /// In this process; prints [`Times`].
+    /// Specialises it in this process, and prints [`Times`].
     pub fn run(&self) -> Result<(), String> {
         let mut times = Times::default();
         for run in 0..self.runs {
@@ -99,7 +99,7 @@ impl Residual {
             let start = Instant::now();
             let mut module = module;
             passes::polish_for_machine(&mut module);
-            // What leaves something to generic code, which isn't here, has no such time.
+            // A program that leaves calls to generic code, which isn't loaded here, has no such time.
             if native::load(&module, &|_| None).is_ok() {
                 times.native.push(milliseconds(specialised + start.elapsed()));
             }

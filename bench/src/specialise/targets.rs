@@ -1,52 +1,52 @@
-//! What is specialised: a function of the layers, and what is known when it is called.
+//! The targets: a function of the layers, and what is known at its call.
 
 use std::path::{Path, PathBuf};
 
 use super::layers::{Which, own};
 use super::shell::{read, write};
 
-/// What has to be reached.
+/// The goal of a row.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Goal {
-    /// So many times quicker than the quickest generic code, and at most 1.1 times the hand-written one's time.
+    /// So many times as fast as the fastest generic code, and at most 1.1 times the hand-written code's time.
     Generic(f64),
-    /// So many times quicker than the quickest generic code.
+    /// So many times as fast as the fastest generic code.
     GenericOnly(f64),
     /// At most 1.1 times the hand-written code's time.
     Hand,
 }
 
-/// One row, and the rows that belong to it.
+/// A target: a row and those that belong to it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Target {
-    /// In the rows, and in the driver.
+    /// Its name in the rows and in the driver.
     pub row: &'static str,
-    /// Where the function is.
+    /// The layers of the function.
     pub layers: Which,
     /// The function.
     pub entry: &'static str,
     /// The file that says what is known.
     pub context: Context,
-    /// For the main row.
+    /// The goal of the main row.
     pub goal: Goal,
-    /// Whether there is a loop in it that a compiler can make of vectors.
+    /// Whether it has a loop that a compiler can vectorise.
     pub has_vectors: bool,
-    /// Whether it is measured when there is little time.
+    /// Whether it is measured in quick runs.
     pub is_headline: bool,
 }
 
-/// A file of the folder `contexts` beside the layers' own functions.
+/// A file in the folder `contexts` beside the layers' own functions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Context {
-    /// As it is.
+    /// A file as it is.
     File(&'static str),
     /// `array.toml`, for an array of so many numbers.
     Array(usize),
 }
 
-/// How much quicker than generic code the calls must be, at every size.
+/// How many times as fast as generic code the calls must be, at every size.
 const OVER_GENERIC: f64 = 9.0;
-/// The same down to the Ethernet frame.
+/// The same for the stack down to the Ethernet frame.
 const OVER_STACK: f64 = 2.0;
 
 const PAIR: Target = Target {
@@ -71,7 +71,7 @@ const fn frame(row: &'static str, entry: &'static str, context: &'static str) ->
     Target { layers: Which::Stack, goal: Goal::GenericOnly(OVER_STACK), ..call(row, entry, context) }
 }
 
-/// All, in the order of the page.
+/// All targets, in the page's order.
 pub const TARGETS: [Target; 15] = [
     PAIR,
     array("array 20", "encode_array_20", 20),
@@ -90,7 +90,7 @@ pub const TARGETS: [Target; 15] = [
     Target { layers: Which::Filter, ..call("bpf filter udp", "match_nfs", "nfs") },
 ];
 
-/// Arrays from which it is known how the time to specialise grows, with their entries.
+/// Array sizes that show how the time to specialise grows, with their functions.
 pub const GROWTH: [(usize, &str); 9] = [
     (1, "encode_array_1"),
     (3, "encode_array_3"),
@@ -104,17 +104,17 @@ pub const GROWTH: [(usize, &str); 9] = [
 ];
 
 impl Target {
-    /// What the residual function is called.
+    /// The name of the residual function.
     pub fn residual(&self) -> String {
         format!("{}_special", self.entry)
     }
 
-    /// In names of files.
+    /// Its part of file names.
     pub fn file_name(&self) -> String {
         self.row.replace([' ', ','], "-")
     }
 
-    /// The file that says what is known, written to a folder if it has to be made.
+    /// The path of its context, written to a folder if it has to be made.
     pub fn context(&self, folder: &Path) -> Result<PathBuf, String> {
         let contexts = own(match self.layers {
             Which::Rpc => "rpc/contexts",
@@ -133,7 +133,7 @@ impl Target {
     }
 }
 
-/// The target of an array that is specialised only to see how long it takes.
+/// The target of an array that is specialised only for its time.
 pub fn growth(count: usize, entry: &'static str) -> Target {
     array("array", entry, count)
 }

@@ -1,14 +1,14 @@
-//! The compilers and other commands that this subject needs, from apt where they are missing.
+//! The compilers and other commands of this subject, installed by apt if they are missing.
 
 use std::process::Command;
 
 use super::shell::run;
 
-/// A clang, with LLVM's other commands of the same version.
+/// A version of clang, with LLVM's other commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clang(u32);
 
-/// The versions whose text the specialiser reads; the first that is there is used.
+/// The versions whose text the specialiser reads; the first installed one is used.
 const VERSIONS: [u32; 2] = [16, 19];
 
 impl Clang {
@@ -27,11 +27,11 @@ impl Clang {
     }
 }
 
-/// Commands, and the packages of Debian that have them.
+/// Commands and their Debian packages.
 const COMMANDS: [(&str, &str); 4] =
     [("gcc", "gcc"), ("rpcgen", "rpcsvc-proto"), ("dpkg-source", "dpkg-dev"), ("valgrind", "valgrind")];
 
-/// Installs what is missing, if it may, and finds the compiler. Without one, or without gcc, nothing can be measured.
+/// Installs what is missing, if it may, and finds clang. Without clang or gcc nothing can be measured.
 pub fn obtain() -> Result<Clang, String> {
     let mut packages: Vec<String> = COMMANDS
         .iter()
@@ -67,12 +67,12 @@ pub fn is_there(command: &str) -> bool {
     std::env::split_paths(&folders).any(|folder| folder.join(command).is_file())
 }
 
-/// Whether apt knows a package.
+/// Whether apt has a package.
 fn is_offered(package: &str) -> bool {
     run(Command::new("apt-cache").args(["show", package])).is_ok_and(|text| !text.is_empty())
 }
 
-/// Whether this processor has the vectors that the AVX2 builds use.
+/// Whether this processor has the vector instructions of the AVX2 builds.
 pub fn has_avx2() -> bool {
     std::fs::read_to_string("/proc/cpuinfo")
         .is_ok_and(|text| text.contains(" avx2 ") && text.contains(" movbe "))

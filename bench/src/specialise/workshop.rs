@@ -1,4 +1,4 @@
-//! Everything that one set of layers is built to, and who takes part in the measurement of a target.
+//! Builds one set of layers in all ways, and lists the contenders of a target.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::specialiser::{Program, Times};
 use super::targets::Target;
 use super::tools::{self, Clang};
 
-/// See the head of this file.
+/// The builds of one set of layers.
 pub struct Workshop {
     clang: Clang,
     layers: Layers,
@@ -17,19 +17,19 @@ pub struct Workshop {
     ir: Result<Vec<PathBuf>, String>,
     bitcode: Result<Vec<PathBuf>, String>,
     generic: Vec<Library>,
-    /// Of the generic code, for what a residual program leaves to it.
+    /// The generic code's objects, for calls that a residual program leaves to it.
     objects: Vec<PathBuf>,
     hand: Vec<Library>,
 }
 
-/// A library in which every target of the layers is.
+/// A library with the functions of all targets.
 struct Library {
     name: &'static str,
     file: Result<PathBuf, String>,
 }
 
-/// How code for one purpose is compiled: a contender's name and its options; the hand-written code first, the residual
-/// program next.
+/// How code for one purpose is compiled: a contender's name and its options, first of the hand-written code, then of
+/// the residual program.
 struct Purpose {
     hand: &'static str,
     residual: &'static str,
@@ -38,7 +38,7 @@ struct Purpose {
     needs_avx2: bool,
 }
 
-/// For each that both are compiled with, they are compiled alike.
+/// If both are compiled for a purpose, the options are the same.
 const PURPOSES: [Purpose; 6] = [
     Purpose::new("hand gcc", "residual gcc", false, "-O3"),
     Purpose::new("hand clang", "residual clang", true, "-O3"),
@@ -48,13 +48,13 @@ const PURPOSES: [Purpose; 6] = [
     Purpose { needs_avx2: true, ..Purpose::new("hand avx2 clang", "residual avx2 clang", true, AVX2) },
 ];
 
-/// What the residual program leaves to generic code is compiled so.
+/// The build of the generic code that residual programs leave calls to.
 pub const GENERIC: &str = "generic-clang";
 
-/// With AVX2 and what processors that have it have besides.
+/// With AVX2 and the other extensions of processors that have it.
 const AVX2: &str = "-O3 -march=x86-64-v3";
 
-/// The residual program as a distribution compiles code.
+/// The residual program, compiled as a distribution does.
 const RESIDUAL_O2: Purpose = Purpose::new("", "residual O2", true, "-O2");
 
 impl Purpose {
@@ -78,7 +78,7 @@ impl Purpose {
 }
 
 impl Workshop {
-    /// Gets the sources and builds what all targets share.
+    /// Gets the sources, and builds what all targets share.
     pub fn open(which: Which, clang: Clang, built: &Path) -> Result<Workshop, String> {
         let layers = which.obtain(built)?;
         eprintln!("compiling {}", layers.name);
@@ -103,14 +103,14 @@ impl Workshop {
         Ok(Workshop { clang, layers, folder, ir, bitcode, generic, objects, hand })
     }
 
-    /// Where things of one target are built.
+    /// The folder for builds of one target.
     fn folder(&self, target: &Target) -> Result<PathBuf, String> {
         let folder = self.folder.join(target.file_name());
         super::shell::make_folder(&folder)?;
         Ok(folder)
     }
 
-    /// Generic code first, which the others are compared with.
+    /// The contenders, with generic code first, to which the others are compared.
     pub fn contenders(&self, target: &Target, driver: &Driver) -> Vec<Contender> {
         let initialiser = self.layers.initialiser;
         let found =
@@ -149,17 +149,17 @@ impl Workshop {
         )
     }
 
-    /// What must stay visible.
+    /// The symbols that must stay visible.
     fn kept(&self, target: &Target) -> Vec<&'static str> {
         [Some(target.entry), self.layers.initialiser].into_iter().flatten().collect()
     }
 
-    /// What is specialised for a target.
+    /// The program that is specialised for a target.
     pub fn program(&self, target: &Target) -> Result<Program, String> {
         Ok(Program { ir: self.ir.clone()?, context: target.context(&self.folder(target)?)? })
     }
 
-    /// The residual program of a target as C, and how long it takes to get it.
+    /// The residual program of a target as C, with the times to make it.
     pub fn residual(
         &self,
         target: &Target,
@@ -171,7 +171,7 @@ impl Workshop {
         Ok((c, times))
     }
 
-    /// The residual program, compiled like the hand-written code, and once more as generic code is.
+    /// The residual program, compiled like the hand-written code, and once more like generic code.
     pub fn residuals(&self, target: &Target, c: &Path) -> Vec<Contender> {
         let unit = Unit { file: c.into(), flags: vec!["-w".into()] };
         let purposes = PURPOSES.iter().chain([&RESIDUAL_O2]).filter(|purpose| purpose.is_of_this_machine());

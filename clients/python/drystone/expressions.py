@@ -1,4 +1,4 @@
-"""Expressions of a program, written as Python's. They compute nothing here: they say what the server is to compute."""
+"""Expressions of a program, written in Python. They compute nothing here: the server evaluates them."""
 
 import traceback
 
@@ -24,7 +24,7 @@ LENGTH, BYTE_OF, SLICE, FIND = 34, 35, 36, 38
 
 
 def line():
-    """The line of the caller that isn't of this package: errors say it."""
+    """The line of the nearest caller outside this package, for errors."""
     for frame in reversed(traceback.extract_stack()):
         if not frame.filename.startswith(__file__.rsplit("/", 1)[0]):
             return frame.lineno
@@ -32,11 +32,11 @@ def line():
 
 
 class ProgramError(Exception):
-    """The program makes no sense; the message says what doesn't."""
+    """The program is invalid; the message says why."""
 
 
 class Expression:
-    """Something that has a value, at the server. `program`: whose variables or calls it has, if it has any."""
+    """An expression, evaluated by the server. `program`: the one whose variables or calls it uses, if any."""
 
     __hash__ = object.__hash__
 
@@ -44,7 +44,7 @@ class Expression:
         self.ty, self.code, self.program = ty, code, program
 
     def code_in(self, program):
-        """Its code, for a program: the one that has what it is made of."""
+        """Its code, for the program whose variables and calls it uses."""
         if self.program not in (None, program):
             raise ProgramError("an expression has a variable or a call of another program")
         return self.code
@@ -113,13 +113,13 @@ class Variable(Expression):
         self.number, self.length = number, None
 
     def set(self, value):
-        """Gives it a value, when the program is there."""
+        """Assigns a value at this point of the program."""
         value = wanted(self.ty, value, "set")
         self.program.command(word(1) + word(self.number) + value.code_in(self.program))
 
     def is_spelled_by(self, text):
-        """Whether a TEXT spells a number of this variable's type, which it then is (NUMBER): a command, done once,
-        where it stands."""
+        """Whether a TEXT spells a number of this variable's type, which is then assigned (NUMBER): a command, executed
+        once, where it stands."""
         if self.ty not in (INTEGER, REAL) or self.length is not None:
             raise TypeError("only an INTEGER or a REAL is spelled")
         is_one = self.program.boolean()
@@ -159,7 +159,7 @@ class Array(Variable):
 
 
 class Element(Expression):
-    """One of an array."""
+    """An element of an array."""
 
     def __init__(self, array, index):
         code = word(6) + word(array.number) + word(line()) + index.code_in(array.program)
@@ -180,7 +180,7 @@ def literal(value):
 
 
 def wanted(ty, value, where):
-    """A value of a type: a number for a REAL too, and a text of one byte for a CHARACTER."""
+    """A Python value as one of a type: a REAL may be any number, a CHARACTER a text of one byte."""
     if not isinstance(value, Expression):
         if ty == REAL and isinstance(value, int) and not isinstance(value, bool):
             value = float(value)
@@ -193,7 +193,7 @@ def wanted(ty, value, where):
 
 
 def pair(left, right, where):
-    """Two values of one type, which either of them says."""
+    """Two operands of one type, which either of them determines."""
     if isinstance(left, Expression):
         return left.ty, literal(left), wanted(left.ty, right, where)
     right = literal(right)
@@ -234,7 +234,7 @@ def convert(value, ty):
 
 
 def text(value):
-    """What a value looks like, as a TEXT."""
+    """A value as a TEXT."""
     return convert(value, TEXT)
 
 
@@ -249,7 +249,7 @@ def real(value):
 
 
 def len_(value):
-    """How many bytes a TEXT has."""
+    """The length of a TEXT in bytes."""
     return apply(INTEGER, LENGTH, wanted(TEXT, value, "len_"))
 
 
@@ -260,6 +260,6 @@ def slice_(value, first, count):
 
 
 def find(value, part, first=0):
-    """Where in a TEXT a part of it stands, from a place on; -1: nowhere."""
+    """The place of a part in a TEXT, from a place on; -1: it isn't there."""
     operands = wanted(TEXT, part, "find"), wanted(INTEGER, first, "find")
     return apply(INTEGER, FIND, wanted(TEXT, value, "find"), *operands)

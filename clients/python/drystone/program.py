@@ -1,4 +1,4 @@
-"""A composite call that is being written: variables, calls, and commands around them."""
+"""A composite call under construction: variables, calls, and commands around them."""
 
 import contextlib
 import functools
@@ -14,7 +14,7 @@ FAULT_OF_ASSERT = 3
 
 
 def scope(method):
-    """A context manager that a program knows of before it is entered: what isn't, is a mistake."""
+    """A context manager that its program records, to report one that is never entered."""
     manager = contextlib.contextmanager(method)
 
     @contextlib.contextmanager
@@ -33,14 +33,14 @@ def scope(method):
 
 
 class Program:
-    """What is shipped. `describe` gives the interface of a name."""
+    """A program to be shipped. `describe` returns the interface exported under a name."""
 
     def __init__(self, describe, execute):
         self.describe, self.execute = describe, execute
         self.communications, self.variables, self.calls = [], [], []
         self.blocks = [[]]
         self.pending_else = None
-        # Lines of blocks that no `with` has entered.
+        # Lines of statements such as `while_` that no `with` has entered.
         self.unentered = []
 
     # Variables.
@@ -66,7 +66,7 @@ class Program:
     # Communications.
 
     def use(self, name):
-        """A communication with what is exported by a name."""
+        """A communication with an exported name."""
         interface = self.describe(name)
         number = len(self.communications)
         self.communications.append((name, interface))
@@ -80,7 +80,7 @@ class Program:
         return len(self.calls) - 1
 
     def _place(self, argument):
-        """A variable; or an element of an array, whose index another variable has."""
+        """A variable; or an element of an array, with a variable as the index."""
         argument.code_in(self)
         if isinstance(argument, Element):
             return word(argument.array.number) + word(argument.index.number)
@@ -111,7 +111,7 @@ class Program:
 
     @scope
     def if_(self, condition):
-        """`with program.if_(condition):`, behind which `with program.else_():` may stand."""
+        """`with program.if_(condition):`, which `with program.else_():` may follow."""
         condition = self.condition(condition)
         with self.block(lambda body: word(3) + condition + body + sequence([])):
             yield
@@ -120,7 +120,7 @@ class Program:
 
     @scope
     def else_(self):
-        """What is done where the condition of the `if_` before it doesn't hold."""
+        """The block for the case that the condition of the preceding `if_` doesn't hold."""
         begun = self.pending_else if self.blocks[-1] else None
         if begun is None:
             raise ProgramError("else_ stands directly behind if_")
@@ -139,7 +139,7 @@ class Program:
         return self.block(lambda body: head + body)
 
     def repeat(self, count):
-        """So many times."""
+        """`with program.repeat(n):` repeats its block n times."""
         return self.for_(self.integer(), 1, count)
 
     def stop(self):
@@ -151,7 +151,7 @@ class Program:
         self.command(word(11) + word(FAULT_OF_ASSERT) + word(line()))
 
     def on_error(self, what):
-        """What a call that fails does from now on: "abort" the program, or "continue" it."""
+        """How a failing call is handled from now on: "abort" the program, or "continue" it."""
         if what not in ("abort", "continue"):
             raise ProgramError(f'on_error is "abort" or "continue", not {what!r}')
         self.command(word(10) + word(["abort", "continue"].index(what)))
@@ -178,11 +178,11 @@ class Program:
         return code + word(0) + sequence(self.blocks[0])
 
     def hash(self):
-        """What a server remembers it by."""
+        """Its hash, by which servers cache it."""
         return hashlib.sha256(self.encode()).digest()
 
     def table(self, values):
-        """The values that go with it."""
+        """The values that are shipped with it."""
         if any(not isinstance(it, Variable) for it in values):
             raise ProgramError("values are given for variables: {variable: value}")
         if any(it.program is not self for it in values):
@@ -234,7 +234,7 @@ class Results:
 
 
 class Communication:
-    """Over which a program talks: messages are methods."""
+    """A communication of a program: its messages are methods."""
 
     def __init__(self, program, number, name, interface):
         self._program, self._number, self._name, self._interface = program, number, name, interface
@@ -261,7 +261,7 @@ class Communication:
         program.command(word(7) + word(program.call(self._number, SEND, number, arguments)))
 
     def _variable(self, ty, value):
-        """Arguments are variables: what is none is put into one."""
+        """Arguments must be variables: other expressions are assigned to new ones."""
         if isinstance(value, Variable):
             return value
         variable = self._program.variable(ty, INITIAL[ty])
@@ -297,7 +297,7 @@ class Communication:
         return self._test(TEST, self._find(message))
 
     def has_any(self):
-        """Whether any message comes."""
+        """Whether a message comes next; waits until that is known."""
         return self._test(TEST, ANY)
 
     def finished(self):

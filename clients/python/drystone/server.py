@@ -13,23 +13,23 @@ from .xdr import Reader, as_bytes, opaque, word
 HELLO, OPEN, ACCEPTED, MESSAGE, CREDIT, CLOSE, DESCRIBE, DESCRIPTION, PING, PONG, FAREWELL = range(1, 12)
 MAGIC = 0x44727973
 SERVICE = b"drystone:composite"
-# What this end takes: messages, bytes, the largest one, communications.
+# This side's limits: messages, bytes, the largest message, communications.
 TAKES = (64, 1 << 20, 64 << 20, 16)
-# Seconds until what listens has said that it is a Drystone program.
+# Seconds that the server has to say that it is a Drystone program.
 GREETING = 30
 
 
 class Lost(Exception):
-    """The connection, or the communication, is over."""
+    """The connection or the communication has ended."""
 
 
 class Refused(Exception):
-    """The server doesn't run the program; the message says why."""
+    """The server refuses the program; the message says why."""
 
 
 class Stopped(Exception):
-    """The program has stopped in its midst: `fault` is a number, `line` where it was written, `results` what it has so
-    far."""
+    """The program has stopped early: `fault` is the reason's number, `line` the place in its source, `results` its
+    results so far."""
 
     def __init__(self, why, fault, line, results, resume):
         super().__init__(f"{why} (line {line})" if line else why)
@@ -37,7 +37,7 @@ class Stopped(Exception):
 
 
 class Interface:
-    """What is exported by a name, as its server describes it."""
+    """The interface exported under a name, as the server describes it."""
 
     def __init__(self, data):
         reader = Reader(data)
@@ -51,7 +51,7 @@ class Interface:
 
 
 class Server:
-    """See the head of this file."""
+    """A connection to a program, which ships programs one after the other."""
 
     def __init__(self, host, port, timeout=None):
         self.socket = socket.create_connection((host, port), timeout or GREETING)
@@ -59,7 +59,7 @@ class Server:
         self.incoming = self.socket.makefile("rb")
         self.interfaces, self.known, self.is_open = {}, set(), False
         self.lock = threading.RLock()
-        # What can still be resumed.
+        # The run that may be resumed.
         self.stopped = None
         self.send(HELLO, 1, MAGIC, struct.pack(">4I", *TAKES))
         try:
@@ -91,7 +91,7 @@ class Server:
         return data
 
     def frame(self):
-        """The next frame that says something."""
+        """The next frame with contents."""
         while True:
             length, kind, number, communication = struct.unpack(">IHHI", self.exactly(12))
             body = self.exactly(length)
@@ -104,7 +104,7 @@ class Server:
 
     @contextlib.contextmanager
     def alone(self):
-        """Answers come in the order of what was asked, so that only one thread may ask."""
+        """Answers come in the order of the requests, so only one thread may make requests."""
         if not self.lock.acquire(blocking=False):
             raise ProgramError("another thread is using this connection: connect once for each")
         try:
@@ -113,7 +113,7 @@ class Server:
             self.lock.release()
 
     def interface(self, name):
-        """The interface of what is exported by a name."""
+        """The interface exported under a name."""
         if name not in self.interfaces:
             with self.alone():
                 self.send(DESCRIBE, 0, 1, as_bytes(name))
@@ -128,7 +128,7 @@ class Server:
         return Program(self.interface, self.execute)
 
     def begin(self):
-        """The communication over which programs are shipped; what has stopped on it is discarded."""
+        """The communication over which programs are shipped; a stopped run on it is discarded."""
         if self.stopped is not None:
             self.discard()
         if self.is_open:

@@ -89,7 +89,7 @@ class Composite(unittest.TestCase):
             count, m = known.use("count"), known.integer(given=True, result=True)
             count.Next(m)
             count.Then(m)
-            # It says that it is known, and isn't.
+            # It says that it knows the program, and doesn't.
             other.known.add(known.hash())
             self.assertEqual(known.run({m: 6})[m], 7)
 

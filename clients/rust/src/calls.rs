@@ -1,4 +1,4 @@
-//! Calls one by one, as a client makes them that ships nothing: over a communication with what is exported by a name.
+//! Single calls, without shipping: a communication with an exported name, one message at a time.
 
 use drystone_component::wire::{Described, Description, Handle};
 use drystone_component::{Interface, Message, Parameter, Protocol, Str, Table};
@@ -39,7 +39,7 @@ impl Drop for Calls<'_> {
     }
 }
 
-/// What connections know an interface by, which stays for ever.
+/// The interface by which connections know it; it is leaked, because they need it for ever.
 fn interface(description: &Description) -> Interface {
     let messages: Vec<Message> = description.described().iter().map(message).collect();
     let states = (0..description.states() as u16)

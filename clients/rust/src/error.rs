@@ -1,15 +1,15 @@
-//! What goes wrong at a server.
+//! Errors of a server or of the connection to it.
 
 use std::{fmt, io};
 
 /// Why there is no outcome.
 #[derive(Debug)]
 pub enum Error {
-    /// The connection.
+    /// The connection failed.
     Io(io::Error),
-    /// The server doesn't run the program.
+    /// The server refused the program, for this reason.
     Refused(String),
-    /// The connection or the communication is over, or something has come that makes no sense.
+    /// The connection or the communication has ended, or the server's messages make no sense.
     Lost(String),
 }
 

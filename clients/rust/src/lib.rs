@@ -1,5 +1,5 @@
-//! Ships composite calls to a Drystone program (paper 000; docs/src/composite.md). What is shipped is written with
-//! [`composite::builder`]:
+//! Ships composite calls to a Drystone program (*composite calls* (Ballesteros); docs/src/composite.md). Programs are
+//! written with [`composite::builder`]:
 //!
 //! ```no_run
 //! use drystone_client::Server;
@@ -41,30 +41,30 @@ pub use self::error::Error;
 
 use self::line::Line;
 
-/// A program at the other end of a connection, to which programs are shipped one after the other.
+/// A connection to a Drystone program, which runs the programs that are shipped to it one after the other.
 pub struct Server {
     line: Line,
     service: Option<Handle>,
-    /// Programs that it has.
+    /// The programs that the server knows.
     known: BTreeSet<Hash>,
-    /// It keeps what was stopped last, which may be resumed.
+    /// Whether the server keeps a stopped run, which may be resumed.
     is_stopped: bool,
 }
 
-/// What became of a program.
+/// The outcome of a run.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It has done all; the variables that come back have their values.
+    /// It ran to its end; these are the variables that come back.
     Ended(VarTable),
-    /// It has stopped in its midst, and may be resumed.
+    /// It stopped early, and may be resumed.
     Stopped {
-        /// Why, for programs.
+        /// The reason as a value.
         why: Stop,
-        /// Where it was written: the line, of programs made by the builder.
+        /// Where it stopped: for programs of the builder, the line of the call that built the statement.
         location: u32,
-        /// Why, for people.
+        /// The reason as a sentence.
         sentence: String,
-        /// The variables that come back, as they are now.
+        /// The variables that come back, with their present values.
         table: VarTable,
     },
 }
@@ -74,7 +74,7 @@ pub enum Outcome {
 pub enum Stop {
     /// An error.
     Fault(Fault),
-    /// The rounds that it was allowed are spent.
+    /// Its limit of loop rounds is used up.
     Budget,
     /// It was cancelled.
     Cancelled,
@@ -87,7 +87,7 @@ impl From<Refusal> for Error {
 }
 
 impl Outcome {
-    /// The variables, however it went.
+    /// The variables, whatever the outcome.
     pub fn table(&self) -> &VarTable {
         match self {
             Outcome::Ended(table) | Outcome::Stopped { table, .. } => table,
@@ -96,15 +96,15 @@ impl Outcome {
 }
 
 impl Server {
-    /// Connects to a program that exports something by `tcp:`.
+    /// Connects to a program that exports names by `tcp:`.
     ///
     /// # Errors
-    /// Nobody is there.
+    /// The connection can't be made.
     pub fn connect(address: impl ToSocketAddrs) -> io::Result<Server> {
         Ok(Server { line: Line::connect(address)?, service: None, known: BTreeSet::new(), is_stopped: false })
     }
 
-    /// The interface of what is exported by a name, to which a program's communication is made.
+    /// The interface exported under a name; a program's communication is made from it.
     ///
     /// # Errors
     /// Nothing is exported by that name.
@@ -112,8 +112,7 @@ impl Server {
         self.line.describe(name)
     }
 
-    /// Begins a communication with what is exported by a name, for calls one by one. It is given up with what this
-    /// gives.
+    /// Opens a communication with an exported name, for single calls. It is closed when the [`Calls`] are dropped.
     ///
     /// # Errors
     /// Nothing is exported by that name.
@@ -121,12 +120,11 @@ impl Server {
         Calls::begin(&mut self.line, name)
     }
 
-    /// Ships a program, with the values of its variables, and waits for what becomes of it. `names` are what its
-    /// communications lead to, in their order; it may take so many rounds of loops. What has stopped before is given
-    /// up.
+    /// Ships a program with the values of its variables, and waits for the outcome. `names` are the exported names of
+    /// its communications, in order; `rounds` limits its loop rounds. A run that has stopped before is discarded.
     ///
     /// # Errors
-    /// It isn't run, or the connection is lost.
+    /// The server refuses it, or the connection is lost.
     pub fn run(
         &mut self,
         program: &Program,
@@ -158,11 +156,11 @@ impl Server {
         }
     }
 
-    /// Has what has stopped go on, with other values if there are any, and so many rounds more. `table` is the one that
-    /// came.
+    /// Resumes the run that has stopped, with `rounds` more. `table` is the one that it returned; with `is_changed` its
+    /// values replace the run's.
     ///
     /// # Errors
-    /// Nothing has stopped, or as for [`Server::run`].
+    /// No run has stopped, or as for [`Server::run`].
     pub fn resume(&mut self, table: VarTable, is_changed: bool, rounds: u64) -> Result<Outcome, Error> {
         let Some(service) = self.service.filter(|_| self.is_stopped) else {
             return Err(Error::Lost("nothing has stopped that could be resumed".into()));

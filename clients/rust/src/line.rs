@@ -1,4 +1,4 @@
-//! A connection by Drystone's own protocol (docs/src/wire.md), over which one request at a time is answered.
+//! A connection by Drystone's own protocol (docs/src/wire.md), on which one request at a time is pending.
 
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -29,7 +29,7 @@ impl Line {
     pub(crate) fn describe(&mut self, name: &str) -> Result<Description, Error> {
         let asked = self.connection.describe(name.as_bytes());
         self.until(|line| {
-            // What was said before may have left other events.
+            // Earlier requests may have left other events.
             loop {
                 if let Event::Answered { request, description } = line.connection.poll()?
                     && request == asked
@@ -41,9 +41,9 @@ impl Line {
         .map_err(|why| Error::Refused(format!("{name}: {why}")))
     }
 
-    /// Begins a communication.
+    /// Opens a communication.
     pub(crate) fn open(&mut self, name: &[u8], interface: Interface) -> Result<Handle, Error> {
-        // It lives as long as the connection, and there is one of it.
+        // Leaked: it lives as long as the connection, and each connection opens one.
         let interface = Box::leak(Box::new(interface));
         let handle = self.connection.open(name, interface, 0);
         self.until(|line| match line.connection.arrival(handle) {
@@ -52,7 +52,7 @@ impl Line {
         })?
     }
 
-    /// Sends a message and waits for the next one, which is the answer.
+    /// Sends a message and waits for the next one, its answer.
     pub(crate) fn ask(
         &mut self,
         handle: Handle,
@@ -74,12 +74,12 @@ impl Line {
         Ok((number, bytes))
     }
 
-    /// Gives a communication up.
+    /// Closes a communication.
     pub(crate) fn abandon(&mut self, handle: Handle) {
         self.connection.abandon(handle, "it was given up");
     }
 
-    /// Sends and reads until there is something.
+    /// Sends and reads until `found` finds something.
     fn until<T>(&mut self, mut found: impl FnMut(&mut Line) -> Option<T>) -> Result<T, Error> {
         loop {
             if let Some(found) = found(self) {

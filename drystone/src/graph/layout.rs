@@ -1,9 +1,9 @@
-//! Where everything in a drawing goes. Boxes inside one box stand in columns, clients to the left of their servers;
-//! offered interfaces are at a box's left side, required ones at its right, so that all connections run from left to
-//! right, also those between a box and what is inside it.
+//! Where everything in a drawing goes. Boxes inside one box stand in columns, clients to the left of their servers.
+//! Offered interfaces are at a box's left side, required ones at its right. So all connections run from left to right,
+//! also those between a box and the boxes inside it.
 //!
 //! Lines that meet in the space between two columns come from four kinds of interfaces: offered or required ones, of
-//! the box around or of what is inside. Each kind has heights of its own (`GRID`), so lines of different connections
+//! the outer box or of an inner one. Each kind has its own grid of heights (`GRID`), so lines of different connections
 //! never lie on one another there.
 
 use std::collections::{HashMap, HashSet};
@@ -19,11 +19,11 @@ pub const LINE: f64 = 22.0;
 const PITCH: f64 = 12.0;
 /// Between the heights of two kinds of interfaces.
 const GRID: f64 = PITCH / 4.0;
-/// What an interface takes to which one line leads.
+/// The height of an interface with one line.
 const PORT: f64 = 2.0 * PITCH;
-/// What the name of a box takes.
+/// The height of a box's name.
 const TITLE: f64 = 1.3 * LINE;
-/// What a line below that takes.
+/// The height of a note line below the name.
 pub const NOTE: f64 = 16.0;
 /// Between a box's side and what is inside it.
 const MARGIN: f64 = 16.0;
@@ -70,15 +70,15 @@ pub struct Layout {
     pub ends: Vec<Ends>,
     /// What is in each box, by columns.
     columns: Vec<Vec<Vec<usize>>>,
-    /// What name and notes of each box take.
+    /// The height of each box's name and notes.
     heads: Vec<f64>,
-    /// How many boxes are around each.
+    /// How deeply each box is nested.
     depths: Vec<usize>,
     slots: Slots,
     traffic: Traffic,
-    /// Boxes in which lines run.
+    /// Boxes inside which lines run.
     with_lines: HashSet<usize>,
-    /// Interfaces that were moved a little, for straight lines.
+    /// Interfaces that were moved a little to make lines straight.
     moved: HashMap<Port, f64>,
     /// Of the whole drawing.
     pub width: f64,
@@ -87,7 +87,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Places all boxes; `before` is how they were placed when nothing was known of lines, and which those are.
+    /// Places all boxes. `before` is the layout without knowledge of the lines, and the traffic that it led to.
     pub fn of(picture: &Picture, before: Option<(&Layout, Traffic)>) -> Layout {
         let count = picture.boxes.len();
         let height = |port| before.as_ref().map_or(0.0, |(layout, _)| layout.middle(port));
@@ -120,7 +120,7 @@ impl Layout {
         (x, first + PITCH * end.slot as f64)
     }
 
-    /// Where an interface is on the side of its box: from its first place down to its last.
+    /// Where an interface is on its box's side: the heights of its first and its last slot.
     pub fn port(&self, port: Port) -> (f64, f64, f64) {
         let Port { owner, side, index } = port;
         let frame = &self.frames[owner];
@@ -136,7 +136,7 @@ impl Layout {
         (x, first, first + PITCH * (self.slots.of(port) - 1) as f64)
     }
 
-    /// Moves an interface to which one line leads, if the line becomes straight by that.
+    /// Moves an interface with a single line, if that makes the line straight.
     pub fn straighten(&mut self, ends: &Ends) {
         let Ends { from, to, .. } = ends;
         let (height, own) = (self.point(*from).1, self.point(*to).1);
@@ -147,12 +147,12 @@ impl Layout {
         }
     }
 
-    /// Whether lines run in a box, beside the names of its interfaces.
+    /// Whether lines run inside a box, beside the names of its interfaces.
     pub fn has_lines(&self, index: usize) -> bool {
         self.with_lines.contains(&index)
     }
 
-    /// The heights of all interfaces' places in a box and of what is in it.
+    /// The heights of all slots of a box's interfaces and of the boxes in it.
     pub fn heights(&self, picture: &Picture, around: usize) -> Vec<f64> {
         let owners = self.columns[around].iter().flatten().copied().chain([around]);
         let ports = owners.flat_map(|owner| {
@@ -178,7 +178,7 @@ impl Layout {
         PORT + PITCH * (self.slots.of(port) - 1) as f64
     }
 
-    /// What the interfaces at one side of a box take.
+    /// The height of the interfaces at one side of a box.
     fn side_height(&self, owner: usize, side: Side, count: usize) -> f64 {
         (0..count).map(|index| self.port_height(Port { owner, side, index })).sum()
     }
@@ -191,7 +191,8 @@ impl Layout {
         ACROSS.max(self.lanes(Stretch::Channel(around, column)))
     }
 
-    /// From left to right: the space between two columns, or a column and the side of the box around.
+    /// The left and right ends of a channel: the space between two columns, or between a column and the outer box's
+    /// side.
     pub fn channel(&self, picture: &Picture, around: usize, column: usize) -> (f64, f64) {
         let columns = &self.columns[around];
         let frames = |column: usize| columns[column].iter().map(|&owner| &self.frames[owner]);
@@ -212,7 +213,8 @@ impl Layout {
         (from, to)
     }
 
-    /// From above to below: the space below a box, down to the next one of its column, or the side of the box around.
+    /// The upper and lower ends of a gap: the space below a box, down to the next one of its column or the outer box's
+    /// side.
     pub fn gap(&self, around: usize, owner: usize) -> (f64, f64) {
         let below = self.columns[around].iter().find_map(|column| {
             let place = column.iter().position(|&other| other == owner)?;
@@ -227,7 +229,7 @@ impl Layout {
         &self.columns[around]
     }
 
-    /// Sizes of all boxes in a box and their places within it; what they take altogether.
+    /// Sizes all boxes in a box, places them within it, and returns the size of all together.
     fn columns(&mut self, picture: &Picture, parent: Option<usize>) -> (f64, f64) {
         let (mut x, mut lowest) = (0.0, 0.0f64);
         let columns = columns(picture, parent);
@@ -276,7 +278,7 @@ impl Layout {
         (width, self.heads[index] + height.max(lines) + MARGIN)
     }
 
-    /// From places within the box around to places in the drawing.
+    /// Turns places within the outer box into places in the drawing.
     fn shift(&mut self, picture: &Picture, parent: Option<usize>, x: f64, y: f64) {
         for index in picture.inside(parent) {
             let frame = &mut self.frames[index];
@@ -290,12 +292,12 @@ impl Layout {
     }
 }
 
-/// What name and notes of a box take.
+/// The height of a box's name and notes.
 fn head(component: &Component) -> f64 {
     TITLE + NOTE * component.notes.len() as f64
 }
 
-/// What the names at one side of a box take.
+/// The width of the names at one side of a box.
 fn side(interfaces: &[Interface]) -> f64 {
     let longest = interfaces.iter().map(|interface| interface.name.len()).max();
     longest.map_or(0.0, |length| length as f64 * CHARACTER + MARGIN)
@@ -318,7 +320,7 @@ fn columns(picture: &Picture, parent: Option<usize>) -> Vec<Vec<usize>> {
         let (before, rest) = columns.split_at_mut(column);
         let place =
             |index: usize| before.iter().find_map(|column| column.iter().position(|&other| other == index));
-        // At the height of what they are joined with.
+        // At the height of the boxes that they are joined with.
         rest[0].sort_by_key(|&index| {
             let clients = joined.iter().filter(|(_, to)| *to == index).filter_map(|(from, _)| place(*from));
             let (count, sum) = clients.fold((0, 0), |(count, sum), place| (count + 1, sum + place));
@@ -331,7 +333,7 @@ fn columns(picture: &Picture, parent: Option<usize>) -> Vec<Vec<usize>> {
 #[derive(Clone, Copy)]
 enum Rank {
     Unknown,
-    /// Being found: whoever asks closes a circle, which is cut here.
+    /// Being computed: asked for again, it closes a circle, which is cut here.
     Asked,
     Known(usize),
 }

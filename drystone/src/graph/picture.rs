@@ -1,6 +1,6 @@
-//! What a drawing shows: boxes in boxes with their interfaces, and connections. Where it comes from, a program's text
-//! ([`written`](super::written)) or a program that runs ([`running`](super::running)), and how it looks is no concern
-//! of this file.
+//! What a drawing shows: nested boxes with their interfaces, and connections. This file knows neither where a picture
+//! comes from ([`written`](super::written): a program's text; [`running`](super::running): a running program) nor how
+//! it is drawn.
 
 /// The whole program.
 #[derive(Default)]
@@ -11,16 +11,16 @@ pub struct Picture {
     pub connections: Vec<Connection>,
 }
 
-/// One component or several, or what stands for something else that has interfaces.
+/// One component, several, or something else that has interfaces.
 #[derive(Default)]
 pub struct Component {
     /// What is written on it.
     pub name: String,
-    /// What is written below that, by lines.
+    /// The lines below the name.
     pub notes: Vec<String>,
-    /// The box around it.
+    /// The outer box.
     pub parent: Option<usize>,
-    /// It may be of any template that fits, or is a name.
+    /// Whether it is a name, or may hold any template that fits.
     pub any: bool,
     /// Interfaces that it offers.
     pub offers: Vec<Interface>,
@@ -30,19 +30,19 @@ pub struct Component {
 
 /// An offered or required interface.
 pub struct Interface {
-    /// Which: the same number stands for the same interface.
+    /// Interfaces are the same if their numbers are.
     pub id: usize,
     /// Its name, with the cardinality.
     pub name: String,
 }
 
-/// From the client to the server; from an own offered interface inward; from the inside to an own required one.
+/// From the client to the server; from a box's own offered interface inward; from the inside to its own required one.
 pub struct Connection {
     /// Where the client's messages come from.
     pub from: Port,
     /// Where they go.
     pub to: Port,
-    /// What more there is to say: the first statement that makes it, how many there are.
+    /// The tooltip: the first statement that makes it, and how many there are.
     pub title: String,
 }
 

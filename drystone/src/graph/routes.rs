@@ -1,6 +1,6 @@
-//! The ways that connections take. They keep to the space between boxes: up and down in the *channels* between columns,
-//! across a column in the *gaps* below its boxes. No two lie on one another: each has a lane of its own in a channel,
-//! and in a gap a height at which nothing else runs beside it.
+//! The routes of connections. They keep to the space between boxes: up and down in the *channels* between columns,
+//! across a column in the *gaps* below its boxes. No two lie on one another: each has its own lane in a channel, and in
+//! a gap a height at which nothing else runs beside it.
 
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ pub type Point = (f64, f64);
 /// Between lines side by side, at least, if there is room.
 const APART: f64 = 2.5;
 
-/// Where everything is, and for each connection of the picture the corners of its way, from its client to its server.
+/// The layout, and for each connection of the picture the corners of its route, from client to server.
 pub fn laid_out(picture: &Picture) -> (Layout, Vec<Vec<Point>>) {
     let first = Layout::of(picture, None);
     let plans: Vec<Plan> = first.ends.iter().map(|ends| Plan::of(&first, ends)).collect();
@@ -33,7 +33,7 @@ pub fn laid_out(picture: &Picture) -> (Layout, Vec<Vec<Point>>) {
     (layout, ways)
 }
 
-/// Which stretches a connection runs through: a channel, then a gap and a channel for each column that it crosses.
+/// The stretches that a connection runs through: a channel, then a gap and a channel for each column that it crosses.
 struct Plan(Vec<Stretch>);
 
 impl Plan {
@@ -78,9 +78,9 @@ struct Lanes<'a> {
     picture: &'a Picture,
     layout: &'a Layout,
     traffic: Traffic,
-    /// How many lanes of each stretch.
+    /// How many lanes of each stretch are taken.
     taken: HashMap<Stretch, usize>,
-    /// By boxes: the heights of what runs across in each.
+    /// By outer box: the heights at which lines run across.
     heights: HashMap<usize, Vec<f64>>,
 }
 
@@ -92,7 +92,7 @@ impl Lanes<'_> {
         from + (to - from) * *taken as f64 / (self.traffic[&stretch] + 1) as f64
     }
 
-    /// Likewise the height of the next lane of a gap, apart from all that runs beside it.
+    /// Likewise the height of the next lane of a gap, apart from all lines that run beside it.
     fn take_height(&mut self, around: usize, above: usize) -> f64 {
         let (top, bottom) = self.layout.gap(around, above);
         let wanted = self.take(Stretch::Gap(above), (top, bottom));
@@ -118,7 +118,7 @@ impl Lanes<'_> {
         let mut corners = vec![from];
         let mut y = from.1;
         for (number, &stretch) in plan.0.iter().enumerate() {
-            // The height of a gap is taken in the channel before it.
+            // A gap's height is taken while its line is in the channel before it.
             let Stretch::Channel(around, column) = stretch else { continue };
             let x = self.take(stretch, self.layout.channel(self.picture, around, column));
             corners.push((x, y));

@@ -1,9 +1,9 @@
-//! The picture of a program that runs, as its control socket tells it: components with what their processes wait for
-//! (`members`), connections, and bindings with what has gone through them (`joints`).
+//! The picture of a running program, as its control socket describes it: components with what their processes wait for
+//! (`members`), connections, and bindings with their traffic (`joints`).
 //!
-//! Where a component, or a collection of its, holds more than a few that are alike, one box stands for all of them,
-//! with all that they hold; and for those that hold one another one by one, as in a list. What is reached by a name is
-//! a box as in the picture of a text.
+//! If a component or a collection holds more than a few components that are alike, one box stands for all of them and
+//! for everything inside them. So it is for components that hold one another one by one, as in a list. A name is a box,
+//! as in the picture of a text.
 
 mod joints;
 mod members;
@@ -20,7 +20,7 @@ use crate::output::Status;
 use joints::Joints;
 use painter::Painter;
 
-/// Most components that are looked at.
+/// At most so many components are looked at.
 const MOST: usize = 100_000;
 
 /// Asks the program.

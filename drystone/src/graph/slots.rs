@@ -1,5 +1,5 @@
-//! Where at an interface each connection ends. Those that end at one interface, at the same side of its box, have
-//! places of their own there, so that no two share a line.
+//! Where at an interface each connection ends. Connections that end at one interface, on the same side of its box, have
+//! slots of their own there, so that no two share a line.
 
 use std::collections::HashMap;
 
@@ -8,37 +8,37 @@ use super::picture::{Connection, Picture, Port, Side};
 /// The ends of a connection: the box that it runs in, and where it ends at its interfaces.
 #[derive(Clone, Copy)]
 pub struct Ends {
-    /// Between what stands in it, or its own interfaces.
+    /// The box around both ends, or whose own interfaces they are.
     pub around: usize,
-    /// The client's.
+    /// The client's end.
     pub from: End,
-    /// The server's.
+    /// The server's end.
     pub to: End,
 }
 
-/// A place at an interface.
+/// One end: a slot at an interface.
 #[derive(Clone, Copy)]
 pub struct End {
     /// The interface.
     pub port: Port,
-    /// Whether the connection is inside its box.
+    /// Whether the connection is inside the interface's box.
     pub inside: bool,
-    /// The number of the place, from above.
+    /// The number of the slot, from above.
     pub slot: usize,
 }
 
-/// How many places each interface needs; at least one.
+/// How many slots each interface needs; at least one.
 #[derive(Clone, Default)]
 pub struct Slots(HashMap<Port, usize>);
 
 impl Slots {
-    /// How many there are.
+    /// The number of an interface's slots.
     pub fn of(&self, port: Port) -> usize {
         self.0.get(&port).copied().unwrap_or(1)
     }
 }
 
-/// The ends of all connections, those of one interface in the order of the `height` of what they lead to.
+/// The ends of all connections; those of one interface in the order of their other ends' `height`.
 pub fn ends(picture: &Picture, height: impl Fn(Port) -> f64) -> (Vec<Ends>, Slots) {
     let mut all: Vec<Ends> = picture.connections.iter().map(|it| ends_of(picture, it)).collect();
     let mut order: Vec<(usize, bool)> = (0..all.len()).flat_map(|it| [(it, false), (it, true)]).collect();

@@ -6,7 +6,7 @@ use super::layout::{Frame, LINE, Layout, NOTE};
 use super::picture::{Component, Connection, Interface, Picture, Port, Side};
 use super::routes::{Point, laid_out};
 
-/// Of corners, pixels.
+/// The radius of rounded corners, pixels.
 const ROUNDING: f64 = 6.0;
 
 const STYLE: &str = "\
@@ -65,7 +65,7 @@ fn interfaces(text: &mut String, layout: &Layout, owner: usize, side: Side, list
         Side::Offered => ("offered", "", 9.0),
         Side::Required => ("required", " class=\"end\"", -9.0),
     };
-    // Lines within the box begin at its interfaces, whose names stand above them.
+    // Lines within the box begin at its interfaces: there the names stand above the lines.
     let below = if layout.has_lines(owner) { -5.0 } else { 4.0 };
     for (index, interface) in list.iter().enumerate() {
         let (x, first, last) = layout.port(Port { owner, side, index });
@@ -96,7 +96,7 @@ fn path(text: &mut String, corners: &[Point], connection: &Connection) {
     let _ = writeln!(text, "<path d=\"{curve} L{to_x:.1},{to_y:.1}\"><title>{title}</title></path>");
 }
 
-/// Where the rounding of a corner begins that has this neighbour.
+/// Where the rounding of a corner begins, in the direction of a neighbouring corner.
 fn towards((x, y): Point, (to_x, to_y): Point) -> Point {
     let (across, down) = (to_x - x, to_y - y);
     let part = (ROUNDING / across.hypot(down).max(1e-9)).min(0.5);

@@ -1,9 +1,9 @@
-//! The picture of a program's text: the component that starts, what its variables hold, and what is inside that, with
-//! their interfaces and the connections that `CONNECT` and `EXPORT` statements make.
+//! The picture of a program's text: the component that starts, the templates that its variables hold, and so on inward,
+//! with their interfaces and the connections that `CONNECT` and `EXPORT` statements make.
 //!
-//! A box stands for all variables of one component that hold the same template. What is inside a template is shown
-//! once, in the first of its boxes; so there is an end to components that hold their like. A name is a box as well,
-//! beside those that are connected to it or exported by it.
+//! A box stands for all variables of one component that hold the same template. The inside of a template is shown once,
+//! in the first of its boxes, so that recursive templates end. A name is a box as well, beside the components that are
+//! connected to it or exported by it.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -20,7 +20,8 @@ pub fn picture(program: &Program, files: &[SourceFile]) -> Picture {
     let mut painter = Painter { program, files, picture: Picture::default(), inside: HashMap::new() };
     let mut shown = HashSet::new();
     let mut waiting = VecDeque::new();
-    // The component that starts, then what nothing holds; what only stands in imported files is not the program's.
+    // The component that starts, then those that nothing holds; components of imported files alone aren't the
+    // program's.
     let all = (0..program.components.len() as u32).map(ComponentId);
     let own = all.filter(|id| !program.imported.contains(&program.components[id.index()].span.file));
     for id in program.entry.into_iter().chain(own) {
@@ -37,12 +38,12 @@ pub fn picture(program: &Program, files: &[SourceFile]) -> Picture {
     painter.picture
 }
 
-/// What a box inside another stands for.
+/// What an inner box stands for.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Held {
     /// All variables of the template.
     Template(ComponentId),
-    /// A variable that may hold several.
+    /// A variable of a type that several templates fit.
     Any(VariableId),
     /// A name, as the text has it.
     Name(String),
@@ -52,7 +53,7 @@ struct Painter<'a> {
     program: &'a Program,
     files: &'a [SourceFile],
     picture: Picture,
-    /// Boxes by the box around them and what they stand for.
+    /// Boxes by the outer box and what they stand for.
     inside: HashMap<(usize, Held), usize>,
 }
 
@@ -72,7 +73,7 @@ impl Painter<'_> {
         self.picture.add(Component { name, parent, any, offers, requires, ..Component::default() })
     }
 
-    /// Shows what a template is made of; gives the boxes inside, with their templates.
+    /// Shows the inside of a template; returns the boxes inside, with their templates.
     fn look_inside(&mut self, id: ComponentId, index: usize) -> Vec<(ComponentId, usize)> {
         let program = self.program;
         for (number, variable) in program.variables.iter().enumerate() {
@@ -166,7 +167,7 @@ impl Painter<'_> {
         }
     }
 
-    /// `side`: of an interface of a component inside.
+    /// `side` is that of an inner component's interface.
     fn port(&mut self, around: usize, end: &ConnectEnd, side: Side) -> Port {
         match end {
             ConnectEnd::Of { component: place, interface, .. } => {
@@ -183,7 +184,7 @@ impl Painter<'_> {
         self.port_of(owner, id, side)
     }
 
-    /// An interface of a name, which leads from its clients to what has it.
+    /// An interface of a name, between its clients and the component exported by it.
     fn name_port(&mut self, around: usize, name: &Expression, id: InterfaceId, side: Side) -> Port {
         let text = match &name.kind {
             ExpressionKind::Text(bytes) => String::from_utf8_lossy(bytes).into_owned(),
@@ -199,7 +200,8 @@ impl Painter<'_> {
         self.port_of(owner, id, side)
     }
 
-    /// A name has no interfaces of its own, and the type of a variable for any component need not name them.
+    /// Adds the interface if it is missing: a name has none of its own, and the type of a variable for any component
+    /// need not list it.
     fn port_of(&mut self, owner: usize, id: InterfaceId, side: Side) -> Port {
         let interface = interface(self.program, &Facet { interface: id, cardinality: None });
         self.picture.port(owner, side, interface)

@@ -1,4 +1,4 @@
-//! `drystone handler attach`: in Linux's kernel, where a handler stays, or else in this process.
+//! `drystone handler attach`: in Linux's kernel, where the handler stays attached, or else in this process.
 
 use std::io::Error;
 use std::time::{Duration, Instant};
@@ -19,7 +19,7 @@ pub fn attach(command: &Attach) -> Result<(), String> {
         Engine::AfXdp => to_af_xdp(command, &own, &site),
         Engine::Tap => to_tap(command, &own, &site),
         Engine::Auto => {
-            // What somebody can put right isn't tried in another way.
+            // An error that the user can put right is reported: no other engine is tried.
             Pinned::room(name(command, &linux), &site)?;
             to_linux(command, &linux, &site).or_else(|why| {
                 if site.wanted == Wanted::Everything {
@@ -85,7 +85,7 @@ fn handler(image: &Image) -> Result<Handler, String> {
     Handler::of(image, Settings { key: seed(), ..Settings::default() })
 }
 
-/// Runs it here until this program is ended, or its time is over.
+/// Runs the handler here until this program is ended, or its time is over.
 fn serve(device: impl Device, handler: Handler, command: &Attach, site: &Site) -> Result<(), String> {
     let name = command.name.clone().unwrap_or_else(|| handler.name().to_string());
     let mut flows = Flows::compiled(seed(), site.share);
@@ -102,7 +102,7 @@ fn serve(device: impl Device, handler: Handler, command: &Attach, site: &Site) -
         if station.turn().map_err(failed)? == 0 {
             station.wait(Duration::from_millis(100)).map_err(failed)?;
         }
-        // There is no process here that wants what is passed on.
+        // No process here wants the messages that are passed on.
         while station.take_passed().is_some() {}
         let counts = station.flows.counts(flow);
         if counts != shown && Instant::now() >= next {

@@ -7,7 +7,7 @@ use drystone_handlers::{Pinned, bpf};
 
 use crate::output::tell;
 
-/// Shows all.
+/// Shows all attached handlers.
 pub fn list() -> Result<(), String> {
     let all = Pinned::all().map_err(|error| format!("what is attached can't be seen: {error}"))?;
     if all.is_empty() {
@@ -30,13 +30,13 @@ fn place(pinned: &Pinned) -> String {
     }
 }
 
-/// Counts the runs of one for a while.
+/// Counts a handler's runs for a while.
 pub fn statistics(name: &str, seconds: u64) -> Result<(), String> {
     let pinned = Pinned::open(name).map_err(in_list)?;
     let cant = |error: std::io::Error| format!("its runs can't be counted: {error}");
     let _counting = bpf::count_runs().map_err(cant)?;
     let seconds = seconds.max(1);
-    // What is there when counting begins may be replaced, but is counted to its end.
+    // The handler may be replaced while it is counted; the one that is there at the beginning is counted to its end.
     let entered = pinned.entered().map_err(cant)?;
     let (counts, (time, entries)) = (pinned.counts().map_err(cant)?, bpf::runs(&entered).map_err(cant)?);
     sleep(Duration::from_secs(seconds));
@@ -50,7 +50,7 @@ pub fn statistics(name: &str, seconds: u64) -> Result<(), String> {
     };
     tell(format_args!(
         "{name}: {} runs a second; since it was attached {} runs, {} messages processed lazily, {} missed",
-        // Somebody may have attached another one of that name meanwhile.
+        // Another handler of that name may have been attached meanwhile.
         now.runs.saturating_sub(before.runs) / seconds,
         now.runs,
         now.lazily,
@@ -60,7 +60,7 @@ pub fn statistics(name: &str, seconds: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes one from its place.
+/// Detaches a handler.
 pub fn detach(name: &str) -> Result<(), String> {
     Pinned::detach(name).map_err(in_list)
 }

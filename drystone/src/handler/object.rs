@@ -1,4 +1,4 @@
-//! What handlers are made of.
+//! A handler's code, compiled and loaded.
 
 use std::collections::hash_map::RandomState;
 use std::fs;
@@ -10,7 +10,7 @@ use drystone_handlers::compile;
 
 use crate::arguments::HandlerFile;
 
-/// An object file, or what clang makes of C.
+/// The bytes of an object file, or of what clang makes of a C file.
 fn object(file: &Path) -> Result<Vec<u8>, String> {
     match file.extension() {
         Some(extension) if extension == "c" => compile(file, &[]),
@@ -18,7 +18,7 @@ fn object(file: &Path) -> Result<Vec<u8>, String> {
     }
 }
 
-/// What Drystone's own engine is to run, and what Linux is.
+/// The code for Drystone's own engine, and the code for Linux.
 pub fn images(file: &HandlerFile) -> Result<[Image; 2], String> {
     let bytes = object(&file.file)?;
     let read = |machine| Image::read(&bytes, file.entry.as_deref(), machine);
@@ -26,7 +26,7 @@ pub fn images(file: &HandlerFile) -> Result<[Image; 2], String> {
     Ok([read(Machine::Drystone).map_err(named)?, read(Machine::Linux).map_err(named)?])
 }
 
-/// A number that nobody can guess.
+/// An unpredictable number.
 pub fn seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }

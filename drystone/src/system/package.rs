@@ -1,6 +1,6 @@
-//! The package that puts a system together: each part is a static of its own type, and what it requires is a type that
-//! knows where that is. So whatever is bound is known when the image is compiled: it takes no memory, and a call of it
-//! is a direct call, or none at all.
+//! The package that puts a system together. Each part is a static of its own type, and each requirement of it is a type
+//! that knows the address of its server. So all bindings are known at compile time: a binding takes no memory, and a
+//! call of it is a direct call, or is inlined.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -34,14 +34,13 @@ impl<'a> Parts<'a> {
         format!("system-{}", self.name().to_ascii_lowercase())
     }
 
-    /// What a part is called from the system inward.
+    /// A part's path from the system inward.
     fn shown(&self, part: &Part) -> String {
         let names = part.path.iter().map(|id| self.program.variables[id.index()].name.as_str());
         names.collect::<Vec<_>>().join(".")
     }
 
-    /// What a part is called in the image, by its number: there no two are called the same, though names have `_` in
-    /// them, too.
+    /// A part's name in the image. Its number keeps names unique, though names may contain `_`, too.
     fn name_of(&self, number: usize) -> String {
         format!("{number}_{}", self.shown(&self.system.parts[number]).replace('.', "_"))
     }

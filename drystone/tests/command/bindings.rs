@@ -1,5 +1,5 @@
 //! Binding factories: one program with all shapes of conversations (`drystone/tests/bindings/Shapes.dry`), over each of
-//! them. Its output is the same whatever is between the two sides.
+//! them. Its output is the same over all of them.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -20,7 +20,7 @@ fn shapes() -> (String, String) {
     (read("Shapes.dry"), read("Shapes.expected"))
 }
 
-/// The shapes where ten thousand beginnings at once take longer than is worth it, and what is printed then.
+/// The shapes without those of ten thousand sessions at once, which would take too long; and their output.
 const FEW: &str = "echo,sink,source,store,chat,large,greeting,guests";
 
 fn few() -> String {
@@ -52,7 +52,7 @@ fn conform_together(name: &str, connect: &str) {
     assert_eq!((printed(&output), status(&output)), (shapes().1, 0), "{}", complaint(&output));
 }
 
-/// A server that runs until it is told to stop.
+/// A server that runs until it is stopped.
 pub struct Server(Child);
 
 impl Server {
@@ -67,12 +67,12 @@ impl Server {
         server
     }
 
-    /// How it has come to its end, which is near.
+    /// Its exit status; it is about to end.
     pub fn ended(&mut self) -> ExitStatus {
         self.0.wait().expect("it is a process of this one's")
     }
 
-    /// The number of its process.
+    /// Its process id.
     pub fn id(&self) -> u32 {
         self.0.id()
     }
@@ -91,7 +91,7 @@ pub fn conform_apart(name: &str, connect: &str, export: &str) {
     conform_within(folder.path(), name, "", &shapes().1);
 }
 
-/// The same, with files beside them; these shapes only, if some are listed.
+/// The same in a folder with other files; only these shapes, if some are listed.
 fn conform_within(folder: &Path, name: &str, list: &str, expected: &str) {
     let mut server = Server::start(folder, &["run", "Shapes.dry", "serve", name]);
     let output = drystone(folder, &["run", "Shapes.dry", "use", name, list]);
@@ -99,7 +99,7 @@ fn conform_within(folder: &Path, name: &str, list: &str, expected: &str) {
     assert!(server.ended().success(), "the server ends in good order");
 }
 
-/// The program, with its server in a domain of its own, and a BY at its CONNECTs.
+/// The program with its server in a domain, and a BY at its CONNECTs.
 fn shapes_at(domain: &str, connect: &str) -> TempDir {
     let (folder, path) = shapes_by(connect, "");
     let program = fs::read_to_string(&path).expect("it was written");
@@ -108,7 +108,7 @@ fn shapes_at(domain: &str, connect: &str) -> TempDir {
     folder
 }
 
-/// What may stand at a CONNECT, and changes nothing.
+/// Factories that may stand at a CONNECT without changing anything.
 const BETWEEN: [&str; 4] = [
     "",
     "BY Monitored()",
@@ -147,7 +147,7 @@ fn local_names_join_as_components_do_whatever_is_between() {
     }
 }
 
-/// Clients end before their servers also where something is in between.
+/// Clients end before their servers also with a factory in between.
 const ENDING: &str = "
 COMPONENT Dead;
 INTERFACE Echo; { IN Say(x: INTEGER) OUT Said(x: INTEGER) } END Echo;
@@ -196,7 +196,7 @@ fn what_an_option_cannot_be_is_said_when_compiled_else_when_it_runs() {
     }
 }
 
-/// A program whose line `ECHO` stands for this: a server that answers each number by the next one.
+/// A program in which the line `ECHO` stands for this server: it answers each number by the next one.
 pub fn with_echo(program: &str) -> String {
     program.replacen("ECHO\n", ECHO, 1)
 }
@@ -209,7 +209,7 @@ COMPONENT Host OFFERS Echo;
 END Host;
 ";
 
-/// With something in between, too, a name may be exported after it was connected to.
+/// With a factory in between, too, a name may be exported after it was connected to.
 const LATER: &str = "
 COMPONENT Main;
 ECHO
@@ -246,7 +246,7 @@ fn tcp_joins_two_programs_with_little_room() {
     );
 }
 
-/// The repository's whole systems.
+/// The folder of the repository's systems.
 pub fn systems() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder").join("systems")
 }
@@ -295,7 +295,7 @@ fn a_component_decides_who_serves_a_name() {
     prints_what_is_expected("Shelves");
 }
 
-/// Runs one of the repository's systems that needs nothing.
+/// Runs a system of the repository that needs no arguments.
 fn prints_what_is_expected(name: &str) {
     let expected = fs::read_to_string(systems().join(format!("{name}.expected"))).expect("it is there");
     let output = drystone(&systems(), &["run", &format!("{name}.dry")]);

@@ -1,5 +1,5 @@
-//! Programs that pages of the book show are those of the repository: `<!-- PATH -->` stands before each, with its path
-//! from the repository's folder. `BLESS=1` puts what the files say into the pages.
+//! The book's programs are those of the repository: `<!-- PATH -->` stands before each, with its path from the
+//! repository's folder. `BLESS=1` copies the files into the pages.
 
 use std::fs;
 

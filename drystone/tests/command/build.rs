@@ -70,7 +70,7 @@ fn bad_names_for_the_executable_are_explained() {
 #[test]
 fn a_missing_linker_is_explained() {
     let folder = folder_with("COMPONENT A; END A;");
-    // From then on there is a library to be linked with.
+    // From now on the library exists.
     assert_eq!(status(&drystone(folder.path(), &["build", "program.dry"])), 0);
     let mut command = Command::new(DRYSTONE);
     command.args(["build", "program.dry"]).env("PATH", "/nowhere").current_dir(folder.path());
@@ -79,7 +79,7 @@ fn a_missing_linker_is_explained() {
     assert!(complaint(&output).starts_with("error: no linker"), "{}", complaint(&output));
 }
 
-/// With real numbers, for which later processors have other instructions.
+/// With real numbers, for which newer processors have other instructions.
 const REALS: &str = "COMPONENT A;\nVARIABLE x: REAL; i: INTEGER;\n\
                      BEGIN\n  x := 0.5;\n  FOR i := 1 TO 10 DO x := x * x + REAL(i) / 3.0 END;\n  WRITE(x); \
                      WRITELINE\nEND A;";
@@ -94,7 +94,7 @@ fn executables_are_for_other_machines_too_unless_told_otherwise() {
             objdump.args(["-d", "--no-show-raw-insn", "program"]).current_dir(folder.path()).output();
         let Ok(listing) = listing else { return drystone_golden::skipped("no objdump") };
         let listing = printed(&listing);
-        // The names of generated functions have a number behind a dollar.
+        // Names of generated functions have a number behind a dollar.
         let generated: Vec<&str> = listing.split("\n\n").filter(|code| code.contains("<A$0")).collect();
         assert!(!generated.is_empty(), "the program's code is named");
         assert_eq!(generated.iter().any(|code| code.contains("\tvmulsd")), has_later, "{level:?}");
@@ -108,7 +108,7 @@ fn an_executable_says_what_its_processor_lacks() {
     assert_eq!(status(&drystone(folder.path(), &["build", "program.dry"])), 0);
     let path = folder.path().join("program");
     let mut bytes = fs::read(&path).expect("it was made");
-    // Made for a processor that nobody has.
+    // Made for a processor that doesn't exist.
     let needed = bytes.windows(6).position(|bytes| bytes == b" ssse3").expect("it says what it needs");
     bytes[needed + 1] = b'x';
     fs::write(&path, bytes).expect("it may be written");
@@ -117,8 +117,8 @@ fn an_executable_says_what_its_processor_lacks() {
     assert!(complaint(&output).contains("this processor has no xsse3"), "{}", complaint(&output));
 }
 
-/// Cargo compiles a crate once for each set of features. Should this fail, `platform/linux/Cargo.toml` says where a
-/// feature is to be named.
+/// Cargo compiles a crate once for each set of features. If this fails, `platform/linux/Cargo.toml` says where to name
+/// a feature.
 #[test]
 fn crates_have_the_same_features_whatever_is_built() {
     let features = |what: &[&str]| -> BTreeMap<String, String> {
@@ -136,7 +136,7 @@ fn crates_have_the_same_features_whatever_is_built() {
     };
     let all = features(&["--workspace", "--edges", "all"]);
     assert!(all.len() > 200, "{all:?}");
-    // A program was built before, so the library's package is there.
+    // A program was built before, so the library's package exists.
     let folder = folder_with("COMPONENT A;\nBEGIN\nEND A;");
     assert_eq!(status(&drystone(folder.path(), &["build", "program.dry"])), 0);
     let made = Path::new(DRYSTONE).ancestors().nth(2).expect("it is in a folder of the target's");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// Whoever signs certificates, and its own.
+/// An authority and its certificate.
 type Authority = (rcgen::Issuer<'static, rcgen::KeyPair>, String);
 
 /// Files `NAME.pem` and `NAME.key` with a certificate for this machine, signed by an authority of its own,

@@ -11,7 +11,7 @@ fn a_sound_program_is_passed_over_in_silence() {
     assert_eq!((printed(&output), complaint(&output), status(&output)), (String::new(), String::new(), 0));
 }
 
-/// Whoever starts one of our own systems isn't told of doubts about it.
+/// Our own systems are started without warnings.
 #[test]
 fn our_own_systems_are_passed_over_in_silence() {
     let systems = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems");
@@ -101,7 +101,7 @@ fn nobody_is_told_of_a_pipe_that_is_closed() {
     }
 }
 
-/// What `check` says is what the commands say that build the program.
+/// `check` reports the same as the commands that build the program.
 fn is_said_by_all(folder: &Path, file: &str, part: &str, commands: &[&str]) {
     let said = |command: &str| {
         let output = drystone(folder, &[command, file]);

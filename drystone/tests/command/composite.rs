@@ -1,4 +1,4 @@
-//! Composite calls: the client in Python ships programs to servers that know nothing of it.
+//! Composite calls: the client in Python ships programs to servers that needed no change.
 
 use std::path::Path;
 use std::process::Command;
@@ -92,7 +92,7 @@ fn programs_in_rust_run_there_too() {
     let endless = vars.program(while_(true, n.set(n + 1))).unwrap();
     let stopped = server.run(&endless, &[], VarTable::of(&endless).unwrap(), 500).unwrap();
     assert!(matches!(stopped, Outcome::Stopped { why: Stop::Budget, .. }), "{stopped:?}");
-    // What has stopped is given up.
+    // The stopped run is discarded.
     let refused = server.run(&program, &["store", "nothing"], table(), 1000).unwrap_err();
     let is_told = matches!(&refused, Error::Refused(why) if why == "nothing is exported as nothing");
     assert!(is_told, "{refused}");
@@ -120,7 +120,7 @@ fn long_programs_of_many_clients_become_ready_beside_each_other() {
             assert_eq!(matches!(outcome, Outcome::Ended(_)), divisor_now == 1, "{outcome:?}");
             assert_eq!(outcome.table().value(n), Some(sum));
         }
-        // One that is refused when it is looked through.
+        // A program that is refused when it is checked.
         let vars = Builder::new();
         let n = vars.both::<i64>();
         let steps: Vec<_> = (0..5000).map(|step| n.set(n + step)).collect();
@@ -159,7 +159,7 @@ BEGIN
 END Main;
 ";
 
-/// A client of the service, whose line `SERVICE` stands for the interface, writes this and ends well.
+/// A client of the service, in which the line `SERVICE` stands for the interface, prints this and succeeds.
 #[track_caller]
 fn client_writes(client: &str, expected: &str) {
     let port = format!(":{}", free_port());
@@ -175,7 +175,7 @@ fn the_service_has_the_interface_that_the_book_says() {
     client_writes(CLIENT, "these bytes are no program: they don't begin as one\nunknown\n");
 }
 
-/// They ship what takes all that it can get, and go on holding it when it has stopped.
+/// The clients ship programs that take all memory that they can get, and keep it after they have stopped.
 #[test]
 fn clients_that_hoard_leave_room_for_others() {
     let port = free_port();
@@ -200,7 +200,7 @@ fn clients_that_hoard_leave_room_for_others() {
     hoarders.iter_mut().for_each(hoard);
     let more = server.memory() - before;
     assert!(more < 400 << 10, "{more} kB");
-    // Who comes when others hold all has a little.
+    // A new client still gets a little memory.
     let vars = Builder::new();
     let (n, told) = (vars.local::<i64>(), vars.out::<Text>());
     let small = vars
@@ -213,7 +213,7 @@ fn clients_that_hoard_leave_room_for_others() {
     drop(hoarders);
 }
 
-/// More programs that take long to prepare than one connection may have.
+/// Slow programs to prepare, more than one connection may have.
 const CROWD: &str = "
 COMPONENT Main;
 SERVICE

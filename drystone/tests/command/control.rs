@@ -1,4 +1,4 @@
-//! A running program is looked at and changed: `--control`, `inspect`, `rebind`.
+//! Inspecting and changing a running program: `--control`, `inspect`, `rebind`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::Shutdown;
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::peer::{Peer, Running};
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
-/// Servers that answer, and one that says that it was enough.
+/// Servers that answer, and one that says that it is enough.
 const HOSTS: &str = "
 INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;
 COMPONENT Host OFFERS Greet;
@@ -29,12 +29,13 @@ COMPONENT Last OFFERS Greet;
 END Last;
 ";
 
-/// A program of that name with these servers: what follows them.
+/// A program of that name with these servers and the given rest.
 pub fn with_hosts(name: &str, rest: &str) -> TempDir {
     folder_with(&format!("\nCOMPONENT {name};{HOSTS}{}", rest.trim_start()))
 }
 
-/// Two servers, each exported, and clients of the first that ask without a pause, until a third server answers with 0.
+/// Two servers, both exported, and clients of the first that send requests without a pause, until a third server
+/// answers with 0.
 pub const BUSY: &str = "
 COMPONENT Guest REQUIRES Greet;
 VARIABLE x, i: INTEGER;
@@ -61,8 +62,7 @@ pub fn start(folder: &Path) -> Running {
     program
 }
 
-/// Waits until this stands in what is shown of the program, such as the path of a component: it listens before it has
-/// begun.
+/// Waits until `inspect` shows this, such as a component's path: the socket listens before the program begins.
 pub fn wait_for(folder: &Path, what: &str) {
     let until = Instant::now() + Duration::from_secs(20);
     let is_there = || ask(folder, r#"{"inspect": 100}"#).is_some_and(|answer| answer.contains(what));
@@ -72,7 +72,7 @@ pub fn wait_for(folder: &Path, what: &str) {
     }
 }
 
-/// What the program answers; `None`: it has ended.
+/// The program's answer; `None`: it has ended.
 pub fn ask(folder: &Path, request: &str) -> Option<String> {
     let mut stream = UnixStream::connect(folder.join("socket")).ok()?;
     writeln!(stream, "{request}").ok()?;
@@ -87,7 +87,7 @@ fn rebinds() -> usize {
     std::env::var("DRYSTONE_REBINDS").ok().and_then(|rebinds| rebinds.parse().ok()).unwrap_or(2000)
 }
 
-/// Binds a client anew; what the program answers.
+/// Rebinds a client; returns the program's answer.
 fn rebind(folder: &Path, guest: usize, name: &str, by: &str) -> Option<String> {
     let request = format!(
         "{{\"rebind\": {{\"path\": \"Busy.guest[{guest}]\", \"interface\": \"Greet\", \"slot\": 1, \
@@ -96,7 +96,7 @@ fn rebind(folder: &Path, guest: usize, name: &str, by: &str) -> Option<String> {
     ask(folder, &request)
 }
 
-/// What all have counted by this name.
+/// The sum of all counts with this name.
 fn total(printed: &str, name: &str) -> u64 {
     let counts = printed.lines().filter_map(|line| line.strip_prefix(name)?.trim().parse::<u64>().ok());
     counts.sum()
@@ -118,7 +118,7 @@ fn clients_that_never_pause_are_bound_anew_and_lose_no_message() {
         (answer.as_deref() != Some("{}\n")).then_some((number, answer))
     });
     if wrong.is_some() {
-        // It would never end.
+        // Otherwise it would run for ever.
         let _ = program.kill();
     }
     let output = program.output();
@@ -130,7 +130,7 @@ fn clients_that_never_pause_are_bound_anew_and_lose_no_message() {
     assert!(printed.matches("answered").count() == 2 && !printed.contains("answered 0"), "{printed}");
 }
 
-/// `drystone inspect socket | true`: nobody reads what it shows from the beginning.
+/// `drystone inspect socket | true`: its output is never read.
 fn inspected_by_nobody(folder: &Path) -> Output {
     let (reader, writer) = std::io::pipe().expect("there are pipes");
     drop(reader);
@@ -144,7 +144,7 @@ fn a_running_program_is_shown() {
     let folder = with_hosts("Busy", BUSY);
     let program = start(folder.path());
     let shown = drystone(folder.path(), &["inspect", "socket"]);
-    // Who has nothing more to say reads its answer all the same.
+    // A client that has closed its sending side still reads its answer.
     let mut half = UnixStream::connect(folder.path().join("socket")).expect("the program listens");
     writeln!(half, "{{\"inspect\": 20}}").and_then(|()| half.shutdown(Shutdown::Write)).expect("it is there");
     let mut answer = String::new();
@@ -165,7 +165,7 @@ fn a_running_program_is_shown() {
     assert_eq!(status(&refused), 1);
 }
 
-/// Clients to which others have passed on what they require, at any depth.
+/// Clients whose requirements were passed on by other components, at any depth.
 const PASSED: &str = "
 COMPONENT Guest REQUIRES Greet;
 VARIABLE x, i: INTEGER;
@@ -203,10 +203,10 @@ fn what_was_passed_on_is_bound_anew_while_it_is_used() {
         ask(folder.path(), &request).unwrap_or_default()
     };
     let other = |number: usize| ["two", "one"][number / 3 % 2];
-    // Who has passed it on is bound anew where that one makes a pause, and else told why not.
+    // A requirement that was passed on is rebound where its holder pauses; otherwise the reason is given.
     let passers = ["Passed.outer", "Passed.outer.inner"];
     let answers: Vec<_> = (0..400).map(|number| rebind(passers[number % 2], number, other(number))).collect();
-    // Who talks is at any time.
+    // A component that communicates itself is rebound at any time.
     let mut own: Vec<_> =
         (0..200).map(|number| rebind("Passed.outer.inner.guest", number, other(number))).collect();
     own.push(rebind("Passed.outer.inner.guest", 0, "last"));
@@ -261,7 +261,7 @@ fn whatever_is_asked_of_it_harms_no_program() {
     assert!(most.contains("Slow.guest"), "{most}");
 }
 
-/// A client that waits long for its first answer, and is then bound anew.
+/// A client that waits long for its first answer, and is rebound meanwhile.
 pub const SLOW: &str = "
 COMPONENT Slow;
 INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;
@@ -305,11 +305,11 @@ fn who_leaves_before_its_answer_takes_no_other_client_with_it() {
         answer
     });
     drop(program);
-    // What it had asked for is not done any more.
+    // What it had asked for is cancelled.
     assert!(answers.iter().all(|answer| answer.contains("\"to\":\"Slow.h\"")), "{answers:?}");
 }
 
-/// A careful client of nobody, and a component elsewhere that asks for another.
+/// A client without a server, which checks that; and a component elsewhere that requests another.
 pub const APART: &str = "
 COMPONENT Apart;
 INTERFACE Greet; { IN Name(x: TEXT) OUT Greeting(x: TEXT) } END Greet;

@@ -1,4 +1,4 @@
-//! A way to a server that counts what goes over it.
+//! A proxy to a server that counts bytes.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-/// Leads from a port of its own to another one, as long as the test lasts.
+/// Forwards connections from a port of its own to another one, as long as the test lasts.
 pub struct Counted {
     pub port: u16,
     bytes: Arc<AtomicUsize>,
@@ -31,7 +31,7 @@ impl Counted {
         way
     }
 
-    /// How many have gone both ways.
+    /// Bytes forwarded in both directions.
     pub fn bytes(&self) -> usize {
         self.bytes.load(Relaxed)
     }

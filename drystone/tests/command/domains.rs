@@ -1,5 +1,5 @@
-//! Components in processes and on threads of their own: the same programs with the same results, and what happens when
-//! a domain comes to its end.
+//! Components in processes and on threads of their own: programs have the same results, and the end of a domain is
+//! handled.
 
 mod busy;
 mod mirror;
@@ -16,7 +16,7 @@ use crate::peer::{Running, signal};
 use crate::places::{Place, places, platforms};
 use crate::{DRYSTONE, complaint, folder_with, printed, status};
 
-/// A server that puts brackets around texts, and a program that uses `s`, which is one, and `d`, the domain's name.
+/// A server that puts brackets around texts, and a program that uses such a server `s` and the domain's name `d`.
 pub fn with_server(statements: &str) -> String {
     format!(
         "COMPONENT Main;
@@ -33,12 +33,12 @@ pub fn with_server(statements: &str) -> String {
     )
 }
 
-/// What a program writes whose component is in that place.
+/// The output of a program whose component is in that place.
 #[track_caller]
 fn output_of(place: Place, program: &str) -> String {
     let output = place.run_text(program);
     let error = complaint(&output);
-    // There are warnings of variables that a program doesn't use.
+    // Warnings about unused variables are expected.
     assert!(status(&output) == 0 && !error.contains("error"), "{place:?}: {error}");
     printed(&output)
 }
@@ -64,7 +64,7 @@ fn large_texts_cross_whole() {
     }
 }
 
-/// A program that makes so many domains one after the other, and writes what the last one has said.
+/// A program that makes so many domains one after the other, and prints the last one's answer.
 pub fn one_after_the_other(domain: &str, count: usize) -> String {
     with_server(&format!(
         "FOR i := 1 TO {count} DO
@@ -73,7 +73,7 @@ pub fn one_after_the_other(domain: &str, count: usize) -> String {
     ))
 }
 
-/// With few descriptors: none is left behind. (Without its domains the program needs about ten.)
+/// With few descriptors: none leaks. (Without its domains the program needs about ten.)
 #[test]
 fn a_thousand_domains_one_after_the_other_leave_nothing_behind() {
     for domain in places().filter(|place| !place.is_bare()).map(|place| place.name) {
@@ -82,12 +82,12 @@ fn a_thousand_domains_one_after_the_other_leave_nothing_behind() {
         let output = Command::new("sh").args(["-c", &limited]).current_dir(folder.path()).output();
         let output = output.expect("a shell runs");
         assert_eq!(String::from_utf8_lossy(&output.stdout), "<1000>0", "{domain}: {output:?}");
-        // What the program itself has ended is no news.
+        // The end of a domain by its own program isn't reported.
         assert!(!String::from_utf8_lossy(&output.stderr).contains("has ended"), "{domain}: {output:?}");
     }
 }
 
-/// A program with a component that sends without being asked, and one who is slow and writes the sum.
+/// A program with a component that sends unasked, and a slow client that prints the sum.
 fn with_source(activity: &str, statements: &str) -> String {
     format!(
         "COMPONENT Main;
@@ -105,7 +105,7 @@ fn with_source(activity: &str, statements: &str) -> String {
     )
 }
 
-/// It requires what its program has, and has its own BEGIN, ACTIVITY and FINALLY.
+/// The component requires what its program has, and has its own BEGIN, ACTIVITY and FINALLY.
 #[test]
 fn a_component_elsewhere_uses_what_it_requires() {
     let program = with_source(
@@ -117,7 +117,7 @@ fn a_component_elsewhere_uses_what_it_requires() {
     }
 }
 
-/// How many messages without answers are sent before one waits: to a server that takes none for a second.
+/// How many unanswered messages can be sent before the sender waits, to a server that takes none for a second.
 fn sent_before_one_waits(place: Place, by: &str) -> u64 {
     let program = format!(
         "COMPONENT Main;
@@ -145,7 +145,7 @@ fn as_many_messages_are_on_their_way_as_is_said() {
     for place in places() {
         let sent = |by: &str| sent_before_one_waits(place, &format!("{}({by})", place.factory()));
         let (few, usual, many) = (sent("capacity: 16"), sent(""), sent("capacity: 2000"));
-        // Some are in the buffers before it.
+        // Some are in buffers before the server.
         assert!((16..100).contains(&few), "{place:?}: {few}");
         assert!((1024..1200).contains(&usual), "{place:?}: {usual}");
         assert!((2000..2200).contains(&many), "{place:?}: {many}");
@@ -201,7 +201,7 @@ fn a_domain_that_is_killed_takes_nothing_else_with_it() {
     let (_folder, mut child) = running(&program);
     let mut error = child.stderr.take().expect("it is piped");
     let mut output = BufReader::new(child.stdout.take().expect("it is piped"));
-    // What a program writes is shown when it waits.
+    // A program's output is flushed when it waits.
     let mut line = String::new();
     output.read_line(&mut line).expect("it writes text");
     assert_eq!(line, "loaded\n");
@@ -231,7 +231,7 @@ fn domains_end_with_a_program_that_is_killed() {
     signal(child.id(), Signal::KILL);
     child.wait().expect("it ends");
     let is_gone = |pid: &u32| match fs::read_to_string(format!("/proc/{pid}/stat")) {
-        // One that nobody has waited for yet is as good.
+        // A zombie that hasn't been waited for counts as gone.
         Ok(stat) => stat.contains(") Z "),
         Err(_) => true,
     };
@@ -298,7 +298,7 @@ fn composed_factories_stand_before_a_domain() {
     }
 }
 
-/// Of two servers of each program it is waited for too long if nobody says how long it may take.
+/// Each program waits too long for two servers, unless their time is limited.
 #[test]
 fn who_talks_to_what_fails_is_told_whatever_is_between() {
     let text = include_str!("../bindings/Failing.dry");
@@ -331,7 +331,7 @@ fn who_talks_to_what_fails_is_told_whatever_is_between() {
             assert_eq!(said, (format!("well: first well\n{expected}"), 0), "{place:?} {by}: {complaint}");
             for (error, count) in [("division by zero", 1), ("assertion failed", 1), ("out of memory", 2)] {
                 let told = complaint.matches(error).count();
-                // On a slow machine its time may be over before its memory is.
+                // On a slow machine the deadline may come before memory is used up.
                 let may_be_late = error == "out of memory" && by.contains("deadline");
                 let is_told = told == count || may_be_late && told < count;
                 assert!(is_told, "{place:?} {by}: {complaint}");
@@ -340,7 +340,7 @@ fn who_talks_to_what_fails_is_told_whatever_is_between() {
     }
 }
 
-/// It is said where it is made, for all that it offers.
+/// The error is reported where the component is made, for all that it offers.
 #[test]
 fn a_component_elsewhere_may_take_so_long() {
     let late = with_server(
@@ -356,7 +356,7 @@ fn a_component_elsewhere_may_take_so_long() {
     }
 }
 
-/// What it says is the same as that of a program that holds its component itself.
+/// The output is that of a program that holds its component itself.
 #[test]
 fn what_cannot_be_sent_is_lost() {
     for place in places() {
@@ -370,7 +370,7 @@ fn what_cannot_be_sent_is_lost() {
     }
 }
 
-/// A component in a message, and one that isn't there any more.
+/// A component in a message, and one that has been deleted.
 const CARRIED: &str = "
 COMPONENT Main;
 INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;
@@ -391,7 +391,7 @@ BEGIN
 END Main;
 ";
 
-/// A component in a domain makes another one in a further domain, or is told why it doesn't.
+/// A component in a domain makes another one in a further domain, or gets the reason why not.
 #[test]
 fn domains_within_domains_are_there_or_refused() {
     let text = "COMPONENT Main;
@@ -435,7 +435,7 @@ fn values_of_all_types_come_back_as_they_were() {
     }
 }
 
-/// They live at the same time, each a client of the one before.
+/// They exist at the same time, each a client of the one before.
 #[test]
 fn many_domains_are_there_at_once() {
     let program = "COMPONENT Main;
@@ -463,7 +463,7 @@ fn many_domains_are_there_at_once() {
     }
 }
 
-/// The system's own interfaces too, if its holder passes them on.
+/// Also the system's own interfaces, if its holder passes them on.
 #[test]
 fn a_component_elsewhere_uses_what_the_system_offers() {
     let program = "COMPONENT Main REQUIRES SystemTime, FileSystem, Arguments;
@@ -487,7 +487,7 @@ fn a_component_elsewhere_uses_what_the_system_offers() {
     }
 }
 
-/// Procedures that don't wait run on the processor's stack, of which there is enough in all places.
+/// Procedures that don't wait run on the processor's stack, which is large enough in all places.
 #[test]
 fn procedures_elsewhere_may_call_each_other_deeply() {
     let first =

@@ -1,5 +1,5 @@
-//! Components end in an order in which none waits for ever for another, however they are joined; and who is being
-//! deleted takes no new clients.
+//! The end of components: they end in an order without deadlocks, however they are connected; and a component that is
+//! being deleted takes no new clients.
 
 mod shapes;
 
@@ -9,7 +9,7 @@ use crate::places::{Place, places, platforms, writes_everywhere};
 use crate::{complaint, drystone, folder_with, printed, status};
 use drystone_golden::free_port;
 
-/// The server is declared before its client, and both before what both of them need.
+/// The server is declared before its client, and both before what they need.
 const OWN: &str = "
 COMPONENT Main;
 ECHO
@@ -69,7 +69,7 @@ fn a_program_that_uses_its_own_names_ends_wherever_its_components_are() {
     writes_everywhere(&text, &apart, "3\n3\n3\n");
 }
 
-/// Where names are used anywhere, and things are exported late.
+/// Names are used anywhere, and exports come late.
 const ANYWHERE: &str = "
 ECHO
 COMPONENT Between OFFERS Echo REQUIRES Echo;
@@ -89,7 +89,7 @@ fn programs_whose_components_find_each_other_by_names_end() {
     for platform in platforms() {
         let mut random = random(0x0e4d);
         for round in 0..60 {
-            // There is no network on a machine, so that nothing but places is there to be tried.
+            // A machine has no network, so only places are tried there.
             let is_apart = round >= 40;
             let places = if is_apart { PLACES } else { &[] };
             let ground = shapes::Ground { ports: ports(platform), places, is_rough: false };
@@ -105,15 +105,15 @@ fn programs_whose_components_find_each_other_by_names_end() {
     }
 }
 
-/// Where some components are made.
+/// Places for some components.
 const PLACES: &[&str] = &["worker:1", "process:p", "user:q"];
 
-/// For what is exported beyond its program, where there is a network.
+/// Ports for exports beyond the program, if there is a network.
 fn ports(platform: Place) -> Option<[u16; 2]> {
     (!platform.is_bare()).then(|| [free_port(), free_port()])
 }
 
-/// What fails may end others, wherever they are; but nobody waits for ever, and nothing else breaks.
+/// A failure may end other components, wherever they are; but nothing waits for ever, and nothing else breaks.
 #[test]
 fn programs_in_which_something_fails_end() {
     let bomb = "COMPONENT Bomb REQUIRES Echo;
@@ -125,7 +125,7 @@ END Bomb;
     let count = std::env::var("SHAPES").map_or(40, |count| count.parse().expect("a number"));
     for platform in platforms() {
         let mut random = random(std::env::var("SEED").map_or(0xb0b, |seed| seed.parse().expect("a number")));
-        // A machine is slower, and begins anew each time.
+        // A machine is slower, and boots each time.
         for _ in 0..if platform.is_bare() { count / 2 } else { count } {
             let ground = shapes::Ground { ports: ports(platform), places: PLACES, is_rough: true };
             let program = shapes::shape(&mut random, ground).program;
@@ -138,7 +138,7 @@ END Bomb;
     }
 }
 
-/// Who is elsewhere talks through its place here, which ends together with its server, by force.
+/// A remote component communicates through its place here, which is ended together with its server, by force.
 const THROUGH: &str = "
 COMPONENT Main;
 ECHO
@@ -201,7 +201,7 @@ fn who_is_connected_to_events_hears_all_and_the_end_wherever_it_is() {
     }
 }
 
-/// Who waits for its connection already, and what is exported before it leads anywhere.
+/// A client that waits for its connection already, and an export before its server is connected.
 const PATIENT: &str = "
 COMPONENT Main;
 ECHO
@@ -232,7 +232,8 @@ fn who_waits_for_its_connection_goes_on_whatever_that_is() {
     writes_everywhere(&with_echo(PATIENT).replace("NAME", "local:"), &apart, "2\n2\n");
 }
 
-/// Both of what a process deletes, and holds what is exported, wait for their turn when the process is ended by force.
+/// Both a component that a process deletes and one that holds an export wait for their turn when the process is ended
+/// by force.
 const FORCED: &str = "
 COMPONENT Main;
 ECHO
@@ -288,7 +289,8 @@ BEGIN
 END Main;
 ";
 
-/// Has a communication from before the deletion to long after it has begun, and tries to have another one.
+/// A client with a communication from before the deletion until long after its beginning, which tries to begin another
+/// one.
 const LATE: &str = "
 COMPONENT Main;
 INTERFACE Echo; { IN Say(n: INTEGER) OUT Heard(n: INTEGER) } END Echo;

@@ -1,6 +1,6 @@
-//! What goes wrong between programs that are joined by HTTP, ONC RPC and datagrams: very many clients, clients that
-//! never read, send garbage or are cut off, sides that are killed or not there. Nothing hangs, others go on, and in the
-//! end nothing is left over: descriptors and memory of the server are counted.
+//! Faults between programs that are joined by HTTP, ONC RPC and datagrams: very many clients; clients that never read,
+//! send garbage or are disconnected; sides that are killed or absent. Nothing hangs, other clients are served, and
+//! nothing leaks: the server's descriptors and memory are counted.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -88,7 +88,7 @@ impl Joint {
         matches!(self, Joint::OncUdp | Joint::Udp)
     }
 
-    /// A BY with this option as well.
+    /// A BY with this option added.
     fn by(self, option: &str) -> String {
         let (factory, own) = match self {
             Joint::Http => ("Http", ""),
@@ -125,7 +125,7 @@ fn client(joint: Joint, port: u16, guests: usize, rounds: usize, option: &str) -
 }
 
 impl Served {
-    /// So many clients come, and all are answered.
+    /// Serves so many clients, and checks that all are answered.
     fn answers(&self, guests: usize, rounds: usize) {
         let folder = client(self.joint, self.port, guests, rounds, "");
         let output = drystone(folder.path(), &["run", "program.dry"]);
@@ -175,7 +175,7 @@ impl Served {
         TcpStream::connect(("127.0.0.1", self.port)).expect("it listens")
     }
 
-    /// A beginning of what a client says.
+    /// The beginning of a client's messages.
     fn words(&self) -> Vec<u8> {
         match self.joint {
             Joint::Http => {
@@ -208,7 +208,7 @@ fn frame(text: &[u8]) -> Vec<u8> {
     [&[0x81, 0x80 | text.len() as u8, 0, 0, 0, 0], text].concat()
 }
 
-/// Numbers by chance, the same each time.
+/// Pseudo-random numbers, the same each time.
 pub fn random(seed: u64) -> impl FnMut() -> u64 {
     let mut x = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
@@ -219,7 +219,7 @@ pub fn random(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// How many clients come at once: `DRYSTONE_GUESTS`, else ten thousand.
+/// The number of simultaneous clients: `DRYSTONE_GUESTS`, by default ten thousand.
 fn guests() -> usize {
     std::env::var("DRYSTONE_GUESTS").ok().and_then(|guests| guests.parse().ok()).unwrap_or(10_000)
 }
@@ -233,7 +233,7 @@ fn crowd(joint: Joint) {
     let memory = served.memory();
     served.answers(guests(), 1);
     served.forgets(descriptors);
-    // How many are there at once differs; if they stayed, it would be twice as much.
+    // The number at the same time varies; if memory leaked, it would be twice as much.
     served.shrinks(memory + memory / 2);
 }
 
@@ -271,7 +271,7 @@ fn who_never_reads_is_waited_for_and_others_are_not() {
         let mut silent: Vec<TcpStream> = (0..20).map(|_| served.connect()).collect();
         for client in &mut silent {
             client.set_nonblocking(true).expect("it is a socket");
-            // As much as it takes: each of these is answered by a megabyte.
+            // As many as fit: each of these is answered by a megabyte.
             let words = served.words();
             let asks =
                 if joint == Joint::Socket { frame(b"{\"Fill\":{\"n\":1000000}}") } else { words.clone() };
@@ -282,7 +282,7 @@ fn who_never_reads_is_waited_for_and_others_are_not() {
         }
         sleep(Duration::from_millis(500));
         served.answers(10, 10);
-        // Each has its answer on the way, some of its requests, and no more.
+        // Each client has its answer in transit, some of its requests, and no more.
         let most = memory + 20 * 8 * 1024;
         assert!(served.memory() < most, "{joint:?}: {} kilobytes, {memory} before", served.memory());
         drop(silent);
@@ -313,7 +313,7 @@ fn garbage_and_what_is_cut_off_harm_nobody_else() {
                     let mut client = served.connect();
                     let _ = client.write_all(bytes);
                     client.set_read_timeout(Some(Duration::from_millis(1))).expect("it is no zero");
-                    // Half of them hear an answer; the others reset the connection.
+                    // Half of them read an answer; the other half resets the connection.
                     if seed % 2 == 0 {
                         let _ = client.read(&mut [0; 4096]);
                     }
@@ -388,7 +388,7 @@ fn a_server_that_says_nothing_is_given_up_at_the_deadline() {
         let (listener, socket) = (listener.expect("there are ports"), socket.expect("there are ports"));
         let address = if joint.is_of_datagrams() { socket.local_addr() } else { listener.local_addr() };
         let port = address.expect("it has one").port();
-        // A WebSocket has to be there before anything can be said.
+        // A WebSocket must be open before messages can be sent.
         if joint == Joint::Socket {
             continue;
         }

@@ -1,5 +1,4 @@
-//! `drystone handler` with filters: several handlers at one interface, each attached by a run of the command of its
-//! own.
+//! `drystone handler` with filters: several handlers at one interface, each attached by its own run of the command.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 use std::net::UdpSocket;
@@ -15,16 +14,16 @@ use crate::objects::compiled;
 use crate::space::Space;
 use crate::{complaint, drystone, printed, status};
 
-/// A network namespace, and handlers that answer sums of what comes to any port.
+/// A network namespace, and handlers that return the sum of what a port has received.
 struct Scene {
     space: Space,
     folder: TempDir,
-    /// Others may run the same test at the same time.
+    /// A mark of this run: the same test may run elsewhere at the same time.
     mark: String,
 }
 
 impl Scene {
-    /// None, and says so, where one of the things is missing that it takes.
+    /// `None`, with a message, if something that the test needs is missing.
     fn new(test: &'static str) -> Option<Scene> {
         let skip = |why: &str| println!("skipped: {test}: {why}");
         if Command::new("tcpdump").arg("--version").output().is_err() {
@@ -38,7 +37,7 @@ impl Scene {
             mark: format!("{test}-{}", std::process::id()),
         };
         std::fs::write(scene.folder.path().join("sums.o"), object).expect("there is room");
-        // The kernel there says each time that nobody listens.
+        // The kernel there always reports that nobody listens.
         let always =
             scene.space.command("sh").args(["-c", "echo 0 > /proc/sys/net/ipv4/icmp_ratelimit"]).status();
         assert!(always.is_ok_and(|status| status.success()), "it can be set");
@@ -87,21 +86,21 @@ impl Scene {
         drystone(self.folder.path(), &[&["handler"], arguments].concat())
     }
 
-    /// The lines of the list that are about this scene, as it is seen from beyond.
+    /// The list's lines about this scene, as seen from outside.
     fn list(&self) -> Vec<String> {
         let mut command = self.space.drystone();
         let output = command.args(["handler", "list"]).output().expect("there is `nsenter`");
         printed(&output).lines().filter(|line| line.starts_with(&self.mark)).map(String::from).collect()
     }
 
-    /// Somebody who asks a port.
+    /// A socket for requests to a port.
     fn asking(&self, port: u16) -> UdpSocket {
         let socket = UdpSocket::bind((self.space.here, 0)).expect("it has that address");
         socket.connect((self.space.there, port)).expect("it can be");
         socket
     }
 
-    /// The sum that the handler of a port answers; none if nobody does.
+    /// The sum that the handler of a port answers; `None` if none does.
     fn sum(&self, port: u16, number: u64) -> Option<u64> {
         asked(&self.asking(port), number)
     }
@@ -109,13 +108,13 @@ impl Scene {
 
 impl Drop for Scene {
     fn drop(&mut self) {
-        // What a test that failed has left.
+        // Left over from a failed test.
         let names = self.list().into_iter().filter_map(|line| Some(line.split_once(':')?.0.to_string()));
         names.for_each(|name| drop(self.told(&["detach", &name])));
     }
 }
 
-/// What is answered. That nobody listens the kernel there says at once.
+/// The answer. If nobody listens, the kernel there says so at once.
 fn asked(socket: &UdpSocket, number: u64) -> Option<u64> {
     socket.set_read_timeout(Some(Duration::from_secs(10))).expect("it can be");
     socket.send(&number.to_be_bytes()).expect("it can be");
@@ -156,7 +155,7 @@ fn several_handlers_are_at_one_interface() {
     scene.detach("second");
     assert_eq!((scene.list(), scene.sum(7001, 5)), (Vec::new(), None));
 
-    // The gate has gone.
+    // The gate is gone.
     scene.attached("alone", &[]);
     assert_eq!(scene.sum(7005, 5), Some(5));
     let no_room = scene.refused("third", &["--port", "7000"]);
@@ -181,7 +180,7 @@ fn what_is_wrong_with_an_expression_is_said() {
     let wrong = scene.refused("wrong", &["--filter", "udp dst port"]);
     assert!(wrong.contains("libpcap refuses `udp dst port`: "), "{wrong}");
     assert!(wrong.contains("syntax error"), "{wrong}");
-    // What looks like an option of tcpdump's is none.
+    // An expression that looks like an option of tcpdump isn't one.
     let wrong = scene.refused("wrong", &["--filter=-w stolen"]);
     assert!(wrong.contains("libpcap refuses `-w stolen`"), "{wrong}");
     assert!(!Path::new("stolen").exists() && !scene.folder.path().join("stolen").exists());
@@ -194,7 +193,7 @@ fn what_is_wrong_with_an_expression_is_said() {
     assert!(complaint(&missing.expect("it runs")).contains("install the package tcpdump"));
 }
 
-/// Asks a port again and again, once each time, while something is done. Nothing may be lost; how often it asked.
+/// Sends requests to a port one by one during `deed`, and returns their number. None may be lost.
 fn while_asking(scene: &Scene, port: u16, deed: impl FnOnce()) -> u64 {
     let (ended, answers) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
@@ -217,7 +216,7 @@ fn nothing_is_lost_while_others_come_and_go() {
     let Some(scene) = Scene::new("gate-stream") else { return };
     scene.attached("stream", &["--port", "7000", "--share", "1000000"]);
     let answers = while_asking(&scene, 7000, || {
-        // Two that change the gate at the same time.
+        // Two runs change the gate at the same time.
         std::thread::scope(|scope| {
             for side in ["left", "right"] {
                 let scene = &scene;
@@ -243,7 +242,7 @@ fn who_is_killed_leaves_what_others_can_use() {
     scene.attached("stream", &["--port", "7000", "--share", "1000000"]);
     let answers = while_asking(&scene, 7000, || {
         let (mut seen, mut round) = ([0, 0], 0);
-        // Some come too early, and others too late.
+        // Some come too early, and some too late.
         while round < 24 || seen.contains(&0) && round < 400 {
             kill_attaching(&scene, round);
             round += 1;
@@ -251,7 +250,7 @@ fn who_is_killed_leaves_what_others_can_use() {
             assert_eq!(scene.sum(7001, 4), Some(4));
             let killed = scene.list().iter().any(|line| line.starts_with(&scene.name("killed")));
             seen[usize::from(killed)] += 1;
-            // Whoever has a name has its messages, too.
+            // The owner of a name also receives its messages.
             assert_eq!(scene.sum(7100, 3), killed.then_some(3));
             if killed {
                 scene.detach("killed");

@@ -50,7 +50,7 @@ fn components_interfaces_and_connections_are_drawn() {
         let nodes = drawing.descendants().filter(|node| node.tag_name().name() == tag);
         nodes.filter(|node| class.is_empty() || node.attribute("class") == Some(class)).count()
     };
-    // Main; server, outer, other in it; inner in outer.
+    // Main; in it server, outer and other; in outer inner.
     assert_eq!(count("text", "name"), 5);
     assert!(text.contains(">outer: Outer<") && text.contains(">other: ANY<"));
     assert_eq!(count("rect", "any"), 1);
@@ -100,8 +100,8 @@ fn graphviz_gets_text() {
     assert_eq!(text.matches('{').count(), text.matches('}').count());
 }
 
-/// A thousand guests of one host, which makes each wait in the end; and guests by a name, by BY, and of a host
-/// elsewhere.
+/// A thousand guests of one host, which in the end keeps them all waiting; and guests connected by a name, by BY, and
+/// to a host elsewhere.
 const TOWN: &str = "
 COMPONENT Town;
 INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x: INTEGER) } END Greet;
@@ -197,7 +197,7 @@ fn a_program_that_runs_is_drawn() {
     assert_eq!(crossings(&drawing), [""; 0]);
 }
 
-/// What the processes of a service hold has one path for all of them.
+/// The components of all of a service's processes have the same path.
 const DESK: &str = "
 COMPONENT Office;
 INTERFACE Ask; { IN Name(x: INTEGER) } END Ask;
@@ -244,10 +244,10 @@ fn only_a_program_that_runs_is_drawn_by_its_socket() {
     assert_eq!(status(&drystone(folder.path(), &["graph"])), 2);
 }
 
-/// A rectangle by its sides, or a stretch of a line.
+/// The sides of a rectangle, or of a stretch of a line.
 type Sides = (f64, f64, f64, f64);
 
-/// Says which stretches of connections cross a box that they don't lead to or out of.
+/// Reports stretches of connections that cross a box which they don't lead to or out of.
 fn crossings(svg: &str) -> Vec<String> {
     let drawing = roxmltree::Document::parse(svg).expect("it is XML");
     let number = |node: &roxmltree::Node, name: &str| node.attribute(name)?.parse::<f64>().ok();
@@ -265,7 +265,7 @@ fn crossings(svg: &str) -> Vec<String> {
         let points: Vec<(f64, f64)> = numbers.chunks(2).map(|pair| (pair[0], pair[1])).collect();
         let around = |&&(left, top, right, bottom): &&Sides| {
             points.iter().all(|&(x, y)| {
-                // Sides are written with one decimal.
+                // Coordinates have one decimal.
                 left - 0.2 <= x && x <= right + 0.2 && top - 0.2 <= y && y <= bottom + 0.2
             })
         };
@@ -273,7 +273,7 @@ fn crossings(svg: &str) -> Vec<String> {
         for &(left, top, right, bottom) in others {
             let crosses = points.windows(2).any(|ends| {
                 let ((x, y), (to_x, to_y)) = (ends[0], ends[1]);
-                // All that are not level or upright are roundings of corners, a few pixels long.
+                // Stretches that are neither horizontal nor vertical are rounded corners, a few pixels long.
                 x.min(to_x) < right - 1.0
                     && x.max(to_x) > left + 1.0
                     && y.min(to_y) < bottom - 1.0
@@ -310,7 +310,7 @@ fn connections_go_round_what_they_have_nothing_to_do_with() {
     }
 }
 
-/// Components of some sizes, connected anyhow: forwards, backwards, with themselves, inward and outward.
+/// Components of several sizes with random connections: forwards, backwards, to themselves, inward and outward.
 fn many_connections(below: &mut impl FnMut(u64) -> u64) -> String {
     let templates = 2 + below(5);
     let mut text = "INTERFACE I; END I;\nINTERFACE AnotherInterface; END AnotherInterface;\n".to_string();

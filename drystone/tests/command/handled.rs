@@ -1,5 +1,5 @@
-//! `IMPLEMENTATION {HANDLER}`: what a service does as a process it does as a handler, too. Bodies are generated; what
-//! is written here runs both ways, with the same requests.
+//! `IMPLEMENTATION {HANDLER}`: as a handler a service does the same as in a process. Its bodies are generated, and run
+//! both ways with the same requests.
 
 use std::cell::Cell;
 use std::fmt::Write;
@@ -25,14 +25,14 @@ use crate::space::Space;
 use crate::{complaint, drystone, folder_with, printed};
 use drystone_golden::free_port;
 
-/// What is sent: `Do` or, with nothing that is answered, `Tell`.
+/// A request: `Do`, or `Tell`, which has no answer.
 #[derive(Clone, Copy, Debug)]
 enum Request {
     Do(i64, i64, u8),
     Tell(i64, bool),
 }
 
-/// What comes of it.
+/// The reply.
 type Reply = Option<(i64, bool, u8)>;
 
 const HEAD: &str = "INTERFACE Work;
@@ -156,8 +156,8 @@ BEGIN
     text + "END Main;\n"
 }
 
-/// The replies of the service as a process, and whether it failed behind them. None: its expressions are too deep for a
-/// handler.
+/// The replies of the service as a process, and whether it failed behind them. `None`: its expressions are too deep for
+/// a handler.
 fn by_process(text: &str) -> Option<(Vec<Reply>, bool)> {
     let folder = folder_with(text);
     let output = drystone(folder.path(), &["run", "program.dry"]);
@@ -248,7 +248,7 @@ impl Responder {
         Some(Responder { engine, form })
     }
 
-    /// None: it is left to the process.
+    /// The handler's reply; `None`: it leaves the request to the process.
     fn ask(&mut self, request: Request) -> Option<Reply> {
         let mut data = self.form.to_vec();
         data.extend(77u32.to_be_bytes());
@@ -283,7 +283,7 @@ impl Responder {
     }
 }
 
-/// What `drystone describe --udp` says first: the name of the interface, and what its datagrams begin with.
+/// The first line of `drystone describe --udp`: the interface's name, and the first bytes of its datagrams.
 fn form_of(described: &str) -> [u8; 4] {
     let (_, form) = described.lines().next().and_then(|line| line.split_once(" 0x")).expect(described);
     u32::from_str_radix(form, 16).expect("a number").to_be_bytes()
@@ -301,7 +301,7 @@ const ADD: u32 = 0;
 const RESET: u32 = 2;
 
 impl Counter {
-    /// With a handler, if its interface is said.
+    /// With a handler, if an interface is given.
     fn new(space: &Space, interface: Option<&str>) -> Counter {
         let systems = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems");
         let name = format!("udp://{}:7000/", space.there);
@@ -365,7 +365,7 @@ fn a_handler_answers_while_its_program_sleeps() {
     assert_eq!([counter.add(7), counter.add(-2)], [Some(12), Some(10)]);
     counter.send(RESET, &[]);
     assert_eq!([counter.add(i64::MAX), counter.add(-1)], [Some(i64::MAX), Some(i64::MAX - 1)]);
-    // What overflows it leaves to the process, which fails.
+    // An overflow is left to the process, which fails.
     assert_eq!(counter.add(2), None);
     counter.signal(Signal::CONT);
     let output = counter.program.output();
@@ -400,7 +400,7 @@ fn the_books_client_in_c_is_answered() {
     }
 }
 
-/// A parallel program, whose parts lock, wait for each other and vote: by a process, and by a handler in Linux.
+/// A parallel program with locks, barriers and votes: by a process, and by a handler in Linux.
 #[test]
 fn programs_meet_at_a_handler() {
     let systems = Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems");
@@ -420,7 +420,7 @@ fn programs_meet_at_a_handler() {
     }
 }
 
-/// A program that adds, too: its processes and the handler change the sum at once.
+/// A program whose processes and handler change the sum at the same time.
 const BOTH: &str = "
 INTERFACE Counting;
   { IN Add(n: INTEGER) OUT Sum(n: INTEGER) | IN Reset }
@@ -462,7 +462,7 @@ fn a_handler_and_its_processes_change_the_same() {
     let mut counter = Counter::of(&space, (folder.path(), "program.dry"), &[]);
     let mut output = counter.output.take().expect("it is there");
     let others = std::thread::spawn(move || output.next().expect("it says so").expect("it is text"));
-    // Of a datagram that is lost on its way nobody knows whether it was added.
+    // Whether a lost datagram was added is unknown.
     let (mut mine, mut lost) = (0, 0);
     while !others.is_finished() || mine < 1000 {
         match counter.add(1) {
@@ -486,7 +486,7 @@ fn a_process_answers_where_there_is_no_handler() {
     for interface in [None, Some("nowhere0")] {
         let counter = Counter::new(&space, interface);
         assert_eq!([counter.add(5), counter.add(-7)], [Some(5), Some(-2)]);
-        // Requests that are on their way at once are carried out in no order.
+        // Pending requests are executed in any order.
         counter.send(RESET, &[]);
         std::thread::sleep(Duration::from_millis(300));
         assert_eq!(counter.add(1), Some(1));

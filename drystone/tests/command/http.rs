@@ -1,4 +1,4 @@
-//! HTTP with the real peers: curl, WebSockets by Python, and clients of ours.
+//! HTTP with real peers: curl, WebSockets by Python, and our own clients.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -22,7 +22,7 @@ const FILES: &[(&str, &str)] = &[
     ("talk.py", include_str!("http/talk.py")),
 ];
 
-/// What the client prints.
+/// The client's output.
 pub const ANSWERS: &str = "Hello, you
 9223372036854775807 0.5 x TRUE
 by zero
@@ -49,7 +49,7 @@ fn serve(folder: &Path) -> (Peer, String) {
     (server, url)
 }
 
-/// What curl gets: the body, then the status.
+/// curl's output: the body, then the status.
 pub fn curl(arguments: &[&str]) -> String {
     let mut command = Command::new("curl");
     let output = command.args(["-sS", "-m", "20", "-w", " %{http_code}"]).args(arguments).output();
@@ -146,7 +146,7 @@ fn what_is_wrong_is_said_with_its_status() {
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
     ];
     let socket = socket.map(|line| ["-H", line]).concat();
-    // A name that strangers let lead here is in their browsers' requests, whatever these are.
+    // A hostile domain that resolves to this machine (DNS rebinding) appears in its browsers' requests as the host.
     for host in ["evil.example", "localhost.evil.example:80", "127.0.0.1.evil.example", "10.0.0.1", "", ":80"]
     {
         let host = format!("Host: {host}");
@@ -169,7 +169,7 @@ fn what_is_wrong_is_said_with_its_status() {
     );
 }
 
-/// It looks for the answer only when it has sent all.
+/// The client reads the answer only when it has sent everything.
 #[test]
 fn who_is_refused_while_it_sends_gets_the_answer() {
     let folder = folder();
@@ -217,7 +217,7 @@ fn python_talks_by_websockets() {
     python_talks(folder.path(), &url);
 }
 
-/// Talks to the server; by TLS it believes the authority whose certificate is in the folder.
+/// Runs the Python client; with TLS it trusts the authority whose certificate is in the folder.
 pub fn python_talks(folder: &Path, url: &str) {
     let known = Command::new("python3").args(["-c", "import websockets.asyncio"]).output();
     if !known.is_ok_and(|output| output.status.success()) {
@@ -232,7 +232,7 @@ pub fn python_talks(folder: &Path, url: &str) {
     assert_eq!(printed(&output), wanted, "{}", complaint(&output));
 }
 
-/// Bytes that are no requests, requests that stop in their midst, and very many clients.
+/// Bytes that are no requests, truncated requests, and very many clients.
 #[test]
 fn bad_clients_harm_nobody_else() {
     let folder = folder();

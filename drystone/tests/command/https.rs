@@ -1,4 +1,4 @@
-//! HTTP by TLS, with tokens and with certificates of clients: with curl, Python, and clients of ours.
+//! HTTP over TLS, with tokens and client certificates: with curl, Python, and our own clients.
 
 use std::fs;
 use std::path::Path;
@@ -24,8 +24,8 @@ fn by(folder: &Path, file: &str, options: &str) {
 
 const IDENTITY: &str = "certificate: \"server.pem\", key: \"server.key\"";
 
-/// A server with a certificate and these options, and its URL. `client` and `stranger` have certificates of the same
-/// authority and of another.
+/// A server with a certificate and these options, and its URL. `client` has a certificate of the same authority,
+/// `stranger` one of another authority.
 fn serve(options: &str) -> (TempDir, Peer, String) {
     let folder = folder();
     let ours = authority();
@@ -39,7 +39,7 @@ fn serve(options: &str) -> (TempDir, Peer, String) {
     (folder, server, url)
 }
 
-/// What a client says that has these options.
+/// The output of a client with these options.
 fn client(folder: &Path, options: &str, url: &str) -> Output {
     fs::write(folder.join("client.dry"), include_str!("http/client.dry")).expect("it can be written");
     by(folder, "client.dry", options);
@@ -68,7 +68,7 @@ fn curl_calls_by_tls_with_a_token() {
     let refused = "{\"error\":\"a token is needed: Authorization: Bearer ..\"}\n";
     assert_eq!(said("--http2", "secreT"), format!("{refused} 2 401"));
     assert_eq!(said("--http1.1", "secrets"), format!("{refused} 1.1 401"));
-    // It doesn't know the authority, or doesn't talk by TLS.
+    // A client that doesn't know the authority, or doesn't speak TLS.
     for arguments in [&["-sS", &url][..], &["-sS", &url.replace("https", "http")]] {
         let output = Command::new("curl").args(arguments).output().expect("it is installed");
         assert!(!output.status.success(), "{}", printed(&output));
@@ -125,7 +125,7 @@ fn programs_show_certificates() {
     assert_eq!(said("stranger"), "lost\nlost\n");
 }
 
-/// A client that asks a greeter and doesn't look whether it is there.
+/// A client that sends its request to a greeter without checking whether it is there.
 fn asking(url: &str, options: &str) -> TempDir {
     folder_with(&format!(
         "
@@ -152,7 +152,7 @@ fn a_service_of_another_make_is_required_by_tls() {
     let arguments = [script.to_str().expect("plain names"), &port.to_string(), "server.pem", "server.key"];
     let mut service = Peer::start(folder.path(), "python3", &arguments);
     assert_eq!(service.line(), "ready");
-    // Whom nobody names as an authority, the system may trust.
+    // Without an authority in the options, the system's trusted ones hold.
     let mut command = Command::new(DRYSTONE);
     command.args(["run", "program.dry"]).current_dir(folder.path()).env("SSL_CERT_FILE", "server-ca.pem");
     let output = command.output().expect("the command runs");

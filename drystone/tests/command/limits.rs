@@ -1,5 +1,5 @@
-//! `drystone specialise` with programs that would take any amount of time or memory: it ends within its limits, and
-//! says where they went.
+//! `drystone specialise` with programs that would take unlimited time or memory: it stops at its limits, and says where
+//! they were used up.
 
 use std::fmt::Write;
 use std::fs;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::specialise::to_ir;
 use crate::{DRYSTONE, complaint, status};
 
-/// An interpreter whose stack is known and whose program isn't: as many stacks as there are instructions.
+/// An interpreter whose stack is known and whose program isn't: there are as many stacks as instructions.
 const INTERPRETER: &str = "
 int run(const unsigned char *program, int *out) {
     int stack[SIZE];
@@ -30,7 +30,7 @@ int run(const unsigned char *program, int *out) {
 }
 ";
 
-/// An interpreter whose program is known and never ends: each round finds another machine.
+/// An interpreter whose program is known and never ends: each round has another state.
 const ENDLESS: &str = "
 #include <stdlib.h>
 static const char program[] = { 'p', 'i', 'j' };
@@ -50,18 +50,18 @@ unsigned run(void) {
 }
 ";
 
-/// What `drystone specialise` becomes. It is there once the command was asked for it: in a checkout Cargo makes it,
-/// which takes more memory than the tests leave.
+/// The executable of `drystone specialise`. It exists once the command has been asked for it: in a checkout Cargo
+/// builds it, which takes more memory than the tests allow.
 static SPECIALISER: LazyLock<PathBuf> = LazyLock::new(|| {
     let made = Command::new(DRYSTONE).args(["specialise", "--help"]).output().expect("the command runs");
     assert_eq!(status(&made), 0, "{}", complaint(&made));
     Path::new(DRYSTONE).with_file_name("drystone-specialise")
 });
 
-/// What the process may take beside what is counted: its own code, and a stack of which most is only reserved.
+/// The memory of a process besides what is counted: its code, and a stack that is mostly only reserved.
 const BESIDE: u64 = 330_000_000;
 
-/// What holds where nothing else is said.
+/// The default limits.
 #[test]
 fn the_usual_limits_are_told() {
     let help = Command::new(&*SPECIALISER).arg("--help").output().expect("it runs");
@@ -105,7 +105,7 @@ fn what_is_left_of_a_program_ends_at_the_memory_that_there_is() {
     assert_eq!(status(&output), 0, "{}", complaint(&output));
     let said = complaint(&output);
     assert!(said.contains("not unrolled: the loop in run (program.c:3): the budget of 200 MB"), "{said}");
-    // Almost as much as there may be: what is left of so many rounds is written to its end.
+    // Nearly the limit: the residual of so many rounds is written to its end.
     let rounds = text.replace("1000000", "18000");
     fs::write(folder.path().join("program.c"), rounds).expect("it can be written");
     to_ir(folder.path(), "program.c");
@@ -125,7 +125,7 @@ fn a_file_is_read_as_far_as_there_is_memory() {
     let table = format!(
         "@table = constant [1000000 x i32] [{elements}]\ndefine i32 @run(i32 %a) {{\n  ret i32 %a\n}}\n"
     );
-    // Control flow of which the analysis grows as the square.
+    // Control flow for which the analysis takes quadratic time.
     let mut flow = String::from("define i32 @run(i32 %a) {\n  br label %b0\n");
     for at in 0..60_000 {
         write!(flow, "b{at}:\n  %x{at} = add i32 %a, {at}\n  br label %b{}\n", at + 1).expect("texts grow");
@@ -146,7 +146,7 @@ fn a_file_is_read_as_far_as_there_is_memory() {
     }
 }
 
-/// A folder with a program in C, its IR and a context; none if there is no clang.
+/// A folder with a program in C, its IR and a context; `None` if there is no clang.
 fn folder(text: &str) -> Option<TempDir> {
     let folder = tempfile::tempdir().expect("there are temporary folders");
     write(&folder, "program.c", text);
@@ -158,15 +158,15 @@ fn write(folder: &TempDir, name: &str, text: &str) {
     fs::write(folder.path().join(name), text).expect("a temporary folder can be written");
 }
 
-/// Specialises the program in a folder, in a process that gets no more memory than this and a tenth of it, and what it
-/// needs beside: if it asks for more, it fails.
+/// Specialises the folder's program, in a process whose memory is limited to this, a tenth more, and its own needs: if
+/// it asks for more, it fails.
 fn within(folder: &TempDir, memory: u64, options: &str) -> Output {
     let kilobytes = (memory + memory / 10 + BESIDE) / 1024;
     let line =
         format!("ulimit -v {kilobytes}; exec \"$0\" program.ll --context context.toml -o out.c {options}");
     let mut command = Command::new("sh");
     command.arg("-c").arg(&line).arg(&*SPECIALISER).current_dir(folder.path());
-    // One heap that grows as it is needed, instead of large ones that are reserved at once.
+    // One heap that grows, instead of several large reserved ones.
     command.env("MALLOC_ARENA_MAX", "1");
     command.output().expect("a shell runs")
 }

@@ -1,4 +1,4 @@
-//! Others run while a process is in a long call of the runtime.
+//! Other processes run during a long call of the runtime.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ fn what_others_change_meanwhile_is_seen() {
     assert_eq!((printed(&output).as_str(), status(&output)), ("done\n", 0));
 }
 
-/// Alone it takes half a second, and twice that beside another one.
+/// Alone the call takes half a second, and beside another process twice that.
 #[test]
 fn a_long_call_goes_on_beside_one_that_computes() {
     let begin = Instant::now();

@@ -1,7 +1,6 @@
-//! Services whose clients are lost: one text (`drystone/tests/bindings/Lost.dry`) in which clients are lost at every
-//! point of what they say, over everything that can join two sides, and by the interpreter; and a queue of jobs whose
-//! workers die (`systems/queue`). `DRYSTONE_DEATHS` says how many of these do (20 unless it is set; a campaign has
-//! 100).
+//! Services whose clients are lost: one program (`drystone/tests/bindings/Lost.dry`) in which clients are lost at every
+//! point of a conversation, over every binding, and by the interpreter; and a queue of jobs whose workers die
+//! (`systems/queue`). `DRYSTONE_DEATHS` is the number of deaths (default 20; a campaign has 100).
 
 use std::collections::VecDeque;
 use std::fs;
@@ -35,7 +34,7 @@ fn text_by(by: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// What the interpreter says has to come of it.
+/// The outcome according to the interpreter.
 fn expected() -> String {
     let files = vec![SourceFile { path: "Lost.dry".into(), text: text_by("") }];
     let program =
@@ -128,7 +127,7 @@ fn primes_below(end: usize) -> usize {
     count
 }
 
-/// What the queue says when so many jobs are done, but for how many of them came back.
+/// The queue's output when so many jobs are done, without the number of those that came back.
 fn all_done(jobs: usize) -> String {
     let (end, primes) = (jobs * 3000, primes_below(jobs * 3000));
     format!("ready\n{jobs} jobs done, 0 left: {primes} primes below {end}\n")

@@ -104,8 +104,8 @@ fn printed(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// What was written to standard error, but for what says that a library or the specialiser was made: whichever test
-/// comes first has that made.
+/// Standard error, without the messages that a library or the specialiser is being built: the first test to need one
+/// builds it.
 fn complaint(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     text.split_inclusive('\n').filter(|line| !line.starts_with("building the ")).collect()

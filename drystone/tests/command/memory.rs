@@ -1,4 +1,4 @@
-//! A process becomes as small again as its program.
+//! A process shrinks with its program.
 
 use std::fs;
 use std::path::Path;
@@ -19,7 +19,7 @@ fn memory_that_a_program_needs_no_more_is_given_back() {
     }
 }
 
-/// A component holds another one in it, and so on without end: here in a variable, among others, and in a procedure.
+/// A component that holds another one, without end: in a variable, among others, and in a procedure.
 const ENDLESS: [&str; 3] = [
     "COMPONENT A; VARIABLE b: B; BEGIN NEW(b) END A; COMPONENT B; VARIABLE a: A; BEGIN NEW(a) END B;",
     "COMPONENT A; VARIABLE x, a[i: INTEGER]: A; BEGIN NEW(a[1]); NEW(x); NEW(a[2]) FINALLY DELETE(x) END A;",
@@ -45,7 +45,7 @@ fn a_component_without_end_that_is_ended_by_force_needs_little_more() {
     assert_eq!((printed(&output).as_str(), status(&output)), ("FALSE", 0));
 }
 
-/// Runs a program that uses up 200 MB, and sees to it that it takes only 15 % more, the command itself included.
+/// Runs a program that uses up 200 MB, and checks that the process takes only 15 % more, including the command itself.
 fn run_out_of_memory(text: &str) -> Output {
     let folder = folder_with(text);
     let child = Running::start(folder.path(), &["run", "--memory", "200M", "program.dry"]);
@@ -58,14 +58,14 @@ fn run_out_of_memory(text: &str) -> Output {
     output
 }
 
-/// How many kilobytes of a process were resident at the same time, as seen shortly before its end.
+/// The peak of a process's resident kilobytes, seen shortly before its end.
 fn most_resident(process: &Child) -> u64 {
     let path = format!("/proc/{}/status", process.id());
     let mut most = 0;
     loop {
         let text = fs::read_to_string(&path).expect("nobody has waited for it");
         let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        // Afterwards it has no memory.
+        // An ended process has no such line.
         let Some(line) = line else { return most };
         most = line.trim().trim_end_matches(" kB").parse().expect("a number of kilobytes");
         thread::sleep(Duration::from_millis(1));

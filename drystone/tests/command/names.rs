@@ -1,4 +1,4 @@
-//! Naming contexts that are components of the program, and programs that look after their own bindings.
+//! Naming contexts as components of the program, and programs that manage their own bindings.
 
 use crate::places::writes_everywhere;
 use crate::{complaint, drystone, folder_with, printed, status};
@@ -9,7 +9,7 @@ fn runs(text: &str) -> String {
     printed(&output)
 }
 
-/// A shop gives each kind of goods a shelf when it is asked for, and knows another shop by the word `next`.
+/// A shop makes a shelf for each kind of goods on demand, and knows another shop by the name `next`.
 const SHOPS: &str = "
 COMPONENT Shops;
 INTERFACE Stock; { IN Take OUT Left(n: INTEGER) } END Stock;
@@ -74,7 +74,7 @@ fn names_lead_through_components_that_are_naming_contexts() {
     writes_everywhere(SHOPS, &[&["shelf[name]"], &["b[i]", "early"], &["early"]], expected);
 }
 
-/// It moves its client from one server to another, and closes the connection in the end.
+/// It moves its client from one server to another, and closes the connection at the end.
 const OWN: &str = "
 COMPONENT Own REQUIRES Bindings;
 INTERFACE Greet; { IN Name(x: INTEGER) OUT Greeting(x, from: INTEGER) } END Greet;

@@ -1,6 +1,6 @@
-//! `nats:` names, with a real nats-server for each test: what all factories have in common, servers that share their
-//! clients, and what happens when a server, NATS itself, or sense is lost. Where there is no nats-server these are
-//! skipped, and say so.
+//! `nats:` names, with a real nats-server for each test: the tests of all factories, servers that share their clients,
+//! and the loss of a server or of NATS, or nonsense from others. Without a nats-server the tests are skipped, and say
+//! so.
 
 mod blocks;
 mod faults;
@@ -55,13 +55,13 @@ impl Nats {
         let _ = self.process.wait();
     }
 
-    /// The same again, after it was stopped.
+    /// Starts it again after it was stopped.
     fn restart(&mut self) {
         let program = nats_server().expect("there was one");
         self.process = run(&program, self.folder.path(), self.port, &self.arguments);
     }
 
-    /// What its key-value store says of a name.
+    /// The entry of a name in its key-value store.
     fn entry(&self, name: &str) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
         let ask =
@@ -70,7 +70,7 @@ impl Nats {
         stream.write_all((connect.to_string() + &ask).as_bytes()).expect("it reads");
         stream.set_read_timeout(Some(Duration::from_millis(500))).expect("it may be set");
         let mut answer = Vec::new();
-        // It ends with the time.
+        // The timeout ends it.
         let _ = stream.read_to_end(&mut answer);
         String::from_utf8_lossy(&answer).into_owned()
     }
@@ -82,7 +82,7 @@ impl Drop for Nats {
     }
 }
 
-/// Whether it is one with which clients can make a key-value store: 2.10 or newer.
+/// Whether clients can make a key-value store with it: 2.10 or newer.
 fn is_new_enough(server: &Path) -> bool {
     let Ok(output) = Command::new(server).arg("--version").output() else { return false };
     let version = String::from_utf8_lossy(&output.stdout);
@@ -167,7 +167,7 @@ fn what_one_says_comes_to_all_who_listen_at_that_nats() {
     assert!(speaker.ended().success(), "the speaker ends in good order");
 }
 
-/// Servers, each with the file in which it keeps what it has acknowledged.
+/// Servers, each with a file of the numbers that it has acknowledged.
 struct Keepers {
     folder: TempDir,
     servers: Vec<Server>,
@@ -185,14 +185,14 @@ impl Keepers {
         Keepers { folder, servers }
     }
 
-    /// What a server has kept, by its number.
+    /// The numbers that a server has kept.
     fn kept(&self, server: usize) -> HashSet<String> {
         let text = fs::read_to_string(self.folder.path().join(format!("kept{server}"))).unwrap_or_default();
         text.lines().map(str::to_string).collect()
     }
 }
 
-/// Waits until something is so.
+/// Waits for a condition.
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !is_so() {
@@ -201,7 +201,7 @@ fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-/// What clients have printed: the acknowledged numbers, and how many were lost.
+/// The output of clients: the acknowledged numbers, and how many were lost.
 fn acknowledged(output: &Output) -> (Vec<String>, u64) {
     assert_eq!(status(output), 0, "{}", complaint(output));
     let text = printed(output);
@@ -259,7 +259,7 @@ VARIABLE box: Box;
 BEGIN NEW(box); DELETE(box) END Main;
 ";
 
-/// What a client prints and is told, and how long that took.
+/// A client's output and errors, and how long it took.
 fn asks(name: &str) -> (String, String, Duration) {
     let folder = crate::folder_with(&ASKS.replace("NAME", name));
     let start = Instant::now();
@@ -307,7 +307,7 @@ fn a_name_needs_nats_and_a_place_in_it() {
     assert!(odd.contains("a subject is needed behind the server"), "{odd}");
 }
 
-/// Someone who hears all that is said over NATS, and says nonsense wherever anyone listens.
+/// Listens to all of NATS' subjects, and sends nonsense to each.
 fn disturb(port: u16, times: usize) -> std::io::Result<()> {
     let mut stream = TcpStream::connect(("127.0.0.1", port))?;
     let mut reader = BufReader::new(stream.try_clone()?);
@@ -327,7 +327,7 @@ fn disturb(port: u16, times: usize) -> std::io::Result<()> {
         };
         let mut payload = vec![0; length.parse::<usize>().expect("a length") + 2];
         reader.read_exact(&mut payload)?;
-        // Not what was said by this one.
+        // Unless this one has sent it.
         if subject.contains("$JS") || payload.starts_with(b"nonsense") {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Blocks that are shipped to a gateway beside an NFS server, which knows nothing of them: a real one, nfs-ganesha, in
-//! a network of the test's own. Where that can't be had the test is skipped, and says so.
+//! Blocks that are shipped to a gateway to an NFS server: a real one, nfs-ganesha, in a network namespace. If that is
+//! impossible, the test is skipped, and says so.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -16,7 +16,7 @@ use crate::{DRYSTONE, complaint, printed, status};
 
 const GATEWAY: &str = "tcp://127.0.0.1:7300/shelf";
 
-/// A network, and files at /run and /var/lib/nfs, that no other programs see.
+/// Isolates a network, and files at /run and /var/lib/nfs, from other programs.
 const ALONE: &str = "
 ip link set lo up && ip address add 192.0.2.1/32 dev lo && mount -t tmpfs none /run \
 && mount -t tmpfs none /var/lib/nfs \
@@ -66,7 +66,7 @@ impl Network {
     fn ganesha(&self) -> Result<Peer, &'static str> {
         let plain = |path: PathBuf| path.to_str().expect("a plain path").to_string();
         let (log, conf) = (plain(self.folder.path().join("log")), plain(system("nfs/tests/ganesha.conf")));
-        // That of the one before, if there was one.
+        // The log of an earlier server.
         let _ = fs::remove_file(&log);
         let arguments = ["-F", "-f", &conf, "-L", &log, "-p", "/run/ganesha/pid", "-N", "NIV_EVENT"];
         let server = self.start(true, "ganesha.nfsd", &arguments);
@@ -76,7 +76,7 @@ impl Network {
         if says("Failed to load FSAL") { Err("no nfs-ganesha-vfs here") } else { Ok(server) }
     }
 
-    /// What `OnFiles` says by way of the gateway, and its status.
+    /// The output and status of `OnFiles` with the gateway.
     fn work(&self, arguments: &str) -> (String, i32) {
         let program = ["run", "OnFiles.dry", "../files/Shelf.dry", GATEWAY];
         let all: Vec<&str> = program.into_iter().chain(arguments.split(' ')).collect();
@@ -88,7 +88,7 @@ impl Network {
     }
 }
 
-/// A server, when it is ready; nothing if it ends before.
+/// The server once it is ready; `None` if it ends before.
 fn awaited(mut server: Peer, is_ready: impl Fn() -> bool) -> Option<Peer> {
     for _ in 0..600 {
         if is_ready() {

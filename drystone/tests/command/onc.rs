@@ -1,5 +1,5 @@
-//! ONC RPC with the real peers: clients and servers in C that rpcgen makes of what `drystone describe` writes, with
-//! libtirpc; rpcbind and rpcinfo; and a client that knows no manners.
+//! ONC RPC with real peers: clients and servers in C that rpcgen makes from the output of `drystone describe`, with
+//! libtirpc; rpcbind and rpcinfo; and a hostile client.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -23,7 +23,7 @@ const FILES: &[(&str, &str)] = &[
     ("server.c", include_str!("onc/server.c")),
 ];
 
-/// What a client prints; over UDP each call is a communication of its own, so that a service of ours has no notes.
+/// The client's output. Over UDP each call is a communication of its own, so our service keeps no notes.
 fn answers(notes: i32) -> String {
     format!("3\nno name\n{notes}\n-4 2.0 x FALSE\n5005\n")
 }
@@ -45,7 +45,7 @@ fn done(folder: &Path, command: &str, arguments: &[&str]) -> String {
     printed(&output)
 }
 
-/// Makes client and server in C; `false`: something isn't installed.
+/// Builds client and server in C; `false`: something isn't installed.
 fn make(folder: &Path, integers: &str) -> bool {
     if !installed("rpcgen") || !installed("cc") {
         return false;
@@ -103,7 +103,7 @@ fn c_and_drystone_call_each_other_with_32_bits() {
     both_ways("32");
 }
 
-/// rpcbind, unless one runs already; `None`: it can't be had.
+/// rpcbind, unless it runs already; `None`: it isn't available.
 fn rpcbind() -> Option<Option<Peer>> {
     if TcpStream::connect(("127.0.0.1", 111)).is_ok() {
         return Some(None);
@@ -125,7 +125,7 @@ fn rpcbind() -> Option<Option<Peer>> {
     None
 }
 
-/// The number of the program, from `store.x`.
+/// The program's number, from `store.x`.
 fn number(folder: &Path) -> String {
     let x = fs::read_to_string(folder.join("store.x")).expect("it was written");
     let program =
@@ -155,7 +155,7 @@ fn programs_with_a_port_are_found_without_rpcbind() {
 fn programs_without_a_port_are_found_by_rpcbind() {
     let folder = folder("64");
     let folder = folder.path();
-    // Here, because no other test starts it.
+    // Here, because no other test starts rpcbind.
     if !Path::new("/run/rpcbind.sock").exists() {
         let output = drystone(folder, &["run", "server.dry", "onc://127.0.0.1/"]);
         let expected =
@@ -191,7 +191,7 @@ fn a_server_that_is_not_there_is_lost() {
     assert_eq!(status(&output), 0);
 }
 
-/// Bytes that are no calls, calls that are cut off, and clients that leave while they are served.
+/// Bytes that are no calls, truncated calls, and clients that leave while they are served.
 #[test]
 fn bad_clients_harm_nobody_else() {
     let folder = folder("64");
@@ -202,7 +202,7 @@ fn bad_clients_harm_nobody_else() {
     for length in [0u32, 1, 24, 40, 1 << 20, u32::MAX] {
         let mut client = connect();
         client.write_all(&(length | 1 << 31).to_be_bytes()).expect("it takes bytes");
-        // It may have closed before it has all of them.
+        // It may close before it has read all of them.
         let _ = client.write_all(&[7; 100]);
         let _ = client.shutdown(Shutdown::Write);
         client.set_read_timeout(Some(Duration::from_secs(10))).expect("it is no zero");

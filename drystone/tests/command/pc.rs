@@ -1,5 +1,4 @@
-//! `--platform pc`: on a machine without an operating system, which QEMU is here, a program does what it does as a
-//! process.
+//! `--platform pc`: on a machine without an operating system (here QEMU) a program does the same as in a process.
 
 mod domains;
 
@@ -19,7 +18,7 @@ use tempfile::TempDir;
 
 use crate::{DRYSTONE, all_programs, complaint, drystone, folder_with, printed, programs, status, with};
 
-/// A machine that hangs must not keep the tests from ending.
+/// A timeout, so that a hanging machine doesn't block the tests.
 const LONGEST: &str = "120";
 
 /// Whether there is a machine; the test is skipped where there isn't.
@@ -43,14 +42,14 @@ pub fn output(mut command: Command) -> Output {
     command.output().expect("the command runs")
 }
 
-/// What is printed, what is complained about, and the status.
+/// Output, errors, and the status.
 type Said = (String, String, i32);
 
 fn said(output: &Output) -> Said {
     (printed(output), complaint(output), status(output))
 }
 
-/// What a program does on both platforms with what `set_up` gives it.
+/// The outcomes of a program on both platforms, set up by `set_up`.
 fn on_both(folder: &Path, options: &[&str], set_up: impl Fn(&mut Command)) -> [Said; 2] {
     [&["--cores", "1"][..], &["--platform", "pc"]].map(|platform| {
         let mut command = run(folder, &[platform, options].concat(), "program.dry");
@@ -59,7 +58,7 @@ fn on_both(folder: &Path, options: &[&str], set_up: impl Fn(&mut Command)) -> [S
     })
 }
 
-/// A program does the same on both platforms; what that is.
+/// The outcome of a program, which must be the same on both platforms.
 #[track_caller]
 fn same(text: &str, options: &[&str], set_up: impl Fn(&mut Command)) -> Said {
     let [as_process, on_pc] = on_both(folder_with(text).path(), options, set_up);
@@ -75,7 +74,7 @@ fn build(folder: &Path, options: &[&str]) -> PathBuf {
     folder.join("image")
 }
 
-/// Starts an image on a machine that the test puts together.
+/// Starts an image on a machine with these options.
 fn boot(image: &Path, machine: &[&str]) -> Output {
     let mut qemu = Command::new("timeout");
     qemu.args([LONGEST, QEMU, "-accel", "tcg", "-display", "none", "-no-reboot", "-nodefaults"]);
@@ -84,13 +83,12 @@ fn boot(image: &Path, machine: &[&str]) -> Output {
     qemu.args(["-device", "isa-debugcon,iobase=0xe9,chardev=errors", "-kernel"]).arg(image).args(machine);
     qemu.stdin(Stdio::null());
     let mut output = output(qemu);
-    // To who passes standard input on.
+    // This line is for the command that passes standard input on.
     output.stderr = complaint(&output).replacen("\x1eready\n", "", 1).into_bytes();
     output
 }
 
-/// Programs that compute for long get less to do: an emulator takes sixteen times as long as a processor. That is what
-/// they do it with.
+/// A copy of a long program with less work: an emulator takes sixteen times as long as a processor.
 fn shortened(program: &Path) -> Option<TempDir> {
     if program.file_stem()? != "TrafficSimulation" {
         return None;
@@ -192,7 +190,7 @@ fn statuses_are_those_of_a_process() {
     }
 }
 
-/// Tells how many lines there were, how long they were, and the last one.
+/// Prints the number of lines, their lengths, and the last one.
 const LINES: &str = "
 COMPONENT A REQUIRES Console;
 VARIABLE x, last: TEXT; lines, sum, i: INTEGER;
@@ -234,7 +232,7 @@ fn standard_output_comes_whole_however_slowly_it_is_read() {
         "COMPONENT A; VARIABLE i: INTEGER; BEGIN FOR i := 1 TO 40000 DO WRITE(i); WRITELINE END END A;";
     let folder = folder_with(text);
     let mut program = Talk::begin(folder.path());
-    // Longer than pipes have room for.
+    // More than pipes have room for.
     thread::sleep(Duration::from_secs(1));
     for number in 1..=40_000 {
         assert_eq!(program.hear(), number.to_string());
@@ -245,7 +243,7 @@ fn standard_output_comes_whole_however_slowly_it_is_read() {
     program.end();
 }
 
-/// A program on a machine to which one talks while it runs.
+/// A program on a machine, with its input and output.
 struct Talk {
     child: Child,
     to: ChildStdin,
@@ -287,7 +285,7 @@ const ANSWERS: &str = "
   END Answers;
 ";
 
-/// Who waits is answered though another process computes all the time.
+/// A waiting process gets its answer even if another process computes all the time.
 #[test]
 fn each_line_is_answered_before_the_next_comes() {
     if !is_there() {
@@ -313,7 +311,7 @@ fn each_line_is_answered_before_the_next_comes() {
         };
         let mut times: Vec<Duration> = (0..21).map(answer).collect();
         times.sort();
-        // It is the busy process' turn for a while each time, and others want the processors of this machine.
+        // The busy process has its turn each time, and other tests need this machine's processors.
         let most = if other.is_empty() { 200 } else { 1000 };
         assert!(times[10] < Duration::from_millis(most), "{times:?}");
         program.end();
@@ -409,7 +407,7 @@ fn a_machines_memory_ends() {
     assert_eq!(printed(&output), "");
 }
 
-/// Such an array is freed by pieces: it becomes smaller again and again, and must not be moved each time.
+/// Such an array is freed in pieces: it shrinks again and again, and must not be moved each time.
 #[test]
 fn what_takes_most_of_the_memory_goes_again() {
     if !is_there() {
@@ -463,7 +461,7 @@ fn time_goes_as_elsewhere() {
          SystemTime!GetSystemTime; SystemTime?SystemTime(b); WRITE(b - a); WRITELINE\nEND A;"
     );
     let folder = folder_with(&text);
-    // Whoever is kept from running by others sees a time pass that is longer, but no shorter.
+    // If other programs delay this one, the measured time is longer, but never shorter.
     let measured = (0..4).map(|_| {
         let mut program = Talk::begin(folder.path());
         let begins: i64 = program.hear().parse().expect("a number");
@@ -485,7 +483,7 @@ fn time_goes_as_elsewhere() {
     assert!(is_found, "{tried:?}");
 }
 
-/// All that can be asked of files, and what is refused.
+/// All requests about files, and their refusals.
 const FILES: &str = include_str!("pc/files.dry");
 
 #[test]
@@ -493,7 +491,7 @@ fn files_are_as_elsewhere() {
     if !is_there() {
         return;
     }
-    // A process changes its own.
+    // Each process changes its own folder.
     let folders = [folder_with(FILES), folder_with(FILES)];
     let [as_process, on_pc] = [&[][..], &["--platform", "pc", "--files", "data"]].map(|options| {
         let folder = folders[usize::from(!options.is_empty())].path();
@@ -533,7 +531,7 @@ fn an_image_boots_on_other_machines_and_says_what_they_lack() {
     {
         let output = boot(&build(folder.path(), &[]), &["-M", machine, "-cpu", processor]);
         assert_eq!(complaint(&output), "\x1estatus 0\n", "{machine} {processor}");
-        // What a BIOS says stands before.
+        // The BIOS's output comes first.
         assert!(printed(&output).ends_with(&expected), "{machine} {processor}: {}", printed(&output));
     }
     let later = build(folder.path(), &["--cpu", "v3"]);

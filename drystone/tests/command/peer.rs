@@ -1,4 +1,4 @@
-//! Programs that run beside a test, and end with it.
+//! Programs that run during a test, and end with it.
 
 use std::io::{BufRead, BufReader};
 use std::ops::{Deref, DerefMut};
@@ -9,13 +9,13 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::DRYSTONE;
 
-/// Sends a signal to a process, which runs. Not every machine has the command `kill`.
+/// Sends a signal to a running process. Not every machine has the command `kill`.
 pub fn signal(id: u32, signal: Signal) {
     let process = i32::try_from(id).ok().and_then(Pid::from_raw).expect("processes have such numbers");
     kill_process(process, signal).expect("it runs");
 }
 
-/// The command, with pipes for what it writes. It ends with the test at the latest.
+/// A command with pipes for its output. It ends with the test at the latest.
 pub struct Running(Option<Child>);
 
 impl Running {
@@ -24,13 +24,13 @@ impl Running {
         Running::of(Command::new(DRYSTONE).args(arguments).current_dir(folder))
     }
 
-    /// Starts what a command says.
+    /// Starts a command.
     pub fn of(command: &mut Command) -> Running {
         let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         Running(Some(child.expect("the command runs")))
     }
 
-    /// What it has written when it has ended by itself.
+    /// Its output, once it has ended by itself.
     pub fn output(mut self) -> Output {
         let child = self.0.take().expect("it is there until then");
         child.wait_with_output().expect("it ends")
@@ -99,7 +99,7 @@ impl Peer {
         self.kilobytes("VmRSS:")
     }
 
-    /// What that was at most.
+    /// Its peak of resident memory.
     pub fn peak(&self) -> u64 {
         self.kilobytes("VmHWM:")
     }

@@ -1,15 +1,15 @@
-//! Places where components are made: on Linux, and on a machine without an operating system. What a program does when
-//! its server is in one of them it does in all.
+//! Places where components are made, on Linux and on a machine without an operating system. A program does the same in
+//! all of them.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::{complaint, folder_with, pc, printed, status};
 
-/// One of them.
+/// A place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
-    /// As it stands behind AT.
+    /// Its text behind AT.
     pub name: &'static str,
     platform: &'static str,
 }
@@ -26,12 +26,12 @@ const PLACES: [Place; 5] = [
     place("pc", "worker:1"),
 ];
 
-/// All that there are here.
+/// All places that are available here.
 pub fn places() -> impl Iterator<Item = Place> {
     PLACES.into_iter().filter(|place| !place.is_bare() || pc::is_there())
 }
 
-/// A program writes that, on each platform and with each of these variables' components made in each place.
+/// A program has this output on each platform, with the components of these variables made in each place.
 #[track_caller]
 pub fn writes_everywhere(text: &str, apart: &[&[&str]], expected: &str) {
     let near = platforms().map(|platform| (platform, text.to_string()));
@@ -43,7 +43,7 @@ pub fn writes_everywhere(text: &str, apart: &[&[&str]], expected: &str) {
     }
 }
 
-/// A program in which these variables' components are made at a place.
+/// The program with the components of these variables made at a place.
 fn made_apart(text: &str, variables: &[&str]) -> String {
     variables.iter().fold(text.to_string(), |text, variable| {
         let made = format!("NEW({variable})");
@@ -52,7 +52,7 @@ fn made_apart(text: &str, variables: &[&str]) -> String {
     })
 }
 
-/// One for each platform that there is here.
+/// One place for each platform that is available here.
 pub fn platforms() -> impl Iterator<Item = Place> {
     places().filter(|place| place.name == "user:store")
 }

@@ -1,5 +1,5 @@
-//! Beside a program `X.dry` of the repository stands what it must write, `X.expected`; its arguments, one a line, are
-//! in `X.args`, its input in `X.in`. A program without `X.expected` is one that nobody ends, and is only compiled.
+//! Runs the repository's programs. Beside `X.dry` are its expected output `X.expected`, its arguments `X.args`, one a
+//! line, and its input `X.in`. A program without `X.expected` runs for ever, and is only compiled.
 
 use std::fs::{self, File};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! A program that gets SIGQUIT shows what its processes wait for, and goes on.
+//! On SIGQUIT a program shows what its processes wait for, and goes on.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -10,7 +10,7 @@ use rustix::process::Signal;
 use crate::peer::{Running, signal};
 use crate::{DRYSTONE, complaint, drystone, folder_with, status};
 
-/// One waits for an answer that doesn't come, three compute.
+/// One process waits for an answer that never comes, three compute.
 const PROGRAM: &str = "COMPONENT Main;
 INTERFACE I; { IN Ask(x: INTEGER) OUT Answer(x: INTEGER) } END I;
 COMPONENT Server OFFERS I;
@@ -45,9 +45,9 @@ const SEEN: [&str; 3] = [
     "at program.dry:12:13 in Main.client, BEGIN, which waits for a message from Main.server",
 ];
 
-/// Starts a program, asks it twice, and gives what it has shown and its status.
+/// Starts a program, sends it SIGQUIT twice, and returns its output and status.
 fn asked(folder: &Path, program: &str, arguments: &[&str]) -> (String, i32) {
-    // Whoever runs the tests in the background may ignore the signal, and with that all that they start.
+    // The tests may run in the background with the signal ignored, which children inherit.
     let mut command = Command::new("env");
     command.args(["--default-signal=QUIT", program]).args(arguments);
     let mut program = Running::of(command.current_dir(folder).env("DRYSTONE_CORES", "2"));

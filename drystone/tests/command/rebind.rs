@@ -1,5 +1,5 @@
-//! What becomes of a rebind that has to wait, what is said about one that is refused, and what a program with a control
-//! socket shows of what has come to its end.
+//! `drystone rebind`: requests that have to wait, reasons of refusal, and what the control socket shows of ended
+//! components.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::domains::{descendants, within_a_while};
 use crate::peer::{Peer, Running, signal};
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
-/// The guest of a program whose servers take so many milliseconds for an answer is waiting for one.
+/// A program whose servers take so many milliseconds for an answer, and whose guest is waiting for one.
 fn slow(milliseconds: &str) -> (tempfile::TempDir, Running) {
     let folder = folder_with(&SLOW.replace("1500", milliseconds));
     let program = start(folder.path());
@@ -22,7 +22,7 @@ fn slow(milliseconds: &str) -> (tempfile::TempDir, Running) {
     (folder, program)
 }
 
-/// To whom the guest is connected.
+/// The server that the guest is connected to.
 fn server(folder: &Path) -> String {
     let shown = printed(&drystone(folder, &["inspect", "socket"]));
     let line = shown.lines().find_map(|line| line.trim().strip_prefix("requires Greet of "));
@@ -40,7 +40,7 @@ fn a_rebind_that_nobody_waits_for_any_more_is_dropped() {
     assert_eq!(server(folder.path()), "Slow.h, talking");
 }
 
-/// Clients whose protocols may end in the midst of what they go on with, and two servers.
+/// Clients whose protocols may end before what they continue with, and two servers.
 const OPTIONAL: &str = "
 COMPONENT Optional;
 INTERFACE Work; { IN Next OUT Job [ IN Result OUT Stored(by: TEXT) ] } END Work;
@@ -234,7 +234,7 @@ fn is_ignored(signal: Signal) -> bool {
 
 #[test]
 fn the_socket_goes_with_its_program() {
-    // What this process ignores (as under nohup), the program does, too.
+    // A signal that this process ignores (as under nohup), the program ignores, too.
     let heeded = [Signal::TERM, Signal::INT, Signal::HUP].into_iter().filter(|how| !is_ignored(*how));
     for how in heeded {
         let folder = folder_with(&SLOW.replace("1500", "600000"));

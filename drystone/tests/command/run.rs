@@ -167,7 +167,7 @@ COMPONENT A REQUIRES Arguments; VARIABLE {declarations}; BEGIN
 END A;"
         ));
         let output = drystone(folder.path(), &["run", "program.dry"]);
-        // Some are warned of before.
+        // Some have warnings before.
         let complaint = complaint(&output);
         let error = complaint.find("error: ").map(|place| &complaint[place..]);
         assert_eq!(error, Some(format!("error: {wanted}").as_str()), "{statements}");
@@ -218,7 +218,7 @@ END Cuts;
     assert_eq!((printed(&output).as_str(), complaint(&output).as_str(), status(&output)), ("9900000", "", 0));
 }
 
-/// It must do so within seconds of the processor's time: to move all that is there each time would take minutes.
+/// It must do so within seconds of processor time: moving everything each time would take minutes.
 #[test]
 fn a_text_grows_by_what_functions_give() {
     const GROWS: &str = "
@@ -317,7 +317,7 @@ fn files_beside_the_program_are_found_from_anywhere() {
     assert_eq!(status(&output), 0, "{}", complaint(&output));
 }
 
-/// Runs a command of the shell, in which `$0` is the program that is tested.
+/// Runs a shell command, in which `$0` is the tested program.
 fn shell(folder: &Path, command: &str) -> Output {
     let mut shell = Command::new("sh");
     shell.args(["-c", command, DRYSTONE]).current_dir(folder).stdin(Stdio::null());
@@ -439,7 +439,7 @@ END Main;
     ));
     let program = Running::start(folder.path(), &["run", "program.dry"]);
     let (mut client, _) = listener.accept().expect("it comes");
-    // By now it has halted, and what it said doesn't fit into what the kernel keeps.
+    // By now it has halted, with more output than the kernel buffers.
     sleep(Duration::from_millis(300));
     let mut heard = String::new();
     client.read_to_string(&mut heard).expect("it can be read");
@@ -471,7 +471,7 @@ END Main;
     assert_eq!(status(&output), 5, "{}", complaint(&output));
 }
 
-/// What takes the kernel long is done to its end, also where the program ends meanwhile.
+/// What takes the kernel long is completed even if the program ends meanwhile.
 #[test]
 fn large_files_are_emptied_and_deleted_before_a_program_has_ended() {
     let folder = folder_with(

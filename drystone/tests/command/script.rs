@@ -1,4 +1,4 @@
-//! `./run`, with a cargo that only takes its time.
+//! `./run`, with a cargo that only takes time.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +12,7 @@ fn executable(path: &Path, text: &str) {
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
-/// Runs it where there is a command already, and cargo does this.
+/// Runs it with an existing command, and this for cargo.
 fn run_with(cargo: &str) -> Output {
     let folder = tempfile::tempdir().expect("there are temporary folders");
     let target = folder.path().join("target/release");

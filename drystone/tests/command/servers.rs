@@ -1,4 +1,4 @@
-//! The servers in `systems/`, as they are used: a key-value server and a file server.
+//! The servers in `systems/` in use: the key-value server and the file server.
 
 use std::ffi::OsString;
 use std::fs;
@@ -21,7 +21,7 @@ pub fn system(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../systems").join(name)
 }
 
-/// The program that a system is, built once for all tests.
+/// A system's executable, built once for all tests.
 fn built(name: &str, once: &'static OnceLock<PathBuf>) -> &'static Path {
     once.get_or_init(|| {
         let _alone = alone();
@@ -45,7 +45,7 @@ pub fn key_value() -> &'static Path {
     built("keyvalue", &BUILT)
 }
 
-/// Runs a script of a system's, which starts the program itself.
+/// Runs a script of a system, which starts the server itself.
 fn script(system_name: &str, script: &str, arguments: &[&str], program: &Path) -> Option<String> {
     let mut python = Command::new("python3");
     python.arg("-B").arg(system(system_name).join("tests").join(script)).arg(program).args(arguments);
@@ -85,8 +85,8 @@ fn the_file_server_gives_what_is_in_its_folder() {
     }
 }
 
-/// With room again the server writes again; what it had acknowledged is there, and nothing by halves. Some of the
-/// rounds of `systems/keyvalue/tests/full.py PROGRAM 100`.
+/// A full disk: with room again the server writes again, and exactly what it had acknowledged is there. Some rounds of
+/// `systems/keyvalue/tests/full.py PROGRAM 100`.
 #[test]
 fn the_key_value_server_goes_on_when_a_full_disk_has_room() {
     let Some(said) = script("keyvalue", "full.py", &["2"], key_value()) else {
@@ -121,7 +121,7 @@ fn the_key_value_server_answers_as_redis_does() {
     assert!(said.ends_with(": as Redis\n"), "{said}");
 }
 
-/// What the book says of the commands is what the server knows; `BLESS=1` writes it.
+/// The book's list of commands is the server's; `BLESS=1` writes it.
 #[test]
 fn the_book_has_the_servers_own_table_of_commands() {
     let folder = system("keyvalue");
@@ -140,8 +140,7 @@ fn the_book_has_the_servers_own_table_of_commands() {
     }
 }
 
-/// What a client of Redis says, and what it hears. Answers that a real Redis gives, too, but for the number of
-/// databases.
+/// Commands of Redis and their answers. A real Redis answers the same, except for the number of databases.
 const REDIS: &[(&str, &str)] = &[
     ("PING", "+PONG"),
     ("set a 1", "+OK"),
@@ -274,13 +273,13 @@ fn the_key_value_server_speaks_as_redis_does() {
     let (_server, port) = redis_server(folder.path(), &[]);
     let said: String = REDIS.iter().map(|(command, _)| framed(command)).collect();
     let expected: String = REDIS.iter().map(|(_, answer)| format!("{answer} ")).collect();
-    // All at once; byte by byte; and as one types it.
+    // All at once; byte by byte; and as typed lines.
     let commands = REDIS.iter().map(|(command, _)| format!("{command}\r\n")).collect::<String>();
     for (number, (said, at_once)) in
         [(&said, usize::MAX), (&said, 1), (&commands, 40)].into_iter().enumerate()
     {
         let heard = heard(port, said.as_bytes(), at_once);
-        // It is the client's number, which is another one each time.
+        // The client's number, which is another one each time.
         assert_eq!(heard.replace("\r\n", " ") + " ", expected.replace("ID", &(number + 1).to_string()));
     }
     assert_eq!(
@@ -290,12 +289,12 @@ fn the_key_value_server_speaks_as_redis_does() {
     );
 }
 
-/// All that a client hears until the connection is closed.
+/// The answers until the connection is closed.
 fn heard(port: u16, said: &[u8], at_once: usize) -> String {
     let mut client = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
     client.set_nodelay(true).expect("it is a socket");
     for part in said.chunks(at_once.min(said.len())) {
-        // It may have been closed.
+        // It may have closed already.
         if client.write_all(part).is_err() {
             break;
         }
@@ -310,7 +309,7 @@ fn a_web_page_says_nothing_to_the_key_value_server() {
     let folder = tempfile::tempdir().expect("there are temporary folders");
     let (_server, port) = redis_server(folder.path(), &[]);
     let set = "SET pwned yes\r\n";
-    // What is heard: nothing of what stands behind the line of HTTP.
+    // Nothing behind HTTP's first line is answered.
     for (head, expected) in [
         ("POST / HTTP/1.1\r\nHost: localhost\r\n\r\n", ""),
         ("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "-ERR wrong number of arguments for 'get' command\r\n"),
@@ -362,7 +361,7 @@ fn commands_may_be_long_and_those_that_are_too_long_end_nothing() {
     );
     let got = heard(port, format!("{}{}", framed("GET large"), framed("QUIT")).as_bytes(), 1000);
     assert!(got == format!("$4900000\r\n{large}\r\n+OK\r\n"));
-    // Of too long a transaction nothing is executed.
+    // A transaction that is too long isn't executed at all.
     let value = "x".repeat(1_000_000);
     let mut transaction = vec![framed("MULTI")];
     transaction.extend((0..8).map(|_| framed(&format!("SET new {value}"))));
@@ -510,7 +509,7 @@ fn what_the_protocol_of_redis_forbids_ends_the_client_alone() {
         assert_eq!(heard(port, said.as_bytes(), 100_000), format!("-ERR Protocol error: {why}\r\n"));
     }
     assert_eq!(heard(port, b"*-1\r\n*0\r\n\r\necho \"a\\x41\\n\"\r\nquit\r\n", 100), "$3\r\naA\n\r\n+OK\r\n");
-    // Some only begin, and go.
+    // Some begin a command, and leave.
     drop((connect(), connect().write_all(b"*3\r\n$3\r\nSET\r\n$1000\r\nab")));
     honest.write_all(b"PING\r\n").expect("it reads");
     let mut heard = [0; 7];
@@ -518,7 +517,7 @@ fn what_the_protocol_of_redis_forbids_ends_the_client_alone() {
     assert_eq!((&heard, server.runs()), (b"+PONG\r\n", true));
 }
 
-/// What `systems/tests/hostile.py` measures is measured there; here it is enough that the servers bear it.
+/// `systems/tests/hostile.py` measures; here the servers need only survive.
 fn bears_hostile_clients(kind: &str, program: &Path) {
     let program = program.to_str().expect("a plain path");
     let script = system("tests/hostile.py");
@@ -585,7 +584,7 @@ fn the_key_value_server_takes_by_tls_who_has_a_certificate() {
     let run = || drystone(folder.path(), &["run", "program.dry"]);
     let output = run();
     assert_eq!((printed(&output).as_str(), status(&output)), ("value\n", 0), "{}", complaint(&output));
-    // One of another authority gets nothing.
+    // A client with another authority's certificate is refused.
     certify(folder.path(), "client", &authority());
     assert_eq!(printed(&run()), "lost\n");
 }

@@ -1,4 +1,4 @@
-//! Blocks that are shipped do what they do where they aren't.
+//! Shipped blocks do the same as blocks that aren't shipped.
 
 mod absent;
 mod blocks;
@@ -23,7 +23,7 @@ use crate::servers::{file_server, key_value, system};
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 use drystone_golden::free_port;
 
-/// What a program has written, its error and its status.
+/// A program's output, error and status.
 fn summary(output: &Output) -> (String, Option<String>, i32) {
     let error = complaint(output).lines().find(|line| line.starts_with("error")).map(str::to_string);
     (printed(output), error, status(output))
@@ -37,7 +37,7 @@ fn a_block_does_the_same_wherever_it_runs() {
     let nats = Nats::start(false);
     let machine = platforms().find(|platform| platform.is_bare());
     for round in 0..count {
-        // Where there is no NATS it is TCP once more.
+        // Without NATS, TCP is used again.
         let other = nats.as_ref().map(|nats| nats.name(&format!("round{round}.")));
         let tcp = || format!("tcp://127.0.0.1:{}/", free_port());
         let programs = blocks::programs(&mut random, [tcp(), other.unwrap_or_else(tcp)]);
@@ -47,18 +47,18 @@ fn a_block_does_the_same_wherever_it_runs() {
         assert_eq!(here, there, "{}", programs[1]);
         assert_eq!(here, over_nats, "{}", programs[2]);
         assert_eq!(here, apart, "{}", programs[3]);
-        // Blocks aren't shipped there, and do the same.
+        // On a machine, blocks aren't shipped, and do the same.
         if let Some(machine) = machine.filter(|_| round % 2 == 0) {
             assert_eq!(here, summary(&machine.run_text(&programs[3])), "{}", programs[3]);
         }
         ended_well += usize::from(here.2 == 0);
-        // The compiler sees some divisions by zero.
+        // The compiler reports some divisions by zero.
         refused += usize::from(here.2 == 2);
     }
     assert!(ended_well > count / 4 && refused < count / 4, "{ended_well}, {refused} of {count}");
 }
 
-/// A server; it says so when somebody has asked for more than a thousand, and doesn't answer that.
+/// A server that reports requests for more than a thousand, and doesn't answer them.
 pub const SERVER: &str = "
 COMPONENT Main;
 INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;
@@ -79,7 +79,7 @@ BEGIN
 END Main;
 ";
 
-/// Exports it by a name.
+/// Starts it, exported by a name.
 pub fn server(text: &str, name: &str) -> (Peer, TempDir) {
     let folder = folder_with(&text.replace("NAME", name));
     let mut server = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
@@ -109,7 +109,7 @@ BEGIN
 END Main;
 ";
 
-/// What `inspect` says of the requirements of a guest that has done its work; the program is a [`TELLER`].
+/// The requirements of a guest that has finished, as `inspect` shows them; the program is a [`TELLER`].
 pub fn requirements(program: &str, connected: &str) -> Vec<String> {
     let folder = folder_with(&program.replace("CONNECTED", connected));
     let mut program = Peer::start(folder.path(), DRYSTONE, &["run", "--control", "socket", "program.dry"]);
@@ -136,7 +136,7 @@ fn a_block_is_shipped_where_that_is_possible() {
     }
 }
 
-/// Its clients call then, and see no difference.
+/// Without shipping, the clients call, and notice no difference.
 #[test]
 fn a_server_may_take_no_blocks() {
     let folder = tempfile::tempdir().expect("there are temporary folders");
@@ -161,13 +161,13 @@ fn a_server_may_take_no_blocks() {
     assert_eq!(work("follow b"), ("30 after 1 steps".into(), 0));
 }
 
-/// A server of `systems/` that runs at a name of this kind.
+/// A server of `systems/` at a new name of this kind.
 fn serving(program: &Path, folder: &Path, arguments: &[&str], kind: &str) -> (Peer, String) {
     let name = format!("tcp://127.0.0.1:{}/{kind}", free_port());
     (serving_at(&name, program, folder, arguments, kind), name)
 }
 
-/// The same at a name that is given.
+/// The same at a given name.
 pub fn serving_at(name: &str, program: &Path, folder: &Path, arguments: &[&str], kind: &str) -> Peer {
     let named = format!("{kind}={name}");
     let arguments = [arguments, &[&named]].concat();
@@ -176,7 +176,7 @@ pub fn serving_at(name: &str, program: &Path, folder: &Path, arguments: &[&str],
     server
 }
 
-/// What one of `systems/composites` says, and its status.
+/// The output and status of a program of `systems/composites`.
 pub fn work(program: &str, interfaces: &[&str], name: &str, arguments: &str) -> (String, i32) {
     let files = ["run", program].into_iter().chain(interfaces.iter().copied());
     let arguments: Vec<_> = files.chain([name]).chain(arguments.split(' ')).collect();
@@ -208,7 +208,7 @@ fn files_are_worked_on_where_they_are() {
     assert_eq!(work("copy ../x y"), ("not a name within the folder".into(), 1));
     assert_eq!(work("tree a t"), ("File exists".into(), 1));
     assert_eq!(work("tree a").1, 2);
-    // What is overwritten while it is read, or grows while it is copied, would never end.
+    // A file that is overwritten while it is read, or grows while it is copied, would never end.
     for (what, to) in
         [("copy copy", "./copy"), ("copy t//lines", "t/./lines"), ("tree a", "a/b/new"), ("tree t", "t/")]
     {
@@ -246,7 +246,7 @@ fn what_is_stored_is_worked_on_where_it_is() {
     let (_server, name) = serving(key_value(), folder.path(), &["redis="], "store");
     let work = |arguments: &str| work("OnStore.dry", &["../keyvalue/Store.dry"], &name, arguments);
     assert_eq!(work("transfer a b 1"), ("a isn't there".into(), 1));
-    // What isn't there is made by what is added to it.
+    // Writing creates a missing file.
     let mut server = Server::connect(name[6..].split('/').next().unwrap()).expect("it listens");
     let store = server.describe("store").unwrap();
     let vars = Builder::new();

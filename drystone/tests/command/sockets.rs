@@ -1,4 +1,4 @@
-//! The network server in `systems/`, and blocks that talk from there.
+//! The network server in `systems/`, and blocks that use it.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,7 +17,7 @@ use crate::servers::network_server;
 use crate::shipped;
 use drystone_golden::free_port;
 
-/// A network server that leads to somebody, and where it is.
+/// A network server that may connect to peers, and its port.
 fn serving(folder: &Path, options: &[&str]) -> (Peer, u16) {
     let port = free_port();
     let names = ["sockets", "shelf"].map(|kind| format!("{kind}=tcp://127.0.0.1:{port}/{kind}"));
@@ -28,7 +28,7 @@ fn serving(folder: &Path, options: &[&str]) -> (Peer, u16) {
     (server, port)
 }
 
-/// Somebody who serves each client so, until the test is over.
+/// A peer that serves each client by a function, until the test is over.
 fn peer(serve: fn(TcpStream) -> Vec<u8>) -> (u16, Receiver<Vec<u8>>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
     let port = listener.local_addr().expect("it has an address").port();
@@ -43,24 +43,24 @@ fn peer(serve: fn(TcpStream) -> Vec<u8>) -> (u16, Receiver<Vec<u8>>) {
     (port, all)
 }
 
-/// Says each line back.
+/// Returns each line.
 fn echo(client: TcpStream) -> Vec<u8> {
     let mut answers = client.try_clone().expect("there are descriptors");
     for line in BufReader::new(client).lines().map_while(Result::ok) {
-        // As one piece: the second of two would wait for the acknowledgement of the first.
+        // In one piece: a second one would wait for the first one's acknowledgement.
         answers.write_all(format!("heard {line}\n").as_bytes()).expect("it listens");
     }
     Vec::new()
 }
 
-/// Hears all to the end.
+/// Reads everything to the end.
 fn listen(mut client: TcpStream) -> Vec<u8> {
     let mut heard = Vec::new();
     client.read_to_end(&mut heard).expect("it can be read");
     heard
 }
 
-/// Says and hears nothing.
+/// Neither reads nor writes.
 fn keep(client: TcpStream) -> Vec<u8> {
     thread::park();
     drop(client);
@@ -105,7 +105,7 @@ fn a_file_is_sent_from_where_it_lies() {
     assert_eq!(send("../file"), ("not a name within the folder".into(), 1));
 }
 
-/// What happens to a request of a session that has done others before.
+/// The outcome of a request in a session that has done other requests before.
 fn fails(server: &mut Server, connects: i64, to: u16, request: &str, values: (i64, i64)) -> String {
     let sockets = server.describe("sockets").expect("it is served");
     let vars = Builder::new();
@@ -142,7 +142,7 @@ fn what_a_client_of_the_network_may_not_do_fails() {
     let mut fails = |connects, request, number, n| fails(&mut server, connects, port, request, (number, n));
     let to = i64::from(port);
     assert_eq!(fails(3, "Connect", 0, to), "too many sockets are open in this session");
-    // A session's sockets go with it.
+    // A session's sockets are closed with it.
     assert_eq!(fails(3, "Connect", 0, to), "too many sockets are open in this session");
     assert_eq!(
         fails(1, "Connect", 0, to + 1),

@@ -1,4 +1,4 @@
-//! A network namespace of its own, with a pair of virtual interfaces that leads there.
+//! A network namespace, with a pair of virtual interfaces that leads there.
 
 use std::net::Ipv4Addr;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::namespace::ip;
 
-/// It is gone when this is dropped.
+/// Deleted when it is dropped.
 pub struct Space {
     name: String,
     /// The interface at its end of the pair.
@@ -17,12 +17,12 @@ pub struct Space {
 }
 
 impl Space {
-    /// None, and says so for a test, where there can be none.
+    /// `None`, with a message for the test, if there can be none.
     pub fn new(test: &str) -> Option<Space> {
         static SPACES: AtomicU8 = AtomicU8::new(0);
         let number = SPACES.fetch_add(1, Ordering::Relaxed);
         let mark = format!("{}x{number}", std::process::id() % 100_000);
-        // What a test left that was killed is in no other one's way.
+        // Chosen so that remains of a killed test don't collide.
         let network = 64 + (std::process::id() % 128) as u8;
         let [here, there] = [1, 2].map(|end| Ipv4Addr::new(10, network, number, end));
         let space = Space { name: format!("space{mark}"), far: format!("far{mark}"), here, there };
@@ -30,7 +30,7 @@ impl Space {
         let near = format!("near{mark}");
         if !ip(&format!("netns add {name}")) {
             println!("skipped: {test}: no network namespaces");
-            // There is nothing to be taken away.
+            // There is nothing to delete.
             std::mem::forget(space);
             return None;
         }
@@ -48,12 +48,12 @@ impl Space {
         Some(space)
     }
 
-    /// The command, to be run there. (`ip netns exec` would have a file system for BPF of its own.)
+    /// The command, run there. (`ip netns exec` would give it another BPF file system.)
     pub fn drystone(&self) -> Command {
         self.command(crate::DRYSTONE)
     }
 
-    /// Any program, to be run there.
+    /// Any program, run there.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/run/netns/{}", self.name)).arg(program);

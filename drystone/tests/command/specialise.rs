@@ -1,4 +1,4 @@
-//! `drystone specialise` as the book's page shows it: its files, its commands, and what it says comes of them.
+//! `drystone specialise` as the book's page shows it: its files, commands and results.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::{complaint, drystone, status};
 
-/// The clang that the book uses; with another one the residual program may be written otherwise.
+/// The book's clang; with another one the residual program may look different.
 const CLANG: &str = "clang-16";
 
 #[test]
@@ -106,7 +106,7 @@ fn blocks(page: &str, language: &str) -> Vec<String> {
     page.split(&fence).skip(1).filter_map(|rest| Some(rest.split_once("```")?.0.to_string())).collect()
 }
 
-/// Makes IR of a C file, without which it does nothing; whether there is a clang.
+/// Makes IR of a C file; returns whether there is a clang for it.
 pub fn to_ir(folder: &Path, file: &str) -> bool {
     if clang().is_none() {
         drystone_golden::skipped("there is no clang-16, clang-19 or clang");

@@ -1,4 +1,4 @@
-//! Strangers that speak the protocols of bindings well, and mean no good.
+//! Hostile clients that speak the protocols of bindings correctly.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -51,7 +51,7 @@ fn fingerprint() -> [u8; 16] {
     hash.to_be_bytes()
 }
 
-/// Says as much in each of so many communications, where nobody listens.
+/// Sends this much in each of so many communications, where nobody receives.
 fn says(port: u16, communications: u32, length: usize) -> TcpStream {
     let mut stranger = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
     let hello = [words(&[16, 1 << 16 | 1, 0x4472_7973]), words(&[16, 1 << 18, 1 << 20, 1 << 16])].concat();
@@ -60,7 +60,7 @@ fn says(port: u16, communications: u32, length: usize) -> TcpStream {
     let name = [&fingerprint()[..], &words(&[4]), b"talk"].concat();
     for number in (0..2 * communications).step_by(2) {
         let open = frame(2, number, &name);
-        // The first is taken at once; nobody takes the second.
+        // The first message is taken at once, the second never.
         let said = [open, frame(4, number, &words(&[0])), frame(4, number, &body)].concat();
         if stranger.write_all(&said).is_err() {
             break;
@@ -69,11 +69,11 @@ fn says(port: u16, communications: u32, length: usize) -> TcpStream {
     stranger
 }
 
-/// What a stranger hears at last, in this time.
+/// The last bytes that a stranger receives within this time.
 fn hears(mut stranger: TcpStream, patience: Duration) -> String {
     stranger.set_read_timeout(Some(patience)).expect("it is no zero");
     let mut answer = Vec::new();
-    // It may have been cut off.
+    // The connection may have been closed.
     let _ = stranger.read_to_end(&mut answer);
     String::from_utf8_lossy(&answer[answer.len().saturating_sub(100)..]).into_owned()
 }
@@ -86,17 +86,17 @@ fn what_nobody_takes_is_bounded_for_a_connection() {
         let why = hears(says(port, 2000, 1 << 20), Duration::from_secs(20));
         assert!(why.ends_with("more bytes have come than were granted"), "{why}");
     }
-    // Nobody has taken what came over them yet.
+    // Nobody has received what came over them.
     let until = Instant::now() + Duration::from_secs(20);
     while server.descriptors() > descriptors {
         assert!(Instant::now() < until, "{} descriptors, there were {descriptors}", server.descriptors());
         sleep(Duration::from_millis(20));
     }
-    // It were two gigabytes if only each communication had its bound.
+    // With a limit for each communication only, it would be two gigabytes.
     assert!(server.runs() && server.peak() < 400 * 1024, "{} kilobytes", server.peak());
 }
 
-/// However many connections there are: who holds most is let go, and its memory comes back; the others stay.
+/// With many connections, the one that holds most is closed and its memory freed; the other ones stay.
 #[test]
 fn what_nobody_takes_is_bounded_for_all_connections() {
     let (mut server, port, _folder) = listener();

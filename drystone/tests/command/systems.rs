@@ -1,4 +1,4 @@
-//! Systems of native components, and whose the bytes are of what is built.
+//! Systems of native components, and the sizes of their parts.
 
 mod hosted;
 
@@ -41,7 +41,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the package is in a folder").to_path_buf()
 }
 
-/// What is wrong with building a system.
+/// The error of building a system.
 fn wrong(folder: &Path, arguments: &[&str]) -> (String, i32) {
     let output = drystone(folder, &[&["build"], arguments, &["program.dry", "-o", "image"]].concat());
     assert!(!folder.join("image").exists());
@@ -103,7 +103,7 @@ fn a_system_is_drawn() {
     }
 }
 
-/// Lines of a table of sizes: bytes and whose they are; the sum of all has to be what is said.
+/// The lines of a table of sizes: bytes and owners, whose sum must be the total.
 fn sizes(table: &str) -> Vec<(u64, String)> {
     let line = |line: &str| {
         let (bytes, rest) = line.trim_start().split_once(' ').expect("bytes come first");
@@ -134,7 +134,7 @@ fn the_bytes_of_a_program_are_its_components_and_what_it_runs_on() {
     }
 }
 
-/// Builds a system of the repository, with another text: whose its bytes are. Nothing where such images can't be made.
+/// Builds a system of the repository with a changed text, and returns its sizes; `None` if images can't be built here.
 fn built(folder: &Path, name: &str, change: impl Fn(String) -> String) -> Option<Vec<(u64, String)>> {
     let systems = repository().join("systems").join(name.to_lowercase());
     let text = fs::read_to_string(systems.join(format!("{name}.dry"))).expect("it is there");
@@ -165,7 +165,7 @@ fn another_scheduler_is_another_name() {
         for whose in ["kernel: Kernel", "threads: Scheduler", "pages: Buddy", "kortex_hal"] {
             assert!(has(&sizes, whose), "{whose}: {sizes:?}");
         }
-        // The cooperative one is so small that the compiler puts it into its callers.
+        // The cooperative one is so small that the compiler inlines it.
         for other in ["RoundRobin", "Priority", "Cooperative"].into_iter().filter(|&other| other != policy) {
             assert!(!has(&sizes, &format!("policy: {other}")), "{other} beside {policy}: {sizes:?}");
         }
@@ -174,8 +174,7 @@ fn another_scheduler_is_another_name() {
             Ok(said) => said,
             Err(failed) => return drystone_golden::skipped(&format!("{failed:?}")),
         };
-        // An attacker never gives way. Who has the processor while it computes is up to the policy; all else is the
-        // same.
+        // An attacker never yields. Which domains run meanwhile depends on the policy; the rest is the same.
         let only_one = said.contains("a domain that never gave way was the only one\n");
         let not_only = said.contains("a domain that never gave way was not the only one\n");
         assert_eq!((only_one, not_only), (!others_run, others_run), "{policy}:\n{said}");
@@ -188,7 +187,7 @@ fn another_scheduler_is_another_name() {
 fn what_nothing_needs_is_not_in_the_image() {
     let _alone = alone();
     let folder = folder_with("");
-    // Somebody has pages, and nobody wants any.
+    // A component offers pages, and none requires any.
     let change = |text: String| {
         let text = text.replace("VARIABLE\n", "VARIABLE pc: Machine.Pc; pages: Kortex.Buddy;\n");
         text.replace("BEGIN\n", "BEGIN NEW(pc); NEW(pages); CONNECT(Memory(pages), pc);\n")

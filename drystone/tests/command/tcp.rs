@@ -1,5 +1,5 @@
-//! `tcp:` names: what is said when something is not there or goes, and a client in another language, which was written
-//! from the book's page on the protocol. What all factories have in common is in `bindings`.
+//! `tcp:` names: errors if a side is missing or ends, and a client in another language that was written from the book's
+//! page on the protocol. The tests of all factories are in `bindings`.
 
 use std::fs;
 use std::io::Write;
@@ -160,7 +160,7 @@ fn a_server_that_is_killed_ends_its_communications_only() {
     assert_eq!((printed(&output), status(&output)), ("on\n".into(), 0), "{}", complaint(&output));
 }
 
-/// Several times, so that a request is under way when the server goes.
+/// Repeated, so that in some rounds a request is pending when the server ends.
 #[test]
 fn a_request_is_made_again_until_its_server_is_back() {
     let port = free_port();
@@ -261,10 +261,10 @@ fn both_sides_show_certificates() {
     let (ours, theirs) = (authority(), authority());
     certify(folder.path(), "server", &ours);
     certify(folder.path(), "client", &ours);
-    // It believes the server, which doesn't believe it.
+    // The client trusts the server, but not vice versa.
     certify(folder.path(), "stranger", &theirs);
     fs::write(folder.path().join("stranger-ca.pem"), &ours.1).expect("a temporary folder can be written");
-    // It doesn't believe the server.
+    // The client doesn't trust the server.
     certify(folder.path(), "doubter", &ours);
     fs::write(folder.path().join("doubter-ca.pem"), &theirs.1).expect("a temporary folder can be written");
     by(folder.path(), "server.dry", "server");

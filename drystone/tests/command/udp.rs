@@ -1,5 +1,5 @@
-//! Datagrams: clients and servers of this language, a client in Python that knows them from the book, servers that are
-//! not there, silent, or not what the client takes them for, and strangers.
+//! Datagrams: clients and servers in the component language; a client in Python, written from the book; servers that
+//! are absent, silent or of another interface; and strangers.
 
 use std::fs;
 use std::net::UdpSocket;
@@ -84,7 +84,7 @@ fn who_is_not_there_is_lost_at_once_and_who_is_silent_after_a_while() {
     assert!(asked(folder.path(), &name).starts_with("lost\nlost\nlost\n"));
 }
 
-/// Two servers of one address, one after the other, and a client that asks until it is answered.
+/// Two servers at one address, one after the other, and a client that repeats its request until it is answered.
 #[test]
 fn a_request_is_made_again_if_it_is_said_so() {
     let folder = folder("BY Retried(messages: \"Get\", attempts: 10), Udp(patience: 300)");
@@ -118,7 +118,7 @@ fn a_client_of_another_interface_is_refused() {
     assert!(status(&output) == 1 && complaint(&output).contains(&why), "{}", complaint(&output));
 }
 
-/// A server that answers each request by what this makes of it.
+/// A server that answers requests by `reply`.
 fn answers_by(socket: UdpSocket, reply: impl Fn(&[u8]) -> Vec<Vec<u8>> + Send + 'static) {
     std::thread::spawn(move || {
         let mut bytes = [0; 65_536];
@@ -144,12 +144,12 @@ VARIABLE guest: Guest;
 BEGIN NEW(guest); CONNECT(Echo(guest), \"NAME\") BY Udp(patience: 300) END Main;
 ";
 
-/// The reply to a request: its head with another message, and some bytes.
+/// A reply with the request's head, another message, and some bytes.
 fn reply(request: &[u8], message: u32, parameters: &[u8]) -> Vec<u8> {
     [&request[..8], &message.to_be_bytes(), parameters].concat()
 }
 
-/// What is said to a request.
+/// The replies to a request.
 type Replies = Box<dyn Fn(&[u8]) -> Vec<Vec<u8>> + Send>;
 
 #[test]
@@ -169,7 +169,7 @@ fn only_the_reply_that_was_asked_for_counts() {
         assert_eq!(status(&output), 0, "{}", complaint(&output));
         printed(&output)
     };
-    // What has another form or number, or is none, is passed over, and so is what comes twice.
+    // Replies of another interface or number, malformed ones and duplicates are ignored.
     let passed_over = move |request: &[u8]| {
         let garbage = vec![request[..11].to_vec(), changed(request, 3), changed(request, 7)];
         [garbage, vec![right(request), right(request)]].concat()

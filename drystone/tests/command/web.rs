@@ -1,4 +1,4 @@
-//! HTTP as browsers and clients of others need it, byte by byte, and beside curl.
+//! HTTP as browsers and other clients need it, byte by byte, and beside curl.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -10,7 +10,7 @@ use super::peer::{Peer, installed};
 use super::{DRYSTONE, complaint, drystone, http, printed, status};
 use drystone_golden::free_port;
 
-/// What the server needs.
+/// A folder with the server's files.
 fn folder() -> tempfile::TempDir {
     let folder = http::folder();
     let www = folder.path().join("www");
@@ -42,7 +42,7 @@ fn connect(address: &str) -> TcpStream {
     stream
 }
 
-/// The answer to some bytes, after which the server is to end the connection.
+/// The answer to some bytes, after which the server must close the connection.
 fn answer(address: &str, request: impl AsRef<[u8]>) -> String {
     let mut stream = connect(address);
     stream.write_all(request.as_ref()).expect("it takes bytes");
@@ -187,7 +187,7 @@ fn pages_of_listed_sites_may_ask() {
     is(&ask("/shop/Name", "Origin: http://localhost:3000\r\n"), 200, &["origin: http://localhost:3000\r\n"]);
     is(&ask("/any/Name", "Origin: https://else.example\r\n"), 200, &["origin: https://else.example\r\n"]);
     is(&ask("/any/Name", "Origin: null\r\n"), 200, &["origin: null\r\n"]);
-    // What is wrong is told to the page, too.
+    // Errors are shown to the page, too.
     is(&ask("/shop/Shout", shop), 404, &[allowed]);
     is(&ask("/secret/Name", shop), 401, &[allowed, "expose-headers: Retry-After, WWW-Authenticate\r\n"]);
     let strange = ["https://shop.example.evil", "http://shop.example", "https://shop.example:444", "null"];
@@ -212,7 +212,7 @@ fn a_browser_asks_before_a_page_does() {
     let headers = "access-control-allow-headers: Authorization, Content-Type\r\n";
     let methods = "access-control-allow-methods: GET, POST\r\n";
     let shop = "https://shop.example";
-    // It comes without the token.
+    // Without the token.
     for path in ["/shop/Name", "/secret/Name"] {
         is(&ask(path, shop), 204, &["access-control-allow-origin: https://shop.example", headers, methods]);
     }
@@ -303,7 +303,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// What comes next: the first byte of a frame, and its payload.
+/// The next frame: its first byte and its payload.
 fn next(stream: &mut TcpStream) -> (u8, Vec<u8>) {
     let mut head = [0; 2];
     stream.read_exact(&mut head).expect("a frame comes");
@@ -325,7 +325,7 @@ fn next(stream: &mut TcpStream) -> (u8, Vec<u8>) {
     (head[0], payload)
 }
 
-/// The code by which the conversation is closed.
+/// The status code of the WebSocket's end.
 fn closed(stream: &mut TcpStream) -> u16 {
     loop {
         let (first, payload) = next(stream);
@@ -357,9 +357,9 @@ fn a_conversation_is_closed_with_the_code_for_its_reason() {
     assert_eq!(close(&[frame(0x81, &[b'x'; 1001])]), 1009);
     assert_eq!(close(&[frame(0x01, &[b'x'; 900]), frame(0x80, &[b'x'; 900])]), 1009);
     assert_eq!(close(&[frame(0xf1, b"{}")]), 1002);
-    // Who sends too much is told so even if it looks only when all is sent.
+    // A client that sends too much learns that even if it reads only at the end.
     assert_eq!(close(&[frame(0x81, &vec![b'x'; 20 << 20])]), 1009);
-    // An answer of ours is too long.
+    // Our answer is too long.
     let mut stream = talk(&address, "/brief", "");
     stream.write_all(&frame(0x81, b"{\"Join\":{\"name\":\"0123456789\"}}")).expect("it takes bytes");
     assert_eq!(next(&mut stream).0, 0x81);
@@ -368,7 +368,7 @@ fn a_conversation_is_closed_with_the_code_for_its_reason() {
     assert_eq!(closed(&mut stream), 1009);
 }
 
-/// Bytes of memory for each of some idle conversations.
+/// Bytes of memory per idle conversation.
 fn held(count: usize, fill: impl Fn(&mut TcpStream)) -> u64 {
     let (_folder, server, address) = serve();
     drop(talk(&address, "/talk", ""));
@@ -412,7 +412,7 @@ fn what_reads_may_be_asked_by_get() {
         answer(&address, "HEAD /reads/Name?x=you HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     is(&head, 200, &["content-length: 31\r\n"]);
     assert!(head.ends_with("\r\n\r\n"), "{head}");
-    // A page of another site may as little as by POST.
+    // By GET, a page of another site is refused as by POST.
     is(&get(&address, "/reads/Name?x=you", "Origin: https://shop.example\r\n"), 403, &[]);
     is(
         &get(&address, "/reads/openapi.json", ""),
@@ -433,7 +433,7 @@ fn an_answer_has_the_status_that_the_service_says() {
     is(&ask(7), 200, &["{\"Quotient\":{\"n\":1}}"]);
     let described = get(&address, "/statuses/openapi.json", "");
     is(&described, 200, &["\"429\": {", "\"200\": {"]);
-    // A client of ours takes it for the answer that it is.
+    // Our own client understands that answer.
     let program = include_str!("http/client.dry").replace("\"/count\"", "\"/statuses\"");
     fs::write(folder.path().join("other.dry"), program).expect("a temporary folder can be written");
     let output = drystone(folder.path(), &["run", "other.dry", &format!("http://{address}")]);
@@ -515,7 +515,8 @@ fn gzip_is_offered() {
     assert_eq!(curl(&["--compressed", &zipped]), format!("{} 200", "long ".repeat(1000)));
 }
 
-/// What they send and don't take is bounded for all of them, and who asks for little is served beside them.
+/// The memory of what clients send and don't take is bounded for all together, and a modest client is served beside
+/// them.
 #[test]
 fn clients_that_hoard_are_refused_more() {
     let (_folder, server, address) = serve();
@@ -554,7 +555,7 @@ fn clients_that_hoard_are_refused_more() {
     is(&answer(&address, asked), 200, &[]);
 }
 
-/// They ask for long answers and take none.
+/// The clients request long answers and take none.
 #[test]
 fn clients_that_never_take_are_refused_more() {
     let (_folder, server, address) = serve();

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
-/// While it is kept nobody else builds crates: whoever has to wait for that says so.
+/// While it is held no other test builds crates: a build that has to wait would report that.
 pub fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -25,13 +25,13 @@ fn a_crate_adds_components_names_and_factories() {
     let expected = fs::read_to_string(words.join("Words.expected")).expect("it is there");
     let _alone = alone();
     let doing = "building words with what a program runs on";
-    // So that there is something to be built.
+    // Forces a build.
     let start = systems().join("../target/drystone/drystone-start-words/src/lib.rs");
     let _ = fs::remove_file(start);
     for is_first in [true, false] {
         let output = drystone(&words, &["run", "--with", ".", "Words.dry", "interfaces.dry"]);
         assert_eq!((printed(&output), status(&output)), (expected.clone(), 0));
-        // It says more if that takes long, or another Cargo is at work.
+        // It reports more if that takes long, or another Cargo is running.
         let said = complaint(&output);
         assert_eq!(!said.is_empty(), is_first, "{said}");
         assert!(said.lines().all(|line| line.starts_with(doing)), "{said}");
@@ -104,19 +104,19 @@ fn build_by(cargo: &str, folder: &Path, rest: &[&str]) -> Command {
     command
 }
 
-/// What a command says to a terminal, and its status.
+/// A command's output on a terminal, and its status.
 fn said_to_a_terminal(mut command: Command) -> (String, Option<i32>) {
     let (mut ours, its) = drystone_golden::terminal();
     let mut child = command.stderr(its).spawn().expect("the command runs");
     drop(command);
     let mut said = Vec::new();
-    // A terminal whose other side is closed ends with an error.
+    // Reading a terminal whose other side is closed ends with an error.
     let _ = ours.read_to_end(&mut said);
     (String::from_utf8_lossy(&said).into_owned(), child.wait().expect("it ends").code())
 }
 
-/// It builds where the environment says, tells how far that is, and says of a crate that needs an operating system what
-/// it is.
+/// It builds in the environment's target folder, reports progress, and explains why a crate that needs an operating
+/// system can't be built.
 #[test]
 fn a_long_build_is_followed_and_a_crate_that_needs_a_system_is_named() {
     let folder = folder_with("COMPONENT A; END A;");
@@ -139,7 +139,7 @@ fn a_long_build_is_followed_and_a_crate_that_needs_a_system_is_named() {
     assert!(!said.contains("lang item"), "{said}");
 }
 
-/// A Cargo that says what Cargo says, and a byte that is no text.
+/// A Cargo with Cargo's output, and a byte that isn't UTF-8.
 const ODD_CARGO: &str = "#!/bin/sh
 if [ \"$1\" = metadata ]; then exec \"$REAL_CARGO\" \"$@\"; fi
 printf '   Compiling words v0.1.0\\n    Building [==> ] 12/85: words\\r\\377 odd\\r\\nerror: no\\n' >&2

@@ -1,9 +1,9 @@
-//! Two threads that take turns: a kernel with hardly anything in it. `Blink.dry` puts it together.
+//! Two threads that take turns: about the smallest kernel with threads. `Blink.dry` puts it together.
 //!
 //! # Soundness
 //!
-//! Threads and their stacks are written once, by `main`, before any of them runs, and used by the scheduler alone from
-//! then on. There is one processor, and interrupts are off: threads are interrupted where they say so.
+//! `main` writes each thread and its stack once, before any thread runs; afterwards only the scheduler uses them. There
+//! is one processor, and interrupts are off: threads switch only where they raise the interrupt themselves.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -24,7 +24,7 @@ const ROUNDS: u64 = 3;
 /// What the threads say.
 const SAID: [&str; 2] = ["on\n", "off\n"];
 
-/// By these a thread gives way, ends, and lets others run when it is the idle one.
+/// The interrupt vectors by which a thread yields, ends, and, as the idle thread, lets others run.
 const GIVE_WAY: usize = 0x2c;
 const END: usize = 0x2d;
 const REST: usize = 0x2f;
@@ -39,7 +39,7 @@ pub struct Blinker<T, S, L> {
     line: L,
     /// Threads that haven't ended.
     live: Cell<usize>,
-    /// The threads, and the idle one.
+    /// The threads, the idle thread last.
     places: [UnsafeCell<MaybeUninit<Thread<()>>>; SAID.len() + 1],
     stacks: [UnsafeCell<Stack>; SAID.len()],
 }
@@ -48,7 +48,7 @@ pub struct Blinker<T, S, L> {
 unsafe impl<T, S, L> Sync for Blinker<T, S, L> {}
 
 impl<T, S, L> Blinker<T, S, L> {
-    /// One that has no threads yet.
+    /// A kernel without threads yet.
     pub const fn new(trap: T, threads: S, line: L) -> Blinker<T, S, L> {
         Blinker {
             trap,
@@ -67,7 +67,7 @@ where
     S: Deref<Target: Threads<Local = ()>> + 'static,
     L: Deref<Target: Line> + 'static,
 {
-    /// Says what is done when threads give way and end.
+    /// Registers the handlers by which threads yield and end.
     ///
     /// # Safety
     /// Called once, by the system.
@@ -88,7 +88,7 @@ where
         thread
     }
 
-    /// What a thread does.
+    /// The body of each thread.
     extern "C" fn run(&'static self, number: u64) -> ! {
         for _ in 0..ROUNDS {
             self.line.send(SAID[number as usize].as_bytes());
@@ -141,7 +141,7 @@ where
     }
 }
 
-/// Interrupts what runs.
+/// Raises an interrupt.
 fn interrupt<const VECTOR: usize>() {
     // SAFETY: its handler keeps all registers.
     unsafe { asm!("int {}", const VECTOR) };

@@ -1,5 +1,4 @@
-//! A process can have itself told by a signal that some time has passed, whatever it does then: also when it has a
-//! program run that takes long.
+//! An alarm: after some ticks a process gets a signal, even while the kernel runs a long program for it.
 
 use core::cell::Cell;
 
@@ -11,7 +10,7 @@ use microkernel::methods::of;
 
 use crate::host::{Host, part};
 
-/// Ticks of its own until it is told; 0: it won't be.
+/// Ticks of the process's own time until the signal; 0: no alarm is set.
 pub struct Alarm(Cell<u64>);
 
 impl Alarm {
@@ -20,13 +19,14 @@ impl Alarm {
     }
 }
 
-/// Sets it, or with 0 not any more: how many ticks were left.
+/// Sets the alarm, or clears it with 0; returns how many ticks were left.
 pub unsafe extern "C" fn set<K: Host<Alarm>>(this: *const (), ticks: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     part::<Alarm, K>(unsafe { of::<K>(this) }).0.replace(ticks) as i64
 }
 
-/// A tick: the process whose thread was interrupted is told if its time has come, or when its handler has ended.
+/// A tick of the clock: signals the process of the interrupted thread if its alarm is due, or else once its signal
+/// handler has ended.
 ///
 /// # Safety
 /// In a handler, of a user's code; the context is that of the thread, which runs.

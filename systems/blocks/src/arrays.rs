@@ -1,5 +1,5 @@
-//! Arrays of calls: a process says which calls it wants to make by one, and that is a number in its table then, as any
-//! call, until it gives that back. The memory is for the next array under that number.
+//! Arrays of calls. A process registers a list of calls under a number of its table, and then makes them all by one
+//! call of that number, until it gives the number back. The memory is kept for the next array under the same number.
 
 use core::cell::Cell;
 use core::ops::Range;
@@ -16,44 +16,44 @@ use microkernel::{AddressSpace, Process};
 use crate::frames;
 use crate::host::{Host, part};
 
-/// Where the pages are that arrays share with their process: the first array's, and so on.
+/// The address of the pages that arrays share with their process: one page for each array.
 pub const AT: usize = domain::USERS + (96 << 30);
 pub const END: usize = AT + COUNT * PAGE;
 
-/// The first number that may be an array's, and how many there are.
+/// The first number for arrays, and how many there are.
 pub const FIRST: usize = 24;
 const COUNT: usize = 8;
 
 const _: () = assert!(FIRST + COUNT <= domain::CALLS);
 
-/// The numbers that may be arrays'.
+/// The numbers for arrays.
 pub const NUMBERS: Range<u64> = FIRST as u64..(FIRST + COUNT) as u64;
 
-/// What arrays may call: what doesn't take long, so that the kernel isn't without interrupts for long. To do nothing
-/// (2), the server (5: there the thread can be interrupted), when it was told (10), frames (11 to 13), and to end the
-/// handler of a signal (15).
+/// The calls that arrays may make: short ones, so that the kernel isn't without interrupts for long. The empty call
+/// (2), the server (5: there the thread can be interrupted), reading a signal (10), frames (11 to 13), and ending a
+/// signal handler (15).
 const ALLOWED: Allowed = Allowed(1 << 2 | 1 << 5 | 1 << 10 | 1 << 11 | 1 << 12 | 1 << 13 | 1 << 15);
 
 const _: () = assert!(size_of::<Array>() <= PAGE);
 
-/// What an array may call by which page faults are handled: nothing by which the thread goes elsewhere.
+/// The calls of an array that handles page faults: none that take the thread elsewhere.
 const ALLOWED_IN_FAULTS: Allowed = Allowed(1 << 2 | 1 << 11 | 1 << 12 | 1 << 13);
 
-/// Of a process.
+/// The arrays of a process.
 pub struct Arrays {
     /// Each of its arrays.
     kept: [Cell<Kept>; COUNT],
-    /// The one by which its page faults are handled, and the word that is the page then.
+    /// The array that handles its page faults, and the word that receives the page's address.
     handler: Cell<Option<(Call, NonNull<u64>)>>,
 }
 
-/// What there is of an array.
+/// The state of an array's number.
 #[derive(Clone, Copy)]
 enum Kept {
     Nothing,
-    /// Memory that the kernel alone has, and the page that the process has, too.
+    /// Memory of the kernel's own, and the page that is shared with the process.
     Memory(NonNull<u8>, NonNull<u8>),
-    /// The same, with an array.
+    /// The same, holding an array.
     Array(NonNull<u8>, NonNull<u8>),
 }
 
@@ -62,10 +62,10 @@ impl Arrays {
         Arrays { kept: [const { Cell::new(Kept::Nothing) }; COUNT], handler: Cell::new(None) }
     }
 
-    /// Gives back what only the kernel has; the pages that are shared are in the address space.
+    /// Frees the kernel's own memory; the shared pages belong to the address space.
     ///
     /// # Safety
-    /// Nobody calls them any more.
+    /// The process doesn't use its arrays any more.
     pub unsafe fn release_all<K: Host<Arrays>>(&self, space: &AddressSpace<K>) {
         for kept in &self.kept {
             if let Kept::Memory(place, _) | Kept::Array(place, _) = kept.replace(Kept::Nothing) {
@@ -75,14 +75,14 @@ impl Arrays {
         }
     }
 
-    /// What there is under a number that may be an array's.
+    /// The array's state by its number, if that may be an array's.
     fn of(&self, number: u64) -> Option<(usize, &Cell<Kept>)> {
         let which = (number as usize).wrapping_sub(FIRST);
         Some((which, self.kept.get(which)?))
     }
 }
 
-/// Memory for an array, with the page where the process has it.
+/// Memory for an array: the kernel's own, and the page that the process has at `at`.
 fn memory<K: Host<Arrays>>(process: &Process<K>, at: usize) -> Option<(NonNull<u8>, NonNull<u8>)> {
     let space = process.space.borrow();
     let space = space.as_ref()?;
@@ -100,9 +100,9 @@ fn memory<K: Host<Arrays>>(process: &Process<K>, at: usize) -> Option<(NonNull<u
     }
 }
 
-/// Keeps an array under a number, out of so many commands. It answers where the page is that both have; or -1 - k,
-/// where the command k is wrong. With `handles` = 1 + w, page faults at frames' addresses are handled by it from now
-/// on, and the word w is the page then.
+/// Registers an array of `count` commands under a number. Returns the shared page's address, or -1 - k if command k is
+/// wrong. With `handles` = 1 + w, the array handles page faults in the address range of frames from now on, and its
+/// word w receives the page's address.
 pub unsafe extern "C" fn keep<K: Host<Arrays>>(
     this: *const (),
     number: u64,
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn keep<K: Host<Arrays>>(
     count: u64,
     handles: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     let Some((which, kept)) = part::<Arrays, K>(process).of(number) else { return REFUSED };
     if let Kept::Array(..) = kept.get() {
@@ -154,7 +154,7 @@ pub unsafe extern "C" fn keep<K: Host<Arrays>>(
     at as i64
 }
 
-/// Gives an array's number back: it is called no more, and handles nothing.
+/// Gives an array's number back: the array can't be called any more, and handles no faults.
 pub unsafe extern "C" fn give_back<K: Host<Arrays>>(
     this: *const (),
     number: u64,
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn give_back<K: Host<Arrays>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     let Arrays { handler, .. } = part::<Arrays, K>(process);
     let Some((_, kept)) = part::<Arrays, K>(process).of(number) else { return REFUSED };
@@ -173,8 +173,8 @@ pub unsafe extern "C" fn give_back<K: Host<Arrays>>(
     0
 }
 
-/// What handles a page fault of a process: its array, which says whether it has made all of its calls, so that what was
-/// touched is there.
+/// Handles a page fault by the process's array. Returns whether the array made all of its calls, so that the page is
+/// there now.
 ///
 /// # Safety
 /// In a handler, of code of that process; so it is called.

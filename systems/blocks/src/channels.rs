@@ -1,10 +1,10 @@
-//! A channel: a page that a client and its server both have, in which a client lays what is more than three words.
-//! There is one for each binding, as in the paper on LRPC, from the beginning; the client may give it back, and have
-//! another. The kernel tells the server which channel that of whoever calls is: its place, and before that a number
-//! that no other of its channels had, so that nobody is taken for who was there before.
+//! A channel: a page shared by a client and its server, in which the client passes more than three words. As in the
+//! paper on LRPC, each binding gets one at the beginning; the client may give it back, and open another. On each call
+//! the kernel tells the server the caller's channel: its place, and before that a generation number, so that a new
+//! client isn't mistaken for the place's former one.
 //!
-//! The page is the client's. A server looks into it only while it is called: the client can't give it back then, but
-//! may at any other time.
+//! The page belongs to the client. A server reads it only during a call of that client: only then can the client not
+//! give it back.
 
 use core::cell::Cell;
 use core::ptr::NonNull;
@@ -18,25 +18,25 @@ use microkernel::{AddressSpace, Process};
 
 use crate::host::{Host, part};
 
-/// Where a process has the channel to its server, and behind that the channels to its clients, each at its place.
+/// The address of a process's channel to its server; behind it are the channels to its clients, by place.
 pub const AT: usize = domain::USERS + (160 << 30);
 pub const END: usize = AT + (1 + CLIENTS) * PAGE;
 
-/// So many clients of a server have channels.
+/// Clients of a server that have channels, at most.
 const CLIENTS: usize = u64::BITS as usize;
 
-/// Bits of a place in what a server is told.
+/// Bits of the place in the word that the server gets.
 const PLACE: u32 = 12;
 
-/// Of a process.
+/// The channels of a process.
 pub struct Channels {
-    /// By which it calls its server, and who that is.
+    /// The binding to its server, and the server's process.
     binding: Cell<Option<(&'static Lrpc, *const ())>>,
-    /// The page of its channel to that, and the place where the server has it.
+    /// The page of its own channel, and that channel's place at the server.
     own: Cell<Option<(NonNull<u8>, usize)>>,
-    /// For each place of a client's channel whether there is one.
+    /// A bit for each place: whether a client has a channel there.
     clients: Cell<u64>,
-    /// So many channels there have been to clients.
+    /// How many channels to clients have been opened: the generation number.
     opened: Cell<u64>,
 }
 
@@ -46,10 +46,9 @@ impl Channels {
         Channels { binding, own, clients: Cell::new(0), opened: Cell::new(0) }
     }
 
-    /// Gives its own back, and takes those of its clients out of its address space, because they aren't its own.
-    ///
+    /// Gives back its own channel, and unmaps its clients' channels, which belong to them.
     /// # Safety
-    /// Nobody uses them there any more.
+    /// Neither side uses them any more.
     pub unsafe fn release_all<K: Host<Channels>>(&self, space: &AddressSpace<K>) {
         let clients = self.clients.take();
         // SAFETY: as the caller promises.
@@ -61,7 +60,7 @@ impl Channels {
         }
     }
 
-    /// Gives a channel to both; `None`: it can't be had.
+    /// Opens a channel for both sides; `None`: no place or memory is left.
     fn open<K: Host<Channels>>(&self, space: &AddressSpace<K>) -> Option<()> {
         let (binding, server) = self.binding.get()?;
         // SAFETY: bound so.
@@ -91,10 +90,10 @@ impl Channels {
         Some(())
     }
 
-    /// Gives it back, if there is one.
+    /// Closes the channel, if there is one.
     ///
     /// # Safety
-    /// The server isn't called by who has it.
+    /// The client isn't in a call of the server.
     unsafe fn close<K: Host<Channels>>(&self, space: &AddressSpace<K>) {
         let (Some((binding, server)), Some((page, place))) = (self.binding.get(), self.own.take()) else {
             return;
@@ -115,7 +114,7 @@ impl Channels {
     }
 }
 
-/// A process can call another by this binding: both have a channel, if there is one to be had.
+/// Binds a process to its server, with a channel if one can be had.
 pub fn bind<K: Host<Channels>>(
     client: &'static Process<K>,
     server: &'static Process<K>,
@@ -126,8 +125,8 @@ pub fn bind<K: Host<Channels>>(
     client.space.borrow().as_ref().and_then(|space| channels.open::<K>(space));
 }
 
-/// With 1 a process has a channel to its server, and is told where it is; with 0 it gives that back, unless the server
-/// is being called.
+/// With 1, opens a channel to the process's server and returns its address; with 0, closes it, unless the server is
+/// being called.
 pub unsafe extern "C" fn set<K: Host<Channels>>(
     this: *const (),
     is_wanted: u64,
@@ -135,7 +134,7 @@ pub unsafe extern "C" fn set<K: Host<Channels>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let client = unsafe { of::<K>(this) };
     let channels = part::<Channels, K>(client);
     let space = client.space.borrow();

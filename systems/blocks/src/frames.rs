@@ -1,8 +1,8 @@
-//! Page frames as objects of the kernel. A process knows its own by number, never by where they are: it takes one, puts
-//! it to an address, and releases it.
+//! Page frames as kernel objects. A process knows its frames by number, never by physical address: it takes one, maps
+//! it at an address, and releases it.
 //!
-//! A frame that a process has released is its own yet, for when it takes one next: then there is nothing in it that it
-//! may not see, and it needn't be cleaned.
+//! A released frame stays with its process for reuse. It holds nothing that the process may not see, so it needn't be
+//! cleared.
 
 use core::cell::Cell;
 use core::ptr::{NonNull, null_mut};
@@ -16,32 +16,32 @@ use microkernel::{AddressSpace, Process};
 
 use crate::host::{Host, part};
 
-/// Where frames can be: nothing else is there.
+/// The address range of frames; nothing else is mapped there.
 pub const AT: usize = domain::USERS + (256 << 30);
 pub const END: usize = AT + (64 << 30);
 
-/// So many a process has at most.
+/// Frames of a process, at most.
 const MOST: usize = 256;
 
-/// There is none.
+/// No frame.
 const NONE: usize = usize::MAX;
 
 #[derive(Clone, Copy)]
 enum State {
-    /// It is free, and so is the next one.
+    /// Free; the number of the next free frame follows.
     Free(usize),
-    /// It was taken.
+    /// Taken, but not mapped.
     Taken,
-    /// It is at an address.
+    /// Mapped at an address.
     Put(usize),
 }
 
-/// Of a process.
+/// The frames of a process.
 pub struct Frames {
     frames: [Cell<(State, *mut u8)>; MOST],
-    /// So many there are.
+    /// How many there are.
     count: Cell<usize>,
-    /// The first that is free.
+    /// The first free one.
     free: Cell<usize>,
 }
 
@@ -51,7 +51,7 @@ impl Frames {
         Frames { frames, count: Cell::new(0), free: Cell::new(NONE) }
     }
 
-    /// One that isn't its own yet.
+    /// Gets a frame that is new to the process.
     #[cold]
     #[inline(never)]
     fn more<K: Host<Frames>>(&self, process: &Process<K>) -> i64 {
@@ -63,10 +63,10 @@ impl Frames {
         number as i64
     }
 
-    /// Gives back those that aren't in the address space.
+    /// Frees the frames that aren't mapped; the address space frees the rest.
     ///
     /// # Safety
-    /// Nobody uses them any more.
+    /// The process doesn't use them any more.
     pub unsafe fn release_all<K: Host<Frames>>(&self, space: &AddressSpace<K>) {
         for (state, page) in self.frames[..self.count.replace(0)].iter().map(Cell::get) {
             if let (State::Free(_) | State::Taken, Some(page)) = (state, NonNull::new(page)) {
@@ -77,9 +77,9 @@ impl Frames {
     }
 }
 
-/// Takes a frame: its number.
+/// Takes a frame and returns its number.
 pub unsafe extern "C" fn take<K: Host<Frames>>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     let frames = part::<Frames, K>(process);
     let number = frames.free.get();
@@ -90,9 +90,9 @@ pub unsafe extern "C" fn take<K: Host<Frames>>(this: *const (), _: u64, _: u64, 
     number as i64
 }
 
-/// Puts a frame to an address.
+/// Maps a frame at an address.
 pub unsafe extern "C" fn put<K: Host<Frames>>(this: *const (), number: u64, at: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     let at = at as usize;
     let Some(frame) = part::<Frames, K>(process).frames.get(number as usize) else { return REFUSED };
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn put<K: Host<Frames>>(this: *const (), number: u64, at: 
     }
 }
 
-/// The same, where no page was put last. By itself that needs no register that others keep, as long as this is apart.
+/// As [`put`], away from the last page that was put. Kept apart, so that `put` itself saves no callee-saved registers.
 #[cold]
 #[inline(never)]
 fn put_elsewhere<K: Host<Frames>>(process: &'static Process<K>, number: u64, at: usize) -> i64 {
@@ -129,7 +129,7 @@ fn put_elsewhere<K: Host<Frames>>(process: &'static Process<K>, number: u64, at:
     unsafe { put::<K>(this, number, at as u64, 0, 0) }
 }
 
-/// Releases a frame, wherever it is.
+/// Releases a frame, mapped or not.
 pub unsafe extern "C" fn release<K: Host<Frames>>(
     this: *const (),
     number: u64,
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn release<K: Host<Frames>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     let frames = part::<Frames, K>(process);
     let Some(frame) = frames.frames.get(number as usize) else { return REFUSED };

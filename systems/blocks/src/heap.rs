@@ -1,5 +1,5 @@
-//! Memory of any size, for programs and their runs: what they may take is limited before they are taken, so that there
-//! is always enough.
+//! The kernel's heap, for programs and their runs. Their sizes are limited before they are accepted, so memory never
+//! runs out in the middle.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::RefCell;
@@ -9,7 +9,7 @@ use kortex_hal::Shared;
 use kortex_memory::Pages;
 use kortex_memory::general::General;
 
-/// The kernel's, once this has begun.
+/// The kernel's pages, once the heap has begun.
 struct KernelPages(Option<&'static RefCell<dyn Pages>>);
 
 impl Pages for KernelPages {
@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// From where it takes pages.
+/// Sets where the heap takes pages from.
 ///
 /// # Safety
 /// Called once, before there are blocks.
@@ -54,10 +54,10 @@ pub unsafe fn begin(pages: &'static RefCell<dyn Pages>) {
     unsafe { (*HEAP.0.get()).pages().0 = Some(pages) };
 }
 
-/// So many pages, as a power of two, are left for what is begun: that never takes as many.
+/// 2^RESERVE pages stay free for what has begun, which never takes that many.
 const RESERVE: usize = 9;
 
-/// Whether something may be begun that takes memory.
+/// Whether there is memory to begin a program or run.
 pub fn has_room() -> bool {
     // SAFETY: nobody else is in it, and what is given is given back.
     unsafe {

@@ -1,10 +1,10 @@
-//! Blocks of calls that a user makes by one (paper 000), as services of the microkernel: `Blocks.dry` puts them
-//! together with it. [`arrays`] are calls and moves, as quick as can be; [`programs`] have loops and conditions, too.
-//! [`frames`] are what that paper allocates by them, and [`alarm`] is how a user is told that something takes long. By
-//! a [channel](channels) a user ships blocks to another.
+//! Blocks of calls that a user makes by a single call (*composite calls* (Ballesteros)), as services of the
+//! microkernel: `Blocks.dry` adds them to it. [`arrays`] are calls and moves, as fast as possible; [`programs`] also
+//! have loops and conditions. [`frames`] are what the paper's blocks allocate, and [`alarm`] signals a user when a call
+//! takes long. By a [channel](channels) a user ships blocks to another user.
 //!
-//! On the machine's command line stands what users do: `interp` measures blocks, `blocks` tries what can be wrong with
-//! them; the rest is as the microkernel has it.
+//! The machine's command line says what users do: `interp` measures blocks, `blocks` tries everything that can be wrong
+//! with them; the other words are the microkernel's.
 
 #![no_std]
 
@@ -33,7 +33,7 @@ use microkernel::{AddressSpace, HONEST, Owner, Process, Services, methods};
 /// See the head of this file.
 pub struct Blocks<G> {
     pages: G,
-    /// Beats of the processor's counter for which a program runs at once.
+    /// Counter ticks for which a program runs in one slice.
     slice: Cell<u64>,
 }
 
@@ -41,14 +41,14 @@ pub struct Blocks<G> {
 unsafe impl<G> Sync for Blocks<G> {}
 
 impl<G> Blocks<G> {
-    /// They need pages.
+    /// The services, with the kernel's pages.
     pub const fn new(pages: G) -> Blocks<G> {
         Blocks { pages, slice: Cell::new(0) }
     }
 }
 
 impl<G: Deref<Target: Pool>> Blocks<G> {
-    /// From now on there is memory for programs.
+    /// Gives the heap its pages.
     ///
     /// # Safety
     /// Called once, by the system.
@@ -58,7 +58,7 @@ impl<G: Deref<Target: Pool>> Blocks<G> {
     }
 }
 
-/// What a process has of these services.
+/// The part of these services that belongs to a process.
 pub struct Part {
     frames: frames::Frames,
     arrays: arrays::Arrays,
@@ -67,7 +67,7 @@ pub struct Part {
     alarm: alarm::Alarm,
 }
 
-/// Each module finds its own part.
+/// Gives each module its own part.
 macro_rules! parts {
     ($($field:ident: $part:ty,)*) => {
         $(impl AsRef<$part> for Part {
@@ -86,9 +86,9 @@ parts! {
     alarm: alarm::Alarm,
 }
 
-/// Uses blocks of calls, and measures that.
+/// Tasks of a user: measure blocks of calls.
 const MEASURES: u64 = 100;
-/// Uses its channel and goes: more such clients come than a server has channels for.
+/// Uses its channel and ends: more such clients come than a server has channels for.
 const PASSING: u64 = 115;
 /// Computes for ever, beside another process.
 const ENDLESS: u64 = 103;
@@ -96,8 +96,8 @@ const ENDLESS: u64 = 103;
 impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
     type Part = Part;
 
-    /// To check and run a program as deep as there may be (`deep` in `programs.rs`) takes 80 KiB: it has three times as
-    /// much.
+    /// To check and run a program of the greatest depth (`deep` in `programs.rs`) takes 80 KiB; the stack has three
+    /// times as much.
     const STACK: usize = 6;
 
     fn part(&self) -> Part {
@@ -139,7 +139,7 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
     }
 
     fn measured(&self, rates: &Rates) {
-        /// Slices in a second: a tenth of a millisecond each.
+        /// Slices in a second: each takes a tenth of a millisecond.
         const SLICES: u64 = 10_000;
         self.slice.set(rates.counter / SLICES);
     }
@@ -213,12 +213,13 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
     }
 }
 
-/// How many ticks a call of this domain may take yet, for who is called.
+/// How many more ticks the present call into this domain may take; the domain itself asks.
 unsafe extern "C" fn time_left(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     gate::time_left() as i64
 }
 
-/// What a signal has interrupted goes on, as by the call that may wait, but sooner: of who calls nothing is kept.
+/// Resumes what a signal has interrupted. It is faster than the call that may wait, because it saves nothing of the
+/// caller.
 unsafe extern "C" fn go_on<K: Owner>(this: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: it comes from a gate or from an array, and there is nothing of either that must be done yet; from no run.
     unsafe {

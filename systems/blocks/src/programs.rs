@@ -1,8 +1,8 @@
-//! Programs with loops and conditions, that a process has the kernel run, by one call: what they call is what their
-//! process can.
+//! Programs with loops and conditions, which the kernel runs for a process. Shipping one takes one system call; the
+//! program can make the calls that its process can.
 //!
-//! The kernel isn't interrupted during a slice of a run. Between two of them the thread is a user's as always: it is
-//! preempted, told by signals, and ended.
+//! The kernel isn't interrupted during a slice of a run. Between slices the thread is an ordinary user thread: it can
+//! be preempted, signalled and ended.
 
 use kortex_binding::{Activation, Domain, REFUSED, memory};
 use kortex_hal::time;
@@ -13,7 +13,7 @@ use runs::{Cache, Runner};
 use crate::host::{Host, part};
 use crate::{arrays, heap};
 
-/// A domain's table, which programs call, and until when by the processor's counter.
+/// A domain's table of calls, and the end of the slice by the processor's counter.
 #[derive(Clone, Copy)]
 pub struct Table {
     domain: &'static Domain,
@@ -28,7 +28,7 @@ unsafe impl Sync for Remembered {}
 static REMEMBERED: Remembered = Remembered(Cache::new());
 
 impl Runner for Table {
-    /// All but that by which a thread ends (0), by which a handler ends (15), and those that run programs: one can't
+    /// All but the calls that end a thread (0) or a signal handler (15), and those that run programs: programs can't
     /// run others.
     fn may_call(self, number: u64) -> bool {
         (1..15).contains(&number) || arrays::NUMBERS.contains(&number)
@@ -57,10 +57,10 @@ impl Runner for Table {
     }
 }
 
-/// Of a process.
+/// The programs of a process.
 pub struct Programs {
     kept: runs::Programs<Table>,
-    /// Beats of the processor's counter for which one runs at once.
+    /// Counter ticks of a slice.
     slice: u64,
 }
 
@@ -69,13 +69,13 @@ impl Programs {
         Programs { kept: runs::Programs::new(), slice }
     }
 
-    /// Forgets all of it.
+    /// Drops all programs and runs.
     pub fn release_all(&self) {
         self.kept.release_all();
     }
 }
 
-/// For a call of a process, whose slice begins.
+/// Serves a request of a process, whose slice begins now.
 fn asked<K: Host<Programs>>(
     process: &'static Process<K>,
     what: impl FnOnce(&runs::Programs<Table>, Table) -> Option<i64>,
@@ -85,7 +85,7 @@ fn asked<K: Host<Programs>>(
     what(kept, table).unwrap_or(REFUSED)
 }
 
-/// Takes a program: its number. If it can't be taken and there is room for a sentence, why.
+/// Takes a program and returns its number. If it is refused, the reason is written, if there is room.
 pub unsafe extern "C" fn learn<K: Host<Programs>>(
     this: *const (),
     from: u64,
@@ -93,20 +93,20 @@ pub unsafe extern "C" fn learn<K: Host<Programs>>(
     why: u64,
     room: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked(unsafe { of::<K>(this) }, |kept, table| {
         kept.learn(table, &REMEMBERED.0, [from, count], [why, room])
     })
 }
 
-/// The number of a program that the kernel remembers, by its hash.
+/// The number of a cached program, by its hash.
 pub unsafe extern "C" fn know<K: Host<Programs>>(this: *const (), from: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked(unsafe { of::<K>(this) }, |kept, table| kept.know(table, &REMEMBERED.0, from))
 }
 
-/// The same for a call that runs something, which stays on the thread's kernel stack until it has stopped: none of what
-/// it calls may leave that.
+/// As `asked`, for a call that runs something. The run stays on the thread's kernel stack until it stops: none of its
+/// calls may leave that stack.
 fn asked_to_run<K: Host<Programs>>(
     process: &'static Process<K>,
     what: impl FnOnce(&runs::Programs<Table>, Table) -> Option<i64>,
@@ -126,11 +126,11 @@ pub unsafe extern "C" fn run<K: Host<Programs>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked_to_run(unsafe { of::<K>(this) }, |kept, table| kept.run(table, program, request))
 }
 
-/// Has a run go on that isn't finished or has stopped.
+/// Resumes a run that isn't finished or has stopped.
 pub unsafe extern "C" fn go_on<K: Host<Programs>>(
     this: *const (),
     run: u64,
@@ -138,17 +138,17 @@ pub unsafe extern "C" fn go_on<K: Host<Programs>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked_to_run(unsafe { of::<K>(this) }, |kept, table| kept.go_on(table, run, request))
 }
 
 /// Stops a run.
 pub unsafe extern "C" fn cancel<K: Host<Programs>>(this: *const (), run: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked(unsafe { of::<K>(this) }, |kept, _| kept.cancel(run))
 }
 
-/// Forgets a run that has stopped or isn't finished.
+/// Drops a run that has stopped or isn't finished.
 pub unsafe extern "C" fn discard<K: Host<Programs>>(
     this: *const (),
     run: u64,
@@ -156,6 +156,6 @@ pub unsafe extern "C" fn discard<K: Host<Programs>>(
     _: u64,
     _: u64,
 ) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     asked(unsafe { of::<K>(this) }, |kept, _| kept.discard(run))
 }

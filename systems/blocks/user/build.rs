@@ -1,9 +1,9 @@
-//! Lays the program out at users' addresses.
+//! Links the user program at user addresses.
 
 fn main() {
     let here = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     println!("cargo::rerun-if-changed=../../microkernel/user/user.ld");
-    // Where the programs are that are for others to run.
+    // The folder of the programs that kernel or server run.
     println!("cargo::rerun-if-env-changed=PROGRAMS");
     println!("cargo::rustc-link-arg=-T{here}/../../microkernel/user/user.ld");
     println!("cargo::rustc-link-arg=--gc-sections");

@@ -1,6 +1,5 @@
 /* Answers `get KEY` of memcached's UDP protocol where the datagram arrives, from the table that its process keeps in
-   shared memory: shadow.rs, which knows how it is laid out. What isn't as simple as that is passed on to the
-   process. */
+   shared memory; shadow.rs writes the same layout. All other requests are passed on to the process. */
 #include <drystone/handler.h>
 
 LICENSE("MIT OR Apache-2.0");

@@ -1,5 +1,5 @@
-//! What commands do, to the items and to the answers that the handler gives. [`metas`] has the meta commands,
-//! [`statistics`] what is counted.
+//! Executes commands on the items, and keeps the handler's ready answers up to date. [`metas`] has the meta commands,
+//! [`statistics`] the counters.
 
 mod metas;
 mod statistics;
@@ -15,9 +15,9 @@ use crate::store::{Item, NEVER, Store};
 use crate::{NAME, words};
 
 const SECOND: u64 = 1_000_000_000;
-/// Times to expire at are from now on, if they are less than that: thirty days.
+/// Expiry times below thirty days are relative to now.
 const FROM_NOW: i32 = 60 * 60 * 24 * 30;
-/// What is gone through for something that the handler wasn't asked for lately, at most.
+/// How many items eviction passes over, at most, to find one that the handler wasn't asked for lately.
 const SECOND_CHANCES: usize = 16;
 
 /// See the head of this file.
@@ -27,11 +27,11 @@ pub struct Cache {
     versions: u64,
     begin: u64,
     counts: Counts,
-    /// What was stored until then expires then: everybody was told to.
+    /// Items stored until then expire then: a client has flushed the cache.
     flushed: u64,
 }
 
-/// Since the beginning, or since somebody began anew.
+/// Counters since the start, or since `stats reset`.
 #[derive(Default)]
 struct Counts {
     gets: u64,
@@ -40,21 +40,21 @@ struct Counts {
     touches: u64,
     flushes: u64,
     evictions: u64,
-    /// Those of the handler that aren't counted.
+    /// The handler's counters at the last reset.
     before: (u64, u64),
 }
 
-/// What becomes of a value.
+/// The outcome of storing a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Stored,
     NotStored,
-    /// There is another version.
+    /// The item has another version.
     Exists,
     NotFound,
 }
 
-/// What becomes of a number.
+/// The outcome of changing a number.
 enum Counted {
     Is(u64),
     NotFound,
@@ -63,13 +63,13 @@ enum Counted {
 }
 
 impl Cache {
-    /// With room for so many bytes of items, and a handler's answers, if there is one.
+    /// A cache for `most` bytes of items, with the handler's answers, if there is a handler.
     pub fn new(most: usize, shadow: Option<Shadow>) -> Cache {
         let (store, counts) = (Store::new(most), Counts::default());
         Cache { store, shadow, versions: 0, begin: time_now(), counts, flushed: 0 }
     }
 
-    /// Does what neither needs nor gives a value, and writes the answer.
+    /// Executes a command that neither carries nor returns a value, and writes the answer.
     pub fn execute(&mut self, command: &Command, out: &mut Vec<u8>) {
         let said: &[u8] = match command {
             Command::Delete(key) if self.remove_live(key) => b"DELETED\r\n",
@@ -99,8 +99,7 @@ impl Cache {
         out.extend_from_slice(said);
     }
 
-    /// Writes an item, if there is one; if its value is longer than `most`, nothing is done, and how long that is is
-    /// given.
+    /// Writes an item, if there is one. If its value is longer than `most`, nothing is done but its length returned.
     ///
     /// # Errors
     /// The value's length.
@@ -122,14 +121,14 @@ impl Cache {
         (item.is_hit, item.used) = (true, time_now());
         write_item(key, item, with_version, out);
         self.counts.hits += 1;
-        // It is given even if it expires by that.
+        // It is returned even if the new time makes it expire.
         if let Some(expiry) = touch {
             self.set_expiry(key, expiry);
         }
         Ok(())
     }
 
-    /// Stores a value, and writes what is to be said of it.
+    /// Stores a value, and writes the answer.
     pub fn put(&mut self, storing: &Storing, value: Vec<u8>, out: &mut Vec<u8>) {
         if storing.meta.is_some() {
             return self.meta_put(storing, value, out);
@@ -144,7 +143,7 @@ impl Cache {
         out.extend_from_slice(said);
     }
 
-    /// A value for the key was too long to be stored: what was there isn't what the client wants any more.
+    /// The value for a key was too long to be stored: the old item is removed, because it is out of date.
     pub fn forget(&mut self, key: &[u8]) {
         if self.store.peek(key).is_some() {
             self.remove(key);
@@ -190,13 +189,13 @@ impl Cache {
             (Way::Prepend, Some(before)) => joined(before, &item.value, &before.value),
             (Way::Replace | Way::Append | Way::Prepend, None) => return Outcome::NotStored,
         };
-        // What would be too long is as before.
+        // If the result is too long, the old item stays.
         let Some(item) = item else { return Outcome::NotStored };
         self.keep(key, item);
         Outcome::Stored
     }
 
-    /// Adds, or subtracts, if the item has that version.
+    /// Adds to the item's number or subtracts from it, if the item has that version.
     fn count(&mut self, key: &[u8], version: Option<u64>, by: u64, up: bool) -> Counted {
         let Some(item) = self.live(key) else { return Counted::NotFound };
         if item.value.is_empty() {
@@ -205,13 +204,12 @@ impl Cache {
         if version.is_some_and(|version| version != item.version) {
             return Counted::Exists;
         }
-        // A value ends like a line.
+        // Numbers are parsed as words of a line, so the value gets a line's end.
         let text = [&item.value[..], b"\r"].concat();
         let Some(number) = words::unsigned(&text) else { return Counted::NoNumber };
         let number = if up { number.wrapping_add(by) } else { number.saturating_sub(by) };
         let text = number.to_string();
-        // A shorter number stands in as many bytes as the one before, as memcached does it; a longer one is another
-        // item.
+        // As in memcached, a shorter number is padded to the old length; a longer one makes a new item.
         let changed = match text.len() > item.value.len() {
             true => Item { value: text.into_bytes(), ..fresh(item) },
             false => Item { value: format!("{text:<0$}", item.value.len()).into_bytes(), ..item.clone() },
@@ -236,7 +234,7 @@ impl Cache {
         }
     }
 
-    /// An item that hasn't expired; one that has goes.
+    /// The item, unless it has expired; an expired one is removed.
     fn live(&mut self, key: &[u8]) -> Option<&mut Item> {
         let now = time_now();
         if self.store.peek(key).is_some_and(|item| ends(item, self.flushed) <= now) {
@@ -253,7 +251,7 @@ impl Cache {
         is_there
     }
 
-    /// Keeps an item as a new version.
+    /// Stores an item as a new version.
     fn keep(&mut self, key: &[u8], item: Item) {
         self.versions += 1;
         let (version, now) = (self.versions, time_now());
@@ -263,10 +261,10 @@ impl Cache {
         self.make_room();
     }
 
-    /// Gives the handler its answer for a key. `is_new`: it knew of none.
+    /// Updates the handler's answer for a key. `is_new`: the handler has none.
     fn place(&mut self, key: &[u8], is_new: bool) {
         let (Some(shadow), Some(item)) = (&mut self.shadow, self.store.get(key)) else { return };
-        // What the handler was asked meanwhile would be forgotten.
+        // Saves what the handler knows of requests for the item: the update would lose it.
         (item.is_hit, item.used) = (is_hit(shadow, key, item), used(shadow, key, item));
         item.placed = time_now();
         let mut answer = Vec::new();
@@ -287,7 +285,7 @@ impl Cache {
     fn make_room(&mut self) {
         let mut chances = SECOND_CHANCES;
         while let Some(key) = self.store.too_much().map(<[u8]>::to_vec) {
-            // Only the handler knows what it was asked for.
+            // Only the handler knows when it was asked for the key.
             let asked = self.shadow.as_ref().and_then(|shadow| shadow.asked(&key));
             if chances > 0 && asked.is_some_and(|asked| time_now() - asked < SECOND) {
                 chances -= 1;
@@ -304,7 +302,7 @@ impl Cache {
         let now = time_now();
         let at = if delay <= 0 { now } else { self.expires(delay).max(now) };
         self.flushed = at;
-        // Clients may count versions: with memcached this is one.
+        // Clients may count versions: memcached counts this as one.
         self.versions += u64::from(at <= now);
         let keys = if at <= now || self.shadow.is_some() { self.store.keys() } else { Vec::new() };
         for key in keys {
@@ -316,7 +314,7 @@ impl Cache {
         }
     }
 
-    /// When what is said to expire so does, by the machine's clock.
+    /// The time, by the machine's clock, that a client's expiry time means.
     fn expires(&self, expiry: i32) -> u64 {
         let seconds = match expiry {
             0 => return NEVER,
@@ -334,18 +332,18 @@ impl Cache {
 
 const NO_NUMBER: &str = "CLIENT_ERROR cannot increment or decrement non-numeric value";
 
-/// An item without what was said and done of its value.
+/// A copy of the item without its history: hits and staleness.
 fn fresh(item: &Item) -> Item {
     let Item { flags, expires, .. } = *item;
     Item { flags, expires, ..Item::default() }
 }
 
-/// When an item expires, if all that was stored until then was `flushed`.
+/// When an item expires, given the time of the last flush.
 fn ends(item: &Item, flushed: u64) -> u64 {
     if item.stored <= flushed { item.expires.min(flushed) } else { item.expires }
 }
 
-/// Whether anybody asked for an item, the handler or this process.
+/// Whether anyone has asked for an item, through the handler or this process.
 fn is_hit(shadow: &Shadow, key: &[u8], item: &Item) -> bool {
     item.is_hit || shadow.asked(key).is_some_and(|asked| item.placed > 0 && asked > item.placed)
 }

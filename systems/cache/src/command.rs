@@ -1,4 +1,4 @@
-//! A line of memcached's text protocol, read. What is told of a wrong one is memcached's, word by word.
+//! Parses a line of memcached's text protocol. Errors are memcached's, word for word.
 
 use crate::meta::{self, Meta};
 use crate::words;
@@ -7,91 +7,91 @@ use crate::wrong::{FORMAT, TOO_LARGE, UNKNOWN, Wrong, short};
 /// How an item is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Whatever is there.
+    /// Whether or not there is an item.
     Set,
-    /// Only if there is none.
+    /// Only if there is no item.
     Add,
-    /// Only if there is one.
+    /// Only if there is an item.
     Replace,
-    /// Behind what is there.
+    /// Behind the present value.
     Append,
-    /// Before what is there.
+    /// Before the present value.
     Prepend,
 }
 
-/// A value that follows on the next line.
+/// A command with a value, which follows on the next line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Storing {
     /// How.
     pub way: Way,
-    /// Only if there is an item of that version still.
+    /// Only if the item still has this version.
     pub version: Option<u64>,
     /// Where.
     pub key: Vec<u8>,
-    /// What the client wants to have with it.
+    /// The client's flags for the item.
     pub flags: u32,
-    /// As clients say it.
+    /// The expiry time as the client gives it.
     pub expiry: i32,
-    /// Of the value.
+    /// The length of the value.
     pub length: usize,
-    /// The client wants no answer if all is well.
+    /// The client wants no answer to a success.
     pub is_quiet: bool,
-    /// It was said by a meta command, which wants another answer.
+    /// Set if it is a meta command, which has an answer of its own.
     pub meta: Option<Box<Meta>>,
 }
 
-/// What is asked.
+/// A command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Items, with their versions, given another time to expire at.
+    /// Returns items, with their versions or with a new expiry time.
     Get { keys: Vec<Vec<u8>>, with_version: bool, touch: Option<i32> },
-    /// See there.
+    /// Stores an item.
     Store(Storing),
-    /// Takes an item out.
+    /// Deletes an item.
     Delete(Vec<u8>),
-    /// Adds, or subtracts.
+    /// Adds or subtracts.
     Count { key: Vec<u8>, by: u64, up: bool },
-    /// Gives an item another time to expire at.
+    /// Sets an item's expiry time.
     Touch(Vec<u8>, i32),
-    /// All items expire, after so many seconds.
+    /// Makes all items expire in so many seconds.
     Flush(i32),
-    /// How it goes: all, or a part of it.
+    /// Counters: all, or one part.
     Statistics(Part),
-    /// Who this is.
+    /// The server's version.
     Version,
-    /// How much is said on the server's side: it is always as much.
+    /// The server's verbosity, which has no effect.
     Verbosity,
-    /// An item, as the flags of a meta command want it.
+    /// Returns an item, as the flags of a meta command say.
     MetaGet(Meta),
-    /// Takes an item out, or says that it is stale.
+    /// Deletes an item, or marks it stale.
     MetaDelete(Meta),
-    /// Adds, or subtracts.
+    /// Adds or subtracts.
     MetaCount(Meta),
-    /// What is known of an item.
+    /// Returns what is known of an item.
     MetaTell(Vec<u8>),
-    /// All that was said before has been answered.
+    /// A marker: all earlier commands have been answered.
     MetaNothing,
-    /// The client has gone, or isn't one of memcached's.
+    /// The client closes, or doesn't speak memcached's protocol.
     Quit,
 }
 
 /// What `stats` is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Without a word.
+    /// `stats` without an argument.
     All,
     Items,
     Slabs,
     Sizes,
     Settings,
-    /// Counts from now on.
+    /// Resets the counters.
     Reset,
 }
 
-/// A line, and whether the client wants no answer; or what is wrong with it.
+/// A command and whether the client wants no answer; or the error in the line.
 pub type Read = Result<(Command, bool), Wrong>;
 
-/// Reads a line, without its end.
+/// Parses a line without its end.
 pub fn read(line: &[u8]) -> Read {
     let words = words::of(line);
     let Some((&name, rest)) = words.split_first() else { return Err(Wrong::Told(UNKNOWN)) };
@@ -100,14 +100,14 @@ pub fn read(line: &[u8]) -> Read {
     }
     let is_quiet = rest.last() == Some(&&b"noreply"[..]);
     match changing(name, rest, is_quiet) {
-        // Who wants no answer isn't told what is wrong either, but that there is no such command.
+        // A quiet command's errors aren't reported either, except that the command is unknown.
         Err(Wrong::Told(told)) if is_quiet && told != UNKNOWN => Err(Wrong::Told("")),
         Err(Wrong::Value { key, length, .. }) if is_quiet => Err(Wrong::Value { told: "", key, length }),
         command => Ok((command?, is_quiet)),
     }
 }
 
-/// A command that is answered in any case.
+/// A command that is always answered.
 fn told(name: &[u8], rest: &[&[u8]]) -> Result<Option<Command>, Wrong> {
     Ok(Some(match (name, rest) {
         (b"get" | b"gets" | b"bget", [_, ..]) => get(rest, name == b"gets", None)?,
@@ -129,7 +129,7 @@ fn told(name: &[u8], rest: &[&[u8]]) -> Result<Option<Command>, Wrong> {
     }))
 }
 
-/// A command that changes something, which clients may want to be silent.
+/// A command that changes something, and may be quiet.
 fn changing(name: &[u8], rest: &[&[u8]], is_quiet: bool) -> Result<Command, Wrong> {
     Ok(match (name, rest) {
         (b"set", _) => store(Way::Set, rest, is_quiet)?,
@@ -159,7 +159,7 @@ fn changing(name: &[u8], rest: &[&[u8]], is_quiet: bool) -> Result<Command, Wron
         (b"verbosity", [level] | [level, _]) => {
             words::unsigned(level).map(|_| Command::Verbosity).ok_or(Wrong::Told(FORMAT))?
         }
-        // A browser, which somebody has say other commands in its request's body.
+        // A browser: an attacker may have put commands into its request's body.
         (_, [.., last])
             if last.starts_with(b"HTTP/") && name.len() > 1 && !b"acdgimst".contains(&name[0]) =>
         {
@@ -223,7 +223,7 @@ fn meta_storing(words: &[&[u8]]) -> Result<Storing, Wrong> {
     }
     let length = words::signed(length).and_then(|length| usize::try_from(length).ok());
     let length = length.filter(|length| *length <= i32::MAX as usize - 2).ok_or(Wrong::Told(FORMAT))?;
-    // The value is read in any case.
+    // The value is read even if it is refused.
     let refused = |told| Wrong::Value { told, key: None, length };
     let meta = meta::flagged(key, flags).map_err(|wrong| match wrong {
         Wrong::Told(told) => refused(told),

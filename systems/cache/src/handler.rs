@@ -6,7 +6,7 @@ use crate::shadow;
 
 const PAGE: usize = 4096;
 
-/// The handler's object, for a port and a table of so many bytes at most.
+/// The handler's object, for a port and a table of at most so many bytes.
 ///
 /// # Errors
 /// There is no clang for it.

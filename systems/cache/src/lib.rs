@@ -1,9 +1,9 @@
-//! A cache of keys and values that speaks memcached's text protocol, over TCP and UDP. A handler (`cache.c`) answers
-//! `get KEY` over UDP where the datagram arrives; all else, and what it can't know, is this process's.
+//! A cache that speaks memcached's text protocol over TCP and UDP. A handler (`cache.c`) answers `get KEY` over UDP
+//! where the datagram arrives; this process answers everything else, and what the handler doesn't know.
 //!
-//! From below: [`words`] and [`command`] read lines, [`meta`] those of meta commands; [`store`] has the items,
-//! [`shadow`] the answers that the handler gives, [`cache`] does what commands say in both, [`session`] talks with one
-//! client, and [`serve`] with all.
+//! From below: [`words`] and [`command`] parse lines, [`meta`] those of meta commands. [`store`] has the items,
+//! [`shadow`] the handler's answers, and [`cache`] executes commands on both. [`session`] talks with one client, and
+//! [`serve`] with all.
 
 pub mod cache;
 pub mod command;
@@ -22,7 +22,7 @@ pub use shadow::Shadow;
 
 /// The longest key.
 pub const LONGEST_KEY: usize = 250;
-/// The longest item, with its key and what memcached keeps with it: clients know where it ends.
+/// The longest item, with its key and memcached's overhead: clients know this limit.
 pub const LONGEST_ITEM: usize = 1 << 20;
 /// The longest datagram, with memcached's frame.
 pub const LONGEST_DATAGRAM: usize = 1400;
@@ -30,10 +30,10 @@ pub const LONGEST_DATAGRAM: usize = 1400;
 /// What `version` tells.
 pub const NAME: &str = concat!("drystone-", env!("CARGO_PKG_VERSION"));
 
-/// Whether an item isn't too long.
+/// Whether an item is short enough.
 pub fn fits(key: usize, flags: u32, value: usize) -> bool {
-    // The head of an item of memcached's, with its version; a 0 behind the key, the value's end, and flags if there are
-    // any.
+    // The overhead of memcached's items: a head with the version, a 0 behind the key, the end of the value, and the
+    // flags if there are any.
     let others = 56 + 1 + 2 + if flags == 0 { 0 } else { 4 };
     others + key + value <= LONGEST_ITEM
 }

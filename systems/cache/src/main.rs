@@ -1,4 +1,4 @@
-//! The command; see the book's page on it.
+//! The command; see its page of the book.
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};

@@ -1,5 +1,6 @@
-//! Meta commands (`mg`, `ms`, `md`, `ma`, `me`): a key, and flags of one letter, some with a value behind it. [`Meta`]
-//! is what they say, [`Told`] how they are answered: flags that ask for something come back in the same order.
+//! Meta commands (`mg`, `ms`, `md`, `ma`, `me`): a key, and flags of one letter, some with a value. [`Meta`] is a
+//! parsed command. [`Told`] is what an answer needs to know of the item: flags that ask for something come back in the
+//! same order.
 
 use std::io::Write;
 
@@ -11,55 +12,55 @@ use crate::store::Item;
 use crate::wrong::{FORMAT, Wrong, short};
 use crate::{LONGEST_KEY, words};
 
-/// Words of a line, at most; the command isn't counted.
+/// Words of a line after the command, at most.
 pub const MOST_WORDS: usize = 18;
 const LONGEST_OPAQUE: usize = 32;
 
-/// Bits that are left over count for nothing.
+/// Trailing bits are ignored.
 const DECODED: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_allow_trailing_bits(true),
 );
 
-/// What a meta command says.
+/// A parsed meta command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
-    /// The key's bytes, and whether they were said in Base64.
+    /// The key's bytes, and whether the client gave them in Base64.
     pub key: Vec<u8>,
     pub is_binary: bool,
-    /// All flags, as they stand there.
+    /// All flags, as the client spelled them.
     pub flags: Vec<Vec<u8>>,
-    /// `v`: the value is wanted.
+    /// `v`: return the value.
     pub value: bool,
-    /// `q`: what is usual isn't told.
+    /// `q`: leave out the usual answer.
     pub is_quiet: bool,
-    /// `N`: an item is made if there is none, which expires so.
+    /// `N`: create a missing item, which expires after this time.
     pub made: Option<i32>,
-    /// `T`: it expires so from now on.
+    /// `T`: the new expiry time.
     pub expiry: Option<i32>,
-    /// `R`: whoever asks first when it has less time left is told to fetch it anew.
+    /// `R`: if less time than this is left, the first client to ask is told to fetch the item anew.
     pub recache: Option<i32>,
     /// `C`: only if the item has this version.
     pub version: Option<u64>,
-    /// `I`: the item is stale.
+    /// `I`: mark the item stale.
     pub is_stale: bool,
     /// `M`
     pub mode: Option<u8>,
     /// `F`
     pub client_flags: u32,
-    /// `J`, `D`: what a counter begins with, and what is added.
+    /// `J`, `D`: a new counter's value, and the number to add.
     pub initial: u64,
     pub delta: u64,
 }
 
-/// What is told of too many flags.
+/// The error for too many flags.
 pub const TOO_MANY: &str = "CLIENT_ERROR options flags are too long";
 
 fn wrong(told: &'static str) -> Wrong {
     Wrong::Told(told)
 }
 
-/// Reads a key and flags.
+/// Parses a key and flags.
 pub fn read(words: &[&[u8]]) -> Result<Meta, Wrong> {
     let (key, flags) = (words[0], &words[1..]);
     short(key)?;
@@ -69,7 +70,7 @@ pub fn read(words: &[&[u8]]) -> Result<Meta, Wrong> {
     flagged(key, flags)
 }
 
-/// The same for `md` and `ma`, where all that is wrong with a flag is told alike.
+/// As [`read`], for `md` and `ma`, which have one error for everything wrong with a flag.
 pub fn read_changing(words: &[&[u8]]) -> Result<Meta, Wrong> {
     let is_of_flags = |told: &str| told != FORMAT && told != TOO_MANY;
     read(words).map_err(|why| match why {
@@ -78,11 +79,11 @@ pub fn read_changing(words: &[&[u8]]) -> Result<Meta, Wrong> {
     })
 }
 
-/// Reads the flags of a key.
+/// Parses the flags of a key.
 pub fn flagged(key: &[u8], flags: &[&[u8]]) -> Result<Meta, Wrong> {
     const TOKEN: &str = "CLIENT_ERROR bad token in command line format";
     let mut meta = Meta { key: key.to_vec(), delta: 1, ..Meta::default() };
-    // All flags are gone through, and the last one that is wrong is told.
+    // All flags are parsed, and the last error is reported.
     let (mut told, mut is_wrong, mut seen) = (FORMAT, false, [false; 127]);
     let mut keep = |read: bool, why: Option<&'static str>| {
         if !read {
@@ -148,7 +149,7 @@ pub fn flagged(key: &[u8], flags: &[&[u8]]) -> Result<Meta, Wrong> {
     Ok(meta)
 }
 
-/// The key of `me`.
+/// Parses the key of `me`.
 pub fn read_key(words: &[&[u8]]) -> Result<Vec<u8>, Wrong> {
     let key = short(words[0])?;
     match words[1..].first() {
@@ -159,33 +160,33 @@ pub fn read_key(words: &[&[u8]]) -> Result<Vec<u8>, Wrong> {
     }
 }
 
-/// Whether what comes back as it was said isn't too long.
+/// Whether flags that are returned as they are are short enough.
 pub fn is_short(flags: &[Vec<u8>]) -> Result<(), &'static str> {
     let is_long = |flag: &Vec<u8>| flag[0] == b'O' && flag.len() > LONGEST_OPAQUE;
     if flags.iter().any(is_long) { Err("CLIENT_ERROR opaque token too long") } else { Ok(()) }
 }
 
-/// Other signs count for nothing.
+/// Other characters are ignored.
 fn of_base64(text: &[u8]) -> Option<Vec<u8>> {
     let is_sign = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
     DECODED.decode(text.iter().copied().filter(is_sign).collect::<Vec<u8>>()).ok()
 }
 
-/// What is known of an item when it is told.
+/// What is known of an item.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Told {
-    /// Seconds that are left; none if it never expires.
+    /// Seconds until it expires; `None`: never.
     pub left: Option<u64>,
-    /// Seconds since somebody asked for it.
+    /// Seconds since the last request for it.
     pub idle: u64,
-    /// Somebody has asked for it.
+    /// Whether it has been asked for.
     pub is_hit: bool,
     /// Its version.
     pub version: u64,
 }
 
 impl Meta {
-    /// The flags that come back, as the item has it; of one that there isn't (none) only what was said.
+    /// Writes the flags of the answer from the item; without one (`None`), only those that repeat the request.
     pub fn answer(&self, item: Option<(&Item, Told)>, asked: &[u8], out: &mut Vec<u8>) {
         for flag in self.flags.iter().filter(|flag| asked.contains(&flag[0])) {
             match (flag[0], item) {
@@ -221,7 +222,7 @@ impl Meta {
         }
     }
 
-    /// Whether the key is told in Base64: as who stored the item said it.
+    /// Whether the key is returned in Base64: as it was given when the item was stored.
     fn is_binary_for(&self, item: Option<(&Item, Told)>) -> bool {
         item.map_or(self.is_binary, |(item, _)| item.is_binary) && self.key.len() <= LONGEST_KEY
     }

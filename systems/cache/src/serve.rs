@@ -1,4 +1,4 @@
-//! The process: what the handler leaves to it, by sockets and where the handler runs.
+//! Serves the requests that the handler leaves to the process, from sockets and from the handler.
 
 use std::io::{Read, Result, Write};
 use std::sync::{Arc, Mutex};
@@ -8,10 +8,10 @@ use drystone_handlers::{Client, Limits, Service, Sockets};
 use crate::cache::Cache;
 use crate::session::{self, SMALL, Session, answers};
 
-/// For each that comes when there are more, the one that has been silent for longest is let go.
+/// The most connections; for a further one, the one that has been silent longest is closed.
 const CONNECTIONS: usize = 1024;
 
-/// Serves what comes by sockets, in threads of their own. Values that are on their way may take so many bytes.
+/// Serves sockets on threads of their own. Values in transit may take so many bytes.
 pub fn by_sockets(sockets: Sockets, cache: &Arc<Mutex<Cache>>, bytes: usize) {
     let (of_udp, of_tcp) = (cache.clone(), cache.clone());
     let converse = move |client: &Client| connection(client, &of_tcp);
@@ -19,15 +19,15 @@ pub fn by_sockets(sockets: Sockets, cache: &Arc<Mutex<Cache>>, bytes: usize) {
     sockets.serve(limits, move |request| answers(&of_udp, request), converse);
 }
 
-/// Answers what the handler passes on, as long as its interface is there.
+/// Answers requests that the handler passes on, as long as its interface exists.
 ///
 /// # Errors
-/// It has gone.
+/// The interface is gone.
 pub fn passed(service: &mut Service, cache: &Mutex<Cache>) -> Result<()> {
     service.serve(|request| answers(cache, request))
 }
 
-/// A client of TCP's.
+/// A TCP client.
 struct Connection<'a> {
     client: &'a Client,
     out: Vec<u8>,

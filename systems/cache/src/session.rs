@@ -1,4 +1,4 @@
-//! What goes on with one client: bytes that come, and what is said to them.
+//! The session of one client: bytes that arrive, and their answers.
 
 use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,26 +8,26 @@ use crate::cache::Cache;
 use crate::command::{Command, Storing, read};
 use crate::wrong::Wrong;
 
-/// Many keys may be asked for in one line.
+/// The longest line of a `get`, which may ask for many keys.
 const LONGEST_LINE: usize = 1 << 16;
-/// Lines that ask for no keys are shorter: whatever isn't, isn't memcached's.
+/// The longest other line: a longer one isn't memcached's.
 const LONGEST_OTHER: usize = 1 << 11;
-/// What a client has without asking: values and answers that are longer need memory that is shared by all.
+/// Memory that each client has by itself: longer values and answers need memory that all share.
 pub const SMALL: usize = 1 << 14;
-/// What requests of memcached's binary protocol begin with, which isn't spoken here.
+/// The first byte of requests of memcached's binary protocol, which isn't supported.
 const BINARY: u8 = 0x80;
-/// The frame of a datagram.
+/// The length of a datagram's frame.
 const FRAME: usize = 8;
-/// What is answered to a datagram, at most.
+/// The longest answer to a datagram.
 const LONGEST_ANSWER: usize = 1 << 21;
 
-/// Where answers go.
+/// The receiver of answers.
 pub trait Client {
-    /// What it is to be told, and hasn't been sent yet.
+    /// The answers that haven't been sent yet.
     fn out(&mut self) -> &mut Vec<u8>;
-    /// Sends that, so far. False: it is gone.
+    /// Sends them. False: the client is gone.
     fn send(&mut self) -> bool;
-    /// Reserves memory for a value: so many bytes, none of what was reserved before. False: it is gone.
+    /// Reserves memory for a value of so many bytes, instead of an earlier reservation. False: the client is gone.
     fn reserve(&mut self, bytes: usize) -> bool;
 }
 
@@ -43,17 +43,17 @@ enum Awaited {
     #[default]
     Line,
     Value(Storing),
-    /// So many bytes of a value that isn't wanted.
+    /// So many more bytes of an unwanted value.
     Rest(usize),
 }
 
-/// Nobody leaves it half changed.
+/// Ignores poison: no panic leaves the cache half changed.
 pub fn locked(cache: &Mutex<Cache>) -> MutexGuard<'_, Cache> {
     cache.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Session {
-    /// Does what the client has said so far; whether it goes on.
+    /// Executes what has arrived; returns whether the session goes on.
     pub fn hear(&mut self, cache: &Mutex<Cache>, bytes: &[u8], client: &mut impl Client) -> bool {
         let mut input = take(&mut self.input);
         input.extend_from_slice(bytes);
@@ -72,7 +72,7 @@ impl Session {
         goes_on
     }
 
-    /// Does one thing, if all of it has come; how many bytes that were.
+    /// Executes one complete item of the input; returns how many bytes it had.
     fn one(
         &mut self,
         cache: &Mutex<Cache>,
@@ -92,7 +92,7 @@ impl Session {
                     return None;
                 };
                 let line = &input[..end];
-                // A lone one isn't an end.
+                // A lone carriage return doesn't end a line.
                 let line = if end > 1 { line.strip_suffix(b"\r").unwrap_or(line) } else { line };
                 *goes_on = self.line(cache, line, client);
                 Some(end + 1)
@@ -120,7 +120,7 @@ impl Session {
         }
     }
 
-    /// Does what a line says; whether it goes on.
+    /// Executes a line; returns whether the session goes on.
     fn line(&mut self, cache: &Mutex<Cache>, line: &[u8], client: &mut impl Client) -> bool {
         match read(line) {
             Ok((Command::Quit, _)) => {
@@ -128,7 +128,8 @@ impl Session {
                 return false;
             }
             Ok((Command::Store(storing), _)) => {
-                // Its memory is had before it comes, and what was said before isn't kept meanwhile.
+                // Memory is reserved before the value arrives, and earlier answers are sent, so that they hold none
+                // meanwhile.
                 let length = storing.length;
                 self.awaited = Awaited::Value(storing);
                 return length <= SMALL || (client.send() && client.reserve(length));
@@ -173,11 +174,12 @@ impl Session {
     }
 }
 
-/// Tells a value: a long one when there is memory for it, and nothing else. Whether the client is still there.
+/// Writes a value; a long one once memory is reserved for it, and nothing else is pending. Returns whether the client
+/// is still there.
 fn told(client: &mut impl Client, mut get: impl FnMut(usize, &mut Vec<u8>) -> Result<(), usize>) -> bool {
     let mut most = SMALL;
     while let Err(length) = get(most, client.out()) {
-        // It may be longer when there is.
+        // Meanwhile it may have become longer.
         if !client.send() || !client.reserve(length) {
             return false;
         }
@@ -186,14 +188,14 @@ fn told(client: &mut impl Client, mut get: impl FnMut(usize, &mut Vec<u8>) -> Re
     (most == SMALL && client.out().len() <= SMALL) || (client.send() && (most == SMALL || client.reserve(0)))
 }
 
-/// Whether what has come may be the beginning of a line.
+/// Whether the input may be the beginning of a line.
 fn may_become_line(line: &[u8]) -> bool {
     let first = line.trim_ascii_start();
     let asks = first.starts_with(b"get ") || first.starts_with(b"gets ");
     line.len() <= if asks { LONGEST_LINE } else { LONGEST_OTHER }
 }
 
-/// Answers that are bounded, and sent when all has been said.
+/// Bounded answers, which are sent once the whole datagram has been executed.
 struct Datagrams(Vec<u8>);
 
 impl Client for Datagrams {
@@ -210,9 +212,9 @@ impl Client for Datagrams {
     }
 }
 
-/// The datagrams by which one is answered: memcached's, with a frame before the text.
+/// The datagrams that answer one: with memcached's frame before the text.
 pub fn answers(cache: &Mutex<Cache>, request: &[u8]) -> Vec<Vec<u8>> {
-    // Requests of several datagrams are none here, as with memcached.
+    // As in memcached, requests of several datagrams are ignored.
     let Some((frame, text)) = request.split_at_checked(FRAME).filter(|(frame, _)| frame[4..6] == [0, 1])
     else {
         return Vec::new();

@@ -1,6 +1,5 @@
-//! The answers that the handler gives, in memory that it shares with this process: `cache.c` declares how they are laid
-//! out there. An item that has no place here is known to the process alone; the handler passes on what could be for
-//! such a one.
+//! The handler's answers, in memory that it shares with this process; `cache.c` declares the layout. Items without a
+//! slot there are known to the process alone, so the handler passes on requests that could be for one of them.
 
 use std::hint::spin_loop;
 use std::sync::atomic::Ordering;
@@ -10,7 +9,7 @@ use drystone_handlers::Region;
 
 use crate::LONGEST_DATAGRAM;
 
-/// What fits behind the frame of a datagram.
+/// The most text in a datagram, behind the frame.
 pub const LONGEST: usize = LONGEST_DATAGRAM - 8;
 const WAYS: usize = 4;
 
@@ -34,18 +33,18 @@ const LENGTHS: usize = 24;
 const ANSWER: usize = 32;
 const SLOT: usize = ANSWER + LONGEST;
 
-/// Where in an answer the key stands.
+/// Offset of the key in an answer.
 const VALUE: usize = b"VALUE ".len();
 
-/// The handler reads for microseconds. Should one never end, its set is the process's alone from then on.
+/// Readers take microseconds. If one never ends, its set belongs to the process alone from then on.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How many sets there can be in so many bytes.
+/// How many sets fit into so many bytes.
 pub fn sets_in(bytes: usize) -> usize {
     (bytes.saturating_sub(SETS) / SET).clamp(1, 1 << 17)
 }
 
-/// What so many sets take.
+/// The bytes of so many sets.
 pub fn bytes_of(sets: usize) -> usize {
     SETS + sets * SET
 }
@@ -57,20 +56,20 @@ pub struct Shadow {
 }
 
 impl Shadow {
-    /// From now on the handler answers from what is put here. Nothing is, in the beginning.
+    /// Lets the handler answer from this table, which is empty at first.
     pub fn new(region: Region, bytes: usize) -> Shadow {
         region.write(NOTHING, b"END\r\n");
         region.number(OPEN).store(1, Ordering::Release);
         Shadow { region, sets: sets_in(bytes) }
     }
 
-    /// Answers that the handler has given: values, and that there is none.
+    /// The handler's hits and misses.
     pub fn counts(&self) -> (u64, u64) {
         (self.load(HITS), self.load(MISSES))
     }
 
-    /// A key has an item `now`, that the handler shall answer so, until it `expires`; without an answer the process
-    /// answers. `is_new`: it had none.
+    /// Gives the handler an answer for a key that has an item `now`, valid until it `expires`; without one, the process
+    /// answers. `is_new`: the key had no item.
     pub fn put(&mut self, key: &[u8], is_new: bool, answer: &[u8], expires: u64, now: u64) {
         self.writing(key, |shadow, set, hash| {
             let own = shadow.slot_of(set, hash, key);
@@ -93,7 +92,7 @@ impl Shadow {
         });
     }
 
-    /// A key has no item any more.
+    /// A key's item is gone.
     pub fn remove(&mut self, key: &[u8]) {
         self.writing(key, |shadow, set, hash| match shadow.slot_of(set, hash, key) {
             Some(slot) => shadow.store(slot + HASH, 0),
@@ -101,17 +100,18 @@ impl Shadow {
         });
     }
 
-    /// When the handler was last asked for a key, if it knows it.
+    /// When the handler was last asked for a key, if it has its answer.
     pub fn asked(&self, key: &[u8]) -> Option<u64> {
         let hash = hash(key);
         self.slot_of(self.set_of(hash), hash, key).map(|slot| self.load(slot + ASKED))
     }
 
-    /// Changes a key's set while the handler isn't looking.
+    /// Changes a key's set while no handler reads it.
     fn writing(&mut self, key: &[u8], change: impl FnOnce(&Shadow, usize, u64)) {
         let hash = hash(key);
         let set = self.set_of(hash);
-        // In one order with the handler's count of readers and its look at this: one of the two sees the other.
+        // Sequentially consistent with the handler's reader count and its check of this flag: one of the two sees the
+        // other.
         if self.region.number(set + WRITING).swap(1, Ordering::SeqCst) == 1 {
             return;
         }
@@ -144,7 +144,7 @@ impl Shadow {
         })
     }
 
-    /// One that nobody has, or else the one that nobody has asked for for longest.
+    /// A free slot, or else the least recently used one.
     fn least_used(&self, set: usize) -> usize {
         let use_of = |slot: &usize| (self.load(slot + HASH) != 0, self.load(slot + ASKED));
         Self::slots(set).min_by_key(use_of).unwrap_or(set + SLOTS)
@@ -163,7 +163,7 @@ impl Shadow {
     }
 }
 
-/// As the handler has it: FNV-1a, and never 0.
+/// The handler's hash function: FNV-1a, and never 0.
 fn hash(key: &[u8]) -> u64 {
     let hash = key.iter().fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)

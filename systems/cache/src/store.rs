@@ -1,32 +1,32 @@
-//! The items, those that were used longest ago going when there is no room.
+//! The items; the least recently used are evicted when there is no room.
 
 use lru::LruCache;
 
-/// When something that never expires does.
+/// The expiry time of items that never expire.
 pub const NEVER: u64 = u64::MAX;
 
-/// What an item takes besides its bytes, about.
+/// About the memory of an item besides its bytes.
 const OVERHEAD: usize = 120;
 
-/// A value, with what belongs to it. Times are the machine's clock's, in nanoseconds.
+/// A value and its attributes. Times are the machine's clock's, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
-    /// As who set it said.
+    /// The flags that the client has set.
     pub flags: u32,
     /// When it expires.
     pub expires: u64,
-    /// Another one whenever the item changes.
+    /// A new number whenever the item changes.
     pub version: u64,
-    /// When its value came, when the handler was given its answer, and when this process was last asked for it.
+    /// When its value was stored, when the handler got its answer, and when this process was last asked for it.
     pub stored: u64,
     pub placed: u64,
     pub used: u64,
-    /// Somebody has asked for it.
+    /// Whether it has been asked for.
     pub is_hit: bool,
-    /// It may be old, who asks is told. Somebody has been told to fetch it anew.
+    /// Whether it is stale, which clients are told; and whether a client has been told to fetch it anew.
     pub is_stale: bool,
     pub is_sent: bool,
-    /// Its key was said in Base64.
+    /// Whether its key was given in Base64.
     pub is_binary: bool,
     /// The bytes.
     pub value: Vec<u8>,
@@ -41,22 +41,22 @@ pub struct Store {
 }
 
 impl Store {
-    /// With room for so many bytes.
+    /// A store for so many bytes.
     pub fn new(most: usize) -> Store {
         Store { items: LruCache::unbounded(), bytes: 0, most }
     }
 
-    /// An item; it has been used now. Its value stays as long as it is.
+    /// An item, which becomes the most recently used.
     pub fn get(&mut self, key: &[u8]) -> Option<&mut Item> {
         self.items.get_mut(key)
     }
 
-    /// An item, which isn't used by that.
+    /// An item; its use doesn't change.
     pub fn peek(&self, key: &[u8]) -> Option<&Item> {
         self.items.peek(key)
     }
 
-    /// Puts an item under a key.
+    /// Stores an item under a key.
     pub fn put(&mut self, key: &[u8], item: Item) {
         self.bytes += size(key, &item);
         if let Some(before) = self.items.put(key.to_vec(), item) {
@@ -64,24 +64,24 @@ impl Store {
         }
     }
 
-    /// Takes an item out.
+    /// Removes an item.
     pub fn remove(&mut self, key: &[u8]) -> Option<Item> {
         let item = self.items.pop(key)?;
         self.bytes -= size(key, &item);
         Some(item)
     }
 
-    /// The key that was used longest ago, if there are more bytes than there is room for.
+    /// The least recently used key, if the items take more bytes than they may.
     pub fn too_much(&self) -> Option<&[u8]> {
         self.oldest().filter(|_| self.bytes > self.most).map(|(key, _)| key)
     }
 
-    /// The item that was used longest ago.
+    /// The least recently used item.
     pub fn oldest(&self) -> Option<(&[u8], &Item)> {
         self.items.peek_lru().map(|(key, item)| (key.as_slice(), item))
     }
 
-    /// A key was used now.
+    /// Makes a key the most recently used.
     pub fn promote(&mut self, key: &[u8]) {
         self.items.promote(key);
     }
@@ -91,7 +91,7 @@ impl Store {
         self.items.iter().map(|(key, _)| key.clone()).collect()
     }
 
-    /// How many items there are, their bytes, and how many these may be.
+    /// The number of items, their bytes, and the most bytes that they may take.
     pub fn extent(&self) -> (usize, usize, usize) {
         (self.items.len(), self.bytes, self.most)
     }

@@ -1,6 +1,6 @@
-//! Words and numbers of a line, read as memcached does: numbers as C's library has them.
+//! Parses words and numbers as memcached does: numbers like C's library.
 
-/// A line's words. A line ends where a 0 is, as C's texts do.
+/// A line's words. Like a C string, a line ends at a 0.
 pub fn of(line: &[u8]) -> Vec<&[u8]> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect()
@@ -10,7 +10,7 @@ fn is_space(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
 
-/// A sign and digits, behind which the word ends, or has a space. None also if it is more than 64 bits.
+/// A sign and digits up to the word's end or a space. `None` also for more than 64 bits.
 fn whole(word: &[u8]) -> Option<(bool, u64)> {
     let begin = word.iter().position(|byte| !is_space(byte))?;
     let (is_negative, digits) = match word[begin..].split_first()? {
@@ -26,14 +26,14 @@ fn whole(word: &[u8]) -> Option<(bool, u64)> {
     (count > 0 && is_end).then_some((is_negative, number))
 }
 
-/// As `strtol`, of which memcached takes the 32 lower bits.
+/// As `strtol`, of whose result memcached takes the lower 32 bits.
 pub fn signed(word: &[u8]) -> Option<i32> {
     let (is_negative, number) = whole(word)?;
     let number = i64::try_from(number).ok()?;
     Some(if is_negative { -number } else { number } as i32)
 }
 
-/// As `strtoull`: a small negative number is a large one, which is refused.
+/// As `strtoull`: a small negative number becomes a large one, which is refused.
 pub fn unsigned(word: &[u8]) -> Option<u64> {
     let (is_negative, number) = whole(word)?;
     let value = if is_negative { number.wrapping_neg() } else { number };
@@ -41,7 +41,7 @@ pub fn unsigned(word: &[u8]) -> Option<u64> {
     (!is_wrapped).then_some(value)
 }
 
-/// What clients keep with an item: the 32 lower bits.
+/// A client's flags for an item: the lower 32 bits.
 pub fn flags(word: &[u8]) -> Option<u32> {
     unsigned(word).map(|number| number as u32)
 }

@@ -1,25 +1,25 @@
-//! What is wrong with a line, in memcached's words.
+//! Errors in a line, in memcached's words.
 
 use crate::LONGEST_KEY;
 
-/// What is wrong with a line.
+/// An error in a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
-    /// It is answered so, if that isn't empty.
+    /// The answer, unless it is empty.
     Told(&'static str),
-    /// A value follows that isn't wanted: so many bytes. What was there under the key isn't what the client wants any
-    /// more.
+    /// An answer, and the bytes of an unwanted value that follows. The item under the key is removed, because it is out
+    /// of date.
     Value { told: &'static str, key: Option<Vec<u8>>, length: usize },
 }
 
-/// It is no command.
+/// The command is unknown.
 pub const UNKNOWN: &str = "ERROR";
-/// It is a command, and not as it should be.
+/// The command's format is wrong.
 pub const FORMAT: &str = "CLIENT_ERROR bad command line format";
-/// The item is longer than items may be.
+/// The item is too long.
 pub const TOO_LARGE: &str = "SERVER_ERROR object too large for cache";
 
-/// A key that isn't too long.
+/// The key, if it is short enough.
 pub fn short(key: &[u8]) -> Result<Vec<u8>, Wrong> {
     if key.len() <= LONGEST_KEY { Ok(key.to_vec()) } else { Err(Wrong::Told(FORMAT)) }
 }

@@ -1,5 +1,5 @@
-//! Counts instructions, where the processor's counter counts them: in an emulator (`-icount shift=0`). What is counted
-//! is the median of many rounds, without what the counter itself takes.
+//! Counts instructions in an emulator where the processor's counter counts them (`-icount shift=0`). A measure is the
+//! median of many rounds, less the cost of reading the counter.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -7,10 +7,10 @@
 
 use core::arch::x86_64::_rdtsc;
 
-/// How often something is counted.
+/// Rounds of a measure.
 pub const ROUNDS: usize = 101;
 
-/// The median of what something takes.
+/// The median of a measure over all rounds.
 pub fn median(mut something: impl FnMut() -> u64) -> u64 {
     let mut counts = [0; ROUNDS];
     for count in &mut counts {
@@ -20,13 +20,13 @@ pub fn median(mut something: impl FnMut() -> u64) -> u64 {
     counts[ROUNDS / 2]
 }
 
-/// What the counter says.
+/// The processor's counter.
 pub fn now() -> u64 {
     // SAFETY: nothing keeps a program from reading the counter on a machine that begins, and kernels here leave it so.
     unsafe { _rdtsc() }
 }
 
-/// The instructions that something takes.
+/// The instructions that a function takes.
 #[inline(always)]
 pub fn measure(something: impl Fn()) -> u64 {
     let with = median(|| {

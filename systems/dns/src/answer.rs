@@ -1,4 +1,4 @@
-//! What is answered to a question, without what only a message knows: RFC 1034, section 4.3.2, and RFC 6672 for DNAME.
+//! The answer to a question, apart from what depends on the message: RFC 1034, section 4.3.2, and RFC 6672 for DNAME.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,23 +15,24 @@ use crate::zone::{Exit, Node, Set, Zone};
 pub const LONGEST: usize = 65535;
 
 const HEADER: usize = 12;
-/// Type and class.
+/// The bytes of type and class.
 const QUESTION: usize = 4;
 
-/// Flags of a header, in its first byte.
+/// Flags in the first byte of a header.
 const RESPONSE: u8 = 0x80;
 const AUTHORITATIVE: u8 = 0x04;
 
-/// An answer as it stands behind the question.
+/// An answer, as it follows the question in a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ready {
-    /// Of the header.
+    /// The header's flags.
     pub flags: [u8; 2],
-    /// Of answers, authorities and additional records.
+    /// Counts of answers, authorities and additional records.
     pub counts: [u16; 3],
-    /// They themselves.
+    /// The records.
     pub bytes: Vec<u8>,
-    /// Where in the bytes are pointers, if it is for all names below one: their places are for the shortest such names.
+    /// For an answer to all names below one: where in the bytes are compression pointers. They fit the shortest such
+    /// names.
     pub shifts: Vec<u16>,
 }
 
@@ -48,16 +49,16 @@ struct Found<'z> {
     code: u8,
     is_others: bool,
     sections: [Vec<Told<'z>>; 3],
-    /// About.
+    /// About how many bytes.
     bytes: usize,
 }
 
-/// How it goes on behind a name.
+/// How the search goes on at a name.
 enum Step {
     Done,
-    /// There is no such name, or no such record.
+    /// The name or the record doesn't exist.
     Nothing,
-    /// It stands for another.
+    /// The name is an alias of another.
     Follow(Small),
 }
 
@@ -78,7 +79,7 @@ impl<'z> Found<'z> {
 }
 
 impl Zone {
-    /// What is answered to a question about a name of the zone.
+    /// The answer to a question about a name of the zone.
     pub fn answer(&self, name: &[u8], rtype: Rtype) -> Option<Ready> {
         if let Some(encloser) = self.encloser_without(name) {
             return Some(self.below(encloser)?.for_name(name.len() - encloser.len()));
@@ -86,14 +87,13 @@ impl Zone {
         self.composed(name, rtype, self.found(name, rtype))
     }
 
-    /// What is answered about all names below one that there aren't; none if there is something else to be said of
-    /// some.
+    /// The answer for all missing names below a name; `None` if some of them have another answer.
     pub fn below(&self, encloser: &[u8]) -> Option<Ready> {
         let is_moved = self.node(encloser).is_some_and(|node| node.get(Rtype::DNAME).is_some());
         if is_moved || self.exit(encloser).is_some() || self.node(&name::below(b"*", encloser)?).is_some() {
             return None;
         }
-        // One that no name in the answer ends with.
+        // A label that no name in the answer ends with.
         let others =
             self.head().map(|(_, data)| Data::new(Rtype::SOA, data).small_names()).unwrap_or_default();
         let is_free = |label: &u8| {
@@ -109,7 +109,7 @@ impl Zone {
         Some(ready)
     }
 
-    /// The closest name above one that there isn't, if that is all that is to be said.
+    /// The closest existing ancestor of a missing name, if nothing else decides the answer.
     fn encloser_without<'a>(&self, name: &'a [u8]) -> Option<&'a [u8]> {
         if self.node(name).is_some() || self.exit(name).is_some() {
             return None;
@@ -121,7 +121,7 @@ impl Zone {
     fn found(&self, asked: &[u8], rtype: Rtype) -> Found<'_> {
         let mut found = Found::default();
         let (mut name, mut seen) = (Small::from(asked), HashSet::new());
-        // Of a circle each once. What is longer than any message is cut off in any case.
+        // In a circle each name comes once. An answer longer than any message is truncated anyway.
         while seen.insert(name.clone()) && found.bytes <= LONGEST {
             match self.step(&name, rtype, &mut found) {
                 Step::Done => break,
@@ -136,7 +136,7 @@ impl Zone {
         found
     }
 
-    /// What there is to be said of one name.
+    /// Finds what the zone says of one name.
     fn step<'z>(&'z self, name: &[u8], rtype: Rtype, found: &mut Found<'z>) -> Step {
         let followed = |target: &[u8]| match rtype {
             Rtype::CNAME => Step::Done,
@@ -178,7 +178,7 @@ impl Zone {
     fn refer<'z>(&'z self, cut: &[u8], servers: &'z Set, found: &mut Found<'z>) {
         found.is_others = found.sections[0].is_empty();
         found.tell(1, cut, servers);
-        // The zone's own addresses of them.
+        // The zone's own addresses of the servers.
         for server in servers.records().map(|name| Small::from(name.to_ascii_lowercase())) {
             let Some(node) = self.node(&server) else { continue };
             [Rtype::A, Rtype::AAAA]
@@ -188,7 +188,7 @@ impl Zone {
         }
     }
 
-    /// The records of a name, or else those of the wildcard that it matches.
+    /// A name's records, or else those of the wildcard that it matches.
     fn node_or_wildcard(&self, name: &[u8]) -> Option<&Node> {
         self.node(name).or_else(|| {
             let encloser = name::ancestors(name).find(|name| self.node(name).is_some())?;
@@ -196,7 +196,7 @@ impl Zone {
         })
     }
 
-    /// Who says that there is nothing, and how long that is true.
+    /// Adds the SOA record, which says how long the negative answer may be cached.
     fn tell_nothing<'z>(&'z self, found: &mut Found<'z>) {
         let Some((ttl, data)) = self.head() else { return };
         let minimum = data.last_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes));
@@ -230,7 +230,7 @@ impl Told<'_> {
 }
 
 impl Ready {
-    /// For a name that has so many bytes before the one that it is below.
+    /// Shifts the pointers for a name with so many bytes before the ancestor.
     fn for_name(mut self, before: usize) -> Ready {
         for at in std::mem::take(&mut self.shifts) {
             let place = &mut self.bytes[usize::from(at)..][..2];
@@ -241,7 +241,7 @@ impl Ready {
     }
 }
 
-/// Where an SOA record has pointers: in its owner's name, and in two more.
+/// The pointers of an SOA record: in its owner's name, and in two names of its data.
 fn pointers(record: &[u8]) -> Option<Vec<u16>> {
     let (mut pointers, mut at) = (Vec::new(), 0);
     for between in [10, 0, 0] {

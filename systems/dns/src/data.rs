@@ -1,5 +1,5 @@
-//! The data of a record as the library puts it into messages. Names in it are compressed if all who read messages know
-//! where they are: in the types of RFC 1035 (RFC 3597, section 4).
+//! A record's data as the library writes it into messages. Names in it are compressed only in the types of RFC 1035,
+//! whose names all readers of messages know (RFC 3597, section 4).
 
 use domain::base::Name;
 use domain::base::iana::Rtype;
@@ -13,7 +13,7 @@ use crate::name::{self, Small};
 pub struct Data<'a> {
     rtype: Rtype,
     bytes: &'a [u8],
-    /// Where names begin, and how many there are.
+    /// The place of the first name, and how many there are.
     begin: usize,
     count: usize,
 }
@@ -25,7 +25,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// Of a record of that type.
+    /// The data of a record of that type.
     pub fn new(rtype: Rtype, bytes: &'a [u8]) -> Data<'a> {
         let (begin, count) = match rtype {
             Rtype::NS
@@ -43,7 +43,7 @@ impl<'a> Data<'a> {
         Data { rtype, bytes, begin, count }
     }
 
-    /// What is before the names, they themselves, and what follows.
+    /// The bytes before the names, the names, and the bytes after them.
     fn parts(&self) -> Option<Parts<'a>> {
         let (before, mut rest) = self.bytes.split_at_checked(self.begin)?;
         let mut names = Vec::with_capacity(self.count);

@@ -1,5 +1,5 @@
-/* Answers questions about a zone where the datagram arrives, from ready answers that its process has put into shared
-   memory: ready.rs, which knows how they are laid out. What isn't as simple as that is passed on to the process. */
+/* Answers questions about a zone where the datagram arrives, from the ready answers that its process keeps in shared
+   memory; ready.rs writes the same layout. All other questions are passed on to the process. */
 #include <drystone/handler.h>
 
 LICENSE("MIT OR Apache-2.0");

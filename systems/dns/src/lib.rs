@@ -1,9 +1,9 @@
-//! A name server for one zone. A handler (`dns.c`) answers most questions where the datagram arrives, out of ready
-//! answers; all else is this process's.
+//! A name server for one zone. A handler (`dns.c`) answers most questions where the datagram arrives, from ready
+//! answers; this process answers the rest.
 //!
-//! From below: [`name`] is names as messages have them, [`data`] the data of records, [`master`] reads the zone's file,
-//! [`zone`] has its record sets, [`answer`] is what is answered to a question, [`message`] whole messages, [`ready`]
-//! the answers that the handler has, [`serve`] the sockets, and [`reload`] reads the file again.
+//! From below: [`name`] has names in their wire format, [`data`] the data of records. [`master`] reads the zone's file,
+//! and [`zone`] has its record sets. [`answer`] answers questions, [`message`] whole messages. [`ready`] has the
+//! handler's answers, [`serve`] the sockets, and [`reload`] reads the file again.
 
 pub mod answer;
 pub mod data;
@@ -21,7 +21,7 @@ use drystone_handlers::compile_text;
 
 const PAGE: usize = 4096;
 
-/// The handler's object, for a port and a table of such an extent ([`ready::Table::extent`]).
+/// The handler's object, for a port and a table of that size ([`ready::Table::extent`]).
 ///
 /// # Errors
 /// There is no clang for it.

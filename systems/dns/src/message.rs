@@ -1,4 +1,4 @@
-//! Whole messages: what a query is, and the response to it.
+//! Whole messages: parses queries, and composes responses.
 
 use domain::base::iana::Rtype;
 
@@ -7,11 +7,10 @@ use crate::name;
 use crate::zone::Zone;
 
 const HEADER: usize = 12;
-/// What is sent without being asked for more, and what we send at most if asked: more would be cut into pieces on its
-/// way.
+/// The size of responses without EDNS0, and our limit with it: longer datagrams would be fragmented.
 const OLD_SIZE: usize = 512;
 const OUR_SIZE: usize = 1232;
-/// Of EDNS0.
+/// EDNS0's record type.
 const OPT: u16 = 41;
 const DNSSEC_OK: u8 = 0x80;
 const CLASS_IN: u16 = 1;
@@ -27,26 +26,26 @@ const BAD_FORMAT: u8 = 1;
 const FAILED: u8 = 2;
 const NOT_IMPLEMENTED: u8 = 4;
 const REFUSED: u8 = 5;
-/// Of EDNS0: the part of a code that doesn't fit into the header.
+/// EDNS0: the part of a code that doesn't fit into the header.
 const BAD_VERSION: u8 = 1;
 
-/// What a query wants.
+/// A parsed query.
 struct Query<'a> {
-    /// Name, type and class, as they stand there.
+    /// Name, type and class, as in the message.
     question: &'a [u8],
     name: &'a [u8],
     rtype: u16,
     class: u16,
 }
 
-/// What EDNS0 says.
+/// The query's EDNS0 record.
 struct Extended {
     size: usize,
     version: u8,
     dnssec: u8,
 }
 
-/// The response to a message, if it is a query; of a datagram, if it came in one.
+/// The response to a message, if it is a query; `is_datagram`: it came in a datagram.
 pub fn response(zone: &Zone, message: &[u8], is_datagram: bool) -> Option<Vec<u8>> {
     let header = message.first_chunk::<HEADER>().filter(|header| header[2] & RESPONSE == 0)?;
     let (query, extended) = read(header, message);
@@ -69,7 +68,7 @@ pub fn response(zone: &Zone, message: &[u8], is_datagram: bool) -> Option<Vec<u8
     Some(composed(header, question, ready, extended.map(|it| it.told(more)), most))
 }
 
-/// What the zone says, or else a code.
+/// The zone's answer, or an error code.
 fn answer(zone: &Zone, query: &Query<'_>) -> Result<Ready, u8> {
     let name = query.name.to_ascii_lowercase();
     let is_transfer = matches!(Rtype::from_int(query.rtype), Rtype::AXFR | Rtype::IXFR);
@@ -78,13 +77,13 @@ fn answer(zone: &Zone, query: &Query<'_>) -> Result<Ready, u8> {
     }
     let mut ready = zone.answer(&name, Rtype::from_int(query.rtype)).ok_or(FAILED)?;
     if query.class == CLASS_ANY {
-        // Others may know more about other classes.
+        // For other classes another server may be authoritative.
         ready.flags[0] &= !AUTHORITATIVE;
     }
     Ok(ready)
 }
 
-/// A response of at most so many bytes: without the records, and said to be cut off, if they don't fit.
+/// A response of at most so many bytes. If the records don't fit, they are left out, and it is marked as truncated.
 fn composed(
     header: &[u8; HEADER],
     question: &[u8],
@@ -110,7 +109,7 @@ fn composed(
     response
 }
 
-/// What a query asks, if it is wellformed, and what it says of EDNS0, as far as that can be found.
+/// The query, if it is well-formed, and its EDNS0 record, as far as that can be found.
 fn read<'a>(header: &[u8; HEADER], message: &'a [u8]) -> (Option<Query<'a>>, Option<Extended>) {
     let count = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
     let mut rest = &message[HEADER..];
@@ -147,7 +146,7 @@ impl<'a> Query<'a> {
 }
 
 impl Extended {
-    /// What is said of EDNS0 then.
+    /// The EDNS0 record of the response.
     fn told(&self, code: u8) -> [u8; 11] {
         let [high, low] = (OUR_SIZE as u16).to_be_bytes();
         [0, 0, OPT as u8, high, low, code, 0, self.dnssec, 0, 0, 0]
@@ -158,11 +157,11 @@ impl Extended {
 struct Record<'a> {
     owner: &'a [u8],
     rtype: u16,
-    /// If it is of EDNS0.
+    /// Its fields, if it is an EDNS0 record.
     extended: Extended,
 }
 
-/// A record, and what follows.
+/// Parses a record; returns what follows, too.
 fn record(bytes: &[u8]) -> Option<(Record<'_>, &[u8])> {
     let (owner, record) = after_name(bytes)?;
     let (rtype, size, length) = (number(record, 0)?, number(record, 2)?, number(record, 8)?);
@@ -170,7 +169,7 @@ fn record(bytes: &[u8]) -> Option<(Record<'_>, &[u8])> {
     Some((Record { owner, rtype, extended }, record.get(10 + usize::from(length)..)?))
 }
 
-/// A name that perhaps ends with a pointer, and what follows.
+/// Skips a name that may end with a pointer; returns what follows.
 fn after_name(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut at = 0;
     loop {

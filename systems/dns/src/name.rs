@@ -1,15 +1,15 @@
-//! Names as messages have them: labels, each behind its length, the last one being empty; in small letters, so that
-//! equal names are equal.
+//! Names in wire format: labels, each after its length, the last one empty. In small letters, so that equal names
+//! compare as equal.
 
 use std::fmt::Write;
 
-/// The longest, with all lengths.
+/// The longest name, with its length bytes.
 pub const LONGEST: usize = 255;
 
 /// A name in small letters.
 pub type Small = Box<[u8]>;
 
-/// The name that something begins with, as it stands there, if there is one without pointers.
+/// The name at the beginning of some bytes, if it has no pointers.
 pub fn first(bytes: &[u8]) -> Option<&[u8]> {
     let mut at = 0;
     loop {
@@ -22,7 +22,7 @@ pub fn first(bytes: &[u8]) -> Option<&[u8]> {
     bytes.get(..=at).filter(|name| name.len() <= LONGEST)
 }
 
-/// Without the first label; the root has none.
+/// The name without its first label; the root has no parent.
 pub fn parent(name: &[u8]) -> Option<&[u8]> {
     match usize::from(*name.first()?) {
         0 => None,
@@ -30,22 +30,22 @@ pub fn parent(name: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The name itself, and what it is below, up to the root.
+/// The name and all its ancestors, up to the root.
 pub fn ancestors(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::successors(Some(name), |name| parent(name))
 }
 
-/// Labels before a name, if that isn't too long then.
+/// A name with labels in front, if it isn't too long.
 pub fn joined(labels: &[u8], name: &[u8]) -> Option<Small> {
     (labels.len() + name.len() <= LONGEST).then(|| [labels, name].concat().into())
 }
 
-/// A label before a name, if that isn't too long then.
+/// A name with a label in front, if it isn't too long.
 pub fn below(label: &[u8], name: &[u8]) -> Option<Small> {
     joined(&[&[label.len() as u8], label].concat(), name)
 }
 
-/// For people.
+/// The name as text.
 pub fn shown(name: &[u8]) -> String {
     let mut shown = String::new();
     for name in ancestors(name) {

@@ -1,5 +1,5 @@
-//! The answers that the handler has, in memory that it shares with this process: `dns.c` declares how they are laid out
-//! there. What has no place is this process's.
+//! The handler's ready answers, in memory that it shares with this process; `dns.c` declares the layout. Questions
+//! whose answer has no slot are passed on to this process.
 
 use std::sync::atomic::Ordering;
 
@@ -23,27 +23,27 @@ const ELSEWHERE: usize = 0;
 const WAY: usize = 8;
 const SET: usize = WAY + WAYS * WORD;
 
-/// The largest region that handlers have.
+/// The largest region of a handler.
 const LARGEST: usize = 1 << 30;
 
-/// In place of a type: a name's other types, and the names below it that there aren't.
+/// Pseudo-types: the other types of a name, and missing names below it.
 const OTHER: u16 = 0;
 const BELOW: u16 = 65535;
 
-/// What is asked often of a name that stands for another.
+/// The types that are often asked of an alias.
 const USUAL: [Rtype; 5] = [Rtype::A, Rtype::AAAA, Rtype::MX, Rtype::TXT, Rtype::HTTPS];
 
-/// How many answers the handler has given.
+/// How many questions the handler has answered.
 pub fn answered(region: &Region) -> u64 {
     region.number(ANSWERED).load(Ordering::Relaxed)
 }
 
-/// The handler answers nothing from now on. It may be just about to: [`Table::give`] waits for that.
+/// Closes the table: the handler starts no more answers. A run may be under way; [`Table::give`] requires that none is.
 pub fn close(region: &Region) {
     region.number(OPEN).store(0, Ordering::SeqCst);
 }
 
-/// All answers about a zone that a handler can have, as they lie in its region.
+/// All ready answers of a zone, laid out as in the handler's region.
 pub struct Table {
     bytes: Vec<u8>,
     sets: usize,
@@ -52,38 +52,38 @@ pub struct Table {
 }
 
 impl Table {
-    /// For a handler that is still to be made.
+    /// A table for a new handler.
     pub fn new(zone: &Zone) -> Table {
         let answers: usize = zone.names().map(|(_, node)| node.sets().len() + 2).sum();
-        // So many that hardly any answer finds no place.
+        // With enough sets that hardly any answer finds no slot.
         Table::within(zone, answers.next_power_of_two().max(1 << 10), LARGEST)
     }
 
-    /// For a handler that there is: with so many sets, and so many bytes at most.
+    /// A table for an existing handler, with so many sets and at most so many bytes.
     pub fn within(zone: &Zone, sets: usize, most: usize) -> Table {
         let mut table = Table { bytes: vec![0; SETS + sets * SET], sets, most, count: 0 };
         for (name, node) in zone.names() {
             match zone.exit(name) {
                 None => table.fill(zone, name, node),
-                // Names that others have been given are there, but aren't ours to speak of.
+                // Delegated names exist, but this zone isn't authoritative for them.
                 Some(_) => table.put(name, OTHER, &Ready::default()),
             }
         }
         table
     }
 
-    /// The table's places; a region for it, which has room for a zone that grows.
+    /// The table's sets and bytes: a region of this size has room for a zone that grows.
     pub fn extent(&self) -> (usize, usize) {
         let bytes = (self.bytes.len() + self.bytes.len() / 4).next_power_of_two();
         (self.sets, bytes.min(LARGEST).max(self.bytes.len()))
     }
 
-    /// How many answers there are.
+    /// How many answers the table has.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Gives them to the handler, which must be closed, and no run of it may be left; from then on it answers.
+    /// Copies the answers into the region and opens it. It must be closed, and no run of the handler may be left.
     pub fn give(&self, region: &Region) {
         region.write(SETS, &self.bytes[SETS..]);
         region.number(OPEN).store(1, Ordering::Release);
@@ -96,7 +96,7 @@ impl Table {
         for rtype in own.chain(usual) {
             self.put(name, rtype.to_int(), &zone.answer(name, rtype).unwrap_or_default());
         }
-        // Types that nobody has.
+        // The answer for types that the name doesn't have.
         let other = match is_other {
             true => Ready::default(),
             false => (60_000..BELOW)
@@ -111,7 +111,7 @@ impl Table {
         }
     }
 
-    /// An answer without bytes says that the process has it.
+    /// Adds an answer; one without bytes leaves the question to the process.
     fn put(&mut self, name: &[u8], rtype: u16, ready: &Ready) {
         let hash = hash(name, rtype);
         let set = SETS + (hash >> 32) as usize % self.sets * SET;
@@ -140,7 +140,7 @@ impl Table {
     }
 }
 
-/// As the handler has it: FNV-1a, and never 0.
+/// The handler's hash function: FNV-1a, and never 0.
 fn hash(name: &[u8], rtype: u16) -> u64 {
     let bytes = name.iter().copied().chain(rtype.to_le_bytes());
     let hash = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {

@@ -1,5 +1,5 @@
-//! The zone's file is read again when it has changed, or when it is wished. Answers keep coming meanwhile: until the
-//! new zone is ready, the one of before is served; if it is no zone, that stays.
+//! Reads the zone's file again when it changes, or on request. Answers go on meanwhile: the old zone is served until
+//! the new one is ready, and stays if the file is invalid.
 
 use std::fs::metadata;
 use std::io::{self, Write};
@@ -15,13 +15,13 @@ use crate::ready::{self, Table};
 use crate::serve::Current;
 use crate::zone::Zone;
 
-/// How often files are looked at.
+/// How often files are checked.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What is known of files: they are others if that is.
+/// Time and length of each file: a change means that the file has changed.
 type Seen = Vec<Option<(SystemTime, u64)>>;
 
-/// The handler's part: where its answers are.
+/// The handler's part: the region with its answers.
 pub struct Handler {
     region: Region,
     quiet: Quiet,
@@ -29,23 +29,23 @@ pub struct Handler {
 }
 
 impl Handler {
-    /// Of a service, with a table of such an extent ([`Table::extent`]).
+    /// The handler of a service, with a table of that size ([`Table::extent`]).
     pub fn of(service: &Service, extent: (usize, usize)) -> Handler {
         Handler { region: service.region().clone(), quiet: service.quiet(), extent }
     }
 
-    /// How many answers it has given.
+    /// How many questions it has answered.
     pub fn answered(&self) -> u64 {
         ready::answered(&self.region)
     }
 
-    /// Gives it another zone's answers; `change` is done while it gives none. How many it has then.
+    /// Gives it another zone's answers, and calls `change` while it gives none. Returns how many answers it has then.
     fn exchange(&self, zone: &Zone, change: impl FnOnce()) -> usize {
         let (sets, bytes) = self.extent;
         let table = Table::within(zone, sets, bytes);
         ready::close(&self.region);
         change();
-        // What it can't be told to forget safely it isn't asked any more.
+        // If its runs can't be waited for, it stays closed.
         if self.quiet.wait().is_err() {
             return 0;
         }
@@ -54,7 +54,7 @@ impl Handler {
     }
 }
 
-/// A zone's file, as it was read.
+/// A zone's file and the state in which it was read.
 pub struct Watched {
     file: PathBuf,
     origin: Option<String>,
@@ -80,10 +80,10 @@ impl Watched {
         zone
     }
 
-    /// Reads it again, and has it be served, if it is a zone; what there is to be said of that.
+    /// Reads the file again, and serves the zone if it is valid. Returns a message about it.
     ///
     /// # Errors
-    /// What is wrong with it; what was served before still is.
+    /// What is wrong with it; the old zone stays.
     pub fn reload(&mut self, current: &Current, handler: Option<&Handler>) -> Result<String, String> {
         let zone = self.read()?;
         if zone.apex() != current.zone().apex() {
@@ -101,18 +101,18 @@ impl Watched {
         Ok(format!("read again: {names} names, {answers} answers at the handler"))
     }
 
-    /// Does so whenever it has changed, or `is_wished`, in a thread of its own, and says so.
+    /// Does so whenever the file has changed or `is_wished` is set, on a thread of its own, and reports it.
     pub fn keep(mut self, current: Arc<Current>, handler: Option<Handler>, is_wished: Arc<AtomicBool>) {
         thread::spawn(move || {
             let mut before = self.seen.clone();
             loop {
                 thread::sleep(PAUSE);
                 let now = seen(&self.files);
-                // Who writes it just now has ended when it stays the same.
+                // A file that is being written is read once it stays the same.
                 let has_changed = now != self.seen && now == before;
                 before = now;
                 if is_wished.swap(false, Ordering::Relaxed) || has_changed {
-                    // The zone is read again whether anyone still listens to that or not.
+                    // The zone is read even if nobody reads the report.
                     let _ = match self.reload(&current, handler.as_ref()) {
                         Ok(told) => writeln!(io::stdout(), "{told}"),
                         Err(why) => {

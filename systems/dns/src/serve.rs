@@ -1,4 +1,4 @@
-//! The process: what the handler leaves to it, by sockets and where the handler runs.
+//! Serves the questions that the handler leaves to the process, from sockets and from the handler.
 
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::net::TcpStream;
@@ -10,44 +10,44 @@ use drystone_handlers::{Client, Limits, Service, Sockets};
 use crate::Zone;
 use crate::message::response;
 
-/// For each that comes when there are more, the one that was answered longest ago is let go.
+/// The most connections; for a further one, the one that was answered longest ago is closed.
 const CONNECTIONS: usize = 128;
-/// A query has to be there, and its answer taken, within so long; who says nothing for so long has gone.
+/// The time in which a query must arrive and its answer be taken; after so much silence a connection is closed.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The zone that is served now.
+/// The zone that is being served.
 pub struct Current(RwLock<Arc<Zone>>);
 
 impl Current {
-    /// This one, at first.
+    /// Serves this zone first.
     pub fn new(zone: Zone) -> Arc<Current> {
         Arc::new(Current(RwLock::new(Arc::new(zone))))
     }
 
-    /// The zone of now.
+    /// The present zone.
     pub fn zone(&self) -> Arc<Zone> {
         self.0.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Has another one be served from now on.
+    /// Serves another zone from now on.
     pub fn replace(&self, zone: Arc<Zone>) {
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = zone;
     }
 }
 
-/// Serves what comes by sockets, in threads of their own.
+/// Serves sockets on threads of their own.
 pub fn by_sockets(sockets: Sockets, current: &Arc<Current>) {
     let (of_udp, of_tcp) = (current.clone(), current.clone());
     let converse = move |client: &Client| connection(client, &of_tcp);
-    // Whatever they say is short.
+    // Queries are short, so their bytes need no limit.
     let limits = Limits { connections: CONNECTIONS, bytes: usize::MAX };
     sockets.serve(limits, move |query| answers(&of_udp.zone(), query), converse);
 }
 
-/// Answers what the handler passes on, as long as its interface is there.
+/// Answers questions that the handler passes on, as long as its interface exists.
 ///
 /// # Errors
-/// It has gone.
+/// The interface is gone.
 pub fn passed(service: &mut Service, current: &Current) -> Result<()> {
     service.serve(|query| answers(&current.zone(), query))
 }
@@ -56,7 +56,7 @@ fn answers(zone: &Zone, query: &[u8]) -> Vec<Vec<u8>> {
     response(zone, query, true).into_iter().collect()
 }
 
-/// Messages behind their lengths.
+/// Serves a TCP connection: messages, each after its length.
 fn connection(client: &Client, current: &Current) -> Result<()> {
     let mut stream = client.stream();
     stream.set_nodelay(true)?;
@@ -74,7 +74,7 @@ fn connection(client: &Client, current: &Current) -> Result<()> {
     }
 }
 
-/// Reads as much, if it comes in time: also from who sends a byte now and then.
+/// Fills the buffer before a deadline, even if the client sends a byte now and then.
 fn read_until(mut stream: &TcpStream, mut buffer: &mut [u8], end: Instant) -> Result<()> {
     while !buffer.is_empty() {
         let left = end.checked_duration_since(Instant::now()).filter(|left| !left.is_zero());

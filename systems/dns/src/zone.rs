@@ -1,4 +1,4 @@
-//! A zone: the record sets of all its names.
+//! A zone: the record sets of its names.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -9,7 +9,7 @@ use domain::base::iana::Rtype;
 use crate::master::{self, Record};
 use crate::name::{self, Small, ancestors, shown};
 
-/// Bytes of a set that is looked through for each new record.
+/// Up to this size, a set is searched for duplicates at each new record.
 const LOOKED_THROUGH: usize = 1 << 10;
 
 /// The records of a name that have the same type. They are kept as bytes: a zone may have millions.
@@ -17,9 +17,9 @@ const LOOKED_THROUGH: usize = 1 << 10;
 pub struct Set {
     /// Their type.
     pub rtype: u16,
-    /// Seconds that they may be kept.
+    /// Their TTL in seconds.
     pub ttl: u32,
-    /// Each behind its length.
+    /// The data of each record, after its length.
     data: Vec<u8>,
 }
 
@@ -40,7 +40,7 @@ impl Set {
         self.data.extend(data);
     }
 
-    /// Leaves out what is there twice, and room for more.
+    /// Removes duplicates, and spare capacity.
     fn finish(&mut self) {
         if self.records().nth(1).is_some() {
             let all = std::mem::take(&mut self.data);
@@ -52,8 +52,7 @@ impl Set {
     }
 }
 
-/// The record sets of a name, in the order of their types; none of a name that is only there because others are below
-/// it.
+/// The record sets of a name, ordered by type; none for a name that exists only because of names below it.
 #[derive(Debug, Default)]
 pub struct Node(Vec<Set>);
 
@@ -79,21 +78,21 @@ impl Node {
             }
         };
         let set = &mut self.0[at];
-        // What is there twice in a long one is left out in the end: it would have to be gone through for each record.
+        // Duplicates in a long set are removed at the end: searching at each record would take too long.
         if set.data.len() > LOOKED_THROUGH || !set.records().any(|record| record == data) {
-            // Records of a set may be kept equally long: as the one that may least (RFC 2181, section 5.2).
+            // Records of a set have one TTL: the smallest (RFC 2181, section 5.2).
             set.ttl = set.ttl.min(ttl);
             set.push(data);
         }
     }
 }
 
-/// Where names are others' matter, or stand for others.
+/// Where a name leaves the zone.
 #[derive(Debug)]
 pub enum Exit<'z> {
-    /// A name, and all below it, is others': these are its servers.
+    /// A delegation: the name and all names below it belong to another zone, with these servers.
     Cut(Small, &'z Set),
-    /// All names below one stand for names below another (DNAME).
+    /// A DNAME: names below this one stand for names below another.
     Moved(Small, &'z Set),
 }
 
@@ -105,8 +104,8 @@ pub struct Zone {
 }
 
 impl Zone {
-    /// Reads a file; names in it that don't end with a dot are below `origin`, which also may stand in the file. Which
-    /// files were read is told in any case.
+    /// Reads a file. Names without a dot at the end are below `origin`, which the file may set instead. The paths of
+    /// the files that were read are returned in any case.
     ///
     /// # Errors
     /// What is wrong with it, and where.
@@ -117,7 +116,7 @@ impl Zone {
         (files, read.and_then(|()| finish()))
     }
 
-    /// The same of a text.
+    /// As [`Zone::load`], for a text.
     ///
     /// # Errors
     /// What is wrong with it, and where.
@@ -147,7 +146,7 @@ impl Zone {
         self.nodes.iter()
     }
 
-    /// Where the way from the zone's own name down to a name leaves the zone.
+    /// Where the path from the zone's apex down to a name leaves the zone.
     pub fn exit(&self, name: &[u8]) -> Option<Exit<'_>> {
         let inside: Vec<&[u8]> = ancestors(name).take_while(|above| above.len() > self.apex.len()).collect();
         let moved = |above: &[u8], node| {
@@ -164,19 +163,19 @@ impl Zone {
         })
     }
 
-    /// The SOA record: how long it may be kept, and its data.
+    /// The SOA record: its TTL and its data.
     pub fn head(&self) -> Option<(u32, &[u8])> {
         let set = self.node(&self.apex)?.get(Rtype::SOA)?;
         Some((set.ttl, set.records().next()?))
     }
 }
 
-/// A zone that is being put together.
+/// A zone under construction.
 #[derive(Default)]
 struct Draft {
     apex: Option<Small>,
     nodes: HashMap<Small, Node>,
-    /// Records before the SOA record, by which it is known what the zone is.
+    /// Records before the SOA record, which tells the zone's name.
     early: Vec<(Small, Rtype, u32, Vec<u8>)>,
 }
 
@@ -209,7 +208,7 @@ impl Draft {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(new) => {
                 new.insert(Node::default());
-                // Names above it are there, too.
+                // Ancestors of a name exist, too.
                 while let Some(name) =
                     above.filter(|name| name.len() >= length && !self.nodes.contains_key(*name))
                 {
@@ -219,7 +218,7 @@ impl Draft {
                 self.nodes.get_mut(owner).ok_or("a name is lost")?
             }
         };
-        // What is said of a name for DNSSEC may stand beside its CNAME record (RFC 4034).
+        // DNSSEC records of a name may stand beside its CNAME record (RFC 4034).
         let is_beside =
             |rtype: Rtype| matches!(rtype, Rtype::RRSIG | Rtype::NSEC | Rtype::KEY | Rtype::SIG | Rtype::NXT);
         let has = |rtype| node.get(rtype).is_some();

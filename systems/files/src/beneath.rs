@@ -1,5 +1,5 @@
-//! What lies beneath a folder. Names are resolved by the kernel from the folder on, and may neither leave it nor go by
-//! a symbolic link; so it makes no difference what others do to the folders on the way meanwhile.
+//! A folder of this machine. The kernel resolves names from the folder on, and lets them neither leave it nor pass a
+//! symbolic link. So renaming folders on the way meanwhile makes no difference.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -17,7 +17,7 @@ use rustix::io::{Errno, ReadWriteFlags, preadv2};
 
 use crate::folder::{First, Folder, Status, split, strange_mode};
 
-/// A folder that nothing leads out of.
+/// A folder that no name leads out of.
 #[derive(Debug)]
 pub struct Beneath {
     folder: OwnedFd,
@@ -33,7 +33,7 @@ const CONFINED: ResolveFlags =
     ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
 
 impl Beneath {
-    /// The folder itself may be reached by any name.
+    /// Opens the folder, which may have any path.
     ///
     /// # Errors
     /// It isn't there, or no folder.
@@ -44,14 +44,14 @@ impl Beneath {
         Ok(Beneath { folder, is_in_memory: IN_MEMORY.contains(&kind) })
     }
 
-    /// Nothing is waited for: not for the other end of a pipe either.
+    /// Opens a name without waiting, even for the other end of a pipe.
     fn at(&self, name: &[u8], flags: OFlags) -> Attempt<OwnedFd> {
         let opens = !flags.contains(OFlags::PATH);
         let flags =
             flags | OFlags::CLOEXEC | if opens { OFlags::NONBLOCK | OFlags::NOCTTY } else { OFlags::empty() };
         let mode = if flags.contains(OFlags::CREATE) { Mode::from_raw_mode(0o666) } else { Mode::empty() };
         loop {
-            // Whoever renames something on the way has the kernel ask for another attempt.
+            // If something on the way is renamed meanwhile, the kernel asks for another attempt.
             match openat2(&self.folder, name, flags, mode, CONFINED) {
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 result => return result,
@@ -59,7 +59,7 @@ impl Beneath {
         }
     }
 
-    /// The folder in which a name lies, and what it is called there.
+    /// The folder of a name, and its last component.
     fn parent<'n>(&self, name: &'n [u8]) -> io::Result<(OwnedFd, &'n [u8])> {
         let (folder, last) = split(name)?;
         Ok((self.at(folder, OFlags::PATH | OFlags::DIRECTORY)?, last))
@@ -78,7 +78,7 @@ impl Folder for Beneath {
         let flags = match mode {
             b"r" => OFlags::RDONLY,
             b"rw" => write | OFlags::CREATE,
-            // It is emptied when it is known to be a file.
+            // It is emptied once it is known to be a file.
             b"w" => write | OFlags::CREATE,
             b"x" => write | OFlags::CREATE | OFlags::EXCL,
             _ => return Err(strange_mode()),
@@ -108,7 +108,7 @@ impl Folder for Beneath {
         let flags = if self.is_in_memory { ReadWriteFlags::empty() } else { ReadWriteFlags::NOWAIT };
         let n = buffer.len();
         let count = preadv2(file, &mut [IoSliceMut::new(buffer)], position, flags).ok()?;
-        // What is missing isn't in memory, or nowhere.
+        // A short read is complete only at the file's end; otherwise the rest isn't in memory.
         let is_all = count == n || position + count as u64 >= file.metadata().ok()?.len();
         is_all.then_some(count)
     }

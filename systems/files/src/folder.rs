@@ -1,17 +1,17 @@
-//! What a folder is to those who serve it, wherever it lies: beneath one of this machine's
-//! ([`beneath`](crate::beneath)), or at another server. `interfaces.dry` says what a client may ask for.
+//! The trait of a folder that can be served, wherever it lies: on this machine ([`beneath`](crate::beneath)) or at
+//! another server. `interfaces.dry` says what a client may ask for.
 
 use std::collections::BinaryHeap;
 use std::io;
 
 use rustix::io::Errno;
 
-/// A folder that no name leads out of. What it is asked for may take its time.
+/// A folder that no name leads out of. Its methods may block, unless they say otherwise.
 pub trait Folder: Send + Sync + Sized + 'static {
-    /// One of its files, open.
+    /// An open file of it.
     type File: Send + Sync + 'static;
 
-    /// The folder that is served, which may be reached by any name.
+    /// Finds the folder to serve, which may have any path.
     ///
     /// # Errors
     /// It isn't there, or no folder.
@@ -23,50 +23,49 @@ pub trait Folder: Send + Sync + Sized + 'static {
     /// It isn't there, may not be opened, or is no file.
     fn open(&self, name: &[u8], mode: &[u8]) -> io::Result<Self::File>;
 
-    /// Whether it is in memory, so that nothing but listing it takes long.
+    /// Whether it is in memory, so that only listing it takes long.
     #[must_use]
     fn is_in_memory(&self) -> bool {
         false
     }
 
-    /// As [`Folder::open`], if that can be done without waiting for anything.
+    /// As [`Folder::open`], if that is possible without waiting.
     #[must_use]
     fn open_now(&self, _name: &[u8], _mode: &[u8]) -> Option<Self::File> {
         None
     }
 
-    /// Fills the buffer, as far as there are bytes, if all of them can be had without waiting for anything: how many
-    /// there are.
+    /// Fills the buffer as far as there are bytes, if that is possible without waiting; returns how many there are.
     #[must_use]
     fn read_now(&self, _: &Self::File, _position: u64, _buffer: &mut [u8]) -> Option<usize> {
         None
     }
 
-    /// So many bytes; fewer where there are no more.
+    /// Reads `n` bytes, or fewer at the end of the file.
     ///
     /// # Errors
     /// They can't be read.
     fn read(&self, file: &Self::File, position: u64, n: usize) -> io::Result<Vec<u8>>;
 
-    /// Writes all of it.
+    /// Writes all bytes.
     ///
     /// # Errors
-    /// It can't be written, or not wholly.
+    /// They can't be written, or not all of them.
     fn write(&self, file: &Self::File, position: u64, data: &[u8]) -> io::Result<()>;
 
-    /// Sees to it that what was written is on the disk.
+    /// Waits until what was written is on the disk.
     ///
     /// # Errors
-    /// It isn't.
+    /// It can't be brought there.
     fn update(&self, file: &Self::File) -> io::Result<()>;
 
-    /// What a name stands for.
+    /// The status of a name.
     ///
     /// # Errors
     /// It isn't there, or neither a file nor a folder.
     fn stat(&self, name: &[u8]) -> io::Result<Status>;
 
-    /// The first names in a folder that come behind one, in the order of their bytes.
+    /// The first names of a folder after a given one, in the order of their bytes.
     ///
     /// # Errors
     /// It is no folder, or may not be read.
@@ -84,17 +83,17 @@ pub trait Folder: Send + Sync + Sized + 'static {
     /// It is there, or may not be made.
     fn make_folder(&self, name: &[u8]) -> io::Result<()>;
 
-    /// Gives a file or folder another name. What had that is replaced.
+    /// Renames a file or folder, and replaces one that has the new name.
     ///
     /// # Errors
     /// It isn't there, or may not be renamed so.
     fn rename(&self, name: &[u8], new: &[u8]) -> io::Result<()>;
 }
 
-/// What a name stands for.
+/// The status of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// It is a folder, and else a file.
+    /// Whether it is a folder; otherwise it is a file.
     pub is_folder: bool,
     /// In bytes.
     pub size: i64,
@@ -102,10 +101,10 @@ pub struct Status {
     pub modified: i64,
 }
 
-/// The folder in which a name lies, and what it is called there.
+/// The folder of a name, and its last component.
 ///
 /// # Errors
-/// It is no name of something within the folder that is served.
+/// It is no name within the folder that is served.
 pub fn split(name: &[u8]) -> io::Result<(&[u8], &[u8])> {
     let slash = name.iter().rposition(|&letter| letter == b'/');
     let (folder, last) = slash.map_or((&b"."[..], name), |at| (&name[..at], &name[at + 1..]));
@@ -115,19 +114,19 @@ pub fn split(name: &[u8]) -> io::Result<(&[u8], &[u8])> {
     Ok((folder, last))
 }
 
-/// What is said of a name that leads out.
+/// The error for a name that leads out.
 #[must_use]
 pub fn outside() -> io::Error {
     Errno::XDEV.into()
 }
 
-/// What is said of a mode that `interfaces.dry` doesn't have.
+/// The error for a mode that `interfaces.dry` doesn't have.
 #[must_use]
 pub fn strange_mode() -> io::Error {
     io::Error::other("a mode is r, rw, w or x")
 }
 
-/// The first names behind one of those that a folder has, in the order of their bytes.
+/// Collects the first names of a folder after a given one, in the order of their bytes.
 #[derive(Debug)]
 pub struct First<'n> {
     after: &'n [u8],
@@ -136,15 +135,15 @@ pub struct First<'n> {
 }
 
 impl<'n> First<'n> {
-    /// At most so many.
+    /// Collects at most so many.
     #[must_use]
     pub fn new(after: &'n [u8], most: usize) -> First<'n> {
         First { after, most, names: BinaryHeap::new() }
     }
 
-    /// One of the folder's names.
+    /// Adds one of the folder's names.
     pub fn see(&mut self, name: &[u8]) {
-        // One with the end of a line in it would look like two.
+        // A name with a line's end in it would look like two names.
         let is_one = name != b"." && name != b".." && !name.contains(&b'\n');
         let is_first = self.names.len() < self.most || self.names.peek().is_some_and(|last| name < last);
         if is_one && is_first && name > self.after {
@@ -155,14 +154,14 @@ impl<'n> First<'n> {
         }
     }
 
-    /// They, when all have been seen.
+    /// The names, once all have been seen.
     #[must_use]
     pub fn in_order(self) -> Vec<Vec<u8>> {
         self.names.into_sorted_vec()
     }
 }
 
-/// Why something went wrong, for people.
+/// The reason of an error, for people.
 #[must_use]
 pub fn reason(error: &io::Error) -> String {
     match Errno::from_io_error(error) {
@@ -173,7 +172,7 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-/// What the system says, without its number.
+/// The system's message, without the error's number.
 #[must_use]
 pub fn sentence(error: &io::Error) -> String {
     let text = error.to_string();

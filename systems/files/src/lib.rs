@@ -1,10 +1,10 @@
-//! The files of the file server: `Disk`, a native component that gives what lies in one folder. The rest of the server
-//! is written in the component language, beside this crate.
+//! The native part of the file server: the component `Disk`, which serves the files of one folder. The rest of the
+//! server is written in the component language, beside this crate.
 //!
-//! * [`folder`] says what a folder is, [`beneath`] is one of this machine's: the kernel sees to it that no name leads
-//!   out of it (`openat2`).
-//! * [`pool`] does on threads of its own what may wait for a disk.
-//! * [`serving`] serves a client by the two; crates that have a folder elsewhere use it, too.
+//! * [`folder`] is the trait of folders; [`beneath`] is one of this machine's, which the kernel lets no name leave
+//!   (`openat2`).
+//! * [`pool`] runs what may wait for a disk on threads.
+//! * [`serving`] serves a client with the two; crates with other kinds of folders use it, too.
 
 #![warn(missing_docs)]
 
@@ -22,5 +22,5 @@ pub mod serving;
 pub const DISK: Offer =
     Offer { declaration: &interfaces::disk::DECLARATION, begin: serving::begin::<Beneath> };
 
-/// What `--with` builds in.
+/// The crate's additions to a program, for `--with`.
 pub static DRYSTONE: Addition = Addition { offers: &[DISK], contexts: &[], factories: &[] };

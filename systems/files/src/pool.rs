@@ -1,4 +1,4 @@
-//! Threads for what may wait for a disk.
+//! A pool of threads, for work that may wait for a disk.
 
 use std::sync::mpsc;
 use std::thread;
@@ -14,8 +14,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// Starts so many threads, which end with it. Where the processor is wanted by others, who has a higher `nice` gets
-    /// less of it.
+    /// Starts the threads, which end with the pool. With a higher `nice` they get less of a busy processor.
     ///
     /// # Errors
     /// The system has no more threads.
@@ -32,7 +31,7 @@ impl Pool {
         Ok(Pool { jobs })
     }
 
-    /// Does something on one of the threads, and then `ring`.
+    /// Runs a job on one of the threads, and then `ring`.
     pub fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -40,11 +39,11 @@ impl Pool {
     ) -> mpsc::Receiver<T> {
         let (done, result) = mpsc::channel();
         let job = move || {
-            // Who asked for it may have gone.
+            // The receiver may be gone.
             let _ = done.send(job());
             ring();
         };
-        // Without threads nothing comes, and the receiver is told so.
+        // Without threads the receiver is told that nothing comes.
         let _ = self.jobs.send(Box::new(job));
         result
     }

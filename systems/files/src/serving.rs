@@ -1,4 +1,4 @@
-//! `Disk`: a client of a folder, whichever.
+//! Implements `Disk`: serves one client with any [`Folder`].
 
 use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -28,13 +28,13 @@ const LARGEST: i64 = 16 * 1024 * 1024;
 struct Shared<F> {
     folder: OnceCell<Arc<F>>,
     quick: Pool,
-    /// For what may take long whatever the disk does, so that others needn't wait for it.
+    /// For work that always takes long, so that quick requests needn't wait for it.
     slow: Pool,
-    /// What was read last: to be written over.
+    /// The buffer of the last read, for reuse.
     buffer: RefCell<Vec<u8>>,
 }
 
-/// What comes of a request.
+/// The result of a request.
 enum Done<F: Folder> {
     Nothing,
     Folder(F),
@@ -47,19 +47,19 @@ type Outcome<F> = io::Result<Done<F>>;
 
 type Job<F> = Box<dyn FnOnce() -> Outcome<F> + Send>;
 
-/// One client.
+/// The session of one client.
 struct Session<F: Folder> {
     shared: Rc<Shared<F>>,
     files: BTreeMap<i64, Arc<F::File>>,
     made: i64,
-    /// Rings when what was asked for is done; made when it is first needed.
+    /// Rings when the pending request is done; made when it is first needed.
     bell: Option<Rc<dyn Bell>>,
-    /// While that is done.
+    /// The result of the pending request.
     outcome: Option<Receiver<Outcome<F>>>,
 }
 
 impl<F: Folder> Session<F> {
-    /// Does on another thread what may wait for a disk. `prepare` takes what it needs of the request, once.
+    /// Runs on another thread what may wait for a disk. `prepare` takes what it needs from the request, once.
     fn apart(
         &mut self,
         caller: &Caller,
@@ -84,7 +84,7 @@ impl<F: Folder> Session<F> {
         Poll::Ready(outcome.unwrap_or_else(|_| Err(io::Error::other("the threads for disks have ended"))))
     }
 
-    /// Gives what is done already, because it doesn't take long and nothing is waited for.
+    /// Answers at once, for a request that takes little time and needn't wait.
     fn begin(
         &mut self,
         caller: &Caller,
@@ -113,7 +113,7 @@ impl<F: Folder> Session<F> {
         self.shared.folder.get().is_some_and(|folder| folder.is_in_memory())
     }
 
-    /// A file that has been opened has a number.
+    /// Gives an open file its number.
     fn add(&mut self, file: F::File) -> i64 {
         self.made += 1;
         self.files.insert(self.made, Arc::new(file));
@@ -151,7 +151,7 @@ fn size(n: i64) -> usize {
     usize::try_from(n.clamp(0, LARGEST)).unwrap_or(0)
 }
 
-/// What a request is answered by, if that may be `Done`, or has gone wrong.
+/// The answer to a request that gives `Done` or an error.
 macro_rules! answer {
     ($outcome:expr, $answer:ident $(, $done:pat => $value:expr)?) => {
         $outcome.map(|outcome| match outcome {
@@ -275,10 +275,10 @@ impl<F: Folder> DiskLater for Session<F> {
     }
 }
 
-/// Offers it.
+/// Sets up the component.
 ///
 /// # Errors
-/// There are no threads for it.
+/// The system has no more threads.
 pub fn begin<F: Folder>(_: &'static Program) -> Result<Maker, String> {
     let pool = |name, threads, nice| {
         Pool::new(name, threads, nice).map_err(|error| format!("threads for disks: {}", reason(&error)))

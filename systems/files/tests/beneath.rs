@@ -1,4 +1,4 @@
-//! Nothing leads out of the folder.
+//! No name leads out of the folder.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -12,7 +12,7 @@ use files::beneath::Beneath;
 use files::folder::{Folder, Status, reason};
 use tempfile::TempDir;
 
-/// A folder `in`, which is what is served, with a secret beside it.
+/// A folder `in` that is served, with a secret beside it.
 fn folder() -> (TempDir, Beneath) {
     let folder = tempfile::tempdir().expect("there are temporary folders");
     let inner = folder.path().join("in");
@@ -23,7 +23,7 @@ fn folder() -> (TempDir, Beneath) {
     (folder, beneath)
 }
 
-/// What all that takes a name says about one.
+/// The errors of all operations that take a name.
 fn complaints(beneath: &Beneath, name: &[u8]) -> Vec<String> {
     let results = [
         beneath.open(name, b"r").map(drop),
@@ -75,7 +75,7 @@ fn symbolic_links_lead_nowhere() {
             && beneath.list(b"up", b"", 9).is_err()
     );
     assert!(beneath.rename(b"open", b"up/stolen").is_err() && beneath.make_folder(b"up/made").is_err());
-    // The link itself may go; what it leads to stays.
+    // The link itself can be deleted; its target stays.
     beneath.delete(b"file").expect("it is deleted");
     assert!(folder.path().join("secret").exists() && !inner.join("nowhere").exists());
 }
@@ -113,7 +113,7 @@ fn files_and_folders_are_as_they_are_called() {
     assert_eq!(list("", 9).len(), 2);
 }
 
-/// Who renames folders and links on the way wins nothing.
+/// Renaming folders and links on the way doesn't help to get out.
 #[test]
 fn what_changes_on_the_way_leads_out_as_little() {
     let (folder, beneath) = folder();

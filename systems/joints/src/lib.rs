@@ -1,5 +1,5 @@
-//! What a call from one component of a system to another takes, by each way in which the two may be joined.
-//! `Joints.dry` puts it together.
+//! Measures a call between two components of a system, for each way in which they may be joined. `Joints.dry` puts it
+//! together.
 
 #![no_std]
 #![cfg(target_arch = "x86_64")]
@@ -11,16 +11,16 @@ use core::ops::Deref;
 use counting::measure;
 use drystone_machine::{Console, Main, Part, end};
 
-/// An interface with methods that do nothing, so that what is counted is the call.
+/// An interface with empty methods, so that only the call itself is counted.
 pub trait Idle {
-    /// The compiler may put its code, which is none, in the place of the call.
+    /// The compiler may inline it.
     fn rest(&self);
 
-    /// The compiler may not: as with a method that is long, or called from many places.
+    /// The compiler may not inline it, as if it were long or called from many places.
     fn rest_apart(&self);
 }
 
-/// Does nothing.
+/// Implements [`Idle`].
 pub struct Idler;
 
 impl Idler {
@@ -43,13 +43,13 @@ impl Idle for Idler {
     }
 }
 
-/// Calls and counts what that takes.
+/// Calls the methods and counts the instructions.
 pub struct Measures<I> {
     idler: I,
 }
 
 impl<I> Measures<I> {
-    /// One that calls this component.
+    /// Measures calls of this component.
     pub const fn new(idler: I) -> Measures<I> {
         Measures { idler }
     }
@@ -57,7 +57,7 @@ impl<I> Measures<I> {
 
 impl<I: Deref<Target: Idle + Sized> + 'static> Main for Measures<I> {
     fn main(&'static self) -> ! {
-        // A table of methods that is found at run time: it could be that of any component with the interface.
+        // A method table found at run time, as for any component with the interface.
         let by_table: &dyn Idle = black_box(&*self.idler);
         let rows = [
             ("local binding, compiled in ", measure(|| self.idler.rest())),

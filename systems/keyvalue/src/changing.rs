@@ -1,4 +1,4 @@
-//! What changes the tables of a transaction.
+//! Applies changes to the tables of a transaction.
 
 use std::cell::OnceCell;
 
@@ -13,20 +13,20 @@ type Records<'t> = Table<'t, &'static [u8], &'static [u8]>;
 type Places<'t> = Table<'t, u64, &'static [u8]>;
 type Expiries<'t> = Table<'t, &'static [u8], ()>;
 
-/// What is said where no number stands.
+/// The error for a value that is no number.
 const NO_NUMBER: &str = "value is not an integer or out of range";
 
-/// The tables, to be written.
+/// The tables, open for writing.
 pub struct Tables<'t> {
     transaction: &'t WriteTransaction,
     records: Records<'t>,
-    /// Opened when they are needed, which is rare.
+    /// Opened when first needed, which is rare.
     places: OnceCell<Places<'t>>,
-    /// The same.
+    /// Likewise.
     expiries: OnceCell<Expiries<'t>>,
-    /// What expires later is there.
+    /// The time by which expired records are gone.
     pub now: u64,
-    /// Bytes of a value at most.
+    /// The longest value in bytes.
     largest: usize,
     /// What clients want to know of.
     watches: &'t Watches,
@@ -55,7 +55,7 @@ impl<'t> View for Tables<'t> {
 }
 
 impl<'t> Tables<'t> {
-    /// Of a transaction.
+    /// Opens the tables of a transaction.
     pub fn open(
         transaction: &'t WriteTransaction,
         watches: &'t Watches,
@@ -84,7 +84,7 @@ impl<'t> Tables<'t> {
         Ok(self.expiries.get_mut().expect("it was opened"))
     }
 
-    /// Everything is gone.
+    /// Deletes all records.
     pub fn cleared(self) -> Result<Tables<'t>, TableError> {
         for key in self.watches.keys() {
             if self.is_there(&key)? {
@@ -97,13 +97,13 @@ impl<'t> Tables<'t> {
         transaction.delete_table(PLACES)?;
         transaction.delete_table(EXPIRIES)?;
         let tables = Tables { has_changed: true, ..Tables::open(transaction, watches, largest, now)? };
-        // All are there, so that others can open them.
+        // All tables are made, so that readers can open them.
         tables.places()?;
         tables.expiries()?;
         Ok(tables)
     }
 
-    /// Does something; `room` is how many bytes of values that were there it may give.
+    /// Applies a change; `room` limits the bytes of old values in its outcome.
     pub fn apply(
         &mut self,
         change: &Change,
@@ -167,7 +167,7 @@ impl<'t> Tables<'t> {
         Ok(look(&self.records, key, self.now, |_| ())?.is_some())
     }
 
-    /// Gives the value that was there, and then changes it.
+    /// Returns the old value, and then changes it.
     fn giving(
         &mut self,
         key: &[u8],
@@ -189,13 +189,13 @@ impl<'t> Tables<'t> {
         change(self)
     }
 
-    /// Puts a record there, whatever was.
+    /// Puts a record, whether or not there was one.
     fn put(&mut self, key: &[u8], value: &[u8], time: u64) -> Failable<()> {
         let old = match self.records.get_mut(key)? {
             None => None,
             Some(mut old) => {
                 let Record { time: old_time, place, value: old_value } = Record::of(old.value());
-                // What becomes longer might make a page so, too, where `insert` divides it.
+                // A longer record might overfill its page, which `insert` splits.
                 let fits = value.len() <= old_value.len();
                 if fits {
                     old.insert(&*Record { time, place, value }.bytes())?;
@@ -232,7 +232,7 @@ impl<'t> Tables<'t> {
         self.watches.touch(key);
     }
 
-    /// It doesn't expire then any more.
+    /// Removes the record's expiry time.
     fn forget_time(&mut self, time: u64, key: &[u8]) -> Failable<()> {
         if time != 0 {
             self.expiries_mut()?.remove(&*timed(time, key))?;
@@ -304,7 +304,7 @@ impl<'t> Tables<'t> {
         self.put_longer(key, &value, time)
     }
 
-    /// Puts a value that has become longer; says how long it is.
+    /// Puts a longer value; returns its length.
     fn put_longer(&mut self, key: &[u8], value: &[u8], time: u64) -> Failable<Outcome> {
         if value.len() > self.largest {
             return Ok(Outcome::Refused(TOO_LONG.into()));
@@ -330,7 +330,7 @@ impl<'t> Tables<'t> {
     fn expire(&mut self, key: &[u8], expires: Expires, condition: Condition) -> Failable<Outcome> {
         let found = look(&self.records, key, self.now, |record| {
             let time = expires.time(self.now, record.time);
-            // A value is copied only to be put again.
+            // A value is copied only if it is put again.
             let value = (time != record.time).then(|| Bytes::from(record.value));
             (record.time, time, value)
         })?;
@@ -348,14 +348,14 @@ impl<'t> Tables<'t> {
         Ok(Outcome::Done)
     }
 
-    /// Puts what one key has under another one, too; or only there, if it moves.
+    /// Copies a key's record to another key, or moves it there.
     fn copy(&mut self, key: &[u8], new: &[u8], only: Only, moves: bool) -> Failable<Outcome> {
         let Some((time, value)) = self.found(key)? else { return Ok(Outcome::Missing) };
         if !only.allows(self.is_there(new)?) {
             return Ok(Outcome::Other(Bytes::new()));
         }
         if key != new {
-            // It isn't the record that was there.
+            // The copy is a new record, so the former one is deleted.
             self.delete(new)?;
             self.put(new, &value, time)?;
             if moves {
@@ -379,7 +379,7 @@ impl<'t> Tables<'t> {
         Ok(Outcome::Done)
     }
 
-    /// Deletes some of those that have expired; whether there were any.
+    /// Deletes some expired records; returns whether there were any.
     pub fn sweep(&mut self, most: usize) -> Failable<bool> {
         let end = (self.now + 1).to_be_bytes();
         let mut due = Vec::new();
@@ -393,7 +393,7 @@ impl<'t> Tables<'t> {
     }
 }
 
-/// A number as Redis takes it: as it would be written, and in no other way.
+/// A number in the one spelling that Redis accepts: its canonical one.
 fn number(x: &[u8]) -> Option<i64> {
     let number = std::str::from_utf8(x).ok()?.parse::<i64>().ok()?;
     (number.to_string().as_bytes() == x).then_some(number)

@@ -1,5 +1,5 @@
-//! The store's file. When it couldn't be written or read it is opened anew, as after a crash: what was committed is
-//! there then, and what was under way is not. So a disk that was full is used again as soon as it has room.
+//! The store's file. After a failed write or read it is opened anew, as after a crash: committed transactions are
+//! there, pending ones are not. So a full disk is used again as soon as it has room.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,44 +17,44 @@ use crate::record::{EXPIRIES, Failable, OLD_RECORDS, PLACES, RECORDS, Record, st
 /// An open file.
 pub struct File {
     path: PathBuf,
-    /// Bytes of it that are kept in memory.
+    /// Bytes of the page cache.
     cache: usize,
-    /// `None`: it can't be opened again.
+    /// `None`: it couldn't be reopened.
     database: RwLock<Option<Database>>,
-    /// For all that is read until something changes. It holds on to what is deleted meanwhile, so who changes something
-    /// gives it up, before anybody is told.
+    /// The snapshot for all reads until the next change. It keeps deleted pages in use, so the writer drops it before
+    /// it answers.
     snapshot: Mutex<Option<Arc<Snapshot>>>,
-    /// Something has gone wrong: nothing can be done with it before it is opened anew.
+    /// An operation has failed: the file must be reopened first.
     is_broken: AtomicBool,
-    /// Since when it isn't written to, for how long, and why.
+    /// While writing pauses after a failure: since when, for how long, and why.
     rest: Mutex<Option<Rest>>,
 }
 
-/// Nothing is written for a while, because that has failed.
+/// A pause in writing, because writing has failed.
 struct Rest {
     until: Instant,
     reason: String,
-    /// Bytes that the disk had left then.
+    /// The disk's free bytes at its beginning.
     room: u64,
 }
 
-/// The records as they are at one moment.
+/// The records at one moment.
 pub struct Snapshot {
     transaction: ReadTransaction,
     records: ReadOnlyTable<&'static [u8], &'static [u8]>,
     places: OnceLock<ReadOnlyTable<u64, &'static [u8]>>,
 }
 
-/// Where a full disk keeps everybody from writing, it is tried again after so long, and after ten times as long as
-/// opening it took; or when the disk has so many bytes more.
+/// With a full disk, writing is tried again after this time, and ten times as long as opening took; or once the disk
+/// has this many more bytes free.
 const AGAIN: Duration = Duration::from_secs(1);
 const MORE_ROOM: u64 = 1024 * 1024;
 
 impl File {
-    /// Opens it, or makes it if it is missing.
+    /// Opens the file, or creates it.
     ///
     /// # Errors
-    /// What is wrong with it, or that another program uses it.
+    /// What is wrong with the file, or that another program uses it.
     pub fn open(path: &Path, cache: usize) -> Result<File, String> {
         let database = open(path, cache).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(File {
@@ -67,16 +67,16 @@ impl File {
         })
     }
 
-    /// A transaction that writes.
+    /// Begins a transaction that writes.
     ///
     /// # Errors
-    /// There is none, as long as the file is broken.
+    /// The file is broken until it is reopened.
     pub fn write(&self) -> Result<WriteTransaction, Error> {
         let database = self.database.read().unwrap_or_else(PoisonError::into_inner);
         Ok(database.as_ref().ok_or(StorageError::PreviousIo)?.begin_write()?)
     }
 
-    /// Why nothing is written now.
+    /// Why writing pauses, if it does.
     pub fn why_not(&self) -> Option<String> {
         let rest = self.rest.lock().unwrap_or_else(PoisonError::into_inner);
         let rest = rest.as_ref().filter(|rest| rest.until > Instant::now());
@@ -84,41 +84,40 @@ impl File {
         rest.map(|rest| rest.reason.clone())
     }
 
-    /// The records as they are now.
+    /// A snapshot of the present records.
     ///
     /// # Errors
-    /// There are none, as long as the file is broken.
+    /// The file is broken until it is reopened.
     pub fn snapshot(&self) -> Result<Arc<Snapshot>, Error> {
         let snapshot = &mut *self.snapshot.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(snapshot) = snapshot {
             return Ok(snapshot.clone());
         }
-        // Whoever opens it anew holds the lock for as long.
+        // The lock is held for long only while the file is reopened.
         let database = self.database.try_read().map_err(|_| StorageError::PreviousIo)?;
         let transaction = database.as_ref().ok_or(StorageError::PreviousIo)?.begin_read()?;
         let records = transaction.open_table(RECORDS)?;
         Ok(snapshot.insert(Arc::new(Snapshot { transaction, records, places: OnceLock::new() })).clone())
     }
 
-    /// Something has changed.
+    /// Drops the shared snapshot after a change.
     pub fn give_up_snapshot(&self) {
         self.snapshot.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// Something has gone wrong.
+    /// Marks the file as broken.
     pub fn fail(&self) {
         self.is_broken.store(true, Ordering::Relaxed);
         self.give_up_snapshot();
     }
 
-    /// Opens it anew if it is broken, so that it can be read; and nothing is written to it for a while, because of that
-    /// reason.
+    /// Reopens a broken file for reading. With a reason, writing pauses.
     pub fn mend(&self, reason: Option<&str>) {
         if !self.is_broken.load(Ordering::Relaxed) || self.why_not().is_some() {
             return;
         }
         let database = &mut *self.database.write().unwrap_or_else(PoisonError::into_inner);
-        // It is for one who has opened it, also within a program.
+        // Closed first: a file can be open only once, even within a program.
         database.take();
         let begun = Instant::now();
         let opened = open(&self.path, self.cache);
@@ -134,7 +133,7 @@ impl File {
     }
 }
 
-/// What is said where the file can't be read or written.
+/// The error message for a file that can't be read or written.
 pub fn trouble(error: &Error) -> String {
     match error {
         Error::PreviousIo | Error::DatabaseClosed => {
@@ -144,7 +143,7 @@ pub fn trouble(error: &Error) -> String {
     }
 }
 
-/// Bytes that the disk has left.
+/// The free bytes of the disk.
 fn room(path: &Path) -> u64 {
     rustix::fs::statvfs(path).map_or(0, |disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
@@ -157,7 +156,7 @@ fn open(path: &Path, cache: usize) -> Result<Database, Error> {
     Ok(database)
 }
 
-/// Makes the tables, from those of an earlier version if these are there.
+/// Creates the tables, converting those of an earlier version.
 fn renew(transaction: &WriteTransaction) -> Result<(), Error> {
     let (mut records, mut places) = (transaction.open_table(RECORDS)?, transaction.open_table(PLACES)?);
     transaction.open_table(EXPIRIES)?;
@@ -187,7 +186,7 @@ impl View for Snapshot {
 
     fn places(&self) -> Failable<&Self::Places> {
         if self.places.get().is_none() {
-            // Another thread may be quicker.
+            // Another thread may have opened it meanwhile.
             let _ = self.places.set(self.transaction.open_table(PLACES).map_err(storage)?);
         }
         Ok(self.places.get().expect("it was opened"))

@@ -1,12 +1,14 @@
-//! The store of the key-value server: `Records`, a native component over [`redb`], whose file survives whatever ends
-//! the program. The rest of the server is written in the component language, beside this crate.
+//! The store of the key-value server: the native component `Records` over [`redb`], whose file survives crashes. The
+//! rest of the server is written in the component language, beside this crate.
 //!
-//! * `records` serves a client: it collects operations, and waits for them to be on the disk without holding up others.
-//! * [`store`] has the threads that do them: one writes, and what all clients want meanwhile is one transaction
-//!   ([`writer`]); one reads.
-//! * [`file`] is what they do it on, and is opened anew when the disk has failed.
-//! * [`operation`] is what may be done, `reading` and `changing` do it, [`watch`] knows who wants to know.
-//! * [`record`] is how records lie in the file, [`pattern`] which keys are meant.
+//! * `records` serves a client: it collects operations, and waits until they are on the disk without holding up other
+//!   clients.
+//! * [`store`] has two threads. The writer ([`writer`]) groups the changes of all clients into one transaction; the
+//!   other one reads.
+//! * [`file`] is their file, which is reopened when the disk has failed.
+//! * [`operation`] declares the operations, `reading` and `changing` execute them, and [`watch`] tells clients of
+//!   changed keys.
+//! * [`record`] is the layout of records in the file, [`pattern`] matches keys.
 
 #![warn(missing_docs)]
 
@@ -24,7 +26,7 @@ pub mod store;
 pub mod watch;
 pub mod writer;
 
-/// What `--with` builds in.
+/// The crate's additions to a program, for `--with`.
 pub static DRYSTONE: Addition = Addition {
     offers: &[Offer { declaration: &interfaces::records::DECLARATION, begin: records::begin }],
     contexts: &[],

@@ -1,15 +1,15 @@
-//! Operations on the store, and their results: see `interfaces.dry`, which says what each is.
+//! Operations on the store, and their outcomes; `interfaces.dry` says what each does.
 
 /// A key, or a value.
 pub type Bytes = Vec<u8>;
 
-/// Bytes of a key at most.
+/// The longest key in bytes.
 pub const LONGEST_KEY: usize = 8192;
 
-/// Bytes of a result that come at once at most: a longer value comes in pieces.
+/// The most bytes of a result at once: longer values come in pieces.
 pub const PIECE: usize = 128 * 1024;
 
-/// What may be done with the store.
+/// An operation.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the interface says it")]
 pub enum Operation {
@@ -17,7 +17,7 @@ pub enum Operation {
     Change(Change),
 }
 
-/// What leaves everything as it is.
+/// An operation that only reads.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the interface says it")]
 pub enum Read {
@@ -54,11 +54,11 @@ pub enum Read {
     Count,
     Timed,
     Random,
-    /// Only in order to have a result.
+    /// Does nothing, but has an outcome.
     Nothing,
 }
 
-/// What may change something.
+/// An operation that may change something.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "the interface says it")]
 pub enum Change {
@@ -80,7 +80,7 @@ pub enum Change {
     Unwatch,
 }
 
-/// When something is done: depending on whether the key is there.
+/// A condition on whether the key exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "they say it")]
 pub enum Only {
@@ -99,7 +99,7 @@ impl Only {
         }
     }
 
-    /// Whether it is to be done.
+    /// Whether the condition holds.
     pub fn allows(self, is_there: bool) -> bool {
         match self {
             Only::Always => true,
@@ -109,7 +109,7 @@ impl Only {
     }
 }
 
-/// When a record expires.
+/// The new expiry time of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expires {
     /// Never.
@@ -133,7 +133,7 @@ impl Expires {
         }
     }
 
-    /// The time at which it does, in milliseconds since 1970; 0: never.
+    /// The expiry time, in milliseconds since 1970; 0: never.
     pub fn time(self, now: u64, before: u64) -> u64 {
         match self {
             Expires::Never => 0,
@@ -144,12 +144,12 @@ impl Expires {
     }
 }
 
-/// On what the new time of a record depends: see `Expire`.
+/// A condition on a record's new expiry time: see `Expire`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Condition(pub i64);
 
 impl Condition {
-    /// Whether it holds, of the times before and after; 0: never.
+    /// Whether it holds for the old and new times; 0: never.
     pub fn holds(self, old: u64, new: u64) -> bool {
         let wants = |bit| self.0 & bit != 0;
         !(wants(1) && old != 0
@@ -159,7 +159,7 @@ impl Condition {
     }
 }
 
-/// What has come of an operation.
+/// The outcome of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the interface says it")]
 pub enum Outcome {
@@ -176,12 +176,12 @@ pub enum Outcome {
 }
 
 impl Operation {
-    /// Whether it leaves everything as it is.
+    /// Whether it only reads.
     pub fn only_reads(&self) -> bool {
         matches!(self, Operation::Read(_))
     }
 
-    /// About how many bytes it holds.
+    /// About how many bytes it has.
     pub fn size(&self) -> usize {
         match self {
             Operation::Read(read) => read.size(),
@@ -191,7 +191,7 @@ impl Operation {
 }
 
 impl Read {
-    /// How many records it looks at; `None`: at any number of them.
+    /// How many records it looks at; `None`: any number.
     pub fn work(&self) -> Option<i64> {
         match self {
             Read::Next { most, .. } | Read::Scan { most, .. } => Some(*most),
@@ -215,7 +215,7 @@ impl Read {
 }
 
 impl Change {
-    /// Why it can't be done, whatever is stored, where values have so many bytes at most.
+    /// Why the operation is invalid, whatever is stored, if values have at most `largest` bytes.
     pub fn complaint(&self, largest: usize) -> Option<String> {
         let pair = |key: &Bytes, x: &Bytes| complaint(key, x.len(), largest);
         match self {
@@ -256,7 +256,7 @@ impl Change {
     }
 }
 
-/// Why no value of that size can be stored by that key.
+/// Why no value of that size can be stored under that key.
 fn complaint(key: &[u8], size: usize, largest: usize) -> Option<String> {
     if key.len() > LONGEST_KEY {
         return Some(format!("a key has at most {LONGEST_KEY} bytes"));
@@ -264,11 +264,11 @@ fn complaint(key: &[u8], size: usize, largest: usize) -> Option<String> {
     (size > largest).then(|| format!("a value has at most {largest} bytes"))
 }
 
-/// What is said of a value that would become longer, in Redis' words.
+/// The error for a value that would become too long, in Redis' words.
 pub const TOO_LONG: &str = "string exceeds maximum allowed size (proto-max-bulk-len)";
 
 impl Outcome {
-    /// About how many bytes it holds.
+    /// About how many bytes it has.
     pub fn size(&self) -> usize {
         match self {
             Outcome::Value(x) | Outcome::Other(x) | Outcome::Piece(x) | Outcome::Key(x) => x.len(),
@@ -279,24 +279,24 @@ impl Outcome {
     }
 }
 
-/// Outcomes, and how much they hold.
+/// Outcomes, and about how many bytes they have.
 #[derive(Debug, Default)]
 pub struct Outcomes {
     all: Vec<Outcome>,
     size: usize,
 }
 
-/// What a small outcome takes, so that many of them are not nothing.
+/// The size counted for a small outcome, so that many of them add up.
 const LEAST: usize = size_of::<Outcome>();
 
 impl Outcomes {
-    /// One more.
+    /// Adds an outcome.
     pub fn push(&mut self, outcome: Outcome) {
         self.size += outcome.size() + LEAST;
         self.all.push(outcome);
     }
 
-    /// A value, in pieces if it is long.
+    /// Adds a value, in pieces if it is long.
     pub fn push_value(&mut self, x: Bytes) {
         if x.len() <= PIECE {
             return self.push(Outcome::Value(x));
@@ -305,29 +305,29 @@ impl Outcomes {
         x.chunks(PIECE).for_each(|piece| self.push(Outcome::Piece(piece.into())));
     }
 
-    /// More of them.
+    /// Adds more outcomes.
     pub fn append(&mut self, more: Outcomes) {
         self.size += more.size;
         self.all.extend(more.all);
     }
 
-    /// About how many bytes they hold.
+    /// About how many bytes they have.
     pub fn size(&self) -> usize {
         self.size
     }
 
-    /// Whether there is enough for now.
+    /// Whether there are enough for now.
     pub fn is_full(&self) -> bool {
         self.size >= PIECE
     }
 
-    /// They.
+    /// The outcomes.
     pub fn into_all(self) -> Vec<Outcome> {
         self.all
     }
 }
 
-/// As many outcomes that say what is wrong.
+/// For each of `count` operations the outcome that it is refused.
 pub fn refused(count: usize, reason: &str) -> Vec<Outcome> {
     vec![Outcome::Refused(reason.into()); count]
 }

@@ -1,17 +1,17 @@
-//! Patterns of keys, as Redis has them: `*` is any bytes, `?` is one, `[a-z]` one of these and `[^a-z]` one of all
-//! others, and a backslash takes what follows as it is.
+//! Redis' patterns of keys: `*` is any bytes, `?` is any byte, `[a-z]` a byte of a class and `[^a-z]` one outside it,
+//! and a backslash escapes the next byte.
 
-/// Whether a key is like a pattern. Takes time proportional to the product of both lengths at most.
+/// Whether a key matches a pattern. Takes time proportional at most to the product of both lengths.
 pub fn is_like(key: &[u8], pattern: &[u8]) -> bool {
     if pattern == b"*" {
         return true;
     }
-    // Redis compares nothing with a key without bytes.
+    // In Redis the empty key matches only `*` and the empty pattern.
     if key.is_empty() {
         return pattern.is_empty();
     }
     let (mut at, mut rest) = (0, pattern);
-    // What follows the last star, and how far in the key that has been tried.
+    // The pattern behind the last star, and the place in the key where its match is being tried.
     let mut star: Option<(&[u8], usize)> = None;
     while at < key.len() {
         if let [b'*', behind @ ..] = rest {
@@ -19,7 +19,7 @@ pub fn is_like(key: &[u8], pattern: &[u8]) -> bool {
         } else if let Some(behind) = one(key[at], rest) {
             (at, rest) = (at + 1, behind);
         } else if let Some((behind, tried)) = star {
-            // An earlier star needn't take more: what stood between the two is found as early as can be.
+            // An earlier star needn't take more: the pattern between the two stars has its earliest match.
             (star, at, rest) = (Some((behind, tried + 1)), tried + 1, behind);
         } else {
             return false;
@@ -28,7 +28,7 @@ pub fn is_like(key: &[u8], pattern: &[u8]) -> bool {
     rest.iter().all(|&byte| byte == b'*')
 }
 
-/// What is behind the first place of a pattern, if a byte is like that.
+/// The pattern behind its first element, if that matches the byte.
 fn one(byte: u8, pattern: &[u8]) -> Option<&[u8]> {
     match pattern {
         [] => None,
@@ -41,8 +41,8 @@ fn one(byte: u8, pattern: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Whether a byte is in a class, which begins behind its bracket, and what is behind it. One that isn't closed ends
-/// with the pattern.
+/// Whether a byte is in a class, whose text begins behind its bracket, and the pattern behind the class. An open class
+/// ends with the pattern.
 fn in_class(byte: u8, class: &[u8]) -> (bool, &[u8]) {
     let (is_negative, mut rest) = match class {
         [b'^', rest @ ..] => (true, rest),
@@ -61,7 +61,7 @@ fn in_class(byte: u8, class: &[u8]) -> (bool, &[u8]) {
                 break;
             }
             [first, b'-', last, behind @ ..] => {
-                // Redis compares characters with a sign.
+                // Redis compares signed bytes.
                 let [first, last, byte] = [*first, *last, byte].map(u8::cast_signed);
                 is_in |= (first.min(last)..=first.max(last)).contains(&byte);
                 behind
@@ -75,7 +75,7 @@ fn in_class(byte: u8, class: &[u8]) -> (bool, &[u8]) {
     (is_in != is_negative, rest)
 }
 
-/// With what all keys begin that are like a pattern.
+/// The longest literal prefix of a pattern: all matching keys begin with it.
 pub fn prefix(pattern: &[u8]) -> &[u8] {
     let length = pattern.iter().position(|byte| b"*?[\\".contains(byte)).unwrap_or(pattern.len());
     &pattern[..length]

@@ -1,5 +1,5 @@
-//! What only reads, done in steps: each gives some outcomes, and takes no long. What is read is the store at one
-//! moment, so who takes the last outcome late still gets what was there at the first.
+//! Executes reads in short steps, each of which gives some outcomes. All steps read one snapshot, so a slow client gets
+//! consistent outcomes.
 
 use std::collections::VecDeque;
 use std::hash::{BuildHasher, RandomState};
@@ -11,44 +11,44 @@ use crate::operation::{Bytes, Outcome, Outcomes, PIECE, Read};
 use crate::pattern::{is_like, prefix};
 use crate::record::{Failable, Record, look};
 
-/// The tables, as they are at one moment.
+/// The tables at one moment.
 pub trait View {
-    /// By key.
+    /// Records by key.
     type Records: ReadableTable<&'static [u8], &'static [u8]>;
     /// Keys by place.
     type Places: ReadableTable<u64, &'static [u8]>;
     /// The records.
     fn records(&self) -> &Self::Records;
-    /// Their places.
+    /// The keys by place.
     fn places(&self) -> Failable<&Self::Places>;
     /// How many of them expire.
     fn timed(&self) -> Failable<u64>;
 }
 
-/// One who looks at them.
+/// Reads a view.
 pub struct Reader<'v, V> {
     view: &'v V,
-    /// What had expired then has.
+    /// Records that had expired by then are skipped.
     now: u64,
 }
 
-/// Operations that are done one after the other.
+/// Reads that are executed one after the other.
 #[derive(Debug, Default)]
 pub struct Reading {
     reads: VecDeque<Read>,
     progress: Progress,
 }
 
-/// How far the first of them is.
+/// The progress of the first of them.
 #[derive(Debug, Default)]
 enum Progress {
     #[default]
     Begun,
-    /// Of a long value, from here on.
+    /// In a long value, at this place.
     At(usize, usize),
-    /// Keys that are like a pattern: behind which one the next stands, and how many have been counted.
+    /// Counting keys that match a pattern: the last key seen, and the count so far.
     Counted(Option<Bytes>, i64),
-    /// They were counted, and come: so many are left.
+    /// Listing the counted keys: the last key listed, and how many are left.
     Told(Option<Bytes>, i64),
 }
 
@@ -56,7 +56,7 @@ enum Progress {
 const STEP: i64 = 10_000;
 
 impl Reading {
-    /// Nothing of them has been done.
+    /// Reads that haven't begun.
     pub fn of(reads: impl IntoIterator<Item = Read>) -> Reading {
         Reading { reads: reads.into_iter().collect(), progress: Progress::Begun }
     }
@@ -66,7 +66,7 @@ impl Reading {
         self.reads.len()
     }
 
-    /// Goes on until all is done, there are many outcomes, or it has taken a while.
+    /// Continues until all is done, there are many outcomes, or some time has passed.
     pub fn step(&mut self, reader: &Reader<impl View>, outcomes: &mut Outcomes) -> Failable<()> {
         let mut looked = 0;
         while let Some(read) = self.reads.front()
@@ -84,12 +84,12 @@ impl Reading {
 }
 
 impl<'v, V: View> Reader<'v, V> {
-    /// One who looks at that, at that time.
+    /// A reader of a view at a time.
     pub fn of(view: &'v V, now: u64) -> Reader<'v, V> {
         Reader { view, now }
     }
 
-    /// Does some of an operation; `None`: all of it is done.
+    /// Executes a part of a read; `None`: it is done.
     fn read(&self, read: &Read, progress: Progress, outcomes: &mut Outcomes) -> Failable<Option<Progress>> {
         let whole = |_: &[u8]| (0, usize::MAX);
         let outcome = match read {
@@ -118,7 +118,7 @@ impl<'v, V: View> Reader<'v, V> {
         Ok(None)
     }
 
-    /// The same for one who takes all at once, but for what is more than that many bytes.
+    /// Executes a read as a whole, up to `most` bytes of outcomes.
     pub fn read_whole(&self, read: &Read, outcomes: &mut Outcomes, most: usize) -> Failable<()> {
         let mut progress = Some(Progress::Begun);
         while let Some(so_far) = progress
@@ -131,7 +131,7 @@ impl<'v, V: View> Reader<'v, V> {
         Ok(())
     }
 
-    /// About how much that brings, without bringing it.
+    /// About how many bytes its outcomes will have.
     pub fn size(&self, read: &Read) -> Failable<usize> {
         Ok(match read {
             Read::Get { key } => self.look(key, |record| record.value.len())?.unwrap_or(0),
@@ -147,7 +147,7 @@ impl<'v, V: View> Reader<'v, V> {
         look(self.view.records(), key, self.now, find)
     }
 
-    /// A value, or what is wanted of it, in pieces if that is long.
+    /// A value or a part of it, in pieces if it is long.
     fn value(
         &self,
         key: &[u8],
@@ -182,8 +182,7 @@ impl<'v, V: View> Reader<'v, V> {
         Ok((!is_last).then_some(Progress::At(at, end)))
     }
 
-    /// The records behind a key that begin with a prefix, as long as they are wanted, with their bytes: `take` says
-    /// whether it wants more.
+    /// Visits the records behind a key that begin with a prefix, with their bytes, as long as `take` wants more.
     fn walk(
         &self,
         after: Option<&[u8]>,
@@ -221,7 +220,7 @@ impl<'v, V: View> Reader<'v, V> {
         Ok(if is_end { Outcome::Missing } else { Outcome::Done })
     }
 
-    /// Counts all keys that are like a pattern, and then tells them.
+    /// Counts the keys that match a pattern, and then lists them.
     fn keys(
         &self,
         pattern: &[u8],
@@ -258,7 +257,7 @@ impl<'v, V: View> Reader<'v, V> {
         })
     }
 
-    /// Those of the records before a place that are like a pattern; says from where on others are left.
+    /// Lists keys before a place that match a pattern; returns the place from which more are left.
     fn scan(&self, place: i64, pattern: &[u8], most: i64, outcomes: &mut Outcomes) -> Failable<Outcome> {
         let end = if place > 0 { Bound::Excluded(place as u64) } else { Bound::Unbounded };
         let (mut left, mut last) = (most, 0);
@@ -275,7 +274,7 @@ impl<'v, V: View> Reader<'v, V> {
         Ok(Outcome::Number(0))
     }
 
-    /// Any key.
+    /// A random key.
     fn random(&self) -> Failable<Option<Bytes>> {
         let places = self.view.places()?;
         let first = places.first()?.map_or(0, |(place, _)| place.value());
@@ -297,7 +296,7 @@ fn number(found: Option<i64>) -> Outcome {
     found.map_or(Outcome::Missing, Outcome::Number)
 }
 
-/// From where to where a part goes of something of that length; from -1 on places are counted from its end.
+/// The bounds of a part of something of that length; from -1 down, places count from its end.
 fn part(length: usize, from: i64, to: i64) -> (usize, usize) {
     let length = length as i64;
     if from < 0 && to < 0 && from > to {

@@ -1,9 +1,9 @@
-//! How records lie in the file.
+//! The layout of records in the file.
 //!
-//! A record is the time at which it expires (milliseconds since 1970; 0: never) and its place (8 bytes each, the
-//! highest first), and the value. Places are numbers in the order in which keys were made: by them a scan knows how far
-//! it is, whatever others do meanwhile. What expires stands in a table of its own, too, by time and key, so that it is
-//! found without looking at everything.
+//! A record is its expiry time (milliseconds since 1970; 0: never) and its place (8 bytes each, big-endian), and the
+//! value. Places number the keys in the order in which they were made: they are a scan's cursor, which changes by other
+//! clients don't disturb. Records that expire are also in a table ordered by time, so that expired ones are found
+//! without looking at all.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,16 +11,16 @@ use redb::{ReadableTable, StorageError, TableDefinition, TableError};
 
 use crate::operation::Bytes;
 
-/// By key.
+/// Records by key.
 pub const RECORDS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("records 2");
-/// Keys by place.
+/// The keys by place.
 pub const PLACES: TableDefinition<u64, &[u8]> = TableDefinition::new("places");
-/// By time and key.
+/// The expiry times with their keys.
 pub const EXPIRIES: TableDefinition<&[u8], ()> = TableDefinition::new("expiries");
-/// Records without places, as earlier versions had them.
+/// Records without places, of earlier versions.
 pub const OLD_RECORDS: TableDefinition<&[u8], &[u8]> = TableDefinition::new("records");
 
-/// What the file may say.
+/// Fails as the file does.
 pub type Failable<T> = Result<T, StorageError>;
 
 /// Milliseconds since 1970.
@@ -28,10 +28,10 @@ pub fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }
 
-/// A record taken apart.
+/// A parsed record.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'r> {
-    /// When it expires, or 0.
+    /// Its expiry time, or 0.
     pub time: u64,
     /// Its place.
     pub place: u64,
@@ -40,7 +40,7 @@ pub struct Record<'r> {
 }
 
 impl<'r> Record<'r> {
-    /// Takes one apart.
+    /// Parses a record.
     pub fn of(bytes: &'r [u8]) -> Record<'r> {
         let mut rest = bytes;
         let mut number = || {
@@ -52,7 +52,7 @@ impl<'r> Record<'r> {
         Record { time, place, value: rest }
     }
 
-    /// One that hasn't expired.
+    /// A record, unless it has expired.
     pub fn living(bytes: &'r [u8], now: u64) -> Option<Record<'r>> {
         let record = Record::of(bytes);
         record.lives(now).then_some(record)
@@ -63,23 +63,23 @@ impl<'r> Record<'r> {
         self.time == 0 || self.time > now
     }
 
-    /// Its bytes.
+    /// The record's bytes.
     pub fn bytes(&self) -> Bytes {
         [&self.time.to_be_bytes(), &self.place.to_be_bytes(), self.value].concat()
     }
 }
 
-/// What stands in the table of what expires.
+/// An entry of the expiry table.
 pub fn timed(time: u64, key: &[u8]) -> Bytes {
     [&time.to_be_bytes(), key].concat()
 }
 
-/// The key of that.
+/// The key of such an entry.
 pub fn key_of(timed: &[u8]) -> &[u8] {
     &timed[size_of::<u64>()..]
 }
 
-/// What is found of a record that is there and hasn't expired.
+/// Looks up a record, unless it has expired.
 pub fn look<T>(
     records: &impl ReadableTable<&'static [u8], &'static [u8]>,
     key: &[u8],
@@ -90,7 +90,7 @@ pub fn look<T>(
     Ok(found.as_ref().and_then(|guard| Record::living(guard.value(), now)).map(find))
 }
 
-/// What keeps a table from being opened that is known to be there.
+/// An error of opening a table that exists.
 pub fn storage(error: TableError) -> StorageError {
     match error {
         TableError::Storage(error) => error,

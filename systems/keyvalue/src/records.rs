@@ -1,4 +1,4 @@
-//! `Records`: a client of the store.
+//! Implements `Records`: serves one client of the store.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -22,13 +22,13 @@ use crate::store::{Found, Search, Store};
 use crate::watch::Watch;
 use crate::writer::{Answer, Load};
 
-/// What one client has asked for.
+/// The session of one client.
 struct Session {
     store: Rc<RefCell<Option<Store>>>,
-    /// Rings when that is done which takes time; made when it is first needed.
+    /// Rings when pending work is done; made when it is first needed.
     bell: Option<Rc<dyn Bell>>,
     watch: Option<Arc<Watch>>,
-    /// For the next `SetAll`.
+    /// Pairs for the next `SetAll`.
     pairs: Vec<(Bytes, Bytes)>,
     operations: Vec<Operation>,
     work: Work,
@@ -36,19 +36,19 @@ struct Session {
     load: Option<Load>,
 }
 
-/// What is being done.
+/// The state of a client's operations.
 enum Work {
-    /// Nothing, but there are operations that nobody has begun with.
+    /// Nothing is running; these operations haven't begun.
     None(Vec<Operation>),
-    /// These are being written, and those come later.
+    /// Changes are being written; these operations follow.
     Writes(Receiver<Answer>, Vec<Operation>),
-    /// Others are being read, and those come later.
+    /// A search is running on the reader; these operations follow.
     Reads(Receiver<Found>, Vec<Operation>),
-    /// What has been read so far is there; and those come later.
+    /// A search has given outcomes and pauses; these operations follow.
     Pauses(Search, Vec<Operation>),
 }
 
-/// What has come of operations that are done together.
+/// The outcome of operations that are done together.
 enum Whole {
     Executed,
     Changed,
@@ -78,7 +78,7 @@ impl Session {
         Poll::Pending
     }
 
-    /// Begins with the first of some operations.
+    /// Begins with the first operations.
     fn begin(&mut self, mut operations: Vec<Operation>, caller: &Caller) {
         let bell = self.bell(caller);
         let store = self.store.clone();
@@ -103,7 +103,7 @@ impl Session {
         };
     }
 
-    /// Takes what a search has found; gives what is to be done then.
+    /// Takes a search's outcomes; returns the next state.
     fn take(&mut self, found: Found, rest: Vec<Operation>) -> Work {
         self.results.extend(found.outcomes);
         match found.rest {
@@ -112,7 +112,7 @@ impl Session {
         }
     }
 
-    /// Until there are results, or nothing is done for this client any more.
+    /// Continues until there are outcomes, or the client has no more work.
     fn until_some(&mut self, caller: &Caller) -> Poll<()> {
         while self.results.is_empty() {
             self.load = None;
@@ -131,7 +131,7 @@ impl Session {
                         self.work = Work::Reads(come, rest);
                         return self.wait(caller);
                     }
-                    // Each operation has a result: what is taken beyond them is refused.
+                    // Each operation has an outcome, so further requests for one are refused.
                     Err(TryRecvError::Disconnected) => {}
                 },
                 Work::Writes(come, rest) => match come.try_recv() {
@@ -155,12 +155,12 @@ impl Session {
         Poll::Ready(())
     }
 
-    /// Whether nothing is left of what was done before.
+    /// Whether no earlier operation or outcome is left.
     fn is_idle(&self) -> bool {
         !matches!(self.work, Work::Writes(..) | Work::Reads(..))
     }
 
-    /// Does what was collected, all of it or nothing.
+    /// Executes the collected operations, all or none.
     fn whole(&mut self, caller: &Caller) -> Poll<Whole> {
         if self.is_idle() {
             self.results.clear();
@@ -193,7 +193,7 @@ impl Session {
     }
 }
 
-/// How many operations are done together: as many as only read, or as many as don't look through all keys.
+/// How many operations run together: the leading reads, or the leading operations that don't scan all keys.
 fn first_run(operations: &[Operation]) -> usize {
     let reads = operations.iter().take_while(|operation| operation.only_reads()).count();
     if reads == operations.len() {
@@ -344,7 +344,7 @@ impl RecordsLater for Session {
     }
 
     fn unwatch(&mut self, _: &Caller) -> Poll<()> {
-        // Without it the writer isn't bothered.
+        // Without a watch the writer needn't be asked.
         if self.watch.is_some() { self.change(Change::Unwatch) } else { self.read(Read::Nothing) }
     }
 

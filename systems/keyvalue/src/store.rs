@@ -1,6 +1,6 @@
-//! The store: a file, and two threads. The writer makes one transaction of all changes that clients have asked for
-//! while the last one went to the disk: so an answer means that its operations are there, and how many clients there
-//! are costs little. The reader reads what takes long, a piece of each client's at a time.
+//! The store: a file and two threads. The writer groups the changes of all clients that arrive while the last
+//! transaction goes to the disk (group commit). So an answer means that the change is on the disk, and many clients
+//! cost little. The reader executes long reads, a step of each client's at a time.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -16,9 +16,9 @@ use crate::record::now;
 use crate::watch::{Watch, Watches};
 use crate::writer::{Answer, Job, Ring, Writer};
 
-/// Records that are read on the home's thread at once, where all clients wait for it.
+/// Records that are read directly on the home's thread, where all clients wait.
 const QUICK: i64 = 300;
-/// How long a client may take what it reads, because nothing of what is deleted meanwhile gives its room back.
+/// How long a client's read may last: until its end, deleted records keep their room in the file.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// An open store.
@@ -29,7 +29,7 @@ pub struct Store {
     searches: Sender<Errand>,
 }
 
-/// What is read in several steps.
+/// A read that takes several steps.
 pub struct Search {
     reading: Reading,
     snapshot: Arc<Snapshot>,
@@ -37,15 +37,15 @@ pub struct Search {
     begun: Instant,
 }
 
-/// Some of what a search has found, and the search if there is more.
+/// Outcomes of a search, and the search if there is more.
 pub struct Found {
-    /// These.
+    /// The outcomes.
     pub outcomes: Vec<Outcome>,
-    /// Where it goes on.
+    /// The rest of the search.
     pub rest: Option<Search>,
 }
 
-/// A search that is wanted.
+/// A request to the reader.
 struct Errand {
     search: Search,
     found: Sender<Found>,
@@ -53,10 +53,10 @@ struct Errand {
 }
 
 impl Store {
-    /// Opens the file, which is made if it is missing: for values of so many bytes, with so many bytes of it in memory.
+    /// Opens the file, or creates it: for values of at most `largest` bytes, with a page cache of `cache` bytes.
     ///
     /// # Errors
-    /// What is wrong with it, or that another program uses it.
+    /// What is wrong with the file, or that another program uses it.
     pub fn open(path: &Path, largest: usize, cache: usize) -> Result<Store, String> {
         let file = Arc::new(File::open(path, cache)?);
         let watches = Arc::<Watches>::default();
@@ -65,19 +65,19 @@ impl Store {
         start("writer", || writer.run())?;
         let shared = file.clone();
         start("reader", move || {
-            // Where the processor is wanted, who asks for little comes first. Without it the thread works as well.
+            // Short requests of other threads come first. Without the priority the thread works as well.
             let _ = rustix::process::nice(10);
             run_reader(&shared, &wanted);
         })?;
         Ok(Store { file, watches, jobs, searches })
     }
 
-    /// What a client watches that watches nothing yet.
+    /// A watch for a client, without keys.
     pub fn watch(&self) -> Arc<Watch> {
         self.watches.client()
     }
 
-    /// Begins to read. What is quick is there at once.
+    /// Begins to read; a quick read is complete at once.
     pub fn read(&self, reads: Vec<Read>) -> Found {
         let count = reads.len();
         let work: Option<i64> = reads.iter().map(Read::work).sum();
@@ -96,16 +96,16 @@ impl Store {
         }
     }
 
-    /// Reads on, on another thread.
+    /// Continues a search on the reader.
     pub fn read_on(&self, search: Search, ring: Ring) -> Receiver<Found> {
         let (found, come) = channel();
-        // Without the thread nothing comes, and the receiver is told so.
+        // Without the thread the receiver is told that nothing comes.
         let _ = self.searches.send(Errand { search, found, ring });
         come
     }
 
-    /// Has operations done, on another thread: one after the other, and maybe not all of them at once; or, `whole`, all
-    /// or none. What was changed is on the disk when the answer comes.
+    /// Executes operations on the writer, in order: all or none if `whole`; otherwise maybe only the first ones. When
+    /// the answer comes, changes are on the disk.
     pub fn write(
         &self,
         operations: Vec<Operation>,
@@ -121,7 +121,7 @@ impl Store {
 }
 
 impl Search {
-    /// Goes on for a while.
+    /// Executes one step.
     fn step(mut self, file: &File) -> Found {
         let mut outcomes = Outcomes::default();
         let result = self.reading.step(&Reader::of(&*self.snapshot, self.now), &mut outcomes);
@@ -142,18 +142,18 @@ impl Search {
     }
 }
 
-/// Until the store is gone.
+/// Serves searches until the store is gone.
 fn run_reader(file: &File, wanted: &Receiver<Errand>) {
     let mut waiting = VecDeque::new();
     while let Some(errand) = waiting.pop_front().or_else(|| wanted.recv().ok()) {
         let Errand { search, found, ring } = errand;
         let step = search.step(file);
-        // Others come between.
+        // Further searches take turns with it.
         waiting.extend(wanted.try_iter());
         match step.rest {
             Some(search) if step.outcomes.is_empty() => waiting.push_back(Errand { search, found, ring }),
             _ => {
-                // The client may have gone.
+                // The client may be gone.
                 let _ = found.send(step);
                 ring();
             }

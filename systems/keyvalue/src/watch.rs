@@ -1,5 +1,5 @@
-//! Which clients want to know whether keys have changed. All is noted by the writer, in the order in which it does
-//! things: so a client that is answered to a `Watch` misses nothing that it couldn't have read before.
+//! Tells clients whether watched keys have changed. The writer records watches and changes in the order in which it
+//! executes them: a client that has its answer to `Watch` misses no later change.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,30 +7,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use crate::operation::Bytes;
 
-/// All that are watched.
+/// The watches of all clients.
 #[derive(Debug, Default)]
 pub struct Watches {
     by_key: Mutex<HashMap<Bytes, Vec<Weak<Watch>>>>,
-    /// How many there are, to be looked at without the lock.
+    /// The number of watched keys, readable without the lock.
     keys: AtomicUsize,
 }
 
-/// What one client watches.
+/// The watch of one client.
 #[derive(Debug)]
 pub struct Watch {
     all: Arc<Watches>,
     has_changed: AtomicBool,
-    /// And when each of them expires; 0: never, or it isn't there.
+    /// The watched keys and their expiry times; 0: the key never expires, or doesn't exist.
     keys: Mutex<HashMap<Bytes, u64>>,
 }
 
 impl Watches {
-    /// A client that watches nothing yet.
+    /// A watch without keys.
     pub fn client(self: &Arc<Watches>) -> Arc<Watch> {
         Arc::new(Watch { all: self.clone(), has_changed: AtomicBool::new(false), keys: Mutex::default() })
     }
 
-    /// A key has been changed.
+    /// Records that a key has changed.
     pub fn touch(&self, key: &[u8]) {
         if self.keys.load(Ordering::Relaxed) > 0
             && let Some(watching) = lock(&self.by_key).get(key)
@@ -42,7 +42,7 @@ impl Watches {
         }
     }
 
-    /// The keys that are watched.
+    /// The watched keys.
     pub fn keys(&self) -> Vec<Bytes> {
         lock(&self.by_key).keys().cloned().collect()
     }
@@ -60,7 +60,7 @@ impl Watches {
 }
 
 impl Watch {
-    /// Watches a key, which expires then.
+    /// Watches a key with that expiry time.
     pub fn add(self: &Arc<Watch>, key: &[u8], expires: u64) {
         let keys = &mut *lock(&self.keys);
         if keys.contains_key(key) {
@@ -72,13 +72,13 @@ impl Watch {
         self.all.keys.store(by_key.len(), Ordering::Relaxed);
     }
 
-    /// Whether something has changed, or has expired by now.
+    /// Whether a watched key has changed or expired by now.
     pub fn has_changed(&self, now: u64) -> bool {
         self.has_changed.load(Ordering::Relaxed)
             || lock(&self.keys).values().any(|&expires| expires != 0 && expires <= now)
     }
 
-    /// Watches nothing any more.
+    /// Stops watching all keys.
     pub fn clear(&self) {
         for (key, _) in lock(&self.keys).drain() {
             self.all.forget(&key, self);

@@ -1,4 +1,4 @@
-//! The thread that writes.
+//! The writer: groups the changes of all clients into transactions (group commit).
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -16,51 +16,51 @@ use crate::reading::Reader;
 use crate::record::now;
 use crate::watch::{Watch, Watches};
 
-/// Bytes of operations in one transaction, where the last client may bring more.
+/// Bytes of operations in a transaction; the last client's may exceed it.
 const LARGEST_TRANSACTION: usize = 1024 * 1024;
-/// Bytes of the outcomes of one transaction, where the last client may have more.
+/// Bytes of outcomes of a transaction; the last client's may exceed it.
 const LARGEST_OUTCOMES: usize = 4 * 1024 * 1024;
-/// Bytes of the outcomes of operations that are done together.
+/// Bytes of the outcomes of one `whole` job.
 const LARGEST_WHOLE: usize = 32 * 1024 * 1024;
-/// What is said where there would be more.
+/// The error for a job with more.
 const TOO_MUCH: &str = "its answers are too long";
-/// Bytes of long outcomes that all clients may have and not have taken.
+/// Bytes of long outcomes that all clients together may have pending.
 const MOST_GIVEN: usize = 128 * 1024 * 1024;
-/// Of those that have expired, as many are deleted at once.
+/// Expired records that are deleted in one transaction.
 const SWEPT: usize = 1000;
-/// How long expired records may take room.
+/// The interval between sweeps of expired records.
 const SWEEP: Duration = Duration::from_secs(1);
 
-/// Tells a client that its outcomes are there.
+/// Tells a client that its answer is there.
 pub type Ring = Box<dyn FnOnce() + Send>;
 
-/// What a client wants to be done.
+/// The operations of a client.
 pub struct Job {
-    /// These.
+    /// The operations.
     pub operations: Vec<Operation>,
     /// Their bytes.
     pub size: usize,
-    /// All or none, and only if nothing has changed that the client watches.
+    /// All or none, and only if no watched key has changed.
     pub whole: bool,
     /// What the client watches.
     pub watch: Option<Arc<Watch>>,
-    /// What is told the client.
+    /// Receives the answer.
     pub answer: Sender<Answer>,
-    /// When it was told.
+    /// Called once the answer is sent.
     pub ring: Ring,
 }
 
-/// What has come of a job.
+/// The outcome of a job.
 pub enum Answer {
-    /// It is done, but for some of its operations.
+    /// The outcomes of the first operations; the operations that are left.
     Done(Vec<Outcome>, Vec<Operation>, Load),
-    /// Something has changed that the client watches, and nothing is done.
+    /// A watched key has changed, so nothing is done.
     Changed,
-    /// Nothing is done.
+    /// Nothing is done, for this reason.
     Spoiled(String),
 }
 
-/// Bytes of outcomes that a client hasn't taken yet, until they are dropped.
+/// Counts the bytes of outcomes that a client hasn't taken yet, until it is dropped.
 pub struct Load(Arc<AtomicUsize>, usize);
 
 impl Load {
@@ -77,21 +77,21 @@ impl Drop for Load {
     }
 }
 
-/// What has come of a job until it is committed.
+/// The outcome of a job before the commit.
 enum Done {
-    /// So many of its operations, with their outcomes.
+    /// So many operations are done, with their outcomes.
     Some(usize, Outcomes),
     Changed,
-    /// It was seen before anything was done that its outcomes are too large.
+    /// Its outcomes are too large, which was seen before anything was done.
     TooMuch,
 }
 
 /// Why nothing was committed.
 enum Trouble {
-    /// The outcomes of that job are too large.
+    /// The outcomes of the job with this number are too large.
     TooMuch(usize),
     File(String),
-    /// Because of that nothing is written for a while.
+    /// For this reason writing pauses.
     Rests(String),
 }
 
@@ -101,21 +101,21 @@ impl<E: Into<Error>> From<E> for Trouble {
     }
 }
 
-/// What writes.
+/// The writer's thread.
 pub struct Writer {
     file: Arc<File>,
     watches: Arc<Watches>,
     largest: usize,
     inbox: Receiver<Job>,
-    /// Those that had to wait for another transaction.
+    /// Jobs for the next transaction.
     waiting: VecDeque<Job>,
     given: Arc<AtomicUsize>,
-    /// When there was nothing that had expired.
+    /// When a sweep last found nothing expired.
     swept: Cell<Instant>,
 }
 
 impl Writer {
-    /// For a file, with values of so many bytes.
+    /// A writer of a file, with values of at most `largest` bytes.
     pub fn new(file: Arc<File>, watches: Arc<Watches>, largest: usize, inbox: Receiver<Job>) -> Writer {
         Writer {
             file,
@@ -128,7 +128,7 @@ impl Writer {
         }
     }
 
-    /// Until the store is gone.
+    /// Serves jobs until the store is gone.
     pub fn run(mut self) {
         loop {
             let first = match self.waiting.pop_front() {
@@ -147,7 +147,7 @@ impl Writer {
         }
     }
 
-    /// All that have come meanwhile.
+    /// All jobs that have arrived meanwhile.
     fn with_others(&mut self, first: Job) -> VecDeque<Job> {
         let mut size = first.size;
         let mut jobs = VecDeque::from([first]);
@@ -160,7 +160,7 @@ impl Writer {
         jobs
     }
 
-    /// Does jobs, and answers them; some may have to wait for the next transaction.
+    /// Executes and answers jobs; some may wait for the next transaction.
     fn commit(&mut self, mut jobs: VecDeque<Job>) {
         loop {
             match self.transact(&jobs) {
@@ -176,7 +176,7 @@ impl Writer {
                 }
                 Err(Trouble::Rests(reason)) => return jobs.into_iter().for_each(|job| fail(job, &reason)),
                 Err(Trouble::File(reason)) => {
-                    // Whoever is told can read then.
+                    // Reopened before the answer, so that clients can read at once.
                     self.file.fail();
                     self.file.mend(Some(&reason));
                     return jobs.into_iter().for_each(|job| fail(job, &reason));
@@ -197,14 +197,14 @@ impl Writer {
         say(job, answer);
     }
 
-    /// What has come of the first of the jobs, when all that is on the disk.
+    /// The outcomes of the first jobs, once they are on the disk.
     fn transact(&self, jobs: &VecDeque<Job>) -> Result<Vec<Done>, Trouble> {
         if let Some(reason) = self.file.why_not() {
             return Err(Trouble::Rests(reason));
         }
         let transaction = self.file.write()?;
         let mut tables = Tables::open(&transaction, &self.watches, self.largest, now())?;
-        // As long as there is something, the next one goes on.
+        // As long as there are expired records, the next transaction sweeps, too.
         if self.swept.get().elapsed() > SWEEP && !tables.sweep(SWEPT)? {
             self.swept.set(Instant::now());
         }
@@ -234,7 +234,7 @@ impl Writer {
         Ok(all)
     }
 
-    /// While there is nothing else to do.
+    /// Sweeps while there is nothing else to do.
     fn sweep(&self) {
         if self.file.why_not().is_some() {
             return;
@@ -254,13 +254,13 @@ impl Writer {
         match sweep() {
             Ok(false) => {}
             Ok(true) => self.file.give_up_snapshot(),
-            // What can't be deleted now is tried again.
+            // Tried again later.
             Err(_) => self.file.fail(),
         }
     }
 }
 
-/// Does operations of a job: all, or as many as have outcomes enough.
+/// Executes operations of a job: all, or until there are enough outcomes.
 fn perform<'t>(mut tables: Tables<'t>, job: &Job, room: usize) -> Result<(Tables<'t>, Done), Trouble> {
     if job.whole && job.watch.as_ref().is_some_and(|watch| watch.has_changed(tables.now)) {
         return Ok((tables, Done::Changed));
@@ -289,7 +289,7 @@ fn perform<'t>(mut tables: Tables<'t>, job: &Job, room: usize) -> Result<(Tables
     Ok((tables, Done::Some(count, outcomes)))
 }
 
-/// How much a job reads of what is there before it.
+/// About how many bytes of existing values a job reads.
 fn expected(tables: &Tables, job: &Job) -> Result<usize, Trouble> {
     let reader = Reader::of(tables, tables.now);
     let mut size = 0;
@@ -301,7 +301,7 @@ fn expected(tables: &Tables, job: &Job) -> Result<usize, Trouble> {
     Ok(size)
 }
 
-/// Nothing of a job is done, because the file can't be written.
+/// Answers a job whose transaction failed.
 fn fail(job: Job, reason: &str) {
     if job.whole {
         return spoil(job, reason.into());
@@ -320,7 +320,7 @@ fn say(job: Job, answer: Answer) {
     {
         watch.clear();
     }
-    // The client may have gone.
+    // The client may be gone.
     let _ = job.answer.send(answer);
     (job.ring)();
 }

@@ -27,7 +27,7 @@ fn store() -> (TempDir, Store) {
     (folder, store)
 }
 
-/// All outcomes, however many steps they take.
+/// All outcomes, over any number of steps.
 fn read(store: &Store, reads: &[Read]) -> Vec<Outcome> {
     let mut all = Vec::new();
     let mut found = store.read(reads.to_vec());
@@ -158,7 +158,7 @@ fn pairs_are_set_all_or_none() {
     let outcomes = write(&store, all(wrong));
     assert!(matches!(outcomes[..], [Outcome::Refused(_)]), "{outcomes:?}");
     assert_eq!(read(&store, &[Read::Count]), [Outcome::Number(0)]);
-    // However many they are, nobody sees some of them.
+    // However many keys there are, nobody sees only some of them.
     let many = |x: &str| all((0..20_000).map(|number| (format!("{number}").into(), x.into())).collect());
     write(&store, many("old"));
     let seen = std::thread::scope(|scope| {
@@ -186,7 +186,7 @@ fn keys_come_in_their_order_and_with_their_prefix() {
     assert_eq!(next("b2", "b", 10), [Outcome::Missing]);
 }
 
-/// All keys that a scan gives by pages of so many.
+/// All keys of a scan, in pages of that size.
 fn scan(store: &Store, most: i64, mut between: impl FnMut(usize)) -> Vec<String> {
     let (mut keys, mut place, mut pages) = (Vec::new(), 0, 0);
     loop {
@@ -213,7 +213,7 @@ fn a_scan_gives_every_key_that_stays_once_whatever_others_do() {
     }
     write(&store, vec![set_until("gone", "x", Expires::At(1))]);
     let mut keys = scan(&store, 7, |page| {
-        // Some are made, deleted, and made again meanwhile, and others are changed.
+        // Meanwhile some keys are created, deleted and created again, and others are changed.
         let other = format!("other {page}");
         write(
             &store,
@@ -285,7 +285,7 @@ fn a_long_value_comes_in_pieces() {
     let short = read(&store, &[part(5, 7), part(-1, -2), part(7, 5), part(2_000_000, -1), part(0, 0)]);
     let expected = [&long[5..8], &[], &[], &[], &long[..1]].map(|part| Outcome::Value(part.into()));
     assert_eq!(short, expected);
-    // What is taken comes so, too.
+    // A value that is taken comes in pieces, too.
     let outcomes = write(&store, vec![Change::Take { key: "a".into() }]);
     assert_eq!((&outcomes[0], outcomes.len()), (&Outcome::Long(1_000_000), 2 + 1_000_000 / PIECE));
 }
@@ -311,7 +311,7 @@ fn what_has_expired_is_missing_and_its_place_is_given_back() {
     let remaining = |key: &str| read(&store, &[Read::Remaining { key: key.into() }]);
     assert_eq!((remaining("short"), remaining("kept")), (vec![gone], vec![Outcome::Number(-1)]));
     assert!(matches!(remaining("long")[..], [Outcome::Number(1..=60_000)]));
-    // A lifetime that is gone isn't inherited.
+    // A new key doesn't inherit a former lifetime.
     assert_eq!(one(&store, Change::Add { key: "short".into(), n: 1 }), Outcome::Number(1));
     assert_eq!(remaining("short"), [Outcome::Number(-1)]);
     // It is swept.
@@ -392,7 +392,7 @@ fn what_is_done_together_is_done_wholly_or_not_at_all() {
         matches!(answer(&store, changes, true, None), Answer::Spoiled(why) if why == "its answers are too long")
     );
     assert_eq!(read(&store, &[get("mark")]), [Outcome::Missing]);
-    // Of those that aren't, the rest is done later.
+    // Of operations that aren't done together, the rest is done later.
     let Answer::Done(outcomes, rest, _load) =
         answer(&store, vec![swap(), swap(), set("mark", "2")], false, None)
     else {
@@ -428,7 +428,7 @@ fn a_watch_tells_whether_something_has_changed() {
         Answer::Spoiled(why) => panic!("{why}"),
     };
     write(&store, vec![set("a", "1"), set("b", "1"), set_until("short", "x", Expires::In(30))]);
-    // Each way to change it, and ways not to.
+    // Each kind of change, and operations that change nothing.
     let delete = |key: &str| Change::Delete { key: key.into() };
     for (change, is_changed) in [
         (set("a", "1"), true),
@@ -450,12 +450,12 @@ fn a_watch_tells_whether_something_has_changed() {
         assert_eq!(is_done(), !is_changed, "{said}");
         assert!(is_done(), "it is watched no more");
     }
-    // In one transaction with the change, and behind it.
+    // In one transaction with the change, and after it.
     watching("a");
     answer(&store, vec![Change::Unwatch], false, Some(&watch));
     write(&store, vec![set("a", "1")]);
     assert!(is_done());
-    // What expires changes; what had expired doesn't.
+    // Expiring is a change; what had expired before isn't.
     write(&store, vec![set_until("short", "x", Expires::In(30))]);
     watching("short");
     sleep(Duration::from_millis(50));
@@ -491,7 +491,7 @@ fn a_file_of_an_earlier_version_is_taken() {
     transaction.commit().unwrap();
     drop(earlier);
     let reopened = || {
-        // Whoever had it lets go of it when its threads have ended.
+        // The former store closes the file when its threads have ended.
         let mut tries = (0..500).map(|_| (sleep(Duration::from_millis(10)), open(&path)).1);
         tries.find_map(Result::ok).expect("it is opened")
     };

@@ -1,9 +1,9 @@
-//! Memory that programs on several machines share: each has some of it, which others write to (the paper's section
-//! V-C). Where a handler can run (`memory.c`), a write is done and acknowledged as it arrives, whatever the process
-//! does just then.
+//! Memory that programs on several machines share: each has a part, to which the other programs write (section V-C of
+//! *ASHs* (Wallach)). If a handler can run (`memory.c`), a write is done and acknowledged as it arrives, whatever the
+//! process does just then.
 //!
-//! From below: [`memory`] is what others write to, [`peer`] writes to others', and [`relax`] is a parallel program on
-//! both.
+//! From below: [`memory`] is a program's own part, [`peer`] writes to another program's, and [`relax`] is a parallel
+//! program on both.
 
 pub mod memory;
 pub mod peer;
@@ -14,11 +14,11 @@ pub use peer::Peer;
 
 use drystone_handlers::compile_text;
 
-/// Places in a memory.
+/// Slots of a memory.
 pub const SLOTS: usize = 4;
-/// Bytes of each.
+/// Bytes of a slot.
 pub const SLOT: usize = 1 << 16;
-/// Bytes of one write at most.
+/// The most bytes of one write.
 pub const MOST: usize = 1024;
 
 /// The handler's object, for a port.

@@ -1,4 +1,4 @@
-//! The command; see the book's page on it.
+//! The command; see its page of the book.
 
 use std::net::{SocketAddr, UdpSocket};
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use drystone_handlers::{Service, Wish};
 use drystone_memory::relax::{COLUMNS, Work, Worker, relax, share};
 use drystone_memory::{Memory, Peer, handler};
 
-/// A neighbour whose last acknowledgement was lost asks once more.
+/// Time to answer neighbours whose last acknowledgement was lost: they write again.
 const LINGER: Duration = Duration::from_millis(200);
 
 /// One of several workers on a plate whose upper edge is hot: neighbours write the rows to its memory that border on
@@ -90,8 +90,8 @@ fn work(arguments: &Arguments) -> Result<(), String> {
     Ok(())
 }
 
-/// What others write to, as long as this process lives: by the handler, or by sockets, and by what the handler passes
-/// on.
+/// The memory that neighbours write to, as long as this process lives: through the handler, through a socket, and
+/// through requests that the handler passes on.
 fn memory(service: Option<Service>, port: u16) -> Result<Memory, String> {
     let memory = service.as_ref().map_or_else(Memory::default, |it| it.region().clone().into());
     let by_socket = memory.clone();
@@ -99,7 +99,7 @@ fn memory(service: Option<Service>, port: u16) -> Result<Memory, String> {
     thread::spawn(move || {
         let mut buffer = vec![0; 1 << 16];
         loop {
-            // What goes wrong concerns one other.
+            // An error concerns one neighbour only.
             let Ok((length, from)) = socket.recv_from(&mut buffer) else { continue };
             let _ = by_socket.take(&buffer[..length]).map(|answer| socket.send_to(&answer, from));
         }

@@ -1,6 +1,5 @@
-/* Remote writes into memory that a process shares with this handler: its places are slots, which are written again and
-   again, in rounds. What belongs to an earlier round than a slot is in by now was under way for too long: it is
-   acknowledged, and changes nothing. */
+/* Remote writes into memory that a process shares with this handler. Its slots are written again and again, in rounds.
+   A write of an earlier round than its slot's was delayed too long: it is acknowledged and ignored. */
 #include <drystone/handler.h>
 
 LICENSE("MIT OR Apache-2.0");

@@ -1,4 +1,4 @@
-//! What others write to: the handler's region, or, where there is no handler, this process's own.
+//! This program's part of the shared memory: the handler's region or, without a handler, memory of the process.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -12,7 +12,7 @@ use crate::{MOST, SLOT, SLOTS};
 /// Bytes before the slots.
 const BEFORE: usize = 4096;
 
-/// See the head of this file. Copies are the same memory.
+/// A handle: clones refer to the same memory.
 #[derive(Clone)]
 pub struct Memory(Words);
 
@@ -55,19 +55,19 @@ impl Memory {
         self.word(BEFORE + slot * SLOT + offset)
     }
 
-    /// Whether all has come of what is written to a slot in a round.
+    /// Whether all writes of a round to a slot have arrived.
     pub fn is_complete(&self, slot: usize, round: u64) -> bool {
         self.complete(slot).load(Acquire) >= round
     }
 
-    /// Words of a slot, from its beginning.
+    /// Reads words from the beginning of a slot.
     pub fn read(&self, slot: usize, to: &mut [u64]) {
         for (at, to) in to.iter_mut().enumerate() {
             *to = self.data(slot, 8 * at).load(Relaxed);
         }
     }
 
-    /// Does what a datagram asks for, as the handler does; gives the acknowledgement. None of what makes no sense.
+    /// Executes a request as the handler does; returns the acknowledgement. `None` for an invalid request.
     pub fn take(&self, datagram: &[u8]) -> Option<Vec<u8>> {
         let (request, data) = Request::read(datagram)?;
         let Request { slot, offset, bytes, is_last, round } = request;

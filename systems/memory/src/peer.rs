@@ -1,5 +1,4 @@
-//! Writes to the memory of another program. A write that isn't acknowledged is sent again: doing it twice is doing it
-//! once.
+//! Writes to the memory of another program. A write that isn't acknowledged is sent again: writes are idempotent.
 
 use std::io::{Error, ErrorKind, Result};
 use std::net::{SocketAddr, UdpSocket};
@@ -9,26 +8,26 @@ use crate::MOST;
 
 /// Bytes of a request before its data.
 pub const HEAD: usize = 24;
-/// What isn't acknowledged by then is sent again.
+/// How long to wait for an acknowledgement before sending again.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// What a request says, before its data.
+/// The head of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Where.
+    /// The slot.
     pub slot: u32,
-    /// Bytes from its beginning.
+    /// The offset in the slot, in bytes.
     pub offset: u32,
     /// Bytes of data.
     pub bytes: u32,
-    /// Nothing else belongs to the round.
+    /// The last write of the round.
     pub is_last: bool,
-    /// Those of earlier rounds change nothing any more.
+    /// The round; writes of earlier rounds are ignored.
     pub round: u64,
 }
 
 impl Request {
-    /// And what follows; None if it is too short.
+    /// Parses a request; returns its data, too. `None` if it is too short.
     pub fn read(datagram: &[u8]) -> Option<(Request, &[u8])> {
         let (head, data) = datagram.split_at_checked(HEAD)?;
         let word = |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
@@ -47,12 +46,12 @@ impl Request {
 /// Another program's memory.
 pub struct Peer {
     socket: UdpSocket,
-    /// Another program may begin later, or end, which is noticed by its silence.
+    /// How long the other program may be silent: it may begin later, or have ended.
     longest: Duration,
 }
 
 impl Peer {
-    /// The memory of who has it at that address, who may be silent for so long.
+    /// The program at an address, which may be silent for so long.
     ///
     /// # Errors
     /// There are no sockets left.
@@ -64,10 +63,10 @@ impl Peer {
         Ok(Peer { socket, longest })
     }
 
-    /// Writes words to the beginning of a slot, as what it is in this round.
+    /// Writes words to the beginning of a slot, as all of its data of this round.
     ///
     /// # Errors
-    /// Nobody acknowledges it.
+    /// No acknowledgement came.
     pub fn write(&self, slot: usize, round: u64, words: &[u64]) -> Result<()> {
         let parts = words.chunks(MOST / 8);
         let last = parts.len().saturating_sub(1);
@@ -85,13 +84,13 @@ impl Peer {
         let datagram = [&head, data].concat();
         let mut answer = [0; 2 * MOST];
         while begin.elapsed() < self.longest {
-            // As long as nobody is there, that is an error of the next call.
+            // If nobody listens there yet, the next call returns an error.
             let _ = self.socket.send(&datagram);
             let sent = Instant::now();
             while sent.elapsed() < PATIENCE {
                 match self.socket.recv(&mut answer) {
                     Ok(length) if answer[..length] == head => return Ok(()),
-                    // Of an earlier one that was sent twice.
+                    // The acknowledgement of an earlier write that was sent twice.
                     Ok(_) => {}
                     Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                         break;

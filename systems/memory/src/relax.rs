@@ -1,9 +1,9 @@
-//! A parallel program: the temperatures of a plate whose upper edge is hot. Each point becomes the mean of its four
-//! neighbours, again and again. Each worker has some of the rows, and needs those of its neighbours that border on its
-//! own: they write them to its memory.
+//! A parallel program: relaxation of the temperatures of a plate whose upper edge is hot. In each round, each point
+//! becomes the mean of its four neighbours. Each worker has some of the rows; its neighbours write their bordering rows
+//! to its memory.
 //!
-//! A neighbour's row comes to one of two slots by turns: a worker that is in a round has had its neighbours' rows of
-//! the round before, so that none of them needs what is written over now.
+//! A neighbour's rows alternate between two slots. A worker in a round has had its neighbours' rows of the round
+//! before, so no neighbour still needs what it overwrites now.
 
 use std::hint::spin_loop;
 use std::io::{Error, ErrorKind, Result};
@@ -14,33 +14,33 @@ use crate::{Memory, Peer, SLOT};
 /// The hot edge's temperature.
 const HOT: f64 = 100.0;
 
-/// Most columns: a row is in a slot.
+/// The most columns: a row must fit into a slot.
 pub const COLUMNS: usize = SLOT / 8;
 
-/// The plate, and how long it is worked on.
+/// The plate's size, and the number of rounds.
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    /// Of the whole plate, without its edges.
+    /// Rows of the whole plate, without its edges.
     pub rows: usize,
-    /// Likewise.
+    /// Columns of the plate, without its edges.
     pub columns: usize,
-    /// How often all points are renewed.
+    /// The number of rounds.
     pub rounds: u64,
 }
 
-/// One of those who work.
+/// A worker and its neighbours.
 pub struct Worker<'a> {
-    /// What others write to.
+    /// The memory that neighbours write to.
     pub memory: &'a Memory,
-    /// Who has the rows above.
+    /// The worker of the rows above.
     pub above: Option<&'a Peer>,
-    /// Who has the rows below.
+    /// The worker of the rows below.
     pub below: Option<&'a Peer>,
     /// How long neighbours may be silent.
     pub longest: Duration,
 }
 
-/// Whose rows a slot is for.
+/// The neighbour whose rows a slot is for.
 #[derive(Clone, Copy)]
 enum From {
     Above,
@@ -51,13 +51,13 @@ fn slot(from: From, round: u64) -> usize {
     2 * (from as usize) + (round % 2) as usize
 }
 
-/// The rows of one of so many workers: the first, and the one behind the last.
+/// The range of rows of one of so many workers.
 pub fn share(work: Work, number: usize, workers: usize) -> std::ops::Range<usize> {
     work.rows * number / workers..work.rows * (number + 1) / workers
 }
 
-/// What the rows of one worker have come to, one behind the other. Neighbours have come as far then; they may still
-/// want to hear that their last rows have come.
+/// The final rows of a worker, one after the other. Its neighbours have finished, too, but may still wait for
+/// acknowledgements of their last rows.
 ///
 /// # Errors
 /// A neighbour is silent.
@@ -71,7 +71,7 @@ pub fn relax(work: Work, rows: std::ops::Range<usize>, worker: &Worker<'_>) -> R
     for round in 1..=work.rounds {
         now = renewed(&now, &above, &below, columns);
         let (first, last) = (&now[..columns], &now[now.len() - columns..]);
-        // What is above for it is below for whom it is above of.
+        // To the neighbour above, this worker's first row comes from below, and vice versa.
         for (peer, row, from) in [(worker.above, first, From::Below), (worker.below, last, From::Above)] {
             if let Some(peer) = peer {
                 let words: Vec<u64> = row.iter().map(|number| number.to_bits()).collect();
@@ -108,7 +108,7 @@ fn renewed(now: &[f64], above: &[f64], below: &[f64], columns: usize) -> Vec<f64
 }
 
 fn await_row(worker: &Worker<'_>, slot: usize, round: u64, row: &mut [f64]) -> Result<()> {
-    /// Neighbours are seldom late by more.
+    /// Polls before sleeping: neighbours are seldom later.
     const SPINS: usize = 1000;
     let begin = Instant::now();
     for tries in 0usize.. {

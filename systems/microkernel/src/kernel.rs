@@ -1,4 +1,4 @@
-//! The kernel: what happens to processes, and when all of them have ended.
+//! The kernel component: starts processes, handles their exceptions, and ends the machine when all have ended.
 
 use core::cell::{Cell, RefCell};
 use core::ops::Deref;
@@ -23,21 +23,22 @@ use kortex_thread::{Queue, Threads};
 use crate::process::{Owner, Process, ProcessThread, Services};
 use crate::{load, methods};
 
-/// Milliseconds that a thread runs before others have their turn.
+/// Milliseconds of a time slice.
 const SLICE: u64 = 1;
-/// A vector by which nothing is done.
+/// The vector of an exception that does nothing, to be measured.
 const NOTHING: usize = 0x2d;
-/// A vector by which a thread gives way.
+/// The vector by which a thread yields.
 const GIVE_WAY: usize = 0x2c;
-/// So many slices a call to another domain may take: in a process they pass, too, while others have the processor.
+/// Slices that a call to another domain may take. On a machine that is a process, they pass even while Linux runs
+/// something else.
 const PATIENCE: u64 = 25;
-/// So many pages a process may have.
+/// Pages of a process, at most.
 const MOST: usize = 1024;
-/// Of threads, where that counts.
+/// The priority of all threads, for schedulers that have priorities.
 const PRIORITY: usize = 1;
-/// So many threads there are at most.
+/// Threads, at most.
 const MOST_THREADS: usize = 256;
-/// Where a process has its first stack, and how large it is, in pages.
+/// The address and size, in pages, of a process's first stack.
 const STACK: usize = domain::USERS + (64 << 30);
 const STACK_PAGES: usize = 4;
 
@@ -52,13 +53,13 @@ pub struct Kernel<M, T, I, C, U, G, S, E> {
     threads: S,
     pub(crate) services: E,
     live: Cell<usize>,
-    /// Threads that have ended: their memory is for the next.
+    /// Ended threads, whose memory is reused.
     ended: Queue<Activation>,
     /// The process that was started last.
     last: Cell<*const ()>,
-    /// By the alarm's clock: a slice.
+    /// Ticks of the alarm's clock in a slice.
     beats: Cell<u32>,
-    /// When it began, and when somebody was told last what had happened, by the processor's counter.
+    /// When the kernel began, and when the last signal was delivered, by the processor's counter.
     pub(crate) begun: Cell<u64>,
     told: Cell<u64>,
 }
@@ -67,7 +68,7 @@ pub struct Kernel<M, T, I, C, U, G, S, E> {
 unsafe impl<M, T, I, C, U, G, S, E> Sync for Kernel<M, T, I, C, U, G, S, E> {}
 
 impl<M, T, I, C, U, G, S, E> Kernel<M, T, I, C, U, G, S, E> {
-    /// One that has no processes yet.
+    /// A kernel without processes.
     pub const fn new(
         machine: M,
         trap: T,
@@ -132,12 +133,12 @@ where
         }
     }
 
-    /// Where all pages come from.
+    /// The pool of all pages.
     fn pool(&'static self) -> &'static RefCell<<Self as Owner>::Pages> {
         self.pages.pages()
     }
 
-    /// Memory for something that stays.
+    /// Memory for a value that stays.
     fn place<V>(&self, value: V) -> &'static V {
         let memory = self
             .pages
@@ -153,7 +154,7 @@ where
         }
     }
 
-    /// Memory for a thread, with a stack of the kernel's behind it: that of one that has ended, or more.
+    /// Memory for a thread and its kernel stack, reused from an ended thread if there is one.
     fn thread(&self, domain: &'static Domain, context: Context) -> Option<&'static ProcessThread> {
         let order = E::Target::STACK;
         let place = match self.ended.take() {
@@ -171,7 +172,7 @@ where
         Some(thread)
     }
 
-    /// Starts a process, which is told what it is to do.
+    /// Starts a process with a role.
     #[inline(never)]
     pub fn start(&'static self, role: u64, name: &'static str) -> &'static Process<Self> {
         self.bury();
@@ -206,7 +207,7 @@ where
         unsafe { self.last.get().cast::<Process<Self>>().as_ref() }
     }
 
-    /// Takes the memory of processes that are dead, and in which nobody is any more.
+    /// Frees the memory of dead processes that no thread is in.
     fn bury(&self) {
         let mut next = self.last();
         while let Some(process) = next {
@@ -223,7 +224,7 @@ where
         }
     }
 
-    /// A process can call the server.
+    /// Binds a process to the server.
     pub fn bind_server(&'static self, client: &'static Process<Self>, server: &'static Process<Self>) {
         const SERVER: usize = 5;
         const UPCALL: usize = 9;
@@ -236,7 +237,7 @@ where
         }
     }
 
-    /// Runs all threads, and ends the machine when there are none and `more` starts no more.
+    /// Runs all threads. When there are none, calls `more`, and ends the machine if that starts none.
     pub fn run(&'static self, mut more: impl FnMut() -> bool) -> ! {
         let own = self.place(Domain::new());
         // SAFETY: it is the kernel's own.
@@ -266,7 +267,7 @@ where
                 Self::report(context, " takes too long: exception ");
                 upcall::abort(&**trap, threads.running(), Failed::Timeout);
             } else if context.is_user() && gate::domain().is_dead() {
-                // It has done what it must not in another thread.
+                // Another thread of the domain has faulted.
                 upcall::abort(&**trap, threads.running(), Failed::Fault);
             } else {
                 if context.is_user() {
@@ -294,7 +295,7 @@ where
         }
     }
 
-    /// Something handles a page fault, or can't. It is apart, so that nothing has to be kept for it when there is none.
+    /// Handles a page fault, or finds that nothing can. Kept apart, so that the common path saves no registers for it.
     #[inline(never)]
     fn handle(&self, context: &mut Context, address: u64, handle: impl FnOnce() -> bool) {
         if !handle() {
@@ -302,7 +303,7 @@ where
         }
     }
 
-    /// What has happened to a user's code is told to it, or it dies.
+    /// Delivers an exception to the user's code as a signal, or kills the domain.
     #[inline(never)]
     fn tell(&self, context: &mut Context, address: u64) {
         let Kernel { trap, threads, told, .. } = self;
@@ -314,7 +315,7 @@ where
         }
     }
 
-    /// The domain of the thread that runs is dead from now on.
+    /// Kills the domain of the running thread.
     #[cold]
     #[inline(never)]
     fn dies(trap: &T, thread: &'static ProcessThread, context: &Context) {
@@ -330,7 +331,7 @@ where
         unsafe { &*process }
     }
 
-    /// Says once of a process that it is dead.
+    /// Reports a process's death once.
     fn report(context: &Context, what: &str) {
         let Process { name, role, domain, .. } = Self::process();
         if domain.is_dead() {
@@ -406,7 +407,7 @@ where
     }
 }
 
-/// The kernel has tried what a user has said, or is wrong.
+/// An exception in the kernel: at an address that a user passed, or by an error of the kernel's own.
 #[cold]
 #[inline(never)]
 fn own_fault(context: &mut Context) {

@@ -1,6 +1,6 @@
-//! A minimal kernel (paper 002, section 5.1): address spaces, threads, and calls between domains. `Microkernel.dry`
-//! puts it together from components; this is the one of its own. On the machine's command line stands what it is to do:
-//! `measure`, `attack`, or `fuzz` and how many domains.
+//! A minimal kernel (section 5.1 of *THINK* (Fassino)): address spaces, threads, and calls between domains.
+//! `Microkernel.dry` puts it together from components; this crate has the component of its own. The machine's command
+//! line says what it does: `measure`, `attack`, or `fuzz` and the number of domains.
 
 #![no_std]
 
@@ -26,13 +26,13 @@ pub use kernel::Kernel;
 pub use plain::Plain;
 pub use process::{AddressSpace, Owner, Process, ProcessThread, Services};
 
-/// What processes do, as they are told when they begin.
+/// Roles of processes.
 const SERVER: u64 = 0;
 const MEASURES: u64 = 1;
 pub const HONEST: u64 = 2;
 const OTHER: u64 = 3;
 const ATTACKS: Range<u64> = 4..52;
-/// From here on: each does something else at random.
+/// Roles from here on: random calls, with this seed.
 const FUZZ: u64 = 1000;
 
 impl<M, T, I, C, U, G, S, E> Main for Kernel<M, T, I, C, U, G, S, E>

@@ -1,4 +1,4 @@
-//! Programs of users: ELF files, whose segments are put where they say.
+//! Loads user programs: ELF files, whose segments are mapped at their addresses.
 
 use kortex_hal::mmu::{Access, PAGE, Refused};
 use kortex_memory::paged::Paged;
@@ -14,7 +14,7 @@ fn word(program: &[u8], at: u64, bytes: usize) -> u64 {
     from.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
 }
 
-/// Loads a program, which is what it should be; where it begins.
+/// Loads a well-formed program; returns its entry point.
 ///
 /// # Errors
 /// There is no memory.

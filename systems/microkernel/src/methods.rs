@@ -1,4 +1,4 @@
-//! What processes can call. Nothing of what they say is believed.
+//! The kernel calls of processes. Their arguments aren't trusted.
 
 use drystone_machine::Console;
 use kortex_binding::{Call, Domain, Method, REFUSED, memory, upcall};
@@ -8,10 +8,10 @@ use kortex_memory::Space;
 
 use crate::process::{Owner, Process, Services};
 
-/// Binds all of them for a process.
+/// Binds all calls for a process.
 ///
 /// # Safety
-/// The process stays.
+/// The process is never freed.
 pub unsafe fn bind<K: Owner>(process: &'static Process<K>) {
     let this = process as *const Process<K> as *const ();
     let calls: [(usize, Method); 8] = [
@@ -33,7 +33,7 @@ pub unsafe fn bind<K: Owner>(process: &'static Process<K>) {
 }
 
 /// # Safety
-/// For methods: it is the component that they are bound with, a process.
+/// `this` is the component that the method is bound with, a process.
 pub unsafe fn of<K: Owner>(this: *const ()) -> &'static Process<K> {
     // SAFETY: as the caller promises.
     unsafe { &*this.cast::<Process<K>>() }
@@ -74,17 +74,17 @@ unsafe fn set<K: Owner>(this: *const (), entry: u64, stack: u64, set: fn(&Domain
     if !memory::is_users(entry) || !memory::is_users(stack) {
         return REFUSED;
     }
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     set(unsafe { &of::<K>(this).domain }, entry as usize, stack as usize);
     0
 }
 
-/// As many pages can be had at once: the kernel isn't interrupted meanwhile.
+/// The most pages of one call: the kernel isn't interrupted meanwhile.
 const MOST: u64 = 1024;
-/// The same for bytes of text.
+/// The most bytes of text, likewise.
 const LONGEST: u64 = 4096;
 
-/// Whether so many pages may be there.
+/// Whether these pages may be mapped.
 fn is_for_memory<K: Owner>(at: u64, pages: u64) -> bool {
     pages <= MOST
         && memory::is_users(at)
@@ -96,7 +96,7 @@ unsafe extern "C" fn map<K: Owner>(this: *const (), at: u64, pages: u64, _: u64,
     if !is_for_memory::<K>(at, pages) {
         return REFUSED;
     }
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let space = unsafe { of::<K>(this) }.space.borrow();
     let mapped = space.as_ref().map(|space| space.map(at as usize, pages as usize, Access::WRITE));
     if mapped == Some(Ok(())) { 0 } else { REFUSED }
@@ -118,17 +118,17 @@ unsafe extern "C" fn thread<K: Owner>(this: *const (), entry: u64, stack: u64, _
     if !memory::is_users(entry) || !memory::is_users(stack) {
         return REFUSED;
     }
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
     if process.kernel.start_thread(process, entry, stack) { 0 } else { REFUSED }
 }
 
 unsafe extern "C" fn told<K: Owner>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
-    // SAFETY: bound so.
+    // SAFETY: `this` is the process that the call is bound with.
     unsafe { of::<K>(this) }.kernel.told() as i64
 }
 
-/// What measures a call of the kernel to a server.
+/// The call that measures an upcall of the server.
 pub fn upcall<K: Owner>(server: &'static Process<K>) -> Call {
     Call { method: measure_upcall::<K>, this: server as *const Process<K> as *const () }
 }
@@ -141,7 +141,7 @@ unsafe extern "C" fn measure_upcall<K: Owner>(this: *const (), _: u64, _: u64, _
     if answer.is_ok() { (end - start) as i64 } else { REFUSED }
 }
 
-/// What a signal has interrupted goes on: where, or 0.
+/// Resumes what a signal has interrupted, at an address or, with 0, where it was.
 ///
 /// # Safety
 /// Bound with a process.

@@ -1,13 +1,13 @@
-//! Services that are none.
+//! The empty service set.
 
 use crate::process::Services;
 
-/// Nothing besides.
+/// No services.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Plain;
 
 impl Plain {
-    /// The only one.
+    /// The empty set.
     pub const fn new() -> Plain {
         Plain
     }

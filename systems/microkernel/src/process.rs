@@ -1,4 +1,4 @@
-//! A process: a domain with the address space that it has, its threads, and what it has besides.
+//! A process: a domain with its address space, its threads, and its part of the kernel's services.
 
 use core::cell::{Cell, RefCell};
 
@@ -10,58 +10,58 @@ use kortex_memory::Pages;
 use kortex_memory::paged::Paged;
 use kortex_thread::Thread;
 
-/// Whose processes they are: the kernel, as their calls know it.
+/// The kernel, as the calls of its processes know it.
 pub trait Owner: Sized + 'static {
-    /// Who gives their pages.
+    /// The source of pages.
     type Pages: Pages;
 
-    /// What they have besides.
+    /// The services that are added to processes.
     type Services: Services;
 
     /// Starts a thread of a process; `false`: there are too many.
     fn start_thread(&'static self, process: &'static Process<Self>, entry: u64, stack: u64) -> bool;
 
-    /// When somebody was told last what had happened, by the processor's counter.
+    /// When the last signal was delivered, by the processor's counter.
     fn told(&self) -> u64;
 
-    /// What was interrupted goes on, there or where it was; `false`: nothing was.
+    /// Resumes what a signal has interrupted, at an address or where it was; `false`: nothing was interrupted.
     ///
     /// # Safety
     /// In a call of the thread that runs.
     unsafe fn go_on(&self, at: u64) -> bool;
 }
 
-/// What processes have beside what each process of this kernel has: the interface of a component of its own, so that
-/// what nobody needs isn't in the image. Where nothing else is said there is nothing of it.
+/// Services that a kernel adds to its processes. It is the interface of a component of its own, so that an image has
+/// only the services that it needs. By default each method does nothing.
 pub trait Services: Sized + 'static {
-    /// What a process has of it.
+    /// The part of the services that belongs to a process.
     type Part: 'static;
 
-    /// A thread takes so many pages, as a power of two: most of them are its kernel stack.
+    /// Pages of a thread, as a power of two: most of them are its kernel stack.
     const STACK: usize = 2;
 
-    /// What a process has of it when it begins.
+    /// The part of a new process.
     fn part(&self) -> Self::Part;
 
     /// The program that all processes run.
     fn program(&self) -> &'static [u8];
 
-    /// What processes do, by what stands on the machine's command line: the second group begins when the first one has
+    /// The roles of processes, by the machine's command line, in groups: the second group begins when the first has
     /// ended.
     fn roles(&self, _what: &[u8]) -> &'static [&'static [u64]] {
         &[]
     }
 
-    /// It is known how fast time goes.
+    /// Called when the clock's rates are known.
     fn measured(&self, _rates: &Rates) {}
 
-    /// Binds what a process can call besides.
+    /// Binds the calls that are added to a process.
     ///
     /// # Safety
-    /// The process stays.
+    /// The process is never freed.
     unsafe fn bind<K: Owner<Services = Self>>(_process: &'static Process<K>) {}
 
-    /// A process can call another by this binding.
+    /// Called when a process is bound to another as its server.
     fn bound<K: Owner<Services = Self>>(
         _client: &'static Process<K>,
         _server: &'static Process<K>,
@@ -69,12 +69,12 @@ pub trait Services: Sized + 'static {
     ) {
     }
 
-    /// Whether some of these pages are for what is here: no other memory is to be there.
+    /// Whether some of these pages are reserved for the services: no other memory may be mapped there.
     fn keeps(_at: u64, _pages: u64) -> bool {
         false
     }
 
-    /// A process was interrupted by a tick.
+    /// Called when a tick has interrupted a process.
     ///
     /// # Safety
     /// In a handler, of a user's code; the context is that of the thread, which runs.
@@ -86,7 +86,7 @@ pub trait Services: Sized + 'static {
     ) {
     }
 
-    /// What handles that something isn't there that a process touched: it says whether it is there then.
+    /// Handles a process's page fault; returns whether the page is there now.
     ///
     /// # Safety
     /// In a handler, of a user's code in that process; so it is called.
@@ -97,10 +97,10 @@ pub trait Services: Sized + 'static {
         None::<fn() -> bool>
     }
 
-    /// Gives back what a process has beside its address space, which is given back next.
+    /// Frees the process's part, before its address space is freed.
     ///
     /// # Safety
-    /// Nobody is in it.
+    /// No thread is in the process.
     unsafe fn release<K: Owner<Services = Self>>(_process: &Process<K>, _space: &AddressSpace<K>) {}
 }
 
@@ -109,20 +109,20 @@ pub trait Services: Sized + 'static {
 pub struct Process<K: Owner> {
     pub domain: Domain,
     pub kernel: &'static K,
-    /// Until it is dead.
+    /// `None` once it is dead.
     pub space: RefCell<Option<AddressSpace<K>>>,
-    /// What it has of the kernel's services.
+    /// Its part of the kernel's services.
     pub part: <K::Services as Services>::Part,
     pub name: &'static str,
-    /// What it is told when it begins.
+    /// What it does, passed to its first thread.
     pub role: u64,
-    /// Threads that haven't ended.
+    /// The number of threads that haven't ended.
     pub threads: Cell<usize>,
-    /// The process that was started before.
+    /// The process that was started before it.
     pub before: Option<&'static Process<K>>,
 }
 
-/// Where its memory is.
+/// The address space of a process.
 pub type AddressSpace<K> = Paged<'static, <K as Owner>::Pages>;
 
 /// A thread of it.

@@ -1,4 +1,4 @@
-//! Lays the program out at users' addresses.
+//! Links the user program at user addresses.
 
 fn main() {
     let here = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");

@@ -1,11 +1,11 @@
-//! For build scripts of kernels: builds the users' program in the folder `user`, which is in the image; `USER` says
-//! where it is.
+//! For build scripts of kernels: builds the user program in the folder `user`, and sets `USER` to its path, so that the
+//! kernel can include it.
 
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// With so much in its environment.
+/// Builds it with additional environment variables.
 pub fn build(environment: &[(&str, &Path)]) {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let target = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it")).join("user");

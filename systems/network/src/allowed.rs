@@ -1,4 +1,4 @@
-//! To whom connections may be made: `HOST:PORT`, with commas between them; `*` is any host, or any port.
+//! The peers that clients may connect to: a list of `HOST:PORT`, separated by commas; `*` is any host, or any port.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, PartialEq, Eq)]
 pub struct Allowed(Vec<Peer>);
 
-/// Where something is missing, it may be any.
+/// A missing part may be anything.
 #[derive(Debug, PartialEq, Eq)]
 struct Peer {
     host: Option<String>,
@@ -14,10 +14,10 @@ struct Peer {
 }
 
 impl Allowed {
-    /// Reads a list.
+    /// Parses a list.
     ///
     /// # Errors
-    /// It is none.
+    /// It is malformed.
     pub fn read(list: &[u8]) -> io::Result<Allowed> {
         let wrong = || io::Error::other("HOST:PORT is expected, with commas between several");
         let list = str::from_utf8(list).map_err(|_| wrong())?;
@@ -33,8 +33,7 @@ impl Allowed {
         peers.collect::<Option<_>>().map(Allowed).ok_or_else(wrong)
     }
 
-    /// A host and port as a client names them, if it may connect to them. Only the name is looked at, not the addresses
-    /// that it stands for.
+    /// The host and port that a client names, if it may connect there. Only the name is checked, not its addresses.
     ///
     /// # Errors
     /// It may not.
@@ -52,12 +51,12 @@ impl Allowed {
     }
 }
 
-/// A host's name in its one form: an IPv6 address without brackets, in small letters.
+/// A host's canonical name: in small letters, an IPv6 address without brackets.
 fn plain(host: &str) -> String {
     bare(host).unwrap_or(host).to_lowercase()
 }
 
-/// What stands in brackets, if something does.
+/// The text in brackets, if there is any.
 fn bare(host: &str) -> Option<&str> {
     host.strip_prefix('[')?.strip_suffix(']')
 }

@@ -1,4 +1,4 @@
-//! A thread that waits for sockets, for all who talk over them.
+//! A thread that waits for the sockets of all clients.
 
 use std::future::Future;
 use std::io;
@@ -15,18 +15,18 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// Names that are looked up at a time: the rest waits.
+/// Concurrent name look-ups; further ones wait.
 const LOOKUPS: usize = 16;
 
 /// See the head of this file.
 #[derive(Debug)]
 pub struct Engine {
     handle: Handle,
-    /// The thread ends when this does.
+    /// The thread ends when this is dropped.
     _lives: oneshot::Sender<()>,
 }
 
-/// What is under way for a client; given up if this is dropped.
+/// A pending operation of a client, cancelled on drop.
 pub struct Task<T> {
     under_way: Option<(Receiver<io::Result<T>>, AbortHandle)>,
     /// Rings when it is done; made when it is first needed.
@@ -43,16 +43,16 @@ impl Engine {
         let handle = runtime.handle().clone();
         let (lives, ends) = oneshot::channel::<()>();
         thread::Builder::new().name("sockets".into()).spawn(move || {
-            // It ends with an error, because nothing is sent.
+            // Returns with an error when the sender is dropped: nothing is ever sent.
             let _ = runtime.block_on(ends);
         })?;
         Ok(Engine { handle, _lives: lives })
     }
 
-    /// Begins something, which fails if it isn't done within that time. What needs no waiting is done at once.
+    /// Begins an operation that must be done within a time limit. An operation that needn't wait is done at once.
     ///
     /// # Errors
-    /// It can't be begun, or has failed.
+    /// It can't begin, or has failed.
     pub fn begin<T: Send + 'static>(
         &self,
         task: &mut Task<T>,
@@ -72,7 +72,7 @@ impl Engine {
         let bell = task.bell.as_ref().ok_or_else(|| io::Error::other("there are no threads here"))?;
         let ((done, outcome), ring) = (channel(), bell.ringer());
         let running = self.handle.spawn(async move {
-            // Who asked for it may have gone.
+            // The client may be gone.
             let _ = done.send(work.await);
             ring();
         });
@@ -82,12 +82,12 @@ impl Engine {
 }
 
 impl<T> Task<T> {
-    /// Whether there is something.
+    /// Whether an operation is pending.
     pub fn is_under_way(&self) -> bool {
         self.under_way.is_some()
     }
 
-    /// What has come of it. While that isn't known, the client is woken when it is.
+    /// Its result. Until there is one, the client waits to be woken.
     ///
     /// # Errors
     /// It has failed.

@@ -1,10 +1,9 @@
-//! The network server's connections: `Wires`, a native component that connects by TCP to those to whom that is allowed.
-//! The rest of the server is written in the component language, beside this crate. Files of a folder come from the
-//! crate `files`.
+//! The native part of the network server: the component `Wires`, which makes TCP connections to allowed peers. The rest
+//! of the server is written in the component language, beside this crate. Files come from the crate `files`.
 //!
-//! * [`allowed`] says who that is.
-//! * [`engine`] waits for sockets on a thread of its own.
-//! * `wires` serves a client by the two.
+//! * [`allowed`] is the list of peers.
+//! * [`engine`] waits for sockets on a thread.
+//! * `wires` serves a client with the two.
 
 #![warn(missing_docs)]
 
@@ -15,7 +14,7 @@ pub mod engine;
 pub mod interfaces;
 mod wires;
 
-/// What `--with` builds in.
+/// The crate's additions to a program, for `--with`.
 pub static DRYSTONE: Addition = Addition {
     offers: &[Offer { declaration: &interfaces::wires::DECLARATION, begin: wires::begin }, files::DISK],
     contexts: &[],

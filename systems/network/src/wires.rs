@@ -1,4 +1,4 @@
-//! `Wires`: a client of the network.
+//! Implements `Wires`: serves one client of the network.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ use crate::interfaces::wires::{
     self, AllowAnswer, CloseAnswer, ConnectAnswer, FinishAnswer, ReadAnswer, WiresLater, WriteAnswer,
 };
 
-/// Bytes that are read at a time, at most.
+/// The most bytes of a read.
 const LARGEST: i64 = 256 * 1024;
 
 /// What all clients share.
@@ -34,7 +34,7 @@ struct Shared {
     patience: Duration,
 }
 
-/// One client.
+/// The session of one client.
 struct Session {
     shared: Rc<OnceCell<Shared>>,
     sockets: BTreeMap<i64, Arc<TcpStream>>,
@@ -44,7 +44,7 @@ struct Session {
     writing: Task<()>,
 }
 
-/// Goes on with what is under way, or begins it.
+/// Polls the pending operation, or begins it.
 fn attempt<T: Send + 'static, W: Future<Output = io::Result<T>> + Send + 'static>(
     shared: &OnceCell<Shared>,
     task: &mut Task<T>,
@@ -65,12 +65,12 @@ fn socket(sockets: &BTreeMap<i64, Arc<TcpStream>>, number: i64) -> io::Result<Ar
 
 async fn connect(host: String, port: u16) -> io::Result<TcpStream> {
     let stream = TcpStream::connect((host, port)).await?;
-    // Who wants to send much at once says so at once.
+    // Clients that send much send it in one piece, so no data is held back for more.
     stream.set_nodelay(true)?;
     Ok(stream)
 }
 
-/// Something that the kernel says would block is tried again when it says that it wouldn't.
+/// Retries whenever the kernel says that the socket is ready.
 async fn read(stream: Arc<TcpStream>, n: usize) -> io::Result<Vec<u8>> {
     let mut data = vec![0; n];
     loop {
@@ -97,7 +97,7 @@ async fn write(stream: Arc<TcpStream>, data: Vec<u8>) -> io::Result<()> {
     Ok(())
 }
 
-/// Why something went wrong, for people.
+/// The reason of an error, for people.
 fn reason(error: &io::Error) -> Text<'static> {
     sentence(error).into_bytes().into()
 }
@@ -184,7 +184,7 @@ impl WiresLater for Session {
     }
 }
 
-/// Offers it.
+/// Sets up the component.
 pub fn begin(_: &'static Program) -> Result<Maker, String> {
     let shared = Rc::<OnceCell<Shared>>::default();
     Ok(Box::new(move || {

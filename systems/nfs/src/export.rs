@@ -1,6 +1,6 @@
-//! An export, as a folder that nothing leads out of. NFS leaves it to its clients to go by names, a folder at a time,
-//! and to follow symbolic links: whoever neither goes up nor follows stays within, whatever others do to the folders on
-//! the way meanwhile.
+//! An NFS export as a [`Folder`]. In NFS the client resolves names, a folder at a time, and follows symbolic links.
+//! This client neither goes up nor follows links, so no name leaves the export, even if folders on the way are renamed
+//! meanwhile.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -17,13 +17,13 @@ use rustix::io::Errno;
 
 use crate::server::Server;
 
-/// Bytes that are read or written at a time, at most.
+/// The most bytes of a read or write.
 const MOST: u32 = 1024 * 1024;
 
-/// Bytes of names that are listed at a time.
+/// The most bytes of names in a listing.
 const LISTED: u32 = 64 * 1024;
 
-/// Bytes of a name: each folder in it is asked for.
+/// The longest name in bytes: each folder in it is a request.
 const LONGEST: usize = 4096;
 
 /// See the head of this file.
@@ -35,14 +35,14 @@ pub struct Export {
     written: u32,
 }
 
-/// A file that is open. The server knows nothing of that.
+/// An open file. The server doesn't know that it is open.
 #[derive(Debug)]
 pub struct File {
     handle: nfs_fh3,
     unsaved: Mutex<Unsaved>,
 }
 
-/// What may be lost if the server begins anew: it has another verifier then.
+/// Writes that may be lost if the server restarts, which changes its verifier.
 #[derive(Debug, Default)]
 struct Unsaved {
     verifier: Option<writeverf3>,
@@ -55,14 +55,14 @@ impl Unsaved {
     }
 }
 
-/// What a name stands for.
+/// A name, resolved.
 struct Found {
     handle: nfs_fh3,
     attributes: fattr3,
 }
 
 impl Found {
-    /// It is one of these.
+    /// Checks that it is of this kind.
     fn expect(self, kind: ftype3) -> io::Result<Found> {
         match self.attributes.type_ {
             found if found == kind => Ok(self),
@@ -77,12 +77,12 @@ fn entry<'n>(folder: &nfs_fh3, name: &'n [u8]) -> diropargs3<'n> {
     diropargs3 { dir: folder.clone(), name: filename3(Opaque::borrowed(name)) }
 }
 
-/// What is said of something new. NFS leaves it to its clients who may do what with it.
+/// The attributes of a new file or folder. In NFS the client sets its permissions.
 fn allowing(mode: u32) -> sattr3 {
     sattr3 { mode: Nfs3Option::Some(mode), ..sattr3::default() }
 }
 
-/// A name that stays within. Servers may end one where a 0X is, so that it would be another.
+/// Checks that a name stays within. A server may end names at a 0 byte, which would change their meaning.
 fn checked(name: &[u8]) -> io::Result<&[u8]> {
     if name.is_empty() {
         return Err(Errno::NOENT.into());
@@ -116,7 +116,7 @@ impl Export {
         self.known(found.object, found.obj_attributes)
     }
 
-    /// Servers may say what something is, or not.
+    /// The attributes of a handle: servers may leave them out of a reply.
     fn known(&self, handle: nfs_fh3, said: Nfs3Option<fattr3>) -> io::Result<Found> {
         let attributes = match said {
             Nfs3Option::Some(attributes) => attributes,
@@ -128,13 +128,13 @@ impl Export {
         Ok(Found { handle, attributes })
     }
 
-    /// The folder in which a name lies, and what it is called there.
+    /// The folder of a name, and its last component.
     fn parent<'n>(&self, name: &'n [u8]) -> io::Result<(nfs_fh3, &'n [u8])> {
         let (folder, last) = split(checked(name)?)?;
         Ok((self.look(folder)?.expect(ftype3::NF3DIR)?.handle, last))
     }
 
-    /// A file that is there, for somebody who may do that with it.
+    /// An existing file, to which the user has that access.
     fn existing(&self, name: &[u8], access: u32) -> io::Result<nfs_fh3> {
         let object = self.look(name)?.expect(ftype3::NF3REG)?.handle;
         let asked = ACCESS3args { object, access };
@@ -164,7 +164,7 @@ impl Export {
 impl Folder for Export {
     type File = File;
 
-    /// `HOST:/EXPORT`, as it is mounted elsewhere.
+    /// `HOST:/EXPORT`, as for mount.
     fn find(name: &[u8]) -> io::Result<Export> {
         let name = str::from_utf8(name).ok().and_then(|name| name.split_once(":/"));
         let (host, path) = name.ok_or_else(|| io::Error::other("no name such as HOST:/EXPORT"))?;

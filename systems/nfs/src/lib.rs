@@ -1,10 +1,10 @@
-//! The export of an NFS server: `Disk` of the file server's crate, for what another machine has. The rest of the
-//! gateway is the file server's, in the component language.
+//! The NFS gateway's component `Disk`, which serves an export of an NFS server. The rest of the gateway is the file
+//! server's, in the component language.
 //!
 //! * [`export`] is the export as a folder.
-//! * [`server`] asks the NFS server.
-//! * [`records`] puts its replies together.
-//! * [`stream`] is a connection to it, [`wire`] how the library that speaks to it gets one.
+//! * [`server`] sends requests to the NFS server.
+//! * [`records`] reassembles its replies.
+//! * [`stream`] is a connection to it; [`wire`] gives connections to the NFS library.
 
 #![warn(missing_docs)]
 
@@ -20,7 +20,7 @@ pub mod server;
 pub mod stream;
 pub mod wire;
 
-/// What `--with` builds in.
+/// The crate's additions to a program, for `--with`.
 pub static DRYSTONE: Addition = Addition {
     offers: &[Offer { declaration: &disk::DECLARATION, begin: serving::begin::<Export> }],
     contexts: &[],

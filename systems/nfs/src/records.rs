@@ -1,5 +1,5 @@
-//! Record marking (RFC 5531, section 11): a reply comes in any number of fragments. The library that reads replies
-//! wants one, and takes as much memory as its header says; so fragments are put together here, and replies are bounded.
+//! Record marking (RFC 5531, section 11). A reply comes in any number of fragments. The NFS library expects one, and
+//! allocates as much memory as its header says; so this module joins fragments and limits replies.
 
 use std::io::{self, ErrorKind, Read};
 use std::time::Instant;
@@ -8,7 +8,7 @@ use nfs3_client::io::{AsyncRead, AsyncWrite};
 
 use crate::stream::{ANSWERED, Stream};
 
-/// Bytes of a reply, with its fragments' headers: more than the longest has that is asked for.
+/// The most bytes of a reply, with the fragments' headers: more than any request needs.
 const LONGEST: usize = 2 << 20;
 
 const HEADER: usize = 4;
@@ -19,21 +19,21 @@ const LAST: u32 = 1 << 31;
 #[derive(Debug)]
 pub struct Records {
     stream: Stream,
-    /// What comes before the rest of the stream, and how much of it has been given.
+    /// Bytes to return before the stream's, and how many of them have been read.
     ready: Vec<u8>,
     given: usize,
-    /// Bytes of the only fragment of a reply that are still to come: they go straight to who reads.
+    /// Bytes left of a reply's only fragment: they are read directly from the stream.
     left: usize,
 }
 
 impl Records {
-    /// What comes by a connection.
+    /// The replies of a connection.
     #[must_use]
     pub fn new(stream: Stream) -> Records {
         Records { stream, ready: Vec::new(), given: 0, left: 0 }
     }
 
-    /// Reads a header; of several fragments, all of them.
+    /// Reads a fragment's header; if more fragments follow, reads them all.
     fn begin(&mut self) -> io::Result<()> {
         let begin = Instant::now();
         let (mut is_last, mut length) = self.header()?;
@@ -51,7 +51,7 @@ impl Records {
             bounded(at + headers + length)?;
             self.ready.resize(at + length, 0);
             self.stream.read_exact(&mut self.ready[at..])?;
-            // A server that sends a little now and then has to come to an end, too.
+            // A limit also for servers that send a little now and then.
             if begin.elapsed() > ANSWERED {
                 return Err(io::Error::new(ErrorKind::TimedOut, "its reply doesn't end"));
             }
@@ -73,7 +73,7 @@ impl Records {
     }
 }
 
-/// The header of a reply that is one fragment, so long.
+/// The header of a reply that is one fragment of that length.
 fn bounded(length: usize) -> io::Result<u32> {
     match u32::try_from(length) {
         Ok(short) if length <= LONGEST => Ok(short | LAST),

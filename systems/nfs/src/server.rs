@@ -1,4 +1,4 @@
-//! An NFS server, as one of its exports is asked for.
+//! An NFS server with one of its exports.
 
 use std::fmt::Display;
 use std::io;
@@ -21,16 +21,16 @@ use crate::records::Records;
 use crate::stream::Stream;
 use crate::wire::{Wire, now};
 
-/// Who speaks by a connection.
+/// The NFS library's client on a connection.
 pub type Client = Nfs3Client<Records>;
 
-/// Pauses before what a server isn't ready for is asked again.
+/// Pauses before a request is repeated for which the server wasn't ready.
 const PAUSES: [u64; 5] = [50, 150, 500, 1000, 2000];
 
-/// Groups that AUTH_SYS has room for.
+/// The most groups in AUTH_SYS.
 const GROUPS: usize = 16;
 
-/// It has as many connections as there are threads that ask at once.
+/// It has as many connections as threads that send requests at the same time.
 #[derive(Debug)]
 pub struct Server {
     address: SocketAddr,
@@ -39,14 +39,14 @@ pub struct Server {
 }
 
 impl Server {
-    /// Finds a server, and the root of one of its exports.
+    /// Connects to a server, and mounts one of its exports.
     ///
     /// # Errors
-    /// It can't be reached, or doesn't want it.
+    /// It can't be reached, or refuses.
     pub fn mount(host: &str, export: &str) -> io::Result<(Server, nfs_fh3)> {
         let host = address_of(host)?;
         let credential = credential();
-        // `Stream` takes a port of administrators by itself, and goes on without.
+        // `Stream` binds a privileged port itself if it can, and otherwise any port.
         let mount = Nfs3ConnectionBuilder::new(Wire, host.to_string(), export)
             .connect_from_privileged_port(false)
             .credential(credential.clone())
@@ -56,16 +56,16 @@ impl Server {
         Ok((server, mounted.root_nfs_fh3()))
     }
 
-    /// One that is reached when it is asked for something.
+    /// A server that is connected to at the first request.
     #[must_use]
     pub fn at(address: SocketAddr, credential: opaque_auth<'static>) -> Server {
         Server { address, credential, idle: Mutex::default() }
     }
 
-    /// Asks it for something, over a connection that nobody else uses meanwhile.
+    /// Sends a request, over a connection that no other request uses meanwhile.
     ///
     /// # Errors
-    /// What it says is wrong, or that it is lost.
+    /// The server's error, or that the connection is lost.
     pub fn ask<T, E>(
         &self,
         what: impl AsyncFn(&mut Client) -> Result<Nfs3Result<T, E>, RpcError>,
@@ -86,7 +86,7 @@ impl Server {
     }
 
     fn connection(&self) -> io::Result<(Stream, Client)> {
-        // A server that began anew, or has heard nothing for long, has ended them.
+        // A server closes connections when it restarts or after long silence.
         self.idle().retain(|(stream, _)| stream.is_fresh());
         if let Some(connection) = self.idle().pop() {
             return Ok(connection);
@@ -108,7 +108,7 @@ fn address_of(host: &str) -> io::Result<IpAddr> {
     addresses.next().map(|address| address.ip()).ok_or_else(|| unknown(io::ErrorKind::NotFound.into()))
 }
 
-/// Who runs this program.
+/// The user and groups of this program.
 fn credential() -> opaque_auth<'static> {
     let groups = getgroups().unwrap_or_default();
     opaque_auth::auth_unix(&auth_unix {
@@ -156,7 +156,7 @@ fn unmounted(error: ConnectError) -> io::Error {
     }
 }
 
-/// What a status means, in the words of this system.
+/// A status as an error of this system.
 fn failure(status: nfsstat3) -> io::Error {
     match status {
         nfsstat3::NFS3ERR_XDEV => io::Error::other("it would go from one file system to another"),
@@ -167,7 +167,7 @@ fn failure(status: nfsstat3) -> io::Error {
         nfsstat3::NFS3ERR_JUKEBOX => io::Error::other("the NFS server isn't ready for that yet"),
         nfsstat3::NFS3ERR_BAD_COOKIE => io::Error::other("the folder was changed meanwhile"),
         nfsstat3::NFS3ERR_NOTSUPP => io::Error::other("the NFS server can't do that"),
-        // These have the numbers that Linux gives them, too.
+        // These numbers are the same as Linux's.
         status if (status as i32) < 32 => io::Error::from_raw_os_error(status as i32),
         status => strange(format_args!("{status:?}")),
     }

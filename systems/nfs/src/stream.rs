@@ -12,10 +12,10 @@ use rustix::net::sockopt::{
 };
 use rustix::net::{AddressFamily, RecvFlags, SocketFlags, SocketType, bind, connect, recv, socket_with};
 
-/// How long a server may take to accept a connection, and its machine to say that it is still there.
+/// The timeout of connecting, and of keep-alive probes.
 const REACHED: Duration = Duration::from_secs(10);
 
-/// How long it may take to answer: a disk may have much to write before.
+/// The timeout of a reply: a disk may have much to write before.
 pub(crate) const ANSWERED: Duration = Duration::from_secs(60);
 
 /// A connection.
@@ -23,8 +23,7 @@ pub(crate) const ANSWERED: Duration = Duration::from_secs(60);
 pub struct Stream(Arc<TcpStream>);
 
 impl Stream {
-    /// Connects. Many NFS servers listen only to ports that programs of a system's administrators alone can have: one
-    /// of them is taken where that is allowed.
+    /// Connects. Many NFS servers accept privileged ports only: one of them is used if this program may.
     ///
     /// # Errors
     /// Nobody listens there, or nobody answers.
@@ -45,7 +44,7 @@ impl Stream {
         set_socket_timeout(&socket, Timeout::Send, Some(ANSWERED))?;
         set_socket_timeout(&socket, Timeout::Recv, Some(ANSWERED))?;
         set_tcp_nodelay(&socket, true)?;
-        // A machine that is gone is noticed before an answer is given up.
+        // Keep-alive notices a dead machine before the reply's timeout.
         set_socket_keepalive(&socket, true)?;
         set_tcp_keepidle(&socket, REACHED / 2)?;
         set_tcp_keepintvl(&socket, REACHED / 5)?;
@@ -54,7 +53,7 @@ impl Stream {
         Ok(Stream(Arc::new(socket.into())))
     }
 
-    /// Sends some of it.
+    /// Sends some of the bytes.
     ///
     /// # Errors
     /// The connection is lost, or the other side takes nothing.
@@ -62,7 +61,7 @@ impl Stream {
         patiently(|| (&*self.0).write(data))
     }
 
-    /// Whether the other side has neither ended it nor said what it wasn't asked.
+    /// Whether the connection is open, and nothing unrequested has arrived.
     #[must_use]
     pub fn is_fresh(&self) -> bool {
         let next = recv(&*self.0, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT);
@@ -74,7 +73,7 @@ fn silent() -> io::Error {
     io::Error::new(ErrorKind::TimedOut, "it doesn't answer")
 }
 
-/// Does it again where a signal came between.
+/// Retries after an interrupting signal.
 fn patiently(mut work: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match work() {

@@ -1,5 +1,5 @@
-//! How the library that speaks to NFS servers gets its connections. It is asynchronous; here they block, on threads
-//! that are there for that, so that what it awaits has always been done when it asks.
+//! Connections for the NFS library. The library is asynchronous, but these connections block, on threads made for that.
+//! So a future of the library is always ready when it is polled.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use nfs3_client::net::Connector;
 use crate::records::Records;
 use crate::stream::Stream;
 
-/// What a future gives that never waits for anything but in a call of the operating system.
+/// The result of a future that waits only in system calls.
 pub fn now<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     loop {

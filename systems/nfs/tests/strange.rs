@@ -1,4 +1,4 @@
-//! A server that answers whatever it likes makes what was asked fail, and nothing else.
+//! A server with arbitrary answers makes requests fail, and does no other harm.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,7 +12,7 @@ use nfs3_client::nfs3_types::nfs3::{
 use nfs3_client::nfs3_types::rpc::opaque_auth;
 use nfs3_client::nfs3_types::xdr_codec::Opaque;
 
-/// Answers each call of a connection by what `answer` makes of its number, until that is nothing.
+/// A server that answers each call with `answer`, which gets its number, until that returns `None`.
 fn answering(answer: impl Fn(&mut TcpStream, [u8; 4]) -> Option<()> + Send + 'static) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
     let address = listener.local_addr().expect("it has one");
@@ -41,7 +41,7 @@ fn record(body: &[u8]) -> Vec<u8> {
     [&head.to_be_bytes(), body].concat()
 }
 
-/// A reply that is accepted, of this number, up to where the results begin.
+/// The head of an accepted reply with this number, up to its results.
 fn accepted(number: [u8; 4]) -> Vec<u8> {
     [number.as_slice(), &[0, 0, 0, 1], &[0; 4], &[0; 8], &[0; 4]].concat()
 }
@@ -50,7 +50,7 @@ fn handle() -> nfs_fh3 {
     nfs_fh3 { data: Opaque::owned(vec![7; 32]) }
 }
 
-/// What becomes of calls whose results are of all kinds.
+/// The outcomes of calls with all kinds of results.
 fn asked(server: &Server) -> [Result<(), String>; 3] {
     let what = diropargs3 { dir: handle(), name: b"x".as_slice().into() };
     let (look, read) = (LOOKUP3args { what }, READ3args { file: handle(), offset: 0, count: 9 });
@@ -90,7 +90,7 @@ fn what_is_no_reply_is_refused() {
         |number| record(&accepted(number))[..9].to_vec(),
     ];
     for reply in replies {
-        // It ends the connection behind it.
+        // It closes the connection afterwards.
         let server = answering(move |stream, number| stream.write_all(&reply(number)).ok().and(None));
         for result in asked(&server) {
             let reason = result.expect_err("it is none");
@@ -110,12 +110,12 @@ fn a_server_that_ends_connections_is_asked_by_another() {
     for _ in 0..10 {
         let error = server.ask(async |nfs| nfs.getattr(&what).await).expect_err("there is none");
         assert_eq!(error.kind(), ErrorKind::NotFound, "{error}");
-        // Until the end is known here.
+        // Until the end of the connection is noticed here.
         thread::sleep(Duration::from_millis(100));
     }
 }
 
-/// A record in fragments of these lengths, and the rest in one more.
+/// A record in fragments of these lengths, and one more for the rest.
 fn fragments(body: &[u8], lengths: impl IntoIterator<Item = usize>) -> Vec<u8> {
     let (mut record, mut rest) = (Vec::new(), body);
     for length in lengths {
@@ -131,7 +131,7 @@ fn fragments(body: &[u8], lengths: impl IntoIterator<Item = usize>) -> Vec<u8> {
 
 #[test]
 fn replies_come_in_any_number_of_fragments() {
-    // No such file; of the file's folder nothing is said.
+    // No such file; without the attributes of its folder.
     let body = |number| [accepted(number), vec![0, 0, 0, 2, 0, 0, 0, 0]].concat();
     type Split = fn([u8; 4], Vec<u8>) -> Vec<u8>;
     let splits: [Split; 6] = [
@@ -144,7 +144,7 @@ fn replies_come_in_any_number_of_fragments() {
     ];
     for split in splits {
         let server = answering(move |stream, number| {
-            // The stream is cut elsewhere than the record.
+            // The stream is split at other places than the record.
             for part in split(number, body(number)).chunks(5 + usize::from(number[3]) % 60) {
                 stream.write_all(part).ok()?;
             }

@@ -1,28 +1,28 @@
-//! What a collection's operations and elements cost, from a hundred elements to ten millions, beside Rust's maps.
+//! Measures a collection's operations and memory, from a hundred elements to ten million, beside Rust's maps.
 
 use super::trial::{Sizes, Trial};
 use crate::row::{Row, Tell};
 use crate::statistics::Figure;
 
-/// Of keys.
+/// A kind of keys.
 pub struct Kind {
-    /// In the rows.
+    /// Its name in the rows.
     pub name: &'static str,
-    /// In the program.
+    /// Its number in the program.
     number: u64,
     factor: u64,
-    /// What key and element take by themselves; a text takes its characters.
+    /// The bytes of key and element; for a text, its characters.
     pub needed: f64,
-    /// Of [`COUNTS`].
+    /// How many of [`COUNTS`] are measured.
     counts: usize,
-    /// Times as many operations are needed to measure them, because they are so quick.
+    /// By how much operations are repeated, because they are so quick.
     repeats: u64,
 }
 
-/// Odd, and so large that the keys of neighbours are far from each other.
+/// Odd, and so large that consecutive keys are far apart.
 const SCATTERED: u64 = 168_357_264_991;
 
-/// What the rows are about.
+/// The kinds that are measured.
 pub const KINDS: [Kind; 4] = [
     Kind { name: "dense", number: 0, factor: 1, needed: 16.0, counts: 6, repeats: 4 },
     Kind { name: "sparse", number: 0, factor: SCATTERED, needed: 16.0, counts: 6, repeats: 1 },
@@ -31,10 +31,10 @@ pub const KINDS: [Kind; 4] = [
     Kind { name: "texts", number: 2, factor: SCATTERED, needed: 20.0, counts: 5, repeats: 1 },
 ];
 
-/// Elements of a collection.
+/// A number of elements.
 struct Count {
     n: u64,
-    /// The golden section of n, without a common divisor with it.
+    /// The golden section of n, coprime to n.
     step: u64,
     rounds: u64,
 }
@@ -49,21 +49,21 @@ const COUNTS: [Count; 6] = [
     Count { n: 10_000_000, step: 6_180_339, rounds: 1 },
 ];
 
-/// No more elements than that are looked up, and deleted.
+/// The most elements that are looked up and deleted.
 const TOUCHED: u64 = 300_000;
-/// Elements whose memory is measured, at least: many collections, if one has fewer.
+/// The least number of elements whose memory is measured: many small collections, if necessary.
 const ALIVE: u64 = 1_000_000;
-/// The clock of Rust's maps is finer than that of programs.
+/// The clock of Rust's maps is finer than that of programs by this factor.
 const FINER: u64 = 8;
 
-/// Times that are measured.
+/// The times that are measured.
 pub const TIMES: [&str; 6] = ["insert", "lookup", "first visit", "visit", "lookup in order", "delete"];
-/// Sizes that are measured: before and after somebody has asked for the order.
+/// The sizes that are measured: before and after the first ordered visit.
 pub const MEMORY: [&str; 2] = ["bytes", "bytes in order"];
-/// As peers.
+/// The maps that are peers.
 pub const MAPS: [&str; 2] = ["btreemap", "hashmap"];
 
-/// The promise: times as much memory as the elements need.
+/// The promised ratio of memory to what the elements need.
 const PROMISE: f64 = 2.0;
 
 /// Measures row after row.
@@ -83,17 +83,17 @@ pub fn measure(tell: Tell) -> Result<(), String> {
     Ok(())
 }
 
-/// The row of a kind, so many elements, and what is measured.
+/// The row of a kind, a number of elements, and what is measured.
 pub fn row_of(kind: &Kind, n: u64, what: &str) -> String {
     format!("collection {n} {}: {what}", kind.name)
 }
 
-/// The row of how a time grows.
+/// The row of a time's growth.
 pub fn growth_of(kind: &Kind, what: &str) -> String {
     format!("collection growth {}: {what}", kind.name)
 }
 
-/// In ascending order.
+/// A kind's numbers of elements, ascending.
 pub fn counts_of(kind: &Kind) -> impl Iterator<Item = u64> {
     COUNTS[..kind.counts].iter().map(|count| count.n)
 }
@@ -119,7 +119,7 @@ fn memory(kind: &Kind, count: &Count) -> Vec<Row> {
     let maps = MAPS.map(|map| (map, figure(Trial::of_map(map, &options))));
     let rows = match count.n <= ALIVE {
         true => vec![(MEMORY[0], 1, &maps[..]), (MEMORY[1], 2, &maps[..1])],
-        // So many elements are always in order.
+        // Collections of so many elements are always in order.
         false => vec![(MEMORY[1], 2, &maps[..])],
     };
     let rows = rows.into_iter().map(|(what, measure, maps)| {
@@ -130,7 +130,7 @@ fn memory(kind: &Kind, count: &Count) -> Vec<Row> {
     rows.collect()
 }
 
-/// How many times longer it takes among the most elements than among the fewest.
+/// The ratio of the times with the most and with the fewest elements.
 fn growth(kind: &Kind, what: &str, rows: &[Row]) -> Row {
     let find = |n| rows.iter().find(|row| row.row == row_of(kind, n, what)).expect("it was measured");
     let (few, many) = (COUNTS[0].n, COUNTS[kind.counts - 1].n);

@@ -1,4 +1,4 @@
-//! How long compilation takes for texts that are long in statements, in components or in what is wrong with them.
+//! Measures compilation of long texts: of many statements, components or errors.
 
 use std::time::Instant;
 
@@ -11,11 +11,11 @@ use super::effort::EFFORT;
 use crate::row::{Row, Tell};
 use crate::statistics::Figure;
 
-/// What there are many of in a text.
+/// What a long text has many of.
 struct Kind {
     name: &'static str,
     counts: [usize; 4],
-    /// A text with so many.
+    /// A text with so many of them.
     text: fn(usize) -> String,
 }
 
@@ -55,7 +55,8 @@ fn in_a_body(statements: &str) -> String {
     format!("COMPONENT Main; VARIABLE x: INTEGER;\nBEGIN\n{statements}END Main;")
 }
 
-/// So many times as long for each piece may the longest text take as the shortest: linear, and what caches add.
+/// The greatest ratio of the time per piece in the longest text to that in the shortest: linear, with an allowance for
+/// caches.
 const LINEAR: f64 = 1.5;
 
 /// Measures row after row.
@@ -75,7 +76,7 @@ pub fn measure(tell: Tell) -> Result<(), String> {
     Ok(())
 }
 
-/// Milliseconds to make an object of a text, or to say what is wrong with it.
+/// Milliseconds to compile a text to an object, or to report its errors.
 fn compile(text: String) -> f64 {
     let files = [SourceFile { path: "long.dry".into(), text }];
     let start = Instant::now();

@@ -1,4 +1,4 @@
-//! What a process costs among a thousand, and among ten millions.
+//! Measures a process among a thousand, and up to ten million.
 
 use super::trial::{Trial, figure, repeated};
 use crate::contender::Runs;
@@ -8,13 +8,13 @@ use crate::processes::programs::growing::{SIZES, Size};
 use crate::row::{Better, Row, Tell};
 use crate::statistics::Figure;
 
-/// So many servers are made in all, life after life, to have enough to measure.
+/// The total number of servers, over several runs, to have enough to measure.
 const SERVERS: u64 = 3_000_000;
-/// Of servers one after another: so many beforehand, and then so many that are measured.
+/// Servers one after another: so many beforehand, and then so many that are measured.
 const BEFOREHAND: usize = 100_000;
 const MEASURED: usize = 200_000;
 
-/// What ten million live servers and all that belongs to their process may take.
+/// The most memory of ten million live servers with all of their process.
 const MOST_MIB: f64 = 1024.0;
 
 /// Measures row after row.
@@ -40,7 +40,7 @@ pub fn measure(bench: &Bench, tell: Tell) -> Result<(), String> {
     Ok(())
 }
 
-/// Resident bytes of each of so many live servers.
+/// Resident bytes of each live server.
 fn bytes(bench: &Bench, size: &Size, lives: &[Trial]) -> Row {
     let known: Vec<f64> = lives.iter().filter_map(|life| life.get("bytes")).collect();
     bench.row(heading(&size.bytes, "bytes"), |who| match who.name {
@@ -50,7 +50,7 @@ fn bytes(bench: &Bench, size: &Size, lives: &[Trial]) -> Row {
     })
 }
 
-/// Nanoseconds of each of so many servers that are made, asked and deleted one after another.
+/// Nanoseconds to make, ask and delete a server, one after another.
 fn creation(bench: &Bench, size: &Size) -> Row {
     let n = size.n as usize;
     let runs =

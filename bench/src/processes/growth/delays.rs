@@ -1,11 +1,11 @@
-//! How long what the runtime does at once keeps other processes waiting.
+//! Measures how long other processes wait during an uninterrupted operation of the runtime.
 
 use std::time::Duration;
 
 use super::trial::{Trial, figure, repeated};
 use crate::row::{Row, Tell};
 
-/// In the order of the program, which has them as numbers.
+/// The operations, in the program's order of numbers.
 const OPERATIONS: [&str; 33] = [
     "nothing",
     "delete 10^6 servers",
@@ -42,12 +42,12 @@ const OPERATIONS: [&str; 33] = [
     "a block of 100 MB is written, brought to the disk, read, and its file deleted",
 ];
 
-/// The one for which standard output is a pipe.
+/// The operation that writes to a pipe.
 const UNREAD: &str = "WRITE to a pipe that nobody reads";
-/// Longer than the program needs until it only waits for the pipe.
+/// More time than the program needs until it only waits for the pipe.
 const UNREAD_TIME: Duration = Duration::from_millis(1500);
 
-/// Milliseconds: a time slice, and what the clock rounds.
+/// The bound in milliseconds: a time slice, and the clock's resolution.
 const BOUND: f64 = 2.0;
 
 /// Measures row after row.

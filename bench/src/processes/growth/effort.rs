@@ -1,10 +1,10 @@
-//! How much work is put into figures about growth.
+//! The effort of figures about growth.
 
 use std::time::Duration;
 
 use crate::processes::effort::Effort;
 
-/// There are many rows, and each has neighbours that confirm it.
+/// Small, because there are many rows, and neighbouring rows confirm each other.
 pub const EFFORT: Effort = Effort {
     rounds: 3,
     budget: Duration::from_secs(2),

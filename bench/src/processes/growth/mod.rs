@@ -1,6 +1,6 @@
-//! How cost grows: with the number of processes, with the memory that there is for them, with the elements of
-//! collections, and with those who wait for a lock's release; and how long what is large keeps others waiting. What
-//! Drystone's programs do here they measure by themselves, see [`trial`].
+//! Measures how costs grow: with the number of processes, with the memory for them, with the elements of collections,
+//! and with the processes that wait for a lock's release; and how long large operations delay other processes.
+//! Drystone's programs measure themselves: see [`trial`].
 
 mod collections;
 mod compiling;
@@ -32,7 +32,7 @@ pub(super) fn measure(bench: Bench, tell: Tell) -> Result<(), String> {
     delays::measure(tell)
 }
 
-/// The same without all the rest of the subject.
+/// As [`measure`], without the rest of the subject.
 pub fn measure_alone(tell: Tell) -> Result<(), String> {
     let (drystone, peers) = (Contender::drystone(), peers::all());
     measure(Bench { effort: EFFORT, drystone, peers, slowness: 1.0 }, tell)

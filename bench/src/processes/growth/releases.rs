@@ -1,17 +1,17 @@
-//! What a release of a lock takes beside processes that await something of their own.
+//! Measures the release of a lock beside processes that await other conditions.
 
 use super::trial::{Trial, figure, repeated};
 use crate::row::{Row, Tell};
 use crate::statistics::Figure;
 
-/// How many await, and their golden section, without a common divisor with it.
+/// Numbers of waiting processes, and their golden sections, coprime to them.
 const WAITING: [(u64, u64); 4] = [(1, 1), (100, 61), (10_000, 6181), (100_000, 61_803)];
 
-/// What is measured, as the program and as the rows name it.
+/// The names in the program and in the rows.
 const RELEASES: [(&str, &str); 2] =
     [("release", "release beside waiting"), ("wake", "release that wakes one of")];
 
-/// How many times longer it may take beside the most than beside the fewest.
+/// The greatest ratio of the time beside the most processes to that beside the fewest.
 const FLAT: f64 = 1.5;
 
 /// Measures row after row.
@@ -25,7 +25,7 @@ pub fn measure(tell: Tell) -> Result<(), String> {
         }
         let [first, .., last] = figures;
         let growth = first.zip(last).map(|(first, last)| Figure::single(last.value / first.value));
-        // Whoever is woken has to be got from memory, so that among many it cannot be as cheap as alone.
+        // A woken process must be fetched from memory, so it can't be as cheap among many as alone.
         let target = (name == "release").then_some(FLAT);
         tell(Row { drystone: growth, target, ..Row::new(format!("{row}, growth"), "10^5 / 1") })?;
     }

@@ -1,4 +1,4 @@
-//! The sections of the page about how cost grows.
+//! The page's sections on how costs grow.
 
 use std::fmt::Write;
 
@@ -9,12 +9,12 @@ use crate::page::{Section, table};
 use crate::row::Row;
 use crate::statistics::{Figure, rounded};
 
-/// Whether a row stands in one of these sections.
+/// Whether a row belongs to one of these sections.
 pub fn is_growth(row: &Row) -> bool {
     ["growth ", "ten million: ", "fit ", "collection "].iter().any(|prefix| row.row.starts_with(prefix))
 }
 
-/// Those that there are rows for.
+/// The sections for which there are rows.
 pub fn sections(rows: &[Row]) -> Result<Vec<Section>, String> {
     if !rows.iter().any(is_growth) {
         return Ok(Vec::new());
@@ -49,7 +49,7 @@ const CURVES_PLOT: &str = "processes-growth.svg";
 const COLLECTIONS_PLOT: &str = "collections.svg";
 const BEFOREHAND: &str = "a hundred thousand times before";
 
-/// Drystone and all peers over the number of processes.
+/// Curves of Drystone and all peers over the number of processes.
 fn contenders(rows: &[Row], what: &str) -> Vec<Curve> {
     let points = rows.iter().filter_map(|row| {
         let (n, name) = row.row.strip_prefix("growth ")?.split_once(": ")?;
@@ -58,7 +58,7 @@ fn contenders(rows: &[Row], what: &str) -> Vec<Curve> {
     curves_of(&points.collect::<Vec<_>>())
 }
 
-/// A curve for each contender that has figures.
+/// A curve for each contender with figures.
 fn curves_of(rows: &[(f64, &Row)]) -> Vec<Curve> {
     let peers = rows.iter().flat_map(|(_, row)| row.peers.keys().copied());
     let mut names: Vec<&str> = peers.collect();
@@ -164,14 +164,14 @@ fn line(text: &mut String, rows: &[Row], head: &str, name: impl Fn(&str) -> Stri
     text.push('\n');
 }
 
-/// Three digits.
+/// A figure with three digits.
 fn short(figure: Option<Figure>) -> String {
     let figure = figure.map(|figure| figure.value);
     figure
         .map_or("-".into(), |value| if value < 100.0 { format!("{value:.1}") } else { format!("{value:.0}") })
 }
 
-/// Where a collection takes more than twice what its elements need.
+/// Sentences on collections that take more than twice what their elements need.
 fn beyond_promise(rows: &[Row]) -> String {
     let beyond = rows.iter().filter(|row| row.row.starts_with("collection ") && row.unit == "bytes");
     let beyond: Vec<String> = beyond

@@ -11,10 +11,10 @@ use crate::execute::{execute, execute_late};
 use crate::places;
 use crate::statistics::Figure;
 
-/// What a trial has told.
+/// The figures of a trial.
 pub struct Trial {
     figures: BTreeMap<String, f64>,
-    /// Most resident bytes of its process.
+    /// The peak of its process's resident bytes.
     pub peak: f64,
 }
 
@@ -22,18 +22,18 @@ pub struct Trial {
 pub type Sizes<'a> = &'a [(&'a str, u64)];
 
 impl Trial {
-    /// Runs a program of the bench with other constants, and so many bytes of memory (0: all that there are).
+    /// Runs a program of the bench with other constants, and so many bytes of memory (0: all).
     pub fn of_program(name: &str, sizes: Sizes, memory: u64) -> Result<Trial, String> {
         let mut command = child(name, sizes);
         command.args(["--warm", "0", "--memory", &memory.to_string()]);
         if memory > 0 {
-            // It runs out of memory, and says so.
+            // Running out of memory, as it reports, is expected.
             command.stderr(Stdio::null());
         }
         Trial::of(&mut command)
     }
 
-    /// Runs a program of the bench, the output of which nobody reads for some time.
+    /// Runs a program of the bench whose output isn't read for some time.
     pub fn of_unread_program(name: &str, sizes: Sizes, unread: Duration) -> Result<Trial, String> {
         let execution = execute_late(child(name, sizes).arg("--aloud"), 1, EFFORT.limit, unread)?;
         Ok(Trial { figures: figures(&execution.output), peak: 0.0 })
@@ -60,13 +60,13 @@ impl Trial {
         Ok(Trial { figures: figures(&line.result), peak: line.peak })
     }
 
-    /// What it told by that name.
+    /// The figure with that name.
     pub fn get(&self, name: &str) -> Option<f64> {
         self.figures.get(name).copied()
     }
 }
 
-/// A program of the bench with other constants.
+/// The command of a program of the bench with other constants.
 fn child(name: &str, sizes: Sizes) -> Command {
     let source = places::root().join("bench/programs").join(name).with_extension("dry");
     let mut command = Command::new(places::executable());
@@ -77,7 +77,7 @@ fn child(name: &str, sizes: Sizes) -> Command {
     command
 }
 
-/// What lines tell.
+/// The figures in some lines.
 fn figures(lines: &str) -> BTreeMap<String, f64> {
     let figures = lines.lines().filter_map(|line| {
         let (name, figure) = line.rsplit_once(' ')?;
@@ -86,7 +86,7 @@ fn figures(lines: &str) -> BTreeMap<String, f64> {
     figures.collect()
 }
 
-/// Trial after trial, as many as [`EFFORT`] has rounds and time for; none if one fails, and the reason is told.
+/// Repeats a trial for as many rounds and as long as [`EFFORT`] says; none if one fails, which is reported.
 pub fn repeated(trial: impl Fn() -> Result<Trial, String>) -> Vec<Trial> {
     let start = Instant::now();
     let mut trials = Vec::new();
@@ -102,7 +102,7 @@ pub fn repeated(trial: impl Fn() -> Result<Trial, String>) -> Vec<Trial> {
     trials
 }
 
-/// What trials say together of a figure.
+/// The summary of a figure over several trials.
 pub fn figure(trials: &[Trial], name: &str) -> Option<Figure> {
     let samples: Option<Vec<f64>> = trials.iter().map(|trial| trial.get(name)).collect();
     Figure::of(&samples?)

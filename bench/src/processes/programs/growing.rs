@@ -1,14 +1,14 @@
-//! Programs of which peers know the like, in sizes from a thousand to ten millions.
+//! Programs with sizes from a thousand to ten million, of which peers have equivalents.
 
 use super::{BYTES, COMMON, CREATION, Messages, Program};
 
-/// One size of what there is a curve of.
+/// One size of the curves.
 pub struct Size {
-    /// Servers.
+    /// The number of servers.
     pub n: u32,
-    /// So many alive.
+    /// Servers alive at the same time.
     pub bytes: Program,
-    /// So many one after another.
+    /// Servers one after another.
     pub creation: Program,
 }
 
@@ -35,7 +35,7 @@ macro_rules! size {
     };
 }
 
-/// From the smallest to the largest, for which peers have neither the memory nor the time.
+/// From the smallest to the largest, for which peers lack memory or time.
 pub const SIZES: [Size; 5] = [
     size!(1000, COMMON.languages),
     size!(10000, COMMON.languages),

@@ -1,9 +1,9 @@
-//! Programs as users write them, with peers as users of Go write them: not the same structure, the same work.
+//! Programs as users write them, with peers as users of Go write them: the same work, in different structures.
 
 use super::{COMMON, Messages, Program, Target};
 use crate::words;
 
-/// How often each word of a text stands there.
+/// How often each word occurs in a text.
 pub const WORD_COUNT: Program = Program {
     row: "word count",
     name: "WordCount",
@@ -18,7 +18,7 @@ pub const WORD_COUNT: Program = Program {
     ..COMMON
 };
 
-/// Of the words that [`words`] makes.
+/// The counts of the words that [`words`] makes.
 const FREQUENT: &str = "\
 14723424 words, 45464 of them different
 1291637 hvzu
@@ -52,11 +52,11 @@ const HTTP: Program = Program {
     ..COMMON
 };
 
-/// A server with how many clients.
+/// The HTTP server, with the number of clients.
 pub const HTTP_SERVERS: [(Program, usize); 2] =
     [(HTTP, 50), (Program { row: "http keep-alive 1000", ..HTTP }, 1000)];
 
-/// Many commands are sent before the answers are awaited.
+/// Many commands are sent before their answers are awaited.
 pub const KEY_VALUE: Program = Program {
     row: "key-value pipelined",
     name: "KeyValue",

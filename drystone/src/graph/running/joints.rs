@@ -1,4 +1,4 @@
-//! What joins the components of a program that runs: connections, names, and what BY puts between.
+//! What joins the components of a running program: connections, names, and the binding factories given by BY.
 
 use std::collections::HashMap;
 
@@ -13,13 +13,13 @@ const LONGEST: usize = 90;
 
 #[derive(Default)]
 pub struct Joints<'a> {
-    /// Boxes of names, by the box around them.
+    /// Boxes of names, by the outer box.
     names: HashMap<(usize, &'a str), usize>,
-    /// Boxes of what BY has put before a component, by the client's box and interface.
+    /// Boxes of BY's binding factories, by the client's box and interface.
     ways: HashMap<(usize, &'a str, &'a str), usize>,
-    /// How many connections there are, and how many of them are used.
+    /// Connections between two ports: how many there are, and how many of them are used.
     counts: HashMap<(Port, Port), (usize, usize)>,
-    /// What went through, by the box that says it and what of it that is; why something was lost last.
+    /// Traffic by box, interface and whether that is exported; and the last reason why something was lost.
     traffic: Vec<((usize, &'a str, bool), Traffic, &'a str)>,
 }
 
@@ -44,7 +44,7 @@ impl<'a> Joints<'a> {
         let next = |side: &str| painter.named.get(connection["next"][side].as_str()?).map(|found| found.0);
         let (server, passed_on) = (next("offered"), next("required"));
         if passed_on == Some(client) || (is_inward && server == Some(client)) {
-            // Those who hold one another are one box.
+            // Components that hold one another share a box.
             return;
         }
         if !by.is_empty() {
@@ -61,7 +61,7 @@ impl<'a> Joints<'a> {
                 painter.port(server, Side::Offered, interface)
             }
             (_, Some(outer)) if outer == around => painter.port(outer, Side::Required, interface),
-            // It has no name, or was moved away since.
+            // The server has no name, or has been moved away since.
             _ => {
                 let name = self.name(painter, around, to);
                 painter.port(name, Side::Offered, interface)
@@ -80,11 +80,11 @@ impl<'a> Joints<'a> {
         *self.names.entry((around, name)).or_insert_with(|| beside(painter, around, name.into()))
     }
 
-    /// What has gone through a binding is said where it is drawn.
+    /// A binding's traffic is shown where the binding is drawn.
     pub fn bind(&mut self, painter: &mut Painter<'a>, binding: &'a Value) {
         let [name, interface, component] =
             ["name", "interface", "component"].map(|what| text(&binding[what]));
-        // Those of nobody are beside the component that starts.
+        // Bindings of no component stand beside the component that starts.
         let (of, place) = painter.named.get(component).copied().unwrap_or((1, ""));
         let around = around(painter, of);
         let index = if name == place {
@@ -112,7 +112,7 @@ impl<'a> Joints<'a> {
         }
     }
 
-    /// Writes down what was counted, in an order that doesn't depend on who came first.
+    /// Adds the counts, in an order that doesn't depend on which box came first.
     pub fn finish(mut self, picture: &mut Picture) {
         self.traffic.sort_by_key(|(what, ..)| *what);
         for &((index, interface, is_export), ref traffic, why) in &self.traffic {
@@ -133,12 +133,12 @@ impl<'a> Joints<'a> {
     }
 }
 
-/// The box in which another stands.
+/// The box around another.
 fn around(painter: &Painter<'_>, index: usize) -> usize {
     painter.picture.boxes[index].parent.expect("all are in the program's")
 }
 
-/// A box for what is no component.
+/// A box for something that is no component.
 fn beside(painter: &mut Painter<'_>, around: usize, name: String) -> usize {
     painter.picture.add(Component { name, parent: Some(around), any: true, ..Component::default() })
 }

@@ -1,4 +1,4 @@
-//! What is written on a box that stands for one component or for many that are alike.
+//! The text on a box that stands for one component or for many that are alike.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::control::{Doing, list, text};
 /// Most lines about processes.
 const LINES: usize = 6;
 
-/// Whether components of one holder, or of holders that are alike, are alike themselves.
+/// Whether two components are alike, given that they have the same holder or holders that are alike.
 pub fn are_alike(one: &Value, other: &Value) -> bool {
     ["variable", "template", "place"].iter().all(|&what| one[what] == other[what])
 }
@@ -21,7 +21,7 @@ pub fn name(members: &[&Value], holder: Option<&Value>) -> String {
         "" => String::new(),
         place => format!(" AT {place}"),
     };
-    // Behind the holder's path and a point.
+    // What follows the holder's path and a point.
     let own = match holder {
         None => return template.into(),
         Some(holder) => &path[text(&holder["path"]).len() + 1..],
@@ -48,7 +48,7 @@ pub fn notes(members: &[&Value]) -> Vec<String> {
 
 fn line(doing: &Doing) -> String {
     let times = if doing.count == 1 { String::new() } else { format!("{} \u{d7} ", doing.count) };
-    // The folder is of no interest.
+    // The file's name is enough, without its folder.
     let at = doing.at.rsplit('/').next().filter(|at| !at.is_empty());
     let at = at.map_or(String::new(), |at| format!(" at {at}"));
     format!("{times}{} {}{at}", doing.runs, doing.waits())

@@ -1,4 +1,4 @@
-//! The boxes of a program that runs: one for each component, or for those that are alike.
+//! The boxes of a running program: one for each component, or for a group of components that are alike.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -8,21 +8,21 @@ use super::members;
 use crate::control::{list, text};
 use crate::graph::picture::{Component, Interface, Picture, Port, Side};
 
-/// So many components in one place are drawn each for itself.
+/// Up to so many components in one place are drawn one by one.
 const FEW: usize = 3;
 
 /// Makes the boxes of components.
 #[derive(Default)]
 pub(super) struct Painter<'a> {
     pub(super) picture: Picture,
-    /// The components: their places are their numbers.
+    /// The components, indexed by their numbers.
     pub(super) components: &'a [Value],
-    /// Their boxes.
+    /// The box of each component.
     pub(super) boxes: Vec<usize>,
-    /// Boxes of components, and where these were made, by the paths by which others tell of them. Components of a
-    /// service's processes have the same path: one of them stands for all.
+    /// The box of each component and the place where it was made, by the component's path. Components of a service's
+    /// processes share a path: one of them stands for all.
     pub(super) named: HashMap<&'a str, (usize, &'a str)>,
-    /// Names of interfaces; their places are their numbers.
+    /// Names of interfaces, indexed by their numbers.
     pub(super) interfaces: Vec<&'a str>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Painter<'a> {
         }
     }
 
-    /// Writes into a box what its components are, do and have.
+    /// Writes into a box the names, states and interfaces of its components.
     fn fill(&mut self, index: usize, numbers: &[usize]) {
         let members: Vec<_> = numbers.iter().map(|&number| &self.components[number]).collect();
         for (&number, component) in numbers.iter().zip(&members) {

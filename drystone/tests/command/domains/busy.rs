@@ -1,4 +1,4 @@
-//! A crossing beside a program that computes: both sides and that one share a processor.
+//! A crossing beside a program that computes: both sides and the program share a processor.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::{DRYSTONE, folder_with};
 
-/// Messages whose time the program tells, in milliseconds, for each line that it gets.
+/// Messages that the program measures, in milliseconds, for each line of input.
 const MESSAGES: usize = 300_000;
 
 fn program(place: &str) -> String {
@@ -43,7 +43,7 @@ fn program(place: &str) -> String {
     )
 }
 
-/// Such a program, all of whose threads have one processor.
+/// Such a program, with all threads on one processor.
 struct Crossing {
     process: Child,
     input: ChildStdin,
@@ -60,7 +60,7 @@ impl Crossing {
         let input = process.stdin.take().expect("it is a pipe");
         let mut lines = BufReader::new(process.stdout.take().expect("it is a pipe")).lines();
         assert_eq!(lines.next().expect("a line").expect("it is text"), "ready");
-        // Only now: what has one processor from the beginning knows that nobody has news while it looks.
+        // Only now: a program with one processor from the beginning knows that polling is useless.
         for process in family(process.id()) {
             let mut bind = Command::new("taskset");
             bind.args(["--all-tasks", "--pid", "--cpu-list", processor, &process.to_string()]);
@@ -69,7 +69,7 @@ impl Crossing {
         Crossing { process, input, lines, _folder: folder }
     }
 
-    /// What the messages take, in milliseconds: the least of some times.
+    /// The time of the messages in milliseconds: the least of several.
     fn time(&mut self) -> u64 {
         let time = |_| {
             self.input.write_all(b"\n").expect("it reads");
@@ -104,8 +104,8 @@ fn a_processor() -> String {
     list.trim().split([',', '-']).next().expect("there is one").to_string()
 }
 
-/// A third of the processor is left, so three times as long is fair. Who waits for the other side by letting the
-/// processor go for as long as the other program likes, or by keeping it, takes some fifty times as long.
+/// A third of the processor is left, so three times as long is fair. A side that yields to the other program for a
+/// whole slice, or that polls, takes some fifty times as long.
 #[test]
 fn a_crossing_beside_a_busy_program_has_its_share_of_the_processor() {
     let processor = a_processor();

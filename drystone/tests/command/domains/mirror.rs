@@ -1,8 +1,8 @@
-//! Programs in which messages of all kinds go to a component and come back.
+//! Programs that send messages of all kinds to a component, which returns them.
 
 use std::fmt::Write;
 
-/// Texts that are empty, have bytes that end others, and fit into no buffer.
+/// Texts that are empty, contain terminators, or fit into no buffer.
 const TEXTS: [&str; 5] = ["\"\"", "\"x\"", "\"a\\x00b\\xFF\"", "long", "longer"];
 
 /// A value as a program writes it, and its type.
@@ -27,8 +27,8 @@ fn list(of: impl Iterator<Item = String>, between: &str) -> String {
     if of.is_empty() { String::new() } else { format!("({})", of.join(between)) }
 }
 
-/// Has so many messages, of up to a dozen values each, and writes `done` when all have come back as they were; its
-/// component is at `PLACE`.
+/// A program with so many messages of up to a dozen values each, to a component at `PLACE`. It prints `done` when all
+/// have come back unchanged.
 pub fn program(random: &mut dyn FnMut() -> u64, messages: usize) -> String {
     let (mut declared, mut served, mut said) = (String::new(), String::new(), String::new());
     let (mut variables, mut taken) = (String::new(), String::new());

@@ -1,9 +1,9 @@
-//! Programs in which servers, those between, and guests are held anywhere, and find each other by names.
+//! Generates programs with servers, intermediate components and guests in any nesting, which find each other by names.
 
 use std::fmt::Write;
 use std::mem::replace;
 
-/// One of them, and what its guests print together.
+/// A program, and the total that its guests print.
 pub struct Shape {
     pub program: String,
     pub printed: String,
@@ -11,23 +11,23 @@ pub struct Shape {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Item {
-    /// Has the name of this number.
+    /// A server with this number's name.
     Host(usize),
-    /// Has this one, and uses one of those before.
+    /// A server with this number's name that uses an earlier one.
     Between(usize),
     Guest,
     /// A guest that fails.
     Bomb,
 }
 
-/// Where components may be, and what becomes of them.
+/// Where components may be, and whether they may fail.
 #[derive(Clone, Copy)]
 pub struct Ground {
-    /// Those that are exported by tcp share the first one, those by http the second; none: there is no network.
+    /// Ports of exports by tcp and by http; `None`: there is no network.
     pub ports: Option<[u16; 2]>,
-    /// Where some are made.
+    /// Places for some components.
     pub places: &'static [&'static str],
-    /// Some fail, some are isolated: nobody knows what will be printed.
+    /// Some components fail, some are isolated: the output is unpredictable.
     pub is_rough: bool,
 }
 
@@ -40,7 +40,7 @@ struct Maker<'a> {
     made: usize,
 }
 
-/// Makes one.
+/// Generates a program.
 pub fn shape(random: &mut dyn FnMut() -> u64, ground: Ground) -> Shape {
     let is_rough = ground.is_rough;
     let [hosts, between, guests] = [1, 0, 1].map(|least| least + (random() % 4) as usize);
@@ -72,7 +72,7 @@ impl Maker<'_> {
         }
     }
 
-    /// The variables and the body of one that holds these, some of them in others.
+    /// The variables and the body of a component that holds these items, some of them nested.
     fn holder(&mut self, mut items: Vec<Item>, depth: usize, when: &str) -> String {
         let (mut held, mut body) = (Vec::new(), Vec::new());
         while !items.is_empty() {
@@ -114,7 +114,7 @@ impl Maker<'_> {
         format!("{}{when}\n  {}\n", held.concat(), body.join(";\n  "))
     }
 
-    /// Its name.
+    /// Adds a template; returns its name.
     fn template(&mut self, items: Vec<Item>, depth: usize) -> String {
         self.made += 1;
         let name = format!("C{}", self.made);

@@ -1,5 +1,5 @@
-//! How drawings look, by their geometry: lines run across or down, none crosses a name, and those of different
-//! connections share no stretch; they may cross.
+//! Checks the geometry of drawings: lines are horizontal or vertical, none crosses a name, and lines of different
+//! connections overlap nowhere, though they may cross.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ impl Area {
             && self.bottom > other.top
     }
 
-    /// Whether two lines lie on one another for a stretch, or so near that nobody can tell them apart.
+    /// Whether two lines overlap, or run so close that they can't be told apart.
     fn runs_along(&self, other: &Area) -> bool {
         let shared =
             |from: f64, to: f64, other_from: f64, other_to: f64| to.min(other_to) - from.max(other_from);
@@ -41,7 +41,7 @@ impl Area {
     }
 }
 
-/// What is to be seen.
+/// The visible parts of a drawing.
 struct Drawn {
     names: Vec<(Area, String)>,
     /// By connections.
@@ -62,7 +62,7 @@ impl Drawn {
         Drawn { names, lines }
     }
 
-    /// What is wrong with it.
+    /// Its faults.
     fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         for (number, line) in self.lines.iter().enumerate() {
@@ -86,7 +86,7 @@ impl Drawn {
     }
 }
 
-/// A name and where it is, of letters 7 pixels wide.
+/// A name and its area, with letters 7 pixels wide.
 fn name(node: &roxmltree::Node) -> (Area, String) {
     let text = node.text().unwrap_or_default();
     let number = |what: &str| node.attribute(what).and_then(|number| number.parse().ok()).expect("a number");
@@ -99,7 +99,7 @@ fn name(node: &roxmltree::Node) -> (Area, String) {
     (Area { left, top: y - 9.0, right: left + width, bottom: y + 2.0 }, text.into())
 }
 
-/// The lines between the corners of a way: where it begins, what its curves bend around, where it ends.
+/// The lines between the corners of a path: its start, the corners of its curves, its end.
 fn way(path: &str) -> Vec<Area> {
     let point = |text: &str| {
         let (x, y) = text.split_once(',').expect("two numbers");
@@ -113,7 +113,7 @@ fn way(path: &str) -> Vec<Area> {
     corners.windows(2).map(|pair| Area::between(pair[0], pair[1])).collect()
 }
 
-/// What is wrong with a drawing.
+/// The faults of a drawing.
 pub fn faults(drawing: &str) -> Vec<String> {
     Drawn::read(drawing).faults()
 }

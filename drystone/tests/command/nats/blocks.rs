@@ -25,7 +25,7 @@ fn a_block_is_shipped_over_nats() {
     assert!(is_shipped(TELLER, &connected), "{:?}", requirements(TELLER, &connected));
     assert!(is_shipped(TELLER, &format!("{connected} BY Nats(capacity: 2)")));
     assert!(!is_shipped(TELLER, &format!("{connected} BY Monitored()")));
-    // Its bytes are too many to be looked through at once.
+    // Too many bytes to be checked at once.
     let long = "Count?Then(n)".to_string() + &"; n := n * 2; n := n DIV 2".repeat(200);
     assert!(is_shipped(&TELLER.replace("Count?Then(n)", &long), &connected));
 }
@@ -84,7 +84,7 @@ fn client(name: &str, first: usize, times: usize) -> TempDir {
     folder_with(&text.replace("TIMES", &times.to_string()))
 }
 
-/// What a client complains of whose block is lost by what is done when it waits for its answer.
+/// The error of a client whose block is lost by `deed` while it waits for the answer.
 fn lost_by(nats: &mut Nats, deed: impl FnOnce(&mut Nats, Peer)) -> String {
     let name = nats.name("count");
     let (mut server, _folder) = server(&SERVER.replace("MORE", ""), &name);
@@ -101,7 +101,7 @@ fn lost_by(nats: &mut Nats, deed: impl FnOnce(&mut Nats, Peer)) -> String {
 fn a_block_is_lost_with_what_it_needs() {
     let Some(mut nats) = Nats::start(true) else { return };
     let said = complaint(&drystone(client(&nats.name("nobody"), 1, 1).path(), &["run", "program.dry"]));
-    // It never was away.
+    // The server was there all the time.
     assert!(said.contains("nobody is there for nobody") && !said.contains("shipped"), "{said}");
     let said = lost_by(&mut nats, |_, server| drop(server));
     assert!(said.contains("the block was shipped, and is lost: nats://"), "{said}");
@@ -133,13 +133,13 @@ fn a_block_goes_on_with_another_server_when_its_own_has_gone_between() {
     let folder = client(&name, 6, 2);
     let mut client = Peer::start(folder.path(), DRYSTONE, &["run", "program.dry"]);
     assert_eq!(client.line(), "7");
-    // It knows nothing of the program.
+    // The second server doesn't know the block's program.
     let (_second, _folder) = server(&text, &name);
     drop(first);
     assert_eq!(client.line(), "8");
 }
 
-/// Carries what one client says by TCP to who exports a subject, and back; the port to which it is said.
+/// A bridge from a TCP port, which is returned, to the exporter of a subject.
 fn bridge(nats: u16, subject: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").expect("there are ports");
     let port = listener.local_addr().expect("it is bound").port();
@@ -148,7 +148,7 @@ fn bridge(nats: u16, subject: &'static str) -> u16 {
 }
 
 fn envelope(kind: u32, sent: u64, bytes: &[u8]) -> Vec<u8> {
-    // What has been received needn't be said before it is a megabyte.
+    // Received bytes are acknowledged only by the megabyte.
     [b"DryN", &kind.to_be_bytes()[..], &sent.to_be_bytes(), &[0; 8], bytes].concat()
 }
 

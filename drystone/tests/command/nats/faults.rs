@@ -1,11 +1,11 @@
-//! Programs that are stopped for a while, or have no time for NATS, and several NATS at once.
+//! Programs that are stopped for a while, or too busy for NATS, and several NATS servers at once.
 
 use rustix::process::Signal;
 
 use super::*;
 use crate::peer::signal;
 
-/// Says numbers for a quarter of a minute, after some for those who have still to find it.
+/// Sends numbers for a quarter of a minute, after some for clients that have yet to find it.
 const SPEAKER: &str = "
 COMPONENT Main;
 INTERFACE Numbers;  { OUT Number(x: INTEGER) }  END Numbers;
@@ -52,7 +52,7 @@ fn a_listener_that_was_stopped_hears_what_was_said_meanwhile() {
     let mut listeners = [(); 2].map(|()| Peer::start(listening.path(), DRYSTONE, &["run", "program.dry"]));
     let mut speaker = Server::start(speaking.path(), &["run", "program.dry"]);
     assert_eq!(listeners.each_mut().map(Peer::line), ["begun", "begun"]);
-    // Longer than it takes to miss a speaker that says nothing.
+    // Longer than it takes to notice a silent speaker.
     signal(listeners[0].id(), Signal::STOP);
     thread::sleep(Duration::from_secs(12));
     signal(listeners[0].id(), Signal::CONT);
@@ -82,9 +82,9 @@ BEGIN
 END Main;
 ";
 
-/// How many milliseconds a program computes that takes clearly longer than [`CUT_OFF`].
+/// Milliseconds of computing, clearly longer than [`CUT_OFF`].
 const LONG: u32 = 6000;
-/// Who doesn't answer a NATS of these tests for so long is cut off.
+/// The NATS servers of these tests disconnect a client that doesn't answer for so long.
 const CUT_OFF: Duration = Duration::from_secs(3);
 
 /// A program that offers Keep by these names, and computes so many milliseconds.

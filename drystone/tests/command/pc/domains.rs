@@ -1,5 +1,5 @@
-//! `AT "user:store"` on a machine, beside what all places have in common (`places`): whatever a component in an address
-//! space of its own does beside what it must is its own end.
+//! `AT "user:store"` on a machine, besides the tests of all places (`places`): a component in its own address space
+//! that misbehaves harms only itself.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::domains::{one_after_the_other, with_server};
 use crate::with::alone;
 use crate::{DRYSTONE, complaint, folder_with, printed, status};
 
-/// The program is there a second time for domains only.
+/// The image has a second copy of the program only for domains.
 #[test]
 fn who_makes_no_domains_carries_nothing_for_them() {
     let size = |statements: &str| {
@@ -21,7 +21,7 @@ fn who_makes_no_domains_carries_nothing_for_them() {
     assert!(without < with * 2 / 3, "{with} and {without} bytes");
 }
 
-/// One counts for ever, one for a while, the program itself too: all come to what they want.
+/// One counts for ever, one for a while, and so does the program itself: all make progress.
 #[test]
 fn who_computes_keeps_nobody_from_running() {
     if !is_there() {
@@ -83,7 +83,7 @@ fn a_domain_that_ends_takes_nothing_else_with_it() {
     assert!(complaint.contains("division by zero") && complaint.contains("out of memory"), "{complaint}");
 }
 
-/// In a machine that has memory for some of them.
+/// The machine has memory for some of them.
 #[test]
 fn hundreds_of_domains_one_after_the_other_leave_nothing_behind() {
     if !is_there() {
@@ -94,7 +94,7 @@ fn hundreds_of_domains_one_after_the_other_leave_nothing_behind() {
     assert_eq!((printed(&output).as_str(), status(&output)), ("<300>0", 1), "{}", complaint(&output));
 }
 
-/// Until there is no memory for one more, which is said of that one.
+/// Until there is no memory for one more, which is reported for that one.
 #[test]
 fn as_many_domains_are_there_as_there_is_memory_for() {
     if !is_there() {
@@ -121,7 +121,7 @@ fn as_many_domains_are_there_as_there_is_memory_for() {
         let lines = Vec::from_iter(printed.lines());
         let (count, last) = (lines.len() / 2, lines.last());
         assert!(count > 50 && last == Some(&"end"), "{memory}: {count}\n{complaint}");
-        // As many again, when these are gone.
+        // As many again, once these are gone.
         let expected: Vec<_> = (1..=count).chain(1..=count).map(|number| (number + 1).to_string()).collect();
         assert_eq!(lines[..2 * count], expected, "{memory}");
         assert_eq!(complaint.matches("user:x: there is no memory for a domain").count(), 2, "{complaint}");
@@ -129,8 +129,8 @@ fn as_many_domains_are_there_as_there_is_memory_for() {
     }
 }
 
-/// What compiled programs never do, a crate of theirs does: whoever does something that it must not is ended, who takes
-/// the processor or all memory, or writes nonsense into the channel, keeps nobody from going on.
+/// A crate of a compiled program can do what the program never does. A domain that violates a rule is ended; one that
+/// takes the processor or all memory, or writes nonsense into the channel, keeps no other from going on.
 #[test]
 fn who_does_what_it_must_not_ends_alone() {
     if !is_there() {
@@ -150,7 +150,7 @@ fn who_does_what_it_must_not_ends_alone() {
     fs::write(crate_folder.join("src/lib.rs"), include_str!("wild.rs")).expect("likewise");
     fs::copy(root.join("Cargo.lock"), crate_folder.join("Cargo.lock")).expect("likewise");
     let _alone = alone();
-    // What it is made of has been compiled there.
+    // Its dependencies have been compiled there.
     let target = Path::new(DRYSTONE).ancestors().nth(2).expect("the command lies so deep");
     let settings = format!("[build]\ntarget-dir = {:?}\n\n[net]\noffline = true\n", target);
     fs::create_dir(folder.path().join(".cargo")).expect("likewise");

@@ -1,4 +1,4 @@
-//! Whoever resolves a name `wild:..` does something that users must not, or what others don't like.
+//! A component that does what users must not, or what disturbs other programs: the name `wild:..` says what.
 
 #![no_std]
 
@@ -64,11 +64,11 @@ unsafe fn run_wild(what: &str) {
             "divide" => {
                 asm!("xor edx, edx", "xor eax, eax", "div eax", out("rax") _, out("rdx") _);
             }
-            // By these vectors the kernel itself waits, and is told that time passes.
+            // The vectors by which the kernel itself waits and gets its clock.
             "home" => asm!("int 0x2d"),
             "alarm" => asm!("int 0x20"),
             "trap" => asm!("pushfq", "or qword ptr [rsp], 0x100", "popfq", "nop"),
-            // To a caller that there isn't.
+            // Returns to a caller that doesn't exist.
             "return" => asm!("syscall", inout("rax") 0_u64 => _, out("rcx") _, out("r11") _),
             "rest" => loop {
                 ask(4, 1);
@@ -80,7 +80,7 @@ unsafe fn run_wild(what: &str) {
                 ask(3, 256);
             },
             "say" => loop {
-                // What users may have, and this one hasn't, and the kernel's.
+                // User addresses where this user has nothing, and the kernel's addresses.
                 for from in [CHANNEL as u64 + (512 << 20), (1 << 47) - 8192, 1 << 20] {
                     say(from, 1024);
                     say(from, 1);

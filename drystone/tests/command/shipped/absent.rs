@@ -1,4 +1,4 @@
-//! Blocks whose server isn't there: nobody has heard of them, so they do what they would do without being shipped.
+//! Blocks whose server is absent: they never arrive, so they do the same as blocks that aren't shipped.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::shipped::{SERVER, server};
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 use drystone_golden::free_port;
 
-/// Says what the server says, or that there is none, now and then.
+/// Prints the server's answer now and then, or that there is no server.
 const CLIENT: &str = "
 COMPONENT Main;
 INTERFACE Count; { IN Next(n: INTEGER) OUT Then(n: INTEGER) } END Count;

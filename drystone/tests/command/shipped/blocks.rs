@@ -1,8 +1,8 @@
-//! Blocks that do anything that can be shipped, with a server that answers everything in the same way each time.
+//! Generates blocks with everything that can be shipped. Their server answers the same way each time.
 
 use std::fmt::Write;
 
-/// What every program consists of besides its block: BLOCK and NAMES stand for what differs.
+/// The rest of every program; BLOCK and NAMES stand for what differs.
 const PROGRAM: &str = "COMPONENT Main;
 INTERFACE Echo;
   { IN Say(n: INTEGER; t: TEXT; r: REAL; b: BOOLEAN; c: CHARACTER)
@@ -43,13 +43,13 @@ const SHOW: &str = "WRITE(TEXT(i0) + \",\" + TEXT(i1) + \",\" + TEXT(i2) + \",\"
      + TEXT(k1) + \" <\" + t0 + \"> <\" + t1 + \"> \" + TEXT(r0) + \" \" + TEXT(r1) + \" \" + TEXT(b0) + \
      TEXT(b1)); WRITE(\" \"); WRITEHEX(INTEGER(c0)); WRITEHEX(INTEGER(c1)); WRITELINE";
 
-/// A program whose blocks are ordinary ones, and the same where they are shipped by names that begin so, and to a
+/// A program with ordinary blocks, and the same with blocks that are shipped by names with these prefixes, and to a
 /// domain.
 pub fn programs(random: &mut dyn FnMut() -> u64, prefixes: [String; 2]) -> [String; 4] {
     let mut maker = Maker { random, loops: 0, talks: false, has_two: true };
-    // Not all names can be talked to in one block.
+    // Not all names can be used from one block.
     maker.has_two = maker.below(3) > 0;
-    // What has begun to talk before isn't shipped.
+    // A communication that began earlier isn't shipped.
     maker.talks = maker.below(4) == 0;
     let first = maker.statements(3, 2);
     maker.talks = true;
@@ -74,7 +74,7 @@ pub fn programs(random: &mut dyn FnMut() -> u64, prefixes: [String; 2]) -> [Stri
     };
     let program = PROGRAM.replace("BODY", &body);
     let near = "CONNECT(Echo(guest), host); CONNECT(Twice[1](guest), host); CONNECT(Twice[2](guest), host)";
-    // Behind something, programs come in as other clients do.
+    // Behind a factory, programs arrive like other clients.
     let by = maker.one(&["", " BY Monitored", " BY Restricted(messages: \"Say, Note, Sum\")"]);
     let [there, over_nats] = prefixes.map(|prefix| {
         let (echo, twice) = (format!("\"{prefix}echo\""), format!("\"{prefix}twice\""));
@@ -91,11 +91,11 @@ pub fn programs(random: &mut dyn FnMut() -> u64, prefixes: [String; 2]) -> [Stri
 
 struct Maker<'a> {
     random: &'a mut dyn FnMut() -> u64,
-    /// Around what is being made.
+    /// The loops around the present statement.
     loops: usize,
-    /// Whether statements may talk.
+    /// Whether statements may communicate.
     talks: bool,
-    /// Whether they may do so by both interfaces.
+    /// Whether they may use both interfaces.
     has_two: bool,
 }
 
@@ -163,7 +163,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A loop, two deep at most: each has a variable of its own.
+    /// A loop, at most two deep: each has its own variable.
     fn repetition(&mut self, which: usize, depth: usize) -> String {
         if self.loops == 2 {
             return self.statement(0);
@@ -202,7 +202,7 @@ impl Maker<'_> {
             2..=5 => {
                 let operator = self.one(&["+", "-", "*", "+", "DIV", "MOD"]);
                 let left = self.integer(depth - 1);
-                // Most programs shall come to their ends.
+                // Most programs should end without an error.
                 let right = match operator {
                     "DIV" | "MOD" if self.below(8) > 0 => self.one(&["7", "-3", "100"]).into(),
                     _ => self.integer(depth - 1),
@@ -235,7 +235,7 @@ impl Maker<'_> {
         }
     }
 
-    /// They grow slowly.
+    /// A text expression; texts grow slowly.
     fn text(&mut self, depth: usize) -> String {
         match self.below(if depth == 0 { 2 } else { 6 }) {
             0 => self.one(&["\"\"", "\"ab\"", "\"x\"", "\"12\""]).into(),
@@ -282,7 +282,7 @@ impl Maker<'_> {
         }
     }
 
-    /// A condition, in which NUMBER may be what is done first.
+    /// A condition, in which NUMBER may be evaluated first.
     fn whole(&mut self) -> String {
         let number = || "NUMBER(t1, i1)".to_string();
         match self.below(6) {

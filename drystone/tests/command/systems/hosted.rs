@@ -1,4 +1,4 @@
-//! Systems as processes: they do what they do on the machine, and debuggers know them.
+//! Systems as processes: they do the same as on the machine, and debuggers know their symbols.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,7 +13,7 @@ use super::repository;
 use crate::with::alone;
 use crate::{DRYSTONE, complaint, drystone, folder_with, printed, status};
 
-/// What can't be seen where this is missing.
+/// Whether something is missing here, without which this can't be tested.
 fn is_missing(output: &Output) -> bool {
     let is_missing = complaint(output).contains("target may not be installed");
     if is_missing {
@@ -32,14 +32,14 @@ fn built(folder: &Path, file: &Path) -> bool {
     is_there
 }
 
-/// What it does with these words on its command line, and on standard input.
+/// Its output with these words on its command line, and this standard input.
 fn run(folder: &Path, words: &str, input: &str) -> Output {
     let mut system = Command::new("timeout");
     system.args(["600", "./system"]).args(words.split_whitespace()).current_dir(folder);
     system.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut system = system.spawn().expect("it was built");
     let written = system.stdin.take().expect("it is piped").write_all(input.as_bytes());
-    // It may have ended before it has read that.
+    // It may end before it has read all of it.
     let _ = written;
     system.wait_with_output().expect("it ends")
 }
@@ -48,8 +48,8 @@ fn microkernel() -> std::path::PathBuf {
     repository().join("systems/microkernel/Microkernel.dry")
 }
 
-/// What is said, in no order, without addresses: an emulator jumps where a processor doesn't before it finds out that
-/// nothing is there.
+/// The lines of the output as a set, without addresses: an emulator jumps where a processor doesn't before it notices
+/// that nothing is mapped there.
 fn lines(said: &str) -> BTreeSet<String> {
     let of_it = said.lines().filter(|line| !line.is_empty()).map(|line| {
         let words = line.split(' ').filter(|word| !word.starts_with("0x"));
@@ -90,7 +90,7 @@ fn the_microkernel_is_a_process() {
     let booted = kernel.boot(drystone_emulated::MICROVM, "attack").expect("there is an emulator");
     let ends_well = "\u{1e}status 0";
     assert!(booted.lines().any(|line| line == ends_well), "{booted}");
-    // Vector registers can't be taken from a process: who uses them there goes on to its breakpoint.
+    // A process always has vector registers: code that uses them goes on to its breakpoint.
     let [here, there] =
         ["3", "6"].map(|vector| format!("attacker 51 has done what it must not: exception {vector} "));
     assert!(said.contains(&here), "{said}");
@@ -113,7 +113,7 @@ fn the_system_of_blocks_is_a_process() {
     }
     let kernel = drystone_emulated::Kernel::build(Command::new(DRYSTONE), "blocks").expect("it was built");
     let booted = kernel.boot(drystone_emulated::MICROVM, "blocks").expect("there is an emulator");
-    // How long something takes is another's, and in how many slices.
+    // Times and numbers of slices differ.
     let without_times = |said: &str| {
         let mut lines = lines(said);
         lines.retain(|line| !["longest ", "slices "].iter().any(|count| line.starts_with(count)));
@@ -154,7 +154,7 @@ fn a_debugger_shows_the_kernel_as_it_was_written() {
     let said = printed(&output.expect("it was there"));
     let has = |what: &str| assert!(said.contains(what), "{what}\nis not in\n{said}");
     has(&format!("kernel.rs:{place}\n"));
-    // What calls it is the kernel's first code for exceptions, which nobody calls.
+    // It is called by the kernel's entry code for exceptions, which has no caller.
     has("in kortex_exception ()\n");
     has(&format!("\n{place}\t{}\n", text.lines().nth(place - 1).expect("it is there")));
     assert!(said.contains(&format!("\n{}\t", place + 2)), "it goes on to the next statement:\n{said}");
@@ -177,7 +177,7 @@ fn ways() -> TempDir {
     folder
 }
 
-/// What a program or its building has said but that another test's Cargo was waited for.
+/// The errors of a program or its build, without the message that another test's Cargo was waited for.
 fn own_complaint(output: &Output) -> String {
     let said = complaint(output);
     said.split_inclusive('\n').filter(|line| !line.ends_with("waiting for another Cargo to end\n")).collect()
@@ -220,7 +220,7 @@ fn a_system_ends_as_on_the_machine() {
         let arguments =
             [&["run", "--platform", "pc", "program.dry"][..], &way.split(' ').collect::<Vec<_>>()];
         let there = drystone(folder.path(), &arguments.concat());
-        // To the last address: it is the same image.
+        // Equal down to the last address: it is the same image.
         let said = |output: &Output| (printed(output), own_complaint(output), status(output) & 0xff);
         assert_eq!(said(&here), said(&there), "{way}");
     }

@@ -7,11 +7,11 @@ use drystone_extension::composite::{Answer, Arguments, Pattern, Results, Service
 
 use crate::runner::Runner;
 
-/// The calls of a run.
+/// The calls of one run.
 pub struct Calls<R> {
-    /// Who makes them, in this slice.
+    /// Makes them, for the present slice.
     pub(crate) runner: R,
-    /// What the last call has answered, until that is received.
+    /// The last call's answer, until the program receives it.
     answer: Option<i64>,
 }
 
@@ -26,7 +26,7 @@ impl<R: Runner> Services for Calls<R> {
         if self.answer.is_some() {
             return Answer::Lost("a call's answer wasn't received before the next call".into());
         }
-        // A call may have taken long: then the next one is of another slice.
+        // If a call took long, the next one waits for another slice.
         if self.runner.is_over() {
             return Answer::Waits;
         }

@@ -1,5 +1,5 @@
-//! The interface by which programs make calls, by their numbers: those of their domain where the kernel runs them,
-//! those of a server's own interface where that does. The build script knows it, too, and writes programs for it.
+//! The interface by which programs make calls by number: calls of their domain if the kernel runs them, methods of the
+//! server if a server does. The build script, which writes programs for it, includes this file, too.
 //!
 //! ```text
 //! INTERFACE Calls;

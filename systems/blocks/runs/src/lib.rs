@@ -1,6 +1,6 @@
 //! Composite calls (`docs/src/composite.md`) with loops and conditions, which a client ships to the kernel by a system
-//! call, or to a server by LRPC. Here is what both have in common: a [`Runner`] is the kernel or server, [`Programs`]
-//! are a client's programs and runs, and the [`Cache`] has the programs of all clients by their hashes.
+//! call, or to a server by LRPC. This crate is what kernel and server have in common: a [`Runner`] is either of them,
+//! [`Programs`] are a client's programs and runs, and the [`Cache`] holds all clients' programs by hash.
 
 #![no_std]
 

@@ -1,8 +1,8 @@
 //! A client's programs and runs, and its requests.
 //!
-//! A request is short: a run that isn't finished at the end of its slice returns, and its client asks again. Between
-//! two slices nothing else needs to know of the run. Programs are trees only: a tree is checked in time linear in its
-//! size, while the proof of bytecode may take too long for a kernel that isn't interrupted, or for a server's call.
+//! A request is short: a run that isn't finished when its slice ends returns, and the client resumes it. Between slices
+//! nothing refers to the run. Programs are trees only: checking a tree takes time linear in its size, while verifying
+//! bytecode may take too long for a kernel that isn't interrupted, or for a server's call.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -19,21 +19,21 @@ use crate::interface::interface;
 use crate::runner::Runner;
 
 const LIMITS: Limits = Limits { program: 4096, words: 1024, texts: 64 };
-/// Bytes of programs that are interpreted at once, about.
+/// About how many bytes of programs are interpreted between two looks at the clock.
 const AT_ONCE: usize = 6000;
 /// Bytes of texts that a run may hold.
 const TEXTS: usize = 1 << 16;
-/// So many programs and runs a client may have, and so many programs are remembered for whoever has their hashes.
+/// Most programs and most runs of a client, and the size of the cache.
 const MOST: usize = 8;
 const REMEMBERED: usize = 32;
-/// Bytes of values, and of what is told about errors.
+/// Bytes of values, and of an error's sentence, at most.
 const VALUES: usize = 8192 + 64;
 const SENTENCE: usize = 256;
 
-/// A program that was taken.
+/// A program that was accepted.
 struct Known<R> {
     prepared: Arc<Prepared<Calls<R>>>,
-    /// So many rounds are short in any case: one takes no longer than what is written in a program.
+    /// The rounds that surely fit into a short time, as one round takes no longer than the program is long.
     rounds: u64,
 }
 
@@ -43,7 +43,7 @@ impl<R> Clone for Known<R> {
     }
 }
 
-/// A run: it isn't here while it goes on.
+/// A run; its place is empty while it is in a slice.
 struct Kept<R> {
     run: Option<Box<Run<Calls<R>>>>,
     /// See [`Known`].
@@ -57,7 +57,7 @@ pub struct Programs<R> {
     runs: RefCell<[Option<Kept<R>>; MOST]>,
 }
 
-/// Programs of all clients by their hashes.
+/// Accepted programs of all clients, by hash.
 pub struct Cache<R>(RefCell<Vec<(Hash, Known<R>)>>);
 
 impl<R> Cache<R> {
@@ -87,11 +87,11 @@ impl<R> Default for Cache<R> {
     }
 }
 
-/// Bytes of a client's.
+/// Bytes of the client's memory.
 fn read(runner: impl Runner, from: u64, count: u64, most: usize) -> Option<Vec<u8>> {
     let count = usize::try_from(count).ok().filter(|&count| count <= most)?;
     let mut bytes = alloc::vec![0; count];
-    // Nothing is nowhere.
+    // For no bytes, any address will do.
     (count == 0 || runner.read(from, &mut bytes)).then_some(bytes)
 }
 
@@ -102,22 +102,22 @@ fn prepare<R: Runner>(bytes: &[u8]) -> Result<Known<R>, Refusal> {
             "trees only are taken, which can be checked in no time: send that which was compiled".into()
         );
     }
-    // Which checks it by itself, before it is compared with anything.
+    // This checks the program itself, before its interfaces are compared.
     let prepared = Prepared::new(program, &LIMITS, Executor::Tree)?;
     prepared.program().check_interfaces(&[&interface()])?;
     let rounds = (AT_ONCE / bytes.len()).max(1) as u64;
     Ok(Known { prepared: Arc::new(prepared), rounds })
 }
 
-/// What a client says when it has a program run, in words.
+/// A client's request to run a program: six words.
 #[derive(Clone, Copy)]
 struct Request {
     at: u64,
-    /// Where the values are that the program gets, and how many bytes.
+    /// Address and length of the values for the program's variables.
     values: [u64; 2],
-    /// Where the values go that it gives, and how many bytes there is room for.
+    /// Address and capacity of the place for its results.
     results: [u64; 2],
-    /// How many rounds it may take (more).
+    /// The limit of rounds, or how many more.
     rounds: u64,
 }
 
@@ -132,7 +132,8 @@ impl Request {
         Some(Request { at, values: [word(0), word(1)], results: [word(2), word(3)], rounds: word(4) })
     }
 
-    /// Tells behind that which run it is, how many bytes it gives, and which error where.
+    /// Writes the answer behind the request: the run's number, the bytes of its results, and which error happened
+    /// where.
     fn answer(&self, runner: impl Runner, words: [u64; 3]) -> bool {
         let mut bytes = [0; 24];
         for (to, word) in bytes.chunks_exact_mut(8).zip(words) {
@@ -142,21 +143,21 @@ impl Request {
     }
 }
 
-/// How far a run came, as its client is told. What has come from values is there in all cases but the second.
+/// The state of a run, as its client is told. In all but the second state the results have been written.
 const ENDED: i64 = 0;
 const UNFINISHED: i64 = 1;
 const FAILED: i64 = 2;
 const BUDGET: i64 = 3;
 const CANCELLED: i64 = 4;
 
-/// What a client can ask for; `None`: it is refused.
+/// A client's requests; `None`: the request is refused.
 impl<R: Runner> Programs<R> {
-    /// Those of a client that has none yet.
+    /// No programs and no runs.
     pub const fn new() -> Programs<R> {
         Programs { known: RefCell::new(Vec::new()), runs: RefCell::new([const { None }; MOST]) }
     }
 
-    /// Forgets all of it.
+    /// Drops all programs and runs.
     pub fn release_all(&self) {
         self.runs.take();
         self.known.take();
@@ -179,7 +180,7 @@ impl<R: Runner> Programs<R> {
             Err(refusal) => {
                 let sentence = refusal.0.as_bytes();
                 let told = &sentence[..sentence.len().min(SENTENCE).min(room as usize)];
-                // If there is no room, nobody wants to know.
+                // If there is no room for the reason, it is left out.
                 runner.write(why, told).then_some(-1 - told.len() as i64)
             }
         }
@@ -192,7 +193,7 @@ impl<R: Runner> Programs<R> {
         self.add(cache.find(&Hash(hash)).filter(|_| is_there)?)
     }
 
-    /// The number of a program of its own.
+    /// Adds a program to the client's own, and returns its number.
     fn add(&self, program: Known<R>) -> Option<i64> {
         let mut known = self.known.borrow_mut();
         if let Some(number) = known.iter().position(|it| Arc::ptr_eq(&it.prepared, &program.prepared)) {
@@ -219,7 +220,7 @@ impl<R: Runner> Programs<R> {
         self.slice(runner, number, Box::new(run), rounds, request)
     }
 
-    /// Has a run go on that isn't finished or has stopped.
+    /// Resumes a run that isn't finished or has stopped.
     pub fn go_on(&self, runner: R, run: u64, request: u64) -> Option<i64> {
         let number = run as usize;
         let request = Request::read(runner, request).filter(|_| R::has_room())?;
@@ -227,7 +228,7 @@ impl<R: Runner> Programs<R> {
             0 => None,
             count => Some(read(runner, request.values[0], count, VALUES)?),
         };
-        // Another thread of the client may be at it.
+        // Another thread of the client may have it in a slice.
         let (mut run, rounds) = {
             let mut runs = self.runs.borrow_mut();
             let kept = runs.get_mut(number)?.as_mut()?;
@@ -248,7 +249,7 @@ impl<R: Runner> Programs<R> {
         }
     }
 
-    /// A run goes on until it stops or its slice is over.
+    /// Runs until the program stops or the slice is over.
     fn slice(
         &self,
         runner: R,
@@ -280,7 +281,7 @@ impl<R: Runner> Programs<R> {
             self.runs.borrow_mut()[number] = None;
         } else {
             if status == CANCELLED {
-                // It has been heard.
+                // The request to cancel is done.
                 run.cancel_flag().store(false, Relaxed);
             }
             self.keep(number, run);
@@ -288,14 +289,14 @@ impl<R: Runner> Programs<R> {
         (has_room && is_told).then_some(status)
     }
 
-    /// Stops a run when its next slice begins, or, if it is waiting for another domain, when that has answered.
+    /// Stops a run when its next slice begins; if it waits for another domain, when that has answered.
     pub fn cancel(&self, run: u64) -> Option<i64> {
         let runs = self.runs.borrow();
         runs.get(run as usize)?.as_ref()?.cancelled.store(true, Relaxed);
         Some(0)
     }
 
-    /// Forgets a run that has stopped or isn't finished.
+    /// Drops a run that has stopped or isn't finished.
     pub fn discard(&self, run: u64) -> Option<i64> {
         let mut runs = self.runs.borrow_mut();
         let kept = runs.get_mut(run as usize)?;
@@ -309,7 +310,7 @@ impl<R: Runner> Default for Programs<R> {
     }
 }
 
-/// Gives the variables other values that a program gets.
+/// Assigns the program's input variables.
 fn change<R: Runner>(run: &mut Run<Calls<R>>, values: &[u8]) -> Result<(), Refusal> {
     let layout = run.prepared().layout().clone();
     let mut table = VarTable::new(layout.clone());

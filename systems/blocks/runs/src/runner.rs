@@ -1,4 +1,4 @@
-//! What programs need of the kernel or server that runs them.
+//! What programs need from the kernel or server that runs them.
 
 /// The surroundings of a client's programs for one slice: the calls they can make, the client's memory, and the end of
 /// the slice.

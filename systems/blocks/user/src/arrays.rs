@@ -1,4 +1,4 @@
-//! Arrays of calls.
+//! The user's side of arrays of calls.
 
 use counting::measure;
 use users::calls::{self, Number, call};
@@ -7,24 +7,24 @@ use users::say;
 /// Words that an array shares with the kernel.
 pub const WORDS: usize = 512;
 
-/// An array that the kernel keeps.
+/// An array that is registered with the kernel.
 pub struct Array {
     number: u64,
     words: *mut u64,
 }
 
-/// A call of an array: its number, and the word where its answer goes.
+/// A command of an array: a call's number, and the word that receives its answer.
 pub const fn command(number: u64, answer: u64) -> u64 {
     number | answer << 32
 }
 
 impl Array {
-    /// Has commands kept under a number from 24 on.
+    /// Registers commands under a number from 24 on.
     pub fn new(number: u64, commands: &[u64]) -> Result<Array, i64> {
         Array::keep(number, commands, 0)
     }
 
-    /// The same; from now on the kernel calls it when a page isn't there, with that in a word.
+    /// As [`Array::new`]; the kernel also calls it on page faults, with the address in the given word.
     pub fn handling(number: u64, word: u64, commands: &[u64]) -> Result<Array, i64> {
         Array::keep(number, commands, 1 + word)
     }
@@ -47,7 +47,7 @@ impl Array {
         unsafe { self.words.add(word).read_volatile() }
     }
 
-    /// Another word for the next time.
+    /// Sets a word for the next call.
     #[inline(always)]
     pub fn set(&self, word: usize, value: u64) {
         assert!(word < WORDS);
@@ -55,12 +55,12 @@ impl Array {
         unsafe { self.words.add(word).write_volatile(value) };
     }
 
-    /// The words of a call.
+    /// Sets the arguments of a call.
     pub fn pass(&self, call: usize, words: [u64; 4]) {
         (0..4).for_each(|index| self.set(4 * call + index, words[index]));
     }
 
-    /// Makes all of its calls: how many weren't made.
+    /// Makes all of its calls, and returns how many weren't made.
     #[inline(always)]
     pub fn call(&self) -> i64 {
         // SAFETY: a number as any.
@@ -68,10 +68,10 @@ impl Array {
     }
 }
 
-/// As many calls as there are in one array.
+/// For each measure the number of calls, and the number of the array.
 pub const COUNTS: [(usize, u64); 3] = [(1, 24), (10, 25), (100, 26)];
 
-/// What a call costs by itself, and within an array.
+/// Measures a call by itself, and within an array.
 pub fn measures() {
     for (count, number) in COUNTS {
         let single = measure_each(count, || _ = call(Number::Nothing, 0, 0));

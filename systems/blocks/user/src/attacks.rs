@@ -1,5 +1,5 @@
-//! What users of blocks must not do, or must bear: arrays that handle page faults and can't, servers that lie, and
-//! blocks that are changed while they are made.
+//! Attacks on blocks, and what users must survive: arrays that handle page faults and can't, servers that lie, and
+//! blocks that are changed while they run.
 
 use core::arch::asm;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -20,7 +20,7 @@ use crate::shipping::{
 const TAKE: u64 = Number::TakeFrame as u64;
 const PUT: u64 = Number::PutFrame as u64;
 
-/// Where it goes on when it was told, and how often it was.
+/// The address behind a touch, where the signal handler continues, and how often it was called.
 static BEHIND: AtomicU64 = AtomicU64::new(0);
 static TOLD: AtomicU64 = AtomicU64::new(0);
 
@@ -30,7 +30,7 @@ extern "C" fn told(vector: u64, _: u64, _: u64) -> u64 {
     BEHIND.load(Relaxed)
 }
 
-/// Touches an address: whether it was told of a page fault then, and has gone on behind that.
+/// Touches an address; returns whether a page fault was signalled, after which execution continued behind the touch.
 fn is_told(address: u64) -> bool {
     let before = TOLD.load(Relaxed);
     // SAFETY: if there is no page it goes on behind it.
@@ -48,8 +48,8 @@ fn is_told(address: u64) -> bool {
     TOLD.load(Relaxed) > before
 }
 
-/// A handler of page faults that gets the page in a word, with some words besides: for each address whether it was
-/// told.
+/// Registers a fault handler that gets the page in `word`, with some words preset. Checks for each address whether the
+/// fault was signalled.
 fn handled_by(commands: &[u64], word: u64, words: &[(usize, u64)], addresses: &[u64], expected: bool) {
     let array = Array::handling(24, word, commands).expect("it is kept");
     words.iter().for_each(|&(word, value)| array.set(word, value));
@@ -59,10 +59,10 @@ fn handled_by(commands: &[u64], word: u64, words: &[(usize, u64)], addresses: &[
     assert_eq!(array.give_back(), 0);
 }
 
-/// Arrays that handle page faults, but not well: who has them is told, or dies.
+/// Arrays that handle page faults badly: their process is signalled, or dies.
 pub fn handlers() {
     let fine = [command(TAKE, 4), command(PUT, 12)];
-    // What arrays may call, but not there: by most of it the thread would go elsewhere.
+    // Calls that other arrays may make, but fault handlers may not: most would take the thread elsewhere.
     for number in [5, 10, 15, 0, 1, 8, 14, 18, 22, 23, 24, 32, 33, 39] {
         let commands = [command(TAKE, 4), command(number, 12)];
         assert_eq!(Array::handling(24, 5, &commands).err(), Some(-2), "{number}");
@@ -73,7 +73,7 @@ pub fn handlers() {
     calls::on_signal(told);
     let page = |number: u64| AT + number * 4096;
     handled_by(&fine, 5, &[], &[page(0), page(1) + 8, page(2) + 4088], false);
-    // It is no handler any more.
+    // It handles no more faults.
     assert!(is_told(page(3)));
     // Frames that it hasn't, or that are elsewhere; moves that lead out of the page; the page's word is overwritten by
     // an answer.
@@ -87,10 +87,10 @@ pub fn handlers() {
     }
     handled_by(&[command(TAKE, 5), fine[1]], 5, &[], &[page(3)], true);
     handled_by(&[command(TAKE, 4), command(TAKE, 5), fine[1]], 5, &[], &[page(3)], true);
-    // The kernel touches nothing there by itself.
+    // The kernel itself touches nothing there.
     let array = Array::handling(24, 5, &fine).expect("it is kept");
     assert_eq!(call(Number::Write, page(3), 8), REFUSED);
-    // As many frames as it may have.
+    // As many frames as a process may have.
     let mut pages = 3;
     while !is_told(page(pages)) {
         pages += 1;
@@ -103,8 +103,7 @@ pub fn handlers() {
     touch(page(pages));
 }
 
-/// An array that handles page faults so that they come again for ever; the domain is dead when another of its threads
-/// is.
+/// An array that handles a page fault so that it recurs for ever. The domain dies once another of its threads has died.
 pub fn endless_fault() {
     let array = Array::handling(24, 5, &[command(Number::Nothing as u64, 6)]).expect("it is kept");
     calls::spawn(die);
@@ -117,13 +116,13 @@ extern "C" fn die() {
     touch(0);
 }
 
-/// The ways in which a server lies.
+/// The ways in which the server lies.
 const LIES_OF: u64 = 8;
 static LYING: AtomicU64 = AtomicU64::new(0);
-/// Where a server has the channel into which another thread of it writes.
+/// The server's address of the channel into which another of its threads scribbles.
 static SCRIBBLED: AtomicU64 = AtomicU64::new(0);
 
-/// Of a server: what nobody else would ask for.
+/// The server's method that begins the lies.
 #[inline(never)]
 pub fn serve(this: u64, what: u64, number: u64) -> i64 {
     match what {
@@ -134,7 +133,7 @@ pub fn serve(this: u64, what: u64, number: u64) -> i64 {
     }
 }
 
-/// From now on it lies in one of the ways.
+/// From now on the server lies in one of the ways.
 fn begin_to_lie(this: u64, how: u64) -> i64 {
     LYING.store(how, Relaxed);
     SCRIBBLED.store(remote::channel_of(this), Relaxed);
@@ -144,7 +143,7 @@ fn begin_to_lie(this: u64, how: u64) -> i64 {
     0
 }
 
-/// Of a server: what it answers instead of the truth.
+/// The server's false answers.
 #[inline(never)]
 pub fn lie(this: u64) -> Option<i64> {
     let channel = remote::channel_of(this) as *mut u64;
@@ -163,7 +162,7 @@ pub fn lie(this: u64) -> Option<i64> {
             fill(WORDS, 4097);
             Some(CANCELLED)
         }
-        // Answers out of all pages of clients.
+        // Answers from the pages of all clients.
         7 => {
             fill(WORDS * CLIENTS + 1, 0);
             Some(0)
@@ -184,11 +183,11 @@ fn random() -> impl FnMut() -> u64 {
     }
 }
 
-/// Changes a channel all the time: to what could be a block or a request, and to anything.
+/// Overwrites a channel all the time: with what looks like a block or a request, and with anything.
 extern "C" fn scribble() {
     let (channel, mut random) = (SCRIBBLED.load(Relaxed) as *mut u64, random());
     let mut times = 0;
-    // A server isn't told when its client is done.
+    // A server doesn't learn when its client is done.
     while !IS_DONE.load(Relaxed) && times < 3_000_000 {
         times += 1;
         let value = match random() % 4 {
@@ -202,7 +201,7 @@ extern "C" fn scribble() {
     }
 }
 
-/// What a client makes of a block and of a program, whatever the server says of them.
+/// The client must survive whatever the server says of a block and of a program.
 fn believe_nothing() {
     (0..100).for_each(|number| remote::pass(number, 1, 400, [7, 0, 0]));
     let left = remote::ship_as(LYING_BLOCK, 100);
@@ -237,7 +236,7 @@ pub fn lied_to() {
     say!("a server that lies is believed nothing");
 }
 
-/// Wants to give the channel back meanwhile, and changes it then.
+/// Tries to give the channel back during a call, and then changes it.
 extern "C" fn change() {
     while OWN.get(401) != 8 {
         calls::give_way();
@@ -249,7 +248,7 @@ extern "C" fn change() {
 
 static REFUSALS: AtomicU64 = AtomicU64::new(0);
 
-/// A client that changes its channel while the server reads it, by another thread.
+/// A client's second thread changes the channel while the server reads it.
 pub fn changed() {
     users::wait_for_server();
     SCRIBBLED.store(CHANNEL, Relaxed);
@@ -273,14 +272,14 @@ pub fn changed() {
     touch(CHANNEL);
 }
 
-/// Memory of a request to the kernel.
+/// The page with the request to the kernel.
 const PAGE: u64 = 0xa0_0000_0000;
 
 extern "C" fn take_away() {
     call(Number::Unmap, PAGE, 1);
 }
 
-/// The memory goes, by another thread, where a program's results are to be, while the program waits for a server.
+/// A second thread unmaps the memory for a program's results, while the program waits for a server.
 fn taken_away() {
     assert_eq!(call(Number::Map, PAGE, 1), 0);
     let any = By::Kernel.learn(ANY);
@@ -289,7 +288,7 @@ fn taken_away() {
     let fine = Request::new(&values, &mut results);
     let mut request = Request { results: PAGE, ..fine };
     calls::spawn(take_away);
-    // The run is there until there is a place for what it gives.
+    // The run is kept until its results can be written.
     assert_eq!(request.run(any).0, REFUSED);
     let mut again = Request { run: request.run, values_bytes: 0, ..fine };
     assert_eq!((again.go_on_to_its_end(), results[0]), (ENDED, wire([2])[0]));

@@ -1,4 +1,4 @@
-//! Arrays and page frames: what they do, and whatever can be wrong with them.
+//! Checks arrays and page frames: that they work, and that everything wrong is refused.
 
 use crate::arrays::{Array, command};
 use crate::frames::AT;
@@ -7,18 +7,18 @@ use users::attacks::{PLACES, touch};
 use users::calls::{self, Number, call, call_anything};
 use users::say;
 
-/// In the place of a call's number: words are moved.
+/// A command that moves words, instead of a call's number.
 pub const MOVE: u64 = 40;
 const NOTHING: u64 = Number::Nothing as u64;
 const SERVER: u64 = Number::Server as u64;
-/// Where the page of the array 24 is.
+/// The address of the page of array 24.
 const PAGES: u64 = 0x80_0000_0000 + (96 << 30);
 
-/// The first array goes on while another thread changes it.
+/// An array that runs while another thread changes it.
 static mut CHANGING: Option<Array> = None;
 
-/// Changes what an array passes, and calls it itself meanwhile: the server is busy. Where it is another is kept then,
-/// which has the same calls first.
+/// Changes what the array passes, and calls it, too, meanwhile: the server is busy. Then registers another array in its
+/// place, with the same calls first.
 extern "C" fn change() {
     // SAFETY: it is there.
     let array = unsafe { (*&raw const CHANGING).as_ref().unwrap_unchecked() };
@@ -54,7 +54,7 @@ pub fn arrays() {
         array.pass(2, words);
         assert_eq!((array.call(), array.get(401) as i64), (1, REFUSED), "{words:?}");
     }
-    // What can't be an array.
+    // Commands that make no array.
     let fine = command(NOTHING, 0);
     let not_for_arrays = [
         0,
@@ -98,7 +98,7 @@ pub fn arrays() {
         assert_eq!(call_anything(Number::Keep as u64, [25, place, 100, 0]), REFUSED);
         assert!(call_anything(Number::Keep as u64, [25, place, u64::MAX, 0]) < 0);
     }
-    // The page stays where it is, and nothing else comes there.
+    // The page stays mapped, and nothing else can be mapped over it.
     for (at, pages) in [(PAGES, 1), (PAGES - 4096, 2), (PAGES, 8), (PAGES + 4096, 1)] {
         assert_eq!((call(Number::Unmap, at, pages), call(Number::Map, at, pages)), (REFUSED, REFUSED));
     }
@@ -106,12 +106,11 @@ pub fn arrays() {
     changing();
     given_back(array);
     say!("arrays do what they may, and no more");
-    // Where the page of another array would be.
+    // The page of another array isn't mapped.
     touch(PAGES + 7 * 4096);
 }
 
-/// While an array waits for another domain, another thread of this one changes its words: what is called then is called
-/// with those.
+/// While an array waits for another domain, a second thread changes its words: the next calls get the new ones.
 fn changing() {
     let (nothing, put) = (command(NOTHING, 403), command(Number::PutFrame as u64, 402));
     let array =
@@ -127,12 +126,12 @@ fn changing() {
     calls::spawn(change);
     // The last was to be made with nonsense: it is refused.
     assert_eq!(array.call(), 1);
-    // What the other thread found was overwritten when the server answered.
+    // The server's answer overwrote what the other thread had found.
     assert_eq!((array.get(400), array.get(401), array.get(402) as i64), (2, 51, REFUSED));
 }
 
-/// Many more arrays than there may be, one after the other under the same numbers; none of them is called any more
-/// then, or handles anything.
+/// Registers many more arrays than there are numbers, one after the other under the same numbers; former arrays can
+/// neither be called nor handle faults.
 fn given_back(array: Array) {
     let fine = [command(NOTHING, 400); 100];
     for time in 0..3000 {
@@ -180,7 +179,7 @@ pub fn frames() {
     let all = unsafe { core::slice::from_raw_parts_mut(words, 512) };
     assert!(all.iter().all(|&word| word == 0), "what another process has left is seen");
     all.fill(0x5ec2_e700_5ec2_e700);
-    // No other call takes it away or comes there.
+    // No other call can unmap it or map over it.
     for (at, pages) in [(AT, 1), (AT - 4096, 2), (AT + 4096, 1), (AT - 4096, 1024)] {
         assert_eq!((call(Number::Unmap, at, pages), call(Number::Map, at, pages)), (REFUSED, REFUSED));
     }
@@ -189,7 +188,7 @@ pub fn frames() {
         (put(other, AT), put(other, AT + 4096), release(other), release(other)),
         (REFUSED, 0, 0, REFUSED)
     );
-    // As many as there may be, and all of them again.
+    // All frames, several times over.
     for _ in 0..3 {
         let mut last = frame;
         let mut count = 0;
@@ -202,6 +201,6 @@ pub fn frames() {
     assert_eq!(all[511], 0x5ec2_e700_5ec2_e700);
     assert_eq!(release(frame), 0);
     say!("page frames are its own, and nobody else's");
-    // It was released: it isn't there.
+    // It was released, so it isn't mapped.
     touch(AT);
 }

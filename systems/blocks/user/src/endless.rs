@@ -11,7 +11,7 @@ use users::say;
 
 pub const FOR_EVER: i64 = i64::MAX;
 
-/// The run that a signal aborts, and who runs it.
+/// The run that the signal handler aborts, and whether kernel or server runs it.
 static mut RUN: (By, u64) = (By::Kernel, 0);
 
 extern "C" fn abort(vector: u64, _: u64, _: u64) -> u64 {
@@ -24,10 +24,10 @@ extern "C" fn abort(vector: u64, _: u64, _: u64) -> u64 {
 }
 
 static IS_ABORTED: AtomicBool = AtomicBool::new(false);
-/// How far a thread came that computes beside.
+/// The progress of a thread that computes meanwhile.
 static BESIDE: AtomicU64 = AtomicU64::new(0);
 
-/// Computes until the run is aborted: whose thread is in a server isn't told of the time itself.
+/// Computes until the run is aborted: a thread that is inside a server isn't signalled itself.
 extern "C" fn beside() {
     while !IS_ABORTED.load(Relaxed) {
         BESIDE.fetch_add(1, Relaxed);
@@ -42,7 +42,7 @@ pub fn all() {
     say!("programs that never end are stopped, and go on when they may");
 }
 
-/// The same by a server, which others call meanwhile.
+/// The same in a server, which other clients call meanwhile.
 pub fn shipped() {
     users::wait_for_server();
     calls::spawn(beside);
@@ -52,7 +52,7 @@ pub fn shipped() {
     say!("a server has stopped programs that never end, and lives");
 }
 
-/// The clock interrupts a server in a run: another thread comes further while one call of the server lasts.
+/// The clock interrupts a server during a run: another thread makes progress during one call of the server.
 fn preempted() {
     let (values, mut results) = (wire([FOR_EVER]), [[0; 8]]);
     let mut request = Request::of(By::Server, &values, &mut results);
@@ -66,7 +66,7 @@ fn preempted() {
     assert_eq!(request.discard(), 0);
 }
 
-/// A signal aborts a run, after so many slices at least: its variables are told, and it goes on from there.
+/// A signal aborts a run after a number of slices; its variables are returned, and it is resumed from there.
 fn aborted(by: By, least: u64) {
     let count = by.learn(COUNT);
     let (values, mut results) = (wire([FOR_EVER]), [[0; 8]]);
@@ -82,7 +82,7 @@ fn aborted(by: By, least: u64) {
     let counted = i64::from_be_bytes(results[0]);
     assert!(counted > 1000 && slices > least, "{counted} in {slices} slices");
     say!("a signal has aborted a program in its loop, by {by:?}");
-    // It goes on with another value of what it gets: up to exactly that.
+    // It is resumed with a new limit for its loop, and counts exactly that far.
     let values = wire([counted + 1000]);
     let mut again = Request { run: request.run, ..Request::of(by, &values, &mut results) };
     let status = again.go_on_to_its_end();
@@ -90,7 +90,7 @@ fn aborted(by: By, least: u64) {
     assert!(again.go_on() < 0 && again.discard() < 0, "a run that has ended is gone");
 }
 
-/// What a run may take is all it takes.
+/// A run stops when its budget of rounds is used up.
 pub fn out_of_budget(by: By) {
     let count = by.learn(COUNT);
     let (values, mut results) = (wire([FOR_EVER]), [[0; 8]]);
@@ -98,7 +98,7 @@ pub fn out_of_budget(by: By) {
     assert_eq!(request.run(count).0, BUDGET);
     let first = i64::from_be_bytes(results[0]);
     assert!((4000..=5001).contains(&first), "{first}");
-    // More of it, and no more than that.
+    // It gets more rounds, and takes no more than those.
     let mut more = Request { rounds: 700, run: request.run, ..Request::of(by, &[], &mut results) };
     assert_eq!(more.go_on_to_its_end(), BUDGET);
     let more_of_it = i64::from_be_bytes(results[0]) - first;
@@ -107,7 +107,7 @@ pub fn out_of_budget(by: By) {
     assert!(more.discard() < 0);
 }
 
-/// The kernel is never long without interrupts, also if what is called takes long.
+/// The kernel is never long without interrupts, even if the program's calls take long.
 fn slices() {
     let any = learn(ANY);
     let (unmap, at, pages) = (Number::Unmap as i64, 0xa0_0000_0000, 200);
@@ -127,7 +127,7 @@ fn slices() {
         let start = now();
         status = Request { run: request.run, rounds: 0, ..Request::new(&[], &mut results) }.go_on();
         let taken = now() - start;
-        // One in which another process had its turn says nothing.
+        // A sample in which another process had its turn doesn't count.
         if taken < 900_000 {
             longest = longest.max(taken);
         }
@@ -140,7 +140,7 @@ fn slices() {
     say!("longest call {alone}");
 }
 
-/// A program with much between two rounds has slices as others do.
+/// A program with long rounds has slices of the usual length.
 fn long_rounds(by: By) {
     let long = by.learn(LONG);
     let mut results = [[0; 8]];
@@ -156,7 +156,7 @@ fn long_rounds(by: By) {
     assert_eq!(request.discard(), 0);
 }
 
-/// Dies while its program runs in a server, where it never ends.
+/// Dies while a server runs its endless program.
 pub fn abandoned_there() {
     users::wait_for_server();
     let (values, mut results) = (wire([FOR_EVER]), [[0; 8]]);
@@ -169,7 +169,7 @@ extern "C" fn die() {
     touch(0);
 }
 
-/// Leaves a run behind that isn't finished, and another that was stopped, and dies.
+/// Dies, leaving one run unfinished and another stopped.
 pub fn abandoned() {
     let count = learn(COUNT);
     let values = wire([FOR_EVER]);

@@ -1,4 +1,4 @@
-//! Page frames: as many as are taken at once, and a user's own page faults.
+//! Measures page frames: taking several at once, and page faults that the user handles.
 
 use core::arch::asm;
 
@@ -9,7 +9,7 @@ use counting::{measure, median, now};
 use users::calls::{self, Number, call};
 use users::say;
 
-/// Where frames can be.
+/// The address range of frames.
 pub const AT: u64 = 0x80_0000_0000 + (256 << 30);
 
 const TAKE: u64 = Number::TakeFrame as u64;
@@ -19,7 +19,7 @@ fn release(frame: u64) {
     assert_eq!(call(Number::ReleaseFrame, frame, 0), 0);
 }
 
-/// Takes frames by calls of their own, and by arrays.
+/// Takes frames by single calls, and by arrays.
 pub fn measures() {
     let start = now();
     let frame = call(Number::TakeFrame, 0, 0) as u64;
@@ -56,7 +56,7 @@ pub fn measures() {
 /// The frame that a fault has taken.
 static mut TAKEN: u64 = 0;
 
-/// By two calls, and one by which the handler ends.
+/// Handles a fault by two calls, and one that ends the handler.
 extern "C" fn by_single_calls(_: u64, address: u64, _: u64) -> u64 {
     let frame = call(Number::TakeFrame, 0, 0) as u64;
     call(Number::PutFrame, frame, address & !4095);
@@ -65,25 +65,25 @@ extern "C" fn by_single_calls(_: u64, address: u64, _: u64) -> u64 {
     call(Number::GoOn, 0, 0) as u64
 }
 
-/// The program by which faults are handled.
+/// The program that handles faults.
 static mut PROGRAM: i64 = 0;
 
-/// By a program.
+/// Handles a fault by a program.
 extern "C" fn by_program(_: u64, address: u64, _: u64) -> u64 {
     let mut results = [[0; 8]];
     // SAFETY: nobody else is told, and the program is known.
     let (status, _) = Request::new(&wire([address as i64 & !4095]), &mut results).run(unsafe { PROGRAM });
-    // Without a page the fault comes again, for ever.
+    // Without a page the fault would recur for ever.
     assert_eq!(status, ENDED);
     // SAFETY: as above.
     unsafe { TAKEN = i64::from_be_bytes(results[0]) as u64 };
     call(Number::GoOn, 0, 0) as u64
 }
 
-/// The array by which faults are handled: the frame goes to where the second call has it.
+/// The array that handles faults; the frame's number goes to the second call's argument.
 static mut HANDLING: Option<Array> = None;
 
-/// By one, and by that the handler ends.
+/// Handles a fault by an array that also ends the handler.
 extern "C" fn by_array(_: u64, address: u64, _: u64) -> u64 {
     // SAFETY: it was made before, and nobody else is told.
     unsafe {
@@ -93,12 +93,12 @@ extern "C" fn by_array(_: u64, address: u64, _: u64) -> u64 {
     }
 }
 
-/// By nobody: the array is the handler.
+/// Isn't called: the kernel calls the array.
 extern "C" fn not_told(vector: u64, address: u64, _: u64) -> u64 {
     panic!("the array wasn't called: exception {vector} at {address:#x}")
 }
 
-/// A user's page fault, from the instruction that touches the page until that is done.
+/// Measures a page fault, from the instruction that touches the page until that is done.
 pub fn faults() {
     say!("page fault single {}", fault(by_single_calls));
     // SAFETY: nobody is told meanwhile.

@@ -1,4 +1,4 @@
-//! What programs cost.
+//! Measures programs that the kernel runs.
 
 use crate::arrays::COUNTS;
 use crate::programs::{FRAMES, NOTHING, learn, wire};
@@ -7,7 +7,7 @@ use counting::{measure, median, now};
 use users::calls::{Number, call};
 use users::say;
 
-/// As for arrays, by programs that the kernel knows.
+/// The same measures as for arrays.
 pub fn measures() {
     let start = now();
     let nothing = learn(NOTHING);

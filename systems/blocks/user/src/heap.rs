@@ -1,4 +1,4 @@
-//! Memory of any size, for the programs that a server runs: it takes pages when it needs them for the first time.
+//! The heap of a server that runs programs. It maps pages when they are first needed.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -9,11 +9,11 @@ use kortex_memory::buddy::Buddy;
 use kortex_memory::general::General;
 use users::calls::{Number, call};
 
-/// Where it is, and how many pages.
+/// Its address and size in pages.
 const AT: usize = 0x80_0000_0000 + (32 << 30);
 const PAGES: usize = 512;
 
-/// So many of them, as a power of two, are left for what is begun: that never takes as many.
+/// 2^RESERVE pages stay free for what has begun, which never takes that many.
 const RESERVE: usize = 7;
 
 struct Heap(UnsafeCell<General<Buddy>>);
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// Whether something may be begun that takes memory.
+/// Whether there is memory to begin a program or run.
 pub fn has_room() -> bool {
     // SAFETY: nobody else is in it.
     let buddy = unsafe { (*HEAP.0.get()).pages() };

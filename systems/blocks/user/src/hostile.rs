@@ -1,4 +1,4 @@
-//! Programs that aren't any, and requests that make no sense.
+//! Malformed programs, and requests that make no sense.
 
 use core::arch::asm;
 
@@ -39,7 +39,7 @@ pub fn all() {
     say!("hostile programs and requests were refused");
 }
 
-/// A program can make the calls of its domain, and no others.
+/// A program can make exactly the calls that programs of its domain may make.
 fn calls() {
     refuses(
         By::Kernel,
@@ -64,11 +64,11 @@ fn calls() {
     );
 }
 
-/// What became of the handler's runs.
+/// The outcome of the signal handler's runs.
 static mut RUN: (i64, i64) = (0, 0);
 
-/// Runs programs that call an array by which the handler would end: more than there is room for, if one were left
-/// behind.
+/// Runs programs that call an array that would end the handler. There are more of them than a client may have runs, in
+/// case one were left behind.
 extern "C" fn runs(_: u64, _: u64, _: u64) -> u64 {
     let (any, mut results) = (By::Kernel.learn(ANY), [[0; 8]]);
     for count in 1..20 {
@@ -79,7 +79,7 @@ extern "C" fn runs(_: u64, _: u64, _: u64) -> u64 {
     0
 }
 
-/// An array ends no handler that has something run.
+/// An array can't end a signal handler while that has a run in progress.
 fn leaves_no_run() {
     let array = Array::new(27, &[command(Number::GoOn as u64, 8)]).expect("it is kept");
     array.pass(0, [0; 4]);
@@ -91,7 +91,7 @@ fn leaves_no_run() {
     assert_eq!(array.give_back(), 0);
 }
 
-/// How a program ends that makes a call, for numbers of calls; and one that makes all of them goes on.
+/// Checks how a program ends for each call number; a program that makes all calls isn't stopped by refusals.
 pub fn refuses(by: By, all: &[(i64, i64)]) {
     let any = by.learn(ANY);
     let mut results = [[0; 8]];
@@ -111,7 +111,7 @@ pub fn refuses(by: By, all: &[(i64, i64)]) {
     assert!((20..44).contains(&refused), "{refused}");
 }
 
-/// A program may be so deep, and who runs it has enough stack for it.
+/// A program of the greatest depth runs: there is enough stack.
 pub fn deep(by: By) {
     let (deep, mut results) = (by.learn(DEEP), [[0; 8]]);
     assert_eq!(Request::of(by, &[], &mut results).run(deep).0, ENDED);
@@ -125,10 +125,10 @@ pub fn requests(by: By) {
     for program in [1000, -1, i64::MIN, nothing + 100] {
         assert_eq!({ request }.run(program).0, REFUSED);
     }
-    // Too few values, too many, and somebody else's.
+    // Too few values, too many, and another program's.
     assert_eq!(Request::of(by, &[], &mut results).run(nothing).0, REFUSED);
     assert_eq!(Request::of(by, &wire([3, 3]), &mut results).run(nothing).0, REFUSED);
-    // No room for what it gives: it is kept until there is.
+    // Without room for its results, the run is kept until there is.
     let mut narrow = Request::of(by, &values, &mut []);
     assert_eq!(narrow.run(nothing).0, REFUSED);
     let mut again = Request { run: narrow.run, ..Request::of(by, &[], &mut results) };
@@ -139,7 +139,7 @@ pub fn requests(by: By) {
     }
 }
 
-/// A program in which bytes were changed is refused, or does something that it may.
+/// A program with changed bytes is refused, or does only what it may.
 pub fn changed(by: By) {
     let (mut taken, mut random) = (0, 0x9e37_79b9_7f4a_7c15_u64);
     let mut next = || {
@@ -175,9 +175,9 @@ pub fn changed(by: By) {
     assert!(taken > 0, "no changed program was taken");
 }
 
-/// A program that another process has sent is known by its hash.
+/// A program that another process has shipped is known by its hash.
 pub fn known() {
-    // It was the first of all.
+    // It is the first program of this process.
     let number = call(Number::Know, HASH.as_ptr() as u64, 0);
     let (values, mut results) = (wire([5]), [[0; 8]]);
     assert_eq!(Request::new(&values, &mut results).run(number).0, ENDED);
@@ -186,5 +186,5 @@ pub fn known() {
     say!("a program is known that another process has sent");
 }
 
-/// Of the program that counts.
+/// The hash of the counting program.
 static HASH: [u8; 32] = *include_bytes!(concat!(env!("PROGRAMS"), "/count.hash"));

@@ -1,4 +1,4 @@
-//! What users of blocks of calls do. Which of it a domain does it is told when its thread begins.
+//! The user program for blocks of calls. A thread's first argument selects its task.
 
 #![no_std]
 #![no_main]
@@ -19,7 +19,7 @@ mod shipping;
 
 use shipping::{BLOCK, PROGRAMS, SLOWLY};
 
-/// What a thread begins with: what it is to do. What isn't about blocks the microkernel's own users do.
+/// A thread's entry point. Tasks that aren't about blocks are the microkernel's own.
 #[unsafe(no_mangle)]
 extern "C" fn user_main(role: u64) -> i64 {
     match role {
@@ -52,7 +52,7 @@ extern "C" fn user_main(role: u64) -> i64 {
     0
 }
 
-/// What the server's domain does when it is called: which its channel is to who does, and what that wants.
+/// The server's entry point, with the caller's channel and its request.
 #[unsafe(no_mangle)]
 extern "C" fn user_serve(this: u64, what: u64, number: u64) -> i64 {
     match what {

@@ -1,4 +1,4 @@
-//! Programs that the kernel runs, or the server.
+//! The user's side of programs, run by kernel or server.
 
 use core::mem::size_of_val;
 
@@ -22,11 +22,11 @@ pub static DEEP: &[u8] = program!("deep");
 pub static LONG: &[u8] = program!("long");
 pub static BYTECODE: &[u8] = program!("bytecode");
 
-/// So many rounds are enough.
+/// More rounds than any run needs.
 pub const ENOUGH: u64 = 1 << 40;
 
 impl By {
-    /// Has it know a program: its number, or what it says.
+    /// Ships a program, and returns its number or an error.
     pub fn learn(self, program: &[u8]) -> i64 {
         match self {
             By::Kernel => call(Number::Learn, program.as_ptr() as u64, program.len() as u64),
@@ -34,7 +34,7 @@ impl By {
         }
     }
 
-    /// Asks it for something that is done with a run.
+    /// Makes a request about a run.
     pub fn ask(self, what: Number, run: u64) -> i64 {
         match self {
             By::Kernel => call(what, run, 0),
@@ -43,12 +43,12 @@ impl By {
     }
 }
 
-/// Has the kernel know a program: its number, or what the kernel says.
+/// Ships a program to the kernel, and returns its number or an error.
 pub fn learn(program: &[u8]) -> i64 {
     By::Kernel.learn(program)
 }
 
-/// The same, and why not.
+/// As [`learn`], with the reason of a refusal.
 pub fn learn_or_why<'a>(program: &[u8], why: &'a mut [u8]) -> Result<i64, &'a [u8]> {
     let words = [program.as_ptr() as u64, program.len() as u64, why.as_mut_ptr() as u64, why.len() as u64];
     match call_anything(Number::Learn as u64, words) {
@@ -58,13 +58,13 @@ pub fn learn_or_why<'a>(program: &[u8], why: &'a mut [u8]) -> Result<i64, &'a [u
     }
 }
 
-/// Whole numbers as programs get and give them: the highest byte first.
+/// Integers in the form of programs' values: the highest byte first.
 pub fn wire<const N: usize>(values: [i64; N]) -> [[u8; 8]; N] {
     values.map(i64::to_be_bytes)
 }
 
 impl Request {
-    /// With values that the program gets and a place for those that it gives.
+    /// A request to the kernel, with the program's values and a place for its results.
     pub fn new(values: &[[u8; 8]], results: &mut [[u8; 8]]) -> Request {
         Request {
             values: values.as_ptr() as u64,
@@ -79,12 +79,12 @@ impl Request {
         }
     }
 
-    /// The same, for who may be somebody else.
+    /// As [`Request::new`], to kernel or server.
     pub fn of(by: By, values: &[[u8; 8]], results: &mut [[u8; 8]]) -> Request {
         Request { by, ..Request::new(values, results) }
     }
 
-    /// Begins a run, for a slice.
+    /// Begins a run, for one slice.
     #[inline(always)]
     pub fn begin(&mut self, program: i64) -> i64 {
         self.send(Number::Run, program as u64)
@@ -98,14 +98,14 @@ impl Request {
         }
     }
 
-    /// Begins a run, and has it go on as long as it only isn't finished: how that ended, and how many calls that took.
+    /// Begins a run, and resumes it while it is unfinished. Returns its state, and how many calls that took.
     #[inline(always)]
     pub fn run(&mut self, program: i64) -> (i64, u64) {
         let first = self.begin(program);
         if first == UNFINISHED { self.finish() } else { (first, 1) }
     }
 
-    /// Has it go on until something else is the case.
+    /// Resumes it while it is unfinished.
     pub fn finish(&mut self) -> (i64, u64) {
         (self.values_bytes, self.rounds) = (0, 0);
         let mut calls = 1;
@@ -118,12 +118,12 @@ impl Request {
         }
     }
 
-    /// Has it go on for a slice, perhaps with other values and more rounds.
+    /// Resumes it for one slice, perhaps with other values and more rounds.
     pub fn go_on(&mut self) -> i64 {
         self.send(Number::Resume, self.run)
     }
 
-    /// The same, until something else is the case.
+    /// The same, while it is unfinished.
     pub fn go_on_to_its_end(&mut self) -> i64 {
         match self.go_on() {
             UNFINISHED => self.finish().0,
@@ -131,7 +131,7 @@ impl Request {
         }
     }
 
-    /// Forgets it.
+    /// Discards the run.
     pub fn discard(&self) -> i64 {
         self.by.ask(Number::Discard, self.run)
     }

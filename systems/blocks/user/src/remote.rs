@@ -1,12 +1,12 @@
-//! Blocks of calls that a user ships to a server, which is a user as well: one call of another address space for all of
+//! Blocks of calls that a user ships to a server, which is a user as well: one crossing of address spaces for all of
 //! them.
 //!
-//! A block lies in the channel between both. For each call there are four words: its number in the server's interface
-//! and, in the upper half, the word of the channel where its answer goes, which may be one of a later call; then the
-//! three words that are passed, as with a call alone.
+//! A block lies in the channel of the two. Each call has four words. The first is its number in the server's interface
+//! and, in the upper half, the word of the channel for its answer, which may be an argument of a later call. The other
+//! three are the arguments, as with a single call.
 //!
-//! The client may change all of it meanwhile. The server reads each word once, and takes whatever it is: a number that
-//! isn't in its interface is refused, and answers stay in the channel.
+//! The client may change all of it meanwhile. The server reads each word once, and any value is safe: an unknown number
+//! is refused, and answers stay in the channel.
 
 use core::hint::black_box;
 
@@ -19,7 +19,7 @@ use crate::shipping::{
     self, BLOCK, BUDGET, By, CHANNEL, CHANNEL_BYTES, DECLINED, LIE, REFUSED, Request, WORDS,
 };
 
-/// So many calls a block makes at most.
+/// Calls of a block, at most.
 const MOST: u64 = 100;
 
 type Method = fn(u64, u64, u64) -> i64;
@@ -27,10 +27,10 @@ type Method = fn(u64, u64, u64) -> i64;
 /// The server's interface.
 pub static METHODS: [Method; 3] = [slowly, next, nothing];
 
-/// The number of that which does nothing: as in the kernel's, so that the same programs call either.
+/// The number of the empty method: the same as the kernel's, so that the same programs call either.
 const NOTHING: u64 = Number::Nothing as u64;
 
-/// Others have some turns before it answers.
+/// Answers after other threads have had some turns.
 pub fn slowly(number: u64, _: u64, _: u64) -> i64 {
     (0..20).for_each(|_| calls::give_way());
     number as i64 + 1
@@ -61,12 +61,12 @@ impl Channel {
     }
 }
 
-/// Where the server has a channel that the kernel tells it of.
+/// The server's address of the channel that the kernel names.
 pub fn channel_of(this: u64) -> u64 {
     CHANNEL + CHANNEL_BYTES as u64 * (this & 4095)
 }
 
-/// Of the server: how many calls of a block weren't made; the first of those was refused.
+/// The server's side: makes a block's calls, and returns how many weren't made; the first of those was refused.
 pub fn serve(this: u64, count: u64) -> i64 {
     if this == 0 || count > MOST {
         return DECLINED;
@@ -89,7 +89,7 @@ pub fn serve(this: u64, count: u64) -> i64 {
     0
 }
 
-/// The client's side.
+/// The client's own channel.
 pub const OWN: Channel = Channel(CHANNEL as *mut u64);
 
 pub fn pass(number: usize, method: u64, answer: u64, words: [u64; 3]) {
@@ -97,13 +97,13 @@ pub fn pass(number: usize, method: u64, answer: u64, words: [u64; 3]) {
     (0..3).for_each(|word| OWN.set(4 * number + 1 + word, words[word]));
 }
 
-/// How many calls of a block weren't made.
+/// Ships a block, and returns how many of its calls weren't made.
 #[inline(always)]
 pub fn ship(count: usize) -> i64 {
     ship_as(BLOCK, count)
 }
 
-/// The same, by what the server calls it.
+/// As above, by the number of the method that runs blocks.
 #[inline(always)]
 pub fn ship_as(what: u64, count: usize) -> i64 {
     let count = count as u64;
@@ -124,7 +124,7 @@ fn not_shipped(what: u64, count: u64, answer: i64) -> i64 {
     }
 }
 
-/// What calls of a server cost one by one, and as a block.
+/// Measures calls of a server one by one, and as a block.
 pub fn measures() {
     for count in [1, 10, 100] {
         (0..count).for_each(|number| pass(number, NOTHING, 400 + number as u64, [0; 3]));
@@ -141,13 +141,13 @@ pub fn measures() {
     }
 }
 
-/// This domain has a channel to its server, or gives it back.
+/// Opens or closes this domain's channel to its server.
 pub fn channel(is_wanted: u64) -> i64 {
     call(Number::Channel, is_wanted, 0)
 }
 
-/// Many more channels than a server has, one after the other: each is a page of zeros, and nobody's that the server
-/// knows.
+/// Opens many more channels than a server has places, one after the other: each is a page of zeros, and not taken for a
+/// former client's.
 fn given_back() {
     let program = shipping::learn(programs::NOTHING);
     for _ in 0..3000 {
@@ -167,7 +167,7 @@ fn given_back() {
     say!("thousands of channels were had, and given back");
 }
 
-/// Finds a channel and a server in which nothing is of who was there before, leaves something there, and dies.
+/// Checks that channel and server hold nothing of former clients, leaves something there, and dies.
 pub fn passing() {
     users::wait_for_server();
     assert!((0..WORDS).all(|word| OWN.get(word) == 0), "what another client had is seen");
@@ -181,7 +181,7 @@ pub fn passing() {
     users::attacks::touch(0);
 }
 
-/// Blocks that are none, and one whose answers go to later calls.
+/// Malformed blocks, and a block whose answers are arguments of later calls.
 pub fn checks() {
     users::wait_for_server();
     (0..100).for_each(|number| pass(number, 1, (4 * (number as u64 + 1) + 1) % 400, [7, 0, 0]));
@@ -199,6 +199,6 @@ pub fn checks() {
     }
     say!("blocks for a server are made, or refused");
     given_back();
-    // Channels of servers: there are none of this one's.
+    // This domain is no server, so it has no clients' channels.
     users::attacks::touch(CHANNEL + 4096);
 }

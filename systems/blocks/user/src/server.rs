@@ -1,8 +1,8 @@
-//! A server that runs programs of its clients, against its own methods: by one call of it all that the program calls.
-//! What it runs them by, and what a client can ask for, is what the kernel has for that, too.
+//! A server that runs its clients' programs against its own methods: one call of the server for all calls of the
+//! program. The interpreter and the requests are the same as the kernel's.
 //!
-//! A call of a server may take some ticks of the clock: more, and the server is dead. So the slice of a run is over
-//! when the clock has interrupted it once; the client calls again until the run has ended.
+//! A call of a server may last some ticks of the clock; after that the server is killed. So a run's slice ends once the
+//! clock has interrupted it; the client calls again until the run has ended.
 
 use core::cell::UnsafeCell;
 
@@ -13,17 +13,17 @@ use crate::remote::{self, METHODS};
 use crate::shipping::{CHANNEL_BYTES, CLIENTS, DECLINED, PROGRAMS};
 use crate::{attacks, heap};
 
-/// Where a server has its stack, and how many pages: to run a program as deep as there may be takes 80 KiB.
+/// The server's stack and its size in pages; a program of the greatest depth takes 80 KiB.
 const STACK: u64 = 0x80_0000_0000 + (48 << 30);
 const STACK_PAGES: u64 = 64;
 
-/// This domain can be called.
+/// Makes this domain callable.
 pub fn begin() {
     assert_eq!(call(Number::Map, STACK, STACK_PAGES), 0, "there is memory for a stack");
     calls::offer_on(STACK + STACK_PAGES * 4096);
 }
 
-/// A client that calls: its channel, and how much time the call had at first.
+/// The client of the present call: its channel, and how much time the call had at the beginning.
 #[derive(Clone, Copy)]
 struct Client {
     channel: *mut u8,
@@ -31,7 +31,7 @@ struct Client {
 }
 
 impl Client {
-    /// The byte of the channel from which so many lie in it.
+    /// The channel's byte from which `count` bytes lie in it.
     fn at(self, from: u64, count: usize) -> Option<*mut u8> {
         let is_within = from.checked_add(count as u64).is_some_and(|end| end <= CHANNEL_BYTES as u64);
         is_within.then(|| self.channel.wrapping_add(from as usize))
@@ -74,7 +74,7 @@ impl Runner for Client {
     }
 }
 
-/// What a server has of its clients: for each place of a channel which channel that is, and what belongs to who has it.
+/// The server's clients: for each place of a channel its generation number, and the client's programs.
 struct Server {
     remembered: Cache<Client>,
     clients: UnsafeCell<[(u64, Programs<Client>); CLIENTS]>,
@@ -86,7 +86,7 @@ unsafe impl Sync for Server {}
 static SERVER: Server =
     Server { remembered: Cache::new(), clients: UnsafeCell::new([const { (0, Programs::new()) }; CLIENTS]) };
 
-/// What belongs to who has a channel: nothing yet, if somebody else had that place before.
+/// The programs of the channel's client; none yet if the place belonged to another client before.
 fn programs_of(this: u64) -> Option<&'static Programs<Client>> {
     let place = (this & 4095).checked_sub(1)?;
     // SAFETY: see above.
@@ -98,7 +98,7 @@ fn programs_of(this: u64) -> Option<&'static Programs<Client>> {
     Some(programs)
 }
 
-/// Does what a client asks for. Requests, programs and hashes lie where its channel begins.
+/// Serves a client's request. Requests, programs and hashes lie at the beginning of its channel.
 #[inline(never)]
 pub fn serve(this: u64, what: u64, number: u64) -> i64 {
     const LEARN: u64 = Number::Learn as u64;

@@ -1,9 +1,8 @@
-//! Programs that a user ships to a server, which runs them against its own methods. What is asked for lies in the
-//! channel: a request at its beginning and behind it the values that the program gets, from the middle on those that it
-//! gives; a program or a hash by itself.
+//! Programs that a user ships to a server, which runs them against its own methods. The channel holds a request at its
+//! beginning, then the program's values, and from the middle on its results; a program or a hash lies there by itself.
 //!
-//! A server may lie, and may change the channel whenever it likes: what comes from there is copied once and looked at
-//! then, and is numbers only.
+//! A server may lie, and may change the channel at any time: its answers are copied once, then checked, and are only
+//! numbers.
 
 use counting::{measure, now};
 use users::calls::{self, Number, call};
@@ -16,7 +15,7 @@ use crate::shipping::{
     By, ENDED, FAILED, REFUSED, RESULTS, Request, UNFINISHED, VALUES, ask, know, learn, put,
 };
 
-/// What programs cost by LRPC.
+/// Measures programs by LRPC.
 pub fn measures() {
     assert_eq!(know(&HASH), REFUSED);
     let start = now();
@@ -29,7 +28,7 @@ pub fn measures() {
         let (values, mut results) = (wire([count]), [[0; 8]]);
         let mut request = Request::of(By::Server, &values, &mut results);
         assert_eq!(request.run(nothing).0, ENDED);
-        // The same as by single calls.
+        // Single calls give the same.
         let sum: i64 = (0..count).map(|_| call(Number::Server, 0, 0)).sum();
         assert_eq!(i64::from_be_bytes(results[0]), sum);
         let run = || Request::of(By::Server, &values, &mut [[0; 8]]).run(nothing);
@@ -39,10 +38,10 @@ pub fn measures() {
     }
 }
 
-/// Of the program that does nothing.
+/// The hash of the empty program.
 static HASH: [u8; 32] = *include_bytes!(concat!(env!("PROGRAMS"), "/nothing.hash"));
 
-/// The server runs what the kernel does, and refuses what that does.
+/// The server runs and refuses the same programs as the kernel.
 pub fn checks() {
     users::wait_for_server();
     // Another client has sent it.
@@ -71,14 +70,14 @@ pub fn checks() {
     hostile::changed(By::Server);
     assert_eq!(calls::ask(1, 6), 7, "the server is there");
     say!("a server runs programs, or refuses them");
-    // Runs and programs are left behind.
+    // Runs and programs are left behind, for the server to drop.
     let count = learn(COUNT);
     let (values, mut results) = (wire([FOR_EVER]), [[0; 8]]);
     while Request::of(By::Server, &values, &mut results).begin(count) == UNFINISHED {}
     users::attacks::touch(0);
 }
 
-/// What stands in the channel is no request.
+/// Requests that make no sense.
 fn strange_requests(program: i64) {
     for strange in [1 << 12, (1 << 12) - 1, 1 << 13, 1 << 47, u64::MAX, u64::MAX - 7] {
         let fine = [VALUES as u64, 8, RESULTS as u64, 8, 1000, 0, 0, 0];
@@ -88,10 +87,10 @@ fn strange_requests(program: i64) {
             words.iter().enumerate().for_each(|(index, word)| put(8 * index, &word.to_le_bytes()));
             put(VALUES, &[0; 8]);
             let status = ask(Number::Run, program as u64);
-            // There may be more room than is needed.
+            // The place for results may be larger than needed.
             let expected = if word == 3 { ENDED } else { REFUSED };
             assert_eq!(status, expected, "{word} {strange:#x}");
-            // What had no room for its results is kept.
+            // Runs whose results had no room are kept.
             (0..8).for_each(|run| _ = ask(Number::Discard, run));
         }
     }

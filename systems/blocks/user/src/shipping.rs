@@ -1,27 +1,27 @@
-//! What is asked of who runs programs, and how a server is asked for that by a channel: a request lies at its beginning
-//! and behind it the values that a program gets, from the middle on those that it gives; a program or a hash by itself.
+//! Requests about programs, and how they are passed to a server through the channel: the request at its beginning, then
+//! the program's values, and from the middle on its results. A program or a hash lies there by itself.
 //!
-//! A server may lie, and may change the channel whenever it likes: what comes from there is copied once and looked at
-//! then, and is numbers only.
+//! A server may lie, and may change the channel at any time: its answers are copied once, then checked, and are only
+//! numbers.
 
 use core::slice;
 
 pub use users::calls::REFUSED;
 use users::calls::{self, Number};
 
-/// Others have a turn before the server answers.
+/// The server's method that lets other threads run before it answers.
 pub const SLOWLY: u64 = 16;
-/// The server makes the calls of a block that lies in its channel to who calls.
+/// Runs the block of calls in the caller's channel.
 pub const BLOCK: u64 = 17;
-/// From now on the server lies, in one way or another.
+/// Begins the server's lies of one kind.
 pub const LIES: u64 = 18;
-/// A block, of a server that may lie.
+/// As `BLOCK`, of a server that may lie.
 pub const LYING_BLOCK: u64 = 19;
 
-/// What a server answers that can't be done: who answers that it was refused wasn't reached.
+/// The server's answer to a refused request; the kernel's `REFUSED` means that the server wasn't reached.
 pub const DECLINED: i64 = i64::MIN + 1;
 
-/// What a client asks for, behind the numbers by which it asks the kernel for the same.
+/// The first of the numbers for requests about programs; the kernel's number of the same request is added.
 pub const PROGRAMS: u64 = 32;
 
 pub const ENDED: i64 = 0;
@@ -30,21 +30,22 @@ pub const FAILED: i64 = 2;
 pub const BUDGET: i64 = 3;
 pub const CANCELLED: i64 = 4;
 
-/// Where a client has its channel, and how many words that is.
+/// The address of a client's channel, and its size in words.
 pub const CHANNEL: u64 = 0x80_0000_0000 + (160 << 30);
 pub const WORDS: usize = 512;
 pub const CHANNEL_BYTES: usize = 4096;
-/// So many clients of a server have channels.
+/// Clients of a server that have channels, at most.
 pub const CLIENTS: usize = 64;
 
-/// Who runs a program.
+/// Which of the two runs a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     Kernel,
     Server,
 }
 
-/// What is said of a run and told about it, as who runs it reads and writes it, but for the last.
+/// A request about a run, in the layout that the kernel or the server reads and writes; the last field is the user's
+/// own.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Request {
@@ -59,7 +60,7 @@ pub struct Request {
     pub by: By,
 }
 
-/// Where values and results of a request lie in the channel.
+/// The place of values and results in the channel, in words.
 pub const VALUES: usize = 64;
 pub const RESULTS: usize = 2048;
 
@@ -69,7 +70,7 @@ const REQUEST_WORDS: usize = 8;
 /// What a call of a server that lies answers here.
 pub const LIE: i64 = i64::MIN + 2;
 
-/// Bytes of the channel that begin somewhere.
+/// Bytes of the channel, from one on.
 fn bytes(from: usize, count: usize) -> impl Iterator<Item = *mut u8> {
     assert!(from + count <= CHANNEL_BYTES);
     (from..from + count).map(|at| (CHANNEL as usize + at) as *mut u8)
@@ -85,7 +86,7 @@ pub fn get(from: usize, to: &mut [u8]) {
     bytes(from, to.len()).zip(to).for_each(|(from, byte)| *byte = unsafe { from.read_volatile() });
 }
 
-/// Asks for something that is done with a program or a run.
+/// Makes a request about a program or a run.
 pub fn ask(what: Number, number: u64) -> i64 {
     match calls::ask(PROGRAMS + what as u64, number) {
         DECLINED => REFUSED,
@@ -93,7 +94,7 @@ pub fn ask(what: Number, number: u64) -> i64 {
     }
 }
 
-/// Has the server know a program: its number.
+/// Ships a program to the server, and returns its number.
 pub fn learn(program: &[u8]) -> i64 {
     if program.len() > CHANNEL_BYTES {
         return REFUSED;
@@ -102,13 +103,13 @@ pub fn learn(program: &[u8]) -> i64 {
     ask(Number::Learn, program.len() as u64)
 }
 
-/// The number of a program that the server remembers, by its hash.
+/// The number of a program in the server's cache, by its hash.
 pub fn know(hash: &[u8; 32]) -> i64 {
     put(0, hash);
     ask(Number::Know, 0)
 }
 
-/// Sends a request and what belongs to it, and takes what comes.
+/// Ships a request with its values, and takes the results.
 pub fn send(what: Number, number: u64, request: &mut Request) -> i64 {
     let (count, room) = (request.values_bytes as usize, request.room.min((CHANNEL_BYTES - RESULTS) as u64));
     if count > RESULTS - VALUES {
@@ -125,7 +126,7 @@ pub fn send(what: Number, number: u64, request: &mut Request) -> i64 {
     (request.run, request.bytes, request.error) = (run, bytes, error);
     match status {
         UNFINISHED => {
-            // Others may want the server, and another thread of this domain to stop the run.
+            // Other clients may need the server, and another thread of this domain may stop the run.
             calls::give_way();
             status
         }

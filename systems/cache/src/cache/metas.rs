@@ -8,7 +8,7 @@ use crate::meta::{Meta, Told, is_short};
 use crate::store::{Item, NEVER};
 
 impl Cache {
-    /// `mg`; if the value is longer than `most`, nothing is done, and how long that is is given.
+    /// `mg`. If the value is longer than `most`, nothing is done but its length returned.
     ///
     /// # Errors
     /// The value's length.
@@ -116,7 +116,7 @@ impl Cache {
             Some(b'D' | b'-') => false,
             Some(_) => return out.extend_from_slice(b"CLIENT_ERROR invalid mode for ma M token\r\n"),
         };
-        // No item has version 0, which stands for any here.
+        // Version 0 stands for any version: no item has it.
         let version = meta.version.filter(|version| *version != 0);
         let (mut counted, mut is_made) = (self.count(&meta.key, version, meta.delta, up), false);
         if matches!(counted, Counted::NotFound) && meta.made.is_some() {
@@ -150,7 +150,7 @@ impl Cache {
             true => write(out, format_args!("VA {}", text.len())),
             false => out.extend_from_slice(said.as_bytes()),
         }
-        // The key is told as it was said.
+        // The answer shows the key as the client spelled it.
         let item = Item { is_binary: meta.is_binary, ..Item::default() };
         meta.answer(Some((&item, told)), b"ctOk", out);
         out.extend_from_slice(b"\r\n");
@@ -178,8 +178,8 @@ impl Cache {
         );
     }
 
-    /// Gives an item the time that flags say, in their order, up to one that is too long; what is known of it, with the
-    /// time that it had where that is asked for, and whether it has less time left than is wanted.
+    /// Sets an item's expiry time by the flags, in their order; stops at a value that is too long. Returns what is
+    /// known of the item, with the former time if that is asked for, and whether less time is left than wanted.
     fn renewed(&mut self, meta: &Meta, is_made: bool) -> (Told, bool) {
         let (mut told, mut is_late) = (self.told(&meta.key), false);
         for flag in meta.flags.iter().take_while(|flag| is_short(std::slice::from_ref(flag)).is_ok()) {
@@ -194,7 +194,7 @@ impl Cache {
         (told, is_late)
     }
 
-    /// Whether an item expires before that time, by whole seconds.
+    /// Whether an item expires before a time, in whole seconds.
     fn is_late(&self, key: &[u8], wanted: i32) -> bool {
         let wanted = if wanted == 0 { 0 } else { self.expires(wanted) };
         self.store
@@ -202,7 +202,7 @@ impl Cache {
             .is_some_and(|item| item.expires != NEVER && item.expires.saturating_add(SECOND) <= wanted)
     }
 
-    /// What is known of an item, if there is one.
+    /// What is known of an item, if it exists.
     fn told(&self, key: &[u8]) -> Told {
         let now = time_now();
         let (Some(item), flushed) = (self.store.peek(key), self.flushed) else { return Told::default() };

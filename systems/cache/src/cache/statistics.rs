@@ -1,4 +1,4 @@
-//! What `stats` tells.
+//! The answers to `stats`.
 
 use std::fmt::Display;
 

@@ -1,4 +1,4 @@
-//! What clients and limits are told.
+//! The answers to clients, and at limits.
 
 use std::sync::Mutex;
 
@@ -64,7 +64,7 @@ fn who_speaks_something_else_is_let_go() {
         assert_eq!(out.0, b"", "{}", text.escape_ascii());
         assert_eq!(said(&cache, "get pwned\r\n"), "END\r\n");
     }
-    // What was asked before is answered.
+    // Earlier requests are answered.
     let mut out = Out::default();
     assert!(!Session::default().hear(&cache, b"get none\r\nquit\r\nset pwned 0 0 1\r\nx\r\n", &mut out));
     assert_eq!(out.0, b"END\r\n");
@@ -75,13 +75,13 @@ fn who_speaks_something_else_is_let_go() {
 fn meta_commands_win_and_lose() {
     let cache = Mutex::new(Cache::new(1 << 20, None));
     let all = [
-        // Who asks first for what isn't there is to fetch it, others wait.
+        // The first client to ask for a missing item is told to fetch it; others wait.
         ("mg a N30 v t\r\nmg a N30 v t\r\n", "VA 0 t30 W\r\n\r\nVA 0 t30 Z\r\n\r\n"),
         (
             "ms a 2 T90 c k O1\r\nhi\r\nmg a v t R100\r\nmg a R100\r\n",
             "HD c2 ka O1\r\nVA 2 t90 W\r\nhi\r\nHD Z\r\n",
         ),
-        // What is stale is told, and may be replaced by who knows its version.
+        // A stale item is returned as such, and may be replaced by a client that knows its version.
         (
             "md a I T60\r\nmg a v c t\r\nmg a\r\nms a 1 C3 I\r\nx\r\n",
             "HD\r\nVA 2 c3 t60 X W\r\nhi\r\nHD Z X\r\nHD\r\n",

@@ -1,4 +1,5 @@
-//! The same requests to memcached and to the process: the same answers, byte by byte. `DRYSTONE_CASES` says how many.
+//! The same requests to memcached and to the process: the answers are the same, byte by byte. `DRYSTONE_CASES` is their
+//! number.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -44,12 +45,12 @@ fn connected() -> TcpStream {
     panic!("memcached doesn't listen");
 }
 
-/// Asked and told behind every request: nothing that comes later belongs to it.
-/// It shows how many versions there have been.
+/// Sent after every request, so that later answers can't be taken for its own. It also shows how many versions there
+/// have been.
 const END: &[u8] = b"set end 0 0 1\r\n1\r\ngets end\r\nmg nobody k Oend\r\n";
 const ENDED: &[u8] = b"EN knobody Oend\r\n";
 
-/// What memcached says, up to that end or its own.
+/// memcached's output up to that end, or until it closes.
 fn said(stream: &mut TcpStream, text: &[u8]) -> Vec<u8> {
     let _ = stream.write_all(&[text, END].concat());
     let (mut said, mut buffer) = (Vec::new(), [0; 1 << 16]);
@@ -64,7 +65,7 @@ fn said(stream: &mut TcpStream, text: &[u8]) -> Vec<u8> {
     said
 }
 
-/// A client that takes all.
+/// A client that takes everything.
 #[derive(Default)]
 pub struct Out(pub Vec<u8>);
 
@@ -86,7 +87,7 @@ fn shown(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).to_string()
 }
 
-/// Without what each counts for itself, and what the clocks say: seconds that are left.
+/// The output without each server's own counters, and without seconds that are left, which depend on the clock.
 fn comparable(said: &[u8]) -> String {
     let lines = shown(said);
     let lines: String = lines.split_inclusive("\r\n").filter(|line| !line.starts_with("STAT ")).collect();
@@ -111,14 +112,14 @@ fn memcached_says_the_same() {
         let mut not_compared = 0;
         for number in 0..cases {
             let mut text = any_request(&mut random);
-            // What became of the key that was spoken of.
+            // The request's key, whose item is asked for, too.
             let key = text.windows(3).position(|part| part == b"key").map(|at| text[at..].iter().copied());
             let key: Vec<u8> = key.into_iter().flatten().take_while(u8::is_ascii_alphanumeric).collect();
             text.extend([&b"mg "[..], &key, b" s f c t u\r\n"].concat());
             let (mut session, mut own) = (Session::default(), Out::default());
             let goes_on = session.hear(&cache, &[&text[..], END].concat(), &mut own);
             if goes_on && !own.0.ends_with(ENDED) {
-                // It waits for the rest of a value, which was damaged.
+                // It waits for the rest of a damaged value.
                 not_compared += 1;
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Clients that ask for much and take nothing, begin much and end nothing: the process stays small, and others are
-//! served. And what others have made to try servers of memcached's protocol.
+//! Hostile clients that request much and read nothing, or begin much and end nothing: the process stays small, and
+//! other clients are served. Also the tests of other projects for memcached's protocol.
 
 use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::TcpStream;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::namespace::{alone, in_thread};
 
 const PORT: u16 = 11411;
-/// What items and values that are on their way may take; and what is beside them at most, with some hundred threads.
+/// Megabytes of items and of values in transit; and the most memory besides, with some hundred threads.
 const ITEMS: usize = 16;
 const CLIENTS: usize = 8;
 const ELSE: usize = 48;
@@ -42,7 +42,7 @@ impl Server {
         Server(child)
     }
 
-    /// Megabytes that it had at most so far.
+    /// The peak of its memory in megabytes.
     fn peak(&self) -> usize {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).expect("it lives");
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("it is told");
@@ -64,8 +64,8 @@ fn asked(stream: &mut TcpStream, text: &[u8], bytes: usize) -> Result<Vec<u8>> {
     Ok(said)
 }
 
-/// Somebody else stores a large value and gets it, soon. While others come with large values whoever has one may be let
-/// go, and comes again.
+/// Another client soon stores a large value and gets it. Beside others with large values it may be disconnected, and
+/// comes again.
 fn is_served(value: &[u8]) {
     let begin = Instant::now();
     let mut attempts = 1;
@@ -122,7 +122,7 @@ fn who_begins_much_and_ends_nothing_costs_little() {
         let mut begun: Vec<TcpStream> = (0..150).map(|_| client()).collect();
         for (number, stream) in begun.iter_mut().enumerate() {
             let begin = format!("set own{number} 0 0 {}\r\n", value.len());
-            // It may be let go meanwhile.
+            // It may be disconnected meanwhile.
             let _ = stream.write_all(begin.as_bytes()).and_then(|()| stream.write_all(&value[1..]));
         }
         is_served(value);
@@ -141,7 +141,7 @@ fn who_is_silent_leaves_the_place_to_others() {
     });
 }
 
-/// libmemcached's program for it.
+/// libmemcached's own tests.
 #[test]
 fn memccapable_is_content() {
     in_thread("cache-memccapable", || {

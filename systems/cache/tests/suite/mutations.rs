@@ -1,4 +1,4 @@
-//! Requests as they come, and damaged ones: whatever the handler answers is what the process would have answered.
+//! Valid and damaged requests: each answer of the handler is the one that the process would give.
 
 use std::sync::Mutex;
 
@@ -13,7 +13,7 @@ use crate::requests::request;
 
 const PORT: u16 = 11211;
 const AROUND: usize = 2048;
-/// So few that keys have to go elsewhere.
+/// So few that keys are displaced.
 const BYTES: usize = 8 * 5760;
 
 /// Where the handler runs.
@@ -65,7 +65,7 @@ pub fn framed(random: &mut Random, text: &[u8]) -> Vec<u8> {
     [&[random.below(256) as u8, random.below(256) as u8, 0, 0, 0, 1, 0, 0], text].concat()
 }
 
-/// As it is, or nearly.
+/// The request as it is, or slightly damaged.
 fn damaged(random: &mut Random, mut frame: Vec<u8>) -> Vec<u8> {
     for _ in 0..random.below(3) {
         let at = random.below(frame.len());
@@ -82,7 +82,7 @@ fn damaged(random: &mut Random, mut frame: Vec<u8>) -> Vec<u8> {
     frame
 }
 
-/// How many of so many messages the handler has answered.
+/// The number of messages that the handler answers, out of `cases`.
 fn compared(name: &str, (region, mut run): (Region, Runs), cases: usize) -> usize {
     let cache = Mutex::new(Cache::new(1 << 20, Some(Shadow::new(region, BYTES))));
     let (mut random, mut answered) = (Random(42), 0);

@@ -1,5 +1,5 @@
-//! Server and client in network namespaces of their own, with a pair of interfaces between them: every engine, and
-//! none, does the same.
+//! Server and client in network namespaces, with a pair of interfaces between them: the answers are the same with every
+//! engine, and without a handler.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -63,7 +63,7 @@ fn server(engine: Option<Engine>, mode: Mode, object: Vec<u8>) -> Result<(), Str
     }
 }
 
-/// All that is answered: until it is as much as is wanted, or nothing comes.
+/// All answers, until there are as many as wanted or no more come.
 fn heard(socket: &UdpSocket, wanted: usize) -> Vec<Vec<u8>> {
     let mut answers = Vec::new();
     let mut buffer = [0; 2048];
@@ -91,14 +91,14 @@ fn is_alike(name: &'static str, engine: Option<Engine>, mode: Mode) {
             let text = request(&mut random);
             let request = framed(&mut random, &text);
             if engine == Some(Engine::Tap) && request.len() > 1472 {
-                // Nobody puts pieces of datagrams together at the end of a wire.
+                // Nothing reassembles fragments at the end of a wire.
                 continue;
             }
             socket.send(&request).expect("it goes out");
             let mut wanted = answers(&model, &request);
             wanted.sort();
             if wanted.is_empty() {
-                // The handler doesn't wait until the process has done what came before.
+                // The handler doesn't wait until the process has executed earlier requests.
                 socket.send(&framed(&mut random, b"verbosity 1\r\n")).expect("it goes out");
                 assert_eq!(heard(&socket, 1).len(), 1);
             }
@@ -121,7 +121,7 @@ fn is_alike(name: &'static str, engine: Option<Engine>, mode: Mode) {
     });
 }
 
-/// What a client of TCP stores is what others get.
+/// Other clients get what a TCP client has stored.
 fn over_tcp() {
     let mut stream = TcpStream::connect(("10.96.0.2", PORT)).expect("it listens");
     stream.write_all(b"set tcp 1 0 3\r\nabc\r\nget tcp\r\nquit\r\n").expect("it goes out");

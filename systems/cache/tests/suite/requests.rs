@@ -1,4 +1,4 @@
-//! What clients say, with its end: often about the same few keys. Times are such that nothing expires meanwhile.
+//! Random requests, complete and often about the same few keys. Their times are such that nothing expires meanwhile.
 
 use crate::Random;
 
@@ -13,7 +13,7 @@ fn value(random: &mut Random) -> String {
 
 const EXPIRIES: [&str; 6] = ["0", "0", "0", "1000", "-1", "2000000000"];
 
-/// Wellformed ones, and some that every client gets wrong.
+/// Valid requests, and some common mistakes.
 pub fn request(random: &mut Random) -> Vec<u8> {
     let (first, second) = (key(random), key(random));
     let expiry = random.one_of(&EXPIRIES);
@@ -95,7 +95,7 @@ fn number(random: &mut Random) -> String {
     if random.below(2) == 0 { random.below(3000).to_string() } else { random.one_of(&NUMBERS).to_string() }
 }
 
-/// One that doesn't expire while the test runs, unless at once.
+/// A time that doesn't pass while the test runs, unless it has passed already.
 fn time(random: &mut Random) -> String {
     let time = number(random);
     let seconds: i64 = time.trim_end_matches('x').parse().unwrap_or(0);
@@ -127,12 +127,12 @@ fn classic(random: &mut Random) -> Vec<u8> {
         }
         5 => {
             let length = number(random);
-            // Else the value would be awaited.
+            // Otherwise the rest of the value would be awaited.
             let length = if length.len() > 4 { "1".into() } else { length };
             format!("set {first} 0 0 {length}{quiet}\r\n{}\r\n", "v".repeat(length.parse().unwrap_or(1)))
         }
         6 => {
-            // Longer or shorter than it says.
+            // Longer or shorter than its length says.
             let value = "abcdefghij".split_at(1 + random.below(9)).0;
             format!("set {first} 0 0 {}{quiet}\r\n{value}\r\n\r\n", 1 + random.below(value.len() + 1))
         }
@@ -162,7 +162,7 @@ fn classic(random: &mut Random) -> Vec<u8> {
                 _ => format!("touch {long} 0{quiet}\r\n"),
             }
         }
-        // About as long as an item may be.
+        // About the greatest length of an item.
         19 if random.below(8) == 0 => {
             let length = (1 << 20) - 80 + random.below(90);
             format!("set {first} {} 0 {length}\r\n{}\r\n", random.below(2), "y".repeat(length))
@@ -231,7 +231,7 @@ fn meta(random: &mut Random) -> Vec<u8> {
     let mut key = key(random);
     let is_binary = random.below(8) == 0;
     if is_binary {
-        // Of which some are keys that others say plainly.
+        // Some of them are keys that other requests spell plainly.
         key = random.one_of(&["a2V5MQ==", "a2V5MTE=", "AAEC/w==", "a2V5MQ=", "====", "k"]).to_string();
     }
     let binary = if is_binary { " b" } else { "" };
@@ -244,7 +244,7 @@ fn meta(random: &mut Random) -> Vec<u8> {
             let all = ["c", "k", "O", "q", "F", "I", "C", "T", "M", "M", "x"];
             let value = if random.below(3) == 0 { countable(random) } else { value(random) };
             let length = if random.below(12) == 0 { number(random) } else { value.len().to_string() };
-            // A longer value would be awaited.
+            // Otherwise the rest of the value would be awaited.
             let length = if length.parse().is_ok_and(|length: i64| length > value.len() as i64) {
                 value.len().to_string()
             } else {
@@ -276,11 +276,11 @@ fn meta(random: &mut Random) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// With some other byte in its first line.
+/// With one byte of the first line changed.
 fn damaged(random: &mut Random, mut text: Vec<u8>) -> Vec<u8> {
     let line = text.iter().position(|byte| *byte == b'\n').unwrap_or(0);
     let at = random.below(line.max(1));
-    // Parts of numbers are other times, and items would expire meanwhile.
+    // Changed digits might be times, and items would expire meanwhile.
     if text[at.saturating_sub(1)..(at + 1).min(text.len())].iter().any(u8::is_ascii_digit) {
         return text;
     }
@@ -290,6 +290,6 @@ fn damaged(random: &mut Random, mut text: Vec<u8>) -> Vec<u8> {
         2 => text[at] = [b' ', b'\t', 0, b'x', b'1', 0xff][random.below(6)],
         _ => text.insert(at, text[at]),
     }
-    // A length that is another one now would have the value be awaited, or be commands, which is tried elsewhere.
+    // With a changed length the value would be awaited, or be taken for commands, which is tested elsewhere.
     text
 }

@@ -1,4 +1,4 @@
-//! Clients that say anything: what the fuzz target `memcached` does, for some thousand changes of its seeds.
+//! Random input of clients: the fuzz target `memcached` with some thousand changes of its seeds.
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn what_comes_in_pieces_means_the_same() {
                 _ => text[at] = [b' ', b'\r', b'\n', b'1', 0, 0xff][random.below(6)],
             }
         }
-        // Long lines are told apart by how they come.
+        // Long lines behave differently by how they arrive.
         text.truncate(2000);
         let (whole, pieces) = (said([&text[..]].into_iter()), said(text.chunks(1)));
         assert_eq!(

@@ -1,5 +1,5 @@
-//! The data of records. Most types are the library's; of the others some are written as one of its types is, and the
-//! rest is here.
+//! The data of records. The library reads most types; some others have the same syntax as one of its types, and the
+//! rest is read here.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -13,7 +13,7 @@ use super::location;
 use super::scanner::{Tokens, Wrong, strange};
 use super::ttl;
 
-/// Reads what follows the type, as messages have it.
+/// Reads what follows the type, into wire format.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -42,18 +42,18 @@ fn unknown(tokens: &mut Tokens<'_>) -> Result<Vec<u8>, Wrong> {
     }
 }
 
-/// Whether bytes are of a type, as far as the library knows it.
+/// Whether the bytes are valid data of a type, as far as the library knows it.
 fn is_wellformed(rtype: Rtype, bytes: &[u8]) -> bool {
     use domain::base::rdata::{ComposeRecordData, ParseRecordData};
     let mut parser = Parser::from_ref(bytes);
     let Ok(Some(data)) = ZoneRecordData::parse_rdata(library_type(rtype), &mut parser) else { return false };
-    // What has pointers to other names would be others in a message.
+    // Compression pointers would mean other names in another message.
     let mut again = Vec::new();
     let Ok(()) = data.compose_rdata(&mut again);
     parser.remaining() == 0 && again == bytes
 }
 
-/// The type of the library's that a type's data is written as.
+/// The library's type with the same syntax.
 fn library_type(rtype: Rtype) -> Rtype {
     match rtype {
         Rtype::SPF | Rtype::NINFO | Rtype::AVC => Rtype::TXT,
@@ -184,7 +184,7 @@ fn signature(tokens: &mut Tokens<'_>, data: &mut Vec<u8>) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// One of DNSSEC's algorithms, by its name or number.
+/// A DNSSEC algorithm, by its name or number.
 fn algorithm(tokens: &mut Tokens<'_>) -> Result<u8, Wrong> {
     let word = tokens.token()?.word();
     let is_called = |number: &u8| {
@@ -195,7 +195,7 @@ fn algorithm(tokens: &mut Tokens<'_>) -> Result<u8, Wrong> {
     number.ok_or_else(|| strange("algorithm", word))
 }
 
-/// `[!]FAMILY:ADDRESS/BITS` (RFC 3123). Zeros at the address' end are left out.
+/// `[!]FAMILY:ADDRESS/BITS` (RFC 3123). Zeros at the end of the address are left out.
 fn prefix(word: &str, data: &mut Vec<u8>) -> Result<(), Wrong> {
     let whole = || -> Option<(u16, IpAddr, u8, bool)> {
         let is_negated = word.starts_with('!');
@@ -240,13 +240,13 @@ fn host_identity(tokens: &mut Tokens<'_>, data: &mut Vec<u8>) -> Result<(), Wron
     Ok(())
 }
 
-/// Types that there are, as the library has them.
+/// A list of types (NSEC and similar), by the library.
 fn types(tokens: &mut Tokens<'_>) -> Result<Vec<u8>, Wrong> {
     let types = domain::rdata::dnssec::RtypeBitmap::<Vec<u8>>::scan(tokens)?;
     Ok(types.as_slice().to_vec())
 }
 
-/// So many groups of so many hexadecimal digits, zeros at their beginning left out.
+/// Groups of hexadecimal digits, whose leading zeros may be left out.
 fn groups(tokens: &mut Tokens<'_>, between: char, count: usize, digits: usize) -> Result<Vec<u8>, Wrong> {
     let word = tokens.token()?.word();
     let groups: Vec<&str> = word.split(between).collect();
@@ -256,7 +256,7 @@ fn groups(tokens: &mut Tokens<'_>, between: char, count: usize, digits: usize) -
     }
 }
 
-/// A text of at most 255 bytes, behind its length.
+/// A text of at most 255 bytes, after its length.
 fn text(tokens: &mut Tokens<'_>, data: &mut Vec<u8>) -> Result<(), Wrong> {
     use domain::base::scan::Scanner;
     let text = tokens.scan_charstr()?;
@@ -282,7 +282,7 @@ fn parsed<T: std::str::FromStr>(tokens: &mut Tokens<'_>, what: &str) -> Result<T
     word.parse().ok().filter(|_| !has_sign).ok_or_else(|| strange(what, word))
 }
 
-/// All words that are left, as one.
+/// All remaining words, joined.
 fn rest(tokens: &mut Tokens<'_>) -> Result<String, Wrong> {
     let mut words = String::new();
     while tokens.peek().is_some() {

@@ -1,15 +1,15 @@
-//! `$GENERATE`, as BIND has it: `$GENERATE FIRST-LAST[/STEP] OWNER [TTL] [CLASS] TYPE DATA`, in which `$` is a number,
-//! and `${OFFSET,WIDTH,BASE}` that number plus an offset, so wide, in base d, o, x, X, or in nibbles from the last one
-//! on (n, N).
+//! BIND's `$GENERATE FIRST-LAST[/STEP] OWNER [TTL] [CLASS] TYPE DATA`. In it `$` is a number, and
+//! `${OFFSET,WIDTH,BASE}` is that number plus an offset, of that width, in base d, o, x or X, or as nibbles in reverse
+//! order (n, N).
 
 use super::lexer::Token;
 
-/// Entries that one may make.
+/// Entries of one `$GENERATE`, at most.
 const MOST: u64 = 1 << 20;
-/// Digits of a number.
+/// Digits of a number, at most.
 const WIDEST: usize = 255;
 
-/// The lines that it stands for.
+/// The lines that it generates.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -38,7 +38,7 @@ fn line(tokens: &[Token<'_>], number: u32) -> Result<Vec<u8>, String> {
         if at > 0 && !token.is_joined {
             line.push(b' ');
         }
-        // Data that is one text in quotes is what stands in it.
+        // Data that is a single quoted text is the text's contents.
         let has_quotes = token.is_quoted && !(at > 1 && at + 1 == tokens.len());
         line.extend(has_quotes.then_some(b'"'));
         put(&mut line, token.raw, number)?;
@@ -101,8 +101,8 @@ fn formed(form: &str, number: u32) -> Result<String, String> {
     })
 }
 
-/// Digits from the last one on, with dots between them. The width counts dots, and if it isn't used up, there is one at
-/// the end.
+/// Digits from the last to the first, with dots between them. The width counts dots; if it isn't used up, there is a
+/// dot at the end.
 fn nibbles(mut number: u32, mut width: usize) -> String {
     let mut nibbles = String::new();
     loop {

@@ -3,25 +3,25 @@
 
 use domain::base::scan::Symbol;
 
-/// A word, as it stands in the file: escapes aren't replaced yet.
+/// A word as it stands in the file, with its escapes.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'a> {
     /// Without its quotes.
     pub raw: &'a [u8],
-    /// It stands in quotes.
+    /// Whether it was quoted.
     pub is_quoted: bool,
-    /// Nothing is between this token and the one before it.
+    /// Whether it follows the previous token without a space.
     pub is_joined: bool,
 }
 
-/// The tokens up to the end of a line, or of several where there are brackets.
+/// The tokens of a line, or of several lines in brackets.
 #[derive(Debug, Default)]
 pub struct Entry<'a> {
-    /// The line of its first token, from 1 on.
+    /// The line of its first token, from 1.
     pub line: usize,
-    /// It begins with a space, so that it has no owner of its own.
+    /// Whether it begins with a space, so that it has no owner of its own.
     pub is_indented: bool,
-    /// At least one.
+    /// At least one token.
     pub tokens: Vec<Token<'a>>,
 }
 
@@ -34,20 +34,20 @@ pub struct Lexer<'a> {
 }
 
 impl<'a> Lexer<'a> {
-    /// Of a file's bytes.
+    /// A lexer of a file's bytes.
     pub fn new(text: &'a [u8]) -> Lexer<'a> {
         Lexer { text, at: 0, line: 1 }
     }
 
-    /// The line that has been reached, for messages.
+    /// The current line, for messages.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// Reads the next entry that isn't empty into `entry`; whether there is one.
+    /// Reads the next entry that isn't empty; returns whether there is one.
     ///
     /// # Errors
-    /// What is wrong, at [`Lexer::line`].
+    /// A syntax error at [`Lexer::line`].
     pub fn next(&mut self, entry: &mut Entry<'a>) -> Result<bool, String> {
         entry.tokens.clear();
         let (mut depth, mut begin) = (0usize, self.at);
@@ -126,16 +126,16 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Whether a token may follow such a byte at once.
+/// Whether a token may follow this byte directly.
 fn is_end_of_word(byte: u8) -> bool {
     !matches!(byte, b' ' | b'\t' | b'\r' | b'\n' | b'(' | b')')
 }
 
 impl<'a> Token<'a> {
-    /// Its symbols; what isn't ASCII counts as escaped, since the file's encoding isn't known.
+    /// Its symbols. Bytes beyond ASCII count as escaped, because the file's encoding isn't known.
     ///
     /// # Errors
-    /// An escape has a number that is no byte's, or isn't whole.
+    /// An escape's number is no byte, or the escape is incomplete.
     pub fn symbols(self) -> impl Iterator<Item = Result<Symbol, String>> + 'a {
         let mut rest = self.raw;
         std::iter::from_fn(move || {
@@ -162,7 +162,7 @@ impl<'a> Token<'a> {
         })
     }
 
-    /// Its bytes, escapes replaced.
+    /// Its bytes, with escapes replaced.
     ///
     /// # Errors
     /// An escape is wrong.
@@ -173,13 +173,13 @@ impl<'a> Token<'a> {
         self.symbols().map(|symbol| symbol.map(byte_of)).collect()
     }
 
-    /// Its text, if it is ASCII without escapes: numbers, types and the like.
+    /// Its text if it is ASCII without escapes, such as a number or a type.
     pub fn word(self) -> &'a str {
         std::str::from_utf8(self.raw).unwrap_or_default()
     }
 }
 
-/// What a symbol of [`Token::symbols`] stands for.
+/// The byte that a symbol of [`Token::symbols`] stands for.
 pub fn byte_of(symbol: Symbol) -> u8 {
     match symbol {
         Symbol::Char(letter) => letter as u8,

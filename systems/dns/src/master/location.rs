@@ -1,14 +1,14 @@
-//! The data of LOC (RFC 1876): a place on earth, and how exactly it is known.
+//! The data of LOC (RFC 1876): a position on earth, and its precision.
 
 use super::scanner::{Tokens, Wrong, strange};
 
-/// Thousandths of a second of arc in a degree, and where the equator and the first meridian are.
+/// Thousandths of a second of arc in a degree, and the encoding of the equator and the prime meridian.
 const DEGREE: f64 = 3_600_000.0;
 const MIDDLE: f64 = (1u32 << 31) as f64;
-/// Centimetres that altitudes are above.
+/// Altitudes are encoded from this many centimetres below the reference.
 const BELOW: f64 = 10_000_000.0;
 
-/// `D [M [S]] N D [M [S]] E HEIGHT [SIZE [HORIZONTAL [VERTICAL]]]`, as messages have it.
+/// `D [M [S]] N D [M [S]] E HEIGHT [SIZE [HORIZONTAL [VERTICAL]]]`, into wire format.
 ///
 /// # Errors
 /// A part is none.
@@ -57,7 +57,7 @@ fn decimal(word: &str) -> Option<f64> {
     word.parse().ok().filter(|_| is_plain)
 }
 
-/// Metres, with or without their unit.
+/// Metres, with or without the unit.
 fn centimetres(word: &str, least: f64, most: f64) -> Result<f64, Wrong> {
     let number = word.strip_suffix(['m', 'M']).unwrap_or(word);
     let (sign, digits) = number.strip_prefix('-').map_or((1.0, number), |digits| (-1.0, digits));
@@ -65,7 +65,7 @@ fn centimetres(word: &str, least: f64, most: f64) -> Result<f64, Wrong> {
     Ok((metres.ok_or_else(|| strange("length in metres", word))? * 100.0).round())
 }
 
-/// A digit, and how many zeros follow it.
+/// A length as one digit and a power of ten.
 fn one_digit(centimetres: f64) -> u8 {
     let (mut digit, mut zeros) = (centimetres as u64, 0);
     while digit > 9 {

@@ -1,9 +1,9 @@
-//! Master files: the text form of zones (RFC 1035, section 5), with `$ORIGIN`, `$TTL`, `$INCLUDE` and, as BIND has it,
+//! Master files, the text form of zones (RFC 1035, section 5), with `$ORIGIN`, `$TTL`, `$INCLUDE`, and BIND's
 //! `$GENERATE`.
 //!
-//! From below: [`lexer`] finds entries of tokens, [`names`] and [`ttl`] read names and times, [`scanner`] gives entries
-//! to the library, [`data`] reads what records hold ([`location`]: LOC), [`generate`] makes entries, and [`Reader`]
-//! here puts records together. Files have no encoding: bytes are kept as they are.
+//! From below: [`lexer`] splits the file into entries of tokens, [`names`] and [`ttl`] read names and times, and
+//! [`scanner`] gives entries to the library. [`data`] reads records' data ([`location`]: LOC), [`generate`] makes
+//! entries, and [`Reader`] puts records together. Files have no encoding: bytes are kept as they are.
 
 mod data;
 mod generate;
@@ -22,39 +22,39 @@ use domain::base::iana::{Class, Rtype};
 use lexer::{Entry, Lexer, Token};
 use scanner::Tokens;
 
-/// Files that include each other, at most.
+/// The greatest depth of included files.
 const DEEPEST: usize = 10;
-/// If nothing says how long a record may be kept.
+/// The default TTL.
 const USUAL_TTL: u32 = 3600;
 
-/// What an entry says.
+/// A record of an entry.
 #[derive(Debug)]
 pub struct Record<'a> {
-    /// As messages have it.
+    /// In wire format.
     pub owner: &'a [u8],
     /// Its type.
     pub rtype: Rtype,
-    /// Seconds that it may be kept.
+    /// Its TTL in seconds.
     pub ttl: u32,
-    /// As messages have it, without compressed names.
+    /// In wire format, without compression.
     pub data: Vec<u8>,
 }
 
-/// Where records go; what is wrong with one.
+/// The receiver of records; its error is about the record.
 pub type Sink<'s> = dyn FnMut(Record<'_>) -> Result<(), String> + 's;
 
-/// Reads a file, and those that it includes: which these were, itself the first. Names that don't end with a dot are
-/// below `origin`, until the file says otherwise.
+/// Reads a file and those that it includes; returns their paths, its own first. Names without a dot at the end are
+/// below `origin`, until the file sets another.
 ///
 /// # Errors
-/// What is wrong, and where; the files that were read until then are told all the same.
+/// What is wrong, and where. The paths read so far are returned even so.
 pub fn read(file: &Path, origin: Option<&str>, sink: &mut Sink<'_>) -> (Vec<PathBuf>, Result<(), String>) {
     let mut reader = Reader { sink, files: Vec::new(), default_ttl: None, last_ttl: None, depth: 0 };
     let result = origin_of(origin).and_then(|origin| reader.file(file, Place { origin, owner: None }));
     (reader.files, result)
 }
 
-/// The same of a text, which has no file.
+/// As [`read`], for a text without a file.
 ///
 /// # Errors
 /// What is wrong, and where.
@@ -72,13 +72,13 @@ fn origin_of(origin: Option<&str>) -> Result<Option<Vec<u8>>, String> {
     origin.map(read).transpose()
 }
 
-/// What names and entries without an owner mean.
+/// The context of relative names and of entries without an owner.
 struct Place {
     origin: Option<Vec<u8>>,
     owner: Option<Vec<u8>>,
 }
 
-/// A file that an entry includes, and what names in it are below.
+/// An included file, and the origin of its names.
 struct Included {
     path: PathBuf,
     origin: Option<Vec<u8>>,
@@ -97,7 +97,7 @@ impl Reader<'_, '_> {
     fn file(&mut self, file: &Path, place: Place) -> Result<(), String> {
         self.files.push(file.to_path_buf());
         let wrong = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
-        // A device has no end, and nobody may ever write to a pipe.
+        // Reading a device or a pipe might never end.
         let is_file = fs::metadata(file).map_err(|error| wrong(&error))?.is_file();
         let text = if is_file { fs::read(file) } else { return Err(wrong(&"it is no file")) };
         let text = text.map_err(|error| wrong(&error))?;
@@ -113,7 +113,7 @@ impl Reader<'_, '_> {
         while lexer.next(&mut entry).map_err(|why| at(lexer.line(), why))? {
             let included = self.entry(&entry, &mut place).map_err(|why| at(entry.line, why))?;
             let Some(Included { path, origin }) = included else { continue };
-            // Relative to the file that includes it. What it sets holds to its end.
+            // The path is relative to the including file. What the included file sets holds until its end.
             if file.as_os_str().is_empty() {
                 return Err(at(entry.line, "a text without a file includes none".into()));
             }
@@ -129,7 +129,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    /// Does what an entry says; if it includes a file, that and its origin are given.
+    /// Reads an entry; if it includes a file, returns that and its origin.
     fn entry(&mut self, entry: &Entry<'_>, place: &mut Place) -> Result<Option<Included>, String> {
         let first = entry.tokens[0];
         if entry.is_indented || first.is_quoted || !first.raw.starts_with(b"$") {
@@ -214,7 +214,7 @@ impl Reader<'_, '_> {
             data::read(rtype, &mut Tokens::new(tokens, place.origin.as_deref())).map_err(|why| why.0)?;
         self.last_ttl = ttl.or(self.last_ttl);
         if rtype == Rtype::SOA && self.last_ttl.is_none() {
-            // As others have it: what holds for answers that there is nothing.
+            // As in other implementations: the TTL of negative answers.
             self.last_ttl = data.last_chunk().map(|bytes| u32::from_be_bytes(*bytes));
         }
         let ttl = ttl.or(self.default_ttl).or(self.last_ttl).unwrap_or(USUAL_TTL);

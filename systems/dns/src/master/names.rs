@@ -1,4 +1,4 @@
-//! Names in master files, to names as messages have them.
+//! Reads names of master files into wire format.
 
 use domain::base::scan::Symbol;
 
@@ -7,7 +7,7 @@ use crate::name::LONGEST;
 
 const LONGEST_LABEL: usize = 63;
 
-/// The name that a token is; one that doesn't end with a dot is below `origin`, which `@` stands for.
+/// The token as a name. Without a dot at the end it is below `origin`, for which `@` stands.
 ///
 /// # Errors
 /// What is wrong with it.
@@ -20,7 +20,7 @@ pub fn read(token: Token<'_>, origin: Option<&[u8]>) -> Result<Vec<u8>, String> 
         (b"", _) => return Err("a name is empty".into()),
         _ => {}
     }
-    // One label after the other, each behind its length.
+    // Label by label, each after its length.
     let (mut name, mut label) = (vec![0], 0);
     let mut is_whole = false;
     for symbol in token.symbols() {

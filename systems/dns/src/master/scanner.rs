@@ -1,4 +1,4 @@
-//! The library's `Scanner` over the tokens of an entry, so that it reads the data of all types that it knows.
+//! The library's `Scanner` over the tokens of an entry: by it the library reads the data of all types that it knows.
 
 use domain::base::CharStr;
 use domain::base::iana::Rtype;
@@ -10,10 +10,10 @@ use domain::rdata::ZoneRecordData;
 use super::lexer::{Token, byte_of};
 use super::names;
 
-/// What the library makes of an entry.
+/// Data as the library reads it.
 pub type Data = ZoneRecordData<Vec<u8>, Name<Vec<u8>>>;
 
-/// What is wrong with an entry.
+/// An error in an entry.
 #[derive(Debug)]
 pub struct Wrong(pub String);
 
@@ -25,7 +25,7 @@ impl std::fmt::Display for Wrong {
 
 impl std::error::Error for Wrong {}
 
-/// A word isn't what it should be.
+/// The error for a word that should be something else.
 pub fn strange(what: &str, word: &str) -> Wrong {
     Wrong(format!("`{word}` is no {what}"))
 }
@@ -54,7 +54,7 @@ impl ScannerError for Wrong {
     }
 }
 
-/// The tokens that haven't been read yet.
+/// The tokens not read yet.
 #[derive(Debug)]
 pub struct Tokens<'a> {
     rest: std::slice::Iter<'a, Token<'a>>,
@@ -62,7 +62,7 @@ pub struct Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// All of these; names that don't end with a dot are below `origin`.
+    /// All tokens of an entry; names without a dot at the end are below `origin`.
     pub fn new(tokens: &'a [Token<'a>], origin: Option<&'a [u8]>) -> Tokens<'a> {
         Tokens { rest: tokens.iter(), origin }
     }
@@ -70,7 +70,7 @@ impl<'a> Tokens<'a> {
     /// The next token.
     ///
     /// # Errors
-    /// There is none, or nothing is between it and the one before it.
+    /// There is none, or no space before it.
     pub fn token(&mut self) -> Result<Token<'a>, Wrong> {
         let token = self.joined_token()?;
         if token.is_joined {
@@ -79,17 +79,17 @@ impl<'a> Tokens<'a> {
         Ok(token)
     }
 
-    /// The next token, which need not be divided from the one before it.
+    /// The next token, with or without a space before it.
     fn joined_token(&mut self) -> Result<Token<'a>, Wrong> {
         self.rest.next().copied().ok_or_else(Wrong::end_of_entry)
     }
 
-    /// The next token, which isn't taken yet.
+    /// The next token, without taking it.
     pub fn peek(&self) -> Option<Token<'a>> {
         self.rest.as_slice().first().copied()
     }
 
-    /// Whether all have been read.
+    /// Checks that all tokens have been read.
     ///
     /// # Errors
     /// There are more.
@@ -97,18 +97,18 @@ impl<'a> Tokens<'a> {
         if self.rest.as_slice().is_empty() { Ok(()) } else { Err(Wrong::trailing_tokens()) }
     }
 
-    /// The next token as a name, as messages have it.
+    /// The next token as a name in wire format.
     ///
     /// # Errors
-    /// It is none, or there is none.
+    /// It is no name, or there is no token.
     pub fn name(&mut self) -> Result<Vec<u8>, Wrong> {
         Ok(names::read(self.token()?, self.origin)?)
     }
 
-    /// Data of a type that the library knows, as messages have it.
+    /// Data of a type that the library knows, in wire format.
     ///
     /// # Errors
-    /// What the library says against it.
+    /// The library's error.
     pub fn known(&mut self, rtype: Rtype) -> Result<Vec<u8>, Wrong> {
         use domain::base::rdata::ComposeRecordData;
         let (data, mut bytes) = (Data::scan(rtype, self)?, Vec::new());
@@ -232,7 +232,7 @@ impl Scanner for Tokens<'_> {
     }
 }
 
-/// What is wrong with a token that nothing divides from the one before it.
+/// The error for a token without a space before it.
 pub fn joined(token: Token<'_>) -> String {
     format!("a space is missing before `{}`", String::from_utf8_lossy(token.raw))
 }

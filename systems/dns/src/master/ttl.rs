@@ -1,7 +1,7 @@
 //! Times in master files: seconds, or numbers with units.
 
-/// What `1w2d3h4m5s` is in seconds; a number without a unit is seconds. None if it isn't such a time, or longer than
-/// RFC 2181 has them.
+/// The seconds of a time such as `1w2d3h4m5s`; a number without a unit is seconds. `None` if it is no time, or longer
+/// than RFC 2181 allows.
 pub fn read(word: &str) -> Option<u32> {
     let (mut sum, mut number) = (0u64, None::<u64>);
     if !word.starts_with(|first: char| first.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! What is answered, as the standards have it.
+//! Answers, as the standards require them.
 
 use domain::base::iana::Rcode;
 use domain::base::{Message, Rtype};
@@ -93,7 +93,8 @@ fn what_is_wrong_is_said() {
     assert_eq!(code(&wrong), Some((Rcode::NOTIMP, true)));
     wrong[2] = 0x80;
     assert_eq!(code(&wrong), None);
-    // EDNS0 is answered by EDNS0, also where the rest isn't understood: two of it, and no question, or two.
+    // A query with EDNS0 is answered with EDNS0, even if the rest is malformed: with two OPT records, and with no
+    // question or two.
     (wrong[2], wrong[11]) = (0, 2);
     wrong.extend_from_within(wrong.len() - 11..);
     assert_eq!(code(&wrong), Some((Rcode::FORMERR, true)));
@@ -111,7 +112,7 @@ fn what_is_wrong_is_said() {
     assert_eq!(bytes[bytes.len() - 6], 1);
 }
 
-/// A zone with this after its head.
+/// A zone with this text after its head.
 fn zone_with(text: &str) -> Zone {
     let head = "$ORIGIN example.com.\n$TTL 1h\n@ SOA ns1 host 1 2h 1h 2w 5m\n@ NS ns1\nns1 A 192.0.2.53\n";
     Zone::read(format!("{head}{text}").as_bytes(), None).expect("it is a zone")
@@ -136,7 +137,7 @@ fn chains_are_followed_to_their_end_and_circles_are_told_once() {
         told_of(&zone, "c39.example.com", Rtype::ANY),
         "NOERROR aa c39.example.com CNAME c40.example.com. / //"
     );
-    // Longer than any message: it is cut off, and soon.
+    // Longer than any message: the answer is truncated, without taking long.
     let chain: String = (0..20_000).map(|link| format!("c{link} CNAME c{}\n", link + 1)).collect();
     let zone = zone_with(&chain);
     let query = query(7, "c0.example.com", 1, None);

@@ -1,5 +1,5 @@
-//! The same zones and questions to nsd and to the process: the same answers, record set by record set. `DRYSTONE_CASES`
-//! says how many zones.
+//! The same zones and questions to nsd and to the process: the answers have the same record sets. `DRYSTONE_CASES` is
+//! the number of zones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,7 +20,7 @@ use crate::zones::{self, ASKED, Written};
 use crate::{Random, query};
 
 const PLACE: &str = "127.0.0.1:5454";
-/// Zones that nsd has at a time.
+/// Zones that nsd serves at a time.
 const BATCH: usize = 100;
 const QUESTIONS: usize = 60;
 
@@ -34,7 +34,7 @@ impl Drop for Nsd {
     }
 }
 
-/// nsd with these zones, when it answers.
+/// nsd with these zones, once it answers.
 fn nsd(folder: &Path, zones: &[Written]) -> Result<Nsd, String> {
     let shown = folder.display();
     let mut config = format!(
@@ -63,7 +63,7 @@ fn nsd(folder: &Path, zones: &[Written]) -> Result<Nsd, String> {
     panic!("nsd doesn't answer: {}", fs::read_to_string(folder.join("log")).unwrap_or_default())
 }
 
-/// What nsd answers to a datagram.
+/// nsd's answer to a datagram.
 fn asked(query: &[u8]) -> Option<Vec<u8>> {
     let socket = UdpSocket::bind("127.0.0.1:0").expect("there is a port");
     socket.set_read_timeout(Some(Duration::from_millis(500))).expect("it can be");
@@ -75,7 +75,7 @@ fn asked(query: &[u8]) -> Option<Vec<u8>> {
     Some(buffer)
 }
 
-/// The same over TCP.
+/// nsd's answer over TCP.
 fn asked_by_tcp(query: &[u8]) -> Option<Vec<u8>> {
     let mut stream = TcpStream::connect(PLACE).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(2))).expect("it can be");
@@ -87,7 +87,7 @@ fn asked_by_tcp(query: &[u8]) -> Option<Vec<u8>> {
     Some(answer)
 }
 
-/// A message without what doesn't matter: the order of records, the letters' size, and how names are compressed.
+/// A message without irrelevant differences: the order of records, the case of letters, and compression.
 #[derive(PartialEq, Eq)]
 struct Told {
     head: String,
@@ -114,7 +114,7 @@ fn told(message: &[u8]) -> Told {
         Rcode::NOERROR | Rcode::NXDOMAIN | Rcode::YXDOMAIN => {
             format!("{} {code} aa {} rd {} {question:?} {opt:?}", header.opcode(), header.aa(), header.rd())
         }
-        // nsd leaves out the question, and mostly EDNS0, where it gives no answer.
+        // In refusals nsd leaves out the question, and mostly EDNS0.
         _ => format!("{} {code}", header.opcode()),
     };
     let mut sections = [message.answer(), message.authority(), message.additional()].map(|section| {
@@ -126,11 +126,11 @@ fn told(message: &[u8]) -> Told {
         )
     });
     if message.first_question().is_some_and(|it| it.qclass() == Class::ANY) {
-        // nsd doesn't say how long it is true that there is nothing.
+        // nsd doesn't give the TTL of negative answers.
         sections[1].clear();
     }
     if sections[1].is_empty() {
-        // Nobody needs what nsd adds to answers then.
+        // Additional records of nsd aren't needed then.
         sections[2].clear();
     }
     if message.first_question().is_some_and(|it| it.qtype() == Rtype::ANY) && !sections[0].is_empty() {
@@ -141,7 +141,7 @@ fn told(message: &[u8]) -> Told {
     Told { head, sections, is_cut: header.tc(), has_opt, code }
 }
 
-/// Records; those of a set are kept equally long.
+/// Records; those of a set have the same TTL.
 fn shown<'a>(records: impl Iterator<Item = ParsedRecord<'a, &'a [u8]>>) -> BTreeSet<String> {
     use domain::base::rdata::ComposeRecordData;
     let mut sets = BTreeMap::<(String, Rtype), (u32, Vec<String>)>::new();
@@ -173,7 +173,7 @@ impl std::fmt::Debug for Told {
     }
 }
 
-/// Names of a zone, and such as aren't there: in front, beside and above.
+/// Names of a zone, and missing ones: in front, beside and above.
 fn name_of(random: &mut Random, names: &[Vec<u8>]) -> Vec<u8> {
     let mut name = names[random.below(names.len())].clone();
     match random.below(8) {
@@ -202,7 +202,7 @@ fn question(random: &mut Random, names: &[Vec<u8>], types: &[u16]) -> Vec<u8> {
     query
 }
 
-/// Damaged ones, and such as nobody asks.
+/// Damaged queries, and unusual ones.
 fn odd(random: &mut Random, mut query: Vec<u8>) -> Vec<u8> {
     let at = random.below(query.len());
     match random.below(10) {
@@ -229,7 +229,7 @@ fn odd(random: &mut Random, mut query: Vec<u8>) -> Vec<u8> {
     query
 }
 
-/// How many zones and questions were the same.
+/// How many zones and questions gave the same.
 #[derive(Debug, Default)]
 struct Counts {
     taken: usize,
@@ -277,7 +277,7 @@ fn compare(zone: &Zone, random: &mut Random, counts: &mut Counts) -> Result<(), 
     Ok(())
 }
 
-/// Where the process says something else on purpose.
+/// Where the process answers differently on purpose.
 fn is_otherwise(zone: &Zone, query: &[u8], own: &Told, others: &Told) -> bool {
     let asked = query[12..].to_ascii_lowercase();
     // A damaged name is another zone's, perhaps. What is said of a zone above it nsd never says.
@@ -292,7 +292,7 @@ fn is_otherwise(zone: &Zone, query: &[u8], own: &Told, others: &Told) -> bool {
     is_above || is_outside || is_notify || refuses(others.code) && (has_more || refuses(own.code))
 }
 
-/// Where the process doesn't take a zone on purpose, though nsd does.
+/// Zones that the process refuses on purpose, and nsd accepts.
 fn is_refused_on_purpose(why: &str) -> bool {
     const REASONS: [&str; 8] = [
         "is no address prefix",

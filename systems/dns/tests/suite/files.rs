@@ -1,4 +1,4 @@
-//! Master files, in all spellings; and what is said of those that are none.
+//! Master files in all spellings, and the errors of invalid ones.
 
 use domain::base::iana::Rtype;
 use drystone_dns::Zone;
@@ -11,7 +11,7 @@ fn read(text: impl AsRef<[u8]>) -> Result<Zone, String> {
     Zone::read(&[HEAD.as_bytes(), text.as_ref()].concat(), None)
 }
 
-/// How long a name's records may be kept, and the data of the first.
+/// The TTL of a name's records, and the data of the first.
 fn first(zone: &Zone, name: &str, rtype: Rtype) -> Option<(u32, Vec<u8>)> {
     let set: &Set = zone.node(&crate::name(name))?.get(rtype)?;
     Some((set.ttl, set.records().next()?.to_vec()))
@@ -51,7 +51,7 @@ fn times_have_units_everywhere() {
     assert_eq!(["x", "y", "z", "ns1"].map(ttl), [777_600, 90, 2, 3600].map(Some));
     let (_, soa) = first(&zone, "example.com", Rtype::SOA).expect("it has one");
     assert_eq!(soa[soa.len() - 16..], [7200u32, 3600, 1_209_600, 300].map(u32::to_be_bytes).concat());
-    // Without $TTL: as the record before, or what the SOA record says last.
+    // Without $TTL: as in the record before, or the last number of the SOA record.
     let text = "@ SOA ns1 host 1 2 3 4 77\na A 192.0.2.1\nb 5 A 192.0.2.1\nc A 192.0.2.1\n";
     let zone = Zone::read(text.as_bytes(), Some("example.com")).expect("it is a zone");
     let ttl = |name: &str| first(&zone, &format!("{name}.example.com"), Rtype::A).map(|(ttl, _)| ttl);
@@ -252,7 +252,7 @@ fn mistakes_are_told_with_their_places() {
         ("$ELSE\n", "line 6: `$ELSE` is unknown; there are $ORIGIN, $TTL, $INCLUDE and $GENERATE"),
     ];
     all.iter().for_each(|(text, why)| assert_eq!(told(text), *why, "{text}"));
-    // The same CNAME twice is one; what is said of it for DNSSEC may be beside it.
+    // The same CNAME twice is one; DNSSEC records may stand beside it.
     read("x CNAME y\nx CNAME y\nx NSEC z A\n").expect("it is a zone");
     let told = |text: &str, origin| Zone::read(text.as_bytes(), origin).err().unwrap_or_default();
     assert_eq!(told("a A 192.0.2.1\n", Some("example.com.")), "there is no SOA record, which every zone has");
@@ -268,7 +268,7 @@ fn large_zones_take_little_time() {
     let begin = std::time::Instant::now();
     let zone = read(hosts).expect("it is a zone");
     assert_eq!(zone.names().count(), 200_002);
-    // nsd takes half a second of a processor's time.
+    // nsd takes half a second of processor time.
     assert!(begin.elapsed().as_secs() < 5, "{:?}", begin.elapsed());
     // All records of one name.
     let begin = std::time::Instant::now();

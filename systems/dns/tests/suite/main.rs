@@ -1,4 +1,4 @@
-//! The name server's handler beside its process, in every engine; and what clients of others see.
+//! The name server's handler beside its process, in every engine, and its answers to other implementations' clients.
 
 mod answers;
 mod beside;
@@ -28,7 +28,7 @@ impl Random {
     }
 }
 
-/// Names as texts have them, to names as messages have them.
+/// Names from text to wire format.
 pub fn name(text: &str) -> Vec<u8> {
     let labels = text.split('.').filter(|label| !label.is_empty());
     labels.flat_map(|label| [&[label.len() as u8], label.as_bytes()].concat()).chain([0]).collect()
@@ -49,7 +49,7 @@ pub fn query(id: u16, of: &str, rtype: u16, extended: Option<u16>) -> Vec<u8> {
     query
 }
 
-/// What clients ask, of names that there are and such that there aren't, in letters of both sizes.
+/// Questions of clients, about existing and missing names, in letters of both cases.
 pub fn any_query(random: &mut Random) -> Vec<u8> {
     const NAMES: [&str; 22] = [
         "example.com",
@@ -91,7 +91,7 @@ pub fn any_query(random: &mut Random) -> Vec<u8> {
         query[3] = random.one_of(&[0, 0x10, 0x20, 0x30]);
     }
     if extended.is_some() && random.below(3) == 0 {
-        // An option, and that DNSSEC is understood.
+        // An option, and the flag that DNSSEC is understood.
         let end = query.len();
         query[end - 4] = 0x80;
         query[end - 1] = 12;

@@ -1,4 +1,4 @@
-//! Queries as they come, and damaged ones: whatever the handler answers is what the process would have answered.
+//! Valid and damaged queries: each answer of the handler is the one that the process would give.
 
 use domain::base::Message;
 use drystone_dns::message::response;
@@ -58,7 +58,7 @@ fn frame(carries: &[u8]) -> Vec<u8> {
     answer(&head, carries)
 }
 
-/// As it is, or nearly.
+/// The query as it is, or slightly damaged.
 fn damaged(random: &mut Random, mut frame: Vec<u8>) -> Vec<u8> {
     for _ in 0..random.below(3) {
         let at = random.below(frame.len());
@@ -75,7 +75,7 @@ fn damaged(random: &mut Random, mut frame: Vec<u8>) -> Vec<u8> {
     frame
 }
 
-/// How many of so many messages the handler has answered.
+/// The number of messages that the handler answers, out of `cases`.
 fn compared(name: &str, zone: &Zone, (region, mut run): (Region, Runs), cases: usize) -> usize {
     let table = Table::new(zone);
     assert!(table.count() > 30);

@@ -1,5 +1,5 @@
-//! Server and client in network namespaces of their own, with a pair of interfaces between them: the same answers by
-//! every engine, and such as `dig` shows.
+//! Server and client in network namespaces, with a pair of interfaces between them: the answers are the same by every
+//! engine, and as `dig` shows them.
 
 use std::io::{Read, Write};
 use std::net::{TcpStream, UdpSocket};
@@ -89,8 +89,8 @@ fn is_alike(name: &'static str, engine: Engine, mode: Mode) {
     });
 }
 
-/// The zone is exchanged again and again while it is asked for: each question is answered, as one of the two zones has
-/// it, and as the new one has it when that is said to be there. A broken one changes nothing.
+/// The zone is replaced again and again during questions. Each is answered from one of the two zones, and from the new
+/// one once that is reported. An invalid zone changes nothing.
 fn reloads(current: &Arc<Current>, handler: &Handler, socket: &UdpSocket) {
     let folder = tempfile::tempdir().expect("there is room");
     let file = folder.path().join("zone");
@@ -140,7 +140,7 @@ fn over_tcp(zone: &Zone) {
     assert_eq!(Some(answer), response(zone, &query, false));
 }
 
-/// What another implementation makes of it.
+/// The answers as another implementation reads them.
 fn dig() {
     let shown = |question: &str| {
         let mut command = Command::new("dig");
@@ -158,11 +158,11 @@ fn dig() {
     );
     assert_eq!(shown("any.wild.example.com TXT").as_deref(), Some("\"whoever\"\n"));
     assert_eq!(shown("nobody.example.com A").as_deref(), Some(""));
-    // Cut off, and asked for once more over TCP.
+    // Truncated, and repeated over TCP.
     assert_eq!(shown("long.example.com TXT +noedns").map(|text| text.lines().count()), Some(3));
 }
 
-/// As many as there may be, who say a byte now and then, and half a query.
+/// As many connections as there may be, whose clients send a byte now and then, and half a query.
 #[test]
 fn slow_clients_leave_the_place_to_others() {
     in_thread("dns-slow", || {

@@ -1,5 +1,4 @@
-//! The command: what it holds for a large zone, and that it reads a zone again when its file has changed, or when it is
-//! told to.
+//! The command: its memory for a large zone, and reading a zone again after a change or on request.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use crate::{ZONE, query};
 
-/// Longer than a new zone takes to be noticed on a busy machine.
+/// Longer than it takes to notice a new zone on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Ended with the test.
+/// A server, which ends with the test.
 struct Server {
     child: Child,
     socket: UdpSocket,
@@ -36,7 +35,7 @@ impl Server {
         Server { child, socket }
     }
 
-    /// The last byte of what it answers: of an address, if that is what was asked for.
+    /// The last byte of its answer: of the address, if that was the question.
     fn asked(&self, name: &str) -> u8 {
         self.socket.send(&query(1, name, 1, None)).expect("it goes out");
         let mut buffer = [0; 2048];
@@ -89,7 +88,7 @@ fn a_zone_is_read_again_when_it_has_changed_and_when_that_is_wished() {
     assert_eq!(server.asked("ns1.example.com"), 53);
     write(54);
     server.says_soon("ns1.example.com", 54);
-    // Nobody can see that it has changed: its length and its time are what they were.
+    // The change can't be noticed: length and time are the same as before.
     let seen = fs::metadata(&file).and_then(|it| it.modified()).expect("it has a time");
     write(55);
     fs::File::options().write(true).open(&file).and_then(|it| it.set_modified(seen)).expect("it can be set");

@@ -1,5 +1,4 @@
-//! Files and messages that are anything: what the fuzz targets `zones` and `questions` do, for some thousand changes of
-//! their seeds.
+//! Random files and messages: the fuzz targets `zones` and `questions` with some thousand changes of their seeds.
 
 use std::fs;
 use std::path::Path;

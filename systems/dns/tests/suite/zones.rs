@@ -1,23 +1,23 @@
-//! Zone files as people and programs write them: valid ones in all spellings, and broken ones.
+//! Random zone files: valid ones in all spellings, and invalid ones.
 
 use crate::Random;
 
-/// A zone's name, its file, and files that it includes: their names and texts.
+/// A zone's name, its file, and the names and texts of files that it includes.
 pub struct Written {
     pub origin: String,
     pub text: Vec<u8>,
     pub included: Vec<(String, Vec<u8>)>,
 }
 
-/// Writes entries in one of the spellings that there are.
+/// Writes entries in random spellings.
 struct Writer<'r> {
     random: &'r mut Random,
     text: Vec<u8>,
-    /// Whether the next entry may leave its owner out.
+    /// The last owner, which the next entry may leave out.
     last: Option<String>,
 }
 
-/// Labels of owners: few, so that they meet.
+/// Few labels, so that names coincide.
 const LABELS: [&str; 14] =
     ["a", "b", "c", "www", "Mail", "ns1", "_sip", "x-y", "0", "deep", "*", "\\065b", "q\\.r", "mx"];
 
@@ -32,7 +32,7 @@ const TEXTS: [&str; 8] = [
     "\"\\255\\000\"",
 ];
 
-/// Types that many ask for, or that nobody has.
+/// Common types, and types that no name has.
 pub const ASKED: [u16; 26] =
     [1, 1, 1, 2, 5, 6, 12, 13, 15, 16, 28, 28, 29, 33, 35, 39, 43, 47, 64, 65, 99, 255, 256, 257, 999, 65280];
 
@@ -41,7 +41,7 @@ impl Writer<'_> {
         self.text.extend_from_slice(text.as_ref());
     }
 
-    /// What is between words.
+    /// Space between words.
     fn space(&mut self) {
         let space = self.random.one_of(&[" ", " ", " ", "\t", "  \t"]);
         self.say(space);
@@ -68,7 +68,7 @@ impl Writer<'_> {
         self.space();
     }
 
-    /// Time and class, in some order.
+    /// TTL and class, in some order.
     fn head(&mut self) {
         let ttl = self.random.one_of(&["", "", "", "300", "1h", "1H30m", "2d", "0"]);
         let class = self.random.one_of(&["", "", "IN", "in", "CLASS1"]);
@@ -79,7 +79,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An entry; its data in brackets, now and then, and in several lines.
+    /// An entry; its data is sometimes in brackets and on several lines.
     fn entry(&mut self, owner: &str, rtype: &str, data: &str) {
         self.owner(owner);
         self.head();
@@ -134,7 +134,7 @@ impl Writer<'_> {
         (0..bytes).map(|_| format!("{:02x}", self.random.below(256))).collect()
     }
 
-    /// A type, and data of it.
+    /// A type and its data.
     fn data(&mut self) -> (String, String) {
         let (name, number) = (self.name(), self.number(65536));
         let (text, more) = (self.text(), self.text());
@@ -198,7 +198,7 @@ impl Writer<'_> {
     }
 }
 
-/// A valid one, in odd spellings.
+/// A valid zone, in odd spellings.
 pub fn valid(random: &mut Random, number: usize) -> Written {
     let origin = format!("z{number}.test");
     let mut writer = Writer { random, text: Vec::new(), last: None };
@@ -225,7 +225,7 @@ pub fn valid(random: &mut Random, number: usize) -> Written {
             }
             2 => {
                 let (label, target) = (writer.owner_name(), writer.name());
-                // Beside others it would be refused.
+                // Beside other records it would be refused.
                 writer.entry(&format!("c{entry}.{label}"), "CNAME", &target);
             }
             3 => {
@@ -263,7 +263,7 @@ pub fn valid(random: &mut Random, number: usize) -> Written {
     }
     let mut text = writer.text;
     if writer.random.below(4) == 0 {
-        // The last line has no end.
+        // The last line has no line break.
         while text.last().is_some_and(|last| last.is_ascii_whitespace()) {
             text.pop();
         }
@@ -271,7 +271,7 @@ pub fn valid(random: &mut Random, number: usize) -> Written {
     Written { origin, text, included }
 }
 
-/// Names that stand for others, one after the other, and in a circle.
+/// Chains and circles of aliases.
 fn chain(writer: &mut Writer<'_>) {
     let length = 1 + writer.random.below(20);
     for link in 0..length {
@@ -301,7 +301,7 @@ fn delegation(writer: &mut Writer<'_>, entry: usize) {
     }
 }
 
-/// One with a mistake, or several.
+/// A zone with one or more mistakes.
 pub fn broken(random: &mut Random, number: usize) -> Written {
     const LINES: [&str; 29] = [
         "x A 192.0.2.256\n",

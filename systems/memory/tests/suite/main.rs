@@ -1,5 +1,4 @@
-//! Workers that share memory come to the same as one that has the whole plate: by sockets, and by handlers in network
-//! namespaces.
+//! Workers that share memory get the same result as a single one: over sockets, and by handlers in network namespaces.
 
 #[allow(dead_code)]
 #[path = "../../../../platform/linux/handlers/tests/suite/namespace.rs"]
@@ -16,14 +15,13 @@ use drystone_memory::{MOST, Memory, Peer, SLOT, SLOTS};
 
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// By one worker that has no neighbours.
+/// The result of a single worker.
 pub fn alone(work: Work) -> Vec<f64> {
     let worker = Worker { memory: &Memory::default(), above: None, below: None, longest: LONGEST };
     relax(work, 0..work.rows, &worker).expect("it waits for nobody")
 }
 
-/// A memory that a socket of this machine leads to. One datagram in so many is lost, before or behind the deed by
-/// turns.
+/// A memory behind a socket. One datagram in so many is lost, alternately before and after it is executed.
 fn memory(lost: usize) -> (Memory, SocketAddr) {
     let memory = Memory::default();
     let socket = UdpSocket::bind("127.0.0.1:0").expect("there is a port");
@@ -93,13 +91,13 @@ fn a_silent_neighbour_is_missed() {
     assert!(error.to_string().contains("acknowledges nothing"), "{error}");
 }
 
-/// A request as it goes through the network.
+/// A request in wire format.
 pub fn request(slot: u32, offset: u32, bytes: u32, (is_last, round): (bool, u64), data: &[u8]) -> Vec<u8> {
     let words = [slot, offset, bytes, is_last.into()].map(u32::to_be_bytes);
     [words.as_flattened(), &round.to_be_bytes(), data].concat()
 }
 
-/// Requests that make no sense.
+/// Malformed requests.
 pub fn nonsense() -> Vec<Vec<u8>> {
     let (data, end) = ([7; MOST + 8], (SLOT - MOST) as u32);
     let with = |slot, offset, bytes, given: usize| request(slot, offset, bytes, (true, 9), &data[..given]);

@@ -1,5 +1,4 @@
-//! Three workers, each in a network namespace of its own, all at one bridge: with a handler in each engine, and
-//! without.
+//! Three workers in network namespaces at one bridge: with a handler in each engine, and without one.
 
 use std::process::{Child, Command, Output, Stdio};
 
@@ -10,7 +9,7 @@ use crate::namespace::ip;
 const WORKERS: usize = 3;
 const WORK: Work = Work { rows: 30, columns: 200, rounds: 60 };
 
-/// Namespaces that are gone when this is dropped: the first has the bridge, the others a worker each.
+/// Namespaces, deleted on drop: the first has the bridge, each of the others a worker.
 struct Network(String);
 
 impl Network {

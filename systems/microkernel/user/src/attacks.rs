@@ -1,4 +1,4 @@
-//! What users must not do, each by a domain of its own.
+//! Violations that users must not get away with, each tried by a domain of its own.
 
 use core::arch::asm;
 use core::arch::x86_64::_rdtsc;
@@ -24,7 +24,7 @@ fn jump(address: u64) {
     unsafe { asm!("call {}", in(reg) address, clobber_abi("C")) };
 }
 
-/// The kernel's image, its data, its page tables, devices, what is nobody's.
+/// Addresses of the kernel's image, its data, its page tables and devices, and unmapped ones.
 pub const PLACES: [u64; 9] = [
     0,
     0x10_0000,
@@ -37,7 +37,7 @@ pub const PLACES: [u64; 9] = [
     0x8000_0000_0000,
 ];
 
-/// Tries an attack by its number.
+/// Tries the attack with this number.
 pub fn attack(number: u64) {
     let place = PLACES[number as usize % PLACES.len()];
     let code = attack as *const () as u64;
@@ -45,7 +45,7 @@ pub fn attack(number: u64) {
         0..9 => _ = touch(place),
         9..18 => look(place),
         18..27 => jump(place),
-        // Its own code is not to be written, its own data not to be run.
+        // Code isn't writable, and data isn't executable.
         27 => _ = touch(code),
         28 => {
             let data = [0xc3c3_c3c3_c3c3_c3c3_u64; 2];
@@ -86,8 +86,8 @@ pub fn attack(number: u64) {
     say!("attack {number} was not stopped");
 }
 
-/// Never gives way, for as long as fifty slices: if others had the processor meanwhile, something has happened
-/// to one of them.
+/// Never yields, for as long as fifty slices. If other domains had the processor meanwhile, one of them has been
+/// signalled.
 fn linger() {
     let told = call(Number::Told, 0, 0);
     // SAFETY: the kernel lets everybody read the counter.
@@ -100,13 +100,13 @@ fn linger() {
     touch(0);
 }
 
-/// Says by its flags that the kernel is let to users' memory, and does what it must not.
+/// Sets the flag that opens users' memory to the kernel, and then faults.
 fn let_in() {
     // SAFETY: a flag that does nothing here; the stack is as it was when the instruction stops.
     unsafe { asm!("pushfq", "or qword ptr [rsp], 1 << 18", "popfq", "mov eax, [rsp + 1]", "ud2") };
 }
 
-/// Takes all memory that it gets.
+/// Takes all the memory that it can get.
 fn exhaust() {
     let mut at = 0xa0_0000_0000;
     while call(Number::Map, at, 16) == 0 {
@@ -120,11 +120,11 @@ fn exhaust() {
     touch(0);
 }
 
-/// Passes everything that is no pointer of its own where pointers are meant.
+/// Passes invalid pointers where pointers are expected.
 fn bad_calls() {
-    // Users may have it, and nobody has: there the kernel finds nothing when it has begun to copy.
+    // An address that users may have, but that isn't mapped: the kernel finds that when it has begun to copy.
     const NOTHING: u64 = 0x98_0000_0000;
-    // All but the server's two, which may take long, and the alarm, of which it would be told.
+    // All calls but the server's two, which may take long, and the alarm, which would send a signal.
     let numbers = (1..40).filter(|number| ![5, 9, 22].contains(number));
     for number in numbers.chain([40, 1000, 1 << 32, 1 << 60, u64::MAX]) {
         for place in PLACES.into_iter().chain([NOTHING]) {
@@ -137,7 +137,7 @@ fn bad_calls() {
         calls::wait(number, 0);
         calls::wait(u64::MAX / number, number);
     }
-    // Nothing is interrupted that could go on.
+    // No signal is being handled, so nothing can be resumed.
     calls::wait(calls::Wait::GoOn as u64, 0x10_0000);
     say!("all bad calls were refused");
     touch(0);
@@ -147,7 +147,7 @@ extern "C" fn worse(_: u64, _: u64, _: u64) -> u64 {
     touch(16) as u64
 }
 
-/// Does what it must not while it is told that it did.
+/// Faults in the handler of its own fault.
 fn endless_signals() {
     calls::on_signal(worse);
     touch(0);
@@ -162,13 +162,13 @@ extern "C" fn into_kernel(_: u64, _: u64, _: u64) -> u64 {
     0x10_0000
 }
 
-/// Lets what was interrupted go on in the kernel.
+/// Resumes interrupted code at an address of the kernel.
 fn strange_end() {
     calls::on_signal(into_kernel);
     touch(0);
 }
 
-/// What the handler's server has answered.
+/// The server's answer to the handler.
 static mut ANSWER: i64 = 0;
 
 extern "C" fn ask(_: u64, _: u64, _: u64) -> u64 {
@@ -183,18 +183,19 @@ extern "C" fn ask_worse(_: u64, _: u64, _: u64) -> u64 {
     0
 }
 
-/// Of a server: tries to have go on what a signal has interrupted in the domain that calls; whether that was refused.
+/// The server's side: tries to resume what a signal has interrupted in the caller's domain; returns whether that was
+/// refused.
 pub fn end_others_handler() -> i64 {
     i64::from(calls::wait(calls::Wait::GoOn as u64, 0) == i64::MIN)
 }
 
-/// Of a server: does what it must not, and again while it is told that it did.
+/// The server's side: faults, and faults again in its signal handler.
 pub fn fault_twice() -> i64 {
     calls::on_signal(worse);
     touch(8)
 }
 
-/// Is told what happens to it by this handler, and goes on where it was.
+/// Raises an exception, handles it by this handler, and continues behind it.
 fn interrupted(handler: extern "C" fn(u64, u64, u64) -> u64) {
     calls::on_signal(handler);
     let mut kept = 0x1234_5678_u64;
@@ -203,7 +204,7 @@ fn interrupted(handler: extern "C" fn(u64, u64, u64) -> u64) {
     assert!(kept == 0x1234_5678, "what was interrupted goes on as it was");
 }
 
-/// Calls a server from its handler that tries to end that, and that does what it must not.
+/// From its signal handler, calls a server that tries to end that handler, and one that faults.
 fn betrayed_meanwhile() {
     for (handler, expected) in [(ask as extern "C" fn(u64, u64, u64) -> u64, 1), (ask_worse, i64::MIN)] {
         interrupted(handler);
@@ -214,7 +215,7 @@ fn betrayed_meanwhile() {
     strange_end();
 }
 
-/// Called a server before that did what it must not while it was told that it did.
+/// Raises a signal after a call to a server that faulted in its own signal handler.
 fn betrayed_before() {
     assert!(call(Number::Server, 5, 0) == i64::MIN, "a server that is dead has no answer");
     interrupted(ask);
@@ -222,7 +223,7 @@ fn betrayed_before() {
     strange_end();
 }
 
-/// Called a server before that gave its answer while it was told something.
+/// Raises a signal after a call to a server that answered from its signal handler.
 fn betrayed_by_answer() {
     assert!(call(Number::Server, 6, 0) == 17, "the server's handler answers");
     interrupted(ask);
@@ -234,7 +235,7 @@ extern "C" fn answer(_: u64, _: u64, _: u64) -> u64 {
     calls::end(17)
 }
 
-/// Of a server: answers while it is told that it did what it must not.
+/// The server's side: faults, and answers from its signal handler.
 pub fn answer_from_handler() -> i64 {
     calls::on_signal(answer);
     touch(8)
@@ -242,7 +243,7 @@ pub fn answer_from_handler() -> i64 {
 
 extern "C" fn nothing() {}
 
-/// Has more threads than there is memory for, one after the other.
+/// Starts more threads than there is memory for, one after the other.
 fn many_threads() {
     for _ in 0..30_000 {
         calls::spawn(nothing);
@@ -252,7 +253,7 @@ fn many_threads() {
     touch(0);
 }
 
-/// Does whatever comes by chance, from a seed on.
+/// Makes random calls, from a seed.
 pub fn fuzz(seed: u64) {
     let mut random = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = move || {
@@ -262,7 +263,7 @@ pub fn fuzz(seed: u64) {
         random
     };
     let own = fuzz as *const () as u64;
-    // One in four is told what happens to it.
+    // One domain in four handles its signals.
     if next() % 4 == 0 {
         calls::on_signal(skip);
     }
@@ -282,7 +283,7 @@ pub fn fuzz(seed: u64) {
             1 => _ = calls::wait(next(), words[0]),
             2 => calls::give_way(),
             3 => _ = call(Number::Server, next() % 5, words[1]),
-            // The end comes soon enough.
+            // Ending must not come too soon.
             _ => _ = call_anything(1 + next() % 40, words),
         }
     }
@@ -291,7 +292,7 @@ pub fn fuzz(seed: u64) {
 #[allow(non_upper_case_globals)]
 static mut random_bytes: [u8; 8192] = [7; 8192];
 
-/// Goes on elsewhere.
+/// Resumes a byte further.
 extern "C" fn skip(_: u64, _: u64, at: u64) -> u64 {
     at + 1
 }

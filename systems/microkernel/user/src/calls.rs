@@ -1,4 +1,4 @@
-//! The calls that the kernel binds for each domain, by their numbers.
+//! The kernel's calls, by number.
 
 use core::arch::{asm, global_asm};
 
@@ -6,69 +6,69 @@ use core::arch::{asm, global_asm};
 #[derive(Clone, Copy)]
 #[repr(u64)]
 pub enum Number {
-    /// Text, where it is and how long.
+    /// Writes text: address and length.
     Write = 1,
-    /// Nothing is done.
+    /// Does nothing.
     Nothing = 2,
-    /// This domain can be called: where, and on which stack.
+    /// Makes this domain callable: entry point and stack.
     Offer = 3,
-    /// This domain wants to be told what happens to it: where, and on which stack.
+    /// Sets this domain's signal handler: entry point and stack.
     Signals = 4,
-    /// The server's component.
+    /// Calls the server.
     Server = 5,
-    /// Memory: where, and how many pages.
+    /// Maps memory: address and number of pages.
     Map = 6,
-    /// Pages that aren't needed any more.
+    /// Unmaps pages.
     Unmap = 7,
-    /// One more thread: what it does, and on which stack.
+    /// Starts a thread: entry point and stack.
     Thread = 8,
-    /// The kernel calls the server, and answers what that took.
+    /// Has the kernel call the server; returns how long that took.
     Upcall = 9,
-    /// When the kernel told somebody last what had happened.
+    /// Returns when the kernel delivered the last signal.
     Told = 10,
-    // The others are of blocks of calls (`systems/blocks`).
-    /// A page frame: its number.
+    // The other calls are for blocks (`systems/blocks`).
+    /// Takes a page frame; returns its number.
     TakeFrame = 11,
-    /// Puts a frame to an address.
+    /// Maps a frame at an address.
     PutFrame = 12,
-    /// Releases a frame, wherever it is.
+    /// Releases a frame, mapped or not.
     ReleaseFrame = 13,
-    /// Keeps an array of calls: under which number, where it is, and how many; and whether it handles page faults.
-    /// Where the page is that the kernel sees, too.
+    /// Registers an array of calls: its number, its address and length, and whether it handles page faults. Returns the
+    /// address of the page that it shares with the kernel.
     Keep = 14,
-    /// What a signal has interrupted goes on: where, or 0.
+    /// Resumes what a signal has interrupted: at an address, or with 0 where it was.
     GoOn = 15,
-    /// Has the kernel know a program: where it is, and how long; and where to say why not.
+    /// Ships a program to the kernel: its address and length, and where to write the reason of a refusal.
     Learn = 16,
     /// The number of a program that the kernel knows, by its hash.
     Know = 17,
-    /// Runs a program, as a request says.
+    /// Runs a program, by a request.
     Run = 18,
-    /// Has a run go on.
+    /// Resumes a run.
     Resume = 19,
     /// Stops a run.
     Cancel = 20,
-    /// Forgets a run.
+    /// Drops a run.
     Discard = 21,
-    /// This domain wants to be told in so many ticks.
+    /// Requests a signal in so many ticks.
     Alarm = 22,
-    /// How many ticks the call of this domain may take yet that runs.
+    /// How many more ticks the present call of this domain may take.
     TimeLeft = 23,
-    // Numbers from 24 to 31 are arrays'.
-    /// Gives the number of an array back.
+    // Numbers from 24 to 31 are for arrays.
+    /// Gives an array's number back.
     GiveBack = 32,
-    /// This domain has a channel to its server: where; with 0 it gives that back.
+    /// Opens a channel to the server, and returns its address; with 0, closes it.
     Channel = 33,
 }
 
-/// What a call answers that was refused.
+/// The answer of a refused call.
 pub const REFUSED: i64 = i64::MIN;
 
 /// Calls that may wait.
 #[derive(Clone, Copy)]
 #[repr(u64)]
 pub enum Wait {
-    /// What a signal has interrupted goes on: where, or 0.
+    /// Resumes what a signal has interrupted: at an address, or with 0 where it was.
     GoOn = 1,
 }
 
@@ -81,40 +81,40 @@ unsafe extern "C" {
     fn user_thread();
 }
 
-/// Calls by the number.
+/// Makes a call.
 #[inline]
 pub fn call(number: Number, a: u64, b: u64) -> i64 {
     // SAFETY: the kernel keeps what calls keep.
     unsafe { user_call(number as u64, a, b, 0, 0) }
 }
 
-/// Calls whatever number.
+/// Makes a call with any number.
 pub fn call_anything(number: u64, [a, b, c, d]: [u64; 4]) -> i64 {
     // SAFETY: as above.
     unsafe { user_call(number, a, b, c, d) }
 }
 
-/// Calls by the number, and keeps all registers.
+/// Makes a call that keeps all registers.
 #[inline]
 pub fn plain_call(number: Number, a: u64, b: u64) -> i64 {
     // SAFETY: as above.
     unsafe { user_plain_call(number as u64, a, b, 0, 0) }
 }
 
-/// Makes a call that may wait, whatever its number.
+/// Makes a call that may wait, with any number.
 pub fn wait(number: u64, a: u64) -> i64 {
     // SAFETY: as above.
     unsafe { user_wait(number, a) }
 }
 
-/// Others have a turn.
+/// Yields.
 #[inline]
 pub fn give_way() {
     // SAFETY: nothing else is done by that.
     unsafe { asm!("int 0x2c", options(nostack, nomem)) };
 }
 
-/// The thread, or the upcall, ends.
+/// Ends the thread or the upcall.
 pub fn end(answer: i64) -> ! {
     call_anything(0, [answer as u64, 0, 0, 0]);
     loop {}
@@ -127,17 +127,17 @@ static mut CALLED: Stack = Stack([0; 16384]);
 static mut SPAWNED: Stack = Stack([0; 16384]);
 static mut SIGNALLED: Stack = Stack([0; 16384]);
 
-/// This domain can be called.
+/// Makes this domain callable.
 pub fn offer() {
     offer_on(&raw mut CALLED as u64 + 16384);
 }
 
-/// The same, on a stack that ends there.
+/// As [`offer`], on a stack with that upper end.
 pub fn offer_on(stack: u64) {
     call(Number::Offer, user_entry as *const () as u64, stack);
 }
 
-/// Asks the server, and again while it is being called by others: what it answers, or at last that it can't be asked.
+/// Calls the server, and retries while other clients are calling it; returns its answer, or at last that it is busy.
 #[inline(always)]
 pub fn ask(what: u64, number: u64) -> i64 {
     match call(Number::Server, what, number) {
@@ -156,7 +156,7 @@ fn ask_again(what: u64, number: u64) -> i64 {
     answers.find(|&answer| answer != REFUSED).unwrap_or(REFUSED)
 }
 
-/// Another thread of this domain does something, and ends. There may be one such at a time.
+/// Runs a function on another thread of this domain. There may be one such thread at a time.
 pub fn spawn(what: extern "C" fn()) {
     // SAFETY: the thread before has ended.
     unsafe { THREAD = what };
@@ -168,7 +168,7 @@ static mut THREAD: extern "C" fn() = idle;
 
 extern "C" fn idle() {}
 
-/// What happens to this domain goes to a function that is told what it was, and says where to go on (0: there).
+/// Sets the signal handler: a function of the exception and its place, which returns where to resume (0: there).
 pub fn on_signal(handler: extern "C" fn(vector: u64, address: u64, at: u64) -> u64) {
     // SAFETY: nobody is told meanwhile.
     unsafe { HANDLER = handler };

@@ -1,10 +1,10 @@
-//! What users say, which the kernel writes.
+//! Output of users, which the kernel writes.
 
 use core::fmt::{self, Write};
 
 use crate::calls::{Number, call};
 
-/// Where the kernel's messages go.
+/// The kernel's console.
 pub struct Console;
 
 impl Write for Console {

@@ -1,4 +1,4 @@
-//! What users of the microkernel do, and those of kernels that have more services.
+//! User code of the microkernel, and of kernels with more services.
 
 #![no_std]
 
@@ -11,7 +11,7 @@ use core::panic::PanicInfo;
 
 pub use console::Console;
 
-/// Does what a role is for.
+/// Runs a role.
 pub fn begin(role: u64) {
     match role {
         0 => calls::offer(),
@@ -32,14 +32,14 @@ pub fn begin(role: u64) {
     }
 }
 
-/// A server is called only when it has said where: it begins beside who calls it.
+/// Waits until the server is callable: it starts at the same time as its clients.
 pub fn wait_for_server() {
     if calls::ask(0, 0) == calls::REFUSED {
         say!("the server can't be called: it is dead, or has not said where it is");
     }
 }
 
-/// Does what everybody may, beside those that attack: counts, gives way, and calls another domain.
+/// An honest domain beside attackers: counts, yields, and calls another domain.
 fn honest() {
     let mut sum = 0;
     for number in 0..200 {
@@ -49,7 +49,7 @@ fn honest() {
     say!("the honest domain has counted to {sum}");
 }
 
-/// What the server's domain does when it is called.
+/// The server's entry point.
 pub fn serve(what: u64, number: u64) -> i64 {
     match what {
         0 => 42,

@@ -1,4 +1,4 @@
-//! What bindings to the kernel and to other domains cost, in instructions.
+//! Measures bindings to the kernel and to other domains, in instructions.
 
 use core::arch::asm;
 
@@ -7,7 +7,7 @@ use counting::{ROUNDS, measure, median, now};
 use crate::calls::{self, Number, call, plain_call};
 use crate::say;
 
-/// When the handler of a signal began.
+/// When the signal handler began.
 static mut TOLD: u64 = 0;
 
 extern "C" fn told(_: u64, _: u64, at: u64) -> u64 {
@@ -16,7 +16,7 @@ extern "C" fn told(_: u64, _: u64, at: u64) -> u64 {
     at
 }
 
-/// Gives way as often as somebody measures that.
+/// Yields as often as it is measured.
 pub extern "C" fn give_way() {
     (0..ROUNDS + 1).for_each(|_| calls::give_way());
 }
@@ -32,7 +32,7 @@ pub fn all() {
     say!("upcall {}", median(|| call(Number::Upcall, 0, 0) as u64));
     // SAFETY: the kernel does nothing then.
     say!("exception {}", measure(|| unsafe { asm!("int 0x2d") }));
-    // The first round trips are with the other process that gives way, the others within this one.
+    // The first round trips are to the other process that yields, the later ones within this process.
     say!("process switch {}", measure(calls::give_way) / 2);
     calls::spawn(give_way);
     calls::give_way();
