@@ -17,7 +17,8 @@ pub const CALLS: usize = 40;
 /// Further calls, in which the thread may have to wait.
 pub const WAITS: usize = 8;
 
-/// A method of a component (`this`), with four words as arguments.
+/// A method of a component (`this`), with four words as arguments. A gate or an array calls it with the `this` that it
+/// was bound with, in the kernel, on the kernel stack of the thread that makes the call.
 pub type Method = unsafe extern "C" fn(this: *const (), a: u64, b: u64, c: u64, d: u64) -> i64;
 
 /// An entry of a domain's table: a method and its component.
@@ -68,6 +69,8 @@ unsafe extern "C" {
     fn kortex_return(this: *const (), answer: u64, b: u64, c: u64, d: u64) -> i64;
 }
 
+/// # Safety
+/// None: it uses no argument. The type is that of a [`Method`].
 unsafe extern "C" fn refuse(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     REFUSED
 }

@@ -97,6 +97,8 @@ type Ended = (unsafe extern "C" fn(of: *const ()), *const ());
 
 static ENDED: Shared<Ended> = Shared::new((nothing, null()));
 
+/// # Safety
+/// None: it uses no argument.
 unsafe extern "C" fn nothing(_: *const ()) {}
 
 /// Sets what is called when a thread has ended. It runs on the handlers' stack, and must make another context the

@@ -219,6 +219,7 @@ impl<P: Pages> Space for Paged<'_, P> {
             let mapped = page.and_then(|page| {
                 // SAFETY: it was just made, and isn't mapped if binding fails.
                 let bound = unsafe { self.bind(&page, (at + number * PAGE, access)) };
+                // SAFETY: likewise, and binding has failed.
                 bound.inspect_err(|_| unsafe { self.release(page) })
             });
             if let Err(refused) = mapped {

@@ -54,6 +54,8 @@ where
         unsafe { (*of.cast::<Self>()).give_way() };
     }
 
+    /// # Safety
+    /// In a handler; `last` and `next` are threads of this scheduler.
     #[inline]
     unsafe fn go_on(&self, last: Handle, next: Handle) {
         // SAFETY: as the caller promises: a handler, in which contexts change. Such threads only are added.

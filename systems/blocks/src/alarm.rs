@@ -20,6 +20,9 @@ impl Alarm {
 }
 
 /// Sets the alarm, or clears it with 0; returns how many ticks were left.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn set<K: Host<Alarm>>(this: *const (), ticks: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: `this` is the process that the call is bound with.
     part::<Alarm, K>(unsafe { of::<K>(this) }).0.replace(ticks) as i64

@@ -103,6 +103,9 @@ fn memory<K: Host<Arrays>>(process: &Process<K>, at: usize) -> Option<(NonNull<u
 /// Registers an array of `count` commands under a number. Returns the shared page's address, or -1 - k if command k is
 /// wrong. With `handles` = 1 + w, the array handles page faults in the address range of frames from now on, and its
 /// word w receives the page's address.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn keep<K: Host<Arrays>>(
     this: *const (),
     number: u64,
@@ -155,6 +158,9 @@ pub unsafe extern "C" fn keep<K: Host<Arrays>>(
 }
 
 /// Gives an array's number back: the array can't be called any more, and handles no faults.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn give_back<K: Host<Arrays>>(
     this: *const (),
     number: u64,

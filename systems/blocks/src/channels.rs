@@ -127,6 +127,9 @@ pub fn bind<K: Host<Channels>>(
 
 /// With 1, opens a channel to the process's server and returns its address; with 0, closes it, unless the server is
 /// being called.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn set<K: Host<Channels>>(
     this: *const (),
     is_wanted: u64,

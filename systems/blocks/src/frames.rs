@@ -78,6 +78,9 @@ impl Frames {
 }
 
 /// Takes a frame and returns its number.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn take<K: Host<Frames>>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
@@ -91,6 +94,9 @@ pub unsafe extern "C" fn take<K: Host<Frames>>(this: *const (), _: u64, _: u64, 
 }
 
 /// Maps a frame at an address.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn put<K: Host<Frames>>(this: *const (), number: u64, at: u64, _: u64, _: u64) -> i64 {
     // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
@@ -130,6 +136,9 @@ fn put_elsewhere<K: Host<Frames>>(process: &'static Process<K>, number: u64, at:
 }
 
 /// Releases a frame, mapped or not.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn release<K: Host<Frames>>(
     this: *const (),
     number: u64,

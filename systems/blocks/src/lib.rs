@@ -214,12 +214,18 @@ impl<G: Deref<Target: Pool> + 'static> Services for Blocks<G> {
 }
 
 /// How many more ticks the present call into this domain may take; the domain itself asks.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn time_left(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     gate::time_left() as i64
 }
 
 /// Resumes what a signal has interrupted. It is faster than the call that may wait, because it saves nothing of the
 /// caller.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn go_on<K: Owner>(this: *const (), at: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: it comes from a gate or from an array, and there is nothing of either that must be done yet; from no run.
     unsafe {

@@ -86,6 +86,9 @@ fn asked<K: Host<Programs>>(
 }
 
 /// Takes a program and returns its number. If it is refused, the reason is written, if there is room.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn learn<K: Host<Programs>>(
     this: *const (),
     from: u64,
@@ -100,6 +103,9 @@ pub unsafe extern "C" fn learn<K: Host<Programs>>(
 }
 
 /// The number of a cached program, by its hash.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn know<K: Host<Programs>>(this: *const (), from: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: `this` is the process that the call is bound with.
     asked(unsafe { of::<K>(this) }, |kept, table| kept.know(table, &REMEMBERED.0, from))
@@ -119,6 +125,9 @@ fn asked_to_run<K: Host<Programs>>(
 }
 
 /// Runs a program.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn run<K: Host<Programs>>(
     this: *const (),
     program: u64,
@@ -131,6 +140,9 @@ pub unsafe extern "C" fn run<K: Host<Programs>>(
 }
 
 /// Resumes a run that isn't finished or has stopped.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn go_on<K: Host<Programs>>(
     this: *const (),
     run: u64,
@@ -143,12 +155,18 @@ pub unsafe extern "C" fn go_on<K: Host<Programs>>(
 }
 
 /// Stops a run.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn cancel<K: Host<Programs>>(this: *const (), run: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: `this` is the process that the call is bound with.
     asked(unsafe { of::<K>(this) }, |kept, _| kept.cancel(run))
 }
 
 /// Drops a run that has stopped or isn't finished.
+///
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 pub unsafe extern "C" fn discard<K: Host<Programs>>(
     this: *const (),
     run: u64,

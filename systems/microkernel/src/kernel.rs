@@ -353,6 +353,8 @@ where
         ]);
     }
 
+    /// # Safety
+    /// `of` is the kernel; called as a handler, when a thread has ended.
     unsafe extern "C" fn ended(of: *const ()) {
         // SAFETY: said so.
         let Kernel { threads, live, ended, .. } = unsafe { &*of.cast::<Self>() };

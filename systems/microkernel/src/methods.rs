@@ -39,6 +39,8 @@ pub unsafe fn of<K: Owner>(this: *const ()) -> &'static Process<K> {
     unsafe { &*this.cast::<Process<K>>() }
 }
 
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn write(_: *const (), from: u64, count: u64, _: u64, _: u64) -> i64 {
     if count > LONGEST {
         return REFUSED;
@@ -56,20 +58,28 @@ unsafe extern "C" fn write(_: *const (), from: u64, count: u64, _: u64, _: u64) 
     0
 }
 
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn nothing(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     42
 }
 
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn offer<K: Owner>(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound so. Wherever the entry is, users' code runs there with users' rights.
     unsafe { set::<K>(this, entry, stack, Domain::set_entry) }
 }
 
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn signals<K: Owner>(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
     // SAFETY: likewise.
     unsafe { set::<K>(this, entry, stack, Domain::set_signals) }
 }
 
+/// # Safety
+/// `this` is a process.
 unsafe fn set<K: Owner>(this: *const (), entry: u64, stack: u64, set: fn(&Domain, usize, usize)) -> i64 {
     if !memory::is_users(entry) || !memory::is_users(stack) {
         return REFUSED;
@@ -92,6 +102,8 @@ fn is_for_memory<K: Owner>(at: u64, pages: u64) -> bool {
         && !K::Services::keeps(at, pages)
 }
 
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn map<K: Owner>(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
     if !is_for_memory::<K>(at, pages) {
         return REFUSED;
@@ -102,6 +114,8 @@ unsafe extern "C" fn map<K: Owner>(this: *const (), at: u64, pages: u64, _: u64,
     if mapped == Some(Ok(())) { 0 } else { REFUSED }
 }
 
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn unmap<K: Owner>(this: *const (), at: u64, pages: u64, _: u64, _: u64) -> i64 {
     if !is_for_memory::<K>(at, pages) {
         return REFUSED;
@@ -114,6 +128,8 @@ unsafe extern "C" fn unmap<K: Owner>(this: *const (), at: u64, pages: u64, _: u6
     0
 }
 
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn thread<K: Owner>(this: *const (), entry: u64, stack: u64, _: u64, _: u64) -> i64 {
     if !memory::is_users(entry) || !memory::is_users(stack) {
         return REFUSED;
@@ -123,6 +139,8 @@ unsafe extern "C" fn thread<K: Owner>(this: *const (), entry: u64, stack: u64, _
     if process.kernel.start_thread(process, entry, stack) { 0 } else { REFUSED }
 }
 
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn told<K: Owner>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: `this` is the process that the call is bound with.
     unsafe { of::<K>(this) }.kernel.told() as i64
@@ -133,6 +151,8 @@ pub fn upcall<K: Owner>(server: &'static Process<K>) -> Call {
     Call { method: measure_upcall::<K>, this: server as *const Process<K> as *const () }
 }
 
+/// # Safety
+/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
 unsafe extern "C" fn measure_upcall<K: Owner>(this: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     let start = time::counter();
     // SAFETY: bound so; on a thread's kernel stack.

@@ -87,6 +87,8 @@ pub fn load(command_line: &[u8]) -> Result<(Machine, u64), String> {
 
 /// The image's segments.
 fn segments() -> Vec<Segment> {
+    /// # Safety
+    /// Called by `dl_iterate_phdr`; `found` leads to the list of segments.
     unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
         // SAFETY: as the C library says; the first is the executable.
         unsafe {

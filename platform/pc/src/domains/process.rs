@@ -426,11 +426,11 @@ extern "C" fn fault(context: &mut Context, of: *const ()) {
         let vector = context.vector();
         let address = if vector == PAGE_FAULT { Paging.fault_address() } else { 0 };
         let end = End::Fault { vector, at: context.rip, address };
-        // SAFETY: in a handler that interrupted this thread.
         match process.deepen(address as usize) {
             Some(true) => {}
+            // SAFETY: in a handler that interrupted this thread.
             Some(false) => unsafe { process.end(end) },
-            // The instruction is tried again later.
+            // SAFETY: likewise. The instruction is tried again later.
             None => unsafe { threads::give_way() },
         }
     } else {
@@ -439,6 +439,9 @@ extern "C" fn fault(context: &mut Context, of: *const ()) {
 }
 
 /// A user's program returned from its first upcall, which compiled programs never do.
+///
+/// # Safety
+/// Called in a handler, of the running thread of a process.
 unsafe extern "C" fn returned(_: *const ()) {
     // SAFETY: called as a handler, of the running thread.
     unsafe { Process::of(gate::domain()).end(End::Status(0)) };

@@ -92,6 +92,7 @@ fn linger() {
     let told = call(Number::Told, 0, 0);
     // SAFETY: the kernel lets everybody read the counter.
     let start = unsafe { _rdtsc() };
+    // SAFETY: likewise.
     while unsafe { _rdtsc() } - start < 50_000_000 {}
     match call(Number::Told, 0, 0) - told {
         0 => say!("a domain that never gave way was the only one"),
