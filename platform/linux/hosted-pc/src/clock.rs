@@ -48,7 +48,7 @@ impl Clock {
 /// The clock of a process.
 pub fn of_process(id: libc::pid_t) -> libc::clockid_t {
     let mut clock = 0;
-    // The CPU clock of a process.
+    // SAFETY: the C library only writes the process's CPU clock into `clock`.
     unsafe { libc::clock_getcpuclockid(id, &raw mut clock) };
     clock
 }
