@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use drystone_golden as golden;
-use drystone_language::check::check;
+use drystone_language::check::{Options, check};
 use drystone_language::imports;
 use drystone_language::source::SourceFile;
 
@@ -55,7 +55,8 @@ fn printed(case: &Path, library: &Path) -> String {
     let name = case.file_name().expect("a case is a file").to_string_lossy().into_owned();
     let own = SourceFile { path: name, text: golden::read(case) };
     let files = imports::load(vec![own], |path| fs::read_to_string(library.join(path)).ok());
-    let program = check(&files).unwrap_or_else(|errors| panic!("{}: {errors:?}", case.display()));
+    let program =
+        check(&files, Options::default()).unwrap_or_else(|errors| panic!("{}: {errors:?}", case.display()));
     let program = with_interfaces(&program);
     print(&Lowered::of(&program, &files), &files)
 }
