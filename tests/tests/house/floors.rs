@@ -12,32 +12,21 @@
 //!
 //! *Which crates.* All of the repository but the fuzzers: also those that are workspaces of their own.
 
-#[path = "floors/circles.rs"]
 mod circles;
-#[path = "floors/crates.rs"]
 mod crates;
-#[path = "floors/modules.rs"]
-mod modules;
-#[path = "floors/paths.rs"]
+pub mod modules;
 mod paths;
-#[path = "floors/small.rs"]
 mod small;
-#[path = "floors/uses.rs"]
 mod uses;
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
 
-use circles::Circle;
+use self::circles::Circle;
+use crate::sources::repository;
 
 /// Circles that are not ended yet: a paragraph each, a file a line, in order. Lists may only become shorter.
 const OPEN: &str = include_str!("floors/open.txt");
-
-/// The repository.
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the tests lie in the repository").to_path_buf()
-}
 
 /// The circles of all crates.
 fn all_circles() -> Vec<Circle> {

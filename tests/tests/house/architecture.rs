@@ -1,16 +1,13 @@
 //! `ARCHITECTURE.md` is right about what can be looked up: the paths that it names exist, `unsafe` stands where it
 //! says, and its list of fuzzers is complete. `BLESS=1` rewrites the last two.
 
-#[path = "sources/mod.rs"]
-mod sources;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use sources::{Source, repository};
+use crate::sources::{self, Source, repository};
 
 /// A page that is longer is not read at one go.
 const LONGEST: usize = 15 * 1024;

@@ -7,7 +7,7 @@ use syn::{
     Variant, Visibility,
 };
 
-use crate::modules::{Module, for_tests};
+use super::modules::{Module, for_tests};
 
 /// A path, and the number of the line where it stands.
 pub struct Named {

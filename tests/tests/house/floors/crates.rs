@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::sources::names;
+
 /// Folders without sources of crates of ours.
 const LEFT_OUT: [&str; 3] = ["fuzz", "target", "node_modules"];
 
@@ -52,12 +54,9 @@ fn named(manifest: &str) -> Vec<String> {
 
 /// The programs in `src/bin` of a package.
 fn programs(package: &Path) -> Vec<String> {
-    let names = names(&package.join("src/bin"));
-    names.into_iter().filter(|name| name.ends_with(".rs")).map(|name| format!("src/bin/{name}")).collect()
-}
-
-/// The names of what lies in a folder; none if it isn't there.
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect()
+    names(&package.join("src/bin"))
+        .into_iter()
+        .filter(|name| name.ends_with(".rs"))
+        .map(|name| format!("src/bin/{name}"))
+        .collect()
 }

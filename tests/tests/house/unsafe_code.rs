@@ -2,13 +2,13 @@
 //! what it requires, `# Safety`. Clippy's lints `undocumented_unsafe_blocks` and `missing_safety_doc` say so, too, and
 //! see what macros make; this takes seconds, and sees crates that are no part of the workspace.
 
-#[path = "sources/mod.rs"]
-mod sources;
-
 use std::fmt::Write;
 
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
+
+use crate::floors::modules::for_tests;
+use crate::sources;
 
 #[test]
 fn unsafe_code_says_why_it_is_sound() {
@@ -35,7 +35,7 @@ struct Looking<'t> {
 }
 
 impl Looking<'_> {
-    /// A comment is expected above the statement (or arm, or field) in which this line stands.
+    /// A comment is expected above the statement or the arm in which this line stands.
     fn expect_reason(&mut self, line: usize) {
         let is_comment = |line: &str| line.starts_with("//");
         let above = self.lines[..line - 1].iter().rev().map(|line| line.trim());
@@ -63,9 +63,10 @@ impl Looking<'_> {
     }
 }
 
-/// Whether the code after this line is another statement.
+/// Whether the code after this line is another statement, or another arm.
 fn ends_statement(line: &str) -> bool {
-    line.is_empty() || line.ends_with([';', '{', '}']) && !line.starts_with('#')
+    let ends = line.ends_with([';', '{', '}']) || line.contains("=>") && line.ends_with(',');
+    line.is_empty() || ends && !line.starts_with('#')
 }
 
 impl<'s> Visit<'s> for Looking<'_> {
@@ -100,17 +101,10 @@ impl<'s> Visit<'s> for Looking<'_> {
     }
 
     fn visit_item_mod(&mut self, module: &'s syn::ItemMod) {
-        if !is_of_tests(&module.attrs) {
+        if !for_tests(&module.attrs) {
             visit::visit_item_mod(self, module);
         }
     }
-}
-
-fn is_of_tests(attributes: &[syn::Attribute]) -> bool {
-    attributes.iter().any(|attribute| match &attribute.meta {
-        syn::Meta::List(list) => list.path.is_ident("cfg") && list.tokens.to_string() == "test",
-        _ => false,
-    })
 }
 
 #[test]
@@ -127,6 +121,11 @@ fn a() {
     // SAFETY: of another statement.
     c(2);
     c(unsafe { b() });
+    match c(3) {
+        // SAFETY: of one arm.
+        3 => unsafe { b() },
+        _ => unsafe { b() },
+    }
 }
 
 /// # Safety
@@ -139,5 +138,5 @@ unsafe fn d() {}
 unsafe impl Sync for X {}
 ";
     let lines: Vec<_> = unexplained(text).into_iter().map(|(line, _)| line).collect();
-    assert_eq!(lines, [5, 12, 20, 22]);
+    assert_eq!(lines, [5, 12, 16, 25, 27]);
 }

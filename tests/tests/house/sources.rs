@@ -57,12 +57,10 @@ fn collect(folder: &Path, outer: &Path, found: &mut Vec<Source>) {
     }
 }
 
-fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let name = |entry: std::io::Result<fs::DirEntry>| {
-        entry.expect("an entry of the folder").file_name().into_string().expect("a name in UTF-8")
-    };
-    let mut names: Vec<_> = entries.map(name).collect();
+/// The names of what lies in a folder, in order; none if it isn't there.
+pub fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten();
+    let mut names: Vec<_> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
     names.sort();
     names
 }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use syn::visit::Visit;
 use syn::{Attribute, Expr, Item, ItemMod, Lit, Meta};
 
-use crate::paths::{Named, Reader};
+use super::paths::{Named, Reader};
 
 /// Gives the text of a file that is named from the repository on.
 pub type Read<'a> = &'a dyn Fn(&Path) -> Option<String>;

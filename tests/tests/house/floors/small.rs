@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::circles::circles;
-use crate::uses::of_crate;
+use super::circles::circles;
+use super::uses::of_crate;
 
 /// The pairs of files of which the first uses the second, without the ending `.rs`.
 fn uses(files: &[(&str, &str)]) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Which file of a crate uses which: follows paths to the files that declare what they lead to.
 
-use crate::circles::Uses;
-use crate::modules::{Module, Modules, Read, read};
+use super::circles::Uses;
+use super::modules::{Module, Modules, Read, read};
 
 /// What a path leads to: a module, or what is declared in one.
 enum Target {
