@@ -18,6 +18,8 @@ pub struct Graph {
     pub dominator: Vec<usize>,
     /// The blocks that each block dominates immediately, in reverse postorder.
     pub children: Vec<Vec<usize>>,
+    /// When a walk down the dominator tree comes to each block and when it leaves it; none if the block is unreachable.
+    spans: Vec<Option<(usize, usize)>>,
     /// The blocks of the loop that each header heads.
     pub loops: BTreeMap<usize, BTreeSet<usize>>,
     /// How many loops each block stands in.
@@ -33,6 +35,13 @@ pub fn successors(body: &Body) -> Vec<Vec<usize>> {
 impl Graph {
     /// The graph of blocks that can go to these: what is named first comes first in `order` too, if it may.
     pub fn of(successors: Vec<Vec<usize>>) -> Graph {
+        let mut graph = Graph::without_loops(successors);
+        graph.find_loops();
+        graph
+    }
+
+    /// The same, but `loops` and `depth` say nothing. Time and memory grow with the number of blocks, not faster.
+    pub fn without_loops(successors: Vec<Vec<usize>>) -> Graph {
         let count = successors.len();
         let order = reverse_postorder(&successors);
         let mut position = vec![None; count];
@@ -50,27 +59,26 @@ impl Graph {
         for &block in order.iter().skip(1) {
             children[dominator[block]].push(block);
         }
-        let mut graph = Graph {
+        let spans = spans(&order, &children);
+        Graph {
             successors,
             predecessors,
             order,
             position,
             dominator,
             children,
+            spans,
             loops: BTreeMap::new(),
             depth: vec![0; count],
-        };
-        graph.find_loops();
-        graph
+        }
     }
 
     /// Whether every way to `block` passes `over`.
-    pub fn dominates(&self, over: usize, mut block: usize) -> bool {
-        let Some(limit) = self.position[over] else { return false };
-        while self.position[block].is_some_and(|at| at > limit) {
-            block = self.dominator[block];
+    pub fn dominates(&self, over: usize, block: usize) -> bool {
+        match (self.spans[over], self.spans[block]) {
+            (Some((from, to)), Some((at, _))) => (from..=to).contains(&at),
+            _ => false,
         }
-        block == over
     }
 
     /// The predecessors from which control comes for the first time, that is, not round a loop.
@@ -131,6 +139,24 @@ impl Graph {
             }
         }
     }
+}
+
+/// See [`Graph`].
+fn spans(order: &[usize], children: &[Vec<usize>]) -> Vec<Option<(usize, usize)>> {
+    let mut spans = vec![None; children.len()];
+    let mut time = 0;
+    let mut open: Vec<(usize, usize, usize)> = Vec::new(); // a block, its next child, and when it was come to
+    open.extend(order.first().map(|entry| (*entry, 0, 0)));
+    while let Some((block, child, since)) = open.pop() {
+        match children[block].get(child) {
+            Some(next) => {
+                time += 1;
+                open.extend([(block, child + 1, since), (*next, 0, time)]);
+            }
+            None => spans[block] = Some((since, time)),
+        }
+    }
+    spans
 }
 
 /// The blocks that can be reached from the entry, each after those that lead to it, but for loops.

@@ -9,6 +9,7 @@ use crate::reroll;
 use crate::tidy::widen::{self, Reader, Swaps};
 use crate::tidy::{Surroundings, ahead, dead, flow, forward, guards, number, unroll};
 use crate::verify;
+use std::fmt;
 use std::rc::Rc;
 
 /// How often passes may make work for each other before that is enough.
@@ -63,11 +64,11 @@ impl Work<'_> {
     /// Runs one pass, and verifies what it leaves. A pass that breaks the IR is a mistake in it, and the end.
     fn pass<T>(&mut self, name: &str, pass: impl FnOnce(&mut Body, &Surroundings) -> T) -> T {
         let result = pass(&mut self.body, &self.around);
-        self.verify(&format!("after the pass `{name}`"));
+        self.verify(format_args!("after the pass `{name}`"));
         result
     }
 
-    fn verify(&self, when: &str) {
+    fn verify(&self, when: fmt::Arguments) {
         if VERIFIED && let Err(malformed) = verify::function(self.around.module, self.function, &self.body) {
             panic!("{when}, {malformed}");
         }
@@ -101,7 +102,7 @@ fn each_body(module: &mut Module, change: impl Fn(&mut Work)) {
         module.functions[at].code = Code::Declared; // so that the body is ours alone, and not copied
         let around = Surroundings::of(module, function);
         let mut work = Work { body: Rc::unwrap_or_clone(body), function, around };
-        work.verify("before any pass");
+        work.verify(format_args!("before any pass"));
         change(&mut work);
         let body = work.body;
         module.functions[at].code = Code::Body(Rc::new(body));

@@ -6,8 +6,8 @@
 //! * `calls`: a call of an intrinsic agrees with its declaration.
 //! * `dominance`: each definition dominates its uses.
 //!
-//! The reader refuses bodies that are not well-formed. Tests and debug builds verify bodies after each pass
-//! ([`crate::passes`]).
+//! The reader refuses bodies that are not well-formed, but for `calls`, which needs the other functions of the module.
+//! Tests and debug builds verify bodies between passes ([`crate::passes`]), with `calls`.
 //!
 //! As in LLVM, unreachable blocks may use values that nothing defines, and calls of functions other than intrinsics
 //! needn't agree with their declarations: pointers have no types, so that such a call is wrong only when it is run.

@@ -5,7 +5,7 @@ use crate::unit::Unit;
 use cranelift_codegen::ir::{self as clif, FuncRef, GlobalValue, StackSlot, Value};
 use cranelift_frontend::FunctionBuilder;
 use cranelift_module::{FuncId, Module as _};
-use drystone_specialise::ir::{BlockId, Body, Function, GlobalId, Op, Terminator, ValueId};
+use drystone_specialise::ir::{BlockId, Body, Function, GlobalId, Terminator, ValueId};
 use std::collections::HashMap;
 
 /// How a value is held.
@@ -43,7 +43,7 @@ impl At {
     pub fn describe(self, module: &drystone_specialise::ir::Module, body: &Body) -> Option<String> {
         let block = body.blocks.get(self.block.0 as usize)?;
         let (what, source) = match block.instructions.get(self.instruction) {
-            Some(instruction) => (word(&instruction.op), instruction.place),
+            Some(instruction) => (instruction.op.word(), instruction.place),
             None => (terminator_word(&block.terminator), block.place),
         };
         let source = place(module, source).map(|source| format!(" ({source})")).unwrap_or_default();
@@ -141,34 +141,6 @@ impl<'a, 'b, 'm> Translation<'a, 'b, 'm> {
         );
         Ok(self.builder.create_sized_stack_slot(data))
     }
-}
-
-/// What an instruction is called in LLVM's text.
-fn word(op: &Op) -> String {
-    let word = match op {
-        Op::Binary(operation, ..) => return format!("{operation:?}").to_lowercase(),
-        Op::Cast(cast, _) => return format!("{cast:?}").to_lowercase(),
-        Op::FNeg(_) => "fneg",
-        Op::Compare(..) => "icmp",
-        Op::FloatCompare(..) => "fcmp",
-        Op::Select(..) => "select",
-        Op::Freeze(_) => "freeze",
-        Op::Load { .. } => "load",
-        Op::Store { .. } => "store",
-        Op::Alloca { .. } => "alloca",
-        Op::Address { .. } => "getelementptr",
-        Op::Call { .. } => "call",
-        Op::Phi(_) => "phi",
-        Op::ExtractValue(..) => "extractvalue",
-        Op::InsertValue(..) => "insertvalue",
-        Op::ExtractElement(..) => "extractelement",
-        Op::InsertElement(..) => "insertelement",
-        Op::Shuffle(..) => "shufflevector",
-        Op::AtomicUpdate(..) => "atomicrmw",
-        Op::CompareExchange(..) => "cmpxchg",
-        Op::Fence => "fence",
-    };
-    word.to_owned()
 }
 
 fn terminator_word(terminator: &Terminator) -> String {

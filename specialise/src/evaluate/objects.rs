@@ -22,7 +22,7 @@ pub(super) enum Identity {
     Allocated(CallString, BlockId, u32, u32),
 }
 
-/// Where an object comes from, which never changes.
+/// Where an object comes from.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
     /// For readers.
@@ -35,7 +35,7 @@ pub(super) struct Origin {
     pub constant: bool,
     /// Whether other arguments and escaped objects may overlap it.
     pub shared: bool,
-    /// Whether it was allocated and may be null.
+    /// Whether its address may be null.
     pub allocated: bool,
 }
 
@@ -87,18 +87,20 @@ impl Objects {
 
     /// The object that a global variable of the program is.
     pub fn global_of(&mut self, global: GlobalId, module: &Module) -> ObjectId {
-        let variable = &module.globals[global.0 as usize];
-        let replaceable = module.replaceable.contains(&variable.name);
-        let is_this = variable.initial.is_some() && !replaceable;
-        self.intern(Identity::Global(global), || Origin {
-            name: variable.name.clone(),
-            size: is_this.then(|| variable.ty.layout().size),
-            align: variable.align.max(1),
-            constant: variable.constant,
-            // What replaces it may be another name for something else.
-            shared: replaceable,
-            // The address of a weak variable that nobody defines is null.
-            allocated: variable.initial.is_none() && module.weak.contains(&variable.name),
+        self.intern(Identity::Global(global), || {
+            let variable = &module.globals[global.0 as usize];
+            let replaceable = module.replaceable.contains(&variable.name);
+            let is_this = variable.initial.is_some() && !replaceable;
+            Origin {
+                name: variable.name.clone(),
+                size: is_this.then(|| variable.ty.layout().size),
+                align: variable.align.max(1),
+                constant: variable.constant,
+                // What replaces it may be another name for something else.
+                shared: replaceable,
+                // The address of a weak variable that nobody defines is null.
+                allocated: variable.initial.is_none() && module.weak.contains(&variable.name),
+            }
         })
     }
 

@@ -250,3 +250,33 @@ pub enum Op {
     /// A fence.
     Fence,
 }
+
+impl Op {
+    /// LLVM's word for the operation.
+    pub fn word(&self) -> String {
+        let word = match self {
+            Op::Binary(binary, ..) => return format!("{binary:?}").to_lowercase(),
+            Op::Cast(cast, _) => return format!("{cast:?}").to_lowercase(),
+            Op::FNeg(_) => "fneg",
+            Op::Compare(..) => "icmp",
+            Op::FloatCompare(..) => "fcmp",
+            Op::Select(..) => "select",
+            Op::Freeze(_) => "freeze",
+            Op::Load { .. } => "load",
+            Op::Store { .. } => "store",
+            Op::Alloca { .. } => "alloca",
+            Op::Address { .. } => "getelementptr",
+            Op::Call { .. } => "call",
+            Op::Phi(_) => "phi",
+            Op::ExtractValue(..) => "extractvalue",
+            Op::InsertValue(..) => "insertvalue",
+            Op::ExtractElement(..) => "extractelement",
+            Op::InsertElement(..) => "insertelement",
+            Op::Shuffle(..) => "shufflevector",
+            Op::AtomicUpdate(..) => "atomicrmw",
+            Op::CompareExchange(..) => "cmpxchg",
+            Op::Fence => "fence",
+        };
+        word.into()
+    }
+}

@@ -1,6 +1,6 @@
 //! What is wrong with a body, and where.
 
-use crate::ir::{BlockId, Body, Function, Instruction, Op, Operand, ValueId};
+use crate::ir::{BlockId, Body, Function, Instruction, Operand, ValueId};
 use crate::print::Names;
 use std::cell::OnceCell;
 use std::fmt;
@@ -104,9 +104,9 @@ impl<'a> Subject<'a> {
             Place::Instruction(block, index) => {
                 let instruction = &self.body.blocks[block.0 as usize].instructions[index];
                 let name = instruction.result.map(|value| format!("{} = ", self.value(value)));
-                let kind = kind(&instruction.op);
+                let word = instruction.op.word();
                 format!(
-                    "block {}, instruction {index}, `{}{kind}`",
+                    "block {}, instruction {index}, `{}{word}`",
                     self.block(block),
                     name.unwrap_or_default()
                 )
@@ -115,32 +115,4 @@ impl<'a> Subject<'a> {
         };
         Fault { place, what: what.into() }
     }
-}
-
-/// LLVM's word for an operation.
-fn kind(op: &Op) -> String {
-    let word = match op {
-        Op::Binary(binary, ..) => return format!("{binary:?}").to_lowercase(),
-        Op::Cast(cast, _) => return format!("{cast:?}").to_lowercase(),
-        Op::FNeg(_) => "fneg",
-        Op::Compare(..) => "icmp",
-        Op::FloatCompare(..) => "fcmp",
-        Op::Select(..) => "select",
-        Op::Freeze(_) => "freeze",
-        Op::Load { .. } => "load",
-        Op::Store { .. } => "store",
-        Op::Alloca { .. } => "alloca",
-        Op::Address { .. } => "getelementptr",
-        Op::Call { .. } => "call",
-        Op::Phi(_) => "phi",
-        Op::ExtractValue(..) => "extractvalue",
-        Op::InsertValue(..) => "insertvalue",
-        Op::ExtractElement(..) => "extractelement",
-        Op::InsertElement(..) => "insertelement",
-        Op::Shuffle(..) => "shufflevector",
-        Op::AtomicUpdate(..) => "atomicrmw",
-        Op::CompareExchange(..) => "cmpxchg",
-        Op::Fence => "fence",
-    };
-    word.into()
 }
