@@ -1,7 +1,6 @@
 //! Single calls, without shipping: a communication with an exported name, one message at a time.
 
-use drystone_component::wire::{Described, Description, Handle};
-use drystone_component::{Interface, Message, Parameter, Protocol, Str, Table};
+use drystone_component::wire::Handle;
 
 use crate::error::Error;
 use crate::line::Line;
@@ -14,8 +13,8 @@ pub struct Calls<'a> {
 
 impl<'a> Calls<'a> {
     pub(crate) fn begin(line: &'a mut Line, name: &str) -> Result<Calls<'a>, Error> {
-        let description = line.describe(name)?;
-        let handle = line.open(name.as_bytes(), interface(&description))?;
+        let interface = line.interface(name)?;
+        let handle = line.open(name.as_bytes(), interface)?;
         Ok(Calls { line, handle })
     }
 
@@ -37,29 +36,4 @@ impl Drop for Calls<'_> {
     fn drop(&mut self) {
         self.line.abandon(self.handle);
     }
-}
-
-/// The interface by which connections know it; it is leaked, because they need it for ever.
-fn interface(description: &Description) -> Interface {
-    let messages: Vec<Message> = description.described().iter().map(message).collect();
-    let states = (0..description.states() as u16)
-        .map(|state| (description.may_end(state), description.transitions(state)));
-    let (next, states) = Interface::automaton(&messages, states);
-    Interface {
-        name: Str::new(kept(description.name())),
-        fingerprint: description.fingerprint(),
-        payload_words: messages.iter().map(|message| message.parameters.length).max().unwrap_or(0),
-        messages: Table::new(messages.leak()),
-        next: Table::new(next.leak()),
-        states: Table::new(states.leak()),
-    }
-}
-
-fn message(message: &Described) -> Message {
-    let parameters = message.parameters.iter().map(|(name, ty)| Parameter::new(kept(name), *ty));
-    Message::new(kept(&message.name), message.sender, parameters.collect::<Vec<_>>().leak())
-}
-
-fn kept(text: &str) -> &'static str {
-    text.to_string().leak()
 }

@@ -22,6 +22,7 @@
 
 mod calls;
 mod error;
+mod interface;
 mod line;
 
 use std::collections::BTreeSet;
@@ -182,7 +183,7 @@ impl Server {
         }
         let service = match self.service {
             Some(service) => service,
-            None => self.line.open(SERVICE.as_bytes(), shipping::interface())?,
+            None => self.line.open(SERVICE.as_bytes(), &shipping::INTERFACE)?,
         };
         self.service = Some(service);
         Ok(service)

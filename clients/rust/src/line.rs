@@ -1,5 +1,6 @@
 //! A connection by Drystone's own protocol (docs/src/wire.md), on which one request at a time is pending.
 
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 
@@ -7,11 +8,14 @@ use drystone_component::Interface;
 use drystone_component::wire::{Arrival, Connection, Description, Event, Handle, Limits, Role};
 
 use crate::error::Error;
+use crate::interface::kept_interface;
 
 /// See the head of this file.
 pub(crate) struct Line {
     stream: TcpStream,
     connection: Connection,
+    /// The interfaces of the names that were asked for.
+    interfaces: HashMap<String, &'static Interface>,
     bytes: Vec<u8>,
 }
 
@@ -23,7 +27,7 @@ impl Line {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
         let connection = Connection::new(Role::Dialer, Limits::default());
-        Ok(Line { stream, connection, bytes: vec![0; AT_ONCE] })
+        Ok(Line { stream, connection, interfaces: HashMap::new(), bytes: vec![0; AT_ONCE] })
     }
 
     pub(crate) fn describe(&mut self, name: &str) -> Result<Description, Error> {
@@ -41,10 +45,18 @@ impl Line {
         .map_err(|why| Error::Refused(format!("{name}: {why}")))
     }
 
+    /// The interface of a name, which the other side describes when it is asked for the first time.
+    pub(crate) fn interface(&mut self, name: &str) -> Result<&'static Interface, Error> {
+        if let Some(known) = self.interfaces.get(name) {
+            return Ok(known);
+        }
+        let interface = kept_interface(&self.describe(name)?);
+        self.interfaces.insert(name.to_string(), interface);
+        Ok(interface)
+    }
+
     /// Opens a communication.
-    pub(crate) fn open(&mut self, name: &[u8], interface: Interface) -> Result<Handle, Error> {
-        // Leaked: it lives as long as the connection, and each connection opens one.
-        let interface = Box::leak(Box::new(interface));
+    pub(crate) fn open(&mut self, name: &[u8], interface: &'static Interface) -> Result<Handle, Error> {
         let handle = self.connection.open(name, interface, 0);
         self.until(|line| match line.connection.arrival(handle) {
             Arrival::Lost(why) => Some(Err(Error::Lost(why))),

@@ -6,6 +6,8 @@
 //! * the data can be read from `from` on, and what comes out of it can be written from `to` on, if the code writes;
 //! * the two don't overlap, or `to` isn't above `from` and the length doesn't change.
 //!
+//! For less than a unit there is code of another kind, which works in a buffer ([`Compiled::call_rest`]).
+//!
 //! Code accesses nothing else but its constants, and its frame, which is as large as [`Code::frame`] says. It keeps the
 //! calling convention of System V (`x86::frame`).
 
@@ -170,13 +172,14 @@ impl Compiled {
         }
     }
 
-    /// Takes less than a unit, in a buffer.
+    /// Takes less than a unit, in a buffer. What comes out is there too, or at `to` if the length changes.
     ///
     /// # Safety
-    /// There is data for so many bytes, and zeros behind it that fill up the last word.
-    pub unsafe fn call_rest(&self, cells: &mut [u64], from: *const u8, to: *mut u8, bytes: usize) {
-        // SAFETY: the code for less than a unit begins at `rest`.
-        unsafe { self.call_any(self.code.rest, cells, from, to, bytes) };
+    /// `cells` are those of the list. `buffer` can be read and written: so many bytes of data, and a word of zeros
+    /// behind them. If the length changes, `to` has room for what comes out and a word.
+    pub unsafe fn call_rest(&self, cells: &mut [u64], buffer: *mut u8, to: *mut u8, bytes: usize) {
+        // SAFETY: the code for less than a unit begins at `rest`, and accesses the buffers only.
+        unsafe { self.call_any(self.code.rest, cells, buffer, to, bytes) };
     }
 
     /// Takes as many of the shortest units as there are in so many bytes. Returns how many bytes these are.
@@ -195,7 +198,7 @@ impl Compiled {
     }
 
     /// # Safety
-    /// Code begins at `begin`, and there is data for `count` of its units or bytes.
+    /// Code begins at `begin`, and may be called with this data: `count` of its units or bytes.
     #[inline(always)]
     unsafe fn call_any(&self, begin: usize, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
         // SAFETY: the frame is chosen by what the code needs; all else is as demanded.

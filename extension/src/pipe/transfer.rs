@@ -118,7 +118,7 @@ impl Transfer {
     /// As [`Transfer::forwards`] without gaps and with an unchanged length: the fast path for short data.
     ///
     /// # Safety
-    /// As for [`Transfer::forwards`].
+    /// As for [`Transfer::forwards`]; there are no gaps, and the length doesn't change.
     #[inline(always)]
     pub unsafe fn plain(&self, from: *const u8, to: *mut u8, bytes: usize, cells: &mut [u64]) {
         let mut done = 0;
@@ -185,7 +185,8 @@ impl Transfer {
     /// length.
     ///
     /// # Safety
-    /// There are so many bytes of data (see the head of this file). The destination doesn't begin before the source.
+    /// There are so many bytes of data (see the head of this file). There are no gaps, the length doesn't change, and
+    /// the destination doesn't begin before the source.
     pub unsafe fn backwards(&self, from: Place, to: Place, data: usize, cells: &mut [u64]) {
         let mut buffer = [0u8; PORTION];
         let mut left = data;
@@ -263,12 +264,12 @@ impl Transfer {
     /// Takes data in a buffer through the pipes. What comes out is in the second buffer if its length changes.
     ///
     /// # Safety
-    /// The first buffer has so many bytes and room for a word, and so has the second, for what comes out, if the length
-    /// changes.
+    /// The first buffer has so many bytes and a word of zeros behind them. The second has room for what comes out and a
+    /// word, if the length changes.
     unsafe fn in_buffers(&self, buffer: &mut [u8], other: &mut [u8], bytes: usize, cells: &mut [u64]) {
         if let Some(compiled) = &self.compiled {
-            // SAFETY: the buffers are long enough.
-            unsafe { compiled.call_rest(cells, buffer.as_ptr(), other.as_mut_ptr(), bytes) };
+            // SAFETY: the buffers are as long as the caller promises.
+            unsafe { compiled.call_rest(cells, buffer.as_mut_ptr(), other.as_mut_ptr(), bytes) };
             return;
         }
         let (mut current, mut next, mut bytes) = (buffer, other, bytes);

@@ -9,8 +9,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
+use drystone_component::Message;
 use drystone_component::wire::{put_opaque, put_u32};
-use drystone_component::{Interface, Message};
 use drystone_extension::composite::{self, Hash, shipping};
 use drystone_runtime::binding::shipment::{ENDED, FAILED, REFUSED};
 use drystone_runtime::far::{Arrival, Far, Filling, Harbour, Letters, Outgoing, Reach, Shipment, Waker};
@@ -33,8 +33,6 @@ pub(crate) struct Block {
 
 /// What is shipped.
 struct Shipped {
-    /// The composite service's interface.
-    interface: &'static Interface,
     program: Vec<u8>,
     hash: Hash,
     /// The names of the exports that its communications lead to, as they are sent.
@@ -73,20 +71,14 @@ impl Refusals {
 }
 
 impl Block {
-    /// A block that is shipped to a composite service with this interface, which is reached beside the interfaces at
-    /// the harbour.
-    pub(crate) fn new(
-        interface: &'static Interface,
-        service: Box<dyn Reach>,
-        harbour: Harbour<'_>,
-        shipment: Shipment<'_>,
-    ) -> Block {
+    /// A block that is shipped to a composite service, which is reached beside the interfaces at the harbour.
+    pub(crate) fn new(service: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Block {
         let mut names = Vec::new();
         put_u32(&mut names, shipment.names.len() as u32);
         shipment.names.iter().for_each(|name| put_opaque(&mut names, name.as_bytes()));
         let program = shipment.program.to_vec();
         let (is_known, refusals) = Default::default();
-        let shipped = Shipped { interface, hash: Hash::of(&program), program, names, is_known, refusals };
+        let shipped = Shipped { hash: Hash::of(&program), program, names, is_known, refusals };
         Block {
             service: Rc::new(RefCell::new(service)),
             shipped: Rc::new(shipped),
@@ -154,11 +146,9 @@ impl Answer {
     }
 }
 
-impl Shipped {
-    /// A message of the service, by its number.
-    fn message(&self, number: usize) -> &'static Message {
-        &self.interface.messages.get()[number]
-    }
+/// A message of the service, by its number.
+fn message(number: usize) -> &'static Message {
+    &shipping::INTERFACE.messages.get()[number]
 }
 
 impl Communication {
@@ -178,7 +168,7 @@ impl Communication {
         let program = if by_hash { &block.hash.0[..] } else { &block.program };
         let values =
             [program, &block.names, table].map(Value::Text).into_iter().chain([Value::Integer(ROUNDS)]);
-        let mut letter = letters.of(block.message(shipping::RUN), values)?;
+        let mut letter = letters.of(message(shipping::RUN), values)?;
         self.far().send(shipping::RUN, letter.as_outgoing());
         Ok(())
     }
@@ -191,7 +181,7 @@ impl Communication {
     /// Takes a message of the service. `None`: another one follows.
     fn hear(&mut self, number: usize) -> Result<Option<Answer>, String> {
         let (Some(far), Some(sent)) = (&mut self.far, &self.sent) else { return Ok(None) };
-        let mut letter = sent.letters.filled(self.block.message(number), |values| far.take(values))?;
+        let mut letter = sent.letters.filled(message(number), |values| far.take(values))?;
         let values = letter.as_outgoing();
         self.block.is_known.set(!matches!(number, shipping::UNKNOWN | shipping::REFUSED));
         Ok(Some(match number {
@@ -206,7 +196,7 @@ impl Communication {
             shipping::STOPPED => match values.integer(0) {
                 shipping::BUDGET => {
                     let more = [Value::Text(b""), Value::Integer(ROUNDS)];
-                    let mut letter = sent.letters.of(self.block.message(shipping::RESUME), more)?;
+                    let mut letter = sent.letters.of(message(shipping::RESUME), more)?;
                     far.send(shipping::RESUME, letter.as_outgoing());
                     return Ok(None);
                 }

@@ -4,7 +4,6 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::cell::Cell;
 
-use drystone_component::Interface;
 use drystone_component::wire::Handle;
 use drystone_extension::composite::shipping;
 use drystone_kortex::peer::{ClientId, Composites, Line, Service, Shipper};
@@ -18,7 +17,6 @@ use super::session::Session;
 
 /// A program's composite service (InterpServer in *composite calls*).
 pub struct Server {
-    interface: &'static Interface,
     engine: Rc<Engine>,
     preparing: Rc<Preparing>,
     /// How many clients have been admitted.
@@ -29,18 +27,13 @@ impl Server {
     /// The service of a program. `key` is a number that nobody can guess.
     pub fn new(platform: Rc<dyn Platform>, key: u64) -> Server {
         let engine = Engine::new(platform, key);
-        Server {
-            interface: Box::leak(Box::new(shipping::interface())),
-            preparing: Preparing::new(engine.clone()),
-            engine,
-            clients: Cell::new(0),
-        }
+        Server { preparing: Preparing::new(engine.clone()), engine, clients: Cell::new(0) }
     }
 }
 
 impl Composites for Server {
     fn service(&self) -> Service {
-        Service { name: shipping::SERVICE, interface: self.interface }
+        Service { name: shipping::SERVICE, interface: &shipping::INTERFACE }
     }
 
     fn admit(&self) -> ClientId {
@@ -61,6 +54,6 @@ impl Composites for Server {
     }
 
     fn ship(&self, taker: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Box<dyn Reach> {
-        Box::new(Block::new(self.interface, taker, harbour, shipment))
+        Box::new(Block::new(taker, harbour, shipment))
     }
 }

@@ -12,6 +12,7 @@ use drystone_component::Type;
 
 use super::assembler::{Assembler, Label};
 use super::responding::{Responding, own};
+use crate::FRAME;
 use crate::bytecode::{Alu, Condition, Constant, Instruction, Operand, Register, Sign, Size, Width};
 use crate::composite::fault::Fault;
 use crate::composite::helpers;
@@ -38,7 +39,7 @@ pub(super) const BASE: Register = r(9);
 /// How many values can wait in registers; more wait in the stack.
 const WAITING_REGISTERS: usize = 3;
 /// The offset from r10 of words that are passed to a helper: below all that wait.
-pub(super) const FOR_HELPERS: i16 = -512;
+pub(super) const FOR_HELPERS: i16 = -(FRAME as i16);
 
 pub(super) struct Compiler {
     pub assembler: Assembler,
