@@ -47,11 +47,12 @@ pub(crate) fn all(
     reactor: &Rc<Reactor>,
     run: Run,
 ) -> (Bindings, Rc<dyn Composites>) {
-    let composites: Rc<dyn Composites> = Rc::new(composites::server(reactor));
+    let clock = Rc::new(Clock::new(reactor.clone()));
+    let composites: Rc<dyn Composites> = Rc::new(composites::server(reactor, &clock));
     let host = Host::new(Some(composites.clone()));
     host.share(|| reactor.clone());
     let additions = PROTOCOLS.iter().chain(options.additions).copied();
-    let mut bindings = Bindings::added(additions, &host, Rc::new(Clock::new(reactor.clone())));
+    let mut bindings = Bindings::added(additions, &host, clock);
     let holder = Holder::new(program, options, reactor, &composites, run);
     bindings.add_manager("process", Box::new(Processes::new(holder.clone())));
     bindings.add_manager("worker", Box::new(Workers::new(holder)));

@@ -39,7 +39,7 @@ struct State {
 }
 
 enum Step {
-    Dialing(#[expect(dead_code, reason = "dropped, it is given up")] Option<Rc<StreamDial>>),
+    Dialing(#[expect(dead_code, reason = "dropped, it is given up")] Rc<StreamDial>),
     Asking(Rc<Socket>, MidHandshake<ClientHandshake<Framed>>),
     /// The communication itself.
     Talking(Box<dyn Far>),
@@ -51,15 +51,18 @@ type Asked = Result<WebSocket<Framed>, HandshakeError<ClientHandshake<Framed>>>;
 impl Opening {
     pub(super) fn begin(service: Rc<Service>) -> Box<dyn Far> {
         let expectation = service.reactor.expect();
-        let state = State { step: Step::Dialing(None), pump: None, until: Instant::now() };
-        let opening = Rc::new_cyclic(|me| Opening { me: me.clone(), service, state: RefCell::new(state) });
-        let me = opening.me.clone();
-        let dial = opening.service.dial(move |io| {
-            if let Some(opening) = me.upgrade() {
-                opening.dialed(io);
-            }
+        let opening = Rc::new_cyclic(|me: &Weak<Opening>| {
+            let dial = service.dial({
+                let me = me.clone();
+                move |io| {
+                    if let Some(opening) = me.upgrade() {
+                        opening.dialed(io);
+                    }
+                }
+            });
+            let state = State { step: Step::Dialing(dial), pump: None, until: Instant::now() };
+            Opening { me: me.clone(), service, state: RefCell::new(state) }
         });
-        opening.state.borrow_mut().step = Step::Dialing(Some(dial));
         Box::new(Visitor { opening, _expectation: expectation })
     }
 

@@ -11,7 +11,6 @@ use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Waker};
 
 use super::event_message::{EventMessage, Kind};
 use super::event_topic::Topic;
-use super::open::Open;
 use super::users::User;
 
 /// Messages that may wait to be sent before the publisher waits.
@@ -77,10 +76,6 @@ impl Publisher {
 }
 
 impl User for Publisher {
-    fn opened(&self, _: &Open) {}
-
-    fn lost(&self, _: &str) {}
-
     fn wake(&self) {
         self.pump.borrow().iter().for_each(Waker::wake);
     }

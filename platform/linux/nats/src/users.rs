@@ -9,10 +9,10 @@ use super::open::Open;
 /// An exported name, a publisher or a subscription.
 pub(super) trait User {
     /// There is a connection now.
-    fn opened(&self, open: &Open);
+    fn opened(&self, _: &Open) {}
 
     /// The connection is lost, or couldn't be made: why.
-    fn lost(&self, why: &str);
+    fn lost(&self, _: &str) {}
 
     /// The program has ended.
     fn end(&self) {}

@@ -14,8 +14,11 @@ use crate::alive::keep_alive;
 use crate::place::{Addresses, Search, search};
 use crate::socket::made;
 
-/// How long one address may take, and the looking up of addresses.
+/// How long one address may take.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the look-up of addresses may take: the resolver gives each of its servers 5 s, and asks again.
+const LOOK_UP: Duration = Duration::from_secs(30);
 
 /// A connection that is being made. Dropped before it is, it is given up.
 pub struct Dial {
@@ -84,7 +87,7 @@ impl Dial {
     fn look_up(&self, look_up: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static) {
         let handler = weakly(&self.me, |dial| dial.go_on());
         match search(&self.reactor, handler, look_up) {
-            Ok(search) => self.wait(Step::LookingUp(search), PATIENCE),
+            Ok(search) => self.wait(Step::LookingUp(search), LOOK_UP),
             Err(error) => self.try_next(&reason(&error)),
         }
     }
@@ -127,7 +130,7 @@ impl Dial {
             Step::LookingUp(search) => match search.result() {
                 Some(Ok(addresses)) => self.try_all(addresses),
                 Some(Err(error)) => self.try_next(&reason(&error)),
-                None if is_late => self.try_next("its address isn't found in ten seconds"),
+                None if is_late => self.try_next("its address isn't found in thirty seconds"),
                 None => *self.step.borrow_mut() = Step::LookingUp(search),
             },
             Step::Connecting(attempt) => {

@@ -40,7 +40,7 @@ impl Target {
 pub struct StreamDial {
     me: Weak<StreamDial>,
     target: Target,
-    dial: RefCell<Option<Rc<Dial>>>,
+    dial: Rc<Dial>,
     /// The stream whose handshake goes on.
     stream: RefCell<Option<Stream>>,
     until: Cell<Instant>,
@@ -53,24 +53,24 @@ type Then = dyn FnOnce(Result<Stream, String>);
 impl StreamDial {
     /// Begins to make a stream. `then` gets it, or a sentence that says why there is none; not before this returns.
     pub fn begin(target: Target, then: impl FnOnce(Result<Stream, String>) + 'static) -> Rc<StreamDial> {
-        let me = Rc::new_cyclic(|me| StreamDial {
-            me: me.clone(),
-            target,
-            dial: RefCell::default(),
-            stream: RefCell::default(),
-            until: Cell::new(Instant::now()),
-            time: Cell::default(),
-            then: RefCell::new(Some(Box::new(then))),
-        });
-        let Target { reactor, place, port, .. } = &me.target;
-        let then = {
-            let me = Rc::downgrade(&me);
-            move |made| {
-                me.upgrade().inspect(|me: &Rc<StreamDial>| me.dialled(made));
+        Rc::new_cyclic(|me: &Weak<StreamDial>| {
+            let Target { reactor, place, port, .. } = &target;
+            let dialled = {
+                let me = me.clone();
+                move |made| {
+                    me.upgrade().inspect(|me| me.dialled(made));
+                }
+            };
+            StreamDial {
+                me: me.clone(),
+                dial: Dial::begin(reactor, place.addresses(*port), |_| Ok(()), dialled),
+                target,
+                stream: RefCell::default(),
+                until: Cell::new(Instant::now()),
+                time: Cell::default(),
+                then: RefCell::new(Some(Box::new(then))),
             }
-        };
-        *me.dial.borrow_mut() = Some(Dial::begin(reactor, place.addresses(*port), |_| Ok(()), then));
-        me
+        })
     }
 
     fn dialled(&self, made: Result<TcpStream, String>) {
@@ -88,7 +88,7 @@ impl StreamDial {
                 *self.stream.borrow_mut() = Some(stream);
                 self.go_on();
             }
-            Err(why) => self.try_next(&why),
+            Err(why) => self.dial.try_next(&why),
         }
     }
 
@@ -115,18 +115,13 @@ impl StreamDial {
         };
         stream.socket.close();
         self.leave(&stream);
-        self.try_next(&why);
+        self.dial.try_next(&why);
     }
 
     /// The handshake has ended.
     fn leave(&self, stream: &Stream) {
         self.target.reactor.unhandle(stream.socket.source());
         self.time.take().into_iter().for_each(|time| self.target.reactor.cancel(time));
-    }
-
-    fn try_next(&self, why: &str) {
-        let dial = self.dial.borrow().clone();
-        dial.iter().for_each(|dial| dial.try_next(why));
     }
 
     fn end(&self, result: Result<Stream, String>) {

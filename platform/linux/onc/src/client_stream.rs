@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::io;
 use std::mem::take;
-use std::rc::{Rc, Weak};
+use std::rc::Rc;
 
 use drystone_net::dial::Dial;
 use drystone_net::slot::Slot;
@@ -19,7 +19,6 @@ use super::record::{self, Record, Records};
 
 /// See the head of this file.
 pub(super) struct ClientStream {
-    me: Weak<ClientStream>,
     target: Target,
     state: RefCell<State>,
 }
@@ -50,8 +49,7 @@ impl ClientStream {
     /// Begins to dial the server.
     pub(super) fn begin(target: Target) -> Rc<ClientStream> {
         let records = Records::new(target.limit);
-        let client = Rc::new_cyclic(|me| ClientStream {
-            me: me.clone(),
+        let client = Rc::new(ClientStream {
             target,
             state: RefCell::new(State {
                 phase: Phase::Over(String::new()),
@@ -73,13 +71,13 @@ impl ClientStream {
         client
     }
 
-    fn dialled(&self, dialled: Result<TcpStream, String>) {
+    fn dialled(self: &Rc<ClientStream>, dialled: Result<TcpStream, String>) {
         let reactor = &self.target.reactor;
         let socket =
             dialled.and_then(|stream| Socket::new(reactor.clone(), stream).map_err(|error| reason(&error)));
-        match (socket, self.me.upgrade()) {
-            (Ok(socket), Some(me)) => {
-                reactor.handle(socket.source(), me);
+        match socket {
+            Ok(socket) => {
+                reactor.handle(socket.source(), self.clone());
                 let early = {
                     let state = &mut *self.state.borrow_mut();
                     state.phase = Phase::Up(socket.clone());
@@ -87,8 +85,7 @@ impl ClientStream {
                 };
                 socket.write(&early);
             }
-            (Err(why), _) => self.lose(&why),
-            (Ok(_), None) => {}
+            Err(why) => self.lose(&why),
         }
     }
 

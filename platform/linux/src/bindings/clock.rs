@@ -1,4 +1,4 @@
-//! The clock and timers of composed bindings.
+//! The clock of bindings and composite calls, and the timers of composed bindings.
 
 use std::any::Any;
 use std::rc::Rc;
@@ -9,6 +9,7 @@ use drystone_runtime::far::Waker;
 
 use drystone_reactor::{Expectation, Handler, Reactor, Time};
 
+/// Counts nanoseconds from when it was made.
 pub(crate) struct Clock {
     start: Instant,
     reactor: Rc<Reactor>,
@@ -18,6 +19,11 @@ impl Clock {
     pub(crate) fn new(reactor: Rc<Reactor>) -> Clock {
         Clock { start: Instant::now(), reactor }
     }
+
+    /// What the reactor calls a time of this clock.
+    pub(crate) fn instant(&self, time: u64) -> Instant {
+        self.start + Duration::from_nanos(time)
+    }
 }
 
 impl composed::Time for Clock {
@@ -26,7 +32,7 @@ impl composed::Time for Clock {
     }
 
     fn wake_at(&self, time: u64, waker: Waker) -> Box<dyn Any> {
-        let time = self.reactor.at(self.start + Duration::from_nanos(time), Rc::new(Alarm(waker)));
+        let time = self.reactor.at(self.instant(time), Rc::new(Alarm(waker)));
         let expectation = self.reactor.expect();
         Box::new(Timer { reactor: self.reactor.clone(), time, _expectation: expectation })
     }

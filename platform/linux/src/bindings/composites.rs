@@ -3,16 +3,18 @@
 use std::cell::RefCell;
 use std::hash::{BuildHasher, RandomState};
 use std::rc::{Rc, Weak};
-use std::time::{Duration, Instant};
 
 use drystone_composites::{Platform, Preparation, Prepared, Server};
+use drystone_kortex::composed::Time as _;
 use drystone_reactor::{Errand, Handler, Reactor, weakly};
 
+use super::clock::Clock;
+
 /// The composite service of the program that this reactor serves.
-pub(super) fn server(reactor: &Rc<Reactor>) -> Server {
+pub(super) fn server(reactor: &Rc<Reactor>, clock: &Rc<Clock>) -> Server {
     let linux = Rc::new_cyclic(|me| Linux {
         me: me.clone(),
-        start: Instant::now(),
+        clock: clock.clone(),
         reactor: reactor.clone(),
         preparing: RefCell::default(),
     });
@@ -21,7 +23,7 @@ pub(super) fn server(reactor: &Rc<Reactor>) -> Server {
 
 struct Linux {
     me: Weak<Linux>,
-    start: Instant,
+    clock: Rc<Clock>,
     reactor: Rc<Reactor>,
     preparing: RefCell<Option<(Errand<Prepared>, Box<Then>)>>,
 }
@@ -41,11 +43,11 @@ impl Linux {
 
 impl Platform for Linux {
     fn now(&self) -> u64 {
-        self.start.elapsed().as_nanos() as u64
+        self.clock.now()
     }
 
     fn call_at_the_latest(&self, time: u64, act: Rc<dyn Fn()>) {
-        self.reactor.at_the_latest(self.start + Duration::from_nanos(time), Rc::new(Call(act)));
+        self.reactor.at_the_latest(self.clock.instant(time), Rc::new(Call(act)));
     }
 
     fn prepare(&self, preparation: Preparation, then: Box<Then>) -> Result<(), String> {

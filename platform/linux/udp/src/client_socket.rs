@@ -13,7 +13,7 @@ use mio::net::UdpSocket;
 use super::datagram::Head;
 use super::unanswered::{Asked, Unanswered};
 use drystone_net::datagram::connected;
-use drystone_net::place::{Place, Search, search};
+use drystone_net::place::{Addresses, Place, Search, search};
 use drystone_net::slot::{Slot, first_id};
 use drystone_reactor::reason;
 use drystone_reactor::{Expectation, Handler, Reactor};
@@ -64,15 +64,14 @@ impl ClientSocket {
                 expectation: None,
             }),
         });
-        match place.numeric().zip(place.port) {
-            Some(address) => socket.open(Ok(vec![address.into()])),
-            None => socket.search(place.clone()),
+        match place.addresses(place.port.unwrap_or_default()) {
+            Addresses::Known(addresses) => socket.open(Ok(addresses)),
+            Addresses::Unknown(look_up) => socket.search(look_up),
         }
         socket
     }
 
-    fn search(&self, place: Place) {
-        let look_up = move || place.look_up(place.port.unwrap_or_default());
+    fn search(&self, look_up: impl FnOnce() -> io::Result<Vec<SocketAddr>> + Send + 'static) {
         match search(&self.reactor, self.handler(), look_up) {
             Ok(search) => {
                 let state = &mut *self.state.borrow_mut();
