@@ -264,8 +264,7 @@ unsafe fn settle(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) -
 }
 
 /// The same as [`insert`], but where many elements are to be moved it is an error, and the collection isn't settled:
-/// call
-/// [`settle`] until it is, and try again. An oversized key is an error, too: see [`insert_oversized`].
+/// call [`settle`] until it is, and try again. An oversized key is an error, too: see [`insert_oversized`].
 ///
 /// # Safety
 /// As for [`insert`].

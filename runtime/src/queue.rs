@@ -41,7 +41,8 @@ impl Queue {
     /// Becomes the ready queue.
     ///
     /// # Safety
-    /// `w` is the worker of this thread.
+    /// `w` is the worker of this thread, the processes are its own, and none has become ready since
+    /// [`Queue::from_ready`]: it would be lost.
     pub unsafe fn into_ready(self, w: *mut Worker) {
         // SAFETY: only the thread of a worker uses its ready queue.
         unsafe {
@@ -122,7 +123,7 @@ impl Queue {
 /// Keeps those ready processes for which `keep` holds.
 ///
 /// # Safety
-/// `w` is the worker of this thread.
+/// `w` is the worker of this thread, and `keep` makes no process ready.
 pub unsafe fn retain_ready(w: *mut Worker, keep: impl FnMut(*mut Process) -> bool) {
     // SAFETY: the queue is this thread's.
     unsafe {
@@ -154,7 +155,7 @@ pub unsafe fn ready(w: *mut Worker, p: *mut Process) {
 /// Makes all processes of a queue ready.
 ///
 /// # Safety
-/// `w` is the worker of this thread.
+/// `w` is the worker of this thread, and the processes are its own.
 pub unsafe fn ready_all(w: *mut Worker, queue: &mut Queue) {
     loop {
         let p = queue.pop();

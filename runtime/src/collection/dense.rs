@@ -216,8 +216,11 @@ impl Dense {
         (self.neighbour(End::Front) == Some(key)).then_some(End::Front)
     }
 
-    /// Begins anew, while it is empty, with one element, zero. `None`: there is no memory.
-    pub fn start(&mut self, heap: &mut Heap, size: Size, key: i64) -> Option<*mut u8> {
+    /// Begins anew with one element, zero. `None`: there is no memory.
+    ///
+    /// # Safety
+    /// It is empty.
+    pub unsafe fn start(&mut self, heap: &mut Heap, size: Size, key: i64) -> Option<*mut u8> {
         self.head = CollectionHead { dense: self.block, low: key, length: 0 };
         self.extend(heap, size, End::Back)
     }

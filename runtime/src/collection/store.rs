@@ -177,7 +177,8 @@ impl Store {
     fn extend(&mut self, heap: &mut Heap, shape: Shape, key: Key, end: End) -> Option<*mut u8> {
         self.rest.paid = self.rest.paid.saturating_add(PAID);
         if self.dense.len() == 0 {
-            return self.dense.start(heap, shape.size, key.number());
+            // SAFETY: it is empty.
+            return unsafe { self.dense.start(heap, shape.size, key.number()) };
         }
         self.dense.extend(heap, shape.size, end)
     }
@@ -265,7 +266,8 @@ impl Store {
                 return;
             }
         }
-        let Some(element) = self.dense.start(heap, shape.size, low) else { return };
+        // SAFETY: it is empty by now.
+        let Some(element) = (unsafe { self.dense.start(heap, shape.size, low) }) else { return };
         let word = self.rest.remove(heap, shape.keys, number_key(&low)).unwrap_or(0);
         // SAFETY: the element was made just now.
         unsafe { shape.size.write(element, word) };

@@ -96,9 +96,9 @@ impl Tree {
         let mut node = self.root;
         let mut greater = None;
         while !node.is_leaf() {
-            let index = key.map_or(0, |key| node.child_for(by, keys, key));
             // SAFETY: it is no leaf, and has these children.
             unsafe {
+                let index = key.map_or(0, |key| node.child_for(by, keys, key));
                 if index + 1 < node.count() {
                     greater = Some(node.child(keys, index + 1));
                 }
@@ -174,7 +174,7 @@ impl Tree {
     /// Where the element with a key is, or would be.
     #[inline]
     pub fn place(&self, by: Caller, keys: Keys, key: Key) -> Place {
-        // SAFETY: that is the index of a child.
+        // SAFETY: it is asked of inner nodes, and gives the index of a child.
         let (path, leaf) = unsafe { self.descend_by(keys, |node| node.child_for(by, keys, key)) };
         Place { path, leaf, index: leaf.position(by, keys, key) }
     }

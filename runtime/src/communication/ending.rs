@@ -126,17 +126,7 @@ unsafe fn over(w: *mut Worker, c: *mut Communication, flags: u16) -> Finished {
 /// `c` is live.
 pub unsafe fn may_close(c: *mut Communication) -> bool {
     // SAFETY: `c` is live.
-    unsafe { may_close_as(c, interface_of(c)) }
-}
-
-/// The same, where its interface is at hand.
-///
-/// # Safety
-/// `c` is live and of this interface.
-#[inline]
-pub unsafe fn may_close_as(c: *mut Communication, interface: &Interface) -> bool {
-    // SAFETY: `c` is live.
-    unsafe { (*c).word }.may_close(interface)
+    unsafe { (*c).word.may_close(interface_of(c)) }
 }
 
 /// The client lets go.

@@ -49,9 +49,9 @@ fn what_is_freed_while_memory_is_given_back_is_given_back_too() {
     // Of each chunk something is in use when the sweep begins.
     let others = blocks.split_off(BLOCKS / 3);
     let (kept, freed): (Vec<_>, Vec<_>) = others.into_iter().enumerate().partition(|(i, _)| i % 4 == 0);
-    // SAFETY: ours, and no more used.
-    freed.into_iter().for_each(|(_, block)| unsafe { heap.free(block, BYTES) });
-    blocks.into_iter().for_each(|block| unsafe { heap.free(block, BYTES) });
+    let freed = freed.into_iter().map(|(_, block)| block);
+    // SAFETY: they were allocated above with as many bytes, and nothing uses them any more.
+    freed.chain(blocks).for_each(|block| unsafe { heap.free(block, BYTES) });
     while !heap.is_swept() {
         surplus.look(&mut heap, &clock, 1);
         clock.0.fetch_add(PATIENCE, Relaxed);

@@ -301,8 +301,12 @@ impl Awaiting {
         turns.chain(touched).min()
     }
 
-    /// A process that stands at this place begins to test its condition itself. Nobody else tests.
-    pub fn begin_test(&mut self, waiter: Waiter, place: Place) {
+    /// A process begins to test its condition itself.
+    ///
+    /// # Safety
+    /// `waiter` stands at `place`, in a common group as the first, and nobody else tests. Until the test has ended it
+    /// stands in no other queue.
+    pub unsafe fn begin_test(&mut self, waiter: Waiter, place: Place) {
         if let Place::Common(index) = place {
             self.groups[index].pop();
         }
@@ -327,7 +331,7 @@ impl Awaiting {
                 (group.due, group.is_untested) = (holds, false);
                 match holds {
                     true => self.number -= 1,
-                    // SAFETY: it stands in no queue while it tests.
+                    // SAFETY: it stands in no queue while it tests, as `begin_test` demands.
                     false => unsafe { group.common.push_first(tester.waiter.process()) },
                 }
             }

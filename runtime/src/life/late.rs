@@ -26,19 +26,19 @@ pub struct Late {
     ways: BTreeMap<*mut Instance, (Container, usize)>,
     /// The containers that lead to some.
     containers: BTreeSet<Container>,
-    /// Late components of which the deletion around this one has not been told; and `Home::forced` when it was told
-    /// last.
+    /// Late components of which the deletion around this one has not been told; and `Deletions::forced` when it was
+    /// told last.
     news: Vec<*mut Instance>,
     told: u64,
     /// The order in which they go, the first last: for the outermost deletion.
     order: Vec<*mut Instance>,
     found: usize,
-    /// `Home::forced` when the first was passed over.
+    /// `Deletions::forced` when the first was passed over.
     forced: u64,
 }
 
 impl Late {
-    /// Whether all that it leads to is still there: nothing has been ended by force, which `Home::forced` counts.
+    /// Whether all that it leads to is still there: nothing has been ended by force, which `Deletions::forced` counts.
     pub fn is_valid(&self, forced: u64) -> bool {
         self.is_new() || self.forced == forced
     }

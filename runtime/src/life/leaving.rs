@@ -14,7 +14,7 @@ use core::ptr::null_mut;
 
 use super::record::{self, Deletion};
 use crate::communication::connection::close_leaf;
-use crate::communication::{let_go, may_close_as};
+use crate::communication::let_go;
 use crate::instance::*;
 use crate::layout::*;
 
@@ -59,7 +59,7 @@ unsafe fn only_service(instance: *mut Instance) -> Option<*mut Communication> {
             if c.is_null() {
                 continue;
             }
-            if !may_close_as(c, &*offered.interface) {
+            if !(*c).word.may_close(&*offered.interface) {
                 return None;
             }
             if (*c).process.instance == instance && (*c).word.flags & SERVICE_ENDED == 0 {

@@ -80,7 +80,8 @@ pub struct Owner {
 impl Owner {
     /// # Safety
     /// As long as the owner is used, the block at `base` is there, `owned` describes it, this is the home worker's
-    /// thread, and while a method shows what is owned, no collection in it changes.
+    /// thread, and while its components are shown, no collection in it changes. As long as a [`Range`] or [`Container`]
+    /// that it gave is used, block and collections stay as they are, except for the contents of containers.
     #[inline]
     pub unsafe fn new(base: *mut u8, owned: &'static [Owned]) -> Owner {
         Owner { base, owned }
@@ -207,7 +208,8 @@ impl Storage {
     /// Its containers, in order, neighbours together. Some may be empty.
     ///
     /// # Safety
-    /// A collection variable is there, as described; this is the home worker's thread.
+    /// A collection variable is there, as described; this is the home worker's thread. As long as a [`Range`] or a
+    /// [`Container`] in it is used, the collections stay as they are, except for the contents of containers.
     pub unsafe fn containers(self) -> Vec<Range> {
         let mut ranges = Vec::new();
         match self {

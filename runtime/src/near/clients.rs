@@ -8,7 +8,6 @@ use drystone_component::{Interface, Side};
 
 use super::templates::{self, SLOT};
 use crate::communication::connection::{Target, decode, ds_reach, is_open, link, resolve};
-use crate::communication::may_close_as;
 use crate::communication::moving::channel::{Channel, Party};
 use crate::communication::moving::client::{Client, Comes};
 use crate::communication::moving::pump::Pump;
@@ -145,7 +144,7 @@ unsafe extern "C" fn run(w: *mut Worker, p: *mut Process) {
             return;
         }
         let c = (*slot).communication;
-        if !c.is_null() && (outcome == Outcome::Lost || !may_close_as(c, interface)) {
+        if !c.is_null() && (outcome == Outcome::Lost || !(*c).word.may_close(interface)) {
             return failure::abandon(w, p);
         }
         drop(take(cell));

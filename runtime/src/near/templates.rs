@@ -33,9 +33,9 @@ fn template<T>(
     role: Role,
     make: impl FnOnce(*const u8) -> Template,
 ) -> &'static Template {
-    // SAFETY: making a template uses nothing else of the home's.
-    let home = unsafe { &mut *at.data() };
-    home.templates.get(what, role, || make(home.program.native_shim))
+    // SAFETY: at home; making a template uses no templates of the home's. Other fields of it may be in use.
+    let (templates, program) = unsafe { (&mut (*at.data()).templates, (*at.data()).program) };
+    templates.get(what, role, || make(program.native_shim))
 }
 
 /// The template of proxies for an interface.

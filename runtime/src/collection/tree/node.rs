@@ -184,8 +184,11 @@ impl Node {
     }
 
     /// The index of the child where a key belongs.
+    ///
+    /// # Safety
+    /// This is no leaf, so that it has a child, and its keys from the second on are initialised.
     #[inline]
-    pub fn child_for(self, by: Caller, keys: Keys, key: Key) -> usize {
+    pub unsafe fn child_for(self, by: Caller, keys: Keys, key: Key) -> usize {
         self.count_below(by, keys, 1, key, Equal::Counts)
     }
 

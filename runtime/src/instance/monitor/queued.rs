@@ -22,8 +22,8 @@ pub struct Queued {
 
 impl Queued {
     /// # Safety
-    /// As long as this is used, `w` is the home worker, and `instance` is live and has a rare part, as it has where
-    /// somebody is queued.
+    /// As long as this is used, `w` is the home worker, `instance` is live and has a rare part, as it has where a
+    /// process is queued, and no other reference leads to what is awaited there.
     #[inline]
     pub unsafe fn at(w: *mut Worker, instance: *mut Instance) -> Queued {
         // SAFETY: `instance` is live.
@@ -43,7 +43,8 @@ impl Queued {
         if granted.is_null() {
             self.admit();
         } else {
-            self.enter_alone(granted);
+            // SAFETY: a process to which the lock was granted is live, and stands in no queue.
+            unsafe { self.enter_alone(granted) };
         }
         self.settle();
     }
@@ -101,8 +102,11 @@ impl Queued {
         unsafe { &raw mut (*self.rare).awaiting }
     }
 
-    /// Gives a process the lock alone. It was taken out of a queue here.
-    fn enter_alone(self, p: *mut Process) {
+    /// Gives a process the lock alone.
+    ///
+    /// # Safety
+    /// As for [`grant`](Self::grant).
+    unsafe fn enter_alone(self, p: *mut Process) {
         // SAFETY: it is live, and stands in no queue.
         unsafe {
             (*self.instance).lock |= EXCLUSIVE_BIT;
@@ -111,8 +115,11 @@ impl Queued {
         }
     }
 
-    /// Has a process share the lock. It was taken out of a queue here.
-    fn enter_shared(self, p: *mut Process) {
+    /// Has a process share the lock.
+    ///
+    /// # Safety
+    /// As for [`grant`](Self::grant).
+    unsafe fn enter_shared(self, p: *mut Process) {
         // SAFETY: it is live, and stands in no queue.
         unsafe {
             (*self.instance).lock += 1;
@@ -135,8 +142,10 @@ impl Queued {
     fn admit_awaiting(self, written: u64) {
         // SAFETY: nobody has a reference to what is awaited.
         match unsafe { alone(self.w, self.awaiting(), written) } {
-            Alone::Enters(waiter) if waiter.shares() => self.enter_shared(waiter.process()),
-            Alone::Enters(waiter) => self.enter_alone(waiter.process()),
+            // SAFETY: it awaits its condition no longer, and stands in no queue.
+            Alone::Enters(waiter) if waiter.shares() => unsafe { self.enter_shared(waiter.process()) },
+            // SAFETY: likewise.
+            Alone::Enters(waiter) => unsafe { self.enter_alone(waiter.process()) },
             Alone::Stays => {}
             Alone::Tests(waiter) => self.begin_test(waiter, Place::Alone),
             // SAFETY: as above.
@@ -150,20 +159,6 @@ impl Queued {
         let Queued { w, instance, rare } = self;
         // SAFETY: they are those of this.
         unsafe { admit_several(w, instance, rare, round) };
-    }
-
-    #[inline(always)]
-    fn admit_several_here(self, mut round: Round) {
-        loop {
-            match round.next() {
-                Turn::Enters(waiter) if waiter.shares() => self.enter_shared(waiter.process()),
-                // SAFETY: it awaits its condition no longer, and stands in no queue.
-                Turn::Enters(waiter) if self.is_shared() => return unsafe { self.grant(waiter.process()) },
-                Turn::Enters(waiter) => return self.enter_alone(waiter.process()),
-                Turn::Tests(waiter, place) => return self.begin_test(waiter, place),
-                Turn::Nobody => return,
-            }
-        }
     }
 
     /// A process tests its condition next. It has the lock alone, except for processes that have just begun to share
@@ -186,42 +181,50 @@ impl Queued {
         // SAFETY: they are those of this.
         unsafe { admit(w, instance, rare) };
     }
-
-    #[inline(always)]
-    fn admit_here(self) {
-        // SAFETY: the rare part is there, and what stands in its queues is live.
-        unsafe {
-            if (*self.rare).exclusive.is_empty() {
-                loop {
-                    let p = (*self.rare).shared.pop();
-                    if p.is_null() {
-                        return;
-                    }
-                    self.enter_shared(p);
-                }
-            } else if (*self.instance).lock & !QUEUED_BIT == 0 {
-                self.enter_alone((*self.rare).exclusive.pop());
-            }
-        }
-    }
 }
 
 // Out of line, but with three pointers in registers: a structure of three would be passed in memory.
 
-/// [`Queued::admit_several`]
+/// See [`Queued::admit_several`].
 ///
 /// # Safety
 /// The pointers are those of a [`Queued`].
 #[inline(never)]
-unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, round: Round) {
-    Queued { w, instance, rare }.admit_several_here(round);
+unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare, mut round: Round) {
+    let this = Queued { w, instance, rare };
+    loop {
+        match round.next() {
+            // SAFETY: it awaits its condition no longer, and stands in no queue.
+            Turn::Enters(waiter) if waiter.shares() => unsafe { this.enter_shared(waiter.process()) },
+            // SAFETY: likewise.
+            Turn::Enters(waiter) if this.is_shared() => return unsafe { this.grant(waiter.process()) },
+            // SAFETY: likewise.
+            Turn::Enters(waiter) => return unsafe { this.enter_alone(waiter.process()) },
+            Turn::Tests(waiter, place) => return this.begin_test(waiter, place),
+            Turn::Nobody => return,
+        }
+    }
 }
 
-/// [`Queued::admit`]
+/// See [`Queued::admit`].
 ///
 /// # Safety
 /// The pointers are those of a [`Queued`].
 #[inline(never)]
 unsafe fn admit(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
-    Queued { w, instance, rare }.admit_here();
+    let this = Queued { w, instance, rare };
+    // SAFETY: the rare part is there, and what stands in its queues is live.
+    unsafe {
+        if (*this.rare).exclusive.is_empty() {
+            loop {
+                let p = (*this.rare).shared.pop();
+                if p.is_null() {
+                    return;
+                }
+                this.enter_shared(p);
+            }
+        } else if (*this.instance).lock & !QUEUED_BIT == 0 {
+            this.enter_alone((*this.rare).exclusive.pop());
+        }
+    }
 }
