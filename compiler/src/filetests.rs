@@ -14,7 +14,7 @@ use crate::lookups;
 use crate::mir::{BlockId, Code, Inst, Reg};
 use crate::ranges::Ranges;
 use crate::segments::{self, Cut};
-use crate::text::{Heads, Module, parse};
+use crate::text::{Heads, Module, list, parse};
 use crate::verify;
 
 /// What stands between MIR and what becomes of it.
@@ -89,23 +89,15 @@ fn told(module: Module, analysis: impl Fn(&Code) -> String) -> String {
 }
 
 fn verified(module: &Module) {
-    if let Err(broken) = verify::codes(&codes(module), module.bodies()) {
+    if let Err(broken) = verify::codes(&module.codes(), module.bodies()) {
         panic!("{broken}\n{}", module.print());
     }
-}
-
-fn codes(module: &Module) -> Vec<Code> {
-    module.pieces.iter().map(|(code, _)| code.clone()).collect()
 }
 
 /// What the verifier says of code, or of code that was cut.
 fn refused(pass: &str, module: Module) -> String {
     assert_eq!(pass, "verify");
-    let cuts = || module.pieces.iter().map(|(code, heads)| Cut::of_heads(code.clone(), heads)).collect();
-    let said = verify::codes(&codes(&module), module.bodies()).and_then(|()| {
-        let cuts: Vec<Cut> = cuts();
-        verify::cuts(&cuts)
-    });
+    let said = verify::codes(&module.codes(), module.bodies()).and_then(|()| verify::cuts(&module.cuts()));
     format!("{}\n", said.expect_err("the verifier must refuse it"))
 }
 
@@ -166,8 +158,4 @@ fn loops(code: &Code) -> String {
 /// A line for each block.
 fn lines(code: &Code, of: impl Fn(BlockId) -> String) -> String {
     code.reachable().map(|(id, _)| format!("  {id}: {}", of(id)).trim_end().to_string() + "\n").collect()
-}
-
-fn list(registers: &[Reg]) -> String {
-    registers.iter().map(Reg::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -36,6 +36,8 @@ use names::Names;
 #[cfg(test)]
 pub use parse::{Module, parse};
 use print::Printer;
+#[cfg(test)]
+pub(crate) use print::list;
 
 /// Everything that a program can run, after it was cut.
 pub fn print(lowered: &Lowered, files: &[SourceFile]) -> String {

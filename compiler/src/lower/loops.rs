@@ -7,7 +7,7 @@ use drystone_runtime::layout::Fault;
 use super::places::Target;
 use super::{Block_, Lower};
 use crate::entries;
-use crate::mir::{Counter, Inst, Op, RegType, Symbol, Terminator};
+use crate::mir::{Counter, Inst, Op, RegType, Terminator};
 
 impl Lower<'_, '_> {
     pub(super) fn while_loop(&mut self, condition: &Expression, body: &Block_) {
@@ -101,9 +101,7 @@ impl Lower<'_, '_> {
         let header = self.code.begin_loop();
         let outside = self.code.outside_loop();
         let inside = self.code.new_block();
-        let address = self.scope.address_of(self.unit, &mut self.code, collection);
-        let cell = self.code.address(address);
-        let description = self.code.symbol(Symbol::Collection(collection));
+        let (cell, description) = self.collection_and_description(collection);
         let keys = self.code.address(self.code.slot(words));
         let found = self.code.call(&entries::NEXT, vec![cell, description, keys, first]);
         self.code.end(Terminator::Branch { condition: found, yes: inside, no: outside });
@@ -126,8 +124,7 @@ impl Lower<'_, '_> {
         for (index, ty) in types.iter().enumerate() {
             if *ty == Type::Text {
                 let word = words + 8 * index as u32;
-                self.code.drop_slot(word);
-                self.code.give_slot(word, Kind::Text);
+                self.code.free_text(word);
             }
         }
     }

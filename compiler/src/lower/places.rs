@@ -267,8 +267,7 @@ impl Lower<'_, '_> {
 impl Builder {
     pub(super) fn drop_keys(&mut self, keys: &Keys) {
         for &slot in keys.slots.iter().flatten() {
-            self.drop_slot(slot);
-            self.give_slot(slot, Kind::Text);
+            self.free_text(slot);
         }
     }
 

@@ -288,7 +288,8 @@ impl Lower<'_, '_> {
         self.code.suspending_call(&entries::DELETE_COLLECTION, vec![cell, description, at], location);
     }
 
-    fn collection_and_description(&mut self, variable: VariableId) -> (Reg, Reg) {
+    /// The cell of a collection, and what describes its elements.
+    pub(super) fn collection_and_description(&mut self, variable: VariableId) -> (Reg, Reg) {
         let address = self.scope.address_of(self.unit, &mut self.code, variable);
         let cell = self.code.address(address);
         let description = self.code.symbol(Symbol::Collection(variable));

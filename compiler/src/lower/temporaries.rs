@@ -48,11 +48,17 @@ impl Builder {
     }
 
     pub(super) fn drop_slot(&mut self, offset: u32) {
-        let address = Address { base: Base::Frame, offset: offset as i32, byte: false };
+        let address = self.slot(offset);
         let text = self.load(address, RegType::Int);
         let zero = self.int(0);
         self.store(address, zero);
         self.perform(&entries::TEXT_DROP, vec![text]);
+    }
+
+    /// Drops the text in a temporary, which is given back.
+    pub(super) fn free_text(&mut self, slot: u32) {
+        self.drop_slot(slot);
+        self.give_slot(slot, Kind::Text);
     }
 
     /// Takes the owned value out of a temporary, which is given back.
@@ -80,7 +86,8 @@ impl Builder {
         }
         let zero = self.int(0);
         for slot in self.code.owned.clone() {
-            self.store(Address { base: Base::Frame, offset: slot.offset as i32, byte: false }, zero);
+            let address = self.slot(slot.offset);
+            self.store(address, zero);
         }
     }
 
@@ -139,8 +146,7 @@ impl Builder {
 
     pub(super) fn drop_text(&mut self, text: TextValue) {
         if let Some(slot) = text.slot {
-            self.drop_slot(slot);
-            self.give_slot(slot, Kind::Text);
+            self.free_text(slot);
         }
     }
 }

@@ -14,6 +14,7 @@ use self::cursor::Cursor;
 use self::instructions::Line;
 use super::{Head, Heads, Names};
 use crate::mir::*;
+use crate::segments::Cut;
 
 /// What a text holds.
 #[derive(Debug, Default)]
@@ -28,6 +29,16 @@ impl Module {
     /// How many of its pieces are bodies.
     pub fn bodies(&self) -> usize {
         self.names.bodies
+    }
+
+    /// The code of its pieces.
+    pub fn codes(&self) -> Vec<Code> {
+        self.pieces.iter().map(|(code, _)| code.clone()).collect()
+    }
+
+    /// Its pieces as they were cut.
+    pub fn cuts(&self) -> Vec<Cut> {
+        self.pieces.iter().map(|(code, heads)| Cut::of_heads(code.clone(), heads)).collect()
     }
 
     /// The text that it was read from, but for comments.

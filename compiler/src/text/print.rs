@@ -168,6 +168,7 @@ fn type_name(ty: RegType) -> &'static str {
     }
 }
 
-fn list(registers: &[Reg]) -> String {
+/// Registers with commas between them.
+pub(crate) fn list(registers: &[Reg]) -> String {
     registers.iter().map(Reg::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -8,21 +8,16 @@ use drystone_language::check::{Options, check};
 use drystone_language::imports;
 use drystone_language::source::SourceFile;
 
-use super::{parse, print};
-use crate::composites::with_interfaces;
-use crate::generate::Lowered;
-use crate::segments::Cut;
+use super::parse;
 use crate::verify;
 
 #[test]
 fn every_program_is_read_back_as_it_was_printed() {
-    for programs in [folder("../programs"), folder("../programs/lessons"), folder("tests/mir")] {
-        let library = if programs.ends_with("mir") { programs.join("library") } else { programs.clone() };
-        // What others import is no program.
-        let is_program =
-            |case: &PathBuf| ["expected", "mir"].iter().any(|it| case.with_extension(it).exists());
+    for programs in [folder("../programs"), folder("../programs/lessons")] {
+        // A file without expected output is imported by programs.
+        let is_program = |case: &PathBuf| case.with_extension("expected").exists();
         for case in golden::cases(&programs, "dry").into_iter().filter(is_program) {
-            is_read_back(&printed(&case, &library), &case);
+            is_read_back(&printed(&case, &programs), &case);
         }
     }
 }
@@ -42,12 +37,8 @@ fn is_read_back(text: &str, case: &Path) {
     let differs = text.lines().zip(again.lines()).find(|(line, again)| line != again);
     assert_eq!(differs, None, "{at}");
     assert_eq!(text.len(), again.len(), "{at}");
-    let bodies = module.bodies();
-    let cuts: Vec<Cut> =
-        module.pieces.iter().map(|(code, heads)| Cut::of_heads(code.clone(), heads)).collect();
-    let codes: Vec<_> = module.pieces.into_iter().map(|(code, _)| code).collect();
-    verify::codes(&codes, bodies).unwrap_or_else(|broken| panic!("{at}: {broken}"));
-    verify::cuts(&cuts).unwrap_or_else(|broken| panic!("{at}: {broken}"));
+    verify::codes(&module.codes(), module.bodies()).unwrap_or_else(|broken| panic!("{at}: {broken}"));
+    verify::cuts(&module.cuts()).unwrap_or_else(|broken| panic!("{at}: {broken}"));
 }
 
 /// A program's code as text.
@@ -57,8 +48,7 @@ fn printed(case: &Path, library: &Path) -> String {
     let files = imports::load(vec![own], |path| fs::read_to_string(library.join(path)).ok());
     let program =
         check(&files, Options::default()).unwrap_or_else(|errors| panic!("{}: {errors:?}", case.display()));
-    let program = with_interfaces(&program);
-    print(&Lowered::of(&program, &files), &files)
+    crate::mir(&program, &files)
 }
 
 fn folder(path: &str) -> PathBuf {
@@ -155,8 +145,7 @@ fn no_text_makes_the_parser_panic() {
             let around = declarations.join("\n") + "\n" + label + "\n";
             damaged(line).for_each(|damaged| {
                 if let Ok(module) = parse(&(around.clone() + &damaged)) {
-                    let codes: Vec<_> = module.pieces.into_iter().map(|(code, _)| code).collect();
-                    let _ = verify::codes(&codes, module.names.bodies);
+                    let _ = verify::codes(&module.codes(), module.bodies());
                 }
             });
             match label {

@@ -39,8 +39,8 @@ pub(super) struct Findings {
     pub(super) composites: Vec<Composite>,
     /// Components of which something is left out.
     pub(super) doubtful: HashSet<ComponentId>,
-    /// Constants that something mentions, by index.
-    pub(super) used_constants: HashSet<usize>,
+    /// Constants that something mentions.
+    pub(super) used_constants: HashSet<ConstantId>,
 }
 
 /// Where the statement or expression stands that is being checked.
@@ -238,7 +238,7 @@ impl BodyChecker<'_> {
 
     /// Notes that something mentions a constant.
     pub(super) fn uses_constant(&mut self, id: ConstantId) {
-        self.findings.used_constants.insert(id.0);
+        self.findings.used_constants.insert(id);
     }
 
     /// Adds a block that may be shipped.

@@ -88,13 +88,12 @@ impl BodyChecker<'_> {
         span: Span,
     ) -> Option<Vec<Argument>> {
         let procedure = &self.known.program.procedures[id.index()];
-        let parameters = procedure.parameters.clone();
+        let parameters = &procedure.parameters;
         if parameters.len() != trees.len() {
-            let (name, declared) = (procedure.name.clone(), procedure.span);
-            self.wrong_count(&name, parameters.len(), trees.len(), span, Some(declared));
+            self.wrong_count(&procedure.name, parameters.len(), trees.len(), span, Some(procedure.span));
             return None;
         }
-        let pairs = parameters.into_iter().zip(trees);
+        let pairs = parameters.iter().copied().zip(trees);
         let arguments: Vec<_> = pairs.map(|(parameter, tree)| self.argument(parameter, tree)).collect();
         let arguments = arguments.into_iter().collect::<Option<Vec<_>>>()?;
         (!self.known.gaps.procedures.contains(&id)).then_some(arguments)
@@ -124,8 +123,7 @@ impl BodyChecker<'_> {
 
     fn argument(&mut self, parameter: VariableId, tree: &ast::Expression) -> Option<Argument> {
         let variable = &self.known.program.variables[parameter.index()];
-        let (name, ty, declared, passing) =
-            (variable.name.clone(), variable.ty.clone(), variable.span, variable.parameter);
+        let (name, ty, declared, passing) = (&variable.name, &variable.ty, variable.span, variable.parameter);
         let untyped = self.known.gaps.variables.contains(&parameter);
         if passing == Some(Passing::Value) {
             // A component as value parameter was reported where it is declared.
@@ -133,7 +131,7 @@ impl BodyChecker<'_> {
                 return None;
             }
             let value = self.expression(tree)?;
-            return if untyped { None } else { self.converted(value, &ty).map(Argument::Value) };
+            return if untyped { None } else { self.converted(value, ty).map(Argument::Value) };
         }
         let Some(designator) = as_designator(tree) else {
             let error =
@@ -153,8 +151,8 @@ impl BodyChecker<'_> {
             self.report(error.help("pass a CHARACTER variable and assign it back"));
             return None;
         }
-        if place.ty != ty {
-            let (wanted, given) = (self.known.type_name(&ty), self.known.type_name(&place.ty));
+        if place.ty != *ty {
+            let (wanted, given) = (self.known.type_name(ty), self.known.type_name(&place.ty));
             let message = format!("VARIABLE parameter {name} is {wanted}, the variable is {given}");
             let error = Diagnostic::new("variable-argument", tree.span, message).label(format!("is {given}"));
             let error = error.note(declared, format!("parameter {name}"));

@@ -139,7 +139,9 @@ impl BodyChecker<'_> {
                 let message = format!("{} of this component is connected from outside", tree.name.text);
                 let error =
                     Diagnostic::new("not-offered", tree.span, message).label("its own required interface");
-                self.report(error.help("the component that holds this one connects what it requires"));
+                self.report(
+                    error.help("what this component requires is connected by the component that holds it"),
+                );
             } else {
                 self.not_offered(id, &tree.name);
             }

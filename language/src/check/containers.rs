@@ -98,7 +98,7 @@ impl BodyChecker<'_> {
             return None;
         }
         let variable = &self.known.program.variables[id.index()];
-        let (name, declared) = (variable.name.clone(), variable.span);
+        let (name, declared) = (&variable.name, variable.span);
         let collection = variable.collection.as_ref()?;
         if !collection.array {
             let message = format!("{name} is a collection, which grows by itself");

@@ -5,9 +5,9 @@
 //! 1. `Definitions`: `declare` makes names known, `imports` finds the files that they may stand in, `interfaces`
 //!    finds out which declarations are the same interface and compiles protocols, `headers` gives types to what is
 //!    declared.
-//! 2. `Bodies`: `bodies` checks constants, statements and expressions against the definitions, which
-//!    it can't change.
-//! 3. `natives`, `entry` and `systems` check whole components, and choose what the program starts with.
+//! 2. `natives` checks how native components are declared. `Bodies`: `bodies` checks constants, statements and
+//!    expressions. Neither can change the definitions.
+//! 3. `entry` and `systems` check whole components, and choose what the program starts with.
 //! 4. `awaits`, `conformance`, `races` and `handlers` analyse the finished program, from which `doubts` has taken what
 //!    is not wholly known.
 //!

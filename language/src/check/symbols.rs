@@ -14,7 +14,7 @@ impl ScopeId {
 }
 
 /// Index into the table of declared constants.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct ConstantId(pub(super) usize);
 
 /// Index into the table of declared interfaces. Several declarations may be one interface.

@@ -9,11 +9,12 @@ use crate::source::{Diagnostic, Span};
 
 use super::declarations::DeclaredConstant;
 use super::definitions::Definitions;
+use super::symbols::ConstantId;
 
 /// Finds the warnings for a program without errors. If its file is imported, or the program has no entry, a procedure
 /// or constant at the top level may be for other files. A parameter may be unused, since the heading is fixed by
 /// callers. `used_constants` are those that bodies mention.
-pub(super) fn find(known: &Definitions, used_constants: &HashSet<usize>) -> Vec<Diagnostic> {
+pub(super) fn find(known: &Definitions, used_constants: &HashSet<ConstantId>) -> Vec<Diagnostic> {
     let program = &known.program;
     let is_for_others = |place: Span| program.entry.is_none() || program.imported.contains(&place.file);
     let used = Used::of(program);
@@ -40,7 +41,7 @@ pub(super) fn find(known: &Definitions, used_constants: &HashSet<usize>) -> Vec<
     for (index, DeclaredConstant { tree, scope }) in known.declared.constants.iter().enumerate() {
         let Name { text, span } = &tree.name;
         let for_others = known.scopes.is_of_file(*scope) && is_for_others(*span);
-        if !for_others && !used_constants.contains(&index) {
+        if !for_others && !used_constants.contains(&ConstantId(index)) {
             warnings.push(unused(Diagnostic::warning("unused-constant", *span, never_used(text))));
         }
     }
