@@ -76,7 +76,7 @@ fn notes() -> String {
          *passes* and *c-passes* do one after the other, *apart* with the caches flushed before each of them \
          as the paper does. Uncached: flushed before. The target is the least of: three passes' time / 1.6, \
          hand-written C's x 1.05, `memcpy`'s x 2.\n\n\
-         What follows is measured by `drystone-stack`' example `figures`, ten runs of each, one after \
+         What follows is measured by `drystone-stack`'s example `figures`, ten runs of each, one after \
          the other, between a line of raw frames and a library on a pair of virtual interfaces. *raw \
          latency*: eight bytes are counted and come back, by a handler in Linux's kernel (*xdp-native*: in \
          the driver). *polling* and *suspended*: by a handler in Drystone's engine (AF_XDP), by an *upcall*, \

@@ -142,7 +142,8 @@ const _: &[u8] = include_bytes!("../image.ld");
 /// A part's place, a type that leads there, and that it is what it offers.
 macro_rules! part {
     ($place:ident, $at:ident, $part:ty, $new:expr $(, $offered:path)*) => {
-        // SAFETY: a part's `new` takes what leads to the parts that it requires, and nothing else.
+        // SAFETY: `machine_main` keeps the machine before it uses a part; the system's text says that the ports and
+        // the memory in a part's type are there.
         static $place: $part = unsafe { $new };
 
         #[derive(Clone, Copy)]

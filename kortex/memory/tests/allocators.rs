@@ -106,8 +106,8 @@ proptest! {
                 }
                 Step::Free(which) => {
                     let Some((start, size)) = held.take(which) else { continue };
-                    // SAFETY: it was allocated with the same order or layout.
                     let start = NonNull::new(start as *mut u8).expect("given");
+                    // SAFETY: it was allocated with the same order.
                     unsafe { buddy.free(start, (size / PAGE).ilog2() as usize) };
                     count -= size / PAGE;
                 }

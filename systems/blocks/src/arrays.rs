@@ -170,11 +170,12 @@ pub unsafe extern "C" fn give_back<K: Host<Arrays>>(
 ) -> i64 {
     // SAFETY: `this` is the process that the call is bound with.
     let process = unsafe { of::<K>(this) };
-    let Arrays { handler, .. } = part::<Arrays, K>(process);
-    let Some((_, kept)) = part::<Arrays, K>(process).of(number) else { return REFUSED };
+    let arrays = part::<Arrays, K>(process);
+    let Some((_, kept)) = arrays.of(number) else { return REFUSED };
     let Kept::Array(place, page) = kept.get() else { return REFUSED };
     process.domain.unbind(number as usize);
-    handler.set(handler.get().filter(|(call, _)| call.this != place.as_ptr().cast_const().cast()));
+    let other = |(call, _): &(Call, _)| call.this != place.as_ptr().cast_const().cast();
+    arrays.handler.set(arrays.handler.get().filter(other));
     kept.set(Kept::Memory(place, page));
     0
 }

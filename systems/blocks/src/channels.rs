@@ -47,6 +47,7 @@ impl Channels {
     }
 
     /// Gives back its own channel, and unmaps its clients' channels, which belong to them.
+    ///
     /// # Safety
     /// Neither side uses them any more.
     pub unsafe fn release_all<K: Host<Channels>>(&self, space: &AddressSpace<K>) {
