@@ -4,9 +4,8 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 use core::cell::Cell;
 
-use drystone_component::wire::Handle;
 use drystone_extension::composite::shipping;
-use drystone_kortex::peer::{ClientId, Composites, Line, Service, Shipper};
+use drystone_kortex::peer::{ClientId, ClientLine, Composites, Service, Shipper};
 use drystone_runtime::far::{Harbour, Reach, Shipment};
 
 use super::block::Block;
@@ -49,8 +48,8 @@ impl Composites for Server {
         drop(gone);
     }
 
-    fn take(&self, client: ClientId, line: &Rc<dyn Line>, handle: Handle) -> Rc<dyn Shipper> {
-        Session::new(line, handle, client, &self.engine, &self.preparing)
+    fn take(&self, client: ClientId, line: Box<dyn ClientLine>) -> Rc<dyn Shipper> {
+        Session::new(line, client, &self.engine, &self.preparing)
     }
 
     fn ship(&self, taker: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Box<dyn Reach> {

@@ -1,6 +1,7 @@
 //! A session: a client that ships blocks over one communication, one run after the other. A client that wants several
 //! runs at once begins several communications.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::rc::{Rc, Weak};
 use alloc::string::{String, ToString};
@@ -11,7 +12,7 @@ use drystone_component::wire::{Arrival, Connection, Handle};
 use drystone_extension::composite::shipping::{RESUME, RUN};
 use drystone_extension::composite::{Event, Hash, Quota, Refusal, RunId, VarTable};
 use drystone_kortex::Expectation;
-use drystone_kortex::peer::{ClientId, Line, Shipper};
+use drystone_kortex::peer::{ClientId, ClientLine, Shipper};
 
 use super::engine::{Client, Engine, Kept, QUOTA};
 use super::messages::{Beginning, Reply, Request};
@@ -24,8 +25,7 @@ const BYTES_OF_HASH: usize = 32;
 /// The service's side of the communication.
 pub(crate) struct Session {
     me: Weak<Session>,
-    line: Weak<dyn Line>,
-    handle: Handle,
+    line: Box<dyn ClientLine>,
     client: ClientId,
     engine: Rc<Engine>,
     preparing: Rc<Preparing>,
@@ -40,18 +40,15 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A session for a client at the other end of a line, which has begun the communication with this handle.
+    /// A session for a client, which it reaches over a line.
     pub(crate) fn new(
-        line: &Rc<dyn Line>,
-        handle: Handle,
+        line: Box<dyn ClientLine>,
         client: ClientId,
         engine: &Rc<Engine>,
         preparing: &Rc<Preparing>,
     ) -> Rc<Session> {
         Rc::new_cyclic(|me| Session {
             me: me.clone(),
-            line: Rc::downgrade(line),
-            handle,
             client,
             engine: engine.clone(),
             preparing: preparing.clone(),
@@ -60,6 +57,7 @@ impl Session {
             is_stopped: Cell::new(false),
             owed: RefCell::default(),
             _may_come: line.expected().expect(),
+            line,
         })
     }
 
@@ -101,14 +99,14 @@ impl Session {
     }
 
     /// Starts a run of a remembered program.
-    fn start(&self, line: &Rc<dyn Line>, program: Hash, beginning: &Beginning) -> Result<(), Refusal> {
+    fn start(&self, program: Hash, beginning: &Beginning) -> Result<(), Refusal> {
         let find = |name: &Vec<u8>| {
             let missing = || format!("nothing is exported as {}", String::from_utf8_lossy(name)).into();
-            line.find(name).ok_or_else(missing)
+            self.line.find(name).ok_or_else(missing)
         };
         let offers = beginning.names.iter().map(find).collect::<Result<Vec<_>, Refusal>>()?;
         let interfaces: Vec<_> = offers.iter().map(|(offer, _)| offer.interface()).collect();
-        let ports = Ports::new(self.me.clone(), line.expected(), offers);
+        let ports = Ports::new(self.me.clone(), self.line.expected(), offers);
         let mut server = self.engine.server();
         server.admit(self.client, Quota { rounds: beginning.rounds, ..QUOTA });
         let run = server.start(self.client, program, &beginning.table, &interfaces, ports)?;
@@ -146,17 +144,12 @@ impl Session {
 
     /// Sends the reply, now or when the line has room.
     fn reply(&self, reply: Reply) {
-        let Some(line) = self.line.upgrade() else { return };
-        if !line.peer().has_room(self.handle) {
+        if !self.line.has_room() {
             let kept = self.engine.keep(self.client, reply.bytes());
             self.owed.replace(Some((reply, kept)));
             return;
         }
-        line.peer().reply(&line, self.handle, reply.number(), |out| {
-            reply.encode(out);
-            Ok(())
-        });
-        line.send_soon();
+        self.line.reply(reply.number(), &|out| reply.encode(out));
     }
 }
 
@@ -196,22 +189,22 @@ impl Runs for Session {
 
 impl Sender for Session {
     fn remembered(&self, program: Result<Hash, Refusal>) {
-        let (Some(beginning), Some(line)) = (self.asked.take(), self.line.upgrade()) else { return };
-        self.answer(program.and_then(|program| self.start(&line, program, &beginning)));
+        let Some(beginning) = self.asked.take() else { return };
+        self.answer(program.and_then(|program| self.start(program, &beginning)));
     }
 }
 
 impl Shipper for Session {
-    fn hear(&self, connection: &RefCell<Connection>) -> bool {
+    fn hear(&self, connection: &RefCell<Connection>, handle: Handle) -> bool {
         let owed = self.owed.take();
         owed.into_iter().for_each(|(reply, _)| self.reply(reply));
         loop {
-            let arrival = connection.borrow_mut().arrival(self.handle);
+            let arrival = connection.borrow_mut().arrival(handle);
             let message = match arrival {
                 Arrival::Nothing => return true,
                 Arrival::Message(message) => message,
                 Arrival::Closed | Arrival::Lost(_) => {
-                    connection.borrow_mut().close(self.handle);
+                    connection.borrow_mut().close(handle);
                     return false;
                 }
             };
@@ -223,9 +216,9 @@ impl Shipper for Session {
                 RESUME if self.is_stopped.get() => Request::resume(bytes),
                 _ => Err("a message has come where the protocol doesn't allow it".to_string()),
             };
-            let (request, _) = connection.borrow_mut().take(self.handle, take);
+            let (request, _) = connection.borrow_mut().take(handle, take);
             if let Err(why) = request.map(|request| self.begin(request)) {
-                connection.borrow_mut().abandon(self.handle, &why);
+                connection.borrow_mut().abandon(handle, &why);
                 return false;
             }
         }

@@ -5,13 +5,15 @@
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::rc::Rc;
+use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use drystone_component::Interface;
 use drystone_component::wire::{Connection, Handle};
 use drystone_runtime::far::{Harbour, Reach, Shipment};
 
-use super::{Line, Wanted};
+use super::offer::{Offer, Wanted};
+use crate::Expected;
 
 /// A program that ships blocks here, as long as it does.
 pub type ClientId = u64;
@@ -45,7 +47,7 @@ pub trait Composites {
     fn dismiss(&self, client: ClientId);
 
     /// Begins a session: the client has begun one more communication, over which it ships blocks.
-    fn take(&self, client: ClientId, line: &Rc<dyn Line>, handle: Handle) -> Rc<dyn Shipper>;
+    fn take(&self, client: ClientId, line: Box<dyn ClientLine>) -> Rc<dyn Shipper>;
 
     /// Ships a block to the composite service that `taker` reaches, beside the interfaces at the harbour.
     fn ship(&self, taker: Box<dyn Reach>, harbour: Harbour<'_>, shipment: Shipment<'_>) -> Box<dyn Reach>;
@@ -53,6 +55,22 @@ pub trait Composites {
 
 /// A session: a client's communication over which it ships blocks here.
 pub trait Shipper {
-    /// The client has sent a message, or left. `false`: the session is over.
-    fn hear(&self, connection: &RefCell<Connection>) -> bool;
+    /// The client has sent a message over the communication with this handle, has room for one, or has left. `false`:
+    /// the session is over.
+    fn hear(&self, connection: &RefCell<Connection>, handle: Handle) -> bool;
+}
+
+/// The line to a client, as a session uses it. What is sent on a line that is gone is lost.
+pub trait ClientLine {
+    /// The export that the client may ask for by a name, and the slot for its client.
+    fn find(&self, name: &[u8]) -> Option<(Rc<Offer>, usize)>;
+
+    /// Whether the client accepts one more message now. If not, [`Shipper::hear`] is called when it does.
+    fn has_room(&self) -> bool;
+
+    /// Sends a message, with the values that `values` appends.
+    fn reply(&self, message: usize, values: &dyn Fn(&mut Vec<u8>));
+
+    /// What may arrive at this program from outside.
+    fn expected(&self) -> &Expected;
 }

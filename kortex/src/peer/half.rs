@@ -7,25 +7,12 @@ use alloc::string::String;
 use core::cell::RefMut;
 use core::mem;
 
-use drystone_component::Interface;
 use drystone_component::wire::{Connection, Handle};
 use drystone_runtime::far::{Arrival, Far, Filling, Outgoing, Waker};
 
-use super::Line;
+use super::line::{Line, one_served_less};
+use super::offer::Wanted;
 use crate::Expectation;
-
-/// The interface that a client wants, and its names.
-#[derive(Clone)]
-pub struct Wanted {
-    /// What is spoken.
-    pub interface: &'static Interface,
-    /// The full name, for messages to people.
-    pub name: Rc<str>,
-    /// The name at the other end.
-    pub there: Rc<str>,
-    /// Messages that may be on their way; 0: the default.
-    pub capacity: u32,
-}
 
 impl Wanted {
     /// Begins a communication.
@@ -112,7 +99,7 @@ impl Far for Half {
             }
             Err(why) => {
                 // Wakes the pump, which then sees that the communication is over.
-                self.line.peer().wake(&self.line, self.handle);
+                self.line.peer().wake_pump(self.handle);
                 self.end(|connection, handle| connection.abandon(handle, &why));
                 self.broken = Some(why);
             }
@@ -176,7 +163,7 @@ impl Drop for Half {
     fn drop(&mut self) {
         self.end(|connection, handle| connection.abandon(handle, "the other side was ended by force"));
         if self.slot.is_some() {
-            self.line.peer().one_served_less(&self.line);
+            one_served_less(&*self.line);
         }
     }
 }

@@ -10,8 +10,20 @@ use core::cell::{Cell, RefCell};
 use drystone_component::{Interface, Message, Type};
 use drystone_runtime::far::{Exported, Far, Visitor, Waker, as_far};
 
-use super::Wanted;
 use crate::{Expectation, Expected};
+
+/// The interface that a client wants, and its names.
+#[derive(Clone)]
+pub struct Wanted {
+    /// What is spoken.
+    pub interface: &'static Interface,
+    /// The full name, for messages to people.
+    pub name: Rc<str>,
+    /// The name at the other end.
+    pub there: Rc<str>,
+    /// Messages that may be on their way; 0: the default.
+    pub capacity: u32,
+}
 
 /// Exported interfaces, by their names at the other ends.
 #[derive(Default)]
