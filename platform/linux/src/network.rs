@@ -9,160 +9,147 @@ mod listener;
 mod net;
 mod output;
 
+use std::cell::RefCell;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::task::Poll;
-use std::vec;
 
+use drystone_net::dial::Dial;
+use drystone_net::place::{Addresses, Search};
+use drystone_reactor::{Direction, Errand, Reactor, reason};
 use drystone_runtime::native::{Caller, Part};
 use mio::net::{TcpListener, TcpStream};
 
 use crate::interfaces::network::{DialAnswer, ListenAnswer, NetworkLater};
 use address::Address;
-use connection::Connection;
-use drystone_net::place::Search;
-use drystone_net::socket::Socket;
-use drystone_reactor::reason;
-use drystone_reactor::{Direction, Errand};
 use listener::Listening;
 pub(crate) use net::Net;
 
 /// A client of Network.
 pub(crate) struct NetworkClient {
     net: Rc<Net>,
-    step: Step,
+    /// The state of its request, if there is one.
+    step: Option<Step>,
 }
 
-/// The state of its request.
 enum Step {
-    /// There is none.
-    Idle,
-    /// A helper thread looks up a name.
-    LookUp { search: Search, purpose: Purpose },
-    /// The kernel makes a connection. If it fails, the next address is tried.
-    Connecting { socket: Rc<Socket>, others: vec::IntoIter<SocketAddr> },
-    /// It has succeeded.
+    /// A helper thread looks up the name of the address to listen at.
+    LookUp(Search),
+    /// A connection is being made.
+    Dialing(Dialing),
     Made(Part),
-    /// It has failed.
-    Failed(io::Error),
 }
 
-/// The request that addresses are looked up for.
-#[derive(Clone, Copy, PartialEq)]
-enum Purpose {
-    Listen,
-    Dial,
+/// A connection that is being made, for a process that waits.
+struct Dialing {
+    reactor: Rc<Reactor>,
+    /// It is ready when there is a result.
+    source: usize,
+    result: Rc<RefCell<Option<Result<TcpStream, String>>>>,
+    _dial: Rc<Dial>,
+}
+
+impl Dialing {
+    fn begin(reactor: &Rc<Reactor>, addresses: Addresses) -> Dialing {
+        let (source, result) = (reactor.source(), Rc::<RefCell<_>>::default());
+        let dial = Dial::begin(reactor, addresses, |_| Ok(()), {
+            let (reactor, result) = (Rc::downgrade(reactor), result.clone());
+            move |made| {
+                *result.borrow_mut() = Some(made);
+                reactor.upgrade().inspect(|reactor| reactor.wake(source, Direction::Read));
+            }
+        });
+        Dialing { reactor: reactor.clone(), source, result, _dial: dial }
+    }
+}
+
+impl Drop for Dialing {
+    fn drop(&mut self) {
+        self.reactor.remove(self.source);
+    }
 }
 
 impl NetworkClient {
     pub(crate) fn new(net: Rc<Net>) -> NetworkClient {
-        NetworkClient { net, step: Step::Idle }
+        NetworkClient { net, step: None }
     }
 
-    fn begin(&mut self, caller: &Caller, text: &[u8], purpose: Purpose) -> Step {
-        let begun = || -> io::Result<Step> {
-            let host = if purpose == Purpose::Listen { "0.0.0.0" } else { "127.0.0.1" };
-            let address = Address::read(text, host)?;
-            if let Some(address) = address.numeric() {
-                return self.go(caller, vec![address], purpose);
-            }
-            let search = Errand::begin(&self.net.reactor, "name lookup", move || address.look_up())?;
-            self.net.reactor.wait_for(caller.waiter(), Some((search.source(), Direction::Read)), None);
-            Ok(Step::LookUp { search, purpose })
+    fn begin_to_dial(&self, text: &[u8]) -> Result<Step, String> {
+        let address = Address::read(text, "127.0.0.1")?;
+        let addresses = match address.numeric() {
+            Some(address) => Addresses::Known(vec![address]),
+            None => Addresses::Unknown(Box::new(move || address.look_up())),
         };
-        begun().unwrap_or_else(Step::Failed)
+        Ok(Step::Dialing(Dialing::begin(&self.net.reactor, addresses)))
     }
 
-    fn go(&self, caller: &Caller, addresses: Vec<SocketAddr>, purpose: Purpose) -> io::Result<Step> {
-        match purpose {
-            Purpose::Dial => self.dial(caller, addresses.into_iter(), io::Error::other("No address")),
-            Purpose::Listen => {
-                let mut error = io::Error::other("No address");
-                for address in addresses {
-                    match TcpListener::bind(address).and_then(|l| Listening::new(self.net.clone(), l)) {
-                        Ok(listening) => return Ok(Step::Made(Part::new(self.net.listener, listening))),
-                        Err(e) => error = e,
-                    }
-                }
-                Err(error)
+    fn begin_to_listen(&self, text: &[u8]) -> Result<Step, String> {
+        let address = Address::read(text, "0.0.0.0")?;
+        if let Some(address) = address.numeric() {
+            return self.listen_at(vec![address]).map(Step::Made);
+        }
+        let search = Errand::begin(&self.net.reactor, "name lookup", move || address.look_up());
+        of(search).map(Step::LookUp)
+    }
+
+    /// Listens at the first address that can be had.
+    fn listen_at(&self, addresses: Vec<SocketAddr>) -> Result<Part, String> {
+        let mut why = "No address".to_string();
+        for address in addresses {
+            match TcpListener::bind(address).and_then(|l| Listening::new(self.net.clone(), l)) {
+                Ok(listening) => return Ok(Part::new(self.net.listener, listening)),
+                Err(error) => why = reason(&error),
             }
         }
+        Err(why)
     }
 
-    /// Tries the next address. If there is none, fails with the last error.
-    fn dial(
-        &self,
+    /// Handles a request, which begins with `begin`. It gives a component if it succeeds.
+    fn ask(
+        &mut self,
         caller: &Caller,
-        mut others: vec::IntoIter<SocketAddr>,
-        mut error: io::Error,
-    ) -> io::Result<Step> {
-        for address in others.by_ref() {
-            match TcpStream::connect(address).and_then(|stream| Socket::new(self.net.reactor.clone(), stream))
-            {
-                Ok(socket) => {
-                    let source = Some((socket.source(), Direction::Write));
-                    self.net.reactor.wait_for(caller.waiter(), source, None);
-                    return Ok(Step::Connecting { socket, others });
-                }
-                Err(e) => error = e,
-            }
-        }
-        Err(error)
-    }
-
-    fn resume(&self, caller: &Caller, step: Step) -> io::Result<Step> {
-        match step {
-            Step::LookUp { search, purpose } => match search.result() {
-                Some(addresses) => self.go(caller, addresses?, purpose),
-                None => {
-                    let place = Some((search.source(), Direction::Read));
-                    self.net.reactor.wait_for(caller.waiter(), place, None);
-                    Ok(Step::LookUp { search, purpose })
-                }
+        begin: impl Fn(&NetworkClient) -> Result<Step, String>,
+    ) -> Poll<Result<Part, String>> {
+        match self.step.take().map_or_else(|| begin(self), Ok) {
+            Err(why) => Poll::Ready(Err(why)),
+            Ok(Step::Made(part)) => Poll::Ready(Ok(part)),
+            Ok(Step::LookUp(search)) => match search.result() {
+                Some(found) => Poll::Ready(of(found).and_then(|addresses| self.listen_at(addresses))),
+                None => self.wait(caller, search.source(), Step::LookUp(search)),
             },
-            Step::Connecting { socket, others } => match socket.connected() {
-                Some(Ok(())) => Ok(Step::Made(Part::new(self.net.connection, Connection::new(socket)))),
-                Some(Err(error)) => self.dial(caller, others, error),
-                None => {
-                    let place = Some((socket.source(), Direction::Write));
-                    self.net.reactor.wait_for(caller.waiter(), place, None);
-                    Ok(Step::Connecting { socket, others })
-                }
+            Ok(Step::Dialing(dialing)) => match dialing.result.take() {
+                Some(made) => Poll::Ready(made.and_then(|stream| of(self.net.connection(stream)))),
+                None => self.wait(caller, dialing.source, Step::Dialing(dialing)),
             },
-            step => Ok(step),
         }
     }
 
-    /// Handles a request. It gives a component if it succeeds.
-    fn ask(&mut self, caller: &Caller, address: &[u8], purpose: Purpose) -> Poll<io::Result<Part>> {
-        let step = match std::mem::replace(&mut self.step, Step::Idle) {
-            Step::Idle => self.begin(caller, address, purpose),
-            step => self.resume(caller, step).unwrap_or_else(Step::Failed),
-        };
-        match step {
-            Step::Made(part) => Poll::Ready(Ok(part)),
-            Step::Failed(error) => Poll::Ready(Err(error)),
-            step => {
-                self.step = step;
-                Poll::Pending
-            }
-        }
+    /// The process waits for the source, then this step may be over.
+    fn wait(&mut self, caller: &Caller, source: usize, step: Step) -> Poll<Result<Part, String>> {
+        self.net.reactor.wait_for(caller.waiter(), Some((source, Direction::Read)), None);
+        self.step = Some(step);
+        Poll::Pending
     }
+}
+
+/// A result with its error in a sentence.
+fn of<T>(result: io::Result<T>) -> Result<T, String> {
+    result.map_err(|error| reason(&error))
 }
 
 impl NetworkLater for NetworkClient {
     fn listen(&mut self, caller: &Caller, address: &[u8]) -> Poll<ListenAnswer<'_>> {
-        self.ask(caller, address, Purpose::Listen).map(|made| match made {
+        self.ask(caller, |client| client.begin_to_listen(address)).map(|made| match made {
             Ok(x) => ListenAnswer::Listening { x },
-            Err(error) => ListenAnswer::Failed { reason: reason(&error).into() },
+            Err(why) => ListenAnswer::Failed { reason: why.into() },
         })
     }
 
     fn dial(&mut self, caller: &Caller, address: &[u8]) -> Poll<DialAnswer<'_>> {
-        self.ask(caller, address, Purpose::Dial).map(|made| match made {
+        self.ask(caller, |client| client.begin_to_dial(address)).map(|made| match made {
             Ok(c) => DialAnswer::Connected { c },
-            Err(error) => DialAnswer::Failed { reason: reason(&error).into() },
+            Err(why) => DialAnswer::Failed { reason: why.into() },
         })
     }
 }

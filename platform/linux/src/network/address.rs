@@ -12,8 +12,8 @@ pub(crate) struct Address {
 
 impl Address {
     /// Reads `host:port`, `:port` or `tcp://host:port`; an IPv6 address is in brackets. The default host is `default`.
-    pub(crate) fn read(text: &[u8], default: &str) -> io::Result<Address> {
-        let wrong = || io::Error::other("Not an address: host:port expected");
+    pub(crate) fn read(text: &[u8], default: &str) -> Result<Address, String> {
+        let wrong = || "Not an address: host:port expected".to_string();
         let text = std::str::from_utf8(text).map_err(|_| wrong())?.trim_matches(['\0', ' ']);
         let text = text.strip_prefix("tcp://").unwrap_or(text);
         let text = text.strip_suffix('/').unwrap_or(text);
