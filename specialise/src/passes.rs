@@ -1,6 +1,6 @@
 //! The passes over a residual program, in their order: those for a C compiler, and those for machine code. All passes
-//! run here. In tests and debug builds each body is verified after each pass, so that the message names the pass that
-//! broke it.
+//! run here. Where `DRYSTONE_VERIFY_PASSES` is set, each body is verified after each pass, so that the message names the
+//! pass that broke it; `.cargo/config.toml` sets it for tests.
 //!
 //! How a pass works stands in `tidy` and `reroll`.
 
@@ -9,14 +9,16 @@ use crate::reroll;
 use crate::tidy::widen::{self, Reader, Swaps};
 use crate::tidy::{Surroundings, ahead, dead, flow, forward, guards, number, unroll};
 use crate::verify;
+use std::env;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 /// How often passes may make work for each other before that is enough.
 const ROUNDS: usize = 4;
 
 /// Whether bodies are verified between passes.
-const VERIFIED: bool = cfg!(any(debug_assertions, feature = "verify"));
+static VERIFIED: LazyLock<bool> = LazyLock::new(|| env::var_os("DRYSTONE_VERIFY_PASSES").is_some());
 
 /// All that can be done for the bodies of a module: tidied, tests joined or made ahead, long runs made loops, accesses
 /// that lie side by side joined, for a C compiler. Functions and globals that nothing uses stay; what prints the module
@@ -69,7 +71,7 @@ impl Work<'_> {
     }
 
     fn verify(&self, when: fmt::Arguments) {
-        if VERIFIED && let Err(malformed) = verify::function(self.around.module, self.function, &self.body) {
+        if *VERIFIED && let Err(malformed) = verify::function(self.around.module, self.function, &self.body) {
             panic!("{when}, {malformed}");
         }
     }
