@@ -13,7 +13,7 @@ use drystone_language::check;
 use drystone_language::render::{Colour, render};
 use drystone_language::source::SourceFile;
 use drystone_linux::Options;
-use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
+use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -73,23 +73,13 @@ fn program(messages: &[Vec<Written>]) -> String {
 struct Room;
 
 impl BindingFactory for Room {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        _: Name<'_>,
-        _: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
+    fn bind(&mut self, Endpoint { interface, .. }: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
         Ok(Box::new(Mirror { interface }))
     }
 }
 
 impl NamingContext for Room {
-    fn export(
-        &mut self,
-        _: &'static Interface,
-        _: Name<'_>,
-        _: &Hints<'_>,
-    ) -> Result<Box<dyn Exported>, String> {
+    fn export(&mut self, _: Endpoint<'_>) -> Result<Box<dyn Exported>, String> {
         Err("nothing is exported here".into())
     }
 

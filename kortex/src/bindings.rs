@@ -9,7 +9,7 @@ use alloc::string::String;
 
 use drystone_component::{Interface, Name, Template};
 use drystone_runtime::binding::{
-    Binder, BindingFactory, Edge, Factory, Hints, NamingContext, ResourceManager, follow,
+    Binder, BindingFactory, Edge, Endpoint, Factory, Hints, NamingContext, ResourceManager, follow,
 };
 use drystone_runtime::far::{Domain, Exported, Reach};
 
@@ -98,15 +98,11 @@ impl Bindings {
 }
 
 impl NamingContext for Bindings {
-    fn export(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Exported>, String> {
+    fn export(&mut self, endpoint: Endpoint<'_>) -> Result<Box<dyn Exported>, String> {
+        let Endpoint { interface, name, hints } = endpoint;
         self.know(name, hints)?;
         let exported = match self.resolve(name) {
-            Ok(Edge::Context(context, name)) => context.export(interface, name, hints),
+            Ok(Edge::Context(context, name)) => context.export(endpoint.named(name)),
             Ok(_) => Err(ONLY_AT.into()),
             Err(why) => Err(why),
         };
@@ -128,15 +124,11 @@ impl NamingContext for Bindings {
 }
 
 impl BindingFactory for Bindings {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
+    fn bind(&mut self, endpoint: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
+        let Endpoint { interface, name, hints } = endpoint;
         self.know(name, hints)?;
         let reach = match follow(self, name) {
-            Ok((Edge::Interface(factory), name)) => factory.bind(interface, name, hints),
+            Ok((Edge::Interface(factory), name)) => factory.bind(endpoint.named(name)),
             Ok(_) => Err(ONLY_AT.into()),
             Err(why) => Err(why),
         };

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 
 use drystone_component::{Interface, Name, Side, Type};
-use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
+use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Letter, Outgoing, Reach, Waker};
 
 /// The events of a program.
@@ -89,12 +89,7 @@ pub fn castable(interface: &'static Interface) -> Result<(), String> {
 const CAPACITY: u32 = 16;
 
 impl BindingFactory for Events {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
+    fn bind(&mut self, Endpoint { interface, name, hints }: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
         let capacity = hints.capacity()?.unwrap_or(CAPACITY) as usize;
         let topic = self.topic(name.rest(), interface)?;
         let first = topic.borrow_mut().subscribe(capacity);
@@ -105,9 +100,7 @@ impl BindingFactory for Events {
 impl NamingContext for Events {
     fn export(
         &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
+        Endpoint { interface, name, hints }: Endpoint<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         let topic = self.topic(name.rest(), interface)?;
         if core::mem::replace(&mut topic.borrow_mut().is_exported, true) {

@@ -28,7 +28,7 @@ use crate::home::names::{Exported, Waiting};
 use crate::layout::*;
 use crate::life::{ds_new, vacate};
 pub use crate::naming::{
-    Binder, BindingFactory, Edge, Factory, Hints, NamingContext, ResourceManager, follow,
+    Binder, BindingFactory, Edge, Endpoint, Factory, Hints, NamingContext, ResourceManager, follow,
 };
 use crate::text;
 use crate::worker::Failure;

@@ -14,6 +14,24 @@ use drystone_component::{Interface, Name, Template};
 pub use self::hints::{Factory, Hints};
 use crate::far::{Domain, Exported, Reach};
 
+/// An end of a connection by name: the interface, its name, and what BY says of the binding.
+#[derive(Clone, Copy)]
+pub struct Endpoint<'a> {
+    /// The interface that a client wants, or that is exported.
+    pub interface: &'static Interface,
+    /// Its name, in the context that is asked.
+    pub name: Name<'a>,
+    /// How it is to be reached.
+    pub hints: &'a Hints<'a>,
+}
+
+impl<'a> Endpoint<'a> {
+    /// The same, by its name in another context.
+    pub fn named(self, name: Name<'a>) -> Endpoint<'a> {
+        Endpoint { name, ..self }
+    }
+}
+
 /// A naming context: a node of the graph of names. It gives names, and knows where they lead.
 ///
 /// The program's own context is the runtime's. Its components may be contexts too: they are asked by messages, and
@@ -25,12 +43,7 @@ pub trait NamingContext {
     /// # Errors
     /// Why that can't be, as a sentence that need not name it: the name isn't one of this context's or is taken, a hint
     /// means nothing here, or the interface isn't fit for it.
-    fn export(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Exported>, String>;
+    fn export(&mut self, endpoint: Endpoint<'_>) -> Result<Box<dyn Exported>, String>;
 
     /// What a name of this context leads to.
     ///
@@ -51,16 +64,11 @@ pub enum Edge<'c, 'n> {
 
 /// A binding factory: it makes what joins a client to an interface that is elsewhere.
 pub trait BindingFactory {
-    /// A binding to what a name leads to, for a client of an interface.
+    /// A binding to what a name leads to, for a client.
     ///
     /// # Errors
     /// Why there can't be one: as for [`NamingContext::export`].
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String>;
+    fn bind(&mut self, endpoint: Endpoint<'_>) -> Result<Box<dyn Reach>, String>;
 }
 
 /// A resource manager: it makes domains, with a component in each, of the resources that it manages (a thread; a
@@ -131,12 +139,7 @@ mod tests {
     struct Nested(Option<Box<Nested>>);
 
     impl NamingContext for Nested {
-        fn export(
-            &mut self,
-            _: &'static Interface,
-            _: Name<'_>,
-            _: &Hints<'_>,
-        ) -> Result<Box<dyn Exported>, String> {
+        fn export(&mut self, _: Endpoint<'_>) -> Result<Box<dyn Exported>, String> {
             Err("nothing is exported here".into())
         }
 

@@ -9,7 +9,7 @@ use core::fmt;
 
 use drystone_component::{Interface, Name, Template};
 
-use super::{Binder, Hints};
+use super::{Binder, Endpoint, Hints};
 use crate::communication::connection::{lead, link, resolve};
 use crate::far::{Door, Handled, Reach, door};
 use crate::home::AtHome;
@@ -55,7 +55,7 @@ pub fn find(
     hints: &Hints<'_>,
 ) -> Result<Found, String> {
     // SAFETY: the platform is used for this call.
-    let reach = unsafe { binder(at, name) }?.bind(interface, name, hints)?;
+    let reach = unsafe { binder(at, name) }?.bind(Endpoint { interface, name, hints })?;
     Ok(Found { reach, name: shown(&name, hints) })
 }
 
@@ -86,7 +86,7 @@ pub unsafe fn export(
     // SAFETY: the target is linked, as is a new listener's slot; the platform is used for one call.
     unsafe {
         let at = AtHome::new(w);
-        let mut exported = binder(at, name)?.export(interface, name, hints)?;
+        let mut exported = binder(at, name)?.export(Endpoint { interface, name, hints })?;
         if let Some(handled) = handled(target) {
             exported.handled(handled);
         }

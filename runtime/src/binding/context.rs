@@ -20,7 +20,7 @@ use crate::far::{Arrival, Far, Filling, Letters, Outgoing, Reach, Waker, door};
 use crate::home::AtHome;
 use crate::home::names::{Exported, Waiting};
 use crate::layout::Worker;
-use crate::naming::{DEEPEST, Hints, ROUND};
+use crate::naming::{DEEPEST, Endpoint, Hints, ROUND};
 use crate::near::{listen, proxy};
 use crate::values::Value;
 
@@ -119,7 +119,7 @@ fn reach(
     let name = Name::decode(name)?;
     if !name.is_local() {
         // SAFETY: the platform is used for this call.
-        return unsafe { binder(at, name) }?.bind(interface, name, &Hints::default());
+        return unsafe { binder(at, name) }?.bind(Endpoint { interface, name, hints: &Hints::default() });
     }
     if depth == DEEPEST {
         return Err(alloc::format!("{name}: {ROUND}"));

@@ -7,9 +7,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use drystone_component::{Interface, Name};
+use drystone_component::Name;
 use drystone_kortex::Host;
-use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
+use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, NamingContext};
 use drystone_runtime::far::{Arrival, Exported, Far, Filling, Outgoing, Reach, Waker};
 use drystone_runtime::native::{Message, Value};
 
@@ -18,12 +18,7 @@ use crate::interfaces::lexicon::{self, Out};
 struct Words;
 
 impl BindingFactory for Words {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        _: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
+    fn bind(&mut self, Endpoint { interface, name, .. }: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
         if interface.fingerprint != lexicon::DECLARATION.fingerprint {
             return Err(format!("a Lexicon is there, and no {}", interface.name.get()));
         }
@@ -32,12 +27,7 @@ impl BindingFactory for Words {
 }
 
 impl NamingContext for Words {
-    fn export(
-        &mut self,
-        _: &'static Interface,
-        _: Name<'_>,
-        _: &Hints<'_>,
-    ) -> Result<Box<dyn Exported>, String> {
+    fn export(&mut self, _: Endpoint<'_>) -> Result<Box<dyn Exported>, String> {
         Err("these names stand for words, and for nothing else".into())
     }
 

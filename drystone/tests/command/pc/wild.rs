@@ -10,9 +10,9 @@ use alloc::string::String;
 use core::arch::asm;
 use core::hint::black_box;
 
-use drystone_component::{Interface, Name};
+use drystone_component::Name;
 use drystone_kortex::{Addition, Context};
-use drystone_runtime::binding::{Edge, Hints, NamingContext};
+use drystone_runtime::binding::{Edge, Endpoint, NamingContext};
 use drystone_runtime::far::Exported;
 
 pub static DRYSTONE: Addition = Addition {
@@ -24,12 +24,7 @@ pub static DRYSTONE: Addition = Addition {
 struct Wild;
 
 impl NamingContext for Wild {
-    fn export(
-        &mut self,
-        _: &'static Interface,
-        name: Name<'_>,
-        _: &Hints<'_>,
-    ) -> Result<Box<dyn Exported>, String> {
+    fn export(&mut self, Endpoint { name, .. }: Endpoint<'_>) -> Result<Box<dyn Exported>, String> {
         Err(name.rest().into())
     }
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 
+use drystone_component::Name;
 use drystone_component::calls::Calls;
-use drystone_component::{Interface, Name};
 use drystone_kortex::composed::COMMON;
-use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
+use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
 use super::admission::{Admission, Clients, Origins};
@@ -128,12 +128,7 @@ pub(super) fn options(hints: &Hints<'_>) -> Result<Options, String> {
 }
 
 impl BindingFactory for Context {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
+    fn bind(&mut self, Endpoint { interface, name, hints }: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
         only_data(interface)?;
         let (options, place) = (options(hints)?, self.place(name.rest())?);
         let calls = Calls::of(interface).ok().filter(|_| !options.socket);
@@ -146,9 +141,7 @@ impl BindingFactory for Context {
 impl NamingContext for Context {
     fn export(
         &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
+        Endpoint { interface, name, hints }: Endpoint<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         only_data(interface)?;
         let (options, place) = (options(hints)?, self.place(name.rest())?);

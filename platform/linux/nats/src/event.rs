@@ -4,8 +4,8 @@
 
 use std::rc::Rc;
 
-use drystone_component::{Interface, Name};
-use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
+use drystone_component::Name;
+use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
 use super::event_publisher::Publication;
@@ -20,27 +20,17 @@ const CAPACITY: u32 = 1024;
 pub(super) struct Events(pub(super) Rc<Sessions>);
 
 impl BindingFactory for Events {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
-        let lossy = hints.factories.iter().find_map(|factory| factory.boolean("lossy").transpose());
-        let capacity = hints.capacity()?.unwrap_or(CAPACITY) as usize;
-        let topic = Topic::of(&self.0, interface, name, hints)?;
+    fn bind(&mut self, endpoint: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
+        let lossy = endpoint.hints.factories.iter().find_map(|factory| factory.boolean("lossy").transpose());
+        let capacity = endpoint.hints.capacity()?.unwrap_or(CAPACITY) as usize;
+        let topic = Topic::of(&self.0, endpoint)?;
         Ok(Box::new(Subscribing { topic, capacity, lossy: lossy.transpose()?.unwrap_or(false) }))
     }
 }
 
 impl NamingContext for Events {
-    fn export(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Exported>, String> {
-        let topic = Topic::of(&self.0, interface, name, hints)?;
+    fn export(&mut self, endpoint: Endpoint<'_>) -> Result<Box<dyn Exported>, String> {
+        let topic = Topic::of(&self.0, endpoint)?;
         topic.session.connect_now()?;
         Ok(Box::new(Publication::new(topic)))
     }

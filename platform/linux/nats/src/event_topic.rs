@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use drystone_component::{Interface, Name};
+use drystone_component::Interface;
 use drystone_kortex::event::castable;
-use drystone_runtime::binding::Hints;
+use drystone_runtime::binding::Endpoint;
 
 use super::access::Access;
 use super::session::Session;
@@ -25,9 +25,7 @@ impl Topic {
     /// The interface's messages are no events, or the name or BY means nothing.
     pub(super) fn of(
         sessions: &Sessions,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
+        Endpoint { interface, name, hints }: Endpoint<'_>,
     ) -> Result<Topic, String> {
         castable(interface)?;
         let (access, subject) = Access::read(name.rest(), hints)?;

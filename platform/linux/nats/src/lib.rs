@@ -33,10 +33,10 @@ mod users;
 
 use std::rc::Rc;
 
-use drystone_component::{Interface, Name};
+use drystone_component::Name;
 use drystone_kortex::peer::{Brought, Wanted, check};
 use drystone_kortex::{Addition, Context};
-use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
+use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
 use self::access::Access;
@@ -85,26 +85,16 @@ pub fn read_name(rest: &str, hints: &Hints<'_>) {
 struct Nats(Rc<Sessions>);
 
 impl BindingFactory for Nats {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
-        let (access, wanted) = wanted(interface, name, hints)?;
+    fn bind(&mut self, endpoint: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
+        let (access, wanted) = wanted(endpoint)?;
         let affinity = Affinity::new(self.0.get(access), &wanted.there);
         Ok(Box::new(Bound { affinity, wanted }))
     }
 }
 
 impl NamingContext for Nats {
-    fn export(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Exported>, String> {
-        let (access, wanted) = wanted(interface, name, hints)?;
+    fn export(&mut self, endpoint: Endpoint<'_>) -> Result<Box<dyn Exported>, String> {
+        let (access, wanted) = wanted(endpoint)?;
         let (export, offer) = Export::open(&self.0.get(access), &wanted)?;
         let names = export.names.clone();
         Ok(Box::new(Brought::new(&names, offer, export, self.0.reactor.expected())))
@@ -116,11 +106,7 @@ impl NamingContext for Nats {
 }
 
 /// What a name and its hints mean.
-fn wanted(
-    interface: &'static Interface,
-    name: Name<'_>,
-    hints: &Hints<'_>,
-) -> Result<(Access, Wanted), String> {
+fn wanted(Endpoint { interface, name, hints }: Endpoint<'_>) -> Result<(Access, Wanted), String> {
     check(interface)?;
     let (access, subject) = Access::read(name.rest(), hints)?;
     let capacity = hints.capacity()?.unwrap_or(0);

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 use std::rc::Rc;
 
-use drystone_component::{Interface, Name};
+use drystone_component::Name;
 use drystone_kortex::composed::COMMON;
-use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
+use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
 use super::caller::Remote;
@@ -55,12 +55,7 @@ fn place(rest: &str) -> Result<Place, String> {
 }
 
 impl BindingFactory for Context {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
+    fn bind(&mut self, Endpoint { interface, name, hints }: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
         let service = Service::new(interface, &options(hints)?)?;
         let target = Target {
             reactor: self.reactor.clone(),
@@ -78,9 +73,7 @@ impl BindingFactory for Context {
 impl NamingContext for Context {
     fn export(
         &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
+        Endpoint { interface, name, hints }: Endpoint<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         let options = options(hints)?;
         let service = Service::new(interface, &options)?;

@@ -19,10 +19,10 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::rc::{Rc, Weak};
 
-use drystone_component::{Interface, Name};
+use drystone_component::Name;
 use drystone_kortex::peer::{Brought, Composites, Line, Wanted, check};
 use drystone_kortex::{Addition, Context, Host};
-use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
+use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Far, Harbour, Reach, Shipment};
 
 use drystone_net::place::Place;
@@ -82,14 +82,9 @@ fn same(one: &Option<Rc<Credentials>>, other: &Option<Rc<Credentials>>) -> bool 
 }
 
 impl BindingFactory for Tcp {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
-        let (place, wanted) = wanted(interface, name, hints)?;
-        let credentials = self.credentials(hints)?;
+    fn bind(&mut self, endpoint: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
+        let (place, wanted) = wanted(endpoint)?;
+        let credentials = self.credentials(endpoint.hints)?;
         if let (Some(address), None) = (place.numeric(), &credentials) {
             permit(address)?;
         }
@@ -99,15 +94,10 @@ impl BindingFactory for Tcp {
 }
 
 impl NamingContext for Tcp {
-    fn export(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Exported>, String> {
-        let (place, wanted) = wanted(interface, name, hints)?;
+    fn export(&mut self, endpoint: Endpoint<'_>) -> Result<Box<dyn Exported>, String> {
+        let (place, wanted) = wanted(endpoint)?;
         let address = SocketAddr::new(place.here()?, place.port.unwrap_or(0));
-        let credentials = self.credentials(hints)?;
+        let credentials = self.credentials(endpoint.hints)?;
         if credentials.is_none() {
             permit(address.ip())?;
         }
@@ -123,7 +113,7 @@ impl NamingContext for Tcp {
         }
         self.listening.retain(|_, listening| listening.strong_count() > 0);
         self.listening.insert(address, Rc::downgrade(&listening));
-        let mut own = hints.factories.iter().filter(|factory| factory.name == "Tcp");
+        let mut own = endpoint.hints.factories.iter().filter(|factory| factory.name == "Tcp");
         if own.any(|factory| factory.boolean("composites") == Ok(Some(false))) {
             listening.exports.takes_composites.set(false);
         }
@@ -138,11 +128,7 @@ impl NamingContext for Tcp {
 }
 
 /// What a name and its hints mean.
-fn wanted(
-    interface: &'static Interface,
-    name: Name<'_>,
-    hints: &Hints<'_>,
-) -> Result<(Place, Wanted), String> {
+fn wanted(Endpoint { interface, name, hints }: Endpoint<'_>) -> Result<(Place, Wanted), String> {
     check(interface)?;
     let place = Place::parse(name.rest())?;
     if place.port.is_none() {

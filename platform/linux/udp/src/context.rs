@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use drystone_component::{Interface, Name};
+use drystone_component::Name;
 use drystone_kortex::composed::{SOME, count, only};
-use drystone_runtime::binding::{BindingFactory, Edge, Hints, NamingContext};
+use drystone_runtime::binding::{BindingFactory, Edge, Endpoint, Hints, NamingContext};
 use drystone_runtime::far::{Exported, Reach};
 
 use super::at_arrival;
@@ -63,12 +63,7 @@ fn place(rest: &str) -> Result<Place, String> {
 }
 
 impl BindingFactory for Context {
-    fn bind(
-        &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
-    ) -> Result<Box<dyn Reach>, String> {
+    fn bind(&mut self, Endpoint { interface, name, hints }: Endpoint<'_>) -> Result<Box<dyn Reach>, String> {
         let (service, Options { patience, .. }) = (Service::new(interface)?, options(hints)?);
         let server = Rc::new(Server { service, patience, name: name.to_string() });
         Ok(Box::new(Remote {
@@ -83,9 +78,7 @@ impl BindingFactory for Context {
 impl NamingContext for Context {
     fn export(
         &mut self,
-        interface: &'static Interface,
-        name: Name<'_>,
-        hints: &Hints<'_>,
+        Endpoint { interface, name, hints }: Endpoint<'_>,
     ) -> Result<Box<dyn Exported>, String> {
         let (service, options, place) = (Service::new(interface)?, options(hints)?, place(name.rest())?);
         let address = SocketAddr::new(place.here()?, place.port.unwrap_or_default());
