@@ -1,6 +1,6 @@
 //! The passes over a residual program, in their order: those for a C compiler, and those for machine code. All passes
-//! run here. Where `DRYSTONE_VERIFY_PASSES` is set, each body is verified after each pass, so that the message names the
-//! pass that broke it; `.cargo/config.toml` sets it for tests.
+//! run here. Where `DRYSTONE_VERIFY_PASSES` is set, each body is verified after each pass, so that the message names
+//! the pass that broke it; `.cargo/config.toml` sets it for tests.
 //!
 //! How a pass works stands in `tidy` and `reroll`.
 

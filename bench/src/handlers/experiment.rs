@@ -77,8 +77,13 @@ const GET: Experiment = Experiment {
     ..INCREMENT
 };
 
-const GATE: Experiment =
-    Experiment { name: "gate", drystone: Party::Gate, peers: &[Party::Xdp], target: None, ..INCREMENT };
+const DISPATCHER: Experiment = Experiment {
+    name: "dispatcher",
+    drystone: Party::Dispatcher,
+    peers: &[Party::Xdp],
+    target: None,
+    ..INCREMENT
+};
 
 /// The experiments, in order.
 pub const EXPERIMENTS: [Experiment; 8] = [
@@ -108,12 +113,12 @@ pub const EXPERIMENTS: [Experiment; 8] = [
         target: Some(Target::Own(INCREMENT.name, 1.0)),
         ..INCREMENT
     },
-    GATE,
+    DISPATCHER,
     Experiment {
         name: "flood",
         flood: FLOOD,
-        peers: &[Party::GateWithoutShares],
-        target: Some(Target::Peer("gate-without-shares", 0.5)),
-        ..GATE
+        peers: &[Party::DispatcherWithoutShares],
+        target: Some(Target::Peer("dispatcher-without-shares", 0.5)),
+        ..DISPATCHER
     },
 ];

@@ -5,7 +5,7 @@ use std::net::UdpSocket;
 use clap::{Args, ValueEnum};
 use drystone_extension::demux::Filter;
 use drystone_extension::handler::{Image, Machine, Share};
-use drystone_handlers::{Engine, Gate, Mode, Place, Service, Xdp, compile_text};
+use drystone_handlers::{Dispatcher, Engine, Mode, Place, Service, Xdp, compile_text};
 
 use super::far::ADDRESS;
 use super::work::{FLOODED, Work};
@@ -26,9 +26,9 @@ enum How {
     UdpSpinning,
     UdpBlocking,
     /// By a handler beside another owner's.
-    Gate,
+    Dispatcher,
     /// The same, without a limit for the other one.
-    GateWithoutShares,
+    DispatcherWithoutShares,
 }
 
 /// Adds until it is ended.
@@ -45,8 +45,8 @@ impl Increment {
             How::AfXdp => by_handler(Engine::AfXdp),
             How::UdpSpinning => by_socket(true).map_err(|error| error.to_string()),
             How::UdpBlocking => by_socket(false).map_err(|error| error.to_string()),
-            How::Gate => by_gate(LITTLE),
-            How::GateWithoutShares => by_gate(ALL),
+            How::Dispatcher => by_dispatcher(LITTLE),
+            How::DispatcherWithoutShares => by_dispatcher(ALL),
         }
     }
 }
@@ -63,14 +63,18 @@ fn by_handler(engine: Engine) -> Result<(), String> {
     service.serve(|_| Vec::new()).map_err(|error| error.to_string())
 }
 
-fn by_gate(share: Share) -> Result<(), String> {
+fn by_dispatcher(share: Share) -> Result<(), String> {
     let (own, other) = (1, 2);
-    let mut gate = Gate::open("far", Mode::Generic, ALL)?;
-    gate.share(other, share)?;
+    let mut dispatcher = Dispatcher::open("far", Mode::Generic, ALL)?;
+    dispatcher.share(other, share)?;
     for (owner, text, port) in [(own, HANDLER, Work::Increment.port()), (other, BUSY, FLOODED)] {
         let object = compile_text("handler.c", text, &[])?;
         let image = Image::read(&object, None, Machine::Linux).map_err(|error| error.to_string())?;
-        gate.attach(owner, Filter::ethernet().ipv4().udp().destination_port(port), Xdp::load(&image)?)?;
+        dispatcher.attach(
+            owner,
+            Filter::ethernet().ipv4().udp().destination_port(port),
+            Xdp::load(&image)?,
+        )?;
     }
     // Passed-on messages go to a socket that nobody reads.
     let _socket = UdpSocket::bind((ADDRESS, FLOODED)).map_err(|error| error.to_string())?;

@@ -62,9 +62,9 @@ fn notes() -> String {
          serves the same file with one server process and minimal responses. *remote increment in the \
          language*: `systems/Counter.dry`, whose service is marked `{{HANDLER}}`, by a `udp:` name; \
          *process* is the same program without an interface. Its target is the figure of the handler in C. \
-         *gate*: the handler of *remote increment* behind a gate with another one. *flood*: before each \
+         *dispatcher*: the handler of *remote increment* behind a dispatcher with another one. *flood*: before each \
          request {FLOOD} datagrams come for that other handler, whose 8192 rounds each take long, and whose \
-         share is a hundred runs in ten milliseconds (*gate-without-shares*: it has no limit); the time is \
+         share is a hundred runs in ten milliseconds (*dispatcher-without-shares*: it has no limit); the time is \
          from the first of these to the answer. The target is half of what it takes without shares.\n\n\
          *demultiplexer N*: to find whose a packet is among N filters that differ in a port (or in addresses \
          and ports); *walked* is the same structure without compiled code, *chain* and *libpcap-chain* ask \

@@ -78,8 +78,8 @@ impl Parties {
             | Party::AfXdp
             | Party::UdpSpinning
             | Party::UdpBlocking
-            | Party::Gate
-            | Party::GateWithoutShares => own(party.name()),
+            | Party::Dispatcher
+            | Party::DispatcherWithoutShares => own(party.name()),
             Party::CacheXdp => cache(&xdp),
             Party::CacheAfXdp => cache(&af_xdp),
             Party::CacheProcess => cache(&[]),

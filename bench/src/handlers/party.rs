@@ -17,8 +17,8 @@ pub enum Party {
     Nsd,
     CounterXdp,
     CounterProcess,
-    Gate,
-    GateWithoutShares,
+    Dispatcher,
+    DispatcherWithoutShares,
 }
 
 impl Party {
@@ -32,8 +32,8 @@ impl Party {
             Party::CacheProcess | Party::DnsProcess | Party::CounterProcess => "process",
             Party::Memcached => "memcached",
             Party::Nsd => "nsd",
-            Party::Gate => "gate",
-            Party::GateWithoutShares => "gate-without-shares",
+            Party::Dispatcher => "dispatcher",
+            Party::DispatcherWithoutShares => "dispatcher-without-shares",
         }
     }
 }

@@ -56,7 +56,7 @@ pub fn statistics(name: &str, seconds: u64) -> Result<(), String> {
         now.lazily,
         now.missed
     ));
-    tell(format_args!("its gate, with all handlers behind it: {entries} messages a second{each}"));
+    tell(format_args!("its dispatcher, with all handlers behind it: {entries} messages a second{each}"));
     Ok(())
 }
 

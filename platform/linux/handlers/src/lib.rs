@@ -1,4 +1,4 @@
-//! Runs handlers (`drystone_extension::handler`) on Linux: in its kernel ([`Xdp`]; many behind a [`Gate`]), or in
+//! Runs handlers (`drystone_extension::handler`) on Linux: in its kernel ([`Xdp`]; many behind a [`Dispatcher`]), or in
 //! Drystone's own engine ([`Station`]), at a device that bypasses the kernel's network stack ([`AfXdp`]), at the end of
 //! a wire, or beside the stack ([`Line`]). A [`Service`] is a process with a handler.
 
@@ -8,8 +8,8 @@ pub mod bpf;
 mod compile;
 pub mod datagram;
 mod device;
+pub mod dispatcher;
 mod expression;
-pub mod gate;
 mod interface;
 mod line;
 mod mapping;
@@ -31,7 +31,7 @@ pub use af_xdp::AfXdp;
 #[cfg(feature = "service")]
 pub use compile::{HEADER, compile, compile_text};
 pub use device::{Decision, Device};
-pub use gate::Gate;
+pub use dispatcher::Dispatcher;
 pub use line::Line;
 pub use outbox::Outbox;
 pub use pinned::{Pinned, Site};

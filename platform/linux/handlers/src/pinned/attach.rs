@@ -1,7 +1,8 @@
 //! Attaches and detaches pinned handlers.
 //!
-//! The process may be killed at any time. So a handler has a folder before the gate's program jumps to it, until after
-//! it no longer does. What was left half done is completed by the next change of the gate, or by detaching the handler.
+//! The process may be killed at any time. So a handler has a folder before the dispatcher's program jumps to it, until
+//! after it no longer does. What was left half done is completed by the next change of the dispatcher, or by detaching
+//! the handler.
 
 use std::io::Error;
 use std::os::fd::OwnedFd;
@@ -10,10 +11,10 @@ use std::path::Path;
 use drystone_extension::handler::Share;
 
 use super::folder::{Changes, folder};
-use super::others::{at, filters, flows, gate_of, links};
+use super::others::{at, dispatcher_of, filters, flows, links};
 use super::{Flow, LINK, PROGRAM, Pinned, Record, namespace};
 use crate::bpf;
-use crate::gate::Kept;
+use crate::dispatcher::Kept;
 use crate::wanted::Wanted;
 use crate::xdp::{Mode, Xdp};
 
@@ -22,11 +23,11 @@ use crate::xdp::{Mode, Xdp};
 pub struct Site {
     /// The network interface.
     pub interface: String,
-    /// Where in the kernel, if there is no gate yet.
+    /// Where in the kernel, if there is no dispatcher yet.
     pub mode: Mode,
-    /// The messages; unless these are all, the handler is behind a gate.
+    /// The messages; unless these are all, the handler is behind a dispatcher.
     pub wanted: Wanted,
-    /// How often it may run behind a gate.
+    /// How often it may run behind a dispatcher.
     pub share: Share,
 }
 
@@ -40,7 +41,7 @@ impl Pinned {
         Pinned::room(name, site)?;
         match site.wanted {
             Wanted::Everything => alone(&changes, name, handler, site)?,
-            _ => behind_gate(&changes, name, handler, site)?,
+            _ => behind_dispatcher(&changes, name, handler, site)?,
         }
         Pinned::open(name)
     }
@@ -66,7 +67,7 @@ impl Pinned {
         if *wanted == Wanted::Everything && !others.is_empty() {
             let names: Vec<_> = others.iter().map(|other| format!("`{}`", other.name)).collect();
             return Err(format!(
-                "{interface} has a gate, with handlers that have filters ({}): give this one a filter, too, \
+                "{interface} has a dispatcher, with handlers that have filters ({}): give this one a filter, too, \
                  or detach them all",
                 names.join(", ")
             ));
@@ -74,7 +75,7 @@ impl Pinned {
         Ok(())
     }
 
-    /// Detaches a handler from its interface or gate. Its maps are freed, unless somebody else has them.
+    /// Detaches a handler from its interface or dispatcher. Its maps are freed, unless somebody else has them.
     ///
     /// # Errors
     /// There is none of that name, or permission is missing.
@@ -83,7 +84,7 @@ impl Pinned {
         let changes = Changes::begin(abandon).map_err(cant)?;
         let this = Pinned::open(name)?;
         match this.record.flow {
-            Some(flow) => leave_gate(&changes, &this, flow),
+            Some(flow) => leave_dispatcher(&changes, &this, flow),
             None => detached(&this.link).and_then(|()| changes.remove(name)).map_err(cant),
         }
     }
@@ -99,7 +100,7 @@ fn detached(link: &OwnedFd) -> Result<(), Error> {
         .or_else(|error| if error.raw_os_error() == Some(libc::ENOLINK) { Ok(()) } else { Err(error) })
 }
 
-/// Detaches the handler of an incomplete folder, unless it is a gate that others share.
+/// Detaches the handler of an incomplete folder, unless it is a dispatcher that others share.
 fn abandon(folder: &Path) -> Result<(), Error> {
     let Ok(link) = bpf::pinned(&folder.join(LINK)) else { return Ok(()) };
     let its = bpf::identity(&link)?;
@@ -118,43 +119,43 @@ fn alone(changes: &Changes, name: &str, handler: &Xdp, site: &Site) -> Result<()
     made.map_err(|error| cant_stay(name, &error))
 }
 
-fn behind_gate(changes: &Changes, name: &str, handler: &Xdp, site: &Site) -> Result<(), String> {
+fn behind_dispatcher(changes: &Changes, name: &str, handler: &Xdp, site: &Site) -> Result<(), String> {
     let others = match at(&site.interface)?.first() {
         Some(one) => flows(&one.link)?,
         None => Vec::new(),
     };
-    let mut gate = match others.first() {
-        Some((other, _)) => gate_of(other)?,
+    let mut dispatcher = match others.first() {
+        Some((other, _)) => dispatcher_of(other)?,
         None => Kept::open(&site.interface, site.mode)?,
     };
     let flow = Flow::beside(&others)?;
     let mut filters = filters(&others)?;
     filters.push((site.wanted.filter()?, flow.number));
-    let program = gate.program(filters)?;
-    gate.prepare(flow.number, site.share, handler.program())?;
+    let program = dispatcher.program(filters)?;
+    dispatcher.prepare(flow.number, site.share, handler.program())?;
     let made = changes.make(name, |folder| {
         fill(folder, handler, &site.wanted, Some(flow))?;
-        gate.pin(folder)
+        dispatcher.pin(folder)
     });
     let made = made
         .map_err(|error| cant_stay(name, &error))
-        .and_then(|()| gate.replace(&program).inspect_err(|_| drop(changes.remove(name))));
-    made.inspect_err(|_| gate.forget(flow.number))
+        .and_then(|()| dispatcher.replace(&program).inspect_err(|_| drop(changes.remove(name))));
+    made.inspect_err(|_| dispatcher.forget(flow.number))
 }
 
-fn leave_gate(changes: &Changes, this: &Pinned, flow: Flow) -> Result<(), String> {
+fn leave_dispatcher(changes: &Changes, this: &Pinned, flow: Flow) -> Result<(), String> {
     let cant = |error: Error| format!("`{}` can't be detached: {error}", this.name);
     let mut others = flows(&this.link)?;
     others.retain(|(other, _)| other.name != this.name);
-    let gate = gate_of(this)?;
+    let dispatcher = dispatcher_of(this)?;
     let has_gone = this.interface().is_none();
     if others.is_empty() || has_gone {
         detached(&this.link).map_err(cant)?;
     } else {
-        gate.replace(&gate.program(filters(&others)?)?)?;
+        dispatcher.replace(&dispatcher.program(filters(&others)?)?)?;
     }
     changes.remove(&this.name).map_err(cant)?;
-    gate.forget(flow.number);
+    dispatcher.forget(flow.number);
     Ok(())
 }
 

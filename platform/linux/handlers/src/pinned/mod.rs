@@ -1,10 +1,10 @@
 //! Pinned handlers, which stay attached when the process that attached them has ended. Each has a folder in Linux's BPF
 //! file system, with its link, its program, its maps, and a record of what it is for.
 //!
-//! A handler for all messages has its interface to itself. Handlers for some messages share an interface behind a gate
-//! ([`crate::Gate`]). The gate has no folder of its own: its link and maps are pinned in the folder of each of its
-//! flows, so that it lives as long as any of them. Whoever adds or removes a flow makes the gate's program anew from
-//! all records.
+//! A handler for all messages has its interface to itself. Handlers for some messages share an interface behind a
+//! dispatcher ([`crate::Dispatcher`]). The dispatcher has no folder of its own: its link and maps are pinned in the
+//! folder of each of its flows, so that it lives as long as any of them. Whoever adds or removes a flow makes the
+//! dispatcher's program anew from all records.
 
 mod attach;
 mod folder;
@@ -17,7 +17,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 
 use crate::bpf;
-use crate::gate::{Counts, Kept};
+use crate::dispatcher::{Counts, Kept};
 use crate::interface;
 use crate::wanted::Wanted;
 pub use attach::Site;
@@ -88,7 +88,7 @@ impl Pinned {
         self.interface().filter(|_| is_here).and_then(interface::name)
     }
 
-    /// The statistics of its messages, if it is behind a gate.
+    /// The statistics of its messages, if it is behind a dispatcher.
     ///
     /// # Errors
     /// There is no right to look.
@@ -97,7 +97,7 @@ impl Pinned {
         Ok(Some(Kept::pinned(&folder(&self.name)?)?.counts(flow.number)))
     }
 
-    /// The program that runs for each message at its interface: its own, or that of its gate.
+    /// The program that runs for each message at its interface: its own, or that of its dispatcher.
     ///
     /// # Errors
     /// There is no right to look.

@@ -1,4 +1,4 @@
-//! Finds the other handlers at an interface, and behind a gate.
+//! Finds the other handlers at an interface, and behind a dispatcher.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,7 +8,7 @@ use drystone_extension::demux::Filter;
 use super::folder::{folder, names};
 use super::{Flow, LINK, Pinned, namespace};
 use crate::bpf;
-use crate::gate::Kept;
+use crate::dispatcher::Kept;
 use crate::interface;
 
 /// The handlers at an interface of this network namespace, as far as they are known.
@@ -31,9 +31,9 @@ pub(super) fn links() -> io::Result<Vec<(String, OwnedFd)>> {
     Ok(names()?.into_iter().filter_map(link).collect())
 }
 
-/// The handlers behind the gate with this link, the oldest first.
+/// The handlers behind the dispatcher with this link, the oldest first.
 ///
-/// Fails if one can't be read: a gate is made anew of all its flows, so none may be missing.
+/// Fails if one can't be read: a dispatcher is made anew of all its flows, so none may be missing.
 pub(super) fn flows(link: &OwnedFd) -> Result<Vec<(Pinned, Flow)>, String> {
     let cant = |error: io::Error| format!("what is attached can't be seen: {error}");
     let its = bpf::identity(link).map_err(cant)?;
@@ -52,18 +52,18 @@ pub(super) fn filters(flows: &[(Pinned, Flow)]) -> Result<Vec<(Filter, u16)>, St
     flows.iter().map(|(pinned, flow)| Ok((pinned.record.wanted.filter()?, flow.number))).collect()
 }
 
-pub(super) fn gate_of(pinned: &Pinned) -> Result<Kept, String> {
-    let gate = folder(&pinned.name).and_then(|folder| Kept::pinned(&folder));
-    gate.map_err(|error| format!("the gate of `{}` can't be opened: {error}", pinned.name))
+pub(super) fn dispatcher_of(pinned: &Pinned) -> Result<Kept, String> {
+    let dispatcher = folder(&pinned.name).and_then(|folder| Kept::pinned(&folder));
+    dispatcher.map_err(|error| format!("the dispatcher of `{}` can't be opened: {error}", pinned.name))
 }
 
 impl Flow {
-    /// A new flow of the gate that has these.
+    /// A new flow of the dispatcher that has these.
     pub fn beside(others: &[(Pinned, Flow)]) -> Result<Flow, String> {
         let is_free = |number: &u16| !others.iter().any(|(_, other)| other.number == *number);
         let number = (1..Kept::FLOWS).find(is_free);
         let number =
-            number.ok_or_else(|| format!("a gate that stays has {} flows at most", Kept::FLOWS - 1))?;
+            number.ok_or_else(|| format!("a dispatcher that stays has {} flows at most", Kept::FLOWS - 1))?;
         Ok(Flow { number, age: others.last().map_or(0, |(_, last)| last.age + 1) })
     }
 }

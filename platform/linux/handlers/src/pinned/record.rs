@@ -19,12 +19,12 @@ const RECORD: &str = "record";
 pub(super) struct Record {
     /// The network namespace of its interface.
     pub namespace: u64,
-    /// Its flow, if it is behind a gate.
+    /// Its flow, if it is behind a dispatcher.
     pub flow: Option<Flow>,
     pub wanted: Wanted,
 }
 
-/// A flow of a pinned gate.
+/// A flow of a pinned dispatcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Flow {
     pub number: u16,

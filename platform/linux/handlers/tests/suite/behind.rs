@@ -1,5 +1,5 @@
-//! Handlers behind filters: in Drystone's engine, and behind a gate in Linux's kernel at one end of a pair of virtual
-//! interfaces.
+//! Handlers behind filters: in Drystone's engine, and behind a dispatcher in Linux's kernel at one end of a pair of
+//! virtual interfaces.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use drystone_extension::engine::jit::Pages;
 use drystone_extension::handler::{
     FlowId, Flows, Frame, Handler, Image, Machine, OwnerId, Settings, Share, Verdict,
 };
-use drystone_handlers::{Decision, Device, Gate, Line, Mode, Xdp, gate};
+use drystone_handlers::{Decision, Device, Dispatcher, Line, Mode, Xdp, dispatcher};
 
 use crate::objects::{datagram, payload};
 
@@ -103,8 +103,8 @@ impl Behind for Own {
 /// At the far end; messages come from the near one.
 pub struct Linux {
     pub object: Vec<u8>,
-    pub gate: Gate,
-    pub attached: Vec<gate::FlowId>,
+    pub dispatcher: Dispatcher,
+    pub attached: Vec<dispatcher::FlowId>,
     pub near: Line,
     /// Has what is passed on.
     pub far: Line,
@@ -120,8 +120,10 @@ impl Linux {
     pub fn new(object: &[u8], name: &str, share: Share, mode: Mode) -> Option<Linux> {
         let (near, far) = (Line::beside("near"), Line::beside("far"));
         let (near, far) = (near.expect("it is there"), far.expect("it is there"));
-        match Gate::open("far", mode, share) {
-            Ok(gate) => Some(Linux { object: object.to_vec(), gate, attached: Vec::new(), near, far }),
+        match Dispatcher::open("far", mode, share) {
+            Ok(dispatcher) => {
+                Some(Linux { object: object.to_vec(), dispatcher, attached: Vec::new(), near, far })
+            }
             Err(why) if why.contains("not permitted") => {
                 println!("skipped: {name}: {why}");
                 None
@@ -145,20 +147,20 @@ pub fn come(device: &mut Line) -> Vec<Vec<u8>> {
 impl Behind for Linux {
     fn attach(&mut self, owner: OwnerId, filter: Filter) -> usize {
         let handler = xdp(&self.object);
-        self.attached.push(self.gate.attach(owner, filter, handler).expect("it can be"));
+        self.attached.push(self.dispatcher.attach(owner, filter, handler).expect("it can be"));
         self.attached.len() - 1
     }
 
     fn replace(&mut self, flow: usize) {
-        self.gate.replace(self.attached[flow], xdp(&self.object)).expect("it can be");
+        self.dispatcher.replace(self.attached[flow], xdp(&self.object)).expect("it can be");
     }
 
     fn detach(&mut self, flow: usize) {
-        self.gate.detach(self.attached[flow]).expect("it can be");
+        self.dispatcher.detach(self.attached[flow]).expect("it can be");
     }
 
     fn share(&mut self, owner: OwnerId, share: Share) {
-        self.gate.share(owner, share).expect("it can be");
+        self.dispatcher.share(owner, share).expect("it can be");
     }
 
     fn arrives(&mut self, message: &[u8]) -> (Verdict, Vec<u8>) {
@@ -180,8 +182,8 @@ impl Behind for Linux {
     }
 
     fn counts(&self, owner: OwnerId) -> (u64, u64) {
-        let its = self.gate.all().filter(|(_, it)| *it == owner);
-        let counts = its.filter_map(|(flow, _)| self.gate.counts(flow));
+        let its = self.dispatcher.all().filter(|(_, it)| *it == owner);
+        let counts = its.filter_map(|(flow, _)| self.dispatcher.counts(flow));
         counts.fold((0, 0), |(runs, lazily), it| (runs + it.runs, lazily + it.lazily))
     }
 }

@@ -137,7 +137,7 @@ fn many_filters_of_several_shapes_are_accepted() {
     assert_eq!(found.iter().filter(|number| **number == 0).count(), 50, "half of those to no port");
 }
 
-/// As many as a gate has.
+/// As many as a dispatcher has.
 #[test]
 fn thousands_of_filters_are_accepted() {
     let mut demultiplexer = Demultiplexer::walking(3);

@@ -1,11 +1,11 @@
-//! Pinned gates: handlers with filters that stay attached. (That they outlive a process is tested with the command,
-//! which runs several.)
+//! Pinned dispatchers: handlers with filters that stay attached. (That they outlive a process is tested with the
+//! command, which runs several.)
 
 use drystone_extension::handler::Share;
 use drystone_handlers::{Device, Line, Mode, Pinned, Site, Wanted};
 
 use crate::behind::{add, come, number_in, xdp};
-use crate::gates::while_asking;
+use crate::dispatchers::while_asking;
 use crate::namespace::{in_namespace, ip, pair};
 use crate::objects::compiled;
 
@@ -76,7 +76,7 @@ fn sum(port: u16, number: u64) -> Option<u64> {
 }
 
 #[test]
-fn nothing_is_lost_while_flows_of_a_gate_that_stays_come_and_go() {
+fn nothing_is_lost_while_flows_of_a_dispatcher_that_stays_come_and_go() {
     Handlers::with("kept-stream", |handlers| {
         handlers.attach("stream", Wanted::Port(7000)).expect("it can be");
         let answers = while_asking(7000, || {
@@ -89,7 +89,8 @@ fn nothing_is_lost_while_flows_of_a_gate_that_stays_come_and_go() {
             }
         });
         assert!(answers > 100, "only {answers}");
-        let counts = handlers.opened("stream").counts().expect("it is seen").expect("it is behind a gate");
+        let counts =
+            handlers.opened("stream").counts().expect("it is seen").expect("it is behind a dispatcher");
         assert_eq!((counts.runs, counts.lazily, counts.missed), (answers, 0, 0));
         assert_eq!([7026, 7027, 7030].map(|port| sum(port, 5)), [None, Some(5), Some(5)]);
     });

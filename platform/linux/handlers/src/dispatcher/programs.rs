@@ -1,4 +1,4 @@
-//! The table of handlers' programs by flow, to which a gate's program jumps (tail calls).
+//! The table of handlers' programs by flow, to which a dispatcher's program jumps (tail calls).
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -26,7 +26,7 @@ impl Programs {
     pub fn put(&self, number: u16, program: &OwnedFd) -> Result<(), String> {
         let (key, value) = (u32::from(number).to_ne_bytes(), program.as_raw_fd().to_ne_bytes());
         let put = self.map.set(&key, &value);
-        put.map_err(|error| cant("put a handler behind", "gate", &error))
+        put.map_err(|error| cant("put a handler behind", "dispatcher", &error))
     }
 
     pub fn clear(&self, number: u16) {

@@ -1,6 +1,6 @@
-//! The kernel's part of a gate. It outlives the process if its link and maps are pinned in a BPF file system, where
-//! other processes find it, and records of its flows (`crate::pinned`). In a pinned gate each flow has an owner of its
-//! own, with the flow's number.
+//! The kernel's part of a dispatcher. It outlives the process if its link and maps are pinned in a BPF file system,
+//! where other processes find it, and records of its flows (`crate::pinned`). In a pinned dispatcher each flow has an
+//! owner of its own, with the flow's number.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -20,7 +20,7 @@ const LINK: &str = "link";
 const LEDGER: &str = "ledger";
 const PROGRAMS: &str = "programs";
 
-/// A gate's link and maps.
+/// A dispatcher's link and maps.
 pub(crate) struct Kept {
     attached: Attached,
     pub(super) ledger: Ledger,
@@ -31,7 +31,7 @@ impl Kept {
     /// The bound of its flows' numbers.
     pub const FLOWS: u16 = OWNERS as u16;
 
-    /// Makes a gate that passes everything on. It outlives the process if it is pinned.
+    /// Makes a dispatcher that passes everything on. It outlives the process if it is pinned.
     pub fn open(interface: &str, mode: Mode) -> Result<Kept, String> {
         let ledger = Ledger::new().map_err(|error| cant("make a map", "ledger", &error))?;
         let programs = Programs::new().map_err(|error| cant("make a map", "programs", &error))?;
@@ -40,7 +40,7 @@ impl Kept {
         Ok(Kept { attached, ledger, programs })
     }
 
-    /// Opens the gate that is pinned in a folder.
+    /// Opens the dispatcher that is pinned in a folder.
     pub fn pinned(folder: &Path) -> io::Result<Kept> {
         Ok(Kept {
             attached: Attached::pinned(&folder.join(LINK))?,
@@ -83,17 +83,17 @@ impl Kept {
         self.programs.put(number, handler)
     }
 
-    /// Replaces the gate's program. When this returns, no run of the former one is under way.
+    /// Replaces the dispatcher's program. When this returns, no run of the former one is under way.
     pub fn replace(&self, program: &OwnedFd) -> Result<(), String> {
         self.follow(program)?;
         wait_for_runs();
         Ok(())
     }
 
-    /// Replaces the gate's program. Runs of the former one may still be under way.
+    /// Replaces the dispatcher's program. Runs of the former one may still be under way.
     pub(super) fn follow(&self, program: &OwnedFd) -> Result<(), String> {
         let replaced = self.attached.replace(program);
-        replaced.map_err(|error| format!("can't replace a gate's program: {error}"))
+        replaced.map_err(|error| format!("can't replace a dispatcher's program: {error}"))
     }
 
     /// Frees a flow to which no program jumps any more.

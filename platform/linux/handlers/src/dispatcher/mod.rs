@@ -1,4 +1,4 @@
-//! Gates: many handlers at one interface in Linux's kernel. A gate does there what
+//! Dispatchers: many handlers at one interface in Linux's kernel. A dispatcher does there what
 //! [`drystone_extension::handler::Flows`] do in Drystone's own engine: a program that is compiled from the filters
 //! finds the flow of a message, counts the run against the owner's share, and jumps to the handler. Messages beyond the
 //! share, and those that no flow wants, are passed on.
@@ -23,7 +23,7 @@ pub use ledger::Counts;
 use ledger::{FLOWS, OWNERS};
 use runs::wait_for_runs;
 
-/// The number of a flow of a gate. Numbers of detached flows are reused.
+/// The number of a flow of a dispatcher. Numbers of detached flows are reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowId(u16);
 
@@ -39,8 +39,8 @@ struct Owner {
     before: Counts,
 }
 
-/// A gate at an interface, from which it is detached when this is dropped.
-pub struct Gate {
+/// A dispatcher at an interface, from which it is detached when this is dropped.
+pub struct Dispatcher {
     kept: Kept,
     demultiplexer: Demultiplexer<u16, NoCode>,
     flows: BTreeMap<u16, Flow>,
@@ -50,18 +50,18 @@ pub struct Gate {
     stale: BTreeSet<u16>,
 }
 
-impl Gate {
-    /// Attaches a gate without flows to a network interface; it passes everything on. `share` is what owners have by
-    /// default. Each run counts once, because Linux doesn't report rounds of loops.
+impl Dispatcher {
+    /// Attaches a dispatcher without flows to a network interface; it passes everything on. `share` is what owners have
+    /// by default. Each run counts once, because Linux doesn't report rounds of loops.
     ///
     /// # Errors
     /// The interface doesn't exist, has a handler already, or can't have one in this mode; or permission is missing.
-    pub fn open(interface: &str, mode: Mode, share: Share) -> Result<Gate, String> {
+    pub fn open(interface: &str, mode: Mode, share: Share) -> Result<Dispatcher, String> {
         let kept = Kept::open(interface, mode)?;
         // All rows are in the program: nobody can make it slow by keys that collide.
         let demultiplexer = Demultiplexer::walking(0);
         let (flows, owners, stale) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        Ok(Gate { kept, demultiplexer, flows, owners, share, stale })
+        Ok(Dispatcher { kept, demultiplexer, flows, owners, share, stale })
     }
 
     /// Sets the share of an owner.
@@ -129,7 +129,7 @@ impl Gate {
     /// Removes an owner with all its flows.
     ///
     /// # Errors
-    /// As for [`Gate::detach`].
+    /// As for [`Dispatcher::detach`].
     pub fn dismiss(&mut self, owner: OwnerId) -> Result<(), String> {
         let its: Vec<u16> =
             self.all().filter(|(_, it)| *it == owner).map(|(FlowId(number), _)| number).collect();
@@ -167,7 +167,7 @@ impl Gate {
         }
         let taken: Vec<usize> = self.owners.values().map(|owner| owner.number).collect();
         let number = (0..OWNERS).find(|number| !taken.contains(number));
-        let number = number.ok_or_else(|| format!("a gate has {OWNERS} owners at most"))?;
+        let number = number.ok_or_else(|| format!("a dispatcher has {OWNERS} owners at most"))?;
         self.kept.ledger.admit(number, self.share);
         self.owners.insert(id, Owner { number, before: Counts::default() });
         Ok(number)
@@ -176,10 +176,10 @@ impl Gate {
     fn free_number(&self) -> Result<u16, String> {
         let is_free = |number: &u16| !self.flows.contains_key(number) && !self.stale.contains(number);
         let number = (1..FLOWS as u16).find(is_free);
-        number.ok_or_else(|| format!("a gate has {} flows at most", FLOWS - 1))
+        number.ok_or_else(|| format!("a dispatcher has {} flows at most", FLOWS - 1))
     }
 
-    /// Prepares a flow, before the gate's program jumps to its handler.
+    /// Prepares a flow, before the dispatcher's program jumps to its handler.
     fn prepare(&mut self, number: u16, owner: OwnerId, handler: &Xdp) -> Result<(), String> {
         let owner = self.owner(owner)?;
         self.kept.begin(number, owner, handler.program())
@@ -212,10 +212,10 @@ impl Gate {
     }
 }
 
-const NO_FLOW: &str = "the gate has no such flow";
+const NO_FLOW: &str = "the dispatcher has no such flow";
 
-impl std::fmt::Debug for Gate {
+impl std::fmt::Debug for Dispatcher {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Gate of {} flows", self.flows.len())
+        write!(f, "Dispatcher of {} flows", self.flows.len())
     }
 }

@@ -128,7 +128,7 @@ fn asked(socket: &UdpSocket, number: u64) -> Option<u64> {
 
 #[test]
 fn several_handlers_are_at_one_interface() {
-    let Some(scene) = Scene::new("gate-several") else { return };
+    let Some(scene) = Scene::new("dispatcher-several") else { return };
     scene.attached("first", &["--filter", "udp dst port 7000"]);
     scene.attached("second", &["--port", "7001", "--share", "1000000"]);
     for round in 1..=3 {
@@ -155,7 +155,7 @@ fn several_handlers_are_at_one_interface() {
     scene.detach("second");
     assert_eq!((scene.list(), scene.sum(7001, 5)), (Vec::new(), None));
 
-    // The gate is gone.
+    // The dispatcher is gone.
     scene.attached("alone", &[]);
     assert_eq!(scene.sum(7005, 5), Some(5));
     let no_room = scene.refused("third", &["--port", "7000"]);
@@ -165,7 +165,7 @@ fn several_handlers_are_at_one_interface() {
 
 #[test]
 fn beyond_its_share_a_handler_is_passed_by() {
-    let Some(scene) = Scene::new("gate-share") else { return };
+    let Some(scene) = Scene::new("dispatcher-share") else { return };
     scene.attached("none", &["--filter", "udp dst port 7000", "--share", "0"]);
     assert_eq!(scene.sum(7000, 5), None);
     let counted = printed(&scene.told(&["stats", &scene.name("none")]));
@@ -176,7 +176,7 @@ fn beyond_its_share_a_handler_is_passed_by() {
 
 #[test]
 fn what_is_wrong_with_an_expression_is_said() {
-    let Some(scene) = Scene::new("gate-wrong") else { return };
+    let Some(scene) = Scene::new("dispatcher-wrong") else { return };
     let wrong = scene.refused("wrong", &["--filter", "udp dst port"]);
     assert!(wrong.contains("libpcap refuses `udp dst port`: "), "{wrong}");
     assert!(wrong.contains("syntax error"), "{wrong}");
@@ -213,10 +213,10 @@ fn while_asking(scene: &Scene, port: u16, deed: impl FnOnce()) -> u64 {
 
 #[test]
 fn nothing_is_lost_while_others_come_and_go() {
-    let Some(scene) = Scene::new("gate-stream") else { return };
+    let Some(scene) = Scene::new("dispatcher-stream") else { return };
     scene.attached("stream", &["--port", "7000", "--share", "1000000"]);
     let answers = while_asking(&scene, 7000, || {
-        // Two runs change the gate at the same time.
+        // Two runs change the dispatcher at the same time.
         std::thread::scope(|scope| {
             for side in ["left", "right"] {
                 let scene = &scene;
@@ -238,7 +238,7 @@ fn nothing_is_lost_while_others_come_and_go() {
 
 #[test]
 fn who_is_killed_leaves_what_others_can_use() {
-    let Some(scene) = Scene::new("gate-killed") else { return };
+    let Some(scene) = Scene::new("dispatcher-killed") else { return };
     scene.attached("stream", &["--port", "7000", "--share", "1000000"]);
     let answers = while_asking(&scene, 7000, || {
         let (mut seen, mut round) = ([0, 0], 0);
@@ -277,7 +277,7 @@ fn kill_attaching(scene: &Scene, round: u64) {
 
 #[test]
 fn a_filter_is_for_the_other_engines_too() {
-    let Some(scene) = Scene::new("gate-af-xdp") else { return };
+    let Some(scene) = Scene::new("dispatcher-af-xdp") else { return };
     let mut command = scene.attaching("here", "af-xdp", &["--filter", "udp dst port 7000"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     let told = BufReader::new(child.stdout.take().expect("it is piped"));
@@ -293,7 +293,7 @@ fn a_filter_is_for_the_other_engines_too() {
             let mut why = String::new();
             child.stderr.take().expect("it is piped").read_to_string(&mut why).expect("it is text");
             assert!(why.contains("not supported") || why.contains("not permitted"), "{why}");
-            println!("skipped: gate-af-xdp: {why}");
+            println!("skipped: dispatcher-af-xdp: {why}");
         }
     }
     child.kill().expect("it is mine");

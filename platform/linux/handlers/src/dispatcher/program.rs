@@ -1,4 +1,5 @@
-//! The program of a gate: finds the flow of a message, counts a run for its owner, and jumps to the handler's program.
+//! The program of a dispatcher: finds the flow of a message, counts a run for its owner, and jumps to the handler's
+//! program.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -19,8 +20,9 @@ pub(super) fn load(
     programs: &Programs,
 ) -> Result<OwnedFd, String> {
     let text = classifier.to_ebpf(|number| *number)? + &admission(ledger, programs);
-    let slots = assemble(&text).map_err(|error| format!("these filters are too many for a gate: {error}"))?;
-    bpf::load_xdp("gate", OWN_LICENCE, &slots)
+    let slots =
+        assemble(&text).map_err(|error| format!("these filters are too many for a dispatcher: {error}"))?;
+    bpf::load_xdp("dispatcher", OWN_LICENCE, &slots)
 }
 
 /// The rest of the program, when r7 is the flow's number, and r6 the context.

@@ -1,5 +1,5 @@
-//! The ledger that a gate's program shares with its process: the owner of each flow, the statistics of its messages,
-//! and the owners' shares. It is the value of a map, an array of numbers for both.
+//! The ledger that a dispatcher's program shares with its process: the owner of each flow, the statistics of its
+//! messages, and the owners' shares. It is the value of a map, an array of numbers for both.
 
 use std::io::Result;
 use std::ops::{Add, AddAssign};
@@ -83,7 +83,7 @@ impl Ledger {
         Ledger::of(Map::new("ledger", definition)?)
     }
 
-    /// The ledger in a map, which may be of a gate that another process made.
+    /// The ledger in a map, which may be of a dispatcher that another process made.
     pub fn of(map: Map) -> Result<Ledger> {
         let words = Words::of(&map)?;
         Ok(Ledger { map, words })

@@ -1,4 +1,4 @@
-//! Handlers behind a gate in Linux's kernel, and the same scenarios in Drystone's engine.
+//! Handlers behind a dispatcher in Linux's kernel, and the same scenarios in Drystone's engine.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use drystone_extension::demux::{Cell, Filter, Test};
 use drystone_extension::handler::{Share, Verdict};
-use drystone_handlers::gate::Counts;
-use drystone_handlers::{Device, Gate, Line, Mode};
+use drystone_handlers::dispatcher::Counts;
+use drystone_handlers::{Device, Dispatcher, Line, Mode};
 
 use crate::behind::{Behind, Linux, Own, add, come, number_in, to_port, xdp};
 use crate::namespace::{in_namespace, pair};
@@ -19,11 +19,11 @@ const ENDLESS: Share = Share { runs: u64::MAX, window: u64::MAX };
 fn scenario(name: &'static str, deed: fn(&mut dyn Behind)) {
     let Some(object) = compiled("sums") else { return };
     deed(&mut Own::new(&object, ENDLESS));
-    with_gate(object, name, ENDLESS, move |linux| deed(linux));
+    with_dispatcher(object, name, ENDLESS, move |linux| deed(linux));
 }
 
-/// A deed with a gate, in a namespace of its own.
-fn with_gate(
+/// A deed with a dispatcher, in a namespace of its own.
+fn with_dispatcher(
     object: Vec<u8>,
     name: &'static str,
     share: Share,
@@ -130,34 +130,36 @@ fn beyond_its_share_an_owner_is_passed_on() {
     });
 }
 
-/// The same at the gate only.
-fn at_a_gate(name: &'static str, share: Share, deed: fn(&mut Linux)) {
+/// The same at the dispatcher only.
+fn at_a_dispatcher(name: &'static str, share: Share, deed: fn(&mut Linux)) {
     let Some(object) = compiled("sums") else { return };
-    with_gate(object, name, share, deed);
+    with_dispatcher(object, name, share, deed);
 }
 
 #[test]
 fn a_gate_remembers_who_has_gone_and_leaves_nothing() {
-    at_a_gate("gone", ENDLESS, |linux| {
+    at_a_dispatcher("gone", ENDLESS, |linux| {
         let (first, second) = (linux.attach(1, to_port(7000)), linux.attach(1, to_port(7001)));
         assert!([7000, 7000, 7001].map(|port| linux.sum(port, 1)).iter().all(Option::is_some));
         linux.detach(first);
-        assert_eq!(linux.gate.counts_of(1), Some(Counts { runs: 3, lazily: 0, missed: 0 }));
-        assert_eq!(linux.gate.counts(linux.attached[first]), None);
-        assert!(linux.gate.detach(linux.attached[first]).expect_err("it has gone").contains("no such flow"));
-        let region = linux.gate.handler(linux.attached[second]).expect("it is there").region();
+        assert_eq!(linux.dispatcher.counts_of(1), Some(Counts { runs: 3, lazily: 0, missed: 0 }));
+        assert_eq!(linux.dispatcher.counts(linux.attached[first]), None);
+        assert!(
+            linux.dispatcher.detach(linux.attached[first]).expect_err("it has gone").contains("no such flow")
+        );
+        let region = linux.dispatcher.handler(linux.attached[second]).expect("it is there").region();
         assert_eq!(region.expect("it has one").number(0).load(Relaxed), 1);
         assert_eq!(linux.sum(7001, 1), Some(2));
-        linux.gate.dismiss(1).expect("it can be");
-        assert_eq!((linux.gate.all().count(), linux.gate.counts_of(1)), (0, None));
+        linux.dispatcher.dismiss(1).expect("it can be");
+        assert_eq!((linux.dispatcher.all().count(), linux.dispatcher.counts_of(1)), (0, None));
         assert_eq!([linux.sum(7000, 1), linux.sum(7001, 1)], [None, None]);
         // A flow that can't be changes nothing.
         linux.attach(1, to_port(7000));
         let far = Filter::all_of([Test::has(Cell::byte(50_000))]);
         let handler = xdp(&linux.object);
-        assert!(linux.gate.attach(1, far, handler).expect_err("it can't be").contains("beyond"));
-        assert_eq!((linux.gate.all().count(), linux.sum(7000, 1)), (1, Some(1)));
-        let other = Gate::open("far", Mode::Any, ENDLESS).expect_err("there is one");
+        assert!(linux.dispatcher.attach(1, far, handler).expect_err("it can't be").contains("beyond"));
+        assert_eq!((linux.dispatcher.all().count(), linux.sum(7000, 1)), (1, Some(1)));
+        let other = Dispatcher::open("far", Mode::Any, ENDLESS).expect_err("there is one");
         assert!(other.contains("has one already"), "{other}");
     });
 }
@@ -189,7 +191,7 @@ pub fn while_asking(port: u16, deed: impl FnOnce()) -> u64 {
 
 #[test]
 fn no_answer_is_lost_while_filters_come_and_go() {
-    at_a_gate("come and go", ENDLESS, |linux| {
+    at_a_dispatcher("come and go", ENDLESS, |linux| {
         linux.attach(1, to_port(7000));
         let answers = while_asking(7000, || {
             for round in 0..60 {
@@ -212,7 +214,7 @@ fn a_gate_may_be_in_the_driver() {
             return;
         }
         // The near end only takes what a driver sends back if it has a program, too.
-        let beside = Gate::open("near", Mode::Native, ENDLESS);
+        let beside = Dispatcher::open("near", Mode::Native, ENDLESS);
         let Some(mut linux) = Linux::new(&object, "in the driver", ENDLESS, Mode::Native) else { return };
         let _beside = beside.expect("it can be");
         linux.attach(1, to_port(7000));
@@ -227,7 +229,7 @@ fn a_gate_may_be_in_the_driver() {
 
 #[test]
 fn no_answer_is_lost_while_handlers_take_turns() {
-    at_a_gate("take turns", ENDLESS, |linux| {
+    at_a_dispatcher("take turns", ENDLESS, |linux| {
         let mut answering = linux.attach(1, to_port(7000));
         let answers = while_asking(7000, || {
             for _ in 0..40 {
@@ -238,7 +240,7 @@ fn no_answer_is_lost_while_handlers_take_turns() {
             }
         });
         assert!(answers > 100, "only {answers}");
-        assert_eq!(linux.gate.counts_of(1), Some(Counts { runs: answers, lazily: 0, missed: 0 }));
+        assert_eq!(linux.dispatcher.counts_of(1), Some(Counts { runs: answers, lazily: 0, missed: 0 }));
     });
 }
 
@@ -247,7 +249,7 @@ const BURST: u64 = 32;
 
 #[test]
 fn a_flood_for_one_owner_takes_nothing_from_another() {
-    at_a_gate("flood", ENDLESS, |linux| {
+    at_a_dispatcher("flood", ENDLESS, |linux| {
         const SHARE: Share = Share { runs: 50, window: 100_000_000 };
         let flooded = linux.attach(1, to_port(7001));
         linux.attach(2, to_port(7000));
@@ -261,9 +263,10 @@ fn a_flood_for_one_owner_takes_nothing_from_another() {
                     flooding.send(&add(7001, 1)).expect("it is there");
                 }
                 sent += BURST;
-                // What the kernel drops before the gate, because its queue is full, would be nobody's fault here.
+                // What the kernel drops before the dispatcher, because its queue is full, would be nobody's fault here.
                 let until = Instant::now() + Duration::from_secs(10);
-                let counts = |linux: &Linux| linux.gate.counts(linux.attached[flooded]).expect("it is there");
+                let counts =
+                    |linux: &Linux| linux.dispatcher.counts(linux.attached[flooded]).expect("it is there");
                 while counts(linux).runs + counts(linux).lazily < sent && Instant::now() < until {}
                 passed += come(&mut linux.far).len() as u64;
                 come(&mut flooding);
@@ -279,7 +282,7 @@ fn a_flood_for_one_owner_takes_nothing_from_another() {
         assert!(lazily > 4 * runs, "{lazily} beyond {runs}: that is no flood");
         assert!(answers > 100, "only {answers} were asked");
         assert_eq!(linux.counts(2), (answers, 0));
-        let region = linux.gate.handler(linux.attached[flooded]).expect("it is there").region();
+        let region = linux.dispatcher.handler(linux.attached[flooded]).expect("it is there").region();
         assert_eq!(region.expect("it has one").number(0).load(Relaxed), runs, "counted as they are");
     });
 }
@@ -287,7 +290,7 @@ fn a_flood_for_one_owner_takes_nothing_from_another() {
 /// Handlers of one owner that many processors run at once have one share of all.
 #[test]
 fn processors_count_one_share() {
-    at_a_gate("processors", ENDLESS, |linux| {
+    at_a_dispatcher("processors", ENDLESS, |linux| {
         let flow = linux.attach(1, to_port(7000));
         linux.share(1, Share { runs: 1000, ..ENDLESS });
         let sent = AtomicU64::new(0);
@@ -303,7 +306,7 @@ fn processors_count_one_share() {
             }
         });
         std::thread::sleep(Duration::from_millis(100));
-        let counts = linux.gate.counts(linux.attached[flow]).expect("it is there");
+        let counts = linux.dispatcher.counts(linux.attached[flow]).expect("it is there");
         assert_eq!((counts.runs, counts.missed), (1000, 0));
         assert!(counts.lazily > 0 && counts.runs + counts.lazily <= sent.load(Relaxed), "{counts:?}");
     });
