@@ -8,7 +8,7 @@ mod confine;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod decoders;
 mod domain;
-mod process;
+mod process_domain;
 mod worker;
 
 use std::rc::Rc;
@@ -21,7 +21,7 @@ use drystone_kortex::{Addition, Host};
 pub(crate) use self::channel::Offer;
 use self::clock::Clock;
 use self::domain::{Holder, Run};
-use self::process::Processes;
+use self::process_domain::Processes;
 use self::worker::Workers;
 use crate::Options;
 use drystone_reactor::Reactor;

@@ -11,13 +11,13 @@ mod disk;
 mod file_system;
 mod files;
 mod guest;
+mod host_process;
 mod names;
 mod network;
 mod outlet;
 mod own_bindings;
 mod picture;
 mod platform;
-mod process;
 pub mod processor;
 mod questions;
 mod quit;
@@ -35,7 +35,7 @@ pub use drystone_kortex::Addition;
 use drystone_kortex::interfaces;
 use drystone_kortex::system::lines;
 pub use drystone_runtime::Outcome;
-pub use process::{run, run_quietly};
+pub use host_process::{run, run_quietly};
 pub use start::start;
 
 /// How a program runs.

@@ -4,7 +4,7 @@
 mod calls;
 mod load;
 mod message;
-pub(crate) mod process;
+pub(crate) mod user_process;
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -26,7 +26,7 @@ use kortex_hal::mmu::AddressSpace;
 use kortex_memory::PAGE;
 
 use crate::{clock, memory, threads};
-use process::{Channel, Process, Running};
+use user_process::{Channel, Process, Running};
 
 /// The messages of one domain may take this fraction (one part in `SHARE`) of the memory that is left.
 const SHARE: usize = 8;
@@ -61,7 +61,7 @@ impl Home for Harbour {
 impl Harbour {
     /// Serves the channels, and tells links whose domains have ended. Returns whether there was anything to do.
     pub(crate) fn serve(&self) -> bool {
-        process::look();
+        user_process::look();
         self.write();
         let served = self.rings.serve();
         let is_over =
@@ -116,7 +116,7 @@ impl ResourceManager for Domains {
         if !threads::are_there() {
             // SAFETY: it is the first one, and the kernel's address space.
             unsafe {
-                process::begin();
+                user_process::begin();
                 threads::begin(&self.space);
             }
         }

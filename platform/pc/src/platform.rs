@@ -19,9 +19,9 @@ use drystone_runtime::layout::Process;
 use drystone_runtime::platform::{Attention, Platform, Threads, Tick};
 use kortex_hal::x86_64::instructions::interrupts;
 
-use crate::domains::{Domains, Harbour, process};
-use crate::line::Line;
-use crate::{attention, clock, line, memory, threads};
+use crate::domains::{Domains, Harbour, user_process};
+use crate::serial_line::Line;
+use crate::{attention, clock, memory, serial_line, threads};
 
 /// A program on a PC.
 pub(crate) struct Pc {
@@ -52,7 +52,7 @@ impl Pc {
         clock::wake_at(until);
         interrupts::disable();
         let is_over = until.is_some_and(|until| until <= clock::now());
-        if is_over || self.line.has_come() || process::is_news() {
+        if is_over || self.line.has_come() || user_process::is_news() {
             interrupts::enable();
         } else if threads::are_there() {
             threads::rest();
@@ -65,7 +65,7 @@ impl Pc {
 
 impl Platform for Pc {
     fn write(&mut self, bytes: &[u8]) -> usize {
-        line::send(bytes);
+        serial_line::send(bytes);
         bytes.len()
     }
 

@@ -22,7 +22,7 @@ use kortex_hal::time;
 
 use crate::clock;
 use crate::files::{Directory, FileClient};
-use crate::line::{Line, Reader};
+use crate::serial_line::{Line, Reader};
 use crate::settings::Settings;
 use crate::store::Store;
 use system_time::{SystemTime, SystemTimeMessage};

@@ -6,7 +6,7 @@ use kortex_binding::domain::Method;
 use kortex_binding::{Call, REFUSED, signal};
 use kortex_hal::exception::Processor;
 
-use super::process::{End, Process, tell_home};
+use super::user_process::{End, Process, tell_home};
 use crate::{clock, threads};
 
 /// Binds all the calls for a process.

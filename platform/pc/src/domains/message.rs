@@ -13,7 +13,7 @@ use kortex_binding::REFUSED;
 use kortex_hal::Shared;
 use kortex_hal::x86_64::instructions::interrupts::without_interrupts;
 
-use crate::line;
+use crate::serial_line;
 
 /// A domain's message that hasn't been written yet.
 pub(super) struct Message {
@@ -56,7 +56,7 @@ impl Message {
         let bytes = unsafe { &(&*self.bytes.get())[..count] };
         match stream {
             Stream::Errors => Console.write_bytes(bytes),
-            Stream::Output => line::send(bytes),
+            Stream::Output => serial_line::send(bytes),
         }
         without_interrupts(|| self.there.set(None));
     }
