@@ -6,7 +6,11 @@ use crate::queue::Ring;
 use crate::thread::Handle;
 
 /// The ready threads, in the order in which they will run.
-pub trait Policy {
+///
+/// # Safety
+/// [`current`](Self::current), [`first`](Self::first), [`turn`](Self::turn) and [`leave`](Self::leave) give only threads
+/// that were [put](Self::put) and have neither left nor been removed since: schedulers switch to them.
+pub unsafe trait Policy {
     /// Whether a thread gives way when its time slice is over.
     const HAS_SLICES: bool;
 
@@ -84,7 +88,8 @@ impl Priority {
     }
 }
 
-impl<const HAS_SLICES: bool> Policy for InTurn<HAS_SLICES> {
+// SAFETY: a ring gives the threads that are in it.
+unsafe impl<const HAS_SLICES: bool> Policy for InTurn<HAS_SLICES> {
     const HAS_SLICES: bool = HAS_SLICES;
 
     fn put(&self, thread: Handle) {
@@ -115,7 +120,8 @@ impl<const HAS_SLICES: bool> Policy for InTurn<HAS_SLICES> {
     }
 }
 
-impl Policy for Priority {
+// SAFETY: each ring gives the threads that are in it, and a thread stays in the ring of its priority.
+unsafe impl Policy for Priority {
     const HAS_SLICES: bool = true;
 
     fn put(&self, thread: Handle) {

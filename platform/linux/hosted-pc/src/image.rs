@@ -9,6 +9,8 @@
 use std::ffi::{c_int, c_void};
 use std::slice;
 
+use drystone_component::size;
+
 use crate::apic::{Apic, IoApic};
 use crate::clock::{Alarm, Clock};
 use crate::machine::Machine;
@@ -42,7 +44,12 @@ struct Segment {
 
 /// Makes a machine with the image in its memory. Returns the address of the start info.
 pub fn load(command_line: &[u8]) -> Result<(Machine, u64), String> {
-    let wanted = std::env::var("DRYSTONE_MEMORY").ok().and_then(|bytes| bytes.parse().ok()).unwrap_or(0);
+    let wanted = match std::env::var("DRYSTONE_MEMORY") {
+        Ok(text) => {
+            size::bytes(&text).ok_or(format!("DRYSTONE_MEMORY={text} is no number of bytes, such as 200M"))?
+        }
+        Err(_) => 0,
+    } as u64;
     let cannot = |error| format!("there is no memory for the machine: {error}");
     if wanted > OWN {
         return Err(format!("a machine that is a process has {OWN} bytes of memory at most, not {wanted}"));
