@@ -67,7 +67,7 @@ pub(super) fn taken(length: usize) -> i64 {
 pub(super) enum Phase {
     /// This end has asked for the communication, once or `again`, and waits for the answer.
     Asked { again: bool },
-    /// The peer has asked for it, and waits.
+    /// The peer has asked for the communication, and waits for the answer.
     Offered,
     /// It has begun.
     Open,
