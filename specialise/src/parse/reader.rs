@@ -14,7 +14,7 @@ pub(super) enum Line {
     Op(Type, Op),
     /// The end of a block.
     End(Terminator),
-    /// Something that only a debugger or an optimiser reads.
+    /// Something that only matters to a debugger or an optimiser.
     Nothing,
 }
 

@@ -38,7 +38,7 @@ impl Bulk {
 pub(super) struct Scene<'a> {
     /// The module.
     pub(super) around: &'a Surroundings<'a>,
-    /// What pointers point into.
+    /// The objects that pointers point into.
     pub(super) roots: &'a Roots,
     /// The functions for bulk calls.
     pub(super) bulk: &'a Bulk,
