@@ -115,7 +115,7 @@ impl Heap {
         }
         let block = self.allocate(bytes);
         if !block.is_null() {
-            // SAFETY: the block is ours and that large.
+            // SAFETY: the block was just allocated, with that size.
             unsafe { ptr::write_bytes(block, 0, bytes) };
         }
         block
@@ -128,14 +128,14 @@ impl Heap {
     #[inline]
     pub unsafe fn free(&mut self, block: *mut u8, bytes: usize) {
         if bytes > SMALL {
-            // SAFETY: the block is one of ours, of that size, and not used any more.
+            // SAFETY: the caller promises that the block came from this memory with that size, and isn't used any more.
             return unsafe { self.free_large(block, bytes) };
         }
         let class = class_of(bytes);
         let size = size_of_class(class);
         let list = &mut self.lists[class];
         let block = block.cast::<Free>();
-        // SAFETY: the block is ours now.
+        // SAFETY: the caller promises that the block isn't used any more, so only this heap uses it.
         unsafe {
             if cfg!(debug_assertions) {
                 ptr::write_bytes(block.cast::<u8>(), 0xDD, size);
@@ -158,7 +158,7 @@ impl Heap {
     /// any more under this address.
     pub unsafe fn reallocate(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if old > SMALL && new > SMALL {
-            // SAFETY: the block is one of ours, of that size.
+            // SAFETY: the caller promises that the block came from this memory with that size.
             return unsafe { self.reallocate_large(block, old, new) };
         }
         let moved = self.allocate(new);
@@ -210,7 +210,7 @@ impl Heap {
             let block = heap.allocate(size_of::<T>()).cast::<T>();
             (!block.is_null()).then_some(block)
         });
-        // SAFETY: the block is ours and that large.
+        // SAFETY: the block was just allocated, with that size.
         unsafe { block.write(value) };
         block
     }

@@ -268,7 +268,7 @@ impl Transfer {
     /// word, if the length changes.
     unsafe fn in_buffers(&self, buffer: &mut [u8], other: &mut [u8], bytes: usize, cells: &mut [u64]) {
         if let Some(compiled) = &self.compiled {
-            // SAFETY: the buffers are as long as the caller promises.
+            // SAFETY: the caller promises that both buffers have the required length.
             unsafe { compiled.call_rest(cells, buffer.as_mut_ptr(), other.as_mut_ptr(), bytes) };
             return;
         }

@@ -67,6 +67,6 @@ pub unsafe fn go_on(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, at
 /// # Safety
 /// Called on a thread's kernel stack, after [`go_on`]. The stack holds no work that must still be done.
 pub unsafe fn leave() -> ! {
-    // SAFETY: as the caller promises; interrupts are off.
+    // SAFETY: the caller promises that the kernel stack holds no work to be done; interrupts are off.
     unsafe { asm!("jmp kortex_resume", options(noreturn)) }
 }

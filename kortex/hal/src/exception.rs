@@ -159,7 +159,7 @@ impl Trap for Processor {
 
     #[inline]
     unsafe fn unregister(&self, vector: usize) {
-        // SAFETY: as the caller promises.
+        // SAFETY: `nobody` uses no argument. The caller promises that the exception doesn't come, or may be ignored.
         unsafe { self.register(vector, nobody, null_mut()) };
     }
 

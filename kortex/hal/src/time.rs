@@ -126,7 +126,7 @@ fn start_old_timer() {
 
 /// The old timer's count.
 fn old_timer() -> u16 {
-    // SAFETY: as above; the write latches the count, so that both its bytes are of one moment.
+    // SAFETY: the timer touches no memory. The write latches the count, so that both its bytes are of one moment.
     unsafe {
         Port::<u8>::new(OLD_CONTROL).write(0);
         let mut count = Port::<u8>::new(OLD_COUNT);

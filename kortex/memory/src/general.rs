@@ -81,7 +81,8 @@ impl<P: Pages> General<P> {
     pub unsafe fn free(&mut self, block: NonNull<u8>, layout: Layout) {
         if class(layout).is_none() {
             let start = block.as_ptr() as usize;
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller promises that the block came from this allocator with this layout, and isn't used any
+            // more.
             return unsafe { free_range(&mut self.pages, start, start + pages(layout)) };
         }
         let head = (block.as_ptr() as usize & !(PAGE - 1)) as *mut Head;
@@ -169,7 +170,7 @@ impl<P: Pages> General<P> {
     /// # Safety
     /// The page is in no list.
     unsafe fn insert(&mut self, head: *mut Head) {
-        // SAFETY: as the caller promises; those in lists are there.
+        // SAFETY: the caller promises that the page is in no list; pages in lists exist.
         unsafe {
             let first = &mut self.classes[(*head).class as usize];
             (*head).previous = null_mut();
@@ -184,7 +185,7 @@ impl<P: Pages> General<P> {
     /// # Safety
     /// The page is in its list.
     unsafe fn remove(&mut self, head: *mut Head) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the page is in its list; so are the pages before and after it.
         unsafe {
             let Head { previous, next, class, .. } = *head;
             match previous.as_mut() {

@@ -55,7 +55,8 @@ pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(
     let change = move |w: *mut Worker, slot: Option<*mut RequiredSlot>| match slot {
         // SAFETY: a change is called at home, and its slot is linked.
         Some(slot) if unsafe { may_change(slot) } => {
-            // SAFETY: likewise; no process uses a communication that may change.
+            // SAFETY: a change is called at home, and its slot is linked. No process uses a communication that may
+            // change.
             let connected = unsafe {
                 close_all_through(w, slot);
                 connect(w, slot, interface, &what, prepared)

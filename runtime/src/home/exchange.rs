@@ -191,7 +191,7 @@ impl Exchange {
         let post = Box::into_raw(post);
         let mut first = self.inbox.load(Relaxed);
         loop {
-            // SAFETY: it is ours until it is in the list.
+            // SAFETY: no other thread sees the letter before it is in the list.
             unsafe { (*post).next = first };
             match self.inbox.compare_exchange_weak(first, post, SeqCst, Relaxed) {
                 Ok(_) => return,

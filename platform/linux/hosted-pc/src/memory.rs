@@ -65,7 +65,7 @@ impl Memory {
 
     /// Copies bytes to memory; `None`: there is none at that address.
     pub fn write(&self, at: u64, bytes: &[u8]) -> Option<()> {
-        // SAFETY: likewise.
+        // SAFETY: `place` has checked that so many bytes are there.
         unsafe { copy_nonoverlapping(bytes.as_ptr(), self.place(at, bytes.len())?, bytes.len()) };
         Some(())
     }

@@ -32,7 +32,7 @@ pub(super) unsafe fn bind(process: &'static Process) {
 /// # Safety
 /// Called by the methods below, with the `this` that they are bound to.
 unsafe fn of(this: *const ()) -> &'static Process {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `this` is what the methods are bound to, which is a process.
     unsafe { &*this.cast() }
 }
 

@@ -258,7 +258,7 @@ impl Process {
         }
         self.until.set(until);
         clock::ring_by(Alarm::Users, until);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that this is a handler that interrupted the thread.
         unsafe { threads::wait(&self.bell) };
     }
 
@@ -269,7 +269,7 @@ impl Process {
     pub(super) unsafe fn end(&self, end: End) {
         self.end.set(Some(end));
         self.domain.die();
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that this is a handler that interrupted the thread.
         unsafe { threads::end() };
         tell_home();
     }
@@ -383,7 +383,7 @@ fn wake(_: &mut Context) {
         } else {
             clock::ring_by(Alarm::Users, until);
         }
-        // SAFETY: likewise.
+        // SAFETY: see the head of this file.
         next = unsafe { process.next.get().as_ref() };
     }
 }
@@ -430,7 +430,7 @@ extern "C" fn fault(context: &mut Context, of: *const ()) {
             Some(true) => {}
             // SAFETY: in a handler that interrupted this thread.
             Some(false) => unsafe { process.end(end) },
-            // SAFETY: likewise. The instruction is tried again later.
+            // SAFETY: in a handler that interrupted this thread. The instruction is tried again later.
             None => unsafe { threads::give_way() },
         }
     } else {

@@ -144,11 +144,11 @@ impl Queued {
         match unsafe { alone(self.w, self.awaiting(), written) } {
             // SAFETY: it awaits its condition no longer, and stands in no queue.
             Alone::Enters(waiter) if waiter.shares() => unsafe { self.enter_shared(waiter.process()) },
-            // SAFETY: likewise.
+            // SAFETY: it awaits its condition no longer, and stands in no queue.
             Alone::Enters(waiter) => unsafe { self.enter_alone(waiter.process()) },
             Alone::Stays => {}
             Alone::Tests(waiter) => self.begin_test(waiter, Place::Alone),
-            // SAFETY: as above.
+            // SAFETY: nobody has a reference to what is awaited.
             Alone::None => self.admit_several(unsafe { Round::begin(self.w, self.awaiting(), written) }),
         }
     }
@@ -196,9 +196,9 @@ unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare
         match round.next() {
             // SAFETY: it awaits its condition no longer, and stands in no queue.
             Turn::Enters(waiter) if waiter.shares() => unsafe { this.enter_shared(waiter.process()) },
-            // SAFETY: likewise.
+            // SAFETY: it awaits its condition no longer, and stands in no queue.
             Turn::Enters(waiter) if this.is_shared() => return unsafe { this.grant(waiter.process()) },
-            // SAFETY: likewise.
+            // SAFETY: it awaits its condition no longer, and stands in no queue.
             Turn::Enters(waiter) => return unsafe { this.enter_alone(waiter.process()) },
             Turn::Tests(waiter, place) => return this.begin_test(waiter, place),
             Turn::Nobody => return,
