@@ -61,7 +61,7 @@ use crate::text;
 /// # Safety
 /// `collection` is a description, and `keys` are the words of a key of such a collection.
 pub unsafe fn hash_of_keys(collection: *const Collection, keys: *const u64, seed: u64) -> u64 {
-    // SAFETY: it is a key of these kinds.
+    // SAFETY: the caller promises that `keys` are a key of such a collection.
     unsafe { Keys::new((*collection).keys.get()).hash(Key::new(keys), seed) }
 }
 
@@ -78,7 +78,7 @@ enum Content {
 /// It is *a collection variable*, whose shape is `shape`.
 #[inline]
 unsafe fn content(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> Content {
-    // SAFETY: it is a variable.
+    // SAFETY: `cell` is a variable.
     let head = unsafe { *cell };
     if head.is_null() {
         Content::None
@@ -97,7 +97,7 @@ unsafe fn content(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> 
 /// `keys` are one word for each index, those of texts null or live texts.
 pub unsafe fn shown(collection: &Collection, keys: &[u64]) -> String {
     let keys = collection.keys.get().iter().zip(keys).map(|(kind, &key)| match kind {
-        // SAFETY: it is a live text or null.
+        // SAFETY: a key of kind Text is a live text or null.
         Kind::Text => shown_text(unsafe { text::bytes(key as *const TextHead) }),
         Kind::Byte if collection.boolean_keys => String::from(if key != 0 { "TRUE" } else { "FALSE" }),
         Kind::Byte => format!("{:?}", key as u8 as char),
@@ -190,7 +190,7 @@ unsafe fn insert_settled(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    // SAFETY: it is this collection's key.
+    // SAFETY: `key` is a key of this collection.
     unsafe { try_insert(heap, cell, collection, key) }
 }
 
@@ -241,7 +241,7 @@ unsafe fn is_unordered(cell: *mut *mut u8, collection: &Collection) -> bool {
 /// # Safety
 /// `cell` is *a collection variable*, and [`is_unordered`].
 unsafe fn begin_sorting(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) {
-    // SAFETY: it is a store of that shape.
+    // SAFETY: the variable holds a store of that shape.
     unsafe { (*(*cell).cast::<Store>()).begin_sorting(heap, Shape::of(collection)) };
 }
 
@@ -259,7 +259,7 @@ unsafe fn is_settled(cell: *mut *mut u8, collection: &Collection) -> bool {
 /// # Safety
 /// `cell` is *a collection variable*, and neither null nor an array.
 unsafe fn settle(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) -> bool {
-    // SAFETY: it is a store of that shape.
+    // SAFETY: the variable holds a store of that shape.
     unsafe { (*(*cell).cast::<Store>()).settle(heap, Shape::of(collection)) }
 }
 

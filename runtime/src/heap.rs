@@ -335,7 +335,7 @@ impl Heap {
             let List { first, spare, .. } = core::mem::replace(list, EMPTY);
             for blocks in [first, spare] {
                 if !blocks.is_null() {
-                    // SAFETY: they were this worker's.
+                    // SAFETY: the blocks were this worker's, and are free.
                     unsafe { self.memory.put_batch(class, blocks) };
                 }
             }

@@ -78,7 +78,7 @@ fn untagged(kind: *const u8) -> *mut u8 {
 /// # Safety
 /// The block of `instance` is still there, and its template says that a `T` lies at `offset`.
 pub unsafe fn slot_at<T>(instance: *mut Instance, offset: u32) -> *mut T {
-    // SAFETY: within the block.
+    // SAFETY: the offset lies within the block.
     unsafe { instance.cast::<u8>().add(offset as usize).cast() }
 }
 
@@ -170,7 +170,7 @@ pub fn runs(body: &Body, native: &'static NativeBody) -> bool {
 /// `template` has more than `index` bodies.
 #[inline]
 pub unsafe fn body(template: &'static Template, index: usize) -> &'static Body {
-    // SAFETY: it is one of the table.
+    // SAFETY: the caller promises that the table has this body.
     unsafe { &*template.bodies.first.add(index) }
 }
 

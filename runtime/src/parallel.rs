@@ -422,7 +422,7 @@ pub unsafe fn come_home(w: *mut Worker) {
 /// # Safety
 /// `w` is the home worker; `p` is live, and has just come home.
 unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: u64) {
-    // SAFETY: it stands in no queue.
+    // SAFETY: the process stands in no queue.
     unsafe {
         let parallel = &mut (*home(w)).parallel;
         let gained = computes || nanoseconds >= GAIN_NANOSECONDS || (*p).score & GAINED != 0;

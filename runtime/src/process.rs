@@ -87,7 +87,7 @@ pub unsafe fn restart_service(w: *mut Worker, c: *mut Communication) {
 /// As for [`restart_service`].
 pub unsafe fn restart_parked(w: *mut Worker, c: *mut Communication) {
     let p = c.cast::<Process>();
-    // SAFETY: as in `restart_service`.
+    // SAFETY: the block of a parked service is that of a process that can start.
     unsafe {
         let body = clear(p);
         count(w, p, body);

@@ -86,7 +86,7 @@ impl Queue {
     /// # Safety
     /// It is *a process that stands nowhere*.
     pub unsafe fn push_first(&mut self, p: *mut Process) {
-        // SAFETY: its link is the queue's now.
+        // SAFETY: the link of `p` belongs to this queue now.
         unsafe { (*p).next = self.head };
         if self.head.is_null() {
             self.tail = p;
@@ -112,7 +112,7 @@ impl Queue {
             // SAFETY: until `keep` has seen it, it stands in the queue as it was.
             let next = unsafe { (*p).next };
             if keep(p) {
-                // SAFETY: it stands nowhere else.
+                // SAFETY: the process stands in no other queue.
                 unsafe { self.push(p) };
             }
             p = next;
@@ -162,7 +162,7 @@ pub unsafe fn ready_all(w: *mut Worker, queue: &mut Queue) {
         if p.is_null() {
             return;
         }
-        // SAFETY: it stands nowhere any more.
+        // SAFETY: the process stands in no queue any more.
         unsafe { ready(w, p) };
     }
 }

@@ -68,7 +68,7 @@ unsafe fn make_in_parts(by: Caller, heap: *mut Heap, bytes: &[u8]) -> Result<*mu
 #[inline(always)]
 unsafe fn make_way(by: Caller, heap: *mut Heap, length: usize) {
     if length > late::LARGE {
-        // SAFETY: it is this worker's heap.
+        // SAFETY: `heap` is this worker's heap.
         unsafe { make_way_in_parts(by, heap, length) };
     }
 }

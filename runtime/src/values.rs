@@ -185,7 +185,7 @@ impl Deref for Held {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: it holds the text.
+        // SAFETY: the value holds the text.
         unsafe { text::bytes(self.text) }
     }
 }

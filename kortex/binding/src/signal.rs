@@ -35,7 +35,7 @@ pub unsafe fn tell(
     *handler.register(Register::Rsi) = address;
     *handler.register(Register::Rdx) = context.rip;
     told.set(domain);
-    // SAFETY: it stays as long as the thread.
+    // SAFETY: the handler's context stays as long as the thread.
     unsafe { trap.set_current(handler) };
     true
 }

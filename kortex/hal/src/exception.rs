@@ -153,7 +153,7 @@ impl Processor {
 impl Trap for Processor {
     #[inline]
     unsafe fn register(&self, vector: usize, handler: Handler, of: *const ()) {
-        // SAFETY: it is read with interrupts off.
+        // SAFETY: the table of handlers is read with interrupts off.
         unsafe { (*STATE.get()).handlers[vector].write((handler, of)) };
     }
 

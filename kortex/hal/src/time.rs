@@ -23,7 +23,7 @@ pub fn convert(number: u64, to: u64, from: u64) -> u64 {
 
 /// The processor's cycle counter.
 pub fn counter() -> u64 {
-    // SAFETY: every x86-64 processor has it.
+    // SAFETY: every x86-64 processor has a cycle counter.
     unsafe { _rdtsc() }
 }
 

@@ -91,7 +91,7 @@ impl Buddy {
 
     /// Whether a free piece of this order begins at a page.
     fn is_free(&self, page: usize, order: usize) -> bool {
-        // SAFETY: a byte for each page.
+        // SAFETY: `orders` has a byte for each page.
         page >= self.start
             && self.index(page) < self.count
             && unsafe { *self.orders.add(self.index(page)) } == order as u8

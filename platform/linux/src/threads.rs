@@ -198,7 +198,7 @@ impl Threads for LinuxThreads {
     /// Rust uses the C library's allocator, which returns only memory at its end unless it is asked to.
     #[cfg(target_env = "gnu")]
     fn trim(&self) {
-        // SAFETY: it may be called at any time.
+        // SAFETY: `malloc_trim` may be called at any time.
         unsafe { libc::malloc_trim(0) };
     }
 }

@@ -76,7 +76,7 @@ impl Hash {
         }
         let slot = self.slot_of(keys, key, keys.hash(key, self.head().seed)).ok()?;
         self.head().last.set(slot);
-        // SAFETY: it is a slot of the table.
+        // SAFETY: `slot` is a slot of the table.
         Some(unsafe { self.cell(keys, slot) })
     }
 
@@ -357,7 +357,7 @@ impl Hash {
     /// See [`Hash::control`].
     #[inline]
     unsafe fn cell(&self, keys: Keys, slot: usize) -> *mut u64 {
-        // SAFETY: in the entry it follows the key.
+        // SAFETY: in the entry the cell follows the key.
         unsafe { self.entry(keys, slot).add(keys.width()) }
     }
 }

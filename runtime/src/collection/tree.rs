@@ -111,7 +111,7 @@ impl Tree {
         }
         node = greater?;
         while !node.is_leaf() {
-            // SAFETY: it is no leaf, and has a child.
+            // SAFETY: the node is no leaf, so it has a child.
             node = unsafe { node.child(keys, 0) };
         }
         Some((node, 0))

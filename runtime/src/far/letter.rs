@@ -158,7 +158,7 @@ pub struct Letter {
 impl Letter {
     /// The same, to be sent. What the receiver takes is gone from here.
     pub fn as_outgoing(&mut self) -> Outgoing<'_> {
-        // SAFETY: it has its words for itself.
+        // SAFETY: only this letter uses its words.
         unsafe { Outgoing::new(self.worker, self.words.as_mut_ptr(), self.message) }
     }
 
@@ -189,7 +189,7 @@ unsafe fn copy_of(worker: *mut Worker, word: u64, ty: Type) -> u64 {
 impl Drop for Letter {
     fn drop(&mut self) {
         for (&word, parameter) in self.words.iter().zip(self.message.parameters.get()) {
-            // SAFETY: the word is this one's own.
+            // SAFETY: the letter owns the word.
             unsafe { drop_word(self.worker, word, parameter.ty) }
         }
     }

@@ -94,7 +94,7 @@ pub unsafe fn own<T>(instance: *mut Instance) -> *mut *mut T {
 /// # Safety
 /// It is null or owns a box, which nobody else uses.
 pub unsafe fn take<T>(cell: *mut *mut T) -> Option<Box<T>> {
-    // SAFETY: it is null or owns a box.
+    // SAFETY: the caller promises that the cell is null or owns a box.
     unsafe {
         let value = core::mem::replace(&mut *cell, ptr::null_mut());
         if value.is_null() { None } else { Some(Box::from_raw(value)) }
@@ -166,7 +166,7 @@ pub fn bare(name: &str) -> &str {
 /// # Safety
 /// As for [`binding`]; the interface is the binding's, by its number.
 pub unsafe fn why_lost(instance: *mut Instance, interface: usize) -> Option<String> {
-    // SAFETY: it is alive.
+    // SAFETY: the instance is alive.
     let (name, why) = match unsafe { binding(instance) }? {
         Binding::Proxy(name, traffic) => (name, traffic.why.borrow().clone()),
         Binding::Made(name, joints) => (name, joints[interface].traffic.why.borrow().clone()),

@@ -115,7 +115,7 @@ impl Parallel {
     /// # Safety
     /// At home; the process is alive, and stands in no queue.
     pub unsafe fn keep(&mut self, p: *mut Process) {
-        // SAFETY: it stands in no queue.
+        // SAFETY: the process stands in no queue.
         unsafe { self.candidates.push(p) }
     }
 
@@ -164,7 +164,7 @@ impl Exchange {
     pub unsafe fn put(&self, p: *mut Process) {
         let mut queue = self.queue.lock();
         self.waiting.fetch_add(1, SeqCst);
-        // SAFETY: it stands in no queue.
+        // SAFETY: the process stands in no queue.
         unsafe { queue.push(p) };
     }
 

@@ -69,7 +69,7 @@ impl Piece {
     unsafe fn rest(&self) -> usize {
         match self {
             Piece::Bytes(bytes, from) => bytes.len() - from,
-            // SAFETY: it is held.
+            // SAFETY: the text is held.
             Piece::Text(text, from) => unsafe { text::length(*text) - from },
         }
     }

@@ -59,7 +59,7 @@ impl Timers {
     /// # Safety
     /// The process stands in no queue, and is alive as long as it stands in this one.
     pub unsafe fn add(&mut self, time: i64, p: *mut Process) {
-        // SAFETY: it stands in no queue.
+        // SAFETY: the process stands in no queue.
         unsafe { self.queues.entry(time).or_insert(Queue::EMPTY).push(p) }
     }
 

@@ -55,7 +55,7 @@ impl Range {
     /// The container of an index, if there are that many.
     #[inline]
     pub fn get(self, index: usize) -> Option<Container> {
-        // SAFETY: so many follow each other.
+        // SAFETY: `count` containers follow each other.
         (index < self.count).then(|| Container(unsafe { NonNull::new_unchecked(self.first.add(index)) }))
     }
 
@@ -93,7 +93,7 @@ impl Owner {
     /// As for [`Owner::new`]: the instance's block is there.
     #[inline]
     pub unsafe fn of_instance(instance: *mut Instance) -> Owner {
-        // SAFETY: its template describes it.
+        // SAFETY: the instance's template describes what it owns.
         unsafe { Owner::new(instance.cast(), (*template_of(instance)).owned.get()) }
     }
 

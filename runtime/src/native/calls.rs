@@ -138,7 +138,7 @@ impl Reply<'_> {
 /// At home; `c` is live, its flags are [`CALLS`] alone, and the buffer holds this message, which leads to this state.
 #[inline]
 unsafe fn answered(w: *mut Worker, c: *mut Communication, state: u16, number: usize) {
-    // SAFETY: it is live.
+    // SAFETY: the communication is live.
     unsafe {
         (*w).messages += 1;
         let seen = (*c).word.state;

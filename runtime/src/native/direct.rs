@@ -149,7 +149,7 @@ impl<A: ?Sized + 'static, L: ?Sized + 'static> Direct<A, L> {
 /// # Safety
 /// The communication is null or live.
 unsafe fn waits_for_calls(c: *mut Communication, interface: &Interface) -> bool {
-    // SAFETY: it is null or live.
+    // SAFETY: the communication is null or live.
     unsafe {
         !c.is_null()
             && (*c).word.flags == CALLS

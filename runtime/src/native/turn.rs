@@ -61,7 +61,7 @@ impl Turn {
 
     /// How the communication stands now.
     pub(super) fn word(&self) -> CommunicationWord {
-        // SAFETY: it is live.
+        // SAFETY: the communication is live.
         unsafe { (*self.communication()).word }
     }
 

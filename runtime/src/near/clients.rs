@@ -83,7 +83,7 @@ pub unsafe fn make(
 /// # Safety
 /// The target is linked.
 unsafe fn is_exported(target: usize) -> bool {
-    // SAFETY: it is linked.
+    // SAFETY: the listener is linked.
     matches!(decode(target), Target::PassedOn(listener) if unsafe { (*listener).target } != 0)
 }
 

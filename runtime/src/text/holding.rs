@@ -45,7 +45,7 @@ pub unsafe fn bytes<'a>(text: *const TextHead) -> &'a [u8] {
     if text.is_null() {
         return &[];
     }
-    // SAFETY: it isn't null, so it is live.
+    // SAFETY: the text isn't null, so it is live.
     unsafe { some_bytes(text) }
 }
 
@@ -82,7 +82,7 @@ unsafe fn bytes_of_slice<'a>(slice: *const TextSlice) -> &'a [u8] {
 /// `text` is null or live.
 #[inline]
 pub unsafe fn length(text: *const TextHead) -> usize {
-    // SAFETY: nobody changes it meanwhile.
+    // SAFETY: nobody changes the text meanwhile.
     unsafe { bytes(text) }.len()
 }
 
@@ -105,7 +105,7 @@ pub unsafe fn is_longer(text: *const TextHead, bytes: usize) -> bool {
 #[inline]
 pub unsafe fn copy(heap: &Heap, text: *mut TextHead) -> *mut TextHead {
     if !text.is_null() {
-        // SAFETY: it is live.
+        // SAFETY: the text is live.
         let count = unsafe { holders(text) };
         let now = count.load(Relaxed);
         if now >= 0 {
@@ -158,7 +158,7 @@ pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
 #[cold]
 #[inline(never)]
 unsafe fn free_slice(heap: &mut Heap, slice: *mut TextSlice) {
-    // SAFETY: it held the whole until now.
+    // SAFETY: the slice held the whole text until now.
     unsafe {
         let whole = (*slice).whole;
         heap.free(slice.cast(), size_of::<TextSlice>());

@@ -255,6 +255,6 @@ pub fn count_runs() -> Result<OwnedFd> {
         kind: u32,
     }
     impl Attributes for Enable {}
-    // SAFETY: there are no addresses in it.
+    // SAFETY: the attributes hold no addresses.
     unsafe { descriptor(Command::EnableStatistics, &mut Enable::default()) }
 }

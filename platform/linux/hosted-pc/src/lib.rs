@@ -64,7 +64,7 @@ pub unsafe fn start(entry: u32) -> ! {
     machine.processor.registers.whole[RBX] = said;
     let machine = Box::into_raw(Box::new(machine));
     MACHINE.store(machine, Relaxed);
-    // SAFETY: it stays.
+    // SAFETY: the machine stays.
     ending::flush_at_end(unsafe { &raw mut (*machine).ports });
     // SAFETY: see the head of this file. The handler of the last instruction has the guest go on; what 32-bit code has
     // as its segments is Linux's.

@@ -70,7 +70,7 @@ unsafe extern "C" fn grow(this: *const (), pages: u64, _: u64, _: u64, _: u64) -
     if pages > MOST_PAGES as u64 {
         return REFUSED;
     }
-    // SAFETY: bound so.
+    // SAFETY: the method is bound with this argument, a process.
     match unsafe { of(this) }.grow(pages as usize) {
         Some(true) => DONE,
         Some(false) => REFUSED,

@@ -113,7 +113,7 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        // SAFETY: it came from there.
+        // SAFETY: the channel's memory came from this allocator.
         unsafe { free_range(&mut ForPrograms, self.start(), self.end()) };
     }
 }
@@ -164,7 +164,7 @@ impl Process {
     ) -> Option<Running> {
         let space = Paged::create(kernel, PROGRAM, &POOL.0, start.pages + BESIDES).ok()?;
         let domain = Domain::new();
-        // SAFETY: the kernel is mapped in it.
+        // SAFETY: the address space maps the kernel.
         unsafe { domain.set_space(space.space()) };
         let process = Running(Box::leak(Box::new(Process {
             domain,
@@ -197,7 +197,7 @@ impl Process {
             space.map(START, 1, Access::READ).ok()?;
             // SAFETY: the channel stays longer than the process, and is made to be shared.
             unsafe { space.lend(CHANNEL, channel.start(), Channel::PAGES, Access::WRITE).ok()? };
-            // SAFETY: it is numbers.
+            // SAFETY: the structure consists of numbers.
             let told = unsafe { slice::from_raw_parts((&raw const *start).cast(), size_of::<Start>()) };
             space.fill(START, told).ok()?;
             load::load(space, program).ok()?

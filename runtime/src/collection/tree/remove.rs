@@ -91,7 +91,7 @@ unsafe fn join_upwards(heap: &mut Heap, keys: Keys, path: &mut Path) {
 /// # Safety
 /// `parent` has both.
 unsafe fn fit_together(parent: Node, keys: Keys, index: usize) -> bool {
-    // SAFETY: they are its children.
+    // SAFETY: the caller promises that `parent` has both children.
     unsafe { parent.child(keys, index - 1).count() + parent.child(keys, index).count() <= Node::full(keys) }
 }
 

@@ -329,7 +329,7 @@ impl Before {
             } else {
                 self.slots.push(client);
             }
-            // SAFETY: it is linked.
+            // SAFETY: the client is linked.
             client = unsafe { (*client).next };
         }
     }

@@ -33,13 +33,13 @@ impl Channel {
     /// How it stands now.
     #[inline]
     pub fn word(&self) -> CommunicationWord {
-        // SAFETY: it is live.
+        // SAFETY: the communication is live.
         unsafe { (*self.communication).word }
     }
 
     /// Marks it as a stream: see [`STREAMS`].
     pub fn mark_stream(&mut self) {
-        // SAFETY: it is live.
+        // SAFETY: the communication is live.
         unsafe { (*self.communication).word.flags |= STREAMS }
     }
 
@@ -101,7 +101,7 @@ impl Channel {
         let word = self.word();
         let receiver = if from == Side::Server { FOR_CLIENT } else { 0 };
         let (tag, flags) = (message as u16 + 1, word.flags | receiver);
-        // SAFETY: it is live; at home.
+        // SAFETY: the communication is live; at home.
         unsafe {
             (*self.worker).messages += 1;
             (*self.communication).word = CommunicationWord { state, seen: word.state, tag, flags };

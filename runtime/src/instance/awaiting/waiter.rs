@@ -43,7 +43,7 @@ impl Waiter {
     /// Whether it shares the lock when its condition holds.
     #[inline]
     pub fn shares(self) -> bool {
-        // SAFETY: it is live.
+        // SAFETY: the waiting process is live.
         unsafe { (*self.process()).status == AWAITS_SHARED }
     }
 
@@ -64,7 +64,7 @@ impl Waiter {
     /// Notes a word in the condition's place.
     #[inline]
     pub fn note(self, word: u64) {
-        // SAFETY: as in `noted`.
+        // SAFETY: this word is the process's own.
         unsafe { *self.word() = word };
     }
 

@@ -157,7 +157,7 @@ impl Queued {
     #[inline(always)]
     fn admit_several(self, round: Round) {
         let Queued { w, instance, rare } = self;
-        // SAFETY: they are those of this.
+        // SAFETY: the pointers are those of this `Queued`.
         unsafe { admit_several(w, instance, rare, round) };
     }
 
@@ -178,7 +178,7 @@ impl Queued {
     #[inline(always)]
     fn admit(self) {
         let Queued { w, instance, rare } = self;
-        // SAFETY: they are those of this.
+        // SAFETY: the pointers are those of this `Queued`.
         unsafe { admit(w, instance, rare) };
     }
 }
