@@ -101,7 +101,7 @@ impl Evaluator<'_> {
             }
             slot.set(&mut state, phi);
         }
-        // Each round counts as a branch, so that an outer loop knows that this loop's number of rounds is not known.
+        // A kept loop counts as an unknown branch for a loop around it.
         state.branches += 1;
         let branches = state.branches;
         if let Some(round) = state.top().loops.elements().last_mut() {

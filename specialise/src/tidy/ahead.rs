@@ -65,7 +65,7 @@ impl<'a> Finder<'a> {
         let (back, ahead): (Vec<usize>, Vec<usize>) =
             graph.predecessors[header].iter().partition(|from| members.contains(from));
         let (&[latch], &[before]) = (&back[..], &ahead[..]) else { return None };
-        // Once the inner loop is duplicated, code at its end would exist twice.
+        // `before` may end another loop: once that loop is duplicated, its end exists twice.
         if graph.depth[before] + 1 != graph.depth[header] {
             return None;
         }
