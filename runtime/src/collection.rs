@@ -232,7 +232,7 @@ unsafe fn insert_oversized(
 /// `cell` is *a collection variable*.
 #[inline]
 unsafe fn is_unordered(cell: *mut *mut u8, collection: &Collection) -> bool {
-    // SAFETY: what is no array is null or a store.
+    // SAFETY: a collection that is no array is null or a store.
     !collection.array && unsafe { !(*cell).is_null() && (*(*cell).cast::<Store>()).is_unordered() }
 }
 
@@ -250,7 +250,7 @@ unsafe fn begin_sorting(heap: &mut Heap, cell: *mut *mut u8, collection: &Collec
 /// # Safety
 /// `cell` is *a collection variable*.
 unsafe fn is_settled(cell: *mut *mut u8, collection: &Collection) -> bool {
-    // SAFETY: what is no array is null or a store.
+    // SAFETY: a collection that is no array is null or a store.
     collection.array || unsafe { (*cell).is_null() || (*(*cell).cast::<Store>()).is_settled() }
 }
 
@@ -275,7 +275,7 @@ unsafe fn try_insert(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    // SAFETY: shape and key are this collection's; what is no array is a store, as soon as it isn't null.
+    // SAFETY: shape and key are this collection's. A collection that is no array is a store, as soon as it isn't null.
     unsafe {
         let (shape, key) = (Shape::of(collection), Key::new(key));
         if collection.array {

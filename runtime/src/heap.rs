@@ -101,7 +101,7 @@ impl Heap {
         if block.is_null() || self.credit < 0 {
             return self.allocate_slowly(class);
         }
-        // SAFETY: what stands in the list is free.
+        // SAFETY: blocks in the list are free.
         list.first = unsafe { (*block).next };
         list.bytes -= size_of_class(class);
         block.cast()
@@ -263,7 +263,7 @@ impl Heap {
         }
         let block = list.first;
         if !block.is_null() {
-            // SAFETY: what stands in the list is free.
+            // SAFETY: blocks in the list are free.
             list.first = unsafe { (*block).next };
             list.bytes -= size_of_class(class);
         }

@@ -69,7 +69,7 @@ impl Queue {
     /// It is *a process that stands nowhere*.
     #[inline]
     pub unsafe fn push(&mut self, p: *mut Process) {
-        // SAFETY: the links of `p`, and of those that stand here, are the queue's.
+        // SAFETY: the links of `p`, and of processes in the queue, belong to the queue.
         unsafe {
             (*p).next = null_mut();
             if self.head.is_null() {
@@ -139,7 +139,7 @@ pub unsafe fn retain_ready(w: *mut Worker, keep: impl FnMut(*mut Process) -> boo
 /// `w` is the worker of this thread, and `p` *a process that stands nowhere*.
 #[inline]
 pub unsafe fn ready(w: *mut Worker, p: *mut Process) {
-    // SAFETY: the links of `p`, and of those that are ready, are the ready queue's.
+    // SAFETY: the links of `p`, and of ready processes, belong to the ready queue.
     unsafe {
         (*p).next = null_mut();
         (*p).status = READY;

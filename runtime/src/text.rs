@@ -133,7 +133,7 @@ pub unsafe fn concat(
     a: *mut TextHead,
     b: *mut TextHead,
 ) -> Result<*mut TextHead, Fault> {
-    // SAFETY: what isn't null is live.
+    // SAFETY: a text that isn't null is live.
     unsafe {
         match (a.is_null(), b.is_null()) {
             (_, true) => Ok(copy(&*heap, a)),

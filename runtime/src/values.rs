@@ -148,7 +148,7 @@ impl Parcel {
 
 impl Drop for Parcel {
     fn drop(&mut self) {
-        // SAFETY: it belongs to the home's thread, and nobody holds the component.
+        // SAFETY: the value belongs to the home's thread, and nobody holds the component.
         unsafe { instance::drop_in_message(self.worker, self.instance) }
     }
 }
@@ -483,7 +483,7 @@ impl<'a> Putting<'a> {
     pub(crate) fn undo(&mut self) {
         let filled = take(&mut self.filled);
         for (index, parameter) in self.parameters[..filled].iter().enumerate() {
-            // SAFETY: the word owns what it was made of.
+            // SAFETY: the word owns the value from which it was made.
             unsafe { drop_word(self.worker, *self.words.add(index), parameter.ty) }
         }
     }
@@ -527,7 +527,7 @@ pub(crate) unsafe fn word_of(worker: *mut Worker, value: Value<'_>) -> Option<u6
 /// # Safety
 /// *At home*; the word owns a value of that type, and is not used any more.
 pub(crate) unsafe fn drop_word(worker: *mut Worker, word: u64, ty: Type) {
-    // SAFETY: the word owns what is of this type.
+    // SAFETY: the word owns a value of this type.
     unsafe {
         match ty {
             Type::Text => text::drop(&mut *heap_of(worker), word as *mut _),

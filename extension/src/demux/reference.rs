@@ -14,7 +14,7 @@ pub(super) struct Reference {
     mask: u32,
 }
 
-// SAFETY: it is an address. What reads there says why that is sound.
+// SAFETY: it is an address. The code that reads there says why that is sound.
 unsafe impl Send for Reference {}
 // SAFETY: it is never changed in place.
 unsafe impl Sync for Reference {}

@@ -41,7 +41,7 @@ pub struct Buddy {
     free: usize,
 }
 
-// SAFETY: it owns what the pointers lead to.
+// SAFETY: an allocator owns the memory to which its pointers lead.
 unsafe impl Send for Buddy {}
 
 impl Buddy {

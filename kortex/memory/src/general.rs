@@ -41,7 +41,7 @@ pub struct General<P> {
     classes: [*mut Head; SIZES.len()],
 }
 
-// SAFETY: it owns what the pointers lead to.
+// SAFETY: an allocator owns the memory to which its pointers lead.
 unsafe impl<P: Send> Send for General<P> {}
 
 impl<P: Pages> General<P> {

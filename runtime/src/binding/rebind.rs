@@ -94,7 +94,7 @@ pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(
 /// # Safety
 /// As for [`inspect::inspect`].
 pub unsafe fn goes_on(w: *mut Worker, pending: &Pending) -> Option<String> {
-    // SAFETY: a slot whose client is to leave is linked.
+    // SAFETY: a slot is linked as long as its client is to leave.
     unsafe { rebinding::slot_of(w, pending).map(|slot| inspect::talk(w, slot)) }
 }
 

@@ -116,7 +116,7 @@ impl Hash {
     /// The slot is a free one of the table. The caller sees to it that the key holds its texts.
     #[inline]
     unsafe fn use_slot(&mut self, keys: Keys, key: Key, hash: u64, slot: usize) -> Option<*mut u64> {
-        // SAFETY: it is a slot of the table, whose entry has room for the key and a word.
+        // SAFETY: `slot` is a slot of the table; its entry has room for the key and a word.
         unsafe {
             let table = self.table.as_mut();
             if *self.control(slot) == UNUSED {

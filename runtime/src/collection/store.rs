@@ -405,7 +405,7 @@ impl Store {
             }
             _ => {
                 shape.keys.hold(heap, key);
-                // SAFETY: what was there held its texts, as what is there now does.
+                // SAFETY: the old element held its texts, as the new one does.
                 unsafe {
                     shape.keys.drop(heap, to);
                     ptr::copy_nonoverlapping(key.as_ptr(), to, shape.keys.width());
@@ -517,7 +517,7 @@ impl Store {
         shape: Shape,
         is_enough: &mut dyn FnMut() -> bool,
     ) -> bool {
-        // SAFETY: it is live, and nobody else uses it.
+        // SAFETY: the store is live, and nobody else uses it.
         let this = unsafe { &mut *store };
         let is_done = this.dense.free_until(heap, shape, is_enough)
             && this.rest.free_until(heap, shape, is_enough)

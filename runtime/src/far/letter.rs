@@ -69,7 +69,7 @@ impl<'a> Outgoing<'a> {
     /// All of it, to be kept.
     pub fn into_letter(self) -> Letter {
         let message = self.message;
-        // SAFETY: there is a word for each parameter; what is left owns nothing.
+        // SAFETY: there is a word for each parameter; `take` leaves a word that owns nothing.
         let words = unsafe { slice::from_raw_parts_mut(self.words, message.parameters.length) };
         Letter { worker: self.worker, words: words.iter_mut().map(take).collect(), message }
     }
@@ -287,7 +287,7 @@ impl<'a> Filling<'a> {
             return;
         }
         for (&word, parameter) in self.words.iter().zip(self.message.parameters.get()).take(self.filled) {
-            // SAFETY: the word owns what it was made of.
+            // SAFETY: the word owns the value from which it was made.
             unsafe { drop_word(self.worker, word, parameter.ty) }
         }
         self.filled = 0;

@@ -118,7 +118,7 @@ pub enum Binding<'a> {
 /// # Safety
 /// At home; it is alive, as long as the result is used.
 pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
-    // SAFETY: what its word owns is told by its role.
+    // SAFETY: the instance's role tells what its word owns.
     unsafe {
         match (*template_of(instance)).role {
             Role::Own | Role::Client => None,
@@ -186,7 +186,7 @@ pub unsafe fn why_lost(instance: *mut Instance, interface: usize) -> Option<Stri
 /// # Safety
 /// At home; the instance's block is there.
 pub unsafe fn behind(instance: *mut Instance) -> *mut RequiredSlot {
-    // SAFETY: a proxy's word owns what it has, or is null.
+    // SAFETY: a proxy's word is null or owns the proxy's data.
     unsafe {
         let served = if is_proxy(instance) { served(instance) } else { None };
         served.map_or(ptr::null_mut(), |served| served.behind)
@@ -207,7 +207,7 @@ pub unsafe fn is_proxy(instance: *mut Instance) -> bool {
 /// # Safety
 /// At home; the instance is alive, and its role `Remote`.
 pub unsafe fn ended(instance: *mut Instance) -> Option<String> {
-    // SAFETY: the word of such an instance owns what it has, or is null.
+    // SAFETY: the word of such an instance is null or owns its data.
     unsafe { served(instance) }?.remote.as_ref()?.domain.ended()
 }
 

@@ -73,7 +73,7 @@ impl Timers {
                 return;
             }
             let mut queue = entry.remove();
-            // SAFETY: who stands in a queue is alive, and in no other.
+            // SAFETY: a process in a queue is alive, and in no other queue.
             unsafe {
                 loop {
                     let p = queue.pop();

@@ -100,7 +100,7 @@ impl Owner {
     /// What it owns, and where that is.
     #[inline]
     pub fn variables(self) -> impl Iterator<Item = (&'static Owned, *mut u8)> {
-        // SAFETY: what is owned lies within the block.
+        // SAFETY: the owned values lie within the block.
         self.owned.iter().map(move |owned| (owned, unsafe { self.base.add(owned.offset as usize) }))
     }
 
@@ -108,7 +108,7 @@ impl Owner {
     #[inline]
     pub fn containers(self, mut each: impl FnMut(Range)) {
         for (owned, cell) in self.variables() {
-            // SAFETY: what lies there is of this kind.
+            // SAFETY: the value that lies there is of this kind.
             unsafe {
                 match owned.kind {
                     Kind::Component if !(*cell.cast::<*mut Instance>()).is_null() => {
@@ -159,7 +159,7 @@ impl Owner {
     unsafe fn drop_until(self, w: *mut Worker, is_enough: &mut dyn FnMut() -> bool) -> bool {
         for (owned, cell) in self.variables() {
             let cell = cell.cast::<*mut u8>();
-            // SAFETY: the word that lies there leads to what it owns, which is of this kind; null: to nothing.
+            // SAFETY: the word that lies there is null, or leads to a value of this kind, which it owns.
             unsafe {
                 if (*cell).is_null() {
                     continue;

@@ -97,7 +97,7 @@ impl Turn {
 
     /// Marks the communication as one whose requests are answered at once, or takes that mark away.
     pub(super) fn mark(&self, is_called: bool) {
-        // SAFETY: it is live, and nobody else looks at the word meanwhile.
+        // SAFETY: the communication is live, and nobody else looks at the word meanwhile.
         let flags = unsafe { &mut (*self.communication()).word.flags };
         // A service that is called needs no stream: each message is taken when it is sent.
         *flags = if is_called { *flags & !STREAMS | CALLS } else { *flags & !CALLS };

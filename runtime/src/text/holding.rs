@@ -92,7 +92,7 @@ pub unsafe fn length(text: *const TextHead) -> usize {
 /// `text` is null or live.
 #[inline]
 pub unsafe fn is_longer(text: *const TextHead, bytes: usize) -> bool {
-    // SAFETY: it is live if it isn't null. A length of 0 says that it is a slice, whose own stands elsewhere.
+    // SAFETY: a text that isn't null is live. A length of 0 marks a slice, whose own length stands elsewhere.
     unsafe {
         !text.is_null() && (*text).length.wrapping_sub(1) >= bytes as u64 && some_bytes(text).len() > bytes
     }
@@ -141,7 +141,7 @@ pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
         is_one(now)
     };
     if was_last {
-        // SAFETY: nobody holds it any more; its room says how large its block is.
+        // SAFETY: nobody holds the text any more; its room tells the size of its block.
         unsafe {
             match Room::of(text) {
                 Room::SLICE => free_slice(heap, text.cast()),

@@ -339,7 +339,7 @@ impl Running {
             }
             // SAFETY: see the head of this file.
             let mut link = unsafe { &*FIRST.get().cast::<Cell<*const Process>>() };
-            // SAFETY: those in the list are there.
+            // SAFETY: processes in the list are there.
             while let Some(found) = unsafe { link.get().as_ref() } {
                 if eq(found, *process) {
                     link.set(found.next.get());

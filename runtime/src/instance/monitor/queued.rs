@@ -213,7 +213,7 @@ unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare
 #[inline(never)]
 unsafe fn admit(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
     let this = Queued { w, instance, rare };
-    // SAFETY: the rare part is there, and what stands in its queues is live.
+    // SAFETY: the rare part is there, and processes in its queues are live.
     unsafe {
         if (*this.rare).exclusive.is_empty() {
             loop {
