@@ -29,11 +29,11 @@ impl<T> Clone for Table<T> {
 
 impl<T> Copy for Table<T> {}
 
-// SAFETY: it is a `&'static str` in another form.
+// SAFETY: a `Str` is a `&'static str` in another form.
 unsafe impl Sync for Str {}
 // SAFETY: a `&'static str` may be sent to other threads.
 unsafe impl Send for Str {}
-// SAFETY: it is a `&'static [T]` in another form.
+// SAFETY: a `Table<T>` is a `&'static [T]` in another form.
 unsafe impl<T: Sync> Sync for Table<T> {}
 // SAFETY: a `&'static [T]` may be sent to other threads if `T` may be shared.
 unsafe impl<T: Sync> Send for Table<T> {}

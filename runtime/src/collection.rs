@@ -83,7 +83,7 @@ unsafe fn content(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> 
     if head.is_null() {
         Content::None
     } else if collection.array {
-        // SAFETY: it was made for that description.
+        // SAFETY: the array was made for that description.
         let array = unsafe { Array::new(head.cast::<ArrayHead>(), shape.keys.width(), shape.size) };
         Content::Array(array)
     } else {
@@ -163,7 +163,7 @@ pub unsafe fn insert(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    // SAFETY: it is this collection's key; where the collection is not settled it isn't null.
+    // SAFETY: `key` is this collection's; where the collection is not settled it isn't null.
     unsafe {
         match try_insert(heap, cell, collection, key) {
             Err(_) if is_oversized(collection, key) => {
@@ -386,7 +386,7 @@ unsafe fn next_in_array(array: Array, after: Option<Key>, key: *mut u64) -> Opti
 /// # Safety
 /// It is an element of kind Component.
 unsafe fn is_there(element: *mut u8) -> bool {
-    // SAFETY: it is null or the address of an instance, whose block is there until the element is empty.
+    // SAFETY: the element is null or the address of an instance, whose block is there until the element is empty.
     unsafe { !is_empty(*element.cast::<*mut Instance>()) }
 }
 

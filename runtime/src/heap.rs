@@ -296,7 +296,7 @@ impl Heap {
     fn keep_remainder(&mut self) {
         let size = (self.fresh_end as usize) - (self.fresh as usize);
         if size >= LEAST {
-            // SAFETY: it is fresh memory, of the size of a class since everything is in steps.
+            // SAFETY: the block is fresh memory, of the size of a class since everything is in steps.
             unsafe { self.free(self.fresh, size) };
             self.credit -= size as isize;
         }

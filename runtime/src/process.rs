@@ -219,7 +219,7 @@ pub unsafe extern "C" fn ds_frame_end(w: *mut Worker, p: *mut Process, innermost
 /// # Safety
 /// `p` is live, and its body has procedures with frames.
 pub unsafe fn innermost_frame(p: *mut Process) -> *mut *mut FrameHead {
-    // SAFETY: its body says at which place of the block that is.
+    // SAFETY: the process's body says at which place of the block that is.
     unsafe { p.cast::<u8>().add(body_of(p).frame as usize).cast() }
 }
 

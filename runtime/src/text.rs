@@ -183,7 +183,7 @@ pub unsafe fn find(
     part: *const TextHead,
     from: i64,
 ) -> Result<i64, Fault> {
-    // SAFETY: they are live, and don't change meanwhile.
+    // SAFETY: both texts are live, and don't change meanwhile.
     let (all, part) = unsafe { (bytes(text), bytes(part)) };
     let rest = position(from).and_then(|from| all.get(from..)).ok_or(Fault::IndexOutOfBounds)?;
     Ok(by.find(rest, part).map_or(-1, |found| from + found as i64))
@@ -198,7 +198,7 @@ pub unsafe fn compare(by: Caller, a: *const TextHead, b: *const TextHead) -> Ord
     if a == b {
         return Ordering::Equal;
     }
-    // SAFETY: they are live, and don't change meanwhile.
+    // SAFETY: both texts are live, and don't change meanwhile.
     unsafe { by.compare(bytes(a), bytes(b)) }
 }
 
@@ -208,7 +208,7 @@ pub unsafe fn compare(by: Caller, a: *const TextHead, b: *const TextHead) -> Ord
 /// Both are null or *live*.
 #[inline]
 pub unsafe fn equal(by: Caller, a: *const TextHead, b: *const TextHead) -> bool {
-    // SAFETY: they are live, and don't change meanwhile. (If one is the empty text, the other one isn't.)
+    // SAFETY: both texts are live, and don't change meanwhile. (If one is the empty text, the other one isn't.)
     a == b || !a.is_null() && !b.is_null() && unsafe { short::equal(by, some_bytes(a), some_bytes(b)) }
 }
 

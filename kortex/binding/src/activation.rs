@@ -111,7 +111,7 @@ impl Activation {
     /// The running thread's activation.
     #[inline]
     pub fn running() -> &'static Activation {
-        // SAFETY: it begins with its state, and stays as long as its thread.
+        // SAFETY: an activation begins with its state, and stays as long as its thread.
         unsafe { &*(*GATE.get()).state.cast() }
     }
 

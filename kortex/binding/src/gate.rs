@@ -84,7 +84,7 @@ pub fn tick() -> bool {
 
 /// Ticks left for the running upcall.
 pub fn time_left() -> u64 {
-    // SAFETY: it is the running thread's state.
+    // SAFETY: the gate has the running thread's state.
     unsafe { (*(*GATE.get()).state).time }
 }
 

@@ -52,7 +52,7 @@ pub unsafe fn go_on(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, at
     }
     told.set(null());
     let interrupted = thread.first();
-    // SAFETY: it is a context of the thread, of a user's code, and stays one wherever it goes on.
+    // SAFETY: `interrupted` is a context of the thread, of a user's code, and stays one wherever it goes on.
     unsafe {
         if at != 0 {
             (*interrupted).rip = at;

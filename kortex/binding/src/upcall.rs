@@ -86,7 +86,7 @@ pub unsafe fn abort(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, wh
     domain.die();
     context.rip = kortex_abort as *const () as u64;
     (context.cs, context.ss) = (u64::from(KERNEL_CODE.0), u64::from(KERNEL_DATA.0));
-    // SAFETY: it is the state of the running thread, which is interrupted.
+    // SAFETY: the state is that of the running thread, which is interrupted.
     context.rsp = unsafe { (*state.get()).kernel_stack };
     // Only the bit that is always set: interrupts are off.
     context.rflags = 2;

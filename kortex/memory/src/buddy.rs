@@ -161,7 +161,7 @@ impl Pages for Buddy {
             if !self.is_free(other, order) {
                 break;
             }
-            // SAFETY: it is free: it is in the list of its order.
+            // SAFETY: the piece is free, so it is in the list of its order.
             unsafe { self.take(other, order) };
             page = page.min(other);
             order += 1;
@@ -178,7 +178,7 @@ pub struct Pool<M> {
     pages: RefCell<Buddy>,
 }
 
-// SAFETY: it is used with interrupts off, on one processor.
+// SAFETY: a pool is used with interrupts off, on one processor.
 unsafe impl<M> Sync for Pool<M> {}
 
 impl<M> Pool<M> {

@@ -87,7 +87,7 @@ impl<P: Pages> General<P> {
         }
         let head = (block.as_ptr() as usize & !(PAGE - 1)) as *mut Head;
         let block = block.as_ptr().cast::<Free>();
-        // SAFETY: it is a small block: it is on a page with a head.
+        // SAFETY: the block is small, so it is on a page with a head.
         unsafe {
             if (*head).free.is_null() {
                 self.insert(head);
@@ -139,7 +139,7 @@ impl<P: Pages> General<P> {
         let order = order(pages(layout));
         let block = self.pages.allocate(order)?;
         let start = block.as_ptr() as usize;
-        // SAFETY: they were just allocated.
+        // SAFETY: the pages were just allocated.
         unsafe { free_range(&mut self.pages, start + pages(layout), start + (PAGE << order)) };
         Some(block)
     }
@@ -150,7 +150,7 @@ impl<P: Pages> General<P> {
         let first = HEAD.next_multiple_of(alignment(size));
         let mut free = null_mut();
         for number in (0..(PAGE - first) / size).rev() {
-            // SAFETY: it lies within the page.
+            // SAFETY: the block lies within the page.
             unsafe {
                 let block = page.add(first + number * size).cast::<Free>();
                 block.write(Free { next: free });

@@ -64,7 +64,7 @@ pub trait Space {
 /// Allocates pages filled with zeros.
 pub fn allocate_zeroed(pages: &mut impl Pages, order: usize) -> Option<NonNull<u8>> {
     let given = pages.allocate(order)?;
-    // SAFETY: they were just allocated.
+    // SAFETY: the pages were just allocated.
     unsafe { given.write_bytes(0, PAGE << order) };
     Some(given)
 }

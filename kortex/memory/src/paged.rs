@@ -68,7 +68,7 @@ impl<'a, P: Pages> Paged<'a, P> {
             let (some, others) = rest.split_at(rest.len().min(PAGE - at % PAGE));
             let found = self.space.look_up(at).filter(|(_, access)| !access.lent && self.is_users(at));
             let (memory, _) = found.ok_or(Refused::NoMemory)?;
-            // SAFETY: it is within a page of this address space alone, and there are no references into it.
+            // SAFETY: the memory is within a page of this address space alone, and there are no references into it.
             unsafe { (memory as *mut u8).copy_from_nonoverlapping(some.as_ptr(), some.len()) };
             (at, rest) = (at + some.len(), others);
         }
@@ -86,7 +86,8 @@ impl<'a, P: Pages> Paged<'a, P> {
             let (some, others) = rest.split_at_mut((PAGE - at % PAGE).min(rest.len()));
             let found = self.space.look_up(at).filter(|(_, access)| access.user);
             let (memory, _) = found.filter(|_| self.is_users(at)).ok_or(Refused::NoMemory)?;
-            // SAFETY: it is within a mapped page. Users may write it at any time, so it is only copied as bytes.
+            // SAFETY: the memory is within a mapped page. Users may write it at any time, so it is only copied as
+            // bytes.
             unsafe { (memory as *const u8).copy_to_nonoverlapping(some.as_mut_ptr(), some.len()) };
             (at, rest) = (at + some.len(), others);
         }
@@ -217,9 +218,9 @@ impl<P: Pages> Space for Paged<'_, P> {
         for number in 0..pages {
             let page = self.create(());
             let mapped = page.and_then(|page| {
-                // SAFETY: it was just made, and isn't mapped if binding fails.
+                // SAFETY: the page was just made, and isn't mapped if binding fails.
                 let bound = unsafe { self.bind(&page, (at + number * PAGE, access)) };
-                // SAFETY: it was just made, and binding has failed, so that nothing uses it.
+                // SAFETY: the page was just made, and binding has failed, so that nothing uses it.
                 bound.inspect_err(|_| unsafe { self.release(page) })
             });
             if let Err(refused) = mapped {

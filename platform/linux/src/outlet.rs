@@ -154,7 +154,7 @@ fn opened_anew(fd: RawFd) -> Option<OwnedFd> {
     }
     // The controlling side of a pseudoterminal can't be reopened: that would make a new one.
     let mut number: libc::c_uint = 0;
-    // SAFETY: it is written, and nothing else.
+    // SAFETY: the call writes to `number`, and to nothing else.
     if unsafe { libc::ioctl(fd, libc::TIOCGPTN, &raw mut number) } == 0 {
         return None;
     }

@@ -241,7 +241,7 @@ unsafe fn equal_words(by: Caller, kind: Kind, a: u64, b: u64) -> bool {
 #[inline]
 unsafe fn hash_word(kind: Kind, word: u64, seed: u64) -> u64 {
     match kind {
-        // SAFETY: it is a live text or null, and stays so while its bytes are read.
+        // SAFETY: the word is a live text or null, and stays so while its bytes are read.
         Kind::Text => hash_bytes(unsafe { text::bytes(word as *const TextHead) }, seed),
         _ => mix(seed ^ word),
     }

@@ -146,7 +146,7 @@ pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
 /// # Safety
 /// As for [`binding`].
 pub unsafe fn reach_of<'a>(instance: *mut Instance, interface: usize) -> Option<&'a dyn Reach> {
-    // SAFETY: it is alive; only proxies of both roles own this.
+    // SAFETY: the instance is alive; only proxies of both roles own this.
     unsafe {
         match (*template_of(instance)).role {
             Role::Proxy | Role::Remote => Some(&*served(instance)?.joints.get(interface)?.reach),

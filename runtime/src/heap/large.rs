@@ -44,7 +44,7 @@ impl Heap {
             self.credit += bytes as isize;
             return null_mut();
         }
-        // SAFETY: it is new, in no list, and has room for the head.
+        // SAFETY: the block is new, in no list, and has room for the head.
         unsafe {
             (*block).bytes = bytes;
             self.memory.enlist(block);

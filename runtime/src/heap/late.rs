@@ -58,9 +58,9 @@ impl Heap {
     /// Gives parts of such blocks back, one at least, until it is enough; whether there are more.
     pub fn free_late(&self, is_enough: &mut dyn FnMut(usize) -> bool) -> bool {
         while let Some(block) = self.memory.take_late() {
-            // SAFETY: it was taken from the list, so nothing else uses it.
+            // SAFETY: the block was taken from the list, so nothing else uses it.
             let left = unsafe { (*block).bytes.saturating_sub(PART) };
-            // SAFETY: it is of that layout. A block that can't be made smaller goes as a whole.
+            // SAFETY: the block is of that layout. One that can't be made smaller goes as a whole.
             unsafe {
                 let layout = large_layout((*block).bytes).unwrap_unchecked();
                 let smaller = match large_layout(left) {

@@ -249,7 +249,7 @@ impl Memory {
             bytes
         };
         self.chunk_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        // SAFETY: it is in the list no more, and its head said how large it is.
+        // SAFETY: the chunk is in the list no more, and its head said how large it is.
         unsafe { self.release(chunk, bytes) };
     }
 
@@ -258,7 +258,7 @@ impl Memory {
     /// # Safety
     /// [`Memory::new_chunk`] made it, of that many bytes, and it is not used any more.
     unsafe fn release(&self, chunk: *mut Chunk, bytes: usize) {
-        // SAFETY: it came from the same source, with the same size.
+        // SAFETY: the chunk came from the same source, with the same size.
         unsafe {
             match self.source {
                 Some(platform) => platform.free(chunk.cast(), bytes),

@@ -191,7 +191,7 @@ impl Awaiting {
         let number = owns.add(&mut groups[index].own, waiter, turn, index);
         waiter.note(u64::from(number));
         if condition.watches {
-            // SAFETY: it awaits its condition since just now.
+            // SAFETY: the process awaits its condition since just now.
             unsafe { Awaiting::test_own(all, w, number) };
         }
         Place::Own(number)
@@ -331,7 +331,7 @@ impl Awaiting {
                 (group.due, group.is_untested) = (holds, false);
                 match holds {
                     true => self.number -= 1,
-                    // SAFETY: it stands in no queue while it tests, as `begin_test` demands.
+                    // SAFETY: the tester stands in no queue while it tests, as `begin_test` demands.
                     false => unsafe { group.common.push_first(tester.waiter.process()) },
                 }
             }

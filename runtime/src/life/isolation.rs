@@ -93,7 +93,7 @@ impl Condemned {
     unsafe fn each(&self, mut each: impl FnMut(*mut Instance)) {
         let mut instance = self.root;
         while !instance.is_null() {
-            // SAFETY: it is freed after this, if at all.
+            // SAFETY: the instance is freed after this, if at all.
             let next = unsafe { self.after(instance) };
             each(instance);
             instance = next;

@@ -99,7 +99,8 @@ impl Reply<'_> {
     pub fn send(self, number: usize, put: impl FnOnce(&mut Putting<'_>)) {
         let Turn { worker, process, binding, .. } = *self.turn;
         let c = process.cast::<Communication>();
-        // SAFETY: it is the turn's process, whose request is taken, so there is room for the answer's words.
+        // SAFETY: the communication is that of the turn's process; its request is taken, so there is room for the
+        // answer's words.
         unsafe {
             let is_called = (*c).word.flags == CALLS;
             let words = if is_called {

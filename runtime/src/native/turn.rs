@@ -73,7 +73,7 @@ impl Turn {
     /// Takes the request out of the buffer.
     pub(super) fn take_request(&self) {
         self.drop_request();
-        // SAFETY: it is live, and its request taken.
+        // SAFETY: the communication is live, and its request taken.
         unsafe { ds_received(self.worker, self.communication()) }
     }
 

@@ -106,7 +106,7 @@ fn segments() -> Vec<Segment> {
         1
     }
     let mut found = Vec::new();
-    // SAFETY: it is called for each object before this returns, and stops at the first.
+    // SAFETY: `look` is called for each object before this returns, and stops at the first.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
     found
 }

@@ -148,7 +148,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: it is the whole mapping that `new` made.
+        // SAFETY: this is the whole mapping that `new` made.
         unsafe { libc::munmap(self.0.cast(), Mapping::BYTES) };
     }
 }

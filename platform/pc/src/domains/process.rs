@@ -351,7 +351,7 @@ impl Running {
         self.write();
         let space = process.space.take();
         if let Some(space) = space {
-            // SAFETY: its thread doesn't run any more, and the kernel's own address space is active.
+            // SAFETY: the process's thread doesn't run any more, and the kernel's own address space is active.
             unsafe { space.take_apart() };
         }
     }
@@ -360,7 +360,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.end();
-        // SAFETY: its thread doesn't run any more, and the list has forgotten it.
+        // SAFETY: the process's thread doesn't run any more, and the list has forgotten the process.
         unsafe {
             let process = Box::from_raw((&raw const *self.0).cast_mut());
             if let Some(thread) = process.thread.get() {

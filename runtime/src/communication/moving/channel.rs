@@ -45,7 +45,7 @@ impl Channel {
 
     /// Whether the side that waits does so for room.
     pub fn waits_for_room(&self) -> bool {
-        // SAFETY: it is live, and so is its waiter.
+        // SAFETY: the communication is live, and so is its waiter.
         unsafe {
             let waiter = (*self.communication).waiter;
             !waiter.is_null() && (*waiter).status == ROOM
@@ -65,7 +65,7 @@ impl Channel {
 
     /// Drops the message in the buffer, or what is left of it.
     pub fn drop_buffered(&mut self) {
-        // SAFETY: it is live and of this interface.
+        // SAFETY: the communication is live and of this interface.
         unsafe { drop_buffered(self.worker, self.communication, self.interface) }
     }
 

@@ -50,14 +50,14 @@ impl Waiter {
     /// The word of its block for what it awaits.
     #[inline]
     fn word(self) -> *mut u64 {
-        // SAFETY: its body says where that lies.
+        // SAFETY: the process's body says where that lies.
         unsafe { self.process().cast::<u8>().add(body_of(self.process()).condition as usize).cast() }
     }
 
     /// What was noted.
     #[inline]
     pub fn noted(self) -> u64 {
-        // SAFETY: it is a word of the process's own.
+        // SAFETY: this word is the process's own.
         unsafe { *self.word() }
     }
 
