@@ -1,7 +1,7 @@
 //! The verifier checks whether a body is well-formed. All code that reads, rewrites or prints bodies relies on it.
 //!
 //! * `shape`: blocks and values exist, each value has one definition of its type, phis come first and have one input
-//! for each predecessor, no block jumps to the entry.
+//!   for each predecessor, no block jumps to the entry.
 //! * `operands`: operations and terminators have operands of the required types.
 //! * `calls`: a call of an intrinsic agrees with its declaration.
 //! * `dominance`: each definition dominates its uses.
