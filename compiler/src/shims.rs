@@ -1,4 +1,4 @@
-//! Small functions between segments and the runtime, where their calling conventions differ.
+//! Small functions between segments and the runtime, which convert between their calling conventions.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::signatures::{last_signature, resume_signature, unusual_signature};
 use crate::workbench::Workbench;
 use crate::{entries, offset};
 
-/// `(worker, process)`, as the scheduler calls it.
+/// The signature `(worker, process)` with which the scheduler calls.
 fn plain_signature() -> Signature {
     let mut signature = Signature::new(CallConv::SystemV);
     signature.params.extend([AbiParam::new(types::I64), AbiParam::new(types::I64)]);
@@ -51,7 +51,7 @@ pub(crate) fn enter<M: Module>(module: &mut M, workbench: &mut Workbench) -> Fun
     })
 }
 
-/// The resume function of native processes: calls the runtime, and returns to the scheduler.
+/// The resume function of native processes: calls the runtime, then returns to the scheduler.
 pub(crate) fn native<M: Module>(
     module: &mut M,
     workbench: &mut Workbench,
@@ -64,7 +64,7 @@ pub(crate) fn native<M: Module>(
     })
 }
 
-/// Shims for the unusual entry points: they keep all registers, and leave the answer in the worker.
+/// Shims for the unusual entry points. They keep all registers, and leave the answer in the worker.
 pub(crate) fn unusual<M: Module>(
     module: &mut M,
     workbench: &mut Workbench,
@@ -88,7 +88,7 @@ pub(crate) fn unusual<M: Module>(
     entries::UNUSUAL.iter().map(|entry| (entry.name, make(entry))).collect()
 }
 
-/// A shim for an entry point after which the process stops for now: it switches to the next process.
+/// A shim for an entry point after which the process cannot go on: it switches to the next process.
 pub(crate) fn last<M: Module>(
     module: &mut M,
     workbench: &mut Workbench,

@@ -232,7 +232,7 @@ impl fmt::Debug for Interface {
 
 // SAFETY: a description is never written, and its pointers lead to read-only data or code.
 unsafe impl Sync for Interface {}
-// SAFETY: as for `Interface`.
+// SAFETY: the same holds for a message's description.
 unsafe impl Sync for Message {}
 
 #[cfg(test)]

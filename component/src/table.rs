@@ -29,13 +29,13 @@ impl<T> Clone for Table<T> {
 
 impl<T> Copy for Table<T> {}
 
-// SAFETY: it is a `&'static str` in another form.
+// SAFETY: a `Str` is a `&'static str` in another form.
 unsafe impl Sync for Str {}
-// SAFETY: as for `Sync`.
+// SAFETY: a `&'static str` may be sent to other threads.
 unsafe impl Send for Str {}
-// SAFETY: it is a `&'static [T]` in another form.
+// SAFETY: a `Table<T>` is a `&'static [T]` in another form.
 unsafe impl<T: Sync> Sync for Table<T> {}
-// SAFETY: as for `Sync`; such a reference may be sent if `T` may be shared.
+// SAFETY: a `&'static [T]` may be sent to other threads if `T` may be shared.
 unsafe impl<T: Sync> Send for Table<T> {}
 
 impl Str {

@@ -1,14 +1,14 @@
 //! Drystone's protocol between programs, without input and output.
 //!
-//! * [`Connection`]: one end of a connection; many communications with a flow control of their own.
-//! * `frame`: what is sent over a connection.
+//! * [`Connection`]: one end of a connection, which carries many communications, each with its own flow control.
+//! * `frame`: the unit that is sent over a connection.
 //! * `xdr`: the values of messages as bytes.
 //! * `description`: an interface as bytes.
 //!
 //! The owner of two byte streams (a socket, a ring in shared memory) feeds received bytes to a [`Connection`], handles
-//! its events, and sends the bytes that it puts out. Nothing here waits. No input of a peer can make it panic, compute
-//! without end, or take more memory than was granted: wrong input ends the connection with a sentence that says what
-//! was wrong.
+//! its events, and sends its output. Nothing here waits. No input from a peer can cause a panic, an endless
+//! computation, or the use of more memory than was granted. Wrong input ends the connection, with a sentence that says
+//! what was wrong.
 //!
 //! `docs/src/wire.md` specifies the format.
 

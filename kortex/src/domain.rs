@@ -61,7 +61,7 @@ pub(crate) fn offered_interface(template: &'static Template, index: usize) -> &'
 }
 
 fn required_interface(template: &'static Template, index: usize) -> &'static Interface {
-    // SAFETY: likewise.
+    // SAFETY: a program's descriptions live for ever.
     unsafe { &*template.required.get()[index].interface }
 }
 

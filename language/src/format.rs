@@ -1,7 +1,7 @@
-//! The formatter lays out the tokens and comments of a program that parses. It keeps every token, so that it can't
-//! change what the program means; only superfluous semicolons are dropped. The contents of a unit or a structured
-//! statement are indented by one step. Simple statements and declarations that share a line stay on one line. Blank
-//! lines are kept, one at a time.
+//! The formatter lays out the tokens and comments of a program that parses. It keeps every token except superfluous
+//! semicolons, so that it can't change the meaning of the program. The contents of a unit or a structured statement are
+//! indented by one step. Simple statements and declarations that share a line stay on one line. Several blank lines
+//! become one.
 
 mod line;
 mod protocol;
@@ -11,13 +11,13 @@ use crate::lexer::{self, Keyword, Symbol, TokenKind};
 use crate::parser;
 use crate::source::{Diagnostic, Span};
 
-/// Lines are wrapped at this many columns where that is possible.
+/// The width at which lines are wrapped where that is possible.
 const WIDTH: usize = 110;
 
-/// Spaces for each step of indentation.
+/// The number of spaces for each step of indentation.
 const STEP: usize = 2;
 
-/// Lays out the text of a program, or gives the errors for which it cannot be read.
+/// Lays out the text of a program, or gives the errors that prevent parsing.
 pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
     let (_, errors) = parser::parse(0, text);
     if !errors.is_empty() {
@@ -33,11 +33,11 @@ pub fn format(text: &str) -> Result<String, Vec<Diagnostic>> {
 #[derive(Clone, Copy)]
 struct Item<'a> {
     text: &'a str,
-    /// `None`: a comment.
+    /// `None` for a comment.
     token: Option<TokenKind>,
-    /// How many line ends stand between it and the item before it.
+    /// The number of line ends between this item and the previous one.
     line_ends: usize,
-    /// The column at which it began.
+    /// The column at which the item began.
     column: usize,
 }
 
@@ -58,7 +58,7 @@ impl Item<'_> {
     }
 }
 
-/// Tokens and comments in order; the last is the end of the text.
+/// Tokens and comments in order; the last item is the end of the text.
 fn items(text: &str) -> Vec<Item<'_>> {
     let lexed = lexer::lex(0, text);
     let tokens = lexed.tokens.iter().map(|token| (token.span, Some(token.kind)));
@@ -77,7 +77,7 @@ fn items(text: &str) -> Vec<Item<'_>> {
     items
 }
 
-/// The column, in characters, behind a text that begins at `column`.
+/// The column, in characters, after a text that begins at `column`.
 fn column_behind(text: &str, column: usize) -> usize {
     match text.rfind('\n') {
         Some(newline) => text[newline + 1..].chars().count(),
@@ -85,7 +85,7 @@ fn column_behind(text: &str, column: usize) -> usize {
     }
 }
 
-/// Words at which a block ends.
+/// Keywords that end a block.
 const CLOSERS: &[Keyword] =
     &[Keyword::End, Keyword::Else, Keyword::Elsif, Keyword::Until, Keyword::Activity, Keyword::Finally];
 
@@ -94,9 +94,9 @@ struct Printer<'a> {
     /// Index of the next item.
     position: usize,
     output: String,
-    /// Whether the line written last may be continued by the next statement of its source line.
+    /// Whether the next statement on the same source line may continue the line written last.
     joinable: bool,
-    /// Whether that line opened a block, so that no blank line follows it.
+    /// Whether the line written last opened a block; then no blank line follows it.
     opened: bool,
 }
 
@@ -119,7 +119,7 @@ impl<'a> Printer<'a> {
         self.items[self.position]
     }
 
-    /// The keyword of the next token, comments left aside.
+    /// The keyword of the next token, skipping comments.
     fn next_keyword(&self) -> Option<Keyword> {
         self.next_token().keyword()
     }
@@ -156,7 +156,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// CONSTANT or VARIABLE and its entries: in one line if they were, and fit.
+    /// CONSTANT or VARIABLE and its entries. They stay on one line if they were on one line, and fit.
     fn section(&mut self, indent: usize) {
         let in_one_line = self.section_shares_line(indent);
         self.line(indent, self.position + 1, Joining::Never);
@@ -197,13 +197,13 @@ impl<'a> Printer<'a> {
         width <= WIDTH
     }
 
-    /// BEGIN, ELSE, ... with the attributes after it.
+    /// BEGIN, ELSE and similar, with the attributes that follow.
     fn opening(&mut self, indent: usize) {
         self.line(indent, self.after_attributes(self.position + 1), Joining::Never);
         self.opened = true;
     }
 
-    /// Up to THEN or DO, with the attributes of the block after it.
+    /// The head of a statement up to THEN or DO, with the attributes of the block.
     fn head(&mut self, indent: usize, last: Keyword) {
         let end = self.end_through(last.into());
         self.line(indent, self.after_attributes(end), Joining::Never);
@@ -298,7 +298,7 @@ impl<'a> Printer<'a> {
         self.line(indent, end, Joining::Never);
     }
 
-    /// One past the first `last` outside parentheses.
+    /// The index after the first `last` outside parentheses.
     fn end_through(&self, last: TokenKind) -> usize {
         let mut depth = 0_usize;
         for (index, item) in self.items.iter().enumerate().skip(self.position) {
@@ -311,7 +311,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Whether a line may share the line of the one before it.
+/// Whether a line may share the previous line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Joining {
     Simple,

@@ -61,7 +61,7 @@ use crate::text;
 /// # Safety
 /// `collection` is a description, and `keys` are the words of a key of such a collection.
 pub unsafe fn hash_of_keys(collection: *const Collection, keys: *const u64, seed: u64) -> u64 {
-    // SAFETY: it is a key of these kinds.
+    // SAFETY: the caller promises that `keys` are a key of such a collection.
     unsafe { Keys::new((*collection).keys.get()).hash(Key::new(keys), seed) }
 }
 
@@ -78,12 +78,12 @@ enum Content {
 /// It is *a collection variable*, whose shape is `shape`.
 #[inline]
 unsafe fn content(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> Content {
-    // SAFETY: it is a variable.
+    // SAFETY: `cell` is a variable.
     let head = unsafe { *cell };
     if head.is_null() {
         Content::None
     } else if collection.array {
-        // SAFETY: it was made for that description.
+        // SAFETY: the array was made for that description.
         let array = unsafe { Array::new(head.cast::<ArrayHead>(), shape.keys.width(), shape.size) };
         Content::Array(array)
     } else {
@@ -97,7 +97,7 @@ unsafe fn content(cell: *mut *mut u8, collection: &Collection, shape: Shape) -> 
 /// `keys` are one word for each index, those of texts null or live texts.
 pub unsafe fn shown(collection: &Collection, keys: &[u64]) -> String {
     let keys = collection.keys.get().iter().zip(keys).map(|(kind, &key)| match kind {
-        // SAFETY: it is a live text or null.
+        // SAFETY: a key of kind Text is a live text or null.
         Kind::Text => shown_text(unsafe { text::bytes(key as *const TextHead) }),
         Kind::Byte if collection.boolean_keys => String::from(if key != 0 { "TRUE" } else { "FALSE" }),
         Kind::Byte => format!("{:?}", key as u8 as char),
@@ -163,7 +163,7 @@ pub unsafe fn insert(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    // SAFETY: it is this collection's key; where the collection is not settled it isn't null.
+    // SAFETY: `key` is this collection's; where the collection is not settled it isn't null.
     unsafe {
         match try_insert(heap, cell, collection, key) {
             Err(_) if is_oversized(collection, key) => {
@@ -190,7 +190,7 @@ unsafe fn insert_settled(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    // SAFETY: it is this collection's key.
+    // SAFETY: `key` is a key of this collection.
     unsafe { try_insert(heap, cell, collection, key) }
 }
 
@@ -232,7 +232,7 @@ unsafe fn insert_oversized(
 /// `cell` is *a collection variable*.
 #[inline]
 unsafe fn is_unordered(cell: *mut *mut u8, collection: &Collection) -> bool {
-    // SAFETY: what is no array is null or a store.
+    // SAFETY: a collection that is no array is null or a store.
     !collection.array && unsafe { !(*cell).is_null() && (*(*cell).cast::<Store>()).is_unordered() }
 }
 
@@ -241,7 +241,7 @@ unsafe fn is_unordered(cell: *mut *mut u8, collection: &Collection) -> bool {
 /// # Safety
 /// `cell` is *a collection variable*, and [`is_unordered`].
 unsafe fn begin_sorting(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) {
-    // SAFETY: it is a store of that shape.
+    // SAFETY: the variable holds a store of that shape.
     unsafe { (*(*cell).cast::<Store>()).begin_sorting(heap, Shape::of(collection)) };
 }
 
@@ -250,7 +250,7 @@ unsafe fn begin_sorting(heap: &mut Heap, cell: *mut *mut u8, collection: &Collec
 /// # Safety
 /// `cell` is *a collection variable*.
 unsafe fn is_settled(cell: *mut *mut u8, collection: &Collection) -> bool {
-    // SAFETY: what is no array is null or a store.
+    // SAFETY: a collection that is no array is null or a store.
     collection.array || unsafe { (*cell).is_null() || (*(*cell).cast::<Store>()).is_settled() }
 }
 
@@ -259,7 +259,7 @@ unsafe fn is_settled(cell: *mut *mut u8, collection: &Collection) -> bool {
 /// # Safety
 /// `cell` is *a collection variable*, and neither null nor an array.
 unsafe fn settle(heap: &mut Heap, cell: *mut *mut u8, collection: &Collection) -> bool {
-    // SAFETY: it is a store of that shape.
+    // SAFETY: the variable holds a store of that shape.
     unsafe { (*(*cell).cast::<Store>()).settle(heap, Shape::of(collection)) }
 }
 
@@ -275,7 +275,7 @@ unsafe fn try_insert(
     collection: &Collection,
     key: *const u64,
 ) -> Result<*mut u8, Fault> {
-    // SAFETY: shape and key are this collection's; what is no array is a store, as soon as it isn't null.
+    // SAFETY: shape and key are this collection's. A collection that is no array is a store, as soon as it isn't null.
     unsafe {
         let (shape, key) = (Shape::of(collection), Key::new(key));
         if collection.array {
@@ -386,7 +386,7 @@ unsafe fn next_in_array(array: Array, after: Option<Key>, key: *mut u64) -> Opti
 /// # Safety
 /// It is an element of kind Component.
 unsafe fn is_there(element: *mut u8) -> bool {
-    // SAFETY: it is null or the address of an instance, whose block is there until the element is empty.
+    // SAFETY: the element is null or the address of an instance, whose block is there until the element is empty.
     unsafe { !is_empty(*element.cast::<*mut Instance>()) }
 }
 

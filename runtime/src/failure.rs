@@ -41,7 +41,7 @@ impl Fault {
 /// It is *its last call*.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_fail(w: *mut Worker, p: *mut Process, fault: u32, location: u32) {
-    // SAFETY: it is *its last call*.
+    // SAFETY: this is *its last call*.
     unsafe { fail(w, Failure::of(p, Fault::of_number(fault), location)) };
 }
 
@@ -63,7 +63,7 @@ pub unsafe fn fail(w: *mut Worker, failure: Failure) {
 /// # Safety
 /// It is *its last call*.
 pub unsafe fn abandon(w: *mut Worker, p: *mut Process) {
-    // SAFETY: it is *its last call*.
+    // SAFETY: this is *its last call*.
     unsafe {
         fail(w, Failure { sort: Sort::Abandoned, ..Failure::of(p, Fault::ProtocolViolation, u32::MAX) })
     };
@@ -74,7 +74,7 @@ pub unsafe fn abandon(w: *mut Worker, p: *mut Process) {
 /// # Safety
 /// It is *its last call*.
 pub unsafe fn stop(w: *mut Worker, p: *mut Process) {
-    // SAFETY: it is *its last call*.
+    // SAFETY: this is *its last call*.
     unsafe { fail(w, Failure { sort: Sort::Stopped, ..Failure::of(p, Fault::ProtocolViolation, u32::MAX) }) };
 }
 

@@ -101,7 +101,7 @@ impl Heap {
         if block.is_null() || self.credit < 0 {
             return self.allocate_slowly(class);
         }
-        // SAFETY: what stands in the list is free.
+        // SAFETY: blocks in the list are free.
         list.first = unsafe { (*block).next };
         list.bytes -= size_of_class(class);
         block.cast()
@@ -115,7 +115,7 @@ impl Heap {
         }
         let block = self.allocate(bytes);
         if !block.is_null() {
-            // SAFETY: the block is ours and that large.
+            // SAFETY: the block was just allocated, with that size.
             unsafe { ptr::write_bytes(block, 0, bytes) };
         }
         block
@@ -128,14 +128,14 @@ impl Heap {
     #[inline]
     pub unsafe fn free(&mut self, block: *mut u8, bytes: usize) {
         if bytes > SMALL {
-            // SAFETY: the block is one of ours, of that size, and not used any more.
+            // SAFETY: the caller promises that the block came from this memory with that size, and isn't used any more.
             return unsafe { self.free_large(block, bytes) };
         }
         let class = class_of(bytes);
         let size = size_of_class(class);
         let list = &mut self.lists[class];
         let block = block.cast::<Free>();
-        // SAFETY: the block is ours now.
+        // SAFETY: the caller promises that the block isn't used any more, so only this heap uses it.
         unsafe {
             if cfg!(debug_assertions) {
                 ptr::write_bytes(block.cast::<u8>(), 0xDD, size);
@@ -158,7 +158,7 @@ impl Heap {
     /// any more under this address.
     pub unsafe fn reallocate(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         if old > SMALL && new > SMALL {
-            // SAFETY: the block is one of ours, of that size.
+            // SAFETY: the caller promises that the block came from this memory with that size.
             return unsafe { self.reallocate_large(block, old, new) };
         }
         let moved = self.allocate(new);
@@ -210,7 +210,7 @@ impl Heap {
             let block = heap.allocate(size_of::<T>()).cast::<T>();
             (!block.is_null()).then_some(block)
         });
-        // SAFETY: the block is ours and that large.
+        // SAFETY: the block was just allocated, with that size.
         unsafe { block.write(value) };
         block
     }
@@ -263,7 +263,7 @@ impl Heap {
         }
         let block = list.first;
         if !block.is_null() {
-            // SAFETY: what stands in the list is free.
+            // SAFETY: blocks in the list are free.
             list.first = unsafe { (*block).next };
             list.bytes -= size_of_class(class);
         }
@@ -296,7 +296,7 @@ impl Heap {
     fn keep_remainder(&mut self) {
         let size = (self.fresh_end as usize) - (self.fresh as usize);
         if size >= LEAST {
-            // SAFETY: it is fresh memory, of the size of a class since everything is in steps.
+            // SAFETY: the block is fresh memory, of the size of a class since everything is in steps.
             unsafe { self.free(self.fresh, size) };
             self.credit -= size as isize;
         }
@@ -335,7 +335,7 @@ impl Heap {
             let List { first, spare, .. } = core::mem::replace(list, EMPTY);
             for blocks in [first, spare] {
                 if !blocks.is_null() {
-                    // SAFETY: they were this worker's.
+                    // SAFETY: the blocks were this worker's, and are free.
                     unsafe { self.memory.put_batch(class, blocks) };
                 }
             }

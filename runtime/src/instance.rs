@@ -58,7 +58,7 @@ impl Instance {
 /// Its block is still there; on the home worker's thread.
 #[inline]
 pub unsafe fn template_of(instance: *mut Instance) -> *const Template {
-    // SAFETY: `kind` is the template, or leads to what begins with it.
+    // SAFETY: `kind` is the template, or leads to a structure that begins with it.
     unsafe {
         let kind = (*instance).kind;
         if kind.addr() & KIND_TAG == 0 { kind.cast() } else { *untagged(kind).cast::<*const Template>() }
@@ -78,7 +78,7 @@ fn untagged(kind: *const u8) -> *mut u8 {
 /// # Safety
 /// The block of `instance` is still there, and its template says that a `T` lies at `offset`.
 pub unsafe fn slot_at<T>(instance: *mut Instance, offset: u32) -> *mut T {
-    // SAFETY: within the block.
+    // SAFETY: the offset lies within the block.
     unsafe { instance.cast::<u8>().add(offset as usize).cast() }
 }
 
@@ -135,7 +135,7 @@ pub unsafe fn holder(instance: *mut Instance) -> Holder {
 /// # Safety
 /// `instance` is live.
 pub unsafe fn holder_of(instance: *mut Instance) -> *mut Instance {
-    // SAFETY: a holder lives longer than what it holds.
+    // SAFETY: a holder lives longer than the component that it holds.
     unsafe {
         match holder(instance) {
             Holder::Nobody => null_mut(),
@@ -170,7 +170,7 @@ pub fn runs(body: &Body, native: &'static NativeBody) -> bool {
 /// `template` has more than `index` bodies.
 #[inline]
 pub unsafe fn body(template: &'static Template, index: usize) -> &'static Body {
-    // SAFETY: it is one of the table.
+    // SAFETY: the caller promises that the table has this body.
     unsafe { &*template.bodies.first.add(index) }
 }
 
@@ -225,7 +225,7 @@ pub unsafe fn delete_kept(w: *mut Worker, instance: *mut Instance) {
 /// As for [`delete_detached`], unless `instance` is null.
 pub unsafe fn drop_in_message(w: *mut Worker, instance: *mut Instance) {
     if !instance.is_null() {
-        // SAFETY: what is in a message is in no container.
+        // SAFETY: a component in a message is in no container.
         unsafe { delete_detached(w, instance) };
     }
 }

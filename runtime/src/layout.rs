@@ -221,7 +221,7 @@ pub const DEAD: u32 = 1 << 31;
 /// `instance` is what the container holds: null, or an instance whose block is still there.
 #[inline]
 pub unsafe fn is_empty(instance: *mut Instance) -> bool {
-    // SAFETY: what isn't null is an instance.
+    // SAFETY: an address that isn't null is that of an instance.
     instance.is_null() || unsafe { (*instance).live & DEAD != 0 }
 }
 

@@ -116,7 +116,7 @@ unsafe fn fail(w: *mut Worker, p: *mut Process, fault: Fault, location: u32) -> 
 /// `w` is the home worker; `container` is a container.
 #[inline]
 pub unsafe fn vacate(w: *mut Worker, container: *mut *mut Instance) -> bool {
-    // SAFETY: what is in a container has a block, and nobody but the container leads to a dead one.
+    // SAFETY: a component in a container has a block, and only the container leads to a dead one.
     unsafe {
         let old = *container;
         if old.is_null() {

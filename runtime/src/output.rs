@@ -34,7 +34,7 @@ const LONG: usize = 64 << 10;
 /// # Safety
 /// *On its thread*; `p` runs there.
 unsafe fn write(w: *mut Worker, p: *mut Process, bytes: &[u8]) {
-    // SAFETY: *on its thread*; who isn't away is at home.
+    // SAFETY: *on its thread*; a worker that isn't away is at home.
     unsafe {
         let output = &mut (*own(w)).output;
         output.extend_from_slice(bytes);
@@ -188,7 +188,8 @@ pub unsafe fn has_more(w: *mut Worker) -> bool {
 /// # Safety
 /// *At home*.
 pub unsafe fn send(w: *mut Worker) {
-    // SAFETY: *at home*; a text stays until the piece is dropped, and those who wait to write stand nowhere else.
+    // SAFETY: *at home*; a text stays until the piece is dropped, and a process that waits to write stands in no other
+    // queue.
     unsafe {
         let mut is_full = false;
         while let Some(piece) = (*home(w)).outgoing.first() {
@@ -274,7 +275,7 @@ pub unsafe extern "C" fn ds_write_character(w: *mut Worker, p: *mut Process, x: 
 /// *On its thread*; `p` runs there, and `x` is null or a live text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_write_text(w: *mut Worker, p: *mut Process, x: *const TextHead) {
-    // SAFETY: *on its thread*; who isn't away is at home. The text is live.
+    // SAFETY: *on its thread*; a worker that isn't away is at home. The text is live.
     unsafe {
         let bytes = text::bytes(x);
         if bytes.len() > LONG && (*w).away == 0 {

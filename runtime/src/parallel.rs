@@ -97,7 +97,8 @@ unsafe fn work(argument: usize) {
     let Start { worker, program, own } = *unsafe { Box::from_raw(start) };
     let shared = own.shared.clone();
     let w = shared.workers[worker].get();
-    // SAFETY: this is the worker's thread from now on; what it takes out of the exchange is its own until it posts it.
+    // SAFETY: this is the worker's thread from now on; a process that it takes out of the exchange is its own until it
+    // posts it.
     unsafe {
         (*w).own = Box::into_raw(own).cast();
         while !shared.is_over() {
@@ -295,7 +296,7 @@ pub unsafe fn next(w: *mut Worker, ticked: bool) -> *mut Process {
 /// # Safety
 /// `w` is the home worker.
 unsafe fn take_ready(w: *mut Worker) -> *mut Process {
-    // SAFETY: who is ready is live.
+    // SAFETY: a ready process is live.
     unsafe {
         let p = (*w).ready_head;
         if !p.is_null() {
@@ -310,7 +311,7 @@ unsafe fn take_ready(w: *mut Worker) -> *mut Process {
 /// # Safety
 /// `w` is the home worker.
 unsafe fn take_back(w: *mut Worker) -> *mut Process {
-    // SAFETY: what the home takes out of the exchange is its own.
+    // SAFETY: a process that the home takes out of the exchange is its own.
     unsafe {
         let p = shared(w).exchange.take();
         if !p.is_null() {
@@ -398,7 +399,7 @@ pub unsafe fn come_home(w: *mut Worker) {
     }
     for post in posts.into_iter().rev() {
         let Post { process, computes, failures, halted, nanoseconds, output, .. } = *post;
-        // SAFETY: what was posted belongs to the home again.
+        // SAFETY: a posted process belongs to the home again.
         unsafe {
             if !output.is_empty() {
                 output::receive(w, output);
@@ -422,7 +423,7 @@ pub unsafe fn come_home(w: *mut Worker) {
 /// # Safety
 /// `w` is the home worker; `p` is live, and has just come home.
 unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: u64) {
-    // SAFETY: it stands in no queue.
+    // SAFETY: the process stands in no queue.
     unsafe {
         let parallel = &mut (*home(w)).parallel;
         let gained = computes || nanoseconds >= GAIN_NANOSECONDS || (*p).score & GAINED != 0;
@@ -442,7 +443,7 @@ unsafe fn welcome(w: *mut Worker, p: *mut Process, computes: bool, nanoseconds: 
 /// # Safety
 /// `w` is the home worker, whose scheduler has control.
 pub unsafe fn recall(w: *mut Worker) {
-    // SAFETY: the home's data belong to its worker; what it takes back stands in no queue.
+    // SAFETY: the home's data belong to its worker; a process that it takes back stands in no queue.
     unsafe {
         if (*home(w)).parallel.recalling {
             return;

@@ -87,7 +87,7 @@ pub unsafe fn restart_service(w: *mut Worker, c: *mut Communication) {
 /// As for [`restart_service`].
 pub unsafe fn restart_parked(w: *mut Worker, c: *mut Communication) {
     let p = c.cast::<Process>();
-    // SAFETY: as in `restart_service`.
+    // SAFETY: the block of a parked service is that of a process that can start.
     unsafe {
         let body = clear(p);
         count(w, p, body);
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn ds_frame_end(w: *mut Worker, p: *mut Process, innermost
 /// # Safety
 /// `p` is live, and its body has procedures with frames.
 pub unsafe fn innermost_frame(p: *mut Process) -> *mut *mut FrameHead {
-    // SAFETY: its body says at which place of the block that is.
+    // SAFETY: the process's body says at which place of the block that is.
     unsafe { p.cast::<u8>().add(body_of(p).frame as usize).cast() }
 }
 

@@ -69,7 +69,7 @@ impl Queue {
     /// It is *a process that stands nowhere*.
     #[inline]
     pub unsafe fn push(&mut self, p: *mut Process) {
-        // SAFETY: the links of `p`, and of those that stand here, are the queue's.
+        // SAFETY: the links of `p`, and of processes in the queue, belong to the queue.
         unsafe {
             (*p).next = null_mut();
             if self.head.is_null() {
@@ -86,7 +86,7 @@ impl Queue {
     /// # Safety
     /// It is *a process that stands nowhere*.
     pub unsafe fn push_first(&mut self, p: *mut Process) {
-        // SAFETY: its link is the queue's now.
+        // SAFETY: the link of `p` belongs to this queue now.
         unsafe { (*p).next = self.head };
         if self.head.is_null() {
             self.tail = p;
@@ -112,7 +112,7 @@ impl Queue {
             // SAFETY: until `keep` has seen it, it stands in the queue as it was.
             let next = unsafe { (*p).next };
             if keep(p) {
-                // SAFETY: it stands nowhere else.
+                // SAFETY: the process stands in no other queue.
                 unsafe { self.push(p) };
             }
             p = next;
@@ -139,7 +139,7 @@ pub unsafe fn retain_ready(w: *mut Worker, keep: impl FnMut(*mut Process) -> boo
 /// `w` is the worker of this thread, and `p` *a process that stands nowhere*.
 #[inline]
 pub unsafe fn ready(w: *mut Worker, p: *mut Process) {
-    // SAFETY: the links of `p`, and of those that are ready, are the ready queue's.
+    // SAFETY: the links of `p`, and of ready processes, belong to the ready queue.
     unsafe {
         (*p).next = null_mut();
         (*p).status = READY;
@@ -162,7 +162,7 @@ pub unsafe fn ready_all(w: *mut Worker, queue: &mut Queue) {
         if p.is_null() {
             return;
         }
-        // SAFETY: it stands nowhere any more.
+        // SAFETY: the process stands in no queue any more.
         unsafe { ready(w, p) };
     }
 }

@@ -246,7 +246,7 @@ unsafe fn offers(instance: *mut Instance, name: &str) -> bool {
 /// *In control.*
 unsafe fn serve(w: *mut Worker) -> i64 {
     loop {
-        // SAFETY: *in control*; who is next is live and stands in no queue any more.
+        // SAFETY: *in control*; the next process is live and stands in no queue any more.
         unsafe {
             let mut attention = (*w).attention.swap(0, Acquire);
             if let Some(status) = (*ground(w)).halted {

@@ -68,7 +68,7 @@ unsafe fn make_in_parts(by: Caller, heap: *mut Heap, bytes: &[u8]) -> Result<*mu
 #[inline(always)]
 unsafe fn make_way(by: Caller, heap: *mut Heap, length: usize) {
     if length > late::LARGE {
-        // SAFETY: it is this worker's heap.
+        // SAFETY: `heap` is this worker's heap.
         unsafe { make_way_in_parts(by, heap, length) };
     }
 }
@@ -133,7 +133,7 @@ pub unsafe fn concat(
     a: *mut TextHead,
     b: *mut TextHead,
 ) -> Result<*mut TextHead, Fault> {
-    // SAFETY: what isn't null is live.
+    // SAFETY: a text that isn't null is live.
     unsafe {
         match (a.is_null(), b.is_null()) {
             (_, true) => Ok(copy(&*heap, a)),
@@ -183,7 +183,7 @@ pub unsafe fn find(
     part: *const TextHead,
     from: i64,
 ) -> Result<i64, Fault> {
-    // SAFETY: they are live, and don't change meanwhile.
+    // SAFETY: both texts are live, and don't change meanwhile.
     let (all, part) = unsafe { (bytes(text), bytes(part)) };
     let rest = position(from).and_then(|from| all.get(from..)).ok_or(Fault::IndexOutOfBounds)?;
     Ok(by.find(rest, part).map_or(-1, |found| from + found as i64))
@@ -198,7 +198,7 @@ pub unsafe fn compare(by: Caller, a: *const TextHead, b: *const TextHead) -> Ord
     if a == b {
         return Ordering::Equal;
     }
-    // SAFETY: they are live, and don't change meanwhile.
+    // SAFETY: both texts are live, and don't change meanwhile.
     unsafe { by.compare(bytes(a), bytes(b)) }
 }
 
@@ -208,7 +208,7 @@ pub unsafe fn compare(by: Caller, a: *const TextHead, b: *const TextHead) -> Ord
 /// Both are null or *live*.
 #[inline]
 pub unsafe fn equal(by: Caller, a: *const TextHead, b: *const TextHead) -> bool {
-    // SAFETY: they are live, and don't change meanwhile. (If one is the empty text, the other one isn't.)
+    // SAFETY: both texts are live, and don't change meanwhile. (If one is the empty text, the other one isn't.)
     a == b || !a.is_null() && !b.is_null() && unsafe { short::equal(by, some_bytes(a), some_bytes(b)) }
 }
 

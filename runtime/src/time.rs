@@ -14,7 +14,7 @@ use crate::queue::ready;
 /// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_time(w: *mut Worker) -> i64 {
-    // SAFETY: it is this thread's worker.
+    // SAFETY: `w` is this thread's worker.
     let shared = unsafe { shared(w) };
     if shared.is_virtual {
         shared.virtual_time.load(Relaxed)
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn ds_passivate(w: *mut Worker, p: *mut Process, n: i64, _
 /// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_deadline(w: *mut Worker, n: i64) -> i64 {
-    // SAFETY: it is this thread's worker.
+    // SAFETY: `w` is this thread's worker.
     let shared = unsafe { shared(w) };
     let now = if shared.is_virtual {
         shared.virtual_time.load(Relaxed)
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn ds_deadline(w: *mut Worker, n: i64) -> i64 {
 /// `w` is the worker of this thread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_is_past(w: *mut Worker, deadline: i64) -> u32 {
-    // SAFETY: it is this thread's worker.
+    // SAFETY: `w` is this thread's worker.
     u32::from(unsafe { ds_time(w) } >= deadline)
 }
 

@@ -137,7 +137,7 @@ pub struct Parcel {
 impl Parcel {
     /// Its template.
     pub fn template(&self) -> &'static Template {
-        // SAFETY: it is alive, and templates live for ever.
+        // SAFETY: the component is alive, and templates live for ever.
         unsafe { &*instance::template_of(self.instance) }
     }
 
@@ -148,7 +148,7 @@ impl Parcel {
 
 impl Drop for Parcel {
     fn drop(&mut self) {
-        // SAFETY: it belongs to the home's thread, and nobody holds the component.
+        // SAFETY: the parcel belongs to the home's thread, and nobody holds the component.
         unsafe { instance::drop_in_message(self.worker, self.instance) }
     }
 }
@@ -172,7 +172,7 @@ impl Held {
     /// Appends bytes; `false`: no memory. Other holders of the text keep it as it was.
     #[must_use]
     pub fn append(&mut self, bytes: &[u8]) -> bool {
-        // SAFETY: it was made *at home*, and holds the text.
+        // SAFETY: this was made *at home*, and holds the text.
         unsafe { text::append_bytes(heap_of(self.worker), &raw mut self.text, bytes).is_ok() }
     }
 
@@ -185,14 +185,14 @@ impl Deref for Held {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        // SAFETY: it holds the text.
+        // SAFETY: the value holds the text.
         unsafe { text::bytes(self.text) }
     }
 }
 
 impl Clone for Held {
     fn clone(&self) -> Held {
-        // SAFETY: it was made *at home*, and holds the text.
+        // SAFETY: this was made *at home*, and holds the text.
         Held { worker: self.worker, text: unsafe { text::copy(&*heap_of(self.worker), self.text) } }
     }
 }
@@ -200,7 +200,7 @@ impl Clone for Held {
 impl Drop for Held {
     fn drop(&mut self) {
         let text = core::mem::replace(&mut self.text, null_mut());
-        // SAFETY: it was made *at home*, and holds the text.
+        // SAFETY: this was made *at home*, and holds the text.
         unsafe { text::drop(&mut *heap_of(self.worker), text) }
     }
 }
@@ -483,7 +483,7 @@ impl<'a> Putting<'a> {
     pub(crate) fn undo(&mut self) {
         let filled = take(&mut self.filled);
         for (index, parameter) in self.parameters[..filled].iter().enumerate() {
-            // SAFETY: the word owns what it was made of.
+            // SAFETY: the word owns the value from which it was made.
             unsafe { drop_word(self.worker, *self.words.add(index), parameter.ty) }
         }
     }
@@ -527,7 +527,7 @@ pub(crate) unsafe fn word_of(worker: *mut Worker, value: Value<'_>) -> Option<u6
 /// # Safety
 /// *At home*; the word owns a value of that type, and is not used any more.
 pub(crate) unsafe fn drop_word(worker: *mut Worker, word: u64, ty: Type) {
-    // SAFETY: the word owns what is of this type.
+    // SAFETY: the word owns a value of this type.
     unsafe {
         match ty {
             Type::Text => text::drop(&mut *heap_of(worker), word as *mut _),

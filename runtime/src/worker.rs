@@ -117,7 +117,7 @@ pub unsafe fn ground(w: *mut Worker) -> *mut Ground {
 /// As for [`ground`].
 #[inline]
 pub unsafe fn heap_of(w: *mut Worker) -> *mut Heap {
-    // SAFETY: while the program runs, `own` leads to what begins with a `Ground`.
+    // SAFETY: while the program runs, `own` leads to a structure that begins with a `Ground`.
     unsafe { &raw mut (*ground(w)).heap }
 }
 

@@ -1,5 +1,5 @@
-//! Accounts for the memory that a specialisation takes. It counts what grows with the size of the program, the number
-//! of paths and what they know; the rest is small beside it.
+//! Accounts for the memory that a specialisation takes. Data that grows with the size of the program, the number of
+//! paths, or the facts on each path is counted; everything else is small in comparison.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,18 +10,18 @@ thread_local! {
     static BYTES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// The bytes that everything which is counted takes now in this thread.
+/// The bytes of all counted data in this thread at present.
 pub(crate) fn bytes() -> u64 {
     BYTES.get()
 }
 
-/// A part of a limit in words, for one who wonders where it went.
+/// A memory limit in words, for messages.
 pub(crate) fn budget(bytes: u64) -> String {
     format!("the budget of {} MB", bytes / 1_000_000)
 }
 
-/// What is taken in small pieces, up to a limit of all that is counted, and given back as a whole. It does not leave
-/// its thread.
+/// Memory that is taken in small pieces, up to a limit on all counted data, and given back as a whole. A `Room` stays
+/// in its thread.
 #[derive(Debug)]
 pub(crate) struct Room {
     limit: u64,
@@ -29,12 +29,12 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// Room for as much as is left of a limit.
+    /// A `Room` for what a limit leaves.
     pub fn within(limit: u64) -> Room {
         Room { limit, taken: Cell::new(0) }
     }
 
-    /// Takes some bytes; if there are not so many left, says so.
+    /// Takes some bytes, or fails if the limit does not leave so many.
     pub fn take(&self, bytes: u64) -> Result<(), String> {
         let all = BYTES.get().saturating_add(bytes);
         if all > self.limit {
@@ -52,19 +52,19 @@ impl Drop for Room {
     }
 }
 
-/// Memory of which the size is known.
+/// Data whose size in memory is known.
 pub(crate) trait Bytes {
     fn bytes(&self) -> u64;
 }
 
-/// Something that is counted. It does not leave its thread.
+/// Counted data. It stays in its thread.
 pub(crate) struct Counted<T: Bytes> {
     inner: T,
     bytes: u64,
 }
 
 impl<T: Bytes> Counted<T> {
-    /// What it takes itself, and what an allocation that holds it takes beside it.
+    /// The size of the value itself, and the overhead of an allocation that contains it.
     const FIXED: u64 = size_of::<Counted<T>>() as u64 + OVERHEAD;
 
     pub fn new(inner: T) -> Counted<T> {
@@ -73,12 +73,12 @@ impl<T: Bytes> Counted<T> {
         Counted { inner, bytes }
     }
 
-    /// What it holds, to be changed in place.
+    /// The contents, for changes in place that keep the size.
     pub fn elements(&mut self) -> &mut T {
         &mut self.inner
     }
 
-    /// Lets it grow or shrink.
+    /// Changes the contents, which may grow or shrink.
     pub fn edit<R>(&mut self, change: impl FnOnce(&mut T) -> R) -> R {
         let result = change(&mut self.inner);
         let bytes = self.inner.bytes();
@@ -126,10 +126,10 @@ impl<T: Bytes + fmt::Debug> fmt::Debug for Counted<T> {
     }
 }
 
-/// What an allocation takes beside what was asked for.
+/// The overhead of an allocation in bytes.
 const OVERHEAD: u64 = 16;
 
-/// The bytes of so many elements in a tree, whose nodes are full to two thirds in the mean.
+/// The bytes of a tree with this many elements, whose nodes are two thirds full on average.
 fn tree<T>(elements: usize) -> u64 {
     let bytes = elements * (size_of::<T>() + size_of::<usize>()) * 3 / 2;
     if elements == 0 { 0 } else { bytes as u64 + OVERHEAD }

@@ -1,5 +1,5 @@
-//! What is known when a program is specialised: the entry, the arguments, the memory that they reach, what has run
-//! before. A small TOML file, or built in Rust.
+//! The facts given for a specialisation: the entry, its arguments, the memory that these reach, the initialisers that
+//! have run. A small TOML file, or built in Rust.
 //!
 //! ```toml
 //! entry = "encode"                # the function to be specialised
@@ -33,32 +33,32 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What is known of a program when it is specialised.
+/// The facts given for a specialisation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Context {
     /// The function to be specialised.
     pub entry: String,
-    /// What the residual function is called.
+    /// The name of the residual function.
     pub name: Option<String>,
-    /// Functions without arguments that have run before, in their order.
+    /// Functions without arguments that have run before, in order.
     #[serde(default)]
     pub initialisers: Vec<String>,
     /// Functions that are not unfolded.
     #[serde(default)]
     pub keep: Vec<String>,
-    /// What is known of parameters, by name or position.
+    /// Facts about parameters, by name or position.
     #[serde(default)]
     pub argument: BTreeMap<String, Argument>,
-    /// What is known of global variables, by name.
+    /// Facts about global variables, by name.
     #[serde(default)]
     pub global: BTreeMap<String, GlobalVariable>,
-    /// How much may be spent.
+    /// The limits of the specialisation.
     #[serde(default)]
     pub budget: Budget,
 }
 
-/// What is known of a parameter of the entry.
+/// Facts about a parameter of the entry.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Argument {
@@ -66,14 +66,14 @@ pub struct Argument {
     pub value: Option<i128>,
     /// A function or global variable that it points to.
     pub symbol: Option<String>,
-    /// Bytes that it points to.
+    /// The number of bytes that it points to.
     pub size: Option<u64>,
-    /// What the pointer is a multiple of.
+    /// The alignment of the pointer.
     pub align: Option<u64>,
-    /// Whether nothing else that the program reaches points there.
+    /// Whether no other pointer that the program reaches points to this memory.
     #[serde(default)]
     pub unaliased: bool,
-    /// Bytes that are known there.
+    /// The known bytes of this memory.
     #[serde(default)]
     pub contents: Vec<Content>,
 }
@@ -82,7 +82,7 @@ pub struct Argument {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Content {
-    /// Bytes from the start.
+    /// The offset from the start, in bytes.
     pub at: u64,
     /// Its type.
     #[serde(rename = "type")]
@@ -91,7 +91,7 @@ pub struct Content {
     pub value: Option<i128>,
     /// The function or global variable that a `ptr` points to.
     pub symbol: Option<String>,
-    /// Bytes from the start of the symbol.
+    /// The offset from the start of the symbol, in bytes.
     #[serde(default)]
     pub offset: i64,
 }
@@ -109,7 +109,7 @@ pub enum ContentType {
 }
 
 impl ContentType {
-    /// The bits that a value takes.
+    /// The size of a value in bits.
     pub fn bits(self) -> u32 {
         match self {
             ContentType::I8 => 8,
@@ -121,21 +121,21 @@ impl ContentType {
 }
 
 impl Content {
-    /// The bytes that it takes.
+    /// The size of the value in bytes.
     pub fn bytes(&self) -> u64 {
         u64::from(self.ty.bits()) / 8
     }
 }
 
-/// What is known of a global variable.
+/// Facts about a global variable.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GlobalVariable {
-    /// Whether it keeps the value that it has after the initialisers, but for what the entry itself changes in it.
+    /// Whether the variable keeps its value from the initialisers, except for changes by the entry itself.
     #[serde(default)]
     pub constant: bool,
-    /// Whether the residual program may have one of its own, although the original one has another under the same name:
-    /// for variables that only their module sees (`static`), and that nothing but the entry uses.
+    /// Whether the residual program may have its own copy of the variable, separate from the original program's. For
+    /// variables that only their module sees (`static`), and that only the entry uses.
     #[serde(default)]
     pub owned: bool,
     /// Whether it is used only while the entry runs: it holds nothing before, and is not read afterwards.
@@ -143,7 +143,7 @@ pub struct GlobalVariable {
     pub temporary: bool,
 }
 
-/// How much may be spent before generic code is kept.
+/// The limits after which generic code is kept.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
@@ -153,17 +153,17 @@ pub struct Budget {
     pub residual: usize,
     /// Attempts, each of which generalises one more loop or function.
     pub attempts: u32,
-    /// Versions of one place of the program that differ in what is known.
+    /// Versions of one place of the program that differ in the known facts.
     pub variants: usize,
-    /// Rounds of a loop that is left on a known and on an unknown condition.
+    /// Rounds of a loop that has an exit on an unknown condition besides one on a known condition.
     pub rounds: u32,
-    /// Activations of one function within one another, as long as an unknown condition decides over them.
+    /// Nested activations of one function while an unknown condition controls the recursion.
     pub recursion: usize,
-    /// Calls within one another.
+    /// Nested calls.
     pub depth: usize,
-    /// Bytes that what is known may take, on all paths together.
+    /// Bytes of memory for the facts on all paths.
     pub memory: u64,
-    /// Seconds of the processor's time until generic code is kept, however far the evaluation has come.
+    /// Seconds of processor time, after which generic code is kept.
     pub seconds: u64,
 }
 
@@ -183,7 +183,7 @@ impl Default for Budget {
     }
 }
 
-/// Why a context could not be read.
+/// The reason why a context could not be read.
 #[derive(Debug)]
 pub struct ContextError(String);
 
@@ -196,7 +196,7 @@ impl fmt::Display for ContextError {
 impl std::error::Error for ContextError {}
 
 impl Context {
-    /// A context of which only the entry is known.
+    /// A context in which only the entry is given.
     pub fn new(entry: &str) -> Context {
         Context {
             entry: entry.to_owned(),
@@ -209,12 +209,12 @@ impl Context {
         }
     }
 
-    /// A context from the text of a TOML file.
+    /// Reads a context from the text of a TOML file.
     pub fn read(text: &str) -> Result<Context, ContextError> {
         toml::from_str(text).map_err(|error| ContextError(error.to_string()))
     }
 
-    /// What the residual function is called.
+    /// The name of the residual function.
     pub fn residual_name(&self) -> String {
         self.name.clone().unwrap_or_else(|| format!("{}_special", self.entry))
     }

@@ -1,5 +1,5 @@
-//! Extracts some functions and all that they need to a module of their own: what other modules define is declared, what
-//! is internal to its module is copied.
+//! Extracts functions, and everything that they need, into a module of their own. Names that other modules define are
+//! declared; code and data internal to the module are copied.
 
 use crate::ir::{Body, Code, Const, Function, FunctionId, Global, GlobalId, Module, Operand};
 use std::collections::{HashMap, HashSet};
@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 struct Extraction<'m> {
     from: &'m Module,
-    /// Functions that follow those of `from`.
+    /// Functions with the ids that follow those of `from`.
     extra: Vec<Option<Function>>,
     functions: HashMap<FunctionId, FunctionId>,
     globals: HashMap<GlobalId, GlobalId>,
@@ -17,8 +17,8 @@ struct Extraction<'m> {
     into: Module,
 }
 
-/// Makes a module of functions whose code refers to the functions and variables of another. `extra` are functions that
-/// the code knows by the ids that follow those of that module.
+/// Makes a module of functions whose code refers to the functions and variables of `from`. The code knows the functions
+/// in `extra` by the ids that follow those of `from`.
 pub(crate) fn extract(from: &Module, extra: Vec<Function>, roots: Vec<Function>) -> Result<Module, String> {
     let into = Module { places: from.places.clone(), ..Module::default() };
     let mut extraction = Extraction {
@@ -97,7 +97,7 @@ impl Extraction<'_> {
         new
     }
 
-    /// A weak declaration stays weak: its address may be null.
+    /// A weak declaration remains weak, because its address may be null.
     fn keep_weak(&mut self, name: &Rc<str>) {
         if self.from.weak.contains(name) {
             self.into.weak.insert(name.clone());
@@ -138,8 +138,8 @@ impl Extraction<'_> {
     }
 }
 
-/// The variables with code or contents of their own in a module that its first function uses and that may change:
-/// another module has them too, and doesn't see what happens to these.
+/// The mutable variables with their own contents in a module that its first function uses. The original module has them
+/// too, and does not see changes to these copies.
 pub(crate) fn changing_copies(module: &Module) -> Vec<Rc<str>> {
     let mut seen = (HashSet::new(), HashSet::new());
     let mut to_do = vec![Const::Function(FunctionId(0))];

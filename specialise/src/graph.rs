@@ -4,43 +4,44 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::Body;
 
-/// A graph of blocks, the first of them the entry; blocks that can't be reached from it are not part of the graph.
+/// A graph of blocks. The first block is the entry; unreachable blocks are not part of the graph.
 pub struct Graph {
-    /// Where each block can go, as it was said.
+    /// The successors of each block, as given.
     pub successors: Vec<Vec<usize>>,
-    /// Where each block can come from, each source as often as it says so.
+    /// The predecessors of each block, once for each edge.
     pub predecessors: Vec<Vec<usize>>,
     /// The blocks in reverse postorder.
     pub order: Vec<usize>,
-    /// Where each block stands in `order`; none if it is unreachable.
+    /// The position of each block in `order`; `None` if it is unreachable.
     pub position: Vec<Option<usize>>,
     /// The immediate dominator of each block; the entry's is itself.
     pub dominator: Vec<usize>,
     /// The blocks that each block dominates immediately, in reverse postorder.
     pub children: Vec<Vec<usize>>,
-    /// When a walk down the dominator tree comes to each block and when it leaves it; none if the block is unreachable.
+    /// The times at which a walk of the dominator tree enters and leaves each block; `None` if the block is
+    /// unreachable.
     spans: Vec<Option<(usize, usize)>>,
-    /// The blocks of the loop that each header heads.
+    /// The blocks of each loop, by header.
     pub loops: BTreeMap<usize, BTreeSet<usize>>,
-    /// How many loops each block stands in.
+    /// The number of loops that contain each block.
     pub depth: Vec<usize>,
 }
 
-/// Where each block of a body can go, as its terminator says it.
+/// The successors of each block of a body, according to its terminator.
 pub fn successors(body: &Body) -> Vec<Vec<usize>> {
     let blocks = body.blocks.iter();
     blocks.map(|block| block.terminator.successors().map(|to| to.0 as usize).collect()).collect()
 }
 
 impl Graph {
-    /// The graph of blocks that can go to these: what is named first comes first in `order` too, if it may.
+    /// The graph with these successors. A successor that is named first also comes first in `order`, if possible.
     pub fn of(successors: Vec<Vec<usize>>) -> Graph {
         let mut graph = Graph::without_loops(successors);
         graph.find_loops();
         graph
     }
 
-    /// The same, but `loops` and `depth` say nothing. Time and memory grow with the number of blocks, not faster.
+    /// The same, with empty `loops` and `depth`. Time and memory are proportional to the number of blocks.
     pub fn without_loops(successors: Vec<Vec<usize>>) -> Graph {
         let count = successors.len();
         let order = reverse_postorder(&successors);
@@ -73,7 +74,7 @@ impl Graph {
         }
     }
 
-    /// Whether every way to `block` passes `over`.
+    /// Whether every path to `block` passes `over`.
     pub fn dominates(&self, over: usize, block: usize) -> bool {
         match (self.spans[over], self.spans[block]) {
             (Some((from, to)), Some((at, _))) => (from..=to).contains(&at),
@@ -81,21 +82,21 @@ impl Graph {
         }
     }
 
-    /// The predecessors from which control comes for the first time, that is, not round a loop.
+    /// The predecessors of a block other than those at the ends of its loop.
     pub fn entries(&self, block: usize) -> impl Iterator<Item = usize> + '_ {
         self.predecessors[block].iter().copied().filter(move |&from| !self.dominates(block, from))
     }
 
-    /// Whether some cycle has more than one entrance.
+    /// Whether a cycle has more than one entry.
     pub fn is_irreducible(&self) -> bool {
         self.order
             .iter()
             .any(|&block| self.entries(block).any(|from| self.position[from] >= self.position[block]))
     }
 
-    /// Which blocks control can come back to, whether in a loop or in a cycle that is entered in several places.
+    /// The blocks on cycles, whether a cycle is a loop or has several entries.
     pub fn on_cycles(&self) -> Vec<bool> {
-        // Kosaraju's algorithm: what leads to the first block of the order that is left lies on a cycle with it.
+        // Kosaraju's algorithm: the blocks that lead to the first remaining block of the order lie on a cycle with it.
         let mut component = vec![None; self.position.len()];
         let mut sizes = vec![0; self.position.len()];
         for &first in &self.order {
@@ -141,11 +142,11 @@ impl Graph {
     }
 }
 
-/// See [`Graph`].
+/// The times of entry and exit in a walk of the dominator tree, see [`Graph`].
 fn spans(order: &[usize], children: &[Vec<usize>]) -> Vec<Option<(usize, usize)>> {
     let mut spans = vec![None; children.len()];
     let mut time = 0;
-    let mut open: Vec<(usize, usize, usize)> = Vec::new(); // a block, its next child, and when it was come to
+    let mut open: Vec<(usize, usize, usize)> = Vec::new(); // a block, its next child, and the time of entry
     open.extend(order.first().map(|entry| (*entry, 0, 0)));
     while let Some((block, child, since)) = open.pop() {
         match children[block].get(child) {
@@ -159,7 +160,7 @@ fn spans(order: &[usize], children: &[Vec<usize>]) -> Vec<Option<(usize, usize)>
     spans
 }
 
-/// The blocks that can be reached from the entry, each after those that lead to it, but for loops.
+/// The reachable blocks, each after its predecessors except around loops.
 fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
     let mut order = Vec::new();
     let mut seen = vec![false; successors.len()];
@@ -169,7 +170,7 @@ fn reverse_postorder(successors: &[Vec<usize>]) -> Vec<usize> {
         stack.push((0, 0));
     }
     while let Some((block, next)) = stack.pop() {
-        // The last target first, so that the first one comes right after its branch in the reversed order.
+        // The last target comes first, so that in the reversed order the first target follows its branch directly.
         match successors[block].iter().rev().nth(next) {
             None => order.push(block),
             Some(&to) => {
@@ -237,12 +238,12 @@ mod tests {
 
     #[test]
     fn cycles_are_found_however_they_are_entered() {
-        // A way out that stands between the head of a loop and its end.
+        // An exit between the header of a loop and its end.
         assert_eq!(on_cycles(&[&[1], &[2, 3], &[], &[1]]), [1, 3]);
         assert_eq!(on_cycles(&[&[1], &[1, 2], &[]]), [1]);
-        // Two loops in a row, the second with one inside.
+        // Two consecutive loops, the second with an inner one.
         assert_eq!(on_cycles(&[&[1], &[1, 2], &[3], &[4], &[4, 5], &[3, 6], &[]]), [1, 3, 4, 5]);
-        // Entered in two places; and a cycle that nothing leads to.
+        // A cycle with two entries; and an unreachable cycle.
         assert_eq!(on_cycles(&[&[1, 2], &[2, 3], &[1], &[], &[3]]), [1, 2]);
         assert_eq!(on_cycles(&[&[]]), []);
     }

@@ -2,8 +2,8 @@
 //! addresses computed to bytes. The residual program is IR too: it can be printed as LLVM IR or as C, compiled by
 //! Cranelift, and specialised again.
 //!
-//! It leaves out names of types, metadata other than source places, and the flags that only an optimiser reads (`nsw`,
-//! `nuw`, `exact`, `inbounds`, fast-math). Without them a defined program computes the same.
+//! It omits names of types, metadata other than source places, and flags that only matter to an optimiser (`nsw`,
+//! `nuw`, `exact`, `inbounds`, fast-math). Without them a program with defined behaviour computes the same.
 
 mod attributes;
 mod body;

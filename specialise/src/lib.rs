@@ -1,9 +1,8 @@
-//! The specialiser, after *copy elimination* (Volanschi): a partial evaluator for layered C code, given as LLVM IR
-//! text. The residual code does without everything that follows from a known context, and without the buffers between
-//! the layers.
+//! The specialiser, after *copy elimination* (Volanschi et al.): a partial evaluator for layered C code, given as LLVM
+//! IR text. The residual code no longer contains what follows from a known context, nor the buffers between the layers.
 //!
-//! The stages: [`parse`] reads IR files, [`link`] makes one [`ir::Module`] of them, `context` says what is known,
-//! `evaluate` makes the residual module, [`passes`] tidy it (`tidy`) and make loops of long runs of equal copies
+//! The stages: [`parse`] reads IR files, [`link`] joins them into one [`ir::Module`], `context` gives the known facts,
+//! `evaluate` makes the residual module, [`passes`] tidy it (`tidy`) and turn long runs of equal code into loops
 //! (`reroll`), and [`print`](mod@print) and [`c`] write it as LLVM IR or as C. [`verify`] checks bodies between the
 //! stages. `native/`, which makes machine code, is a package of its own: only its users link Cranelift.
 

@@ -1,5 +1,5 @@
-//! Joins modules to one, as a linker joins object files. An exported name is one thing in all modules; a name that is
-//! internal to its module stays apart, renamed if need be.
+//! Joins modules into one, as a linker joins object files. An exported name means the same in all modules; an internal
+//! name stays separate, and is renamed if necessary.
 //!
 //! Unread bodies stay unread. When they are read, their names are looked up in the joined module.
 
@@ -12,7 +12,7 @@ pub use error::LinkError;
 
 use crate::ir::Module;
 
-/// Makes one module of several.
+/// Joins several modules into one.
 pub fn link(modules: Vec<Module>) -> Result<Module, LinkError> {
     let winners = names::choose(&modules)?;
     let targets = names::targets(&modules, &winners)?;

@@ -1,4 +1,4 @@
-//! The program behind `drystone specialise`: from layered C code, as LLVM IR, to code without the layers.
+//! The program behind `drystone specialise`: turns layered C code, as LLVM IR, into code without the layers.
 //!
 //! Exit status 2: the command line, the context or the program is wrong; 1: a later error.
 
@@ -40,10 +40,10 @@ struct Command {
     memory: Option<usize>,
 }
 
-/// Calls that are evaluated stand in one another; what is not used of the stack costs nothing.
+/// Evaluated calls nest on the stack; unused stack memory costs nothing.
 const STACK: usize = 256 << 20;
 
-/// Why it ends early: what is wrong is said by now.
+/// The exit status after an error, which has been reported.
 struct Status(u8);
 
 fn main() -> ExitCode {
@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Specialises a program and writes what is left of it.
+/// Specialises a program and writes the residual program.
 fn run(command: &Command) -> Result<(), Status> {
     let context = read(&command.context)?;
     let mut context = Context::read(&context).map_err(|error| wrong(&command.context, error))?;
@@ -89,7 +89,7 @@ fn write(command: &Command, residual: &Specialised) -> Result<(), Status> {
     match &command.output {
         Some(output) => save(output, &text),
         None => {
-            // Nobody may read it to its end.
+            // The reader of the output may have gone.
             let _ = io::stdout().write_all(text.as_bytes());
             Ok(())
         }
@@ -104,7 +104,7 @@ fn explain_in(folder: &Path, program: &Module, report: &Report) -> Result<(), St
     save(&folder.join("copies.svg"), &explain::picture(report))
 }
 
-/// Says on standard error what was left generic, and how much was gained.
+/// Reports on standard error which code was left generic, and how much was gained.
 fn summary(context: &Context, report: &Report) {
     say(format_args!(
         "{}: {} instructions evaluated, {} left",
@@ -145,7 +145,7 @@ fn fail(message: impl std::fmt::Display) -> Status {
     Status(1)
 }
 
-/// Writes a line to standard error, if anybody reads it.
+/// Writes a line to standard error; a failure is ignored.
 fn say(message: impl std::fmt::Display) {
     let _ = writeln!(io::stderr(), "{message}");
 }

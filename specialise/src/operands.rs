@@ -1,9 +1,9 @@
-//! The operands of instructions and terminators, and the successors of terminators, in the order of the text. Readers
-//! and rewriters walk along the same lists.
+//! The operands of instructions and terminators, and the successors of terminators, in the order of the text. Reading
+//! and rewriting code walks the same lists.
 
 use crate::ir::{BlockId, Op, Operand, Terminator};
 
-/// The operands of an operation: those that have a place of their own, then those that are in a list.
+/// The operands of an operation: first those in fields, then those in lists.
 macro_rules! operands {
     ($op:expr, $iter:ident $(, $mut:tt)?) => {{
         let mut own: [Option<&$($mut)? Operand>; 3] = [None, None, None];
@@ -58,7 +58,7 @@ macro_rules! operand {
     };
 }
 
-/// The blocks that a terminator names: those that have a place of their own, then those of the cases.
+/// The successors of a terminator: first those in fields, then those of cases.
 macro_rules! successors {
     ($terminator:expr, $iter:ident $(, $mut:tt)?) => {{
         let mut own: [Option<&$($mut)? BlockId>; 2] = [None, None];
@@ -77,34 +77,34 @@ macro_rules! successors {
 }
 
 impl Op {
-    /// What it works on.
+    /// The operands.
     pub fn operands(&self) -> impl Iterator<Item = &Operand> {
         operands!(self, iter)
     }
 
-    /// What it works on, to be rewritten.
+    /// The operands, mutable.
     pub fn operands_mut(&mut self) -> impl Iterator<Item = &mut Operand> {
         operands!(self, iter_mut, mut)
     }
 }
 
 impl Terminator {
-    /// What it decides by or gives back, if anything.
+    /// The operand: the condition, the switched value or the returned value.
     pub fn operand(&self) -> Option<&Operand> {
         operand!(self, as_ref)
     }
 
-    /// What it decides by or gives back, to be rewritten.
+    /// The operand, mutable.
     pub fn operand_mut(&mut self) -> Option<&mut Operand> {
         operand!(self, as_mut)
     }
 
-    /// The blocks that control may go on in, each as often as it is named.
+    /// The successors, once for each edge.
     pub fn successors(&self) -> impl Iterator<Item = BlockId> {
         successors!(self, iter).copied()
     }
 
-    /// The blocks that control may go on in, to be rewritten.
+    /// The successors, mutable.
     pub fn successors_mut(&mut self) -> impl Iterator<Item = &mut BlockId> {
         successors!(self, iter_mut, mut)
     }

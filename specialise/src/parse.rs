@@ -1,8 +1,8 @@
-//! Reads LLVM IR text, as clang 16 to 19 print it, to [`crate::ir`]. Bodies are only located here; each is read when it
-//! is first asked for, because most of a program is never specialised.
+//! Reads LLVM IR text, as clang 16 to 19 print it, into [`crate::ir`]. Bodies are only located here. Each is read when
+//! it is first asked for, because most of a program is never specialised.
 //!
-//! It reads x86-64 only. A function with something that [`crate::ir`] can't express (inline assembly, `long double`,
-//! exceptions, computed jumps, `va_arg`) is unusable; the rest of the file can be used.
+//! Only IR for x86-64 is read. A function with a construct that [`crate::ir`] can't express (inline assembly, `long
+//! double`, exceptions, computed jumps, `va_arg`) is unusable; the rest of the file remains usable.
 
 mod aliases;
 mod attributes;
@@ -36,11 +36,11 @@ use std::rc::Rc;
 /// Why a file could not be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParseError {
-    /// The file, as it was named to [`read`].
+    /// The file, under the name given to [`read`].
     pub file: Rc<str>,
-    /// The line in it, from 1.
+    /// The line in the file, from 1.
     pub line: u32,
-    /// What was expected or not understood.
+    /// The expected token, or the text that was not understood.
     pub what: String,
     /// The text of the line.
     pub excerpt: String,
@@ -54,13 +54,13 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Reads the text of an IR file, however much memory that takes; the name is for messages.
+/// Reads the text of an IR file, without a limit on memory; the name is for messages.
 pub fn read(text: &str, name: &str) -> Result<Module, ParseError> {
     read_within(text, name, u64::MAX)
 }
 
-/// Reads the text of an IR file, as long as what this thread has read, bodies that are read later included, does not
-/// take more than so many bytes of memory.
+/// Reads the text of an IR file. Fails if all that this thread has read takes more than `memory` bytes; bodies that are
+/// read later count too.
 pub fn read_within(text: &str, name: &str, memory: u64) -> Result<Module, ParseError> {
     top::read(text, name, memory).map_err(|fail| ParseError {
         file: name.into(),

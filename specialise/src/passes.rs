@@ -1,8 +1,8 @@
-//! The passes over a residual program, in their order: those for a C compiler, and those for machine code. All passes
-//! run here. Where `DRYSTONE_VERIFY_PASSES` is set, each body is verified after each pass, so that the message names
-//! the pass that broke it; `.cargo/config.toml` sets it for tests.
+//! Runs the passes over a residual program, in order: those for a C compiler, and those for machine code. Where
+//! `DRYSTONE_VERIFY_PASSES` is set, each body is verified after each pass, so that the message names the pass that broke
+//! it; `.cargo/config.toml` sets it for tests.
 //!
-//! How a pass works stands in `tidy` and `reroll`.
+//! `tidy` and `reroll` describe how the passes work.
 
 use crate::ir::{Body, Code, FunctionId, Module};
 use crate::reroll;
@@ -14,15 +14,15 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-/// How often passes may make work for each other before that is enough.
+/// The greatest number of rounds in which passes make work for each other.
 const ROUNDS: usize = 4;
 
 /// Whether bodies are verified between passes.
 static VERIFIED: LazyLock<bool> = LazyLock::new(|| env::var_os("DRYSTONE_VERIFY_PASSES").is_some());
 
-/// All that can be done for the bodies of a module: tidied, tests joined or made ahead, long runs made loops, accesses
-/// that lie side by side joined, for a C compiler. Functions and globals that nothing uses stay; what prints the module
-/// leaves them out.
+/// Runs all passes for a C compiler over the bodies of a module: tidies them, joins or hoists tests, turns long runs
+/// into loops, and joins adjacent accesses. Unused functions and global variables are kept; the printers leave them
+/// out.
 pub fn polish(module: &mut Module) {
     let bulk = reroll::Bulk::declare(module);
     each_body(module, |work| {
@@ -37,14 +37,14 @@ pub fn polish(module: &mut Module) {
             work.tidy();
         }
         work.pass("reroll", |body, around| reroll::reroll(body, around, &bulk));
-        // Only now, for re-rolling finds the pattern of elements while they are apart.
+        // Widening comes last, because re-rolling needs separate elements to find a pattern.
         work.pass("widen", |body, around| widen::widen(body, around, Reader::Compiler));
         work.tidy();
     });
 }
 
-/// What is left to do after [`polish`] for machine code that no C compiler makes: short loops are unrolled, and more
-/// accesses joined.
+/// Runs the further passes, after [`polish`], for machine code without a C compiler: unrolls short loops, and joins
+/// more accesses.
 pub fn polish_for_machine(module: &mut Module) {
     let swaps = Swaps::declare(module);
     each_body(module, |work| {
@@ -55,7 +55,7 @@ pub fn polish_for_machine(module: &mut Module) {
     });
 }
 
-/// A body that passes go over, one after the other.
+/// A body, to which one pass after another is applied.
 struct Work<'a> {
     body: Body,
     function: FunctionId,
@@ -63,7 +63,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Runs one pass, and verifies what it leaves. A pass that breaks the IR is a mistake in it, and the end.
+    /// Runs a pass and verifies the result. A pass that breaks the IR has a bug, and causes a panic.
     fn pass<T>(&mut self, name: &str, pass: impl FnOnce(&mut Body, &Surroundings) -> T) -> T {
         let result = pass(&mut self.body, &self.around);
         self.verify(format_args!("after the pass `{name}`"));
@@ -76,7 +76,7 @@ impl Work<'_> {
         }
     }
 
-    /// Takes out what does nothing. Time grows with the size of the function, not faster.
+    /// Removes useless code. The time is proportional to the size of the function.
     fn tidy(&mut self) {
         for _ in 0..ROUNDS {
             let before = size(&self.body);
@@ -92,7 +92,7 @@ impl Work<'_> {
     }
 }
 
-/// Blocks and instructions, by which passes that make work for each other see whether they are done.
+/// The numbers of blocks and instructions, by which passes that make work for each other detect that they are done.
 fn size(body: &Body) -> (usize, usize) {
     (body.blocks.len(), body.blocks.iter().map(|block| block.instructions.len()).sum())
 }
@@ -101,7 +101,7 @@ fn each_body(module: &mut Module, change: impl Fn(&mut Work)) {
     for at in 0..module.functions.len() {
         let function = FunctionId(at as u32);
         let Ok(Some(body)) = module.body(function) else { continue };
-        module.functions[at].code = Code::Declared; // so that the body is ours alone, and not copied
+        module.functions[at].code = Code::Declared; // so that no one else shares the body, and it isn't copied
         let around = Surroundings::of(module, function);
         let mut work = Work { body: Rc::unwrap_or_clone(body), function, around };
         work.verify(format_args!("before any pass"));

@@ -65,7 +65,7 @@ fn variable(text: &mut String, module: &Module, global: &Global) {
     let linkage = match &global.initial {
         None if !weak.is_empty() => "extern_weak ",
         None => "external ",
-        // Lists that a linker joins.
+        // The linker joins these lists.
         Some(_) if global.name.starts_with("llvm.") => "appending ",
         Some(_) if global.internal => "internal ",
         Some(_) => weak,

@@ -2,11 +2,11 @@
 //! bounds, so that a copy of a thousand elements arrives here as a thousand copies.
 //!
 //! A run keeps the order of its effects. Each operand of a repetition must follow from the number of the repetition: it
-//! is the same each time, a result of the same or of the previous repetition, or a number that grows by a constant
-//! step. Fills and copies without gaps become one `memset` or `memcpy`; for `memcpy`, source and destination must be
+//! is the same each time, or a result of the same or of the previous repetition, or a number that grows by a constant
+//! step. Fills and copies without gaps become one `memset` or `memcpy`. For `memcpy`, source and destination must be
 //! known not to overlap.
 //!
-//! Runs inside of runs are not looked for.
+//! Nested runs are not searched for.
 
 mod alike;
 mod bulk;
@@ -23,16 +23,16 @@ pub use bulk::Bulk;
 use crate::ir::Body;
 use crate::tidy::{Roots, Surroundings};
 
-/// Makes loops of the runs in all blocks, as they stand or, where that finds more, with what belongs together gathered.
-/// Time grows with the size of the function, not faster. The body is to be tidied before (addresses must be folded) and
-/// afterwards.
+/// Turns the runs in all blocks into loops. Where that finds more runs, the instructions of a block are reordered first
+/// (`gather`). The time is proportional to the size of the function. The body must be tidied before (addresses must
+/// be folded) and afterwards.
 pub fn reroll(body: &mut Body, around: &Surroundings, bulk: &Bulk) {
     let mut fresh = draft::Fresh::after(body.types.len());
     let roots = Roots::new(body, around);
     let scene = bulk::Scene { around, roots: &roots, bulk };
     let all: Vec<usize> = (0..body.blocks.len()).collect();
     let mut changes = find_all(body, &all, &scene, &mut fresh);
-    // What becomes loops for the most part is well as it stands.
+    // A block that mostly becomes loops need not be reordered.
     let is_loose = |at: &usize| 2 * replaced(&changes[*at]) < body.blocks[*at].instructions.len();
     let loose: Vec<usize> = all.into_iter().filter(is_loose).collect();
     let mut gathered = gather::gathered(body, &loose, around, &roots);
@@ -47,7 +47,7 @@ pub fn reroll(body: &mut Body, around: &Surroundings, bulk: &Bulk) {
     }
 }
 
-/// The runs of some blocks and what becomes of each.
+/// The runs of some blocks, each with its replacement.
 fn find_all(
     body: &Body,
     blocks: &[usize],
@@ -65,7 +65,7 @@ fn find_all(
     all
 }
 
-/// The runs of a block and what becomes of each.
+/// The runs of a block, each with its replacement.
 fn find(steps: &steps::Steps, scene: &bulk::Scene, fresh: &mut draft::Fresh) -> Vec<rewrite::Change> {
     let mut changes = Vec::new();
     periods::each_run(steps, |run| {
@@ -77,7 +77,7 @@ fn find(steps: &steps::Steps, scene: &bulk::Scene, fresh: &mut draft::Fresh) -> 
     changes
 }
 
-/// How many instructions go when a block is changed.
+/// The number of instructions that the changes remove.
 fn replaced(changes: &[rewrite::Change]) -> usize {
     changes.iter().map(rewrite::Change::replaced).sum()
 }

@@ -1,8 +1,8 @@
-//! Passes that remove dead code from a residual function and normalise the rest: each address is one sum, blocks have
-//! no detours, values are numbered without gaps. They are correct for any function; re-rolling relies on folded
+//! Passes that remove dead code from a residual function and normalise the rest: each address is one sum, jumps are
+//! direct, values are numbered without gaps. The passes are correct for any function; re-rolling relies on folded
 //! addresses.
 //!
-//! They leave out what the compiler of the residual program does as well. Of arithmetic they only join tests.
+//! They omit what the compiler of the residual program does as well. On arithmetic, they only join tests.
 
 pub(crate) mod ahead;
 mod calls;

@@ -1,16 +1,16 @@
-//! The verifier: whether a body is well-formed. Everything that reads, rewrites or prints bodies relies on it.
+//! The verifier checks whether a body is well-formed. All code that reads, rewrites or prints bodies relies on it.
 //!
-//! * `shape`: blocks and values exist, each value has one definition of its type, phis stand first and have one input
-//!   for each predecessor, nothing jumps to the entry.
-//! * `operands`: operations and terminators get operands of the types that they are for.
+//! * `shape`: blocks and values exist, each value has one definition of its type, phis come first and have one input
+//!   for each predecessor, no block jumps to the entry.
+//! * `operands`: operations and terminators have operands of the required types.
 //! * `calls`: a call of an intrinsic agrees with its declaration.
 //! * `dominance`: each definition dominates its uses.
 //!
-//! The reader refuses bodies that are not well-formed, but for `calls`, which needs the other functions of the module.
-//! Tests and debug builds verify bodies between passes ([`crate::passes`]), with `calls`.
+//! The reader refuses bodies that are not well-formed, but does not check `calls`, which needs the other functions of
+//! the module. Tests and debug builds verify bodies between passes ([`crate::passes`]), including `calls`.
 //!
-//! As in LLVM, unreachable blocks may use values that nothing defines, and calls of functions other than intrinsics
-//! needn't agree with their declarations: pointers have no types, so that such a call is wrong only when it is run.
+//! As in LLVM, unreachable blocks may use undefined values, and calls of functions other than intrinsics needn't match
+//! their declarations: pointers have no types, so that such a call is wrong only when it is executed.
 
 mod calls;
 mod dominance;
@@ -30,14 +30,14 @@ pub fn module(module: &Module) -> Result<(), Malformed> {
     bodies.try_for_each(|(id, body)| function(module, id, &body))
 }
 
-/// Verifies a body as that of a function of a module.
+/// Verifies a body as the body of a function of a module.
 pub fn function(module: &Module, id: FunctionId, code: &Body) -> Result<(), Malformed> {
     let function = &module.functions[id.0 as usize];
     let verified = body(function, code).and_then(|()| calls::verify(&Subject::new(function, code), module));
     verified.map_err(|fault| Malformed { function: function.name.clone(), fault })
 }
 
-/// Verifies a body as far as that needs nothing beside it but its function's signature.
+/// Verifies a body, as far as its function's signature suffices.
 pub(crate) fn body(function: &Function, body: &Body) -> Result<(), Fault> {
     let subject = Subject::new(function, body);
     shape::verify(&subject)?;

@@ -1,14 +1,14 @@
-//! Outcomes as text: what a program must write and how it must end, in the form of the `.expected` files.
+//! Outcomes as text: the output of a program and how it ends, in the form of the `.expected` files.
 //!
-//! Standard output (with a line end added if it has none), then `--- status N`, then, after a run-time error, its
-//! essential part: `kind at file:line:column path`; for a deadlock only `deadlock`, because which of the waiting
-//! processes is named depends on the schedule.
+//! The text has standard output (with a line end added if there is none), then `--- status N`. After a run-time error
+//! its essential part follows: `kind at file:line:column path`. For a deadlock that is only `deadlock`, because the
+//! schedule decides which of the waiting processes is named.
 
 use drystone_language::source::SourceFile;
 
 use crate::reference::{End, Kind, Outcome};
 
-/// An outcome of the interpreter.
+/// The text of an outcome of the interpreter.
 pub fn of_interpreter(outcome: &Outcome, files: &[SourceFile]) -> String {
     let (status, error) = match &outcome.end {
         End::Finished => (0, None),
@@ -20,8 +20,8 @@ pub fn of_interpreter(outcome: &Outcome, files: &[SourceFile]) -> String {
     text(&outcome.output, status, error.as_deref())
 }
 
-/// An outcome of the compiled system: what it wrote, its exit status, and standard error, where the last message
-/// `error: kind at file:line:column in path, interface name` is about what ended the program.
+/// The text of an outcome of the compiled system, from its output, exit status and standard error. The last message
+/// `error: kind at file:line:column in path, interface name` is about the error that ended the program.
 pub fn of_process(output: &[u8], status: i64, errors: &str) -> String {
     let mut errors = errors.lines().filter_map(|line| line.strip_prefix("error: "));
     let error = errors.next_back().filter(|_| status == 1).map(|error| match error.split_once(" in ") {

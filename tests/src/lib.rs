@@ -1,4 +1,4 @@
-//! Tests of the whole system: an interpreter that is the oracle for what programs mean, and a generator of programs
+//! Tests of the whole system: an interpreter as the oracle for the meaning of programs, and a generator of programs
 //! whose output cannot depend on the schedule. `tests/` has the conformance suite of the language reference, and
 //! compares the interpreter with the compiled system.
 //!

@@ -1,5 +1,5 @@
-//! Repeatable random numbers: the same seed gives the same schedule and the same generated program on every
-//! machine and in every version.
+//! Repeatable random numbers: the same seed gives the same schedule and the same generated program on every machine and
+//! in every version.
 
 /// SplitMix64.
 #[derive(Clone, Debug)]
@@ -21,12 +21,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// 0 to n - 1; n must not be 0.
+    /// A number from 0 to n - 1; n must not be 0.
     pub fn below(&mut self, n: usize) -> usize {
         (self.bits() % n as u64) as usize
     }
 
-    /// `lo` to `hi`, both included.
+    /// A number from `lo` to `hi`, both included.
     pub fn range(&mut self, lo: i64, hi: i64) -> i64 {
         let width = (hi as i128 - lo as i128 + 1) as u128;
         (lo as i128 + (self.bits() as u128 % width) as i128) as i64
@@ -37,7 +37,7 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// One of them; there must be one.
+    /// A random element; the slice must not be empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]
     }

@@ -1,5 +1,5 @@
-//! Arithmetic: overflow checks where the language wants them; DIV and MOD round towards minus infinity, where the
-//! processor truncates.
+//! Integer and real arithmetic. Checks for overflow where the language wants it. DIV and MOD round towards minus
+//! infinity, where the processor truncates.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstBuilder, Value, types};
@@ -62,8 +62,8 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Faults on overflow. A sum or difference of which one operand's sign is known has overflowed if it lies on the
-    /// wrong side of the other: one comparison, which is also the jump.
+    /// Faults on overflow. If the sign of one operand is known, one comparison of the result with the other operand is
+    /// enough: an overflow puts the result on the wrong side. The comparison is also the jump.
     pub(super) fn checked(
         &mut self,
         operator: Checked,
@@ -96,7 +96,7 @@ impl<M: Module> Build<'_, '_, M> {
         value
     }
 
-    /// What cannot overflow.
+    /// The operation without a check, for operands that cannot overflow.
     pub(super) fn exact(&mut self, operator: Checked, a: Value, b: Value) -> Value {
         match operator {
             Checked::Add => self.builder.ins().iadd(a, b),
@@ -109,7 +109,7 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// A constant that is part of `b` is added last: so it becomes part of the instruction that reads memory there.
+    /// Adds a constant that is part of `b` last: so it becomes part of the instruction that reads memory there.
     fn sum(&mut self, a: Value, b: Value) -> Value {
         use cranelift_codegen::ir::{InstructionData, Opcode, ValueDef};
         let dfg = &self.builder.func.dfg;
@@ -123,7 +123,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().iadd(a, b)
     }
 
-    /// Division that floors; by powers of two a shift or mask.
+    /// Division that rounds towards minus infinity; by a power of two it is a shift or a mask.
     pub(super) fn divide(&mut self, operator: Checked, a: Value, b: Value, location: LocationId) -> Value {
         if let Some(divisor) = self.constant(b)
             && divisor > 0
@@ -139,7 +139,7 @@ impl<M: Module> Build<'_, '_, M> {
             self.fail_if(overflow, Fault::Overflow, location);
             return self.floored(operator, a, b);
         }
-        // The processor traps on smallest MOD -1, whose value is 0: divide by 1 instead.
+        // The processor traps on smallest MOD -1. The result is 0: divide by 1 instead.
         let one = self.builder.ins().iconst(types::I64, 1);
         let divisor = self.builder.ins().select(overflow, one, b);
         self.floored(operator, a, divisor)

@@ -11,8 +11,8 @@ use super::{Build, Form};
 use crate::mir::BlockId;
 
 impl<M: Module> Build<'_, '_, M> {
-    /// Translates the blocks of a segment or procedure, the first of which is entered now: twice, if that saves
-    /// tests in loops.
+    /// Translates the blocks of a segment or procedure; the first is entered from the current block. Emits two versions
+    /// if that saves tests in loops: a quick one for when all arrays of known size have been made, and a careful one.
     pub(super) fn body(&mut self, blocks: &[BlockId]) {
         let arrays = self.arrays_used_in_loops(blocks);
         if let Some(made) = self.all_known_arrays_are_made(&arrays) {
@@ -55,7 +55,7 @@ impl<M: Module> Build<'_, '_, M> {
             }
             self.builder.switch_to_block(self.blocks[&id]);
             if self.looks_at_time_slice(id) {
-                // Control that comes from the function's beginning has checked already.
+                // The function's beginning has looked at the time slice already.
                 let go_on = if id == blocks[0] { first } else { self.builder.create_block() };
                 self.check_time_slice(id, go_on);
             }
@@ -63,12 +63,12 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Whether a loop begins there in which a time slice may end.
+    /// Whether the block is a loop's header where a time slice may end.
     pub(super) fn looks_at_time_slice(&self, id: BlockId) -> bool {
         self.code().block(id).header_of.is_some() && self.form == Form::Resume
     }
 
-    /// What a block does behind its suspension point.
+    /// Translates a block without its suspension point.
     pub(super) fn instructions(&mut self, id: BlockId) {
         let block = self.code().block(id);
         self.at = id;
@@ -85,7 +85,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.end(&block.end);
     }
 
-    /// What was looked up before a block that can be reached in one way only.
+    /// The elements known at the block's beginning: those of its predecessor, if it has only one.
     fn known_elements(&self, id: BlockId) -> KnownElements {
         if self.arrays.is_empty() || self.inlined.contains_key(&id) {
             return HashMap::new();

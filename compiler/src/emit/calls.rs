@@ -1,4 +1,4 @@
-//! Calls of the runtime's entry points, and what follows from their results.
+//! Calls of the runtime's entry points, and tests of their results.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{FuncRef, InstBuilder, Value, types};
@@ -11,7 +11,7 @@ use crate::mir::{BlockId, EntryPoint, Failure, Machine, Reg};
 use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
-    /// Calls an entry point with arguments of the right types; the result is widened. Does not look for failure.
+    /// Calls an entry point with arguments of the right types, and widens the result. Does not test for failure.
     pub(super) fn call_entry(&mut self, entry: &'static EntryPoint, arguments: &[Value]) -> Option<Value> {
         let id = self.functions.entries[entry.name];
         let function = self.import(id);
@@ -26,7 +26,7 @@ impl<M: Module> Build<'_, '_, M> {
         })
     }
 
-    /// Calls an entry point in an unusual case, through its shim; the result is widened.
+    /// Calls an entry point in an unusual case, through its shim, and widens the result.
     pub(super) fn call_unusual(&mut self, entry: &'static EntryPoint, arguments: &[Value]) -> Option<Value> {
         let id = self.functions.unusual[entry.name];
         let function = self.import(id);
@@ -38,7 +38,7 @@ impl<M: Module> Build<'_, '_, M> {
         Some(self.builder.ins().load(types::I64, trusted(), self.worker, offset::ANSWER))
     }
 
-    /// Arguments in registers, narrowed where the entry point wants it.
+    /// Loads arguments from registers, narrowed where the entry point wants it.
     pub(super) fn arguments(&mut self, entry: &'static EntryPoint, registers: &[Reg]) -> Vec<Value> {
         let mut values = Vec::new();
         for (&reg, &machine) in registers.iter().zip(entry.arguments) {
@@ -51,7 +51,7 @@ impl<M: Module> Build<'_, '_, M> {
         values
     }
 
-    /// A value that is not 0 if an entry point's result means failure; none if it cannot fail.
+    /// A value that is not 0 if the result of an entry point means failure; `None` if it cannot fail.
     pub(super) fn is_failure(&mut self, failure: Failure, result: Value) -> Option<Value> {
         let failed = match failure {
             Failure::Never => return None,

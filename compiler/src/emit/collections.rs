@@ -1,5 +1,5 @@
-//! Elements of collections: generated code looks up arrays and the dense parts of other collections; the runtime does
-//! the rest.
+//! Elements of collections. Generated code looks up elements of arrays and of the dense part of other collections; the
+//! runtime looks up the others.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ use crate::mir::{
 };
 use crate::offset;
 
-/// An array that lies at a known place.
+/// An array at a known address.
 pub(super) struct Array {
     variable: VariableId,
     place: Address,
@@ -29,7 +29,7 @@ pub(super) struct Array {
 }
 
 impl<M: Module> Build<'_, '_, M> {
-    /// Puts words into memory of this function for an entry point to read.
+    /// Stores words in this function's stack frame, where an entry point reads them.
     pub(super) fn words(&mut self, values: &[Reg]) -> Value {
         let slot = match self.words_slot {
             Some((slot, words)) if words >= values.len() => slot,
@@ -48,7 +48,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().stack_addr(types::I64, slot, 0)
     }
 
-    /// The address of an element: arrays and the dense part of a collection are looked up here.
+    /// The address of an element. Arrays and the dense part of a collection are looked up inline.
     pub(super) fn find(
         &mut self,
         to: Reg,
@@ -119,11 +119,11 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Notes which element a condition reads, when a waiting process's condition is tested.
+    /// Notes the element that a condition reads, while a waiting process's condition is tested.
     pub(super) fn watch(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) {
         match self.form {
             Form::Condition => self.say_read(variable, collection, keys),
-            // A condition that the process does not test itself, tested where it awaits it.
+            // The condition is tested inline where the process awaits it, not while the process waits.
             _ if self.answer_to.is_some() => {}
             _ => {
                 let tests = self.tests_condition();
@@ -142,7 +142,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.call_entry(&entries::WATCH, &arguments);
     }
 
-    /// Notes which element is changed, if a process may await that.
+    /// Notes the element that is changed, if a process is queued for the lock or for a condition.
     pub(super) fn wrote(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) {
         let instance = self.instance();
         let lock = self.builder.ins().load(types::I32, trusted(), instance, offset::LOCK);
@@ -157,14 +157,14 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(done);
     }
 
-    /// The collection's variable, its description and the keys, as the runtime takes them.
+    /// The collection's variable, its description and the keys, as arguments for the runtime.
     fn element(&mut self, variable: VariableId, collection: &Address, keys: &[Reg]) -> [Value; 3] {
         let base = self.base(collection.base);
         let cell = self.builder.ins().iadd_imm_s(base, collection.offset as i64);
         [cell, self.symbol(&Symbol::Collection(variable)), self.words(keys)]
     }
 
-    /// Reports a missing element, with its key where that costs no memory.
+    /// Reports a missing element. The report includes the key if it has one or two parts, which need no memory.
     fn missing(&mut self, variable: VariableId, keys: &[Reg], fault: Fault, location: LocationId) {
         let (first, second) = match *keys {
             [key] => (self.get(key), self.builder.ins().iconst(types::I64, 0)),
@@ -191,11 +191,11 @@ impl<M: Module> Build<'_, '_, M> {
             Some(array) => array.clone(),
             None => self.load_array(&Array { variable, place: *collection, dimensions: keys.len() }),
         };
-        // If the sizes are not known, those of an array that is not there are 0, and no index is inside.
+        // If the sizes are not known, those of an array that has not been made are 0, so no index is in bounds.
         if let (Sizes::Known(_), Some(made)) = (&array.sizes, array.made) {
             self.branch_unless(made, absent);
         }
-        // An index is a value and a constant, of which each may be missing.
+        // The offset is `index + constant`; either part may be missing.
         let (mut index, mut constant) = (None, 0_i64);
         for (dimension, &reg) in keys.iter().enumerate() {
             self.check_index(&array.sizes, dimension, reg, absent);
@@ -217,7 +217,7 @@ impl<M: Module> Build<'_, '_, M> {
             }
             None => array.elements,
         };
-        // Added last, it becomes part of the instruction that reads or writes the element.
+        // The constant is added last: so it becomes part of the instruction that reads or writes the element.
         let address = self.builder.ins().iadd_imm_s(start, constant.wrapping_mul(size));
         self.builder.ins().jump(found, &[address.into()]);
     }
@@ -234,13 +234,13 @@ impl<M: Module> Build<'_, '_, M> {
         start.map_or(key, |start| self.builder.ins().iadd(start, key))
     }
 
-    /// The value of a constant index.
+    /// The value of an index, if it is constant.
     fn known_index(&mut self, reg: Reg) -> Option<i64> {
         let (least, greatest) = self.the_cut().ranges.of(self.code(), reg, self.at)?;
         (least == greatest).then_some(least)
     }
 
-    /// Goes to `absent` if an index may be, and is, out of bounds.
+    /// Goes to `absent` if the index is out of bounds. No test if it is known to be in bounds.
     fn check_index(&mut self, sizes: &Sizes, dimension: usize, reg: Reg, absent: Block) {
         let key = self.get(reg);
         let inside = match sizes {
@@ -257,7 +257,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.branch_unless(inside, absent);
     }
 
-    /// An array that was not made has no elements.
+    /// Loads an array's head. An array that has not been made has no elements.
     fn load_array(&mut self, array: &Array) -> ArrayValues {
         let made = self.load_made(array);
         let none = self.symbol(&Symbol::NoArray);
@@ -273,7 +273,7 @@ impl<M: Module> Build<'_, '_, M> {
         ArrayValues { made: Some(made), elements: self.load_elements(head), sizes }
     }
 
-    /// An array that is there, and has known sizes.
+    /// Loads the head of an array that has been made and has known sizes.
     fn load_known_array(&mut self, array: &Array, sizes: &[i64]) -> ArrayValues {
         let made = self.load_made(array);
         ArrayValues { made: None, elements: self.load_elements(made), sizes: Sizes::Known(sizes.to_vec()) }
@@ -288,7 +288,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().load(types::I64, trusted(), head, 0)
     }
 
-    /// Whether all of these that have known sizes are there; none if there are none.
+    /// Whether all arrays with known sizes have been made; `None` if no array has known sizes.
     pub(super) fn all_known_arrays_are_made(&mut self, arrays: &[Array]) -> Option<Value> {
         let mut all = None;
         for array in arrays.iter().filter(|array| self.functions.sizes.contains_key(&array.variable)) {
@@ -302,7 +302,7 @@ impl<M: Module> Build<'_, '_, M> {
         all
     }
 
-    /// Loads what describes arrays; those of known sizes may be known to be there.
+    /// Loads the heads of arrays. With `known_are_made`, those of known sizes have been made.
     pub(super) fn look_at_arrays(&mut self, arrays: &[Array], known_are_made: bool) {
         let sizes = self.functions.sizes;
         for array in arrays {
@@ -314,11 +314,11 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// The arrays that are used in loops, if nothing here makes or deletes one; each once, in the order of their first
-    /// use: the same program gives the same code.
+    /// The arrays that are used in loops, if nothing in these blocks makes or deletes an array. Each is listed once, in
+    /// the order of first use, so that the same program gives the same code.
     pub(super) fn arrays_used_in_loops(&self, blocks: &[BlockId]) -> Vec<Array> {
         if self.functions.natives_make_arrays {
-            // One of them may be called here, or by a condition that an UNLOCK on the way tests.
+            // Such a procedure may be called here, or by a condition that an UNLOCK on the way tests.
             return Vec::new();
         }
         let code = self.code();
@@ -358,8 +358,7 @@ impl<M: Module> Build<'_, '_, M> {
         used
     }
 
-    /// Whether other processes may have changed the component's arrays by the time this segment takes a lock on its
-    /// way.
+    /// Whether other processes may change the component's arrays before this segment takes a lock on its way.
     fn others_may_run_before_a_lock(&self, blocks: &[BlockId]) -> bool {
         let code = self.code();
         let takes_lock = self.segment.is_some_and(|segment| {

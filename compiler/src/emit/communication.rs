@@ -1,5 +1,6 @@
-//! Sending, and what all communication has in common: one comparison with the communication's word decides whether the
-//! usual case applies; otherwise the runtime is called. `reach` finds the communication, `receiving` takes messages.
+//! Sending, and what all communication shares. One comparison with the communication's word decides whether the usual
+//! case applies; otherwise generated code calls the runtime. `reach` finds the communication, `receiving` takes
+//! messages.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
@@ -14,12 +15,12 @@ use crate::entries;
 use crate::mir::{BlockId, Failure, LocationId, Payload, Reach, Symbol};
 use crate::offset;
 
-/// The parts of a communication's word, as bits of it.
+/// Masks for the parts of a communication's word.
 pub(super) const STATE: u64 = 0xffff;
 pub(super) const TAG: u64 = 0xffff << 32;
 pub(super) const FLAGS: u64 = 0xffff << 48;
 
-/// Where in a segment an operation stands.
+/// The place of an operation in its segment.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Where {
     /// At the segment's own suspension point: live registers are in the frame.
@@ -38,14 +39,14 @@ pub(super) struct Alike {
     pub(super) value: i64,
 }
 
-/// Generated code compares the state with so many at most; a message that may be sent in more states is left to the
-/// runtime in the rest of them.
+/// The greatest number of states that generated code compares. If a message may be sent in more, the runtime handles
+/// the rest.
 pub(super) const MOST_COMPARED: usize = 3;
 
-/// Flags that do not change what the buffer allows; but the runtime must be told of each operation.
+/// Flags that do not change what the buffer allows. The runtime must be told of each operation on such a communication.
 pub(super) const MARKS: u16 = CALLS | STREAMS;
 
-/// A `CommunicationWord` as generated code compares it.
+/// The bits of a `CommunicationWord`, as generated code compares them.
 pub(super) fn word_of(state: u16, seen: u16, tag: u16, flags: u16) -> i64 {
     (state as u64 | (seen as u64) << 16 | (tag as u64) << 32 | (flags as u64) << 48) as i64
 }
@@ -59,7 +60,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().iconst(types::I32, value)
     }
 
-    /// The states that a message leads from and to.
+    /// The states from and to which a message leads.
     pub(super) fn transitions(&self, interface: InterfaceId, message: usize) -> Vec<(u16, u16)> {
         let states = &self.functions.program.interfaces[interface.index()].states;
         let leads = states.iter().enumerate().flat_map(|(from, state)| {
@@ -79,8 +80,8 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Goes on if the value is not 0. Else waits if the communication is in a state in which the operation can only
-    /// wait, and goes to `slow` in all others.
+    /// Goes on if the value is not 0. Otherwise waits if the communication's word matches one of the `waiting`
+    /// patterns, in which the operation can only wait, and goes to `slow` if not.
     pub(super) fn go_on_or_wait(
         &mut self,
         value: Value,
@@ -115,7 +116,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(usual);
     }
 
-    /// Sets where the process is resumed.
+    /// Sets where the process will be resumed.
     pub(super) fn resume_at(&mut self, point: Where) {
         match point {
             Where::Entry => self.set_resume(self.entry),
@@ -127,8 +128,8 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Makes room for a message; gives the communication's word once the message counts as sent. Waits while the buffer
-    /// is full.
+    /// Makes room for a message. The result is the communication's word for after the message has been sent. Waits
+    /// while the buffer is full.
     pub(super) fn try_send(
         &mut self,
         point: Where,
@@ -177,7 +178,7 @@ impl<M: Module> Build<'_, '_, M> {
         );
     }
 
-    /// Makes room for a service's answer, which never has to wait.
+    /// Makes room for a service's answer. It never waits.
     pub(super) fn room(
         &mut self,
         interface: InterfaceId,
@@ -222,8 +223,8 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(payload.word, sent);
     }
 
-    /// Whether a native service will answer at once, or a pump streams: then the runtime hands the message on as soon
-    /// as it is complete.
+    /// Goes to `done` if the buffer is empty and a native service answers at once or a pump streams. The runtime then
+    /// hands the message on as soon as it is complete.
     fn send_if_marked(&mut self, communication: Value, interface: InterfaceId, message: usize, done: Block) {
         let [(from, _)] = self.transitions(interface, message)[..] else { return };
         let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
@@ -233,7 +234,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.unless(is_empty, by_runtime, done);
     }
 
-    /// Goes to `done` with a value if the condition holds, else on in another cold block.
+    /// Goes to `done` with `value` if the condition holds; otherwise goes on in another cold block.
     pub(super) fn unless(&mut self, holds: Value, value: Value, done: Block) {
         let other = self.builder.create_block();
         self.builder.set_cold_block(other);
@@ -279,7 +280,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().store(trusted(), ready, waiter, offset::STATUS);
         let head = self.builder.ins().load(types::I64, trusted(), self.worker, offset::READY_HEAD);
         let tail = self.builder.ins().load(types::I64, trusted(), self.worker, offset::READY_TAIL);
-        // The link to be written: the last process's, or the head of an empty queue.
+        // The link to be written: that of the last process, or the head of the empty queue.
         let last = self.builder.ins().iadd_imm_s(tail, offset::NEXT as i64);
         let first = self.builder.ins().iadd_imm_s(self.worker, offset::READY_HEAD as i64);
         let link = self.builder.ins().select(head, last, first);

@@ -1,4 +1,4 @@
-//! Leaving a function: to the next segment, to another process, or after a fault.
+//! Leaving a function for the next segment, for another process, or after a fault.
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
@@ -28,7 +28,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().return_call(function, &[self.worker, self.process]);
     }
 
-    /// Saves the registers that another segment needs and this one has changed.
+    /// Saves the registers that this segment has changed and segment `to` needs.
     pub(super) fn save_for(&mut self, to: BlockId) {
         let cut = self.the_cut();
         let Some(segment) = self.segment else { return };
@@ -48,12 +48,12 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().store(trusted(), address, self.process, offset::RESUME);
     }
 
-    /// In a loop: if the time slice is over, goes to the segment that begins there, which gives way to other processes.
+    /// In a loop: at the end of the time slice, goes to the segment of this loop, which gives way to other processes.
     pub(super) fn check_time_slice(&mut self, at: BlockId, go_on: Block) {
         let over = self.look_for_attention(go_on);
         if let Some(over) = over {
             self.builder.switch_to_block(over);
-            // It looks again, so nothing here is kept in registers for a call.
+            // That segment tests again, so that no registers need be kept for a call here.
             self.go_to_segment(at);
         }
         self.builder.switch_to_block(go_on);
@@ -72,8 +72,8 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(go_on);
     }
 
-    /// Goes to `go_on`; where the worker wants attention, to the block that this gives. None if time slices are left
-    /// out.
+    /// Goes to `go_on` unless the worker wants attention. The result is the block for that case; `None` if time slices
+    /// are left out.
     fn look_for_attention(&mut self, go_on: Block) -> Option<Block> {
         if self.functions.time_slices == TimeSlices::LeftOut {
             self.builder.ins().jump(go_on, &[]);
@@ -98,7 +98,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().return_call_indirect(signature, resume, &[self.worker, process]);
     }
 
-    /// The block that leaves the function: a fault has been recorded, or the process waits.
+    /// The block that leaves the function after a fault has been recorded, or because the process waits.
     pub(super) fn leave_block(&mut self) -> Block {
         if let Some(block) = self.leave {
             return block;

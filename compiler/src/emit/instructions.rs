@@ -150,7 +150,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.go_on_beside_fault(fails, go_on, fault, location);
     }
 
-    /// Computes the arguments of the report in a cold block of its own.
+    /// Reports the fault in a cold block of its own, which also computes the arguments.
     fn go_on_beside_fault(&mut self, fails: Block, go_on: Block, fault: Fault, location: LocationId) {
         self.builder.set_cold_block(fails);
         self.builder.switch_to_block(fails);
@@ -176,7 +176,7 @@ impl<M: Module> Build<'_, '_, M> {
         [fault.into(), location.into()]
     }
 
-    /// Goes to the block if the value is 0, else on.
+    /// Goes to `block` if the value is 0; otherwise goes on.
     pub(super) fn branch_unless(&mut self, value: Value, block: Block) {
         let go_on = self.builder.create_block();
         self.builder.ins().brif(value, go_on, &[], block, &[]);
@@ -218,8 +218,9 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// At the end of a FOR loop: steps its counter before the test, so that it becomes the next one in its register,
-    /// and goes straight to the loop's header. Not if the step may overflow, or these are blocks of something else.
+    /// At the end of a FOR loop, steps the counter before the test and jumps straight to the loop's header, so that the
+    /// counter keeps its register. Gives false, and emits nothing, if the step may overflow or the blocks do not end
+    /// such a loop.
     fn count_on(&mut self, next: BlockId, outside: BlockId) -> bool {
         let code = self.code();
         let Some(inner) = code.block(next).in_loop.map(|number| &code.loops[number]) else { return false };
@@ -246,13 +247,13 @@ impl<M: Module> Build<'_, '_, M> {
             self.go_to_segment(inner.header);
         }
         self.builder.switch_to_block(past);
-        // The variable remains what it was in the last iteration.
+        // After the loop, the variable keeps its value of the last iteration.
         self.set(counter.variable, current);
         self.go(outside);
         true
     }
 
-    /// The block of this function that control goes to; none if another segment begins there.
+    /// The block of this function that control goes to; `None` if another segment begins there.
     fn inside(&self, to: BlockId) -> Option<Block> {
         if let Some(&inlined) = self.inlined.get(&to) {
             return Some(inlined);

@@ -1,4 +1,4 @@
-//! What a function need not load again: addresses of elements, and heads of arrays.
+//! Values that a function need not load again: addresses of elements, and heads of arrays.
 
 use std::collections::HashMap;
 
@@ -6,13 +6,13 @@ use cranelift_codegen::ir::Value;
 
 use crate::mir::{Base, Reg};
 
-/// Addresses of elements, by the array's own place and the registers of the indices.
+/// Addresses of elements, by the array's address (base and offset) and the index registers.
 pub(super) type KnownElements = HashMap<(Base, i32, Vec<Reg>), Value>;
 
-/// What describes an array, loaded once.
+/// The head of an array, loaded once.
 #[derive(Clone)]
 pub(super) struct ArrayValues {
-    /// The array itself, 0 if it is not there; none if it is known to be there.
+    /// The array itself, 0 if it has not been made; `None` if it is known to have been made.
     pub(super) made: Option<Value>,
     pub(super) elements: Value,
     /// The size of each dimension.
@@ -22,8 +22,8 @@ pub(super) struct ArrayValues {
 /// The sizes of an array.
 #[derive(Clone)]
 pub(super) enum Sizes {
-    /// What they are at run time.
+    /// Read at run time.
     Loaded(Vec<Value>),
-    /// What they are if it is there.
+    /// The sizes that the array has if it has been made.
     Known(Vec<i64>),
 }

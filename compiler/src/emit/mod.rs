@@ -36,13 +36,13 @@ use known::{ArrayValues, KnownElements};
 pub(crate) struct Functions<'a> {
     /// The checked program.
     pub program: &'a drystone_language::program::Program,
-    /// All pieces of code, cut; procedure variants come after the bodies.
+    /// All pieces of code, cut into segments; procedure variants come after the bodies.
     pub cuts: &'a [Cut],
     /// Index of the first procedure variant.
     pub first_variant: usize,
-    /// Function of each segment of each cut, or of a native cut under block 0.
+    /// The function of each segment of each cut. A native procedure has one, under block 0.
     pub ids: HashMap<(usize, BlockId), FuncId>,
-    /// Entry points of the runtime.
+    /// The runtime's entry points.
     pub entries: HashMap<&'static str, FuncId>,
     /// Shims that call the unusual entry points and keep all registers.
     pub unusual: HashMap<&'static str, FuncId>,
@@ -56,31 +56,31 @@ pub(crate) struct Functions<'a> {
     pub descriptors: Descriptors,
     /// The sizes of arrays that are made with the same sizes everywhere.
     pub sizes: &'a HashMap<VariableId, Vec<i64>>,
-    /// Whether any procedure on the processor's stack makes an array; none deletes one.
+    /// Whether any procedure on the processor's stack makes an array. None deletes one.
     pub natives_make_arrays: bool,
     /// Whether time slices end.
     pub time_slices: TimeSlices,
 }
 
-/// Whether code looks at the end of its time slice (*structured concurrent programs*, section 3.2).
+/// Whether code tests for the end of its time slice (*structured concurrent programs*, section 3.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TimeSlices {
     /// At loops and procedure entries, as it must.
     #[default]
     Kept,
-    /// Never, to measure what that costs.
+    /// Never, to measure the cost of the tests.
     LeftOut,
 }
 
 /// Stands for the block that a function's parameters belong to.
 const FUNCTION_ENTRY: BlockId = BlockId(u32::MAX);
 
-/// How the function that is being built is called, and so how it ends.
+/// How the function that is being built is called, and how it ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// By dispatch; ends by dispatching.
+    /// By dispatch; it ends by dispatching.
     Resume,
-    /// By the process that tests the condition; gives 0, 1, or 2 for a fault.
+    /// By the process that tests the condition; the result is 0, 1, or 2 for a fault.
     Condition,
     /// As a plain call.
     Native,
@@ -91,37 +91,37 @@ pub(crate) struct Build<'f, 'b, M: Module> {
     module: &'f mut M,
     functions: &'f mut Functions<'b>,
     builder: FunctionBuilder<'f>,
-    /// Which piece of code.
+    /// The piece of code, as an index into `cuts`.
     cut: usize,
     form: Form,
     entry: BlockId,
     /// The block that is being translated.
     at: BlockId,
-    /// Where the answer of a condition goes that this segment tests in place.
+    /// The block that receives the answer of a condition that this segment tests inline.
     answer_to: Option<IrBlock>,
-    /// Which segment; none for a native procedure.
+    /// The segment; `None` for a native procedure.
     segment: Option<&'b Segment>,
-    /// The segment is known to run at home: it begins with an operation that does.
+    /// The segment is known to run at home, because its first operation always does.
     at_home: bool,
     /// Arrays whose elements are used in loops of this function, which neither makes nor deletes any.
     arrays: HashMap<(Base, i32), ArrayValues>,
-    /// Elements of these arrays that have been looked up on the way to here.
+    /// Elements of these arrays whose addresses are known here.
     elements: KnownElements,
-    /// The same at the end of each block that has been translated.
+    /// The known elements at the end of each block translated so far.
     elements_after: HashMap<BlockId, KnownElements>,
     /// The text whose length was loaded last in this block, and the address of its bytes.
     bytes: Option<(Reg, Value)>,
-    /// The block also uses the bytes of the text whose length is loaded.
+    /// The block also uses the bytes of the text whose length is being loaded.
     wants_bytes: bool,
     variables: HashMap<Reg, Variable>,
     blocks: HashMap<BlockId, IrBlock>,
-    /// Where suspension points that this segment tries on its way begin; `blocks` has what follows them.
+    /// The beginnings of suspension points that this segment tries on its way. `blocks` has what follows each.
     inlined: HashMap<BlockId, IrBlock>,
     worker: Value,
     process: Value,
     frame: Value,
     frame_slot: Option<StackSlot>,
-    /// Memory for words that an entry point reads, and how many fit.
+    /// Stack memory for words that an entry point reads, and its size in words.
     words_slot: Option<(StackSlot, usize)>,
     /// Leaves after a fault, or because the operation at the suspension point waits.
     leave: Option<IrBlock>,
@@ -222,7 +222,7 @@ impl<'f, 'b, M: Module> Build<'f, 'b, M> {
         &cuts[self.cut]
     }
 
-    /// The entry block: parameters, and where the frame is.
+    /// The entry block: takes the parameters, and finds the frame.
     fn prologue(&mut self) {
         let block = self.builder.create_block();
         self.blocks.insert(FUNCTION_ENTRY, block);

@@ -81,7 +81,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.jump_to_address(return_to, self.process);
     }
 
-    /// Where the process keeps its innermost procedure's frame.
+    /// The address of the process's pointer to its innermost procedure frame.
     fn innermost_frame(&mut self) -> Value {
         let place = self.code().shape.frame;
         self.builder.ins().iadd_imm_s(self.process, i64::from(place))

@@ -40,7 +40,7 @@ impl<M: Module> Build<'_, '_, M> {
         communication
     }
 
-    /// The slot through which a communication is reached, required or offered.
+    /// The slot, required or offered, through which a communication is reached.
     pub(super) fn slot(&mut self, reach: &Reach, interface: InterfaceId, location: LocationId) -> Value {
         let (instance, at) = match reach {
             Reach::Service => unreachable!("a service has its communication"),
@@ -52,7 +52,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().iadd_imm_s(instance, at as i64)
     }
 
-    /// One of several required slots; the runtime makes it before its first use.
+    /// One of a table of required slots; the runtime makes it before its first use.
     pub(super) fn indexed_slot(
         &mut self,
         table: u32,
@@ -116,7 +116,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.reach_or_make((slot, offset::HOLDER), made, (interface, location), there, absent);
     }
 
-    /// The communication at an offset of a slot; if there is none, an entry point makes it.
+    /// The communication at an offset of a slot. If it does not exist, an entry point makes it.
     fn reach_or_make(
         &mut self,
         (slot, offset): (Value, i32),
@@ -136,7 +136,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().jump(there, &[made.into()]);
     }
 
-    /// The communication, if there is one already.
+    /// The communication if it exists; otherwise goes to `slow`.
     pub(super) fn try_communication(&mut self, reach: &Reach, slow: Block) -> Value {
         let (base, at) = match reach {
             Reach::Service => return self.process,

@@ -15,7 +15,8 @@ use crate::mir::{Failure, LocationId, Payload, Reach, Reg, Symbol};
 use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
-    /// Takes a message; gives the communication's word once it counts as taken. Waits while there is none.
+    /// Takes a message. The result is the communication's word for after the message has been taken. Waits while there
+    /// is none.
     pub(super) fn try_receive(
         &mut self,
         point: Where,
@@ -27,7 +28,7 @@ impl<M: Module> Build<'_, '_, M> {
         let mut waiting = Vec::new();
         for (from, _) in self.transitions(interface, message).into_iter().take(MOST_COMPARED) {
             let flags = self.flags_for(interface, message);
-            // Nothing is there, or what this side has sent itself.
+            // The buffer is empty, or holds a message that this side has sent itself.
             if flags == FOR_CLIENT {
                 waiting.push(Alike { bits: STATE | FLAGS, value: word_of(from, 0, 0, 0) });
             } else {
@@ -80,7 +81,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(payload.word, taken);
     }
 
-    /// The same from a native service that answers at once.
+    /// Receives from a native service that answers at once.
     fn receive_if_called(&mut self, communication: Value, message: usize, done: Block) {
         let there = self.has_come(communication, message, FOR_CLIENT | CALLS);
         let state = self.builder.ins().uload16(types::I64, trusted(), communication, offset::WORD);
@@ -89,14 +90,14 @@ impl<M: Module> Build<'_, '_, M> {
         self.unless(there, taken, done);
     }
 
-    /// The same from a pump that streams: the runtime then puts the next message in its place.
+    /// Receives from a pump that streams: the runtime then puts the next message into the buffer.
     fn receive_if_streaming(&mut self, communication: Value, message: usize, flags: u16, done: Block) {
         let there = self.has_come(communication, message, flags | STREAMS);
         let by_runtime = self.builder.ins().iconst(types::I64, -1);
         self.unless(there, by_runtime, done);
     }
 
-    /// Whether a message is in the buffer, with just these flags.
+    /// Whether the message is in the buffer, with exactly these flags.
     fn has_come(&mut self, communication: Value, message: usize, flags: u16) -> Value {
         let expected = (word_of(0, 0, message as u16 + 1, flags) as u64 >> 32) as i32;
         let arrived = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
@@ -131,8 +132,8 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(done);
     }
 
-    /// The answer of a receive test, if a message for this side is there and neither side has closed: the tag is enough
-    /// to tell. Waits while nothing has happened.
+    /// The answer of a receive test, if a message for this side is there and neither side has closed. The tag alone
+    /// tells. Waits while nothing has happened.
     pub(super) fn try_test(
         &mut self,
         point: Where,
@@ -154,15 +155,15 @@ impl<M: Module> Build<'_, '_, M> {
         self.matches(index, pattern)
     }
 
-    /// From a tag with its flags: the message that is there for this side, and whether there is one and no flag is
-    /// set.
+    /// From a tag with its flags: the index of the message for this side, and whether there is such a message and no
+    /// other flag is set.
     fn message_of(&mut self, tag: Value, side: Direction) -> (Value, Value) {
         let mine = if side == Direction::In { FOR_CLIENT } else { 0 };
         let index = self.builder.ins().iadd_imm_s(tag, -((mine as i64) << 16) - 1);
         (index, self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff))
     }
 
-    /// Whether the message that is there matches the pattern: 0 or 1.
+    /// Whether the message in the buffer matches the pattern: 0 or 1.
     fn matches(&mut self, index: Value, pattern: Pattern) -> Value {
         match pattern {
             Pattern::Message(message) => {
@@ -203,7 +204,8 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(to, answer);
     }
 
-    /// The answer if a native service has answered at once, or a pump has put the next message of a stream there.
+    /// The answer if a native service has answered at once, or a pump has put the next message of a stream into the
+    /// buffer.
     fn test_if_marked(&mut self, communication: Value, side: Direction, pattern: Pattern, done: Block) {
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let unmarked = self.builder.ins().band_imm_s(tag, !((MARKS as i64) << 16));
@@ -225,7 +227,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(open);
     }
 
-    /// A receive test that does not wait; there may be no communication yet.
+    /// A receive test that does not wait. The communication may not exist yet.
     pub(super) fn input(
         &mut self,
         reach: &Reach,

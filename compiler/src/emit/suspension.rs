@@ -1,4 +1,4 @@
-//! Suspension points. They begin their segment, so nothing has to be saved if the process waits.
+//! Suspension points. A suspension point begins its segment, so nothing has to be saved if the process waits.
 
 use cranelift_codegen::ir::{Block, InstBuilder, Value, types};
 use cranelift_module::Module;
@@ -16,7 +16,7 @@ use crate::mir::{BlockId, Failure, SuspensionOp, SuspensionPoint};
 use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
-    /// The operation at the beginning of this segment.
+    /// Translates the suspension point at the beginning of this segment.
     pub(super) fn suspend(&mut self, point: &SuspensionPoint) {
         let location = point.location;
         match &point.op {
@@ -60,7 +60,7 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Another suspension point on the way: if the operation would wait, its own segment takes over.
+    /// Tries a further suspension point on the way. If the operation would wait, its own segment takes over.
     pub(super) fn try_suspension(&mut self, id: BlockId) {
         let point = self.code().block(id).suspension.as_ref().expect("only suspension points are tried");
         let slow = self.builder.create_block();
@@ -111,7 +111,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(done);
     }
 
-    /// Takes the lock exclusively: if another process has it, it is handed over later.
+    /// Takes the lock exclusively. If another process has it, the runtime hands it over later.
     fn lock_alone(&mut self, point: Where) {
         self.or_else(
             |build, slow| build.try_lock(LockMode::Exclusive, slow),
@@ -129,7 +129,7 @@ impl<M: Module> Build<'_, '_, M> {
         );
     }
 
-    /// Takes the lock if it is free; to share it, if no process has it exclusively and none is queued.
+    /// Takes the lock if it is free. In shared mode: if no process has it exclusively and none is queued.
     fn try_lock(&mut self, mode: LockMode, slow: Block) {
         let instance = self.instance();
         let lock = self.builder.ins().load(types::I32, trusted(), instance, offset::LOCK);
@@ -145,7 +145,7 @@ impl<M: Module> Build<'_, '_, M> {
         };
         let mut busy = self.builder.ins().band_imm_s(lock, busy as i32 as i64);
         if mode == LockMode::Shared {
-            // After a wait the lock has been handed over already, and other processes may share it.
+            // After a wait, the lock has been handed over already, and other processes may share it.
             let held = self.builder.ins().uload8(types::I32, trusted(), self.process, offset::LOCK_HELD);
             busy = self.builder.ins().bor(busy, held);
         }
@@ -185,7 +185,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.ins().store(trusted(), none, self.process, offset::LOCK_HELD);
     }
 
-    /// Waits here (or leaves after a fault) if the value is not 0.
+    /// If the value is not 0, waits at this suspension point, or leaves after a fault.
     pub(super) fn wait_if(&mut self, value: Value) {
         let (wait, go_on) = (self.builder.create_block(), self.builder.create_block());
         self.builder.set_cold_block(wait);
@@ -197,7 +197,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(go_on);
     }
 
-    /// Waits here if the result of an entry point says so.
+    /// Waits at this suspension point if the result of an entry point says so.
     pub(super) fn wait_on(&mut self, failure: Failure, result: Value) {
         if let Some(wait) = self.is_failure(failure, result) {
             self.wait_if(wait);
@@ -218,7 +218,8 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(holds);
     }
 
-    /// The process has tested the condition: goes on if it holds and the lock may be kept, else waits to test it again.
+    /// For a condition that the process tests itself. Goes on if it holds and the lock may be kept; otherwise waits
+    /// until the condition is to be tested again.
     fn wait_to_test_again(&mut self, op: &SuspensionOp) {
         let &SuspensionOp::AwaitTested { holds, again, dependence, written } = op else {
             unreachable!("called for such an AWAIT only");
@@ -241,13 +242,13 @@ impl<M: Module> Build<'_, '_, M> {
         self.builder.switch_to_block(go_on);
     }
 
-    /// Not 0 if the process has the lock to test its condition.
+    /// Not 0 if the process holds the lock in order to test its condition.
     pub(super) fn tests_condition(&mut self) -> Value {
         let held = self.builder.ins().uload8(types::I32, trusted(), self.process, offset::LOCK_HELD);
         self.builder.ins().band_imm_s(held, i64::from(LOCK_TESTS))
     }
 
-    /// Gives the lock up until the condition holds, or is to be tested again.
+    /// Releases the lock until the condition holds, or until it is to be tested again.
     fn release_and_wait(&mut self, condition: BlockId, dependence: Dependence, written: u64) {
         let description = self.condition(condition, dependence);
         let slot = self.code().shape.condition as i32;
@@ -266,7 +267,7 @@ impl<M: Module> Build<'_, '_, M> {
         self.address_of_data(data)
     }
 
-    /// Tests a condition in place.
+    /// Tests a condition inline.
     fn answer(&mut self, condition: BlockId) -> Value {
         let segment = self.the_cut().segment_at(condition).expect("it has been cut");
         let answer = self.builder.create_block();

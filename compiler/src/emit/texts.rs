@@ -1,5 +1,5 @@
-//! Reads of texts without a call. The null pointer is the empty text. A text whose length field is 0 is a slice, which
-//! holds its length and the place of its bytes.
+//! Reads texts without a call. The null pointer is the empty text. A text whose length field is 0 is a slice, which
+//! holds its length and the address of its bytes.
 
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_module::Module;
@@ -9,17 +9,17 @@ use crate::dispatch::trusted;
 use crate::mir::{Inst, Reg};
 use crate::offset;
 
-/// So many instructions after a length are searched for a use of the same text's bytes.
+/// The number of instructions after a length that are searched for a use of the same text's bytes.
 const LOOKED_AT: usize = 8;
 
-/// Whether the first instruction loads a text's length, and one soon after it the place of its bytes.
+/// Whether the first instruction loads a text's length, and a later one, within `LOOKED_AT`, the address of its bytes.
 pub(super) fn asks_for_bytes(instructions: &[Inst]) -> bool {
     let Some((Inst::Length { text: of, .. }, rest)) = instructions.split_first() else { return false };
     rest.iter().take(LOOKED_AT).any(|next| matches!(next, Inst::Bytes { text, .. } if text == of))
 }
 
 impl<M: Module> Build<'_, '_, M> {
-    /// The number of bytes; loads their place, too, if that is used next.
+    /// The number of bytes. Also loads their address if it is used soon.
     pub(super) fn text_length(&mut self, to: Reg, of: Reg) {
         let text = self.get(of);
         let found = self.look_at_text(text, true, self.wants_bytes);
@@ -29,7 +29,7 @@ impl<M: Module> Build<'_, '_, M> {
         }
     }
 
-    /// Where the bytes are.
+    /// The address of the bytes.
     pub(super) fn text_bytes(&mut self, to: Reg, of: Reg) {
         let known = self.bytes.filter(|&(text, _)| text == of).map(|(_, bytes)| bytes);
         let bytes = known.unwrap_or_else(|| {
@@ -39,13 +39,13 @@ impl<M: Module> Build<'_, '_, M> {
         self.set(to, bytes);
     }
 
-    /// A text's length, where its bytes are, or both.
+    /// A text's length, the address of its bytes, or both.
     fn look_at_text(&mut self, text: Value, length: bool, bytes: bool) -> Vec<Value> {
         let [some, slice, done] = [(); 3].map(|()| self.builder.create_block());
         self.builder.set_cold_block(slice);
         let wanted = usize::from(length) + usize::from(bytes);
         let found = (0..wanted).map(|_| self.builder.append_block_param(done, types::I64)).collect();
-        // The null pointer is its length, too.
+        // For the empty text, the null pointer serves as the length too.
         self.builder.ins().brif(text, some, &[], done, &vec![text.into(); wanted]);
 
         self.builder.switch_to_block(some);
@@ -66,7 +66,7 @@ impl<M: Module> Build<'_, '_, M> {
     }
 }
 
-/// Those that are wanted.
+/// The values that are wanted.
 fn both(length: (bool, Value), bytes: (bool, Value)) -> Vec<BlockArg> {
     [length, bytes].into_iter().filter(|(wanted, _)| *wanted).map(|(_, value)| value.into()).collect()
 }

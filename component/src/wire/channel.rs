@@ -10,11 +10,11 @@ use super::role::Role;
 use crate::interface::{Fingerprint, Interface, Side};
 use crate::subtype::Counterparts;
 
-/// Credit: how much may be sent before more is granted.
+/// Credit: the messages and bytes that may be sent before more is granted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Credit {
     pub messages: u32,
-    /// The last message may take more than what was left.
+    /// The last message may be larger than the bytes that were left; the credit is then overdrawn.
     pub bytes: i64,
 }
 
@@ -23,18 +23,19 @@ impl Credit {
         self.messages > 0 && self.bytes > 0
     }
 
-    /// Whether a message whose body has so many bytes may be sent.
+    /// Whether a message with a body of this length may be sent without overdrawing.
     pub(super) fn covers(&self, length: usize) -> bool {
         self.allows() && self.bytes >= taken(length)
     }
 
-    /// The credit with which each communication begins.
+    /// Adds the credit with which each communication begins.
     pub(super) fn begin(&mut self, theirs: Hello) {
         self.messages = self.messages.saturating_add(theirs.messages);
         self.bytes = self.bytes.saturating_add(theirs.bytes.into());
     }
 
-    /// Adds credit; gives by how much less it is overdrawn. Fails if that is more than a peer may grant.
+    /// Adds credit. The result is by how many bytes less the credit is overdrawn. Fails if a peer may not grant that
+    /// much.
     pub(super) fn add(&mut self, messages: u32, bytes: i64) -> Result<i64, String> {
         let before = self.overdrawn();
         self.messages = self.messages.checked_add(messages).ok_or("too much is granted")?;
@@ -42,7 +43,7 @@ impl Credit {
         Ok(before - self.overdrawn())
     }
 
-    /// Takes the credit for a message whose body has so many bytes; gives by how much more it is overdrawn.
+    /// Takes the credit for a message with a body of this length. The result is by how many bytes more it is overdrawn.
     pub(super) fn spend(&mut self, length: usize) -> i64 {
         let before = self.overdrawn();
         self.messages -= 1;
@@ -64,9 +65,9 @@ pub(super) fn taken(length: usize) -> i64 {
 /// The phase of a communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// This end has asked for it, once or twice, and waits for the answer.
+    /// This end has asked for the communication, once or `again`, and waits for the answer.
     Asked { again: bool },
-    /// The peer has asked for it, and waits.
+    /// The peer has asked for the communication, and waits for the answer.
     Offered,
     /// It has begun.
     Open,
@@ -77,54 +78,55 @@ pub(super) enum Phase {
 pub(super) enum End {
     Closed,
     Lost(String),
-    /// The other side has refused to begin it.
+    /// The other side has refused to begin the communication.
     Refused(String),
 }
 
-/// Instead of a number: the peer does not know the communication, or no longer.
+/// In place of a number: the peer does not know the communication (any more).
 pub(super) const NO_NUMBER: u32 = u32::MAX;
 
 #[derive(Debug)]
 pub(super) struct Channel {
-    /// Which side of the communication this end is.
+    /// The side of the communication at this end.
     pub side: Side,
-    /// Its number, without the bit that says who gave it, or [`NO_NUMBER`].
+    /// The communication's number, without the bit for the end that gave it, or [`NO_NUMBER`].
     pub number: u32,
-    /// What is known as its name's server; of a client's end.
+    /// At a client's end: the index of its server's name in `Connection::targets`.
     pub target: u32,
     pub phase: Phase,
-    /// None: it isn't known yet what serves it.
+    /// The interface; `None` while an offered communication has not been accepted.
     pub interface: Option<&'static Interface>,
-    /// Which one the other side asked for.
+    /// The fingerprint of the interface for which the other side asked.
     pub wanted: Fingerprint,
-    /// Of a client's end, if the server's interface has other numbers.
+    /// At a client's end: the conversion of message numbers, if the server's interface numbers its messages
+    /// differently.
     pub counterparts: Option<Rc<Counterparts>>,
     pub inbox: Inbox,
-    /// What the other side may send.
+    /// The credit of the other side.
     pub granted: Credit,
-    /// The part of it that has been taken, and is to be granted again.
+    /// The part of that credit that has been used by messages taken since, and is to be granted again.
     pub taken: Credit,
-    /// What the other side may send at most.
+    /// The greatest credit of the other side.
     pub window: Credit,
-    /// What this side may send.
+    /// The credit of this side.
     pub credit: Credit,
     pub end: Option<End>,
-    /// This side has sent the last frame that it sends.
+    /// This side has sent its last frame of the communication.
     pub closed_here: bool,
-    /// The other side has.
+    /// The other side has sent its last frame of the communication.
     pub closed_there: bool,
-    /// This program holds a handle of it.
+    /// This program holds a handle of the communication.
     pub held: bool,
-    /// Its holder has been told that no message is there.
+    /// The holder has been told that no message is there.
     pub waits_for_message: bool,
-    /// Its holder has been told that there is no room.
+    /// The holder has been told that there is no room.
     pub waits_for_room: bool,
     /// A grant is to be sent.
     pub owes: bool,
 }
 
 impl Channel {
-    /// Widens what the peer may send, and grants it.
+    /// Widens the window of the peer, and gives it the additional credit.
     pub(super) fn widen(&mut self, more: Credit) {
         for credit in [&mut self.window, &mut self.granted] {
             credit.messages += more.messages;
@@ -132,12 +134,13 @@ impl Channel {
         }
     }
 
-    /// Its number with the bit that says who gave it.
+    /// The communication's number with the bit for the end that gave it.
     pub(super) fn on_wire(&self, role: Role) -> u32 {
         self.number << 1 | u32::from((self.side == Side::Server) != (role == Role::Acceptor))
     }
 
-    /// The number of a message that this end sends, as the server knows it.
+    /// A message's number at the server's side, for a message that this end sends; `None` if the server does not know
+    /// it.
     pub(super) fn number_to_send(&self, message: usize) -> Option<u16> {
         let number = match &self.counterparts {
             Some(counterparts) => (*counterparts.at_server.get(message)?)? as usize,
@@ -146,7 +149,7 @@ impl Channel {
         u16::try_from(number).ok()
     }
 
-    /// The number here of a message that has come, if the other side may send it at all.
+    /// A received message's number at this end; `None` if the other side cannot send it.
     pub(super) fn number_received(&self, number: u16) -> Option<usize> {
         let number = match &self.counterparts {
             Some(counterparts) => (*counterparts.at_client.get(usize::from(number))?)? as usize,
@@ -156,12 +159,12 @@ impl Channel {
         (message.sender != self.side).then_some(number)
     }
 
-    /// Whether this program still takes messages.
+    /// Whether this program still takes messages of the communication.
     pub(super) fn is_read(&self) -> bool {
         self.held && self.end.is_none()
     }
 
-    /// Whether so much has been taken that the peer should be granted more.
+    /// Whether the peer should be granted more credit because enough has been taken.
     pub(super) fn should_grant(&self) -> bool {
         !self.closed_there
             && (self.taken.messages * 2 >= self.window.messages || self.taken.bytes * 2 >= self.window.bytes)

@@ -1,10 +1,12 @@
-//! One end of a connection between two programs, and the communications that go over it. This file has what the owner
-//! calls; `beginning` opens communications, `reading` handles the peer's frames, `writing` makes this end's frames.
+//! One end of a connection between two programs, and the communications that the connection carries. This file has the
+//! methods for the owner; `beginning` opens communications, `reading` handles the peer's frames, `writing` makes this
+//! end's frames.
 //!
-//! The client of a communication asks for a name, with the fingerprint of its interface. If the server's interface is
-//! another one, the server answers with its description, and the client decides whether that one serves it too. If so,
-//! the client asks again, and speaks of messages by the server's numbers from then on: the server has no extra work for
-//! clients that know less. Further communications with that name begin without waiting.
+//! The client of a communication asks for a name, and sends the fingerprint of its interface. If the server's interface
+//! is a different one, the server answers with a description of it, and the client decides whether the server's
+//! interface can serve it too. If so, the client asks again, and from then on uses the server's message numbers: a
+//! client with an older interface costs the server no additional work. Later communications with the same name begin
+//! without waiting.
 
 mod beginning;
 mod reading;
@@ -25,12 +27,12 @@ use super::role::Role;
 use crate::interface::{Fingerprint, Interface, Side};
 use crate::subtype::Counterparts;
 
-/// A communication of a connection. Its holder gives it back with [`Connection::close`].
+/// A communication of a connection. The holder gives it back with [`Connection::close`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Handle(u32);
 
 impl Handle {
-    /// For tables: the numbers of those that are held are small, and all different.
+    /// An index for tables: the indices of the handles that are held are small and distinct.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -41,25 +43,25 @@ impl Handle {
 pub enum Event {
     /// The other side asks for a communication: [`Connection::accept`] or [`Connection::refuse`] it.
     Offered {
-        /// Of the communication.
+        /// The communication.
         handle: Handle,
-        /// Under which name.
+        /// The name for which the other side asks.
         name: Vec<u8>,
     },
-    /// Something has come, or there is room, after this side was told that there isn't.
+    /// A message has come, or there is room, after the holder was told that there was none.
     Ready(Handle),
-    /// The other side asks what stands under a name: [`Connection::answer`].
+    /// The other side asks for the interface behind a name; [`Connection::answer`] answers.
     Asked {
-        /// Of the request.
+        /// The number of the request.
         request: u32,
-        /// Which name.
+        /// The name.
         name: Vec<u8>,
     },
-    /// What the other side says to [`Connection::describe`].
+    /// The other side has answered [`Connection::describe`].
     Answered {
-        /// Of the request.
+        /// The number of the request.
         request: u32,
-        /// The interface, or why there is none.
+        /// The interface, or the reason why there is none.
         description: Result<Description, String>,
     },
     /// The other side has answered [`Connection::ping`].
@@ -69,23 +71,23 @@ pub enum Event {
 /// What has arrived from the other side of a communication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// Nothing yet. This side is told when something has: by an event, or its pump is woken.
+    /// Nothing yet. An event will tell when something has arrived, or the pump is woken.
     Nothing,
     /// A message, by its number in this side's interface.
     Message(usize),
-    /// The other side has closed it where the protocol allows that, after it received all that was sent.
+    /// The other side has closed the communication where the protocol allows that, and had received everything sent.
     Closed,
-    /// The communication is lost: why, in words for people.
+    /// The communication is lost, for a reason in words for people.
     Lost(String),
 }
 
-/// A name that this side asks for, and what is known of its server.
+/// A name for which this side asks, and the facts known of its server.
 #[derive(Debug)]
 struct Target {
     name: Vec<u8>,
     interface: &'static Interface,
-    /// The fingerprint of the server's interface, and its message numbers where they differ; none before the first
-    /// answer.
+    /// The fingerprint of the server's interface, and the conversion of message numbers if its numbers differ; `None`
+    /// before the first answer.
     known: Option<(Fingerprint, Option<Rc<Counterparts>>)>,
 }
 
@@ -94,17 +96,17 @@ struct Target {
 pub struct Connection {
     role: Role,
     limits: Limits,
-    /// What the other side has heard of them.
+    /// The limits that the other side was told.
     ours: Hello,
-    /// What the other side takes; none before its first frame.
+    /// The limits of the other side; `None` before its first frame.
     theirs: Option<Hello>,
-    /// By how many bytes the other side has overdrawn its communications' credit, and this side has.
+    /// By how many bytes the credit of all communications is overdrawn: by the other side, by this side.
     overdrawn: [i64; 2],
-    /// Bytes that the other side may send of all communications before any have been taken.
+    /// Bytes that the other side may send in all communications together before any have been taken.
     windows: u64,
     channels: Vec<Option<Channel>>,
     free: Vec<u32>,
-    /// By the numbers that this side gives, and by those that the other side gives.
+    /// Communications by number: those whose number this side gave, those whose number the other side gave.
     begun: [Numbers; 2],
     targets: Vec<Target>,
     targets_by_name: BTreeMap<Vec<u8>, Vec<u32>>,
@@ -112,11 +114,11 @@ pub struct Connection {
     partial: Vec<u8>,
     output: Output,
     events: VecDeque<Event>,
-    /// Communications that are to be asked for when the other side has said what it takes.
+    /// Communications for which to ask once the other side has told its limits.
     early: Vec<u32>,
-    /// Who has taken messages and has to grant as many.
+    /// Communications for which a grant is to be sent.
     owing: Vec<u32>,
-    /// Who has to be told when there is room in the output.
+    /// Communications whose holders are to be told when there is room in the output.
     blocked: Vec<u32>,
     /// Requests that the other side has not answered.
     requests: VecDeque<u32>,
@@ -124,28 +126,28 @@ pub struct Connection {
     failure: Option<String>,
 }
 
-/// What the next bytes belong to.
+/// The state of reading: what the next bytes belong to.
 #[derive(Debug)]
 enum Reading {
     Header,
-    /// The body of a frame that is looked at when it has come.
+    /// The body of a frame that is handled once it is complete.
     Body(Header),
-    /// A message of this communication; so many bytes of it are to come.
+    /// A message of this communication, and the number of its bytes still to come.
     Message(u32, usize),
 }
 
-/// What somebody waits for.
+/// The event for which a holder waits.
 #[derive(Clone, Copy)]
 enum Waits {
     Message,
     Room,
 }
 
-/// Messages are sent only while there are fewer bytes to be sent.
+/// No message is sent while at least this many bytes of output wait.
 const FULL: usize = 1024 * 1024;
 
 impl Connection {
-    /// Begins to talk: there is something to send at once.
+    /// Begins the connection. The first output is there at once.
     pub fn new(role: Role, limits: Limits) -> Connection {
         let mut connection = Connection {
             role,
@@ -174,33 +176,33 @@ impl Connection {
         connection
     }
 
-    /// Why the connection is over, if it is: nothing more is read, and what is still to be sent tells the other side.
+    /// The reason why the connection is over, if it is. Nothing more is read; the rest of the output tells the other
+    /// side.
     pub fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
 
-    /// Whether the other side has said what it takes, as it should at once.
+    /// Whether the other side has told its limits, which must be its first frame.
     pub fn is_greeted(&self) -> bool {
         self.theirs.is_some()
     }
 
-    /// What has happened since the last call, one after another.
+    /// The next event since the last call.
     pub fn poll(&mut self) -> Option<Event> {
         self.events.pop_front()
     }
 
-    /// How many communications there are, or are not quite over.
+    /// The number of communications that have not completely ended.
     pub fn communications(&self) -> usize {
         self.channels.len() - self.free.len()
     }
 
-    /// Whether the other side has refused to begin a communication, so that nothing that was said over it has been
-    /// heard.
+    /// Whether the other side has refused to begin a communication, so that it has handled no message of it.
     pub fn was_refused(&mut self, handle: Handle) -> bool {
         self.channel(handle).is_some_and(|channel| matches!(channel.end, Some(End::Refused(_))))
     }
 
-    /// What has come of a communication; a message stays until it is taken.
+    /// What has arrived in a communication. A message remains until it is taken.
     #[inline]
     pub fn arrival(&mut self, handle: Handle) -> Arrival {
         let Some(channel) = self.channel(handle) else { return Arrival::Nothing };
@@ -227,9 +229,9 @@ impl Connection {
         }
     }
 
-    /// Hands the bytes of the message that [`Connection::arrival`] tells of to `values`, see [`decode`](super::decode).
-    /// It is taken then: the other side may send one more. Gives what `values` gives, and the next message if that has
-    /// come: its number, as [`Connection::arrival`] would tell it.
+    /// Takes the message that [`Connection::arrival`] reports: hands its bytes to `values`, see
+    /// [`decode`](super::decode), after which the other side may send one more. The result is that of `values`, and the
+    /// number of the next message if it has arrived, as [`Connection::arrival`] would report it.
     #[inline]
     pub fn take<T>(&mut self, handle: Handle, values: impl FnOnce(&[u8]) -> T) -> (T, Option<usize>) {
         let Some(channel) = self.channel(handle).filter(|channel| !channel.inbox.is_empty()) else {
@@ -246,7 +248,8 @@ impl Connection {
         (given, next)
     }
 
-    /// Whether one more message may be sent now; if not, an event will tell. What is sent when it is over is dropped.
+    /// Whether one more message may be sent now. If not, an event will tell when there is room. After the communication
+    /// has ended, the answer is always true, and messages are dropped.
     #[inline]
     pub fn has_room(&mut self, handle: Handle) -> bool {
         let full = self.is_full();
@@ -264,8 +267,8 @@ impl Connection {
         false
     }
 
-    /// Sends a message, by its number in this side's interface; there must be room. `values` appends its values, see
-    /// [`encode`](super::encode). After an error, which says what is wrong with it, nothing has been sent.
+    /// Sends a message, given by its number in this side's interface. There must be room. `values` appends its values,
+    /// see [`encode`](super::encode). After an error, which says what is wrong with the message, nothing has been sent.
     pub fn send(
         &mut self,
         handle: Handle,
@@ -293,12 +296,12 @@ impl Connection {
         }
     }
 
-    /// This side is done with a communication, because the protocol allows it; the handle is no more.
+    /// Ends a communication where the protocol allows it. The handle is no longer valid.
     pub fn close(&mut self, handle: Handle) {
         self.end(handle, reason::ORDERLY, &[]);
     }
 
-    /// This side is done with a communication, and says why; the handle is no more.
+    /// Ends a communication for a reason, which the other side is told. The handle is no longer valid.
     pub fn abandon(&mut self, handle: Handle, why: &str) {
         self.end(handle, reason::LOST, why.as_bytes());
     }
@@ -308,7 +311,7 @@ impl Connection {
         self.output.control(Kind::Ping, 0, 0, &number.to_be_bytes());
     }
 
-    /// The bytes have come to an end, or can't be sent: all communications are lost, for this reason.
+    /// Input has ended, or output can't be sent: all communications are lost, for this reason.
     pub fn lost(&mut self, reason: &str) {
         if self.failure.is_some() {
             return;
@@ -324,7 +327,7 @@ impl Connection {
         }
     }
 
-    /// This side ends the connection, and says why.
+    /// Ends the connection, and tells the other side the reason.
     pub fn farewell(&mut self, why: &str) {
         if self.failure.is_none() {
             self.say_farewell(why);
@@ -332,15 +335,15 @@ impl Connection {
         }
     }
 
-    /// Bytes of memory that it takes: what waits to be taken or sent, and its communications.
+    /// Bytes of memory in use: messages not yet taken, output not yet sent, and the table of communications.
     pub fn held(&self) -> usize {
         let inboxes: usize = self.channels.iter().flatten().map(|channel| channel.inbox.held()).sum();
         let channels = self.channels.len() * size_of::<Option<Channel>>();
         inboxes + channels + self.partial.capacity() + self.output.held()
     }
 
-    /// This side ends the connection, if it isn't over, and lets go of what waits to be taken: that is lost. Who leaves
-    /// much unread isn't told why.
+    /// Ends the connection, if it isn't over, and frees the messages that have not been taken, which are lost. A peer
+    /// that leaves much output unread isn't told the reason.
     pub fn evict(&mut self, why: &str) {
         if self.output.rest().len() > FULL / 2 {
             self.output = Output::default();
@@ -394,19 +397,19 @@ impl Connection {
         self.channels.len() as u32 - 1
     }
 
-    /// Its holder gives it back.
+    /// The holder gives the handle back.
     fn end(&mut self, handle: Handle, why: u16, body: &[u8]) {
         let Some(channel) = self.channel(handle) else { return };
         channel.held = false;
         channel.inbox.clear();
-        // The first reason is the one that is told.
+        // If the other side has ended it first, only its reason counts.
         match channel.closed_there {
             true => self.say_closed(handle.0, reason::ORDERLY, &[]),
             false => self.say_closed(handle.0, why, body),
         }
     }
 
-    /// Has the holder look again, if it was told that there was nothing to see.
+    /// Has the holder look again, if it has been told that there was no message or no room.
     fn wake(&mut self, index: u32, waits: Waits) {
         let Some(channel) = self.channels[index as usize].as_mut().filter(|channel| channel.held) else {
             return;
@@ -420,7 +423,8 @@ impl Connection {
         }
     }
 
-    /// Forgets the number of a communication when both sides have said their last, and all of it if nobody holds it.
+    /// Frees the number of a communication after both sides have sent their last frames, and its slot if no handle is
+    /// held.
     fn settle(&mut self, index: u32) {
         let Some(channel) = self.channels[index as usize].as_mut() else { return };
         if !channel.closed_here || !channel.closed_there {

@@ -1,6 +1,6 @@
 //! An interface as bytes, for another program: its name, fingerprint, messages and state machine. Decoding checks that
-//! it is a proper interface: numbers lie within their tables, one side sends in each state, and each message goes one
-//! way.
+//! the interface is well formed: numbers lie within their tables, only one side sends in each state, and each message
+//! is sent by one side only.
 
 use alloc::collections::BTreeSet;
 use alloc::format;
@@ -18,32 +18,32 @@ pub struct Description {
     name: String,
     fingerprint: Fingerprint,
     messages: Vec<Described>,
-    /// For each state whether it may end, and where its transitions begin.
+    /// For each state, whether the protocol may end there, and the index of its first transition.
     states: Vec<(bool, usize)>,
-    /// By ascending number of the message within each state.
+    /// Message and next state, within each state by ascending message number.
     transitions: Vec<(u16, u16)>,
 }
 
 /// A message of another program's interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Described {
-    /// As declared there.
+    /// The name, as declared.
     pub name: String,
-    /// Who sends it.
+    /// The side that sends the message.
     pub sender: Side,
-    /// Their names and types, in order.
+    /// The names and types of the parameters, in order.
     pub parameters: Vec<(String, Type)>,
 }
 
-/// Longest name of an interface, message or parameter.
+/// The greatest length of the name of an interface, message or parameter.
 const LONGEST_NAME: usize = 1024;
 
-/// The types by the numbers that they have on the wire.
+/// The types, indexed by their numbers on the wire.
 const TYPES: [Type; 6] =
     [Type::Boolean, Type::Character, Type::Integer, Type::Real, Type::Text, Type::Component];
 
 impl Description {
-    /// Of an interface of this program.
+    /// Describes an interface of this program.
     pub fn of(interface: &Interface) -> Description {
         let messages = interface.messages.get().iter().map(|message| Described {
             name: message.name.get().to_string(),
@@ -65,7 +65,7 @@ impl Description {
         description
     }
 
-    /// Appends its bytes.
+    /// Appends the encoded bytes.
     pub fn encode(&self, out: &mut Vec<u8>) {
         put_opaque(out, self.name.as_bytes());
         out.extend_from_slice(&self.fingerprint.to_bytes());
@@ -91,7 +91,7 @@ impl Description {
         }
     }
 
-    /// Of bytes that may be anything: they must be all of a description, and nothing else. An error says what is wrong.
+    /// Decodes bytes that may be anything. All of them must be used. An error says what is wrong.
     pub fn decode(bytes: &[u8]) -> Result<Description, String> {
         let mut reader = Reader::new(bytes);
         let name = name(&mut reader, "the interface's name")?;
@@ -134,14 +134,14 @@ impl Description {
             if previous.is_some_and(|previous| sender(previous) != sender(message)) {
                 return Err(format!("both sides may send in state {}", self.states.len() - 1));
             }
-            // Whether there is such a state is known when all have come.
+            // Whether this state exists is checked once all have been read.
             let to = reader.word("a transition's end")?.try_into().unwrap_or(u16::MAX);
             self.transitions.push((message as u16, to));
         }
         Ok(())
     }
 
-    /// What can't be seen before all has come.
+    /// Checks what needs the complete description.
     fn check(&self) -> Result<(), String> {
         if self.states.is_empty() {
             return Err("it has no state".to_string());
@@ -162,20 +162,21 @@ impl Description {
         Ok(())
     }
 
-    /// What may come in a state.
+    /// The transitions of a state.
     fn row(&self, state: u16) -> &[(u16, u16)] {
         let begin = self.states[state as usize].1;
         let end = self.states.get(state as usize + 1).map_or(self.transitions.len(), |(_, begin)| *begin);
         &self.transitions[begin..end]
     }
 
-    /// Its messages, by their numbers there.
+    /// The messages, by their numbers in the described interface.
     pub fn described(&self) -> &[Described] {
         &self.messages
     }
 }
 
-/// How many follow, each of at least `size` bytes; a number in the interface has 16 bits, of which the last is none.
+/// Reads the number of elements that follow, each of at least `size` bytes. Numbers in an interface have 16 bits, and
+/// the greatest is reserved.
 fn count(reader: &mut Reader<'_>, size: usize, what: &str) -> Result<usize, String> {
     let count = reader.word(what)? as usize;
     match count <= reader.left() / size && count < u16::MAX.into() {
@@ -212,8 +213,8 @@ fn message(reader: &mut Reader<'_>) -> Result<Described, String> {
     Ok(Described { name: name_of_message, sender, parameters })
 }
 
-/// The text of which an interface's fingerprint is the hash, as `language/` writes it; none for an interface that
-/// carries components, of which more is known only where it is declared.
+/// The text whose hash is the interface's fingerprint, as `language/` writes it. `None` for an interface that carries
+/// components, because the text then needs facts known only where it is declared.
 pub fn identity(interface: &impl Protocol) -> Option<String> {
     let mut text = interface.name().to_string();
     for number in 0..interface.messages() {
@@ -288,7 +289,7 @@ impl fmt::Display for Described {
     }
 }
 
-/// For people: the messages as they are declared, then what may come in each state and where it leads.
+/// For people: the messages as declared, then for each state its transitions.
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "INTERFACE {};  (* {} *)", self.name, self.fingerprint)?;

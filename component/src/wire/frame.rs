@@ -5,16 +5,16 @@ use alloc::vec::Vec;
 /// The version of the protocol.
 pub(super) const VERSION: u16 = 1;
 
-/// In the first frame, instead of a communication's number: "Drys".
+/// In the first frame, in place of a communication's number: "Drys".
 pub(super) const MAGIC: u32 = 0x4472_7973;
 
 /// Bytes of a header.
 pub(super) const HEADER: usize = 12;
 
-/// Bytes of the largest body of a frame that is no message.
+/// The greatest length of the body of a frame that is not a message.
 pub(super) const CONTROL: usize = 256 * 1024;
 
-/// What a frame is for: the numbers on the wire.
+/// The kind of a frame, with its number on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Hello = 1,
@@ -50,28 +50,28 @@ impl Kind {
     }
 }
 
-/// Why a communication is closed: the number of a `Close` frame.
+/// The reasons for which a communication is closed, as the number of a `Close` frame.
 pub(super) mod reason {
     /// The protocol allows it.
     pub const ORDERLY: u16 = 0;
-    /// An error; the body says which.
+    /// An error; the body describes it.
     pub const LOST: u16 = 1;
-    /// It was never begun; the body says why.
+    /// The communication was never begun; the body has the reason.
     pub const REFUSED: u16 = 2;
-    /// It was never begun: the server's interface is another, and its description is the body.
+    /// The communication was never begun, because the server's interface differs; the body describes that interface.
     pub const DIFFERS: u16 = 3;
 }
 
 /// The header of a frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
-    /// Bytes of the body.
+    /// The length of the body in bytes.
     pub length: u32,
     /// A [`Kind`], if this version knows it.
     pub kind: u16,
-    /// Of a message, or what the kind says.
+    /// The number of a message; the meaning in other frames depends on the kind.
     pub number: u16,
-    /// Of the communication, or what the kind says.
+    /// The number of the communication; the meaning depends on the kind.
     pub communication: u32,
 }
 
@@ -95,28 +95,28 @@ impl Header {
     }
 }
 
-/// Bytes to be sent. Sent bytes are removed once all are sent, or many.
+/// Bytes to be sent. Sent bytes are removed once all, or many, have been sent.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     bytes: Vec<u8>,
     sent: usize,
 }
 
-/// An empty buffer that is larger is freed.
+/// An empty buffer with more capacity is freed.
 const KEPT: usize = 16 * 1024;
 
 impl Output {
-    /// What is still to be sent.
+    /// The bytes still to be sent.
     pub(super) fn rest(&self) -> &[u8] {
         &self.bytes[self.sent..]
     }
 
-    /// Bytes of memory that it takes.
+    /// The memory in use, in bytes.
     pub(super) fn held(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// The first bytes of the rest have been sent.
+    /// Notes that `count` more bytes have been sent.
     pub(super) fn sent(&mut self, count: usize) {
         self.sent += count.min(self.bytes.len() - self.sent);
         if self.sent == self.bytes.len() {
@@ -131,8 +131,8 @@ impl Output {
         }
     }
 
-    /// Appends a frame, whose body is appended by `body`. If that fails, or makes a body of more than `largest` bytes,
-    /// nothing is appended; the body's length is the result.
+    /// Appends a frame; `body` appends the frame's body. The result is the body's length. If `body` fails, or the body
+    /// has more than `largest` bytes, nothing is appended.
     pub(super) fn frame<E>(
         &mut self,
         kind: Kind,
@@ -154,7 +154,7 @@ impl Output {
         Ok(Ok(length))
     }
 
-    /// Appends a frame with this body.
+    /// Appends a frame with the given body.
     pub(super) fn control(&mut self, kind: Kind, number: u16, communication: u32, body: &[u8]) {
         let header = Header { length: body.len() as u32, kind: kind as u16, number, communication };
         self.bytes.extend_from_slice(&header.bytes());

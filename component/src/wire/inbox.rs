@@ -4,29 +4,29 @@ use alloc::vec::Vec;
 
 use super::frame::{HEADER, Header};
 
-/// An empty buffer that is larger is given back.
+/// An empty buffer with more capacity is freed.
 const KEPT: usize = 4 * 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Inbox {
     bytes: Vec<u8>,
-    /// Where the first message begins.
+    /// The offset of the first message.
     first: usize,
-    /// How many messages are whole.
+    /// The number of complete messages.
     whole: u32,
-    /// Whether one more has begun to come.
+    /// Whether a further message has been received in part.
     coming: bool,
 }
 
 impl Inbox {
-    /// A message begins to come.
+    /// Begins a message, of which the header has been received.
     pub(super) fn begin(&mut self, header: &Header) {
         self.coming = true;
         self.make_room();
         self.bytes.extend_from_slice(&header.bytes());
     }
 
-    /// So many whole messages have come, as they came: headers and all.
+    /// Appends `count` complete messages, as received: with their headers.
     pub(super) fn push(&mut self, frames: &[u8], count: u32) {
         self.make_room();
         self.bytes.extend_from_slice(frames);
@@ -40,14 +40,14 @@ impl Inbox {
         }
     }
 
-    /// More of its bytes have come.
+    /// Appends further bytes of the message that was begun.
     pub(super) fn append(&mut self, bytes: &[u8]) {
         if self.coming {
             self.bytes.extend_from_slice(bytes);
         }
     }
 
-    /// All of them have.
+    /// Completes the message that was begun.
     pub(super) fn end(&mut self) {
         self.whole += u32::from(self.coming);
         self.coming = false;
@@ -63,8 +63,8 @@ impl Inbox {
         (self.whole != 0).then(|| self.header().number)
     }
 
-    /// Hands the bytes of the first message, which there is, to `values`, and forgets it; gives what that gives, and
-    /// its length.
+    /// Takes the first message, which must exist: hands its bytes to `values`. The result is that of `values`, and the
+    /// body's length.
     #[inline]
     pub(super) fn take<T>(&mut self, values: impl FnOnce(&[u8]) -> T) -> (T, usize) {
         let length = self.header().length as usize;
@@ -82,12 +82,12 @@ impl Inbox {
         (taken, length)
     }
 
-    /// Bytes of memory that it takes.
+    /// The memory in use, in bytes.
     pub(super) fn held(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Nobody will take what is here, nor the rest of what has begun to come.
+    /// Discards everything, including the rest of a message received in part.
     pub(super) fn clear(&mut self) {
         *self = Inbox::default();
     }

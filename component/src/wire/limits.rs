@@ -1,18 +1,19 @@
-//! What one end of a connection lets its peer use.
+//! The limits that one end of a connection sets for its peer.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::xdr::{Reader, put_u32};
 
-/// The limits of one end. [`Limits::sum`] bounds the memory that the peer can make it hold, see `docs/src/wire.md`.
+/// The limits of one end. [`Limits::sum`] bounds the memory that the peer can make this end hold, see
+/// `docs/src/wire.md`.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Messages of one communication that the other side may send before one has been taken; at least 1.
     pub messages: u32,
-    /// Bytes of such messages; the last one may exceed the limit. At least 1.
+    /// Bytes of such messages; the last message may exceed the limit. At least 1.
     pub bytes: u32,
-    /// Bytes of one message. Also bounds by how much all communications together may exceed their limits.
+    /// Bytes of one message. Also bounds by how many bytes all communications together may exceed their limits.
     pub largest: u32,
     /// Communications that the other side may begin.
     pub communications: u32,
@@ -45,8 +46,8 @@ impl Limits {
         }
     }
 
-    /// By how many bytes one communication's credit may grow: `wanted` by it, on top of `credit`, while all together
-    /// have `all` more than their parts.
+    /// By how many bytes one communication's credit may grow, if `wanted` more are wanted on top of `credit`. All
+    /// communications together have `all`; growth stops where they have half of the sum.
     pub(super) fn more(&self, wanted: i64, credit: i64, all: u64) -> i64 {
         let left = i64::try_from((self.sum / 2).saturating_sub(all)).unwrap_or(i64::MAX);
         wanted.min(i64::from(self.bytes) - credit).min(left).max(0)

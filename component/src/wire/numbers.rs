@@ -1,29 +1,29 @@
-//! Numbers of the communications that one end has begun: a number that is free again is used before a new one.
+//! Numbers of the communications that one end has begun. A freed number is used again before a new one.
 
 use alloc::vec::Vec;
 
-/// Which numbers are in use, and for what.
+/// The numbers in use, and their meanings.
 #[derive(Debug, Default)]
 pub(super) struct Numbers {
-    /// One more than what a number stands for; 0: the number is free.
+    /// For each number its meaning plus one; 0 if the number is free.
     used: Vec<u32>,
-    /// Those that are free, for who gives the numbers.
+    /// The free numbers, if this end gives the numbers.
     free: Vec<u32>,
     count: u32,
 }
 
 impl Numbers {
-    /// How many are in use.
+    /// The number of numbers in use.
     pub(super) fn count(&self) -> u32 {
         self.count
     }
 
-    /// What a number stands for.
+    /// The meaning of a number, if it is in use.
     pub(super) fn get(&self, number: u32) -> Option<u32> {
         self.used.get(number as usize)?.checked_sub(1)
     }
 
-    /// Gives a number.
+    /// Gives a number to a meaning.
     pub(super) fn give(&mut self, meaning: u32) -> u32 {
         self.count += 1;
         if let Some(number) = self.free.pop() {
@@ -34,7 +34,7 @@ impl Numbers {
         self.used.len() as u32 - 1
     }
 
-    /// Whether the other side may give this number: it is free, and at most the next new one.
+    /// Whether the other side may give this number: it must be free, and at most the next new one.
     pub(super) fn may_be_given(&self, number: u32) -> bool {
         match self.used.get(number as usize) {
             Some(meaning) => *meaning == 0,
@@ -42,7 +42,7 @@ impl Numbers {
         }
     }
 
-    /// The other side has given this number, as it may.
+    /// The other side has given this number, which [`Numbers::may_be_given`] allows.
     pub(super) fn given(&mut self, number: u32, meaning: u32) {
         let at = number as usize;
         if at == self.used.len() {
@@ -52,13 +52,13 @@ impl Numbers {
         self.count += 1;
     }
 
-    /// A number that was given here is free again.
+    /// Frees a number that this end gave.
     pub(super) fn take_back(&mut self, number: u32) {
         self.end(number);
         self.free.push(number);
     }
 
-    /// A number that the other side has given is free again.
+    /// Frees a number that the other side gave.
     pub(super) fn end(&mut self, number: u32) {
         self.used[number as usize] = 0;
         self.count -= 1;

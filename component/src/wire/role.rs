@@ -1,10 +1,10 @@
 //! The two ends of a connection.
 
-/// Which end of a connection this is: both may ask for communications, and must not give them the same numbers.
+/// The end of a connection. Both ends may ask for communications, and must number them differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// This side has made the connection.
     Dialer = 0,
-    /// This side was found.
+    /// The other side has made the connection.
     Acceptor = 1,
 }

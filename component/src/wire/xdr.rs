@@ -1,12 +1,12 @@
 //! The values of a message as XDR (RFC 4506), by the types of its parameters: INTEGER is a hyper, REAL a double,
-//! BOOLEAN a bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. A component has no such form.
+//! BOOLEAN a bool, CHARACTER an unsigned int, and TEXT an opaque of variable length. A component can't be encoded.
 
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::interface::Type;
 
-/// Where the values of a message come from, by the number of the parameter. The types are those of the declaration.
+/// Supplies the values of a message, by parameter number. The methods called match the declared types.
 pub trait Source {
     /// An INTEGER.
     fn integer(&self, index: usize) -> i64;
@@ -18,8 +18,8 @@ pub trait Source {
     fn text(&self, index: usize) -> &[u8];
 }
 
-/// Where the values of a message go, in the order of its parameters. The types are those of the declaration. An error,
-/// such as that there is no memory, is that of [`decode`].
+/// Receives the values of a message, in the order of its parameters. The methods called match the declared types.
+/// [`decode`] returns a sink's error, such as that there is no memory.
 pub trait Sink {
     /// An INTEGER.
     fn integer(&mut self, value: i64) -> Result<(), String>;
@@ -31,10 +31,10 @@ pub trait Sink {
     fn text(&mut self, value: &[u8]) -> Result<(), String>;
 }
 
-/// Hands the values of a message over as they are.
+/// Copies the values of a message from a source to a sink.
 ///
 /// # Errors
-/// Those of the sink; or one of them is a component.
+/// An error of the sink; or one of the values is a component.
 pub fn hand_over(
     types: impl IntoIterator<Item = Type>,
     from: &(impl Source + ?Sized),
@@ -49,7 +49,8 @@ pub fn hand_over(
     })
 }
 
-/// Appends the values of a message. An error says what has no form outside the program; then nothing is appended.
+/// Appends the values of a message. An error names the value that has no form outside the program; then nothing is
+/// appended.
 pub fn encode(
     types: impl IntoIterator<Item = Type>,
     values: &(impl Source + ?Sized),
@@ -78,7 +79,7 @@ pub fn encode(
     Ok(())
 }
 
-/// Reads the values of a message; all the bytes must be used. An error says what is wrong with them.
+/// Reads the values of a message. All bytes must be used. An error says what is wrong with them.
 pub fn decode(
     types: impl IntoIterator<Item = Type>,
     bytes: &[u8],
@@ -123,23 +124,23 @@ pub fn put_opaque(out: &mut Vec<u8>, bytes: &[u8]) {
     out.extend_from_slice(&[0; 3][..padding(bytes.len())]);
 }
 
-/// How many bytes follow an opaque, so that what comes next begins at a multiple of four.
+/// The number of bytes that pad an opaque to a multiple of four.
 fn padding(length: usize) -> usize {
     length.wrapping_neg() % 4
 }
 
-/// Reads XDR from bytes that may be anything. What is wrong is said of what was to be read.
+/// Reads XDR from bytes that may be anything. An error names the item that was to be read.
 pub struct Reader<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    /// From their beginning.
+    /// A reader of all the bytes.
     pub fn new(bytes: &'a [u8]) -> Reader<'a> {
         Reader { rest: bytes }
     }
 
-    /// How many bytes are left.
+    /// The number of bytes left.
     pub fn left(&self) -> usize {
         self.rest.len()
     }
@@ -151,24 +152,24 @@ impl<'a> Reader<'a> {
         Ok(bytes)
     }
 
-    /// So many bytes, a multiple of four.
+    /// Reads `N` bytes; `N` must be a multiple of four.
     pub fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], String> {
         let mut array = [0; N];
         array.copy_from_slice(self.bytes(N, what)?);
         Ok(array)
     }
 
-    /// An unsigned int.
+    /// Reads an unsigned int.
     pub fn word(&mut self, what: &str) -> Result<u32, String> {
         self.array(what).map(u32::from_be_bytes)
     }
 
-    /// A hyper.
+    /// Reads a hyper.
     pub fn hyper(&mut self, what: &str) -> Result<u64, String> {
         self.array(what).map(u64::from_be_bytes)
     }
 
-    /// An opaque of variable length.
+    /// Reads an opaque of variable length.
     pub fn opaque(&mut self, what: &str) -> Result<&'a [u8], String> {
         let length = self.word(what)? as usize;
         let bytes = self.bytes(length, what)?;
@@ -178,7 +179,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Nothing may be left.
+    /// Checks that no bytes are left.
     pub fn end(&self) -> Result<(), String> {
         match self.rest.len() {
             0 => Ok(()),

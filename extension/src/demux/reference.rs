@@ -14,9 +14,9 @@ pub(super) struct Reference {
     mask: u32,
 }
 
-// SAFETY: it is an address. What reads there says why that is sound.
+// SAFETY: a `Reference` is an address. The code that reads there says why that is sound.
 unsafe impl Send for Reference {}
-// SAFETY: it is never changed in place.
+// SAFETY: a `Reference` is never changed in place.
 unsafe impl Sync for Reference {}
 
 #[cfg(target_arch = "x86_64")]

@@ -43,7 +43,7 @@ impl<H> Interpreter<H> {
 
     /// Prepares a program that isn't verified: all accesses are checked at run time.
     pub fn unproven(program: Program, platform: Platform<H>) -> Result<Self, String> {
-        // SAFETY: it has no contract: every instruction has a guard.
+        // SAFETY: an unproven program has no contract: every instruction has a guard.
         unsafe { Self::new(&Verified::unproven(program), platform) }
     }
 

@@ -154,7 +154,7 @@ impl Clone for Memory {
     }
 }
 
-// SAFETY: it owns its block, or shares ownership with a lender that is `Send`.
+// SAFETY: a `Memory` owns its block, or shares ownership with a lender that is `Send`.
 unsafe impl Send for Memory {}
 // SAFETY: shared, it only lends its block to be read.
 unsafe impl Sync for Memory {}

@@ -11,7 +11,7 @@ const BLOCK: usize = 32;
 /// # Safety
 /// `length` bytes can be read at `from`.
 pub(super) unsafe fn of(from: *const u8, length: usize) -> u16 {
-    // SAFETY: so many bytes can be read.
+    // SAFETY: the caller promises that `length` bytes can be read.
     unsafe { passed(from, length, |_, _| {}) }
 }
 

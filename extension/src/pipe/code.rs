@@ -201,7 +201,7 @@ impl Compiled {
     /// Code begins at `begin`, and may be called with this data: `count` of its units or bytes.
     #[inline(always)]
     unsafe fn call_any(&self, begin: usize, cells: &mut [u64], from: *const u8, to: *mut u8, count: usize) {
-        // SAFETY: the frame is chosen by what the code needs; all else is as demanded.
+        // SAFETY: the frame has the size that the code needs; the rest is as demanded.
         unsafe {
             if self.code.frame <= SMALL_FRAME {
                 self.call_small(begin, cells, from, to, count);
@@ -258,7 +258,7 @@ impl Compiled {
         count: usize,
         frame: *mut u64,
     ) {
-        // SAFETY: an entry begins there, and its arguments are what it was compiled for.
+        // SAFETY: an entry begins there, and its arguments are those for which it was compiled.
         unsafe {
             let entry = transmute::<*const u8, Entry>(self.place.code().as_ptr().add(begin));
             entry(cells.as_mut_ptr(), from, to, count, self.code.constants.as_ptr(), frame);

@@ -31,7 +31,8 @@ impl Pipes {
         {
             let pass = Pass::new(self, mode);
             let Some(code) = super::x86::compile(self, pass.homes(), mode, features) else { return Ok(pass) };
-            // SAFETY: `place` does what the caller has promised, and the machine has the features.
+            // SAFETY: the caller promises that `place` returns the same bytes, executable and unchanging, and that the
+            // machine has the features.
             let compiled = unsafe { Compiled::new(code, place) }.map_err(Refusal::new)?;
             Ok(pass.compiled(compiled))
         }

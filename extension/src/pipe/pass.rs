@@ -97,7 +97,7 @@ impl Pass {
         let written = self.length(data);
         self.has_room(destination.len(), written)?;
         let (from, to) = (Place::of(source, self.source), Place::of_mut(destination, self.destination));
-        // SAFETY: the source has the data, and the destination room for what comes out; they are apart, being borrowed.
+        // SAFETY: the source has the data, and the destination has room for the result; borrowing keeps them apart.
         unsafe { self.transfer.forwards(from, to, data, &mut registers.cells) };
         Ok(written)
     }

@@ -247,13 +247,13 @@ impl Transfer {
         unsafe { from.gather(at, buffer.as_mut_ptr(), bytes) };
         if self.changes_length {
             let mut other = [0u8; MOST_UNIT * MOST_GROWTH + ROOM];
-            // SAFETY: the second buffer has room for what comes out, and the destination, too.
+            // SAFETY: the second buffer and the destination have room for the result.
             unsafe {
                 self.in_buffers(&mut buffer, &mut other, bytes, cells);
                 self.leave(to, at, &other, bytes);
             }
         } else {
-            // SAFETY: what comes out is as long, and in the first buffer.
+            // SAFETY: the result has the same length, and is in the first buffer.
             unsafe {
                 self.in_buffers(&mut buffer, &mut [], bytes, cells);
                 self.leave(to, at, &buffer, bytes);
@@ -268,7 +268,7 @@ impl Transfer {
     /// word, if the length changes.
     unsafe fn in_buffers(&self, buffer: &mut [u8], other: &mut [u8], bytes: usize, cells: &mut [u64]) {
         if let Some(compiled) = &self.compiled {
-            // SAFETY: the buffers are as long as the caller promises.
+            // SAFETY: the caller promises that both buffers have the required length.
             unsafe { compiled.call_rest(cells, buffer.as_mut_ptr(), other.as_mut_ptr(), bytes) };
             return;
         }

@@ -40,7 +40,7 @@ pub(crate) unsafe extern "C" fn left(activation: &Activation) {
     let told = &activation.told;
     if eq(told.get(), gate::domain()) {
         told.set(null());
-        // SAFETY: as the caller promises; contexts stay as long as the thread.
+        // SAFETY: the caller promises that `activation` is the running thread's; contexts stay as long as the thread.
         unsafe { Processor.set_current(Thread::of(activation).first()) };
     }
 }
@@ -74,7 +74,7 @@ unsafe fn bottom(domain: &'static Domain, stack: *mut u8) -> u64 {
     ];
     let top = (stack as usize & !15) - 16;
     let at = top - size_of_val(&frame);
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that the stack is memory that nothing else uses; the frame lies within it.
     unsafe { (at as *mut [u64; 11]).write(frame) };
     at as u64
 }
@@ -85,7 +85,7 @@ unsafe fn bottom(domain: &'static Domain, stack: *mut u8) -> u64 {
 /// The kernel is mapped in it.
 #[inline]
 unsafe fn switch(root: u64) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that the address space maps the kernel.
     unsafe { asm!("mov cr3, {}", in(reg) root, options(nostack, preserves_flags)) };
 }
 
@@ -98,7 +98,7 @@ impl Activation {
     /// # Safety
     /// The stack is memory that nothing else uses as long as the thread exists.
     pub unsafe fn new(domain: &'static Domain, stack: *mut u8) -> Activation {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the stack is memory that nothing else uses.
         let kernel_stack = unsafe { bottom(domain, stack) };
         Activation {
             state: UnsafeCell::new(State { kernel_stack, domain, time: u64::MAX }),
@@ -111,7 +111,7 @@ impl Activation {
     /// The running thread's activation.
     #[inline]
     pub fn running() -> &'static Activation {
-        // SAFETY: it begins with its state, and stays as long as its thread.
+        // SAFETY: an activation begins with its state, and stays as long as its thread.
         unsafe { &*(*GATE.get()).state.cast() }
     }
 
@@ -132,7 +132,8 @@ impl Activation {
     /// # Safety
     /// Called once, by the kernel's first code. The domain has the kernel's own address space.
     pub unsafe fn begin(&self) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that this is called once, by the kernel's first code, and that the domain has the
+        // kernel's address space.
         unsafe {
             (*GATE.get()).state = self.state.get();
             switch((*(*self.state.get()).domain).root.get());
@@ -159,7 +160,8 @@ impl<T: Deref<Target: Trap>> Domains<T> {
     /// # Safety
     /// As for [`gate::open`].
     pub unsafe fn begin(&self) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that this is called once, by the kernel's first code, after exceptions are set
+        // up.
         unsafe { gate::open(&*self.trap) };
         memory::begin();
     }

@@ -108,7 +108,7 @@ impl Array {
         page: NonNull<u64>,
     ) -> Call {
         let (this, page) = (place.as_ptr(), page.as_ptr());
-        // SAFETY: as the caller promises; the kept array has no other use, and all words lie in the page.
+        // SAFETY: the caller promises that `place` and `page` are memory for these uses; all words lie in the page.
         unsafe {
             (*this).bytes = -((size_of::<Step>() * commands.len()) as i64);
             (*this).steps = (&raw const (*this).kept).cast::<Step>().add(commands.len());
@@ -140,7 +140,7 @@ unsafe extern "C" fn moves(this: *const (), from: u64, to: u64, count: u64, step
     if !is_within(from, from_step) || !is_within(to, to_step) {
         return REFUSED;
     }
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `this` is an `Array`.
     let page = unsafe { (*this.cast::<Array>()).page };
     for number in 0..count {
         let [from, to] = [from + number * from_step, to + number * to_step].map(|word| word as usize);

@@ -127,7 +127,7 @@ impl Domain {
 
     /// Unbinds one of its calls.
     pub fn unbind(&self, number: usize) {
-        // SAFETY: it accepts any arguments, and refuses the call.
+        // SAFETY: `NOTHING` accepts any arguments, and refuses the call.
         unsafe { self.bind(number, NOTHING) };
     }
 
@@ -164,7 +164,7 @@ impl Domain {
     /// Where a call's entry is.
     pub(crate) fn place(&self, number: usize) -> *const Call {
         assert!(number < CALLS, "a domain has numbers to {}", CALLS - 1);
-        // SAFETY: it lies in the table; nothing is read.
+        // SAFETY: the place lies in the table; nothing is read.
         unsafe { (&raw const (*self.calls.get())[number]).cast() }
     }
 
@@ -183,7 +183,7 @@ impl Domain {
     pub fn die(&self) {
         self.condition.set(self.condition.get() | DEAD);
         (1..CALLS).for_each(|number| self.unbind(number));
-        // SAFETY: it accepts any arguments, and refuses the call.
+        // SAFETY: `NOTHING` accepts any arguments, and refuses the call.
         unsafe { (0..WAITS).for_each(|number| self.bind_wait(number, NOTHING)) };
     }
 }

@@ -48,7 +48,7 @@ unsafe extern "C" {
 ///
 /// [`Activation`]: crate::Activation
 pub unsafe fn open(trap: &(impl Trap + ?Sized)) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that this is called once, by the kernel's first code, after exceptions are set up.
     unsafe {
         Efer::update(|flags| flags.insert(EferFlags::SYSTEM_CALL_EXTENSIONS));
         Star::write(USER_CODE, USER_DATA, KERNEL_CODE, KERNEL_DATA)
@@ -84,7 +84,7 @@ pub fn tick() -> bool {
 
 /// Ticks left for the running upcall.
 pub fn time_left() -> u64 {
-    // SAFETY: it is the running thread's state.
+    // SAFETY: the gate has the running thread's state.
     unsafe { (*(*GATE.get()).state).time }
 }
 

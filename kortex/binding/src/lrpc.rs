@@ -39,7 +39,7 @@ impl Lrpc {
 /// # Safety
 /// `this` is a [`Lrpc`].
 unsafe extern "C" fn through(this: *const (), a: u64, b: u64, c: u64, _: u64) -> i64 {
-    // SAFETY: as the caller promises; on a thread's kernel stack, as each method is.
+    // SAFETY: the caller promises that `this` is an `Lrpc`; each method runs on a thread's kernel stack.
     unsafe {
         let Lrpc { domain, this, time } = &*this.cast::<Lrpc>();
         upcall::call(domain, *time, this.get(), [a, b, c]).unwrap_or(REFUSED)

@@ -35,7 +35,7 @@ pub unsafe fn tell(
     *handler.register(Register::Rsi) = address;
     *handler.register(Register::Rdx) = context.rip;
     told.set(domain);
-    // SAFETY: it stays as long as the thread.
+    // SAFETY: the handler's context stays as long as the thread.
     unsafe { trap.set_current(handler) };
     true
 }
@@ -52,7 +52,7 @@ pub unsafe fn go_on(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, at
     }
     told.set(null());
     let interrupted = thread.first();
-    // SAFETY: it is a context of the thread, of a user's code, and stays one wherever it goes on.
+    // SAFETY: `interrupted` is a context of the thread, of a user's code, and stays one wherever it goes on.
     unsafe {
         if at != 0 {
             (*interrupted).rip = at;
@@ -67,6 +67,6 @@ pub unsafe fn go_on(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, at
 /// # Safety
 /// Called on a thread's kernel stack, after [`go_on`]. The stack holds no work that must still be done.
 pub unsafe fn leave() -> ! {
-    // SAFETY: as the caller promises; interrupts are off.
+    // SAFETY: the caller promises that the kernel stack holds no work to be done; interrupts are off.
     unsafe { asm!("jmp kortex_resume", options(noreturn)) }
 }

@@ -55,7 +55,7 @@ pub unsafe fn call(
     this: u64,
     [a, b, c]: [u64; 3],
 ) -> Result<i64, Failed> {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that a method calls this, on a thread's kernel stack.
     let Answer { answer, failed } = unsafe { kortex_upcall(domain, time, this, a, b, c) };
     match failed {
         0 => Ok(answer),
@@ -74,7 +74,8 @@ pub unsafe fn call(
 pub unsafe fn abort(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, why: Failed) {
     let Activation { state, told, .. } = &thread.local;
     let domain = gate::domain();
-    // SAFETY: as the caller promises; contexts stay as long as the thread.
+    // SAFETY: the caller promises that an exception interrupted the thread's user code; contexts stay as long as the
+    // thread.
     let context = unsafe {
         if eq(told.get(), domain) {
             told.set(null());
@@ -85,7 +86,7 @@ pub unsafe fn abort(trap: &(impl Trap + ?Sized), thread: &Thread<Activation>, wh
     domain.die();
     context.rip = kortex_abort as *const () as u64;
     (context.cs, context.ss) = (u64::from(KERNEL_CODE.0), u64::from(KERNEL_DATA.0));
-    // SAFETY: it is the state of the running thread, which is interrupted.
+    // SAFETY: the state is that of the running thread, which is interrupted.
     context.rsp = unsafe { (*state.get()).kernel_stack };
     // Only the bit that is always set: interrupts are off.
     context.rflags = 2;
@@ -107,7 +108,7 @@ unsafe extern "C" fn nothing(_: *const ()) {}
 /// # Safety
 /// `ended` may be called with `of` whenever a thread ends.
 pub unsafe fn on_end(ended: unsafe extern "C" fn(of: *const ()), of: *const ()) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `ended` may be called with `of` whenever a thread ends.
     unsafe { *ENDED.get() = (ended, of) };
 }
 

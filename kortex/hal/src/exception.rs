@@ -153,13 +153,13 @@ impl Processor {
 impl Trap for Processor {
     #[inline]
     unsafe fn register(&self, vector: usize, handler: Handler, of: *const ()) {
-        // SAFETY: it is read with interrupts off.
+        // SAFETY: the table of handlers is read with interrupts off.
         unsafe { (*STATE.get()).handlers[vector].write((handler, of)) };
     }
 
     #[inline]
     unsafe fn unregister(&self, vector: usize) {
-        // SAFETY: as the caller promises.
+        // SAFETY: `nobody` uses no argument. The caller promises that the exception doesn't come, or may be ignored.
         unsafe { self.register(vector, nobody, null_mut()) };
     }
 

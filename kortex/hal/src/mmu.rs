@@ -208,7 +208,7 @@ impl AddressSpace {
     fn find(&self, address: usize) -> Option<(*mut u64, usize)> {
         let mut table = self.root;
         for shift in [39, 30, 21, 12] {
-            // SAFETY: as for `map`.
+            // SAFETY: tables that are reached belong to this address space.
             let (place, entry) = unsafe {
                 let place = &raw mut (*table).0[address >> shift & 511];
                 (place, place.read())
@@ -259,7 +259,7 @@ impl AddressSpace {
     /// `root` is an empty table; the tables for addresses before `start` are never freed.
     pub unsafe fn share(&self, root: *mut Table, start: usize) {
         let shared = start >> 39;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `root` is an empty table, and that the shared tables are never freed.
         unsafe { (&mut (*root).0)[..shared].copy_from_slice(&(&(*self.root).0)[..shared]) };
     }
 
@@ -268,7 +268,8 @@ impl AddressSpace {
     /// # Safety
     /// The address space isn't active or used any more, and all that is freed is its own.
     pub unsafe fn take_apart(self, start: usize, free: &mut dyn FnMut(usize)) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the address space isn't used any more, and that all its tables and pages are
+        // its own.
         unsafe { take_apart(self.root, 39, start >> 39, free) };
     }
 }
@@ -276,14 +277,14 @@ impl AddressSpace {
 /// # Safety
 /// As for [`AddressSpace::take_apart`], for one table from entry `from` on. Each entry maps `1 << shift` bytes.
 unsafe fn take_apart(table: *mut Table, shift: usize, from: usize, free: &mut dyn FnMut(usize)) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that the table belongs to an address space that isn't used any more.
     for entry in unsafe { &(&(*table).0)[from..] } {
         let at = (entry & ADDRESS) as usize;
         match shift {
             _ if entry & PRESENT == 0 => {}
             12 if entry & LENT != 0 => {}
             12 => free(at),
-            // SAFETY: likewise.
+            // SAFETY: the entry leads to a table of the same address space.
             _ => unsafe { take_apart(at as *mut Table, shift - 9, 0, free) },
         }
     }
@@ -318,7 +319,7 @@ impl Paging {
 
 impl Mmu for Paging {
     unsafe fn activate(&self, space: &AddressSpace) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the address space maps the kernel.
         unsafe { asm!("mov cr3, {}", in(reg) space.root, options(nostack, preserves_flags)) };
     }
 
@@ -346,7 +347,7 @@ pub unsafe fn protect() {
     wanted.set(Cr4Flags::SUPERVISOR_MODE_EXECUTION_PROTECTION, leaf.ebx & 1 << 7 != 0);
     wanted.set(Cr4Flags::SUPERVISOR_MODE_ACCESS_PREVENTION, processor::has_access_prevention());
     wanted.set(Cr4Flags::USER_MODE_INSTRUCTION_PREVENTION, leaf.ecx & 1 << 2 != 0);
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that the active address space allows all that the kernel needs.
     unsafe {
         Efer::update(|flags| flags.insert(EferFlags::NO_EXECUTE_ENABLE));
         Cr0::update(|flags| flags.insert(Cr0Flags::WRITE_PROTECT));

@@ -71,7 +71,7 @@ fn active_vectors() -> u64 {
         return SSE;
     }
     let (low, high): (u32, u32);
-    // SAFETY: it reads a register that is there.
+    // SAFETY: the instruction reads a register that is there.
     unsafe { asm!("xgetbv", in("ecx") 0, out("eax") low, out("edx") high, options(nomem, nostack)) };
     u64::from(high) << 32 | u64::from(low)
 }

@@ -43,7 +43,7 @@ impl<const BASE: u16, const INTERRUPT: u8> Serial<BASE, INTERRUPT> {
         const FORMAT: u16 = 3;
         const MODEM: u16 = 4;
         let set = |register, value: u8| {
-            // SAFETY: as the caller of `new` promises.
+            // SAFETY: the caller of `new` promises that there is a UART at that port, or nothing.
             unsafe { Port::new(BASE + register).write(value) };
         };
         set(ENABLE, 0);

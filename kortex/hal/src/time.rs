@@ -23,7 +23,7 @@ pub fn convert(number: u64, to: u64, from: u64) -> u64 {
 
 /// The processor's cycle counter.
 pub fn counter() -> u64 {
-    // SAFETY: every x86-64 processor has it.
+    // SAFETY: every x86-64 processor has a cycle counter.
     unsafe { _rdtsc() }
 }
 
@@ -126,7 +126,7 @@ fn start_old_timer() {
 
 /// The old timer's count.
 fn old_timer() -> u16 {
-    // SAFETY: as above; the write latches the count, so that both its bytes are of one moment.
+    // SAFETY: the timer touches no memory. The write latches the count, so that both its bytes are of one moment.
     unsafe {
         Port::<u8>::new(OLD_CONTROL).write(0);
         let mut count = Port::<u8>::new(OLD_COUNT);

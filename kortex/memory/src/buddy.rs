@@ -41,7 +41,7 @@ pub struct Buddy {
     free: usize,
 }
 
-// SAFETY: it owns what the pointers lead to.
+// SAFETY: an allocator owns the memory to which its pointers lead.
 unsafe impl Send for Buddy {}
 
 impl Buddy {
@@ -61,7 +61,7 @@ impl Buddy {
     /// `beside` has as many bytes as [`Buddy::beside`] says, as long as the allocator is used.
     pub unsafe fn of(start: usize, end: usize, beside: *mut u8) -> Buddy {
         let count = (end - start) / PAGE;
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `beside` has `count` bytes.
         unsafe { beside.write_bytes(NOT_FREE, count) };
         Buddy { start, orders: beside, count, ..Buddy::new() }
     }
@@ -81,7 +81,7 @@ impl Buddy {
     /// # Safety
     /// They are unused memory, within the allocator's range.
     pub unsafe fn add(&mut self, start: usize, end: usize) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that this memory is unused, and within the allocator's range.
         unsafe { free_range(self, start.next_multiple_of(PAGE), end & !(PAGE - 1)) };
     }
 
@@ -91,7 +91,7 @@ impl Buddy {
 
     /// Whether a free piece of this order begins at a page.
     fn is_free(&self, page: usize, order: usize) -> bool {
-        // SAFETY: a byte for each page.
+        // SAFETY: `orders` has a byte for each page.
         page >= self.start
             && self.index(page) < self.count
             && unsafe { *self.orders.add(self.index(page)) } == order as u8
@@ -102,7 +102,7 @@ impl Buddy {
     unsafe fn put(&mut self, page: usize, order: usize) {
         let piece = page as *mut Free;
         let next = self.lists[order];
-        // SAFETY: as the caller promises; pieces in lists are free, too.
+        // SAFETY: the caller promises that the piece is free; pieces in lists are free, too.
         unsafe {
             piece.write(Free { previous: null_mut(), next });
             if let Some(next) = next.as_mut() {
@@ -116,7 +116,7 @@ impl Buddy {
     /// # Safety
     /// The piece is in the list.
     unsafe fn take(&mut self, page: usize, order: usize) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the piece is in the list; so are the pieces before and after it.
         unsafe {
             let Free { previous, next } = (page as *mut Free).read();
             match previous.as_mut() {
@@ -161,12 +161,12 @@ impl Pages for Buddy {
             if !self.is_free(other, order) {
                 break;
             }
-            // SAFETY: it is free: it is in the list of its order.
+            // SAFETY: the piece is free, so it is in the list of its order.
             unsafe { self.take(other, order) };
             page = page.min(other);
             order += 1;
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the pages aren't used any more; joined pieces were taken from their lists.
         unsafe { self.put(page, order) };
     }
 }
@@ -178,7 +178,7 @@ pub struct Pool<M> {
     pages: RefCell<Buddy>,
 }
 
-// SAFETY: it is used with interrupts off, on one processor.
+// SAFETY: a pool is used with interrupts off, on one processor.
 unsafe impl<M> Sync for Pool<M> {}
 
 impl<M> Pool<M> {

@@ -41,7 +41,7 @@ pub struct General<P> {
     classes: [*mut Head; SIZES.len()],
 }
 
-// SAFETY: it owns what the pointers lead to.
+// SAFETY: an allocator owns the memory to which its pointers lead.
 unsafe impl<P: Send> Send for General<P> {}
 
 impl<P: Pages> General<P> {
@@ -81,12 +81,13 @@ impl<P: Pages> General<P> {
     pub unsafe fn free(&mut self, block: NonNull<u8>, layout: Layout) {
         if class(layout).is_none() {
             let start = block.as_ptr() as usize;
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller promises that the block came from this allocator with this layout, and isn't used any
+            // more.
             return unsafe { free_range(&mut self.pages, start, start + pages(layout)) };
         }
         let head = (block.as_ptr() as usize & !(PAGE - 1)) as *mut Head;
         let block = block.as_ptr().cast::<Free>();
-        // SAFETY: it is a small block: it is on a page with a head.
+        // SAFETY: the block is small, so it is on a page with a head.
         unsafe {
             if (*head).free.is_null() {
                 self.insert(head);
@@ -138,7 +139,7 @@ impl<P: Pages> General<P> {
         let order = order(pages(layout));
         let block = self.pages.allocate(order)?;
         let start = block.as_ptr() as usize;
-        // SAFETY: they were just allocated.
+        // SAFETY: the pages were just allocated.
         unsafe { free_range(&mut self.pages, start + pages(layout), start + (PAGE << order)) };
         Some(block)
     }
@@ -149,7 +150,7 @@ impl<P: Pages> General<P> {
         let first = HEAD.next_multiple_of(alignment(size));
         let mut free = null_mut();
         for number in (0..(PAGE - first) / size).rev() {
-            // SAFETY: it lies within the page.
+            // SAFETY: the block lies within the page.
             unsafe {
                 let block = page.add(first + number * size).cast::<Free>();
                 block.write(Free { next: free });
@@ -169,7 +170,7 @@ impl<P: Pages> General<P> {
     /// # Safety
     /// The page is in no list.
     unsafe fn insert(&mut self, head: *mut Head) {
-        // SAFETY: as the caller promises; those in lists are there.
+        // SAFETY: the caller promises that the page is in no list; pages in lists exist.
         unsafe {
             let first = &mut self.classes[(*head).class as usize];
             (*head).previous = null_mut();
@@ -184,7 +185,7 @@ impl<P: Pages> General<P> {
     /// # Safety
     /// The page is in its list.
     unsafe fn remove(&mut self, head: *mut Head) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the page is in its list; so are the pages before and after it.
         unsafe {
             let Head { previous, next, class, .. } = *head;
             match previous.as_mut() {

@@ -64,7 +64,7 @@ pub trait Space {
 /// Allocates pages filled with zeros.
 pub fn allocate_zeroed(pages: &mut impl Pages, order: usize) -> Option<NonNull<u8>> {
     let given = pages.allocate(order)?;
-    // SAFETY: they were just allocated.
+    // SAFETY: the pages were just allocated.
     unsafe { given.write_bytes(0, PAGE << order) };
     Some(given)
 }
@@ -79,7 +79,8 @@ pub unsafe fn free_range(pages: &mut impl Pages, start: usize, end: usize) {
         let aligned = (at / PAGE).trailing_zeros() as usize;
         let fits = ((end - at) / PAGE).ilog2() as usize;
         let order = aligned.min(fits).min(MOST);
-        // SAFETY: as the caller promises; no page is at 0.
+        // SAFETY: the caller promises that this allocator gave the pages, and that they aren't used any more; no page
+        // is at 0.
         unsafe { pages.free(NonNull::new_unchecked(at as *mut u8), order) };
         at += PAGE << order;
     }

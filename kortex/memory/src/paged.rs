@@ -68,7 +68,7 @@ impl<'a, P: Pages> Paged<'a, P> {
             let (some, others) = rest.split_at(rest.len().min(PAGE - at % PAGE));
             let found = self.space.look_up(at).filter(|(_, access)| !access.lent && self.is_users(at));
             let (memory, _) = found.ok_or(Refused::NoMemory)?;
-            // SAFETY: it is within a page of this address space alone, and there are no references into it.
+            // SAFETY: the memory is within a page of this address space alone, and there are no references into it.
             unsafe { (memory as *mut u8).copy_from_nonoverlapping(some.as_ptr(), some.len()) };
             (at, rest) = (at + some.len(), others);
         }
@@ -86,7 +86,8 @@ impl<'a, P: Pages> Paged<'a, P> {
             let (some, others) = rest.split_at_mut((PAGE - at % PAGE).min(rest.len()));
             let found = self.space.look_up(at).filter(|(_, access)| access.user);
             let (memory, _) = found.filter(|_| self.is_users(at)).ok_or(Refused::NoMemory)?;
-            // SAFETY: it is within a mapped page. Users may write it at any time, so it is only copied as bytes.
+            // SAFETY: the memory is within a mapped page. Users may write it at any time, so it is only copied as
+            // bytes.
             unsafe { (memory as *const u8).copy_to_nonoverlapping(some.as_mut_ptr(), some.len()) };
             (at, rest) = (at + some.len(), others);
         }
@@ -113,7 +114,7 @@ impl<'a, P: Pages> Paged<'a, P> {
         let mut tables = || table(self.pages, &self.left);
         for offset in (0..pages).map(|number| number * PAGE) {
             let access = access.of_users().lent();
-            // SAFETY: as the caller promises; the kernel is elsewhere.
+            // SAFETY: the caller promises that the frames may be shared in this way; the kernel is elsewhere.
             unsafe { self.space.map(at + offset, frames + offset, PAGE, access, &mut tables)? };
         }
         Ok(())
@@ -146,7 +147,7 @@ impl<'a, P: Pages> Paged<'a, P> {
     /// The address space isn't active or used any more.
     pub unsafe fn take_apart(self) {
         let mut pages = self.pages.borrow_mut();
-        // SAFETY: as the caller promises; all that is found is its own.
+        // SAFETY: the caller promises that the address space isn't used any more; all pages found in it are its own.
         unsafe {
             self.space.take_apart(self.start, &mut |page| {
                 pages.free(NonNull::new_unchecked(page as *mut u8), 0);
@@ -194,19 +195,19 @@ impl<P: Pages> ResourceManager for Paged<'_, P> {
             self.make_ready(at)?;
         }
         let (_, entries) = self.last.get();
-        // SAFETY: the table stays; as the caller promises.
+        // SAFETY: the table stays. The caller promises that this manager made the page.
         let is_put = unsafe { (*entries).put(at, page.as_ptr() as usize, access.of_users()) };
         if is_put { Ok(at) } else { Err(Refused::Used) }
     }
 
     #[inline]
     unsafe fn unbind(&self, at: usize) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the binding is this manager's, and isn't used any more.
         unsafe { self.space.unmap(at) };
     }
 
     unsafe fn release(&self, page: NonNull<u8>) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that this manager made the page, which isn't used any more.
         unsafe { self.pages.borrow_mut().free(page, 0) };
         self.left.set(self.left.get() + 1);
     }
@@ -217,9 +218,9 @@ impl<P: Pages> Space for Paged<'_, P> {
         for number in 0..pages {
             let page = self.create(());
             let mapped = page.and_then(|page| {
-                // SAFETY: it was just made, and isn't mapped if binding fails.
+                // SAFETY: the page was just made, and isn't mapped if binding fails.
                 let bound = unsafe { self.bind(&page, (at + number * PAGE, access)) };
-                // SAFETY: likewise, and binding has failed.
+                // SAFETY: the page was just made, and binding has failed, so that nothing uses it.
                 bound.inspect_err(|_| unsafe { self.release(page) })
             });
             if let Err(refused) = mapped {
@@ -235,7 +236,7 @@ impl<P: Pages> Space for Paged<'_, P> {
         let start = at & !(PAGE - 1);
         for here in (0..pages).map(|number| start + number * PAGE) {
             let Some((page, access)) = self.space.look_up(here) else { continue };
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller promises that these pages aren't used any more.
             unsafe {
                 self.unbind(here);
                 if !access.lent {

@@ -118,7 +118,7 @@ impl End {
     /// See the head of this file.
     pub unsafe fn new(memory: Memory, side: usize, trust: Trust, other: Box<dyn Wake>) -> End {
         assert!(memory.capacity.is_power_of_two() && memory.base.addr().is_multiple_of(align_of::<Header>()));
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the memory stays, and that no other end has the same side.
         let (writer, reader) =
             unsafe { (Writer::new(memory.place(side)), Reader::new(memory.place(1 - side))) };
         let copied = if trust == Trust::None { vec![0; SCOOP].into() } else { Box::default() };

@@ -58,7 +58,7 @@ impl Wake for Counted {
 pub(in crate::domain) fn counted(capacity: usize) -> (End, End, Arc<AtomicU64>) {
     let (pages, woken) = (Pages::new(capacity), Arc::default());
     let other = Box::new(Counted(Arc::clone(&woken), pages.clone()));
-    // SAFETY: as above.
+    // SAFETY: `other` keeps the memory, and each side has one end.
     let end = unsafe { End::new(pages.memory(capacity), 0, Trust::SameProgram, other) };
     (end, pages.end(capacity, 1, Trust::SameProgram, thread::current()), woken)
 }

@@ -65,7 +65,7 @@ impl Place {
     fn piece(&self, index: u64, bytes: usize) -> (*mut u8, usize) {
         let offset = index as usize & (self.capacity - 1);
         let piece = if self.mirrored { bytes } else { bytes.min(self.capacity - offset) };
-        // SAFETY: less than the capacity.
+        // SAFETY: the offset is less than the capacity.
         (unsafe { self.bytes.add(offset) }, piece)
     }
 }

@@ -58,7 +58,8 @@ where
     /// In a handler; `last` and `next` are threads of this scheduler.
     #[inline]
     unsafe fn go_on(&self, last: Handle, next: Handle) {
-        // SAFETY: as the caller promises: a handler, in which contexts change. Such threads only are added.
+        // SAFETY: the caller promises that this is a handler, in which contexts change, and that both are this
+        // scheduler's threads.
         unsafe {
             let (last, next): (&Thread<<Self as Threads>::Local>, &Thread<_>) =
                 (last.thread(), next.thread());
@@ -98,7 +99,7 @@ where
     }
 
     unsafe fn release(&self, thread: Self::Resource) {
-        // SAFETY: as the caller promises: its place belongs to it, and it isn't used any more.
+        // SAFETY: the caller promises that this scheduler made the thread, which isn't used any more.
         unsafe { (&raw const *thread).cast_mut().drop_in_place() };
     }
 }
@@ -114,7 +115,7 @@ where
     unsafe fn take_over(&self, idle: &'static Thread<Self::Local>) {
         idle.reset();
         self.idle.set(Some(Handle::of(idle)));
-        // SAFETY: as the caller promises; a thread stays.
+        // SAFETY: a thread stays. The caller promises that this is called once.
         unsafe { self.trap.set_current(idle.node.context.get()) };
     }
 
@@ -127,26 +128,28 @@ where
     #[inline]
     unsafe fn give_way(&self) {
         let last = self.policy.current();
-        // SAFETY: as the caller promises: one runs that the policy knows.
+        // SAFETY: the caller promises that a handler interrupted a thread other than the idle one, so that the policy
+        // knows it.
         unsafe { self.go_on(last.unwrap_unchecked(), self.policy.turn().unwrap_unchecked()) };
     }
 
     unsafe fn tick(&self) {
         if !self.is_idle.get() {
             if P::Target::HAS_SLICES {
-                // SAFETY: as the caller promises.
+                // SAFETY: the caller promises that this is a handler. The idle thread doesn't run, so it interrupted
+                // another one.
                 unsafe { self.give_way() };
             }
         } else if let Some(first) = self.policy.first() {
             self.is_idle.set(false);
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller promises that this is a handler; both are this scheduler's threads.
             unsafe { self.go_on(self.idle(), first) };
         }
     }
 
     unsafe fn wait(&self, condition: &Condition<Self::Local>) {
         let running = self.running();
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that a handler interrupted a thread other than the idle one.
         unsafe { self.end() };
         condition.0.put(running);
     }
@@ -159,12 +162,12 @@ where
         let last = self.current();
         let next = self.policy.leave();
         self.is_idle.set(next.is_none());
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that this is a handler; both are this scheduler's threads.
         unsafe { self.go_on(last, next.unwrap_or_else(|| self.idle())) };
     }
 
     unsafe fn give_way_by(&'static self, vector: usize) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the vector has no other use.
         unsafe { self.trap.register(vector, Self::gave_way, (self as *const Self).cast()) };
     }
 }

@@ -31,7 +31,7 @@ impl<L: 'static> Thread<L> {
     /// # Safety
     /// `local` points to the field `local` of a thread.
     pub unsafe fn of(local: *const L) -> &'static Thread<L> {
-        // SAFETY: `local` is a field of a thread, as the caller promises, and threads are never moved or freed.
+        // SAFETY: the caller promises that `local` is that field of a thread; threads are never moved or freed.
         unsafe { &*local.byte_sub(offset_of!(Thread<L>, local)).cast() }
     }
 
@@ -86,7 +86,8 @@ impl Handle {
     /// The thread's local part has type `L`.
     #[inline]
     pub(crate) unsafe fn thread<L: 'static>(self) -> &'static Thread<L> {
-        // SAFETY: a handle is made of a thread, which is never freed; the type is as the caller promises.
+        // SAFETY: a handle is made of a thread, which is never freed. The caller promises that its local part has type
+        // `L`.
         unsafe { self.0.sub(1).cast().as_ref() }
     }
 

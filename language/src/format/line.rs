@@ -6,19 +6,19 @@ use super::{Item, Joining, Printer, STEP, WIDTH, closes, opens};
 /// The indentation of the second and later lines of a wrapped line.
 const CONTINUATION: usize = 2 * STEP;
 
-/// An item of a line and how it may stand.
+/// An item of a line, with its spacing.
 struct Piece<'a> {
     text: &'a str,
-    /// A space stands before it unless a line begins with it.
+    /// Whether a space precedes the item, unless the item begins a line.
     space: bool,
-    /// The cost of a line break before it. `None` if no line may begin with it.
+    /// The cost of a line break before the item; `None` if the item may not begin a line.
     reluctance: Option<usize>,
-    /// A line begins with it, because of a comment.
+    /// Whether a comment forces a line break before the item.
     breaks: bool,
 }
 
 impl<'a> Printer<'a> {
-    /// A comment on a line of its own. Its later lines move along with the first.
+    /// A comment on a line of its own. Its later lines keep their position relative to the first.
     pub(super) fn comment(&mut self, indent: usize) {
         let comment = self.item();
         self.start_line(indent, comment.line_ends);
@@ -45,7 +45,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Writes the items before index `end` as a line, and the comments that share the source line's end.
+    /// Writes the items before index `end` as a line, and the comments at the end of the same source line.
     pub(super) fn line(&mut self, indent: usize, end: usize, joining: Joining) {
         let pieces = pieces(&self.items[self.position..end]);
         let width = pieces.iter().map(|piece| piece.text.len() + usize::from(piece.space)).sum::<usize>();
@@ -76,7 +76,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Begins a line, after a blank one if there was one and this is not the first or last of its block.
+    /// Begins a line. A blank line before it is kept unless the line is the first or last of its block.
     pub(super) fn start_line(&mut self, indent: usize, line_ends: usize) {
         if !self.output.is_empty() {
             self.output.push('\n');
@@ -88,13 +88,13 @@ impl<'a> Printer<'a> {
         self.opened = false;
     }
 
-    /// How many columns of the current line are taken.
+    /// The number of columns used in the current line.
     pub(super) fn column(&self) -> usize {
         let start = self.output.rfind('\n').map_or(0, |newline| newline + 1);
         self.output[start..].chars().count()
     }
 
-    /// Writes the pieces, breaking lines that get too long at the best places.
+    /// Writes the pieces, and breaks lines that get too long at the cheapest places.
     fn wrap(&mut self, pieces: &[Piece<'a>], indent: usize) {
         let mut first = 0;
         while first < pieces.len() {
@@ -114,7 +114,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// How many of the pieces the line takes that begins at this column.
+/// The number of pieces that fit on a line that begins at this column.
 fn length_of_line(pieces: &[Piece<'_>], column: usize) -> usize {
     let forced = (1..pieces.len()).find(|&index| pieces[index].breaks).unwrap_or(pieces.len());
     let mut width = column;
@@ -149,7 +149,7 @@ fn pieces<'a>(items: &[Item<'a>]) -> Vec<Piece<'a>> {
     pieces
 }
 
-/// The items in one line, if no comment among them needs a line end.
+/// The items on one line. No comment among them may need a line end.
 pub(super) fn flat(items: &[Item<'_>]) -> String {
     let mut text = String::new();
     for piece in pieces(items) {

@@ -1,5 +1,5 @@
-//! Lays out protocols: in one line if they fit, else one alternative on each line, with each bracket under the `|`s of
-//! its alternatives.
+//! Lays out protocols: on one line if they fit, otherwise with one alternative on each line, and each bracket under the
+//! `|`s of its alternatives.
 
 use super::line::flat;
 use super::{Item, Printer, STEP, WIDTH, closes, opens};
@@ -11,7 +11,7 @@ enum Node<'a> {
     Message(String),
     /// A bracketed protocol: its opening bracket, alternatives, and closing bracket.
     Group(&'a str, Vec<Vec<Node<'a>>>, &'a str),
-    /// A comment, and whether it had, or ended, a line of its own.
+    /// A comment, and whether it needs a line end.
     Comment(&'a str, LineEnd),
 }
 
@@ -23,7 +23,7 @@ enum LineEnd {
 }
 
 impl<'a> Printer<'a> {
-    /// Writes what stands between an interface's heading and its END.
+    /// Writes the text between an interface's heading and its END.
     pub(super) fn protocol(&mut self, indent: usize) {
         while self.item().is_comment() && !self.next_token().is(Keyword::End) {
             self.comment(indent);
@@ -63,7 +63,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Writes what follows an opening bracket in this column. Gives whether a comment ends the line.
+    /// Writes the alternatives after an opening bracket in this column. The result tells whether a comment ends the
+    /// line.
     fn alternatives(&mut self, alternatives: &[Vec<Node<'a>>], column: usize) -> bool {
         let mut comment_ends_line = false;
         for (index, alternative) in alternatives.iter().enumerate() {
@@ -76,7 +77,7 @@ impl<'a> Printer<'a> {
         comment_ends_line
     }
 
-    /// Writes one alternative. Gives whether a comment ends the line.
+    /// Writes one alternative. The result tells whether a comment ends the line.
     fn sequence(&mut self, nodes: &[Node<'a>], column: usize) -> bool {
         let mut breaks = false;
         for (index, node) in nodes.iter().enumerate() {
@@ -123,7 +124,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// Takes alternatives up to a closing bracket, which is left, or the end.
+/// Takes alternatives up to a closing bracket, which is not taken, or up to the end.
 fn alternatives<'a>(items: &mut &[Item<'a>]) -> Vec<Vec<Node<'a>>> {
     let mut alternatives = vec![Vec::new()];
     while let Some(item) = items.first().filter(|item| !closes(item)) {
@@ -161,7 +162,7 @@ fn node<'a>(items: &mut &[Item<'a>]) -> Node<'a> {
     Node::Message(flat(taken))
 }
 
-/// `IN Name` and its parameters, if there are any.
+/// The number of items of `IN Name` and its parameters, if there are any.
 fn length_of_message(items: &[Item<'_>]) -> usize {
     let is_token = |&(_, item): &(usize, &Item<'_>)| !item.is_comment();
     let mut tokens = items.iter().enumerate().filter(is_token).skip(1);
@@ -190,7 +191,7 @@ fn flat_sequence(nodes: &[Node<'_>]) -> Option<String> {
     Some(flat?.join(" "))
 }
 
-/// `None` if a comment in it needs a line end.
+/// The node on one line; `None` if a comment in it needs a line end.
 fn flat_node(node: &Node<'_>) -> Option<String> {
     match node {
         Node::Message(text) => Some(text.clone()),

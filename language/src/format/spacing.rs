@@ -1,9 +1,9 @@
-//! Spaces between tokens, and the cost of breaking a long line before each.
+//! Spaces between tokens, and the cost of a line break before each.
 
 use super::Item;
 use crate::lexer::{Keyword, Symbol, TokenKind};
 
-/// Whether a space stands before `next`; `before` are the tokens of the line before it.
+/// Whether a space precedes `next`, where `before` are the tokens of the line before it.
 pub(super) fn space_between(before: &[Item<'_>], next: &Item<'_>) -> bool {
     let [.., previous] = before else { return false };
     let (Some(left), Some(right)) = (previous.token, next.token) else {
@@ -62,7 +62,7 @@ fn ends_operand(left: TokenKind) -> bool {
     }
 }
 
-/// Whether the line so far ends with a sign rather than an operator.
+/// Whether the line so far ends with a sign, not with an operator.
 fn is_sign(before: &[Item<'_>]) -> bool {
     let mut tokens = before.iter().rev().filter_map(|item| item.token);
     let last = tokens.next();
@@ -70,7 +70,7 @@ fn is_sign(before: &[Item<'_>]) -> bool {
     is_plus_or_minus && !tokens.next().is_some_and(ends_operand)
 }
 
-/// The cost of a line break before `next`, parentheses left aside. `None` if no line may begin with it.
+/// The cost of a line break before `next`, ignoring parentheses; `None` if `next` may not begin a line.
 pub(super) fn reluctance(before: &[Item<'_>], next: &Item<'_>) -> Option<usize> {
     let previous = before.last()?;
     if previous.is(Symbol::Comma) || previous.is(Symbol::Semicolon) {
@@ -96,5 +96,5 @@ pub(super) fn reluctance(before: &[Item<'_>], next: &Item<'_>) -> Option<usize> 
     }
 }
 
-/// What each level of parentheses adds to the cost. It is larger than any cost without parentheses.
+/// The cost that each level of parentheses adds. It exceeds every cost without parentheses.
 pub(super) const DEEPER: usize = 8;

@@ -42,7 +42,7 @@ impl Input {
     /// Whether reading won't block. Standard input is shared with other programs, so it must stay blocking.
     fn ready(&self) -> bool {
         let mut entry = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
-        // SAFETY: one entry.
+        // SAFETY: the array has one entry.
         self.source.is_none() || unsafe { libc::poll(&mut entry, 1, 0) } != 0
     }
 }

@@ -224,7 +224,7 @@ impl Limit {
             me.say(json!({ "waits": why }));
             me.client.shared.reactor.at(self.until, Rc::new(self));
         } else {
-            // SAFETY: likewise.
+            // SAFETY: see the head of this file.
             unsafe { withdraw(worker, &pending) };
             let limit = self.within.as_secs_f64();
             me.answer(

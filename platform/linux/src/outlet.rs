@@ -83,7 +83,7 @@ impl Outlet {
     /// For kernels without non-blocking writes, and for domains that may not use them.
     fn write_little(&self, bytes: &[u8]) -> io::Result<usize> {
         let mut entry = libc::pollfd { fd: self.fd, events: libc::POLLOUT, revents: 0 };
-        // SAFETY: one entry.
+        // SAFETY: the array has one entry.
         if unsafe { libc::poll(&mut entry, 1, 0) } == 0 {
             return Err(io::ErrorKind::WouldBlock.into());
         }
@@ -115,7 +115,7 @@ impl Outlet {
     /// Waits for room only.
     pub(crate) fn wait(&self) {
         let mut entry = libc::pollfd { fd: self.fd, events: libc::POLLOUT, revents: 0 };
-        // SAFETY: one entry.
+        // SAFETY: the array has one entry.
         unsafe { libc::poll(&mut entry, 1, -1) };
         self.is_full.set(false);
     }
@@ -154,7 +154,7 @@ fn opened_anew(fd: RawFd) -> Option<OwnedFd> {
     }
     // The controlling side of a pseudoterminal can't be reopened: that would make a new one.
     let mut number: libc::c_uint = 0;
-    // SAFETY: it is written, and nothing else.
+    // SAFETY: the call writes to `number`, and to nothing else.
     if unsafe { libc::ioctl(fd, libc::TIOCGPTN, &raw mut number) } == 0 {
         return None;
     }

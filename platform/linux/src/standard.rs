@@ -42,7 +42,7 @@ pub(crate) fn fill() {
 /// Writes all bytes to a file descriptor of the process, of any kind.
 pub(crate) fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
-        // SAFETY: the bytes are there.
+        // SAFETY: `bytes` can be read.
         let written = unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
         if written >= 0 {
             bytes = &bytes[written as usize..];
@@ -54,7 +54,7 @@ pub(crate) fn write_all(fd: i32, mut bytes: &[u8]) -> io::Result<()> {
             // Another program has made it non-blocking: that is no reason to lose output.
             io::ErrorKind::WouldBlock => {
                 let mut entry = libc::pollfd { fd, events: libc::POLLOUT, revents: 0 };
-                // SAFETY: one entry.
+                // SAFETY: the array has one entry.
                 unsafe { libc::poll(&mut entry, 1, -1) };
             }
             _ => return Err(error),

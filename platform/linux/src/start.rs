@@ -27,7 +27,7 @@ pub unsafe fn start(
     needed: *const c_char,
     additions: &'static [&'static Addition],
 ) -> c_int {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `needed` is a zero-terminated string.
     let needed = unsafe { CStr::from_ptr(needed) }.to_str().unwrap_or_default();
     let missing = processor::missing(needed);
     if !missing.is_empty() {
@@ -36,7 +36,7 @@ pub unsafe fn start(
         return 1;
     }
     let argument = |i: usize| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that `argv` is that of `main`, so it has zero-terminated strings.
         unsafe { CStr::from_ptr(*argv.add(i)).to_bytes().to_vec() }
     };
     let path = |name| Some(setting(name)).filter(|path| !path.is_empty()).map(Into::into);

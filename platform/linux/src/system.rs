@@ -148,7 +148,7 @@ pub(crate) fn make(
     let mut makers: Vec<Maker> = Vec::new();
     // SAFETY: a program's descriptions live for ever.
     for (_, required) in unsafe { (*program.entry).declared() } {
-        // SAFETY: likewise.
+        // SAFETY: a program's descriptions live for ever.
         let interface = unsafe { &*required.interface };
         let (declaration, maker) = offer(&mut ground, interface.name.get(), interface.fingerprint)?;
         declarations.push(declaration);

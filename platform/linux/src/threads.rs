@@ -71,7 +71,8 @@ static TICKERS: Mutex<Vec<Sender<Ticking>>> = Mutex::new(Vec::new());
 /// The new process takes no lock that another thread of this one may hold, except those of the C library's allocator.
 pub(crate) unsafe fn fork() -> i32 {
     let mut tickers = TICKERS.lock().unwrap_or_else(PoisonError::into_inner);
-    // SAFETY: as the caller promises; the lock on the tickers is held.
+    // SAFETY: the caller promises that the child takes no lock that another thread may hold; the lock on the tickers is
+    // held.
     let process = unsafe { libc::fork() };
     if process == 0 {
         // The new process has no such threads, so none must be told.
@@ -190,14 +191,14 @@ impl Threads for LinuxThreads {
     }
 
     unsafe fn free(&self, memory: *mut u8, bytes: usize) {
-        // SAFETY: came from `allocate`, as the caller promises.
+        // SAFETY: the caller promises that the memory came from `allocate`, with this size.
         unsafe { libc::munmap(memory.cast(), bytes) };
     }
 
     /// Rust uses the C library's allocator, which returns only memory at its end unless it is asked to.
     #[cfg(target_env = "gnu")]
     fn trim(&self) {
-        // SAFETY: it may be called at any time.
+        // SAFETY: `malloc_trim` may be called at any time.
         unsafe { libc::malloc_trim(0) };
     }
 }

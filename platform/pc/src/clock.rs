@@ -62,7 +62,7 @@ static TICKER: Shared<Option<Tick>> = Shared::new(None);
 /// # Safety
 /// Called once, with interrupts off.
 pub(crate) unsafe fn begin() -> Option<()> {
-    // SAFETY: as the caller promises; the handler is fit for that.
+    // SAFETY: the caller promises that this is called once, with interrupts off. The handler `alarm` uses no argument.
     unsafe {
         let rates = LocalTimer.measure()?;
         START.call_once(|| (time::counter(), rates));

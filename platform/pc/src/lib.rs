@@ -80,12 +80,12 @@ pub unsafe fn start(machine: Machine, image: Image) -> ! {
         );
         end(1);
     }
-    // SAFETY: as the caller promises; interrupts are off.
+    // SAFETY: the caller promises that this is called once; interrupts are off.
     if unsafe { clock::begin() }.is_none() {
         let _ = writeln!(Console, "error: this machine has no timer (8254), by which its clock is set");
         end(1);
     }
-    // SAFETY: likewise.
+    // SAFETY: the caller promises that this is called once; interrupts are off.
     let line = unsafe { Line::new() };
     interrupts::enable();
     // From now on an emulator may pass on its standard input. Earlier input is kept, but slows the line down.

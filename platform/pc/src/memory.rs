@@ -41,7 +41,8 @@ impl Pages for ForPrograms {
     }
 
     unsafe fn free(&mut self, pages: NonNull<u8>, order: usize) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the pages came from this allocator with this order, and aren't used any
+        // more.
         unsafe { MEMORY.lock().pages().free(pages, order) };
     }
 }
@@ -70,7 +71,7 @@ pub(crate) fn is_there(bytes: usize) -> bool {
 /// The memory came from [`allocate`] with the same size, and isn't used any more.
 pub(crate) unsafe fn free(memory: *mut u8, bytes: usize) {
     if let Some(memory) = NonNull::new(memory) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the memory came from `allocate` with this size, and isn't used any more.
         unsafe { ForPrograms.free(memory, order(bytes)) };
     }
 }
@@ -103,13 +104,14 @@ unsafe impl GlobalAlloc for Allocator {
         if size > layout.size() && !is_free(&mut memory, size) {
             return null_mut();
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the block came from this allocator with this layout.
         unsafe { memory.reallocate(block, layout, size) }.map_or(null_mut(), NonNull::as_ptr)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if let Some(block) = NonNull::new(block) {
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller promises that the block came from this allocator with this layout, and isn't used any
+            // more.
             unsafe { MEMORY.lock().free(block, layout) };
         }
     }

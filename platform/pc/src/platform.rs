@@ -138,7 +138,7 @@ impl Threads for PcThreads {
     }
 
     unsafe fn free(&self, memory: *mut u8, bytes: usize) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the memory came from `allocate` with this size, and isn't used any more.
         unsafe { memory::free(memory, bytes) };
     }
 }

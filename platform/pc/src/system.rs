@@ -97,7 +97,7 @@ pub(crate) fn make(ground: &Ground) -> Result<(&'static Kind, System), String> {
     let mut makers = Vec::new();
     // SAFETY: a program's descriptions live for ever.
     for (_, required) in unsafe { (*ground.program.entry).declared() } {
-        // SAFETY: likewise.
+        // SAFETY: a program's descriptions live for ever.
         let interface = unsafe { &*required.interface };
         let (declaration, maker) = offer(ground, interface.name.get(), interface.fingerprint)?;
         declarations.push(declaration);

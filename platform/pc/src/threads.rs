@@ -154,13 +154,13 @@ pub(crate) fn create(context: Context, activation: Activation) -> &'static Threa
 
 /// Lets a new thread run.
 pub(crate) fn bind(thread: &'static Thread) {
-    // SAFETY: as the callers promise: the thread is new.
+    // SAFETY: all callers pass a new thread.
     let Ok(_) = unsafe { SCHEDULER.bind(&thread, PRIORITY) };
 }
 
 /// Removes a ready thread that isn't running.
 pub(crate) fn unbind(thread: &'static Thread) {
-    // SAFETY: as the callers promise.
+    // SAFETY: all callers pass a ready thread that isn't running.
     unsafe { SCHEDULER.unbind(thread) };
 }
 
@@ -169,7 +169,8 @@ pub(crate) fn unbind(thread: &'static Thread) {
 /// # Safety
 /// It doesn't run any more and isn't used.
 pub(crate) unsafe fn release(thread: &'static Thread) {
-    // SAFETY: as the caller promises; its place was made so.
+    // SAFETY: the caller promises that the thread doesn't run and isn't used any more. `create` made its place in a
+    // box.
     unsafe {
         SCHEDULER.release(thread);
         drop(Box::from_raw((&raw const *thread).cast_mut().cast::<MaybeUninit<Thread>>()));
@@ -191,7 +192,7 @@ pub(crate) fn is_idle() -> bool {
 /// # Safety
 /// Called in a handler that interrupted that thread.
 pub(crate) unsafe fn wait(condition: &Condition<Activation>) {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that this is a handler that interrupted the thread.
     unsafe { SCHEDULER.wait(condition) };
 }
 
@@ -200,7 +201,7 @@ pub(crate) unsafe fn wait(condition: &Condition<Activation>) {
 /// # Safety
 /// Called in a handler that interrupted that thread.
 pub(crate) unsafe fn end() {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that this is a handler that interrupted the thread.
     unsafe { SCHEDULER.end() };
 }
 
@@ -209,6 +210,6 @@ pub(crate) unsafe fn end() {
 /// # Safety
 /// Called in a handler.
 pub(crate) unsafe fn give_way() {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that this is a handler.
     unsafe { SCHEDULER.tick() };
 }

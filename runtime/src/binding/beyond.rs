@@ -100,7 +100,7 @@ pub unsafe fn export(
 /// # Safety
 /// The target is linked as long as the result is used.
 unsafe fn handled<'a>(target: usize) -> Option<Handled<'a>> {
-    // SAFETY: what serves a linked target is there.
+    // SAFETY: the instance that serves a linked target is there.
     unsafe {
         let (instance, offered) = resolve(target)?;
         Handled::of(instance, offered)

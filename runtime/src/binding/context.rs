@@ -189,7 +189,7 @@ impl Resolver {
         let (entrance, door) = door(1);
         let slot =
             listen(at, context.interface, Box::new(door), "a naming context").ok_or("out of memory")?;
-        // SAFETY: what is exported is linked, as is a new listener's slot.
+        // SAFETY: an exported target is linked, and so is a new listener's slot.
         unsafe { link(slot, context.target) };
         // SAFETY: at home, where the question stays.
         let letters = unsafe { Letters::new(at.worker()) };

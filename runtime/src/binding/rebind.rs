@@ -55,7 +55,8 @@ pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(
     let change = move |w: *mut Worker, slot: Option<*mut RequiredSlot>| match slot {
         // SAFETY: a change is called at home, and its slot is linked.
         Some(slot) if unsafe { may_change(slot) } => {
-            // SAFETY: likewise; no process uses a communication that may change.
+            // SAFETY: a change is called at home, and its slot is linked. No process uses a communication that may
+            // change.
             let connected = unsafe {
                 close_all_through(w, slot);
                 connect(w, slot, interface, &what, prepared)
@@ -93,7 +94,7 @@ pub unsafe fn rebind(w: *mut Worker, what: Rebind, told: Box<dyn FnOnce(Result<(
 /// # Safety
 /// As for [`inspect::inspect`].
 pub unsafe fn goes_on(w: *mut Worker, pending: &Pending) -> Option<String> {
-    // SAFETY: a slot whose client is to leave is linked.
+    // SAFETY: a slot is linked as long as its client is to leave.
     unsafe { rebinding::slot_of(w, pending).map(|slot| inspect::talk(w, slot)) }
 }
 

@@ -106,7 +106,7 @@ unsafe fn ship(
 /// # Safety
 /// At home; the slot is linked, and leads there as long as the result is used.
 unsafe fn reach<'a>(slot: *mut RequiredSlot) -> Option<&'a dyn Reach> {
-    // SAFETY: what serves a linked slot is there.
+    // SAFETY: the instance that serves a linked slot is there.
     unsafe {
         let (server, offered) = resolve((*slot).target)?;
         reach_of(server, offered.body as usize)

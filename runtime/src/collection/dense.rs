@@ -238,7 +238,7 @@ impl Dense {
         }
         self.head.length += 1;
         let element = if end == End::Front { self.head.dense } else { self.at(self.len() - 1, size) };
-        // SAFETY: there was room for it.
+        // SAFETY: there was room for the element.
         unsafe { ptr::write_bytes(element, 0, size.of(1)) };
         Some(element)
     }

@@ -76,7 +76,7 @@ impl Hash {
         }
         let slot = self.slot_of(keys, key, keys.hash(key, self.head().seed)).ok()?;
         self.head().last.set(slot);
-        // SAFETY: it is a slot of the table.
+        // SAFETY: `slot` is a slot of the table.
         Some(unsafe { self.cell(keys, slot) })
     }
 
@@ -84,7 +84,7 @@ impl Hash {
     #[inline]
     fn find_again(&self, keys: Keys, key: Key) -> Option<*mut u64> {
         let last = self.head().last.get();
-        // SAFETY: it is a slot of the table, and has a key if it is used.
+        // SAFETY: `last` is a slot of the table, and has a key if it is used.
         unsafe {
             let is_last = !keys.is_number() && self.is_used(last) && keys.equal(self.key(keys, last), key);
             is_last.then(|| self.cell(keys, last))
@@ -101,7 +101,7 @@ impl Hash {
             return Some(Inserted { cell, is_new: false });
         }
         let hash = keys.hash(key, self.head().seed);
-        // SAFETY: it is a slot of the table; a free one gets the key, which will hold its texts.
+        // SAFETY: the slot is one of the table; a free one gets the key, which will hold its texts.
         unsafe {
             match self.slot_of(keys, key, hash) {
                 Ok(slot) => Some(Inserted { cell: self.cell(keys, slot), is_new: false }),
@@ -116,7 +116,7 @@ impl Hash {
     /// The slot is a free one of the table. The caller sees to it that the key holds its texts.
     #[inline]
     unsafe fn use_slot(&mut self, keys: Keys, key: Key, hash: u64, slot: usize) -> Option<*mut u64> {
-        // SAFETY: it is a slot of the table, whose entry has room for the key and a word.
+        // SAFETY: `slot` is a slot of the table; its entry has room for the key and a word.
         unsafe {
             let table = self.table.as_mut();
             if *self.control(slot) == UNUSED {
@@ -137,7 +137,7 @@ impl Hash {
     /// Removes the element with a key and answers what it held.
     pub fn remove(&mut self, heap: &mut Heap, keys: Keys, key: Key) -> Option<u64> {
         let slot = self.slot_of(keys, key, keys.hash(key, self.head().seed)).ok()?;
-        // SAFETY: it is a used slot of the table, and free from now on.
+        // SAFETY: the slot is a used one of the table, and free from now on.
         let (word, is_last) = unsafe {
             keys.drop(heap, self.entry(keys, slot));
             // If a search ends in this group anyway, no entry can have been put further on because of this slot.
@@ -160,7 +160,7 @@ impl Hash {
     pub fn rebuild(&mut self, heap: &mut Heap, keys: Keys) -> Result<(), Rebuilding> {
         let mut new = Hash::new(heap, keys, self.count() + 1).ok_or(Rebuilding::Memory)?;
         for slot in 0..self.slots() {
-            // SAFETY: it is a slot of the table, and used; one of both tables is freed without dropping its keys.
+            // SAFETY: a used slot of the table has a key; one of both tables is freed without dropping its keys.
             let is_put = unsafe {
                 !self.is_used(slot)
                     || new.put_new(keys, self.key(keys, slot), *self.cell(keys, slot)).is_some()
@@ -187,7 +187,7 @@ impl Hash {
             // SAFETY: a search goes through the table's groups.
             let free = unsafe { self.group(number) } & FREE;
             if free != 0 {
-                // SAFETY: it is a free slot, and the key holds its texts.
+                // SAFETY: the slot is free, and the key holds its texts.
                 unsafe { *self.use_slot(keys, key, hash, number * SLOTS + lowest(free))? = word };
                 return Some(());
             }
@@ -216,7 +216,7 @@ impl Hash {
         show: &mut dyn FnMut(Key<'a>, *mut u64) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         for slot in 0..self.slots() {
-            // SAFETY: it is a slot of the table, and used.
+            // SAFETY: a used slot of the table has a key.
             unsafe {
                 if self.is_used(slot) {
                     show(self.key(keys, slot), self.cell(keys, slot))?;
@@ -234,7 +234,7 @@ impl Hash {
         let used = (0..self.head().groups).filter(|&number| unsafe { self.group(number) } & FREE != FREE);
         for number in used.take(DROPPED) {
             for slot in number * SLOTS..(number + 1) * SLOTS {
-                // SAFETY: it is a slot of the table, used so far, and free from now on.
+                // SAFETY: the slot is one of the table, used so far, and free from now on.
                 unsafe {
                     if self.is_used(slot) {
                         keys.drop(heap, self.entry(keys, slot));
@@ -267,7 +267,7 @@ impl Hash {
             let mut candidates = bytes_equal(group, tag(hash));
             while candidates != 0 {
                 let slot = number * SLOTS + lowest(candidates);
-                // SAFETY: it is a slot of the table, and used, for its byte has no highest bit.
+                // SAFETY: the slot is one of the table, and used, for its byte has no highest bit.
                 if keys.equal(unsafe { self.key(keys, slot) }, key) {
                     return Ok(slot);
                 }
@@ -357,7 +357,7 @@ impl Hash {
     /// See [`Hash::control`].
     #[inline]
     unsafe fn cell(&self, keys: Keys, slot: usize) -> *mut u64 {
-        // SAFETY: in the entry it follows the key.
+        // SAFETY: in the entry the cell follows the key.
         unsafe { self.entry(keys, slot).add(keys.width()) }
     }
 }

@@ -220,7 +220,7 @@ impl<'a> Keys<'a> {
 /// If `kind` is Text, `word` is a live text or null.
 #[inline]
 unsafe fn is_long(kind: Kind, word: u64) -> bool {
-    // SAFETY: it is a live text or null.
+    // SAFETY: a word of kind Text is a live text or null.
     kind == Kind::Text && unsafe { text::is_longer(word as *const TextHead, LONGEST_HASHED) }
 }
 
@@ -230,7 +230,7 @@ unsafe fn is_long(kind: Kind, word: u64) -> bool {
 /// If `kind` is Text, `a` and `b` are live texts or null.
 #[inline]
 unsafe fn equal_words(by: Caller, kind: Kind, a: u64, b: u64) -> bool {
-    // SAFETY: they are live texts or null.
+    // SAFETY: words of kind Text are live texts or null.
     a == b || kind == Kind::Text && unsafe { text::equal(by, a as *const TextHead, b as *const TextHead) }
 }
 
@@ -241,7 +241,7 @@ unsafe fn equal_words(by: Caller, kind: Kind, a: u64, b: u64) -> bool {
 #[inline]
 unsafe fn hash_word(kind: Kind, word: u64, seed: u64) -> u64 {
     match kind {
-        // SAFETY: it is a live text or null, and stays so while its bytes are read.
+        // SAFETY: the word is a live text or null, and stays so while its bytes are read.
         Kind::Text => hash_bytes(unsafe { text::bytes(word as *const TextHead) }, seed),
         _ => mix(seed ^ word),
     }

@@ -29,7 +29,7 @@ unsafe fn name_and_keys<'a>(word: *mut u8) -> (&'a ElementName, *const u64) {
 /// `word` is *a live name*.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_named_find(w: *mut Worker, p: *mut Process, word: *mut u8) -> *mut u8 {
-    // SAFETY: it is *a live name*.
+    // SAFETY: `word` is *a live name*.
     unsafe {
         let (name, keys) = name_and_keys(word);
         find(Caller::new(w, p), name.cell, &*name.collection, keys)
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn ds_named_present(
     word: *mut u8,
     location: u32,
 ) -> *mut u8 {
-    // SAFETY: it is *a live name*.
+    // SAFETY: `word` is *a live name*.
     unsafe {
         let element = ds_named_find(w, p, word);
         if element.is_null() {
@@ -70,7 +70,7 @@ pub unsafe extern "C" fn ds_named_make(
     word: *mut u8,
     location: u32,
 ) -> *mut u8 {
-    // SAFETY: it is *a live name*.
+    // SAFETY: `word` is *a live name*.
     unsafe {
         let (name, keys) = name_and_keys(word);
         insert_in_parts(w, p, name.cell, &*name.collection, keys).unwrap_or_else(|fault| {
@@ -86,7 +86,7 @@ pub unsafe extern "C" fn ds_named_make(
 /// `word` is *a live name*, or the address of a container.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_named_empty(w: *mut Worker, p: *mut Process, word: *mut u8) {
-    // SAFETY: it is a container, or *a live name*.
+    // SAFETY: `word` is a container, or *a live name*.
     unsafe {
         if word.addr() & IS_NAME == 0 {
             word.cast::<*mut u8>().write(null_mut());

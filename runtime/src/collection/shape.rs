@@ -118,7 +118,7 @@ impl Shape<'_> {
     pub(super) unsafe fn drop_range(&self, heap: &mut Heap, first: *mut u8, count: usize) {
         if self.element == Kind::Text {
             for index in 0..count {
-                // SAFETY: it is one of the elements; a text is a word.
+                // SAFETY: the index is that of an element; a text is a word.
                 unsafe { self.drop_word(heap, *first.cast::<u64>().add(index)) };
             }
         }

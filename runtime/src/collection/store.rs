@@ -177,7 +177,7 @@ impl Store {
     fn extend(&mut self, heap: &mut Heap, shape: Shape, key: Key, end: End) -> Option<*mut u8> {
         self.rest.paid = self.rest.paid.saturating_add(PAID);
         if self.dense.len() == 0 {
-            // SAFETY: it is empty.
+            // SAFETY: the dense part is empty.
             return unsafe { self.dense.start(heap, shape.size, key.number()) };
         }
         self.dense.extend(heap, shape.size, end)
@@ -266,7 +266,7 @@ impl Store {
                 return;
             }
         }
-        // SAFETY: it is empty by now.
+        // SAFETY: the dense part is empty by now.
         let Some(element) = (unsafe { self.dense.start(heap, shape.size, low) }) else { return };
         let word = self.rest.remove(heap, shape.keys, number_key(&low)).unwrap_or(0);
         // SAFETY: the element was made just now.
@@ -405,7 +405,7 @@ impl Store {
             }
             _ => {
                 shape.keys.hold(heap, key);
-                // SAFETY: what was there held its texts, as what is there now does.
+                // SAFETY: the old element held its texts, as the new one does.
                 unsafe {
                     shape.keys.drop(heap, to);
                     ptr::copy_nonoverlapping(key.as_ptr(), to, shape.keys.width());
@@ -517,13 +517,13 @@ impl Store {
         shape: Shape,
         is_enough: &mut dyn FnMut() -> bool,
     ) -> bool {
-        // SAFETY: it is live, and nobody else uses it.
+        // SAFETY: the store is live, and nobody else uses it.
         let this = unsafe { &mut *store };
         let is_done = this.dense.free_until(heap, shape, is_enough)
             && this.rest.free_until(heap, shape, is_enough)
             && this.oversized.free_until(heap, shape, is_enough);
         if is_done {
-            // SAFETY: nothing is left in it.
+            // SAFETY: nothing is left in the store.
             unsafe { heap.free(store.cast(), size_of::<Store>()) };
         }
         is_done

@@ -64,7 +64,7 @@ impl Tree {
     pub fn find_in_parts(&self, by: Caller, keys: Keys, key: Key) -> Option<*mut u64> {
         let mut node = self.root;
         while !node.is_leaf() {
-            // SAFETY: it is no leaf, and has that child.
+            // SAFETY: the node is no leaf, and has that child.
             node = unsafe { node.child(keys, node.child_for(by, keys, key)) };
         }
         // SAFETY: there is an entry in that position.
@@ -96,7 +96,7 @@ impl Tree {
         let mut node = self.root;
         let mut greater = None;
         while !node.is_leaf() {
-            // SAFETY: it is no leaf, and has these children.
+            // SAFETY: the node is no leaf, and has these children.
             unsafe {
                 let index = key.map_or(0, |key| node.child_for(by, keys, key));
                 if index + 1 < node.count() {
@@ -111,7 +111,7 @@ impl Tree {
         }
         node = greater?;
         while !node.is_leaf() {
-            // SAFETY: it is no leaf, and has a child.
+            // SAFETY: the node is no leaf, so it has a child.
             node = unsafe { node.child(keys, 0) };
         }
         Some((node, 0))
@@ -174,7 +174,7 @@ impl Tree {
     /// Where the element with a key is, or would be.
     #[inline]
     pub fn place(&self, by: Caller, keys: Keys, key: Key) -> Place {
-        // SAFETY: it is asked of inner nodes, and gives the index of a child.
+        // SAFETY: the closure gets inner nodes only, and gives the index of a child.
         let (path, leaf) = unsafe { self.descend_by(keys, |node| node.child_for(by, keys, key)) };
         Place { path, leaf, index: leaf.position(by, keys, key) }
     }
@@ -197,7 +197,7 @@ impl Tree {
             let index = choose(node);
             path.steps[path.length] = (node, index);
             path.length += 1;
-            // SAFETY: it is no leaf, and has the child that was chosen.
+            // SAFETY: the node is no leaf, and has the child that was chosen.
             node = unsafe { node.child(keys, index) };
         }
         (path, node)
@@ -246,7 +246,7 @@ fn leaves(node: Node, keys: Keys, show: &mut dyn FnMut(*const u64, *mut u64, usi
         return show(words, cells, node.count());
     }
     for index in 0..node.count() {
-        // SAFETY: it is no leaf, and has that child.
+        // SAFETY: the node is no leaf, and has that child.
         leaves(unsafe { node.child(keys, index) }, keys, show);
     }
 }

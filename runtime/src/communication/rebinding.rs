@@ -55,7 +55,7 @@ pub unsafe fn withdraw(w: *mut Worker, pending: &Pending) {
     communications.leaving.retain(|&c, leaving| {
         let stays = leaving.is_for(pending);
         if stays {
-            // SAFETY: it is live while its client is to leave.
+            // SAFETY: the communication is live while its client is to leave.
             unsafe { (*c).word.flags &= !LEAVES };
         }
         !stays

@@ -69,7 +69,7 @@ impl<'a> Outgoing<'a> {
     /// All of it, to be kept.
     pub fn into_letter(self) -> Letter {
         let message = self.message;
-        // SAFETY: there is a word for each parameter; what is left owns nothing.
+        // SAFETY: there is a word for each parameter; `take` leaves a word that owns nothing.
         let words = unsafe { slice::from_raw_parts_mut(self.words, message.parameters.length) };
         Letter { worker: self.worker, words: words.iter_mut().map(take).collect(), message }
     }
@@ -158,7 +158,7 @@ pub struct Letter {
 impl Letter {
     /// The same, to be sent. What the receiver takes is gone from here.
     pub fn as_outgoing(&mut self) -> Outgoing<'_> {
-        // SAFETY: it has its words for itself.
+        // SAFETY: only this letter uses its words.
         unsafe { Outgoing::new(self.worker, self.words.as_mut_ptr(), self.message) }
     }
 
@@ -189,7 +189,7 @@ unsafe fn copy_of(worker: *mut Worker, word: u64, ty: Type) -> u64 {
 impl Drop for Letter {
     fn drop(&mut self) {
         for (&word, parameter) in self.words.iter().zip(self.message.parameters.get()) {
-            // SAFETY: the word is this one's own.
+            // SAFETY: the letter owns the word.
             unsafe { drop_word(self.worker, word, parameter.ty) }
         }
     }
@@ -287,7 +287,7 @@ impl<'a> Filling<'a> {
             return;
         }
         for (&word, parameter) in self.words.iter().zip(self.message.parameters.get()).take(self.filled) {
-            // SAFETY: the word owns what it was made of.
+            // SAFETY: the word owns the value from which it was made.
             unsafe { drop_word(self.worker, word, parameter.ty) }
         }
         self.filled = 0;

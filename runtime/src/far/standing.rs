@@ -94,7 +94,7 @@ pub unsafe fn own<T>(instance: *mut Instance) -> *mut *mut T {
 /// # Safety
 /// It is null or owns a box, which nobody else uses.
 pub unsafe fn take<T>(cell: *mut *mut T) -> Option<Box<T>> {
-    // SAFETY: it is null or owns a box.
+    // SAFETY: the caller promises that the cell is null or owns a box.
     unsafe {
         let value = core::mem::replace(&mut *cell, ptr::null_mut());
         if value.is_null() { None } else { Some(Box::from_raw(value)) }
@@ -118,7 +118,7 @@ pub enum Binding<'a> {
 /// # Safety
 /// At home; it is alive, as long as the result is used.
 pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
-    // SAFETY: what its word owns is told by its role.
+    // SAFETY: the instance's role tells what its word owns.
     unsafe {
         match (*template_of(instance)).role {
             Role::Own | Role::Client => None,
@@ -146,7 +146,7 @@ pub unsafe fn binding<'a>(instance: *mut Instance) -> Option<Binding<'a>> {
 /// # Safety
 /// As for [`binding`].
 pub unsafe fn reach_of<'a>(instance: *mut Instance, interface: usize) -> Option<&'a dyn Reach> {
-    // SAFETY: it is alive; only proxies of both roles own this.
+    // SAFETY: the instance is alive; only proxies of both roles own this.
     unsafe {
         match (*template_of(instance)).role {
             Role::Proxy | Role::Remote => Some(&*served(instance)?.joints.get(interface)?.reach),
@@ -166,7 +166,7 @@ pub fn bare(name: &str) -> &str {
 /// # Safety
 /// As for [`binding`]; the interface is the binding's, by its number.
 pub unsafe fn why_lost(instance: *mut Instance, interface: usize) -> Option<String> {
-    // SAFETY: it is alive.
+    // SAFETY: the instance is alive.
     let (name, why) = match unsafe { binding(instance) }? {
         Binding::Proxy(name, traffic) => (name, traffic.why.borrow().clone()),
         Binding::Made(name, joints) => (name, joints[interface].traffic.why.borrow().clone()),
@@ -186,7 +186,7 @@ pub unsafe fn why_lost(instance: *mut Instance, interface: usize) -> Option<Stri
 /// # Safety
 /// At home; the instance's block is there.
 pub unsafe fn behind(instance: *mut Instance) -> *mut RequiredSlot {
-    // SAFETY: a proxy's word owns what it has, or is null.
+    // SAFETY: a proxy's word is null or owns the proxy's data.
     unsafe {
         let served = if is_proxy(instance) { served(instance) } else { None };
         served.map_or(ptr::null_mut(), |served| served.behind)
@@ -207,7 +207,7 @@ pub unsafe fn is_proxy(instance: *mut Instance) -> bool {
 /// # Safety
 /// At home; the instance is alive, and its role `Remote`.
 pub unsafe fn ended(instance: *mut Instance) -> Option<String> {
-    // SAFETY: the word of such an instance owns what it has, or is null.
+    // SAFETY: the word of such an instance is null or owns its data.
     unsafe { served(instance) }?.remote.as_ref()?.domain.ended()
 }
 

@@ -17,7 +17,8 @@ impl Heap {
     pub unsafe fn shrink(&mut self, block: *mut u8, old: usize, new: usize) -> *mut u8 {
         debug_assert!(SMALL < new && new <= old);
         self.beyond_the_limit(|heap| {
-            // SAFETY: the block is one of ours, of that size; each attempt but the last leaves it as it was.
+            // SAFETY: the caller promises that the block came from this memory with that size; each attempt but the
+            // last leaves it as it was.
             let moved = unsafe { heap.reallocate_large(block, old, new) };
             (!moved.is_null()).then_some(moved)
         })
@@ -43,7 +44,7 @@ impl Heap {
             self.credit += bytes as isize;
             return null_mut();
         }
-        // SAFETY: it is new, in no list, and has room for the head.
+        // SAFETY: the block is new, in no list, and has room for the head.
         unsafe {
             (*block).bytes = bytes;
             self.memory.enlist(block);

@@ -24,7 +24,7 @@ impl Heap {
     /// As for [`Heap::free`].
     #[inline]
     pub unsafe fn free_in_parts(&mut self, block: *mut u8, bytes: usize) {
-        // SAFETY: the block is one of ours, of that size, and not used any more.
+        // SAFETY: the caller promises that the block came from this memory with that size, and isn't used any more.
         unsafe {
             if bytes <= SMALL { self.free(block, bytes) } else { self.free_large_in_parts(block, bytes) }
         }
@@ -58,9 +58,9 @@ impl Heap {
     /// Gives parts of such blocks back, one at least, until it is enough; whether there are more.
     pub fn free_late(&self, is_enough: &mut dyn FnMut(usize) -> bool) -> bool {
         while let Some(block) = self.memory.take_late() {
-            // SAFETY: it is in no list any more, so it is ours.
+            // SAFETY: the block was taken from the list, so nothing else uses it.
             let left = unsafe { (*block).bytes.saturating_sub(PART) };
-            // SAFETY: it is of that layout. A block that can't be made smaller goes as a whole.
+            // SAFETY: the block is of that layout. One that can't be made smaller goes as a whole.
             unsafe {
                 let layout = large_layout((*block).bytes).unwrap_unchecked();
                 let smaller = match large_layout(left) {

@@ -70,9 +70,9 @@ pub(super) struct Large {
     pub(super) bytes: usize,
 }
 
-// SAFETY: what the pointers lead to belongs to whoever holds the lock around them.
+// SAFETY: the lock around these pointers protects the blocks to which they lead.
 unsafe impl Send for Memory {}
-// SAFETY: what the pointers lead to belongs to whoever holds the lock around them; the rest is atomic or never changes.
+// SAFETY: the lock around these pointers protects the blocks to which they lead; the rest is atomic or never changes.
 unsafe impl Sync for Memory {}
 
 impl Memory {
@@ -163,7 +163,8 @@ impl Memory {
         if !chunk.is_null() {
             self.chunk_bytes.fetch_add(bytes, Ordering::Relaxed);
             let mut first = self.chunks.lock();
-            // SAFETY: it is fresh and larger than its head; those in the list are live, and this link under its lock.
+            // SAFETY: the chunk is fresh and larger than its head; chunks in the list are live, and this link is under
+            // its lock.
             unsafe {
                 chunk.write(Chunk { previous: null_mut(), next: *first, bytes });
                 if !first.is_null() {
@@ -234,7 +235,7 @@ impl Memory {
     /// The chunk came from [`Memory::new_chunk`]. None of its blocks is in use, or in a list of free ones. Only one
     /// worker frees chunks.
     pub(super) unsafe fn free_chunk(&self, chunk: *mut Chunk) {
-        // SAFETY: those in the list are live and their links under its lock.
+        // SAFETY: chunks in the list are live, and their links are under its lock.
         let bytes = unsafe {
             let mut first = self.chunks.lock();
             let Chunk { previous, next, bytes } = *chunk;
@@ -248,7 +249,7 @@ impl Memory {
             bytes
         };
         self.chunk_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        // SAFETY: it is in the list no more, and its head said how large it is.
+        // SAFETY: the chunk is in the list no more, and its head said how large it is.
         unsafe { self.release(chunk, bytes) };
     }
 
@@ -257,7 +258,7 @@ impl Memory {
     /// # Safety
     /// [`Memory::new_chunk`] made it, of that many bytes, and it is not used any more.
     unsafe fn release(&self, chunk: *mut Chunk, bytes: usize) {
-        // SAFETY: it came from the same source, with the same size.
+        // SAFETY: the chunk came from the same source, with the same size.
         unsafe {
             match self.source {
                 Some(platform) => platform.free(chunk.cast(), bytes),
@@ -282,7 +283,7 @@ impl Memory {
         let mut pool = self.pool[class].lock();
         let batch = *pool;
         if !batch.is_null() {
-            // SAFETY: what stands in the pool is free and under its lock.
+            // SAFETY: batches in the pool are free and under its lock.
             *pool = unsafe { (*batch).batch };
         }
         batch

@@ -188,7 +188,7 @@ impl Sweep {
 
     fn put_back(&mut self, memory: &Memory, block: *mut Free, class: usize) {
         let batch = &mut self.back[class];
-        // SAFETY: the block is ours, and becomes the first of the batch.
+        // SAFETY: the block is free and in no other list; it becomes the first of the batch.
         unsafe { (*block).next = batch.first };
         batch.first = block;
         batch.bytes += size_of_class(class);

@@ -115,7 +115,7 @@ impl Parallel {
     /// # Safety
     /// At home; the process is alive, and stands in no queue.
     pub unsafe fn keep(&mut self, p: *mut Process) {
-        // SAFETY: it stands in no queue.
+        // SAFETY: the process stands in no queue.
         unsafe { self.candidates.push(p) }
     }
 
@@ -164,7 +164,7 @@ impl Exchange {
     pub unsafe fn put(&self, p: *mut Process) {
         let mut queue = self.queue.lock();
         self.waiting.fetch_add(1, SeqCst);
-        // SAFETY: it stands in no queue.
+        // SAFETY: the process stands in no queue.
         unsafe { queue.push(p) };
     }
 
@@ -191,7 +191,7 @@ impl Exchange {
         let post = Box::into_raw(post);
         let mut first = self.inbox.load(Relaxed);
         loop {
-            // SAFETY: it is ours until it is in the list.
+            // SAFETY: no other thread sees the letter before it is in the list.
             unsafe { (*post).next = first };
             match self.inbox.compare_exchange_weak(first, post, SeqCst, Relaxed) {
                 Ok(_) => return,

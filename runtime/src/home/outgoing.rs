@@ -69,7 +69,7 @@ impl Piece {
     unsafe fn rest(&self) -> usize {
         match self {
             Piece::Bytes(bytes, from) => bytes.len() - from,
-            // SAFETY: it is held.
+            // SAFETY: the text is held.
             Piece::Text(text, from) => unsafe { text::length(*text) - from },
         }
     }
@@ -110,7 +110,7 @@ impl Outgoing {
     /// # Safety
     /// The text in it is held, for this from now on.
     pub unsafe fn add(&mut self, piece: Piece) {
-        // SAFETY: its text is held.
+        // SAFETY: the piece's text is held.
         self.bytes += unsafe { piece.rest() };
         self.pieces.push_back(piece);
     }

@@ -59,7 +59,7 @@ impl Timers {
     /// # Safety
     /// The process stands in no queue, and is alive as long as it stands in this one.
     pub unsafe fn add(&mut self, time: i64, p: *mut Process) {
-        // SAFETY: it stands in no queue.
+        // SAFETY: the process stands in no queue.
         unsafe { self.queues.entry(time).or_insert(Queue::EMPTY).push(p) }
     }
 
@@ -73,7 +73,7 @@ impl Timers {
                 return;
             }
             let mut queue = entry.remove();
-            // SAFETY: who stands in a queue is alive, and in no other.
+            // SAFETY: a process in a queue is alive, and in no other queue.
             unsafe {
                 loop {
                     let p = queue.pop();

@@ -36,7 +36,7 @@ pub(super) unsafe fn find(entry: *mut Instance, most: usize, more: &mut usize) -
     while let Some(next) = waiting.pop() {
         let (first, holder) = (waiting.len(), Some(found.len()));
         let show = &mut |variable, keys: &dyn Fn() -> String, instance| {
-            // SAFETY: what is held has a block.
+            // SAFETY: a held component has a block.
             if unsafe { is_empty(instance) } {
                 return ControlFlow::<()>::Continue(());
             }
@@ -48,7 +48,7 @@ pub(super) unsafe fn find(entry: *mut Instance, most: usize, more: &mut usize) -
             }
             ControlFlow::Continue(())
         };
-        // SAFETY: *standing still*; what is not empty is live.
+        // SAFETY: *standing still*; a component in a container is live.
         unsafe {
             let _ = held_by(Owner::of_instance(next.instance), show);
             processes_of(next.instance, |p| {

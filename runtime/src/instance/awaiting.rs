@@ -182,7 +182,7 @@ impl Awaiting {
             waiter.note(turn);
             // A waiter that tests runs, and stands in no queue here.
             if awaiting.tester.as_ref().is_none_or(|tester| tester.waiter != waiter) {
-                // SAFETY: it stands in no queue.
+                // SAFETY: the process stands in no queue.
                 unsafe { awaiting.groups[index].common.push(waiter.process()) };
             }
             return Place::Common(index);
@@ -191,7 +191,7 @@ impl Awaiting {
         let number = owns.add(&mut groups[index].own, waiter, turn, index);
         waiter.note(u64::from(number));
         if condition.watches {
-            // SAFETY: it awaits its condition since just now.
+            // SAFETY: the process awaits its condition since just now.
             unsafe { Awaiting::test_own(all, w, number) };
         }
         Place::Own(number)
@@ -218,7 +218,7 @@ impl Awaiting {
         let before = replace(&mut awaiting.read, [0; WATCHED]);
         let own = *awaiting.owns.get(number).expect("it awaits");
         let condition = awaiting.groups[own.group].condition;
-        // SAFETY: it awaits this condition.
+        // SAFETY: the waiter awaits this condition.
         let answer = unsafe { own.waiter().test(w, condition) };
         // SAFETY: the condition is done.
         let awaiting = unsafe { &mut *all };
@@ -331,7 +331,7 @@ impl Awaiting {
                 (group.due, group.is_untested) = (holds, false);
                 match holds {
                     true => self.number -= 1,
-                    // SAFETY: it stands in no queue while it tests, as `begin_test` demands.
+                    // SAFETY: the tester stands in no queue while it tests, as `begin_test` demands.
                     false => unsafe { group.common.push_first(tester.waiter.process()) },
                 }
             }

@@ -22,7 +22,7 @@ pub unsafe extern "C" fn ds_watch(
     collection: *const Collection,
     keys: *const u64,
 ) {
-    // SAFETY: who tests a condition has no reference to what is awaited.
+    // SAFETY: a process that tests a condition has no reference to what is awaited.
     unsafe {
         let element = element(cell, collection, keys);
         (*rare_if_any((*p).instance)).awaiting.reads(element);

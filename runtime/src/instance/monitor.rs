@@ -72,7 +72,7 @@ const EVERYTHING: u64 = u64::MAX;
 /// `p` runs on `w`, the home worker, and has the lock of its component.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_unlock(w: *mut Worker, p: *mut Process, written: u64) {
-    // SAFETY: the instance of `p` is live; where `QUEUED_BIT` is set, somebody is queued.
+    // SAFETY: the instance of `p` is live; where `QUEUED_BIT` is set, a process is queued.
     unsafe {
         let instance = (*p).instance;
         let mode = replace(&mut (*p).lock, LOCK_NONE);

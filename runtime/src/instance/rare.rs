@@ -131,7 +131,7 @@ fn tagged<T>(what: *mut T, tag: usize) -> *const u8 {
 /// As for [`rare_of`]; nothing leads to the rare part but the instance.
 #[inline]
 pub unsafe fn free_rare(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: `make_rare` made what `kind` leads to.
+    // SAFETY: `kind` leads to the block that `make_rare` made.
     unsafe {
         let kind = (*instance).kind;
         if kind.addr() & KIND_TAG != 0 {
@@ -149,7 +149,7 @@ pub unsafe fn free_rare(w: *mut Worker, instance: *mut Instance) {
 /// # Safety
 /// As for [`rare_if_any`].
 pub unsafe fn deletion_in(instance: *mut Instance) -> *mut c_void {
-    // SAFETY: the tag of `kind` says what it leads to.
+    // SAFETY: the tag of `kind` tells to what it leads.
     unsafe {
         let kind = (*instance).kind;
         match kind.addr() & KIND_TAG {

@@ -166,7 +166,7 @@ impl Children {
     /// Its block is still there; on the home worker's thread.
     pub unsafe fn leave(&mut self, instance: *mut Instance) {
         if let Some(joints) = &mut self.joints {
-            // SAFETY: its block is still there; on the home worker's thread.
+            // SAFETY: the instance's block is still there; on the home worker's thread.
             unsafe { joints.leave(instance) };
         }
     }
@@ -185,7 +185,7 @@ fn is_client(container: Container) -> bool {
 /// # Safety
 /// Its block is still there; on the home worker's thread.
 unsafe fn servers(instance: *mut Instance, mut each: impl FnMut(*mut Instance)) {
-    // SAFETY: its block is still there; on the home worker's thread.
+    // SAFETY: the instance's block is still there; on the home worker's thread.
     unsafe {
         required_slots(instance, |slot| {
             let server = direct_server(slot);

@@ -102,7 +102,7 @@ pub unsafe extern "C" fn ds_delete_collection(
 /// # Safety
 /// `p` runs on `w`, the home worker, and `storage` is what it or its component owns.
 pub unsafe fn delete_storage(w: *mut Worker, p: *mut Process, storage: Storage, location: u32) -> Status {
-    // SAFETY: `p` runs on `w`, the home worker, and `storage` is what it or its component owns.
+    // SAFETY: `p` runs on `w`, the home worker, and `storage` belongs to it or to its component.
     unsafe {
         let ranges = storage.containers();
         if ranges.iter().all(|range| range.are_empty()) {

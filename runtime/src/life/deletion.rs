@@ -50,7 +50,7 @@ enum Step {
 /// *Under way.*
 pub unsafe fn drive(w: *mut Worker, mut d: *mut Deletion) -> bool {
     loop {
-        // SAFETY: *under way*, also what each step leads to.
+        // SAFETY: *under way*, and so is each deletion to which a step leads.
         unsafe {
             match advance(w, d) {
                 Step::Wait => return false,
@@ -163,7 +163,7 @@ unsafe fn end_alone(w: *mut Worker, d: *mut Deletion) -> Step {
 /// # Safety
 /// *Under way.*
 unsafe fn next_child(w: *mut Worker, d: *mut Deletion) -> Step {
-    // SAFETY: *under way*; what is in a container is there, and a dead one goes with its container's content.
+    // SAFETY: *under way*; a component in a container is there, and a dead one goes with its container's content.
     unsafe {
         let forced = (*home(w)).deletions.forced;
         if !(*d).late.is_valid(forced) {
@@ -207,7 +207,7 @@ unsafe fn next_container(w: *mut Worker, d: *mut Deletion) -> Option<(Container,
         while let Some((container, has_clients)) = children.next() {
             if !late.leads(container) {
                 let child = container.get();
-                // SAFETY: what is in a container is there.
+                // SAFETY: a component in a container is there.
                 let is_late = unsafe {
                     !(*child).is_dead() && (has_clients && !late.is_empty() || is_exported(w, child))
                 };

@@ -93,7 +93,7 @@ impl Condemned {
     unsafe fn each(&self, mut each: impl FnMut(*mut Instance)) {
         let mut instance = self.root;
         while !instance.is_null() {
-            // SAFETY: it is freed after this, if at all.
+            // SAFETY: the instance is freed after this, if at all.
             let next = unsafe { self.after(instance) };
             each(instance);
             instance = next;
@@ -213,7 +213,7 @@ pub unsafe fn end(w: *mut Worker, root: *mut Instance) {
 /// # Safety
 /// *By force*, for all that are condemned.
 unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
-    // SAFETY: who stands in a queue has a block.
+    // SAFETY: a process in a queue has a block.
     let lives = |p: *mut Process| unsafe { !(*(*p).instance).is_dead() };
     // SAFETY: *by force*.
     unsafe {
@@ -247,7 +247,7 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
 /// # Safety
 /// *By force.*
 unsafe fn close_as_client(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: *by force*; what a slot leads to has a block.
+    // SAFETY: *by force*; the instance to which a slot leads has a block.
     unsafe {
         required_slots(instance, |slot: *mut RequiredSlot| {
             let c = (*slot).communication;
@@ -345,7 +345,7 @@ unsafe fn serves_elsewhere(c: *mut Communication) -> bool {
 /// # Safety
 /// *By force*; `leaf` is of an instance that has a block.
 unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool) {
-    // SAFETY: *by force*; what a cell leads to has a block, and so have those who wait there.
+    // SAFETY: *by force*; the instance to which a cell leads has a block, and so has each process that waits there.
     unsafe {
         let c = *leaf.cell;
         if c.is_null() || (lives && (*c).process.instance.is_null()) {

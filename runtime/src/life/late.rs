@@ -90,7 +90,7 @@ impl Late {
     pub unsafe fn next(&mut self, w: *mut Worker) -> *mut Instance {
         // The order is found only if something is late: that takes a look at all bindings of the program.
         if self.order.is_empty() && !self.ways.is_empty() {
-            // SAFETY: those who are late are there.
+            // SAFETY: components that are late are there.
             self.order = unsafe { order(w, &self.ways) };
         }
         self.order.pop().unwrap_or(null_mut())
@@ -162,7 +162,7 @@ unsafe fn order(w: *mut Worker, late: &BTreeMap<*mut Instance, (Container, usize
         is_needy[user] = true;
     }
     for (server, &(_, instance)) in all.iter().enumerate() {
-        // SAFETY: those who are late are live, and so are their clients.
+        // SAFETY: components that are late are live, and so are their clients.
         unsafe {
             users_of(instance, &through, |user| match around(user, &numbers) {
                 Some(user) if user != server && needs[user].insert(server) => users[server] += 1,
@@ -196,7 +196,7 @@ unsafe fn around(mut instance: *mut Instance, numbers: &BTreeMap<*mut Instance, 
     while !instance.is_null() {
         match numbers.get(&instance) {
             Some(&number) => return Some(number),
-            // SAFETY: a holder lives longer than what it holds.
+            // SAFETY: a holder lives longer than the component that it holds.
             None => instance = unsafe { holder_of(instance) },
         }
     }

@@ -38,7 +38,7 @@ pub unsafe fn delete_entry(w: *mut Worker, instance: *mut Instance) {
 /// # Safety
 /// `w` is the home worker.
 pub unsafe fn delete_dropped(w: *mut Worker) {
-    // SAFETY: what was dropped is in no container, and nobody else deletes it.
+    // SAFETY: a dropped component is in no container, and nobody else deletes it.
     unsafe {
         while let Some(instance) = (*ground(w)).dropped.pop() {
             if (*instance).is_dead() {
@@ -80,7 +80,7 @@ pub unsafe fn go_on(w: *mut Worker, instance: *mut Instance) {
 /// # Safety
 /// `w` is the home worker.
 pub unsafe fn go_on_paused(w: *mut Worker) {
-    // SAFETY: what has paused is *under way*.
+    // SAFETY: a deletion that has paused is *under way*.
     unsafe {
         if let Some(d) = (*home(w)).deletions.paused.pop_front() {
             drive(w, d.cast());
@@ -94,7 +94,7 @@ pub unsafe fn go_on_paused(w: *mut Worker) {
 /// `w` is the home worker; the blocks of dead instances and processes are still there.
 pub unsafe fn forget_paused(w: *mut Worker) {
     let is_forgotten = |d: *mut Deletion| {
-        // SAFETY: what has paused is *under way*, but for a component that was just ended by force.
+        // SAFETY: a deletion that has paused is *under way*, unless its component was just ended by force.
         unsafe {
             if !(*d).instance.is_null() {
                 return (*(*d).instance).is_dead();

@@ -55,7 +55,7 @@ impl Range {
     /// The container of an index, if there are that many.
     #[inline]
     pub fn get(self, index: usize) -> Option<Container> {
-        // SAFETY: so many follow each other.
+        // SAFETY: `count` containers follow each other.
         (index < self.count).then(|| Container(unsafe { NonNull::new_unchecked(self.first.add(index)) }))
     }
 
@@ -93,14 +93,14 @@ impl Owner {
     /// As for [`Owner::new`]: the instance's block is there.
     #[inline]
     pub unsafe fn of_instance(instance: *mut Instance) -> Owner {
-        // SAFETY: its template describes it.
+        // SAFETY: the instance's template describes what it owns.
         unsafe { Owner::new(instance.cast(), (*template_of(instance)).owned.get()) }
     }
 
     /// What it owns, and where that is.
     #[inline]
     pub fn variables(self) -> impl Iterator<Item = (&'static Owned, *mut u8)> {
-        // SAFETY: what is owned lies within the block.
+        // SAFETY: the owned values lie within the block.
         self.owned.iter().map(move |owned| (owned, unsafe { self.base.add(owned.offset as usize) }))
     }
 
@@ -108,7 +108,7 @@ impl Owner {
     #[inline]
     pub fn containers(self, mut each: impl FnMut(Range)) {
         for (owned, cell) in self.variables() {
-            // SAFETY: what lies there is of this kind.
+            // SAFETY: the value that lies there is of this kind.
             unsafe {
                 match owned.kind {
                     Kind::Component if !(*cell.cast::<*mut Instance>()).is_null() => {
@@ -159,7 +159,7 @@ impl Owner {
     unsafe fn drop_until(self, w: *mut Worker, is_enough: &mut dyn FnMut() -> bool) -> bool {
         for (owned, cell) in self.variables() {
             let cell = cell.cast::<*mut u8>();
-            // SAFETY: the word that lies there leads to what it owns, which is of this kind; null: to nothing.
+            // SAFETY: the word that lies there is null, or leads to a value of this kind, which it owns.
             unsafe {
                 if (*cell).is_null() {
                     continue;

@@ -193,7 +193,7 @@ pub unsafe fn outer(w: *mut Worker, instance: *mut Instance, parent: *mut Deleti
     if !parent.is_null() {
         return parent;
     }
-    // SAFETY: a holder is live until what it holds is freed.
+    // SAFETY: a holder is live until the component that it holds is freed.
     unsafe {
         let parent = again(w, holder_of(instance));
         (*parent).children.find(instance);

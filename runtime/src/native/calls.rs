@@ -99,7 +99,8 @@ impl Reply<'_> {
     pub fn send(self, number: usize, put: impl FnOnce(&mut Putting<'_>)) {
         let Turn { worker, process, binding, .. } = *self.turn;
         let c = process.cast::<Communication>();
-        // SAFETY: it is the turn's process, whose request is taken, so there is room for the answer's words.
+        // SAFETY: the communication is that of the turn's process; its request is taken, so there is room for the
+        // answer's words.
         unsafe {
             let is_called = (*c).word.flags == CALLS;
             let words = if is_called {
@@ -138,7 +139,7 @@ impl Reply<'_> {
 /// At home; `c` is live, its flags are [`CALLS`] alone, and the buffer holds this message, which leads to this state.
 #[inline]
 unsafe fn answered(w: *mut Worker, c: *mut Communication, state: u16, number: usize) {
-    // SAFETY: it is live.
+    // SAFETY: the communication is live.
     unsafe {
         (*w).messages += 1;
         let seen = (*c).word.state;

@@ -85,7 +85,7 @@ impl<A: ?Sized + 'static, L: ?Sized + 'static> Direct<A, L> {
     #[inline]
     pub fn at_once<T, R>(&mut self, given: T, call: impl FnOnce(&mut A, T) -> R) -> Result<R, T> {
         match self.loan.at_once.get() {
-            // SAFETY: it is lent to this, which is borrowed for the call.
+            // SAFETY: the object is lent to this, which is borrowed for the call.
             Some(object) => Ok(call(unsafe { &mut *object.as_ptr() }, given)),
             None => Err(given),
         }
@@ -97,7 +97,7 @@ impl<A: ?Sized + 'static, L: ?Sized + 'static> Direct<A, L> {
     pub fn later<R>(&mut self, call: impl FnOnce(&mut L, &Caller) -> Poll<R>) -> Option<R> {
         let Later { object, worker, service } = self.loan.later.get()?;
         let caller = Caller { worker, process: service };
-        // SAFETY: it is lent to this, which is borrowed for the call; the service is alive while it lends.
+        // SAFETY: the object is lent to this, which is borrowed for the call; the service is alive while it lends.
         unsafe {
             match call(&mut *object.as_ptr(), &caller) {
                 Poll::Ready(answer) => Some(answer),
@@ -149,7 +149,7 @@ impl<A: ?Sized + 'static, L: ?Sized + 'static> Direct<A, L> {
 /// # Safety
 /// The communication is null or live.
 unsafe fn waits_for_calls(c: *mut Communication, interface: &Interface) -> bool {
-    // SAFETY: it is null or live.
+    // SAFETY: the communication is null or live.
     unsafe {
         !c.is_null()
             && (*c).word.flags == CALLS

@@ -144,7 +144,7 @@ pub(super) unsafe fn fail(worker: *mut Worker, process: *mut Process, reason: &s
 /// # Safety
 /// The process runs.
 unsafe fn settle(process: *mut Process, waits: bool, is_for_platform: bool) {
-    // SAFETY: it runs.
+    // SAFETY: the process runs.
     unsafe {
         let status = (*process).status;
         let is_free = !waits && status == READY;

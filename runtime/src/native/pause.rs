@@ -29,7 +29,7 @@ pub unsafe fn park(_w: *mut Worker, p: *mut Process) {
 /// # Safety
 /// On the thread of `w`, the home worker; `p` is alive.
 pub unsafe fn unpark(w: *mut Worker, p: *mut Process) {
-    // SAFETY: it is alive.
+    // SAFETY: the process is alive.
     unsafe { wake_parked(w, p) }
 }
 

@@ -110,7 +110,8 @@ pub(super) static RUN: NativeBody = run;
 /// # Safety
 /// At home; the process is such a one, alive, and has its turn.
 unsafe extern "C" fn run(worker: *mut Worker, process: *mut Process) {
-    // SAFETY: the process is a service of its kind's binding, and has its turn; its cell is null or owns what runs.
+    // SAFETY: the process is a service of its kind's binding, and has its turn; its cell is null or owns the running
+    // code.
     unsafe {
         let binding = &kind_of((*process).instance).bindings[(*process).body as usize];
         let cell = binding.cell::<Running>(process);

@@ -136,7 +136,7 @@ impl End {
         let (w, _) = self.here.running();
         match &self.place {
             Place::Service(_) => true,
-            // SAFETY: the port's component is alive, so its slot and what that leads to are linked.
+            // SAFETY: the port's component is alive, so its slot and the slot's target are linked.
             Place::Port(slot) => slot.find(w).is_some_and(|slot| unsafe {
                 !(*slot).communication.is_null() || is_open(resolve((*slot).target))
             }),

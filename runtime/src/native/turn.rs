@@ -61,7 +61,7 @@ impl Turn {
 
     /// How the communication stands now.
     pub(super) fn word(&self) -> CommunicationWord {
-        // SAFETY: it is live.
+        // SAFETY: the communication is live.
         unsafe { (*self.communication()).word }
     }
 
@@ -73,7 +73,7 @@ impl Turn {
     /// Takes the request out of the buffer.
     pub(super) fn take_request(&self) {
         self.drop_request();
-        // SAFETY: it is live, and its request taken.
+        // SAFETY: the communication is live, and its request taken.
         unsafe { ds_received(self.worker, self.communication()) }
     }
 
@@ -97,7 +97,7 @@ impl Turn {
 
     /// Marks the communication as one whose requests are answered at once, or takes that mark away.
     pub(super) fn mark(&self, is_called: bool) {
-        // SAFETY: it is live, and nobody else looks at the word meanwhile.
+        // SAFETY: the communication is live, and nobody else looks at the word meanwhile.
         let flags = unsafe { &mut (*self.communication()).word.flags };
         // A service that is called needs no stream: each message is taken when it is sent.
         *flags = if is_called { *flags & !STREAMS | CALLS } else { *flags & !CALLS };

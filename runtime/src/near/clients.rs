@@ -83,7 +83,7 @@ pub unsafe fn make(
 /// # Safety
 /// The target is linked.
 unsafe fn is_exported(target: usize) -> bool {
-    // SAFETY: it is linked.
+    // SAFETY: the listener is linked.
     matches!(decode(target), Target::PassedOn(listener) if unsafe { (*listener).target } != 0)
 }
 
@@ -94,7 +94,7 @@ unsafe fn is_exported(target: usize) -> bool {
 /// The target is linked.
 unsafe fn is_cut(target: usize) -> bool {
     match decode(target) {
-        // SAFETY: it is linked, and its communication null or live.
+        // SAFETY: the slot is linked, and its communication is null or live.
         Target::PassedOn(slot) => unsafe {
             let c = (*slot).communication;
             !c.is_null() && (*c).word.flags & GONE != 0

@@ -93,7 +93,7 @@ unsafe fn listen(
 /// # Safety
 /// The process is alive, and of a proxy that was made for a domain; its FINALLY has not ended.
 unsafe fn remote_of(p: *mut Process) -> *mut Remote {
-    // SAFETY: until FINALLY takes it, the instance's word owns what the proxy has.
+    // SAFETY: until FINALLY takes it, the instance's word owns the proxy's data.
     unsafe {
         let served: *mut Served = *own((*p).instance);
         (*served).remote.as_mut().expect("it was made for a domain")

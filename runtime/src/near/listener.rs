@@ -26,7 +26,7 @@ pub fn listen(
     exported: Box<dyn Exported>,
     name: &str,
 ) -> Option<*mut RequiredSlot> {
-    // SAFETY: it is for no component.
+    // SAFETY: without a component there is nothing to promise.
     unsafe { listen_for(at, interface, exported, None, name) }
 }
 

@@ -81,7 +81,7 @@ pub unsafe extern "C" fn serve(w: *mut Worker, p: *mut Process) {
 /// # Safety
 /// At home; the process is such a one, alive, and has its turn.
 unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
-    // SAFETY: the process runs, in a proxy, whose word owns what it has.
+    // SAFETY: the process runs in a proxy; the proxy's word owns its data.
     unsafe {
         drop(take(own::<Served>((*p).instance)));
         if (*p).status != FAILED {
@@ -96,7 +96,7 @@ unsafe extern "C" fn finally(w: *mut Worker, p: *mut Process) {
 /// At home; the target is one that [`proxy`] has given, and alive.
 pub unsafe fn stands_before(target: usize, behind: *mut RequiredSlot) {
     let slot = ptr::with_exposed_provenance_mut::<OfferedSlot>(target);
-    // SAFETY: the slot's owner is a proxy, whose word owns what it has.
+    // SAFETY: the slot's owner is a proxy; the proxy's word owns its data.
     unsafe {
         let served: *mut Served = *own(owner(slot));
         (*served).behind = behind;

@@ -79,7 +79,7 @@ pub unsafe fn wake_due(w: *mut Worker) {
 /// # Safety
 /// *Between processes.*
 unsafe fn wake(w: *mut Worker, now: i64) {
-    // SAFETY: *between processes*; who sleeps is live.
+    // SAFETY: *between processes*; a sleeping process is live.
     unsafe {
         let timers = &raw mut (*home(w)).timers;
         (*timers).wake(w, now);

@@ -44,7 +44,7 @@ pub unsafe fn settle(w: *mut Worker) {
 /// # Safety
 /// *Halted.*
 unsafe fn run_natives(w: *mut Worker, end: u64) {
-    // SAFETY: *halted*; who is ready is live, and not in the middle of a run.
+    // SAFETY: *halted*; a ready process is live, and not in the middle of a run.
     unsafe {
         let threads = shared(w).threads;
         loop {

@@ -127,7 +127,7 @@ unsafe fn move_to_room(
     cell: *mut *mut TextHead,
     length: usize,
 ) -> Result<*mut TextHead, Fault> {
-    // SAFETY: the text is live until it is dropped; what it is copied to is new, and of that room.
+    // SAFETY: the text is live until it is dropped; the copy is new, and has that room.
     unsafe {
         let text = *cell;
         let old = bytes(text);

@@ -330,7 +330,7 @@ pub unsafe extern "C" fn ds_number_real(
 unsafe fn put<T>(value: Option<T>, to: *mut T) -> u32 {
     match value {
         Some(value) => {
-            // SAFETY: it may be written.
+            // SAFETY: the caller promises that `to` may be written.
             unsafe { to.write(value) };
             1
         }

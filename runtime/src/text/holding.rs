@@ -45,7 +45,7 @@ pub unsafe fn bytes<'a>(text: *const TextHead) -> &'a [u8] {
     if text.is_null() {
         return &[];
     }
-    // SAFETY: it isn't null, so it is live.
+    // SAFETY: the text isn't null, so it is live.
     unsafe { some_bytes(text) }
 }
 
@@ -82,7 +82,7 @@ unsafe fn bytes_of_slice<'a>(slice: *const TextSlice) -> &'a [u8] {
 /// `text` is null or live.
 #[inline]
 pub unsafe fn length(text: *const TextHead) -> usize {
-    // SAFETY: nobody changes it meanwhile.
+    // SAFETY: nobody changes the text meanwhile.
     unsafe { bytes(text) }.len()
 }
 
@@ -92,7 +92,7 @@ pub unsafe fn length(text: *const TextHead) -> usize {
 /// `text` is null or live.
 #[inline]
 pub unsafe fn is_longer(text: *const TextHead, bytes: usize) -> bool {
-    // SAFETY: it is live if it isn't null. A length of 0 says that it is a slice, whose own stands elsewhere.
+    // SAFETY: a text that isn't null is live. A length of 0 marks a slice, whose own length stands elsewhere.
     unsafe {
         !text.is_null() && (*text).length.wrapping_sub(1) >= bytes as u64 && some_bytes(text).len() > bytes
     }
@@ -105,7 +105,7 @@ pub unsafe fn is_longer(text: *const TextHead, bytes: usize) -> bool {
 #[inline]
 pub unsafe fn copy(heap: &Heap, text: *mut TextHead) -> *mut TextHead {
     if !text.is_null() {
-        // SAFETY: it is live.
+        // SAFETY: the text is live.
         let count = unsafe { holders(text) };
         let now = count.load(Relaxed);
         if now >= 0 {
@@ -141,7 +141,7 @@ pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
         is_one(now)
     };
     if was_last {
-        // SAFETY: nobody holds it any more; its room says how large its block is.
+        // SAFETY: nobody holds the text any more; its room tells the size of its block.
         unsafe {
             match Room::of(text) {
                 Room::SLICE => free_slice(heap, text.cast()),
@@ -158,7 +158,7 @@ pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
 #[cold]
 #[inline(never)]
 unsafe fn free_slice(heap: &mut Heap, slice: *mut TextSlice) {
-    // SAFETY: it held the whole until now.
+    // SAFETY: the slice held the whole text until now.
     unsafe {
         let whole = (*slice).whole;
         heap.free(slice.cast(), size_of::<TextSlice>());

@@ -75,7 +75,7 @@ mod tests {
         for length in 0..40 {
             let text: Vec<u8> = (1..=length).collect();
             let mut copied = vec![0; text.len() + 1];
-            // SAFETY: it is as long.
+            // SAFETY: `copied` is longer than the text.
             unsafe { copy(Caller::HASTY, &text, copied.as_mut_ptr()) };
             assert_eq!(copied.pop(), Some(0));
             assert!(copied == text && equal(Caller::HASTY, &copied, &text));

@@ -35,7 +35,7 @@ pub unsafe fn slice(
     from: i64,
     n: i64,
 ) -> Result<*mut TextHead, Fault> {
-    // SAFETY: it is live, and doesn't change meanwhile.
+    // SAFETY: the text is live, and doesn't change meanwhile.
     let all = unsafe { bytes(text) };
     // What is negative is too large.
     let (from, n) = (from as usize, n as usize);

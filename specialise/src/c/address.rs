@@ -1,4 +1,4 @@
-//! Addresses in C, and variables that are accessed by their names instead.
+//! Addresses in C. A variable that can be accessed by its name needs no address.
 
 use std::borrow::Cow;
 
@@ -22,7 +22,7 @@ impl Writer<'_> {
         }
         let is_null = matches!(base, Operand::Const(Const::Null | Const::Zero(_) | Const::Undef(_)));
         let base = match is_null {
-            // Arithmetic with no object behind it is that of integers.
+            // Without an object to point into, the arithmetic is that of integers.
             true => Expr::new("(uintptr_t)0", 15, CType::Other),
             false => self.expr(&base, Want::Exact)?,
         };
@@ -40,8 +40,8 @@ impl Writer<'_> {
         })
     }
 
-    /// Whether no sum of the first few lies beyond the whole sum: then what points into an object does so all along. C
-    /// forbids pointers that leave their object, even if the next step leads back.
+    /// Whether no partial sum exceeds the whole sum. Then a pointer that ends in an object never leaves it on the way.
+    /// C forbids a pointer to leave its object, even if the next step leads back.
     fn only_grows(&self, terms: &[(Operand, i64)], offset: i64) -> bool {
         terms.len() + usize::from(offset != 0) < 2
             || offset >= 0 && terms.iter().all(|(index, scale)| *scale >= 0 && self.is_never_negative(index))
@@ -82,7 +82,7 @@ impl Writer<'_> {
         Ok(sum)
     }
 
-    /// Moves what a folded base adds into `offset`.
+    /// Adds the constant offsets in a base to `offset`, and gives the base without them.
     fn with_offset(&self, base: &Operand, offset: &mut i64) -> Operand {
         match base {
             Operand::Const(Const::Global(id, more)) => {
@@ -102,7 +102,8 @@ impl Writer<'_> {
         }
     }
 
-    /// An index: of a signed type unless it can't be negative, because C adds it to a pointer as it is.
+    /// An index. It has a signed type unless it can't be negative, because C converts nothing when it adds an index to
+    /// a pointer.
     fn index(&mut self, index: &Operand) -> Text {
         if self.is_never_negative(index) {
             return self.expr(index, Want::Exact);
@@ -110,12 +111,12 @@ impl Writer<'_> {
         self.signed_index(index)
     }
 
-    /// An index of a signed type: in a sum, where something is subtracted, too.
+    /// An index of a signed type, also for sums in which a term is subtracted.
     fn signed_index(&mut self, index: &Operand) -> Text {
         let signed = self.signed(index)?;
         match signed.ty == CType::Signed(64) || matches!(index, Operand::Const(_)) {
             true => Ok(signed),
-            // Multiplied in 64 bits, as the IR does.
+            // The multiplication is in 64 bits, as in the IR.
             false => {
                 Ok(Expr::new(format!("(int64_t){}", signed.at(15)), 15, CType::Signed(64))
                     .reading(&[&signed]))
@@ -143,7 +144,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The variable, global variable or element of one that lies at an address, if all of it has that type.
+    /// The variable, global variable or element of one at an address, if the access covers it whole and has its type.
     pub fn place(&mut self, address: &Operand, ty: &Type) -> Result<Option<Expr>, String> {
         if matches!(ty, Type::Int(bits) if container(*bits) != *bits) || !ty.is_scalar() {
             return Ok(None);
@@ -188,7 +189,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A base and what is added to it, through addresses that are folded.
+    /// A base and its terms, collected through folded addresses.
     fn parts(&self, address: &Operand, offset: &mut i64) -> (Operand, Vec<(Operand, i64)>) {
         let mut terms = Vec::new();
         let mut base = self.with_offset(address, offset);
@@ -204,7 +205,7 @@ impl Writer<'_> {
         (base, terms)
     }
 
-    /// An address that is only read from: constants need no cast then.
+    /// An address for reading only: a constant variable needs no cast then.
     pub fn source(&mut self, address: &Operand) -> Text {
         match address {
             Operand::Const(Const::Global(id, 0)) => Ok(Expr::new(self.symbols.bare(*id), 15, CType::Other)),
@@ -212,7 +213,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A structure or array with values put into it, as a compound literal.
+    /// A structure or array with replaced members, as a compound literal.
     pub fn structure(&mut self, op: &Op, ty: &Type) -> Text {
         let mut changes: Vec<(Vec<u32>, Operand)> = Vec::new();
         let mut op = op;
@@ -231,7 +232,7 @@ impl Writer<'_> {
         };
         let name = self.prelude.name(ty)?;
         let mut literal = Expr::new(String::new(), 16, CType::Other);
-        // The last change of a field is the first in this order.
+        // `changes` begins with the latest: the first change found for a field is the one that holds.
         self.write_members(ty, &base, &mut Vec::new(), &changes, &mut literal)?;
         literal.text = format!("({name}){}", literal.text);
         Ok(literal)
@@ -260,7 +261,7 @@ impl Writer<'_> {
             return Ok(());
         }
         if changes.iter().any(|(changed, _)| changed.starts_with(path)) {
-            // The members of an array lie in the member `e` of its structure.
+            // An array is a structure with one member `e`, which holds the elements.
             let (open, close) = if matches!(ty, Type::Array(..)) { ("{ { ", " } }") } else { ("{ ", " }") };
             to.text.push_str(open);
             for at in 0..member_count(ty) {
@@ -294,7 +295,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The members of a constant in braces.
+    /// The members of a constant, in braces.
     pub fn members(&mut self, constant: &Const) -> Result<String, String> {
         let count = member_count(&constant.ty());
         let mut parts = Vec::new();
@@ -312,7 +313,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Whether a value is room on the stack that has a name of its own.
+    /// Whether a value is stack memory with a name of its own.
     pub fn is_local(&self, value: ValueId) -> bool {
         matches!(
             self.plan.op(self.body, value),
@@ -329,7 +330,7 @@ fn member_count(ty: &Type) -> u32 {
     }
 }
 
-/// A member of a constant; none if it has none.
+/// A member of a constant; `None` if it has no such member.
 pub(super) fn member_of(constant: &Const, at: u32) -> Option<Const> {
     match constant {
         Const::Aggregate(_, members) => members.get(at as usize).cloned(),

@@ -1,4 +1,4 @@
-//! Calls in C, and declarations of functions that make C pass arguments as the IR does.
+//! Calls in C, and declarations with which C passes arguments as the IR does.
 
 use super::expression::{Expr, Want, Writer};
 use super::library::known;
@@ -21,7 +21,7 @@ pub(super) fn parameter_type(
     }
 }
 
-/// Whether a structure is returned through the first parameter, whose address the function gives back.
+/// Whether the function fills a structure at its first parameter and also returns that address.
 pub(super) fn returns_through_parameter(function: &Function) -> bool {
     function.result == Type::Void
         && function.params.first().is_some_and(|param| param.attributes.sret.is_some())
@@ -41,7 +41,7 @@ fn spaced(ty: &str, name: &str) -> String {
     if ty.ends_with('*') { format!("{ty}{name}") } else { format!("{ty} {name}") }
 }
 
-/// How a function is declared, with names for its parameters or without.
+/// The head of a function, with or without the names of its parameters.
 pub(super) fn head(
     prelude: &mut Prelude,
     function: &Function,
@@ -77,7 +77,7 @@ pub(super) fn head(
     Ok(format!("{linkage}{returning}{}({})", spaced(&result, name), list.join(", ")))
 }
 
-/// A declaration of a function that comes before its use; none if there is no need of one.
+/// The declaration of a function for before its use; `None` if there is no need for one.
 pub(super) fn declaration(
     prelude: &mut Prelude,
     function: &Function,
@@ -101,7 +101,7 @@ pub(super) fn declaration(
     Ok(Some(format!("{head}{label};")))
 }
 
-/// Whether a call of a function is written by its name; else by a cast of its address.
+/// Whether a call can use the function's name; if not, it needs a cast of the address.
 fn fits(function: &Function, args: &[Type], result: &Type) -> bool {
     let named = function.params.len();
     (args.len() == named || function.variadic && args.len() > named)
@@ -202,7 +202,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An argument for a parameter of its type.
+    /// An argument for a parameter of the argument's type.
     pub fn argument(&mut self, arg: &Operand) -> Result<Expr, String> {
         match arg {
             Operand::Const(Const::Global(id, 0)) => {
@@ -216,12 +216,12 @@ impl Writer<'_> {
     }
 }
 
-/// How an argument is converted.
+/// The conversion of an argument.
 #[derive(Clone, Copy)]
 enum Passing {
     /// To the type of its parameter.
     Named,
-    /// Not at all, for it belongs to `...`.
+    /// None, because the argument belongs to `...`.
     Unnamed,
 }
 
@@ -232,7 +232,7 @@ fn exact(ty: &Type) -> CType {
     }
 }
 
-/// All declarations that functions need.
+/// The declarations of all functions that the text needs.
 pub(super) fn declarations(
     module: &crate::ir::Module,
     symbols: &Symbols,

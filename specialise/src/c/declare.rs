@@ -1,20 +1,21 @@
-//! Where variables are declared: at their first assignment if it comes before every other mention, else at the
-//! beginning of the innermost block that contains all mentions.
+//! Places the declarations of variables: at the first assignment if that comes before every other mention, otherwise at
+//! the beginning of the innermost block that contains all mentions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::statement::{Form, Stmt, inner, inner_mut, own_mentions};
 
-/// What is known of the variables of a function.
+/// Facts about the variables of a function.
 pub(super) struct Scopes<'a> {
-    /// The C types of the variables that are to be declared.
+    /// The C types of the variables to be declared.
     pub types: &'a BTreeMap<usize, String>,
-    /// The variables that hold something when a block begins: they outlive a round of its loop.
+    /// For each block, the variables that have a value when it begins. In a loop, such a variable outlives an
+    /// iteration.
     pub live_in: &'a [BTreeSet<usize>],
 }
 
 impl Scopes<'_> {
-    /// Declares variables in a list of statements, which is all that mentions them.
+    /// Declares variables in a list of statements that contains all their mentions.
     pub fn declare(&self, list: &mut Vec<Stmt>) {
         let mut found = Found::default();
         found.read(list, None);
@@ -22,7 +23,7 @@ impl Scopes<'_> {
         self.place(list, &mut homes.into_iter());
     }
 
-    /// Declares all at the top, for functions with jumps against the order of the text.
+    /// Declares all variables at the top, for functions with backward `goto`s.
     pub fn declare_first(&self, list: &mut Vec<Stmt>) {
         let mut found = Found::default();
         found.read(list, None);
@@ -31,7 +32,7 @@ impl Scopes<'_> {
         list.splice(0..0, declarations.collect::<Vec<_>>());
     }
 
-    /// What is declared in each block, with the statements of the block that mention it.
+    /// For each block, the variables to be declared in it, with the statements of the block that mention them.
     fn homes(&self, found: &Found) -> Vec<BTreeMap<usize, BTreeSet<usize>>> {
         let mut homes = vec![BTreeMap::new(); found.blocks.len()];
         for (&variable, mentions) in found.mentions.iter().filter(|(v, _)| self.types.contains_key(v)) {
@@ -43,7 +44,7 @@ impl Scopes<'_> {
         homes
     }
 
-    /// The smallest block around another that a variable may live in, from the outermost on.
+    /// The innermost block, from `block` outwards, in which a variable may live.
     fn allowed(&self, found: &Found, block: usize, variable: usize) -> usize {
         let mut allowed = block;
         let mut at = block;
@@ -61,8 +62,8 @@ impl Scopes<'_> {
         allowed
     }
 
-    /// Declares in a list of statements and in what is inside of it, in the order in which [`Found::read`] numbered the
-    /// blocks.
+    /// Declares variables in a list of statements and in the blocks inside it, in the order in which [`Found::read`]
+    /// numbered them.
     fn place(
         &self,
         list: &mut Vec<Stmt>,
@@ -87,7 +88,7 @@ impl Scopes<'_> {
         *list = whole;
     }
 
-    /// Makes an assignment a declaration, if the statement begins with one.
+    /// Turns an assignment into a declaration, if the statement begins with one.
     fn declare_at(&self, statement: &mut Stmt, variable: usize, places: usize) -> bool {
         let ty = self.types[&variable].clone();
         match statement {
@@ -105,41 +106,41 @@ impl Scopes<'_> {
     }
 }
 
-/// Where variables are mentioned, each mention looked at once.
+/// All mentions of variables, found in one walk.
 #[derive(Default)]
 struct Found {
     blocks: Vec<Block>,
     mentions: BTreeMap<usize, Vec<Mention>>,
 }
 
-/// A list of statements.
+/// A list of statements, as a block.
 struct Block {
-    /// The statement that it is inside of, and how control gets in. The outermost has none.
+    /// The statement that contains the block, and how control enters the block; `None` for the outermost.
     around: Option<(Mention, Entry)>,
     depth: usize,
 }
 
-/// A statement: the block, and the place in it.
+/// A statement, as its block and its position there.
 #[derive(Clone, Copy)]
 struct Mention {
     block: usize,
     statement: usize,
 }
 
-/// How control gets into a block.
+/// How control enters a block.
 #[derive(Clone, Copy)]
 enum Entry {
     Free,
-    /// Again and again.
+    /// Once for each iteration of a loop.
     Round {
         header: usize,
     },
-    /// Arms of a `switch` are one block: an arm before must not jump over a declaration into it.
+    /// As an arm of a `switch`. All arms are one block in C, and a jump into an arm must not skip a declaration.
     Arm,
 }
 
 impl Found {
-    /// Reads a list of statements, and what is inside of it.
+    /// Reads a list of statements and the blocks inside it.
     fn read(&mut self, list: &[Stmt], around: Option<(Mention, Entry)>) {
         let block = self.blocks.len();
         let depth = around.map_or(0, |(mention, _)| self.blocks[mention.block].depth + 1);
@@ -160,12 +161,12 @@ impl Found {
         }
     }
 
-    /// The block around one, which is not the outermost.
+    /// The statement that contains a block other than the outermost.
     fn around(&self, block: usize) -> Mention {
         self.blocks[block].around.expect("an inner block is inside of a statement").0
     }
 
-    /// The smallest block around two.
+    /// The innermost block that contains both blocks.
     fn common(&self, mut a: usize, mut b: usize) -> usize {
         while a != b {
             if self.blocks[a].depth >= self.blocks[b].depth {
@@ -177,7 +178,7 @@ impl Found {
         a
     }
 
-    /// The statement of a block that a mention is inside of.
+    /// The statement of a block that contains a mention.
     fn within(&self, block: usize, mut mention: Mention) -> usize {
         while mention.block != block {
             mention = self.around(mention.block);

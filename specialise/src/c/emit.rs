@@ -1,5 +1,5 @@
-//! Instructions as statements, and phis as assignments on the edges between blocks. All phis of an edge are assigned at
-//! once.
+//! Writes instructions as statements, and phis as assignments on the edges between blocks. All phis of an edge are
+//! assigned at once.
 
 use super::calls::returns_through_parameter;
 use super::expression::{Expr, Want, Writer};
@@ -9,7 +9,7 @@ use super::statement::Stmt;
 use super::types::{CType, container, signed};
 use crate::ir::{Access, Const, Extension, Instruction, Op, Operand, Terminator, Type, ValueId};
 
-/// An assignment of a phi that has to come after others on the same edge.
+/// A phi's assignment that must come after others on the same edge.
 struct Move {
     variable: usize,
     value: Expr,
@@ -17,7 +17,7 @@ struct Move {
 }
 
 impl Writer<'_> {
-    /// Writes one instruction, unless it is part of the expressions that use it.
+    /// Writes an instruction, unless it is folded into the expressions that use it.
     pub fn statement(&mut self, block: usize, at: usize, list: &mut Vec<Stmt>) -> Result<(), String> {
         let instruction = &self.body.blocks[block].instructions[at];
         let used = instruction.result.filter(|value| self.plan.uses[value.0 as usize] > 0);
@@ -60,7 +60,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A value as its variable takes it by assignment.
+    /// A value in the form in which it can be assigned to its variable.
     fn fit_variable(&self, value: Expr, ty: &Type) -> Expr {
         match ty {
             Type::Int(bits) if container(*bits) == *bits => {
@@ -71,7 +71,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An operand as its variable takes it by assignment.
+    /// An operand in the form in which it can be assigned to its variable.
     fn assigned(&mut self, operand: &Operand) -> Result<Expr, String> {
         let ty = self.body.type_of(operand);
         let value = self.expr(operand, Want::Modulo)?;
@@ -163,7 +163,7 @@ impl Writer<'_> {
         Ok(Expr::new(text, 16, ty).reading(&[&address, &value]))
     }
 
-    /// The larger or smaller one is kept, by a loop, for which gcc has no builtin.
+    /// An atomic minimum or maximum, written as a loop, because gcc has no builtin for it.
     fn atomic_choice(&mut self, name: &str, ty: &Type, address: &Expr, value: &Expr) -> Result<Expr, String> {
         let Type::Int(bits) = ty else {
             return Err("an atomic comparison of something that is no integer".into());
@@ -248,7 +248,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// What a `return` gives back.
+    /// The expression that a `return` gives back.
     pub fn returned(&mut self, operand: Option<&Operand>) -> Result<Option<Expr>, String> {
         if returns_through_parameter(self.function) {
             return Ok(Some(self.variable(0)));
@@ -260,7 +260,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a jump to a block gives back to the caller if all that the block does is to return.
+    /// For a jump to a block that only returns: the expression to return directly.
     pub fn returned_through(&mut self, from: usize, to: usize) -> Result<Option<Option<Expr>>, String> {
         let block = &self.body.blocks[to];
         let Terminator::Return(operand) = &block.terminator else { return Ok(None) };
@@ -308,7 +308,7 @@ impl Writer<'_> {
         Ok(self.one_by_one(pending))
     }
 
-    /// Parallel assignments in an order in which none overwrites what another one reads.
+    /// Orders parallel assignments so that none overwrites a variable that a later one reads.
     fn one_by_one(&mut self, mut pending: Vec<Move>) -> Vec<Stmt> {
         let mut list = Vec::new();
         while !pending.is_empty() {
@@ -324,7 +324,7 @@ impl Writer<'_> {
                     let Move { variable, value, constant } = pending.remove(at);
                     (variable, value, constant)
                 }
-                // A cycle: one of the values waits in a variable of its own.
+                // A cycle: one value is saved in a temporary variable.
                 None => {
                     let first = &mut pending[0];
                     let variable = self.names.len();
@@ -341,7 +341,7 @@ impl Writer<'_> {
         list
     }
 
-    /// A name that no variable of the function has.
+    /// A name that no variable of the function has yet.
     fn spare_name(&self, wanted: &str) -> String {
         let mut name = format!("{wanted}_");
         while self.names.contains(&name) {

@@ -1,7 +1,7 @@
 //! Values as C expressions.
 //!
 //! Integers have unsigned types and are zero-extended, so that arithmetic wraps as in the IR; signed operations cast
-//! their operands. [`CType`] is the C type that an expression has, [`Want`] the one that its context needs.
+//! their operands. [`CType`] is the C type of an expression, [`Want`] is what its context needs.
 
 mod arithmetic;
 mod choice;
@@ -16,37 +16,37 @@ use super::types::{CType, Prelude, container, number, unsigned};
 use super::variables::Variables;
 use crate::ir::{Access, Body, Function, Module, Op, Operand, Type, ValueId};
 
-/// A piece of C and what one must know of it to use it.
+/// A piece of C, with the facts needed to use it.
 #[derive(Clone)]
 pub(super) struct Expr {
     /// Its text.
     pub text: String,
-    /// How tightly it binds, 16 for names and calls.
+    /// Its precedence: 16 for names and calls, which bind most tightly.
     pub level: u8,
-    /// What its type says of its value.
+    /// What its type says about its value.
     pub ty: CType,
-    /// The variables that it reads.
+    /// The variables that the expression reads.
     pub reads: BTreeSet<usize>,
 }
 
-/// What the reader of an integer needs.
+/// What the context needs of an integer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Want {
     /// Exactly the unsigned type of the value's width.
     Exact,
     /// Any type that holds the value, zero-extended.
     Number,
-    /// Only the low bits, as an assignment to the unsigned type does.
+    /// Only the low bits, as in an assignment to the unsigned type.
     Modulo,
 }
 
 impl Expr {
-    /// An expression that reads nothing so far.
+    /// An expression that reads no variables yet.
     pub fn new(text: impl Into<String>, level: u8, ty: CType) -> Expr {
         Expr { text: text.into(), level, ty, reads: BTreeSet::new() }
     }
 
-    /// The same, reading what others read.
+    /// The same expression, with the variables that its parts read.
     pub fn reading(mut self, parts: &[&Expr]) -> Expr {
         for part in parts {
             self.reads.extend(&part.reads);
@@ -54,7 +54,7 @@ impl Expr {
         self
     }
 
-    /// Its text where something binds as tightly as `level`.
+    /// The text as an operand where the precedence `level` is needed.
     pub fn at(&self, level: u8) -> String {
         if self.level >= level { self.text.clone() } else { format!("({})", self.text) }
     }
@@ -71,13 +71,13 @@ pub(super) struct Writer<'a> {
     pub body: &'a Body,
     pub plan: &'a Plan,
     pub variables: &'a Variables,
-    /// What each variable is called, by the value that stands for it.
+    /// The names of the variables, by the value that represents each.
     pub names: Vec<String>,
     pub symbols: &'a Symbols,
     pub prelude: &'a mut Prelude,
-    /// Values that count up from a small number: they never become negative in the time that there is.
+    /// Values that count up from a small number, and can't become negative in any realistic time.
     pub counters: BTreeSet<usize>,
-    /// Variables that exist only on edges: each has the type of the variable noted here.
+    /// Temporary variables on edges: each has the type of the variable listed here.
     pub spares: Vec<usize>,
 }
 
@@ -101,7 +101,7 @@ impl Writer<'_> {
         self.function.params.get(value).is_some_and(super::variables::has_own_type)
     }
 
-    /// An operand as the reader needs it.
+    /// An operand in the form that its context needs.
     pub fn expr(&mut self, operand: &Operand, want: Want) -> Text {
         let expr = match operand {
             Operand::Const(constant) => self.constant(constant, want)?,
@@ -121,7 +121,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What an operation computes; its operands are written into it or are variables.
+    /// The result of an operation. Operands are folded into it or are variables.
     pub fn operation(&mut self, op: &Op, ty: &Type, want: Want) -> Text {
         match op {
             Op::Binary(binary, a, b) => match ty {
@@ -183,7 +183,7 @@ impl Writer<'_> {
     }
 }
 
-/// An expression as its reader needs it.
+/// Converts an expression to the form that its context needs.
 pub(super) fn fit(expr: Expr, bits: u32, want: Want) -> Expr {
     let width = container(bits);
     let is_exact = expr.ty == CType::Unsigned(width);
@@ -226,7 +226,7 @@ fn join_at(
         .reading(&[left, right])
 }
 
-/// Two truth values joined by `&&` or `||`.
+/// Two conditions joined by `&&` or `||`.
 pub(super) fn logical(left: &Expr, sign: &str, right: &Expr) -> Expr {
     let level = if sign == "&&" { 5 } else { 4 };
     let side = |side: &Expr| if side.level == level { side.text.clone() } else { side.at(6) };
@@ -234,7 +234,7 @@ pub(super) fn logical(left: &Expr, sign: &str, right: &Expr) -> Expr {
         .reading(&[left, right])
 }
 
-/// The members that a path names, as C, and the type of the last one.
+/// A path of member numbers as C, and the type of the last member.
 pub(super) fn member_path(ty: &Type, path: &[u32]) -> Result<(String, Type), String> {
     let mut text = String::new();
     let mut ty = ty.clone();

@@ -1,7 +1,8 @@
-//! Which values become part of the expression that uses them, and which get a variable.
+//! Decides which values are folded into the expressions that use them, and which get a variable.
 //!
-//! A value that is used once moves into its use if nothing it could notice happens between: a load doesn't cross a
-//! store or a call, a call crosses nothing. Computations without memory also move over blocks, but never into a loop.
+//! A value that is used once moves into its use if it doesn't cross an operation that could change it: a load doesn't
+//! cross a store or a call, and a call doesn't cross any access. Computations without memory also move across blocks,
+//! but never into a loop.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +10,13 @@ use super::kinds;
 use crate::graph::Graph;
 use crate::ir::{Access, Binary, Body, Cast, Const, Function, Module, Op, Operand, ValueId};
 
-/// Expressions get no larger than this many operations.
+/// The greatest number of operations in an expression.
 const LARGEST: u32 = 14;
 
-/// What a computation has to do with memory.
+/// How a computation uses memory.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// Nothing.
+    /// Not at all.
     Pure,
     /// It reads.
     Read,
@@ -23,21 +24,21 @@ pub(super) enum Kind {
     Effect,
 }
 
-/// A body seen as statements and expressions.
+/// The division of a body into statements and expressions.
 pub(super) struct Plan {
-    /// The instructions of each block that are not phis, in the order in which they are written.
+    /// The instructions of each block other than phis, in the order in which they are written.
     pub order: Vec<Vec<usize>>,
-    /// For each value whether it is part of the expressions that use it.
+    /// For each value, whether it is folded into its uses.
     pub folded: Vec<bool>,
-    /// How often each value is used.
+    /// The number of uses of each value.
     pub uses: Vec<u32>,
-    /// Where each value is computed: block and instruction.
+    /// The block and instruction that compute each value.
     pub definition: Vec<Option<(usize, usize)>>,
-    /// Stack variables that are only read and written as a whole: the variable's type is the value's.
+    /// Stack variables that are only read and written as a whole, with the type of their value.
     pub scalars: BTreeMap<usize, crate::ir::Type>,
 }
 
-/// Where a value is used: in an instruction, or when its block is left.
+/// A use of a value: in an instruction, or at the end of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Instruction(usize, usize),
@@ -52,7 +53,7 @@ pub(super) fn callee<'m>(module: &'m Module, op: &Op) -> Option<&'m Function> {
     }
 }
 
-/// What an operation has to do with memory, its operands aside.
+/// How an operation uses memory, apart from its operands.
 pub(super) fn kind(module: &Module, op: &Op) -> Kind {
     match op {
         Op::Load { access: Access::Plain, .. } => Kind::Read,
@@ -71,7 +72,7 @@ fn is_left_out(module: &Module, op: &Op) -> bool {
 }
 
 impl Plan {
-    /// Decides for a body.
+    /// Plans a body.
     pub fn of(module: &Module, body: &Body, graph: &Graph) -> Plan {
         let values = body.types.len();
         let definitions = body.definitions().into_iter();
@@ -96,13 +97,13 @@ impl Plan {
         folding.plan
     }
 
-    /// The operation that computes a value; none for parameters.
+    /// The operation that computes a value; `None` for parameters.
     pub fn op<'b>(&self, body: &'b Body, value: ValueId) -> Option<&'b Op> {
         let (block, at) = self.definition[value.0 as usize]?;
         Some(&body.blocks[block].instructions[at].op)
     }
 
-    /// All uses of all values that are needed, beginning at what must happen; counts them too.
+    /// Finds and counts all uses of needed values, starting from the instructions with effects.
     fn sites(&mut self, module: &Module, body: &Body, graph: &Graph) -> Vec<Vec<Use>> {
         let mut sites = vec![Vec::new(); body.types.len()];
         let mut needed = BTreeSet::new();
@@ -182,11 +183,10 @@ impl Plan {
         }
     }
 
-    /// Pure computations move down to where something first needs them: a counter's step then stands at the end of
-    /// its loop.
+    /// Moves pure computations down to their first use. A counter's step then stands at the end of its loop.
     fn order_block(&mut self, module: &Module, body: &Body, block: usize, sites: &[Vec<Use>]) {
         let instructions = &body.blocks[block].instructions;
-        // The instruction that stays where it is and before which each one is needed.
+        // For each instruction, the first instruction that needs it and stays where it is.
         let mut anchors: BTreeMap<usize, usize> = BTreeMap::new();
         for &at in self.order[block].iter().rev() {
             let instruction = &instructions[at];
@@ -207,7 +207,8 @@ impl Plan {
     }
 }
 
-/// The type that an instruction reads or writes a whole variable by, if that is all it does with its address.
+/// The type with which an instruction reads or writes a whole variable, if it uses the variable's address for nothing
+/// else.
 fn whole_access(
     body: &Body,
     instruction: &crate::ir::Instruction,
@@ -221,20 +222,20 @@ fn whole_access(
     }
 }
 
-/// The walk that decides about each value.
+/// The walk that decides on each value.
 struct Folding<'a> {
     module: &'a Module,
     body: &'a Body,
     graph: &'a Graph,
     plan: Plan,
     sites: Vec<Vec<Use>>,
-    /// What each folded value has to do with memory, with all that is folded into it, and how large it is.
+    /// For each folded value, with everything folded into it: its use of memory, and its size.
     state: Vec<(Kind, u32)>,
 }
 
 impl Folding<'_> {
     fn block(&mut self, block: usize) {
-        // Values with memory in them that wait for their use.
+        // Folded values that use memory and have not reached their use.
         let mut waiting: Vec<usize> = Vec::new();
         for at in self.plan.order[block].clone() {
             let instruction = &self.body.blocks[block].instructions[at];
@@ -259,7 +260,7 @@ impl Folding<'_> {
                 kind = kind.max(own);
                 size += weight;
             }
-            // What waits and is not part of this one must be computed first if this one could change it.
+            // A waiting value that is not part of this instruction gets a variable if this instruction could change it.
             let own = self::kind(self.module, &instruction.op);
             let conflicts = |other: Kind| other.max(own) == Kind::Effect && other.min(own) != Kind::Pure;
             for value in std::mem::take(&mut waiting) {
@@ -279,17 +280,17 @@ impl Folding<'_> {
         }
     }
 
-    /// Gives a value that was to be folded a variable after all.
+    /// Gives a variable to a value that was to be folded.
     fn settle(&mut self, value: usize) {
         self.plan.folded[value] = false;
     }
 
-    /// Whether C leaves operands of this operation uncomputed: those of `?:`, `&&` and `||` after the first.
+    /// Whether C may skip operands of this operation: those of `?:`, `&&` and `||` after the first.
     fn may_skip(&self, op: &Op, ty: &crate::ir::Type) -> bool {
         match op {
             Op::Select(..) => true,
             Op::Binary(Binary::And | Binary::Or, ..) => *ty == crate::ir::Type::Int(1),
-            // The value of such an intrinsic may be written more than once.
+            // The C text of such an intrinsic may repeat its operands.
             Op::Call { .. } => callee(self.module, op).is_some_and(|f| kinds::is_pure(&f.name)),
             _ => false,
         }
@@ -323,7 +324,7 @@ impl Folding<'_> {
         }
     }
 
-    /// Whether leaving a block by any edge sets the phis of another.
+    /// Whether a successor of the block has phis, which are then assigned at the block's end.
     fn ends_in_moves(&self, block: usize) -> bool {
         let starts_with_phi = |to: &usize| {
             let first = self.body.blocks[*to].instructions.first();
@@ -332,7 +333,7 @@ impl Folding<'_> {
         self.graph.successors[block].iter().any(starts_with_phi)
     }
 
-    /// Whether an address never changes while it is in sight: a parameter, a variable of the stack, a constant.
+    /// Whether an address stays the same wherever it can be used: a parameter, a stack variable, a constant.
     fn is_fixed(&self, base: &Operand) -> bool {
         match base {
             Operand::Const(_) => true,

@@ -74,7 +74,7 @@ fn function_name(module: &Module, function: &Function, symbols: &Symbols) -> Str
     id.map_or(String::new(), |id| symbols.function(crate::ir::FunctionId(id as u32)).to_string())
 }
 
-/// Where a block can go, each target once and as C says it: of a switch, what is left over comes last.
+/// The successors of a block, each once and in the order in which C needs them: the default of a switch comes last.
 fn targets(block: &Block) -> Vec<usize> {
     let mut targets: Vec<usize> = block.terminator.successors().map(|to| to.0 as usize).collect();
     if let Terminator::Switch(..) = block.terminator {
@@ -85,8 +85,8 @@ fn targets(block: &Block) -> Vec<usize> {
     targets
 }
 
-/// The values that count up from a small number by small steps: before they get negative, the program would have run
-/// for centuries.
+/// The values that count up from a small number by small steps. It would take centuries until such a value becomes
+/// negative.
 fn counters(body: &Body, graph: &Graph, plan: &Plan) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     for &header in graph.loops.keys() {
@@ -118,7 +118,7 @@ fn counters(body: &Body, graph: &Graph, plan: &Plan) -> BTreeSet<usize> {
     found
 }
 
-/// What each variable is called; indexed by the value that stands for it.
+/// The names of the variables, by the value that represents each.
 fn name_variables(
     function: &Function,
     body: &Body,
@@ -156,8 +156,8 @@ fn name_variables(
 }
 
 impl Writer<'_> {
-    /// The names of the parameters in the function's head, and what must be said first in its body about those that
-    /// have other types there.
+    /// The names of the parameters in the function's head, and the statements that must begin its body for parameters
+    /// that have other types there.
     fn parameters(&mut self, c_name: &str, names: &mut Names) -> Result<(Vec<String>, String), String> {
         let mut list = Vec::new();
         let mut top = String::new();
@@ -179,7 +179,7 @@ impl Writer<'_> {
         Ok((list, top))
     }
 
-    /// The C types of the variables that are declared where they are used; room on the stack is declared at the top.
+    /// The C types of the variables that are declared where they are used. Stack memory is declared at the top.
     fn declared_types(&mut self, top: &mut String) -> Result<BTreeMap<usize, String>, String> {
         let params: BTreeSet<usize> =
             (0..self.function.params.len()).map(|param| self.variables.of(param)).collect();
@@ -199,7 +199,7 @@ impl Writer<'_> {
                 && let Some(Op::Alloca { size, count: Operand::Const(Const::Int { value, .. }), align }) =
                     self.plan.op(self.body, id)
             {
-                // C has no arrays of nothing.
+                // C has no arrays of size 0.
                 let bytes = (u128::from(*size) * value).max(1);
                 let name = &self.names[variable];
                 let align = if *align > 1 { format!("_Alignas({align}) ") } else { String::new() };

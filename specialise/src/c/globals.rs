@@ -1,10 +1,10 @@
-//! Global variables with what they hold at first.
+//! Global variables and their initial contents.
 
 use super::symbols::{Symbols, is_renamed_to};
 use super::types::{Prelude, number};
 use crate::ir::{Const, Global, GlobalId, Module, Type};
 
-/// All global variables that the functions need: declarations first, then contents.
+/// All global variables that the functions need: first declarations, then definitions.
 pub(super) fn globals(
     module: &Module,
     symbols: &Symbols,
@@ -68,7 +68,8 @@ fn write(
     };
     let head = |linkage: &str| format!("{align}{linkage}{thread}{object}");
     let ends = if values.is_empty() { String::new() } else { format!(" = {values}") };
-    // Others may refer to it before it is defined; what is the same in one line needs no second one.
+    // Other variables may refer to this one before its definition, so it is declared first. A static variable that
+    // holds no address needs nothing before it, so its definition stands among the declarations.
     let refers = holds_address(initial);
     let own = if global.internal { "static " } else { "" };
     if label.is_empty() && global.internal && !refers {
@@ -78,7 +79,7 @@ fn write(
     Ok((first, format!("{}{ends};\n", head(own))))
 }
 
-/// The declarator of a global variable that has its own type or is bytes.
+/// The declarator of a global variable, with its own type or as bytes.
 fn object(
     symbols: &Symbols,
     prelude: &mut Prelude,
@@ -90,7 +91,7 @@ fn object(
     if symbols.is_bytes(id) {
         return Ok(format!("{constant}uint8_t {name}[]"));
     }
-    // A constant pointer is `void *const`.
+    // The type of a constant pointer is `void *const`.
     let pointer = if constant.is_empty() { "void *" } else { "void *const " };
     Ok(match ty {
         Type::Ptr => format!("{pointer}{name}"),
@@ -146,7 +147,7 @@ fn value(symbols: &Symbols, constant: &Const) -> Result<String, String> {
     })
 }
 
-/// Values in braces, on as many lines as they need.
+/// Values in braces, on several lines if needed.
 fn rows(values: Vec<String>) -> String {
     if values.iter().map(|value| value.len() + 2).sum::<usize>() < 80 {
         return format!("{{ {} }}", values.join(", "));
@@ -163,7 +164,7 @@ fn rows(values: Vec<String>) -> String {
     format!("{{\n{}\n}}", lines.join("\n"))
 }
 
-/// Bytes as a string, if they are text with a zero at the end.
+/// The bytes as a string literal, if they are text that ends with a zero.
 fn as_text(bytes: &[u8]) -> Option<String> {
     let (last, text) = bytes.split_last()?;
     let is_text = text.iter().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r'));
@@ -176,7 +177,7 @@ fn as_text(bytes: &[u8]) -> Option<String> {
             b'\n' => literal.push_str("\\n"),
             b'\t' => literal.push_str("\\t"),
             b'\r' => literal.push_str("\\r"),
-            // A question mark could begin a trigraph.
+            // An unescaped question mark could begin a trigraph.
             b'"' | b'\\' | b'?' => literal.extend(['\\', char::from(byte)]),
             _ => literal.push(char::from(byte)),
         }
@@ -185,7 +186,7 @@ fn as_text(bytes: &[u8]) -> Option<String> {
     Some(literal)
 }
 
-/// A constant taken apart into the members of a packed structure: bytes, numbers and addresses.
+/// A constant divided into the members of a packed structure: bytes, numbers and addresses.
 struct Parts<'a> {
     symbols: &'a Symbols,
     prelude: &'a mut Prelude,
@@ -209,7 +210,7 @@ impl Parts<'_> {
         }
     }
 
-    /// Adds a constant and whatever fills it up to a size.
+    /// Adds a constant, and padding up to a size.
     fn add(&mut self, constant: &Const, size: u64) -> Result<(), String> {
         let start = self.size;
         match constant {

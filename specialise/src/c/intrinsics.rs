@@ -1,4 +1,4 @@
-//! LLVM's intrinsics as C: builtins that gcc and clang share, C's own functions, or small helpers.
+//! LLVM's intrinsics as C: builtins of both gcc and clang, functions of the C library, or small helpers.
 
 use super::expression::{Expr, Want, Writer};
 use super::kinds::{MATHEMATICAL, plain};
@@ -56,7 +56,7 @@ impl Writer<'_> {
         self.filled(format, level, args, ty)
     }
 
-    /// A pattern with arguments put in for `{0}`, `{1}` and so on.
+    /// A pattern in which `{0}`, `{1}` and so on are replaced by arguments.
     fn filled(&mut self, format: &str, level: u8, args: &[Operand], ty: &Type) -> Result<Expr, String> {
         let result = if let Type::Int(bits) = ty { CType::Unsigned(container(*bits)) } else { CType::Other };
         let mut expr = Expr::new(format, level.max(1), result);
@@ -111,7 +111,7 @@ impl Writer<'_> {
         if !text.is_empty() {
             self.prelude.helper(&text);
         }
-        // Flags are no arguments of the helper, and a rotation needs its value once.
+        // The helper takes no flags, and a rotation takes its value once.
         let count = match name.split('_').next() {
             Some("rotl" | "rotr") => vec![0, 2],
             Some("fshl" | "fshr") => vec![0, 1, 2],
@@ -197,11 +197,11 @@ fn mathematical(plain: &str) -> Option<&str> {
     })
 }
 
-/// A helper's name and text (none for a builtin) for an intrinsic of integers.
+/// The name and text of a helper for an intrinsic on integers; the text is empty for a builtin.
 fn helper(plain: &str, args: &[Operand], bits: u32, of: &Type) -> Option<(String, String)> {
     let of = of.bits() as u32;
     if of == 1 {
-        // The only bit of a signed number is its sign.
+        // The only bit of a signed one-bit number is its sign.
         let operator = match plain {
             "umin" | "smax" => '&',
             "umax" | "smin" => '|',
@@ -279,7 +279,8 @@ fn helper(plain: &str, args: &[Operand], bits: u32, of: &Type) -> Option<(String
                 "{s} r;\n    if (!__builtin_{kind}_overflow(({s})a, ({s})b, &r))\n        return r;\n    \
                  return (({u})-1 >> 1) + (({s})a < 0);"
             );
-            // The shift is of the unsigned type's own width: of narrower types C promotes to a negative `int` else.
+            // The cast keeps the shift within the unsigned type's width; otherwise C promotes narrower types to a
+            // negative `int`.
             let code = code.replace(&format!("(({u})-1 >> 1)"), &format!("({u})(({u})-1 >> 1)"));
             inline(name(&format!("s{kind}_sat")), &two, &code)
         }

@@ -1,4 +1,4 @@
-//! The kinds of LLVM's intrinsics, by their names: which have no effect, which do nothing, which fill structures.
+//! Classifies LLVM's intrinsics by name: those without effects, those that do nothing, those that fill structures.
 
 use crate::ir::Function;
 
@@ -13,12 +13,12 @@ const PURE: &str = "bswap bitreverse ctpop ctlz cttz abs smax smin umax umin fsh
 pub(super) const MATHEMATICAL: &str = "fabs sqrt floor ceil trunc rint nearbyint round roundeven copysign \
     fma pow exp exp2 log log2 log10 sin cos minnum maxnum lround llround lrint llrint";
 
-/// What only tells the optimiser something.
+/// Intrinsics that only inform the optimiser.
 const LEFT_OUT: &str = "lifetime.start lifetime.end assume donothing invariant.start invariant.end dbg.value \
     dbg.declare dbg.assign dbg.label experimental.noalias.scope.decl var.annotation stackrestore sideeffect \
     pseudoprobe ubsantrap.none";
 
-/// The name of an intrinsic without `llvm.` and without the types at its end; none for other functions.
+/// The name of an intrinsic, without `llvm.` and the types at its end; `None` for other functions.
 pub(super) fn plain(name: &str) -> Option<&str> {
     let mut name = name.strip_prefix("llvm.")?;
     while let Some((head, tail)) = name.rsplit_once('.') {
@@ -47,14 +47,14 @@ pub(super) fn is_left_out(name: &str) -> bool {
     is_among(name, LEFT_OUT)
 }
 
-/// Whether a function is an intrinsic that gives a structure, which C fills in place.
+/// Whether a function is an intrinsic that returns a structure, which C fills in place.
 pub(super) fn fills_structure(function: Option<&Function>) -> bool {
     function.is_some_and(|function| {
         function.name.starts_with("llvm.") && function.name.contains(".with.overflow")
     })
 }
 
-/// The builtin of C that fills the structure of an intrinsic, and whether its operands are signed.
+/// The C builtin that fills the structure of an intrinsic, and whether its operands are signed.
 pub(super) fn overflow_builtin(name: &str) -> Option<(&'static str, Signedness)> {
     let name = plain(name)?.strip_suffix(".with.overflow")?;
     let signedness = if name.starts_with('s') { Signedness::Signed } else { Signedness::Unsigned };
@@ -66,7 +66,7 @@ pub(super) fn overflow_builtin(name: &str) -> Option<(&'static str, Signedness)>
     }
 }
 
-/// How an operation sees its operands.
+/// How an operation interprets its operands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Signedness {
     Signed,

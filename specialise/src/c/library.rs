@@ -1,10 +1,11 @@
-//! Functions of the C library that compilers know by name. They are declared as in C's headers; other declarations
-//! would cause warnings.
+//! Functions of the C library that compilers know by name. They are declared as in C's headers, because other
+//! declarations cause warnings.
 
 use super::types::CType;
 use crate::ir::{Function, Type};
 
-/// Functions that `<string.h>` declares, and then those that the text declares itself.
+/// The declarations known here: first functions that `<string.h>` declares, then those that the text must declare
+/// itself.
 const KNOWN: &[&str] = &[
     "<string.h> void *memcpy(void *, const void *, size_t)",
     "<string.h> void *memmove(void *, const void *, size_t)",
@@ -51,15 +52,15 @@ const KNOWN: &[&str] = &[
     "int tolower(int)",
 ];
 
-/// A function that C declares.
+/// A function of the C library.
 pub(super) struct Known {
-    /// Its declaration, without the semicolon; none if a header has it.
+    /// Its declaration, without the semicolon; `None` if a header has it.
     pub declaration: Option<&'static str>,
-    /// What calls of it give.
+    /// The type of its result.
     pub result: CType,
 }
 
-/// C's declaration of a function, if it fits the one that the module has.
+/// C's declaration of a function, if it fits the module's declaration.
 pub(super) fn known(function: &Function) -> Option<Known> {
     let line = KNOWN.iter().find(|line| declared_name(line) == &*function.name)?;
     let (in_header, declaration) = match line.strip_prefix("<string.h> ") {
@@ -86,7 +87,7 @@ pub(super) fn known(function: &Function) -> Option<Known> {
     Some(Known { declaration: (!in_header).then_some(declaration), result })
 }
 
-/// Names that are C's, whether or not a module uses them as C does.
+/// The names that belong to C, whether or not a module uses them as C does.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().map(|line| declared_name(line)).chain(OTHERS.split_whitespace())
 }

@@ -1,12 +1,12 @@
 //! Writes [`crate::ir`] as readable C: C11 with extensions that gcc and clang share (byte arithmetic on `void *`,
 //! `__builtin_` functions, `__int128`).
 //!
-//! Memory is accessed by small inline functions around `memcpy`, which both compilers see through and vectorise: no
-//! access depends on types or alignment. Integers are unsigned, so that arithmetic wraps as in the IR.
+//! Memory is accessed by small inline functions around `memcpy`, which both compilers inline and vectorise: no access
+//! depends on types or alignment. Integers are unsigned, so that arithmetic wraps as in the IR.
 //!
-//! Vectors are refused, as is everything unknown; a [`Refusal`] names it. Three things are not preserved: floats in
-//! structures that the IR passes as vectors; where structures of at most 16 bytes that the IR passes by address
-//! (`byval`) are passed when registers run out; how `long double` is passed.
+//! Vectors are refused, like everything unknown; a [`Refusal`] names the reason. Three things are not preserved: floats
+//! in structures that the IR passes as vectors; the place of structures of at most 16 bytes that the IR passes by
+//! address (`byval`) once the registers are used up; how `long double` is passed.
 
 mod address;
 mod calls;
@@ -37,9 +37,9 @@ use crate::ir::{Binary, Code, FunctionId, Module, Op};
 /// Why a module can't be written as C.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// The function or global variable that can't be written; empty if it is the module.
+    /// The function or global variable that can't be written; empty if the whole module can't.
     pub name: String,
-    /// What is in it.
+    /// The construct that can't be written.
     pub what: String,
 }
 
@@ -60,7 +60,7 @@ impl From<(String, String)> for Refusal {
     }
 }
 
-/// The functions that are visible from outside of a module, and all that they need, as the text of a C file.
+/// The functions visible from outside a module, and everything that they need, as the text of a C file.
 pub fn print(module: &Module) -> Result<String, Refusal> {
     let mut names = Names::new();
     let symbols = Symbols::of(module, &mut names).map_err(|what| Refusal { name: String::new(), what })?;
@@ -91,7 +91,7 @@ pub fn print(module: &Module) -> Result<String, Refusal> {
     Ok(assemble(&prelude, [&declarations, &globals, &functions], multiplies))
 }
 
-/// Whether a compiler could join a multiplication and an addition of floats, which rounds otherwise than the IR.
+/// Whether a compiler could contract a multiplication and an addition of floats, which rounds differently from the IR.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Contraction {
     CannotHappen,

@@ -1,8 +1,8 @@
-//! C identifiers: unique, and different from the names that C and the surrounding text use.
+//! C identifiers: unique, and different from the names that C and the rest of the text use.
 
 use std::collections::{BTreeSet, HashMap};
 
-/// Words that mean something to C, to the headers that the text includes, or to the compilers.
+/// Words with a meaning for C, for the headers that the text includes, or for the compilers.
 const TAKEN: &str = "auto break case char const continue default do double else enum extern float for goto if inline \
     int long register restrict return short signed sizeof static struct switch typedef union unsigned void volatile \
     while asm typeof bool true false NULL memcpy memmove memset memcmp linux unix main alloca \
@@ -16,12 +16,12 @@ const TAKEN: &str = "auto break case char const continue default do double else 
 #[derive(Clone)]
 pub(super) struct Names {
     used: BTreeSet<String>,
-    /// The number behind the last one of those who wanted the same name, so that not all of them are tried again.
+    /// The last number appended to each wanted name, so that the search need not begin at the first.
     counts: HashMap<String, u32>,
 }
 
 impl Names {
-    /// What every text has taken.
+    /// The names that every text uses.
     pub fn new() -> Names {
         let used = TAKEN.split_whitespace().chain(super::library::names()).map(str::to_string).collect();
         Names { used, counts: HashMap::new() }
@@ -45,7 +45,7 @@ impl Names {
     }
 }
 
-/// A text with everything replaced that no identifier can hold.
+/// A text in which characters that no identifier can contain are replaced.
 fn identifier(text: &str) -> String {
     let mut name: String =
         text.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '_' }).collect();
@@ -55,7 +55,7 @@ fn identifier(text: &str) -> String {
     name
 }
 
-/// A compiler's name of a value without what passes and inlining have hung on it; empty if nothing is left.
+/// A compiler's name of a value, without the suffixes of passes and inlining; empty if nothing is left.
 pub(super) fn plain(name: &str) -> &str {
     let mut name = name;
     while let Some((head, tail)) = name.rsplit_once('.') {

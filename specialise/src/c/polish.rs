@@ -1,5 +1,5 @@
-//! Rewrites statements as people write them: `while`, `do` and `for` instead of endless loops with `break`, `if`
-//! instead of jumps over code, no unreachable code.
+//! Rewrites statements into the forms that people write: `while`, `do` and `for` instead of endless loops with `break`,
+//! `if` instead of jumps over code. Removes unreachable code.
 
 mod choices;
 mod labels;

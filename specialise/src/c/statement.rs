@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use super::expression::{Expr, logical};
 use crate::ir::{Compare, Operand};
 
-/// A condition, and its opposite.
+/// A condition and its negation.
 #[derive(Clone)]
 pub(super) struct Condition {
     pub yes: Expr,
     pub no: Expr,
-    /// The comparison that it is, if it is one.
+    /// The comparison, if the condition is one.
     pub compared: Option<Comparison>,
 }
 
@@ -20,18 +20,18 @@ pub(super) struct Comparison {
     pub compare: Compare,
     pub left: Operand,
     pub right: Operand,
-    /// The variable that the left one is, if it is one.
+    /// The variable on the left side, if that is a variable.
     pub variable: Option<usize>,
 }
 
 impl Condition {
-    /// Its opposite.
+    /// The negation.
     pub fn not(self) -> Condition {
         let compared = self.compared.map(|one| Comparison { compare: one.compare.opposite(), ..one });
         Condition { yes: self.no, no: self.yes, compared }
     }
 
-    /// Whether both hold.
+    /// The conjunction of two conditions.
     pub fn and(self, other: Condition) -> Condition {
         let (yes, no) = (logical(&self.yes, "&&", &other.yes), logical(&self.no, "||", &other.no));
         Condition { yes, no, compared: None }
@@ -44,14 +44,14 @@ pub(super) enum Stmt {
     Assign {
         variable: usize,
         value: Expr,
-        /// The number that the value is, if it is one.
+        /// The number that is assigned, if it is a constant.
         constant: Option<u128>,
-        /// Its type in front, if the variable is declared here.
+        /// The variable's type, if this assignment declares it.
         declares: Option<String>,
     },
-    /// A variable without a value yet.
+    /// A declaration without a value.
     Declare(usize, String),
-    /// Something that is done.
+    /// An expression with an effect.
     Do(Expr),
     Return(Option<Expr>),
     If {
@@ -81,11 +81,11 @@ pub(super) struct Arm {
     pub values: Vec<String>,
     pub is_default: bool,
     pub body: Vec<Stmt>,
-    /// Whether control goes on into the next arm.
+    /// Whether control falls through into the next arm.
     pub falls_through: bool,
 }
 
-/// How a loop is written.
+/// The form of a loop.
 pub(super) enum Form {
     Forever,
     While(Condition),
@@ -93,7 +93,7 @@ pub(super) enum Form {
     For { start: Option<Box<Stmt>>, condition: Condition, step: Box<Stmt> },
 }
 
-/// Whether control never goes on behind these statements.
+/// Whether control never reaches the end of these statements.
 pub(super) fn ends(list: &[Stmt]) -> bool {
     match list.last() {
         Some(Stmt::Return(_) | Stmt::Goto(_) | Stmt::Break | Stmt::Continue | Stmt::Unreachable) => true,
@@ -112,7 +112,7 @@ pub(super) fn inner(statement: &Stmt) -> Vec<&Vec<Stmt>> {
     }
 }
 
-/// The lists of statements inside a statement, to be changed.
+/// The lists of statements inside a statement, mutable.
 pub(super) fn inner_mut(statement: &mut Stmt) -> Vec<&mut Vec<Stmt>> {
     match statement {
         Stmt::If { then, otherwise, .. } => vec![then, otherwise],
@@ -122,7 +122,7 @@ pub(super) fn inner_mut(statement: &mut Stmt) -> Vec<&mut Vec<Stmt>> {
     }
 }
 
-/// The variable and number of an assignment of a number.
+/// The variable and the number, if the statement assigns a constant.
 pub(super) fn set_number(statement: &Stmt) -> Option<(usize, u128)> {
     match statement {
         Stmt::Assign { variable, constant: Some(number), .. } => Some((*variable, *number)),
@@ -130,7 +130,7 @@ pub(super) fn set_number(statement: &Stmt) -> Option<(usize, u128)> {
     }
 }
 
-/// The variables that a statement itself mentions, outside of the lists in it.
+/// The variables that a statement mentions outside of the lists inside it.
 pub(super) fn own_mentions(statement: &Stmt) -> BTreeSet<usize> {
     let with = |variable: usize, value: &Expr| {
         let mut mentioned = value.reads.clone();
@@ -158,9 +158,9 @@ pub(super) fn own_mentions(statement: &Stmt) -> BTreeSet<usize> {
 
 /// Writes statements as text.
 pub(super) struct Printer<'a> {
-    /// What variables are called.
+    /// The names of variables.
     pub names: &'a [String],
-    /// What labels are called.
+    /// The names of labels.
     pub labels: &'a dyn Fn(usize) -> String,
     /// The text so far.
     pub text: String,
@@ -171,7 +171,7 @@ impl Printer<'_> {
     pub fn list(&mut self, list: &[Stmt], depth: usize) {
         for (at, statement) in list.iter().enumerate() {
             if let Stmt::Label(label) = statement {
-                // A label needs a statement, which neither a declaration nor the end of a block is.
+                // A label must precede a statement: neither a declaration nor the end of a block is one.
                 let needs_statement = !matches!(
                     list.get(at + 1),
                     Some(Stmt::Do(_) | Stmt::Return(_) | Stmt::If { .. } | Stmt::Loop { .. } | Stmt::Goto(_))
@@ -198,7 +198,7 @@ impl Printer<'_> {
         }
     }
 
-    /// An assignment without its semicolon, counting as people count.
+    /// An assignment without its semicolon, as `++`, `--` or a compound assignment where possible.
     fn assignment(&self, variable: usize, value: &Expr, declares: &Option<String>) -> String {
         let name = &self.names[variable];
         if let Some(ty) = declares {
@@ -320,7 +320,7 @@ impl Printer<'_> {
     }
 }
 
-/// Whether what stands behind a sign is all of its right side, so that `x = x + a` is `x += a`.
+/// Whether the text after an operator is a single operand for it, so that `x = x + a` can be `x += a`.
 fn is_one_operand(text: &str, sign: &str) -> bool {
     let mut depth = 0;
     let mut loosest = 16;
@@ -350,7 +350,7 @@ fn is_one_operand(text: &str, sign: &str) -> bool {
     }
 }
 
-/// A text as a comment of C.
+/// A text as a C comment.
 pub(super) fn comment(text: &str) -> String {
     let text = text.trim().replace("*/", "* /").replace("/*", "/ *");
     format!("/* {} */", text.replace('\n', "\n   "))

@@ -1,6 +1,6 @@
 //! Structures the blocks of a function as C statements, along the dominator tree. A block with one predecessor is
-//! written where control enters it; one with several follows the statement of its immediate dominator; loops become
-//! loops. The remaining jumps are `break`, `continue`, or, where neither reaches, `goto`.
+//! written where control enters it. A block with several follows the statement of its immediate dominator. Loops become
+//! loops. The remaining jumps become `break` or `continue`, or `goto` where neither is possible.
 
 mod switch;
 
@@ -11,10 +11,10 @@ use super::statement::{Comparison, Condition, Form, Stmt, ends};
 use crate::graph::Graph;
 use crate::ir::{Op, Operand, Terminator};
 
-/// Deeper than this nothing is nested; a `goto` leads to it.
+/// The greatest depth of nesting; deeper blocks are reached by a `goto`.
 const DEEPEST: usize = 60;
 
-/// Where control goes from the end of the statements being written, and by which words it gets elsewhere.
+/// Where control goes from the end of the current statements, and which jumps `break` and `continue` can express.
 #[derive(Clone, Copy, Default)]
 struct Ways {
     next: Option<usize>,
@@ -27,13 +27,13 @@ struct Ways {
 pub(super) struct Structure<'w, 'a> {
     writer: &'w mut Writer<'a>,
     graph: &'a Graph,
-    /// Blocks that are written behind the loop that they leave.
+    /// Blocks that are written after the loop that they leave.
     hoisted: BTreeSet<usize>,
-    /// Blocks that are written behind their dominator's statements, or in another arm of its `switch`.
+    /// Blocks that are written after their dominator's statements, or in another arm of its `switch`.
     placed: BTreeSet<usize>,
-    /// Blocks that are written at the end of the function because they are nested too deeply.
+    /// Blocks that are written at the end of the function because the nesting is too deep.
     deferred: Vec<usize>,
-    /// How many blocks each block dominates, itself among them.
+    /// The number of blocks that each block dominates, including itself.
     below: Vec<usize>,
     /// Whether a `goto` may lead backwards.
     jumps_back: bool,
@@ -41,7 +41,7 @@ pub(super) struct Structure<'w, 'a> {
 
 type Written<T> = Result<T, String>;
 
-/// A block that is still to be written, and where control goes from its end.
+/// A block still to be written, and where control goes from its end.
 type Rest = Option<(usize, Ways)>;
 
 impl<'w, 'a> Structure<'w, 'a> {
@@ -69,9 +69,9 @@ impl<'w, 'a> Structure<'w, 'a> {
         Ok((list, structure.jumps_back))
     }
 
-    /// A block and all that it dominates.
+    /// Writes a block and all blocks that it dominates.
     fn block(&mut self, block: usize, ways: Ways, list: &mut Vec<Stmt>) -> Written<()> {
-        // What goes on at the same depth is followed here: recursion is for nesting.
+        // Blocks at the same depth are written iteratively; recursion is only for nesting.
         let mut rest = Some((block, ways));
         while let Some((block, ways)) = rest {
             list.push(Stmt::Label(block));
@@ -106,7 +106,7 @@ impl<'w, 'a> Structure<'w, 'a> {
         self.sequence(&exits, ways, list)
     }
 
-    /// Blocks one behind the other; the last one is left to the caller.
+    /// Writes blocks one after the other, except the last, which is the result.
     fn sequence(&mut self, blocks: &[usize], ways: Ways, list: &mut Vec<Stmt>) -> Written<Rest> {
         for pair in blocks.windows(2) {
             self.block(pair[0], Ways { next: Some(pair[1]), ..ways }, list)?;
@@ -114,7 +114,7 @@ impl<'w, 'a> Structure<'w, 'a> {
         Ok(blocks.last().map(|&last| (last, ways)))
     }
 
-    /// The blocks outside of a loop that its blocks dominate and that are written behind it.
+    /// The blocks outside a loop that its blocks dominate and that are written after it.
     fn exits(&self, members: &BTreeSet<usize>) -> Vec<usize> {
         let mut candidates: Vec<usize> = members
             .iter()
@@ -127,11 +127,11 @@ impl<'w, 'a> Structure<'w, 'a> {
         if !merges.is_empty() {
             return merges;
         }
-        // One of several exits goes on behind the loop: the one with most behind it; the last if they are equal.
+        // Of several exits, one is written after the loop: that which dominates the most blocks, or the last of these.
         candidates.into_iter().max_by_key(|&block| self.below[block]).into_iter().collect()
     }
 
-    /// A block's own statements and what its end leads to; gives what is left to be written behind them.
+    /// Writes a block's own statements and its end. The result is the block to be written after them.
     fn inside(&mut self, block: usize, ways: Ways, list: &mut Vec<Stmt>) -> Written<Rest> {
         let body = self.writer.body;
         let behind: Vec<usize> = self.graph.children[block]
@@ -199,7 +199,7 @@ impl<'w, 'a> Structure<'w, 'a> {
         Ok(None)
     }
 
-    /// A choice: the smaller side first, so that the other one need not be nested if the first one leaves.
+    /// Writes an `if`, the smaller side first: if that side leaves, the other need not be nested.
     fn choice(
         &mut self,
         block: usize,
@@ -236,14 +236,14 @@ impl<'w, 'a> Structure<'w, 'a> {
         Ok(None)
     }
 
-    /// A condition and its opposite.
+    /// A condition and its negation.
     fn condition(&mut self, operand: &Operand) -> Written<Condition> {
         let yes = self.writer.expr(operand, Want::Number)?;
         let no = self.writer.negated(operand)?;
         Ok(Condition { yes, no, compared: self.comparison(operand) })
     }
 
-    /// The comparison that an operand is, if it is written as one.
+    /// The comparison that defines an operand, if it is written as a comparison.
     fn comparison(&self, operand: &Operand) -> Option<Comparison> {
         let Writer { plan, body, variables, .. } = &*self.writer;
         let Operand::Value(value) = operand else { return None };
@@ -258,7 +258,7 @@ impl<'w, 'a> Structure<'w, 'a> {
         Some(Comparison { compare: *compare, left: left.clone(), right: right.clone(), variable })
     }
 
-    /// What happens on the way from one block to another, and in the other if it is entered from here only.
+    /// Writes the edge between two blocks, and the target if this is the only edge to it.
     fn whole_edge(&mut self, from: usize, to: usize, ways: Ways, list: &mut Vec<Stmt>) -> Written<()> {
         match self.edge(from, to, ways, list)? {
             Some((rest, ways)) => self.block(rest, ways, list),
@@ -266,7 +266,7 @@ impl<'w, 'a> Structure<'w, 'a> {
         }
     }
 
-    /// What happens on the way from one block to another; gives the other if it is entered from here only.
+    /// Writes the edge between two blocks. The result is the target if this is the only edge to it.
     fn edge(&mut self, from: usize, to: usize, ways: Ways, list: &mut Vec<Stmt>) -> Written<Rest> {
         if self.is_written_at_its_edge(from, to) {
             list.extend(self.writer.moves(from, to)?);
@@ -295,7 +295,7 @@ impl<'w, 'a> Structure<'w, 'a> {
     }
 }
 
-/// How many blocks each block dominates, itself among them.
+/// The number of blocks that each block dominates, including itself.
 fn sizes_below(graph: &Graph) -> Vec<usize> {
     let mut sizes = vec![1; graph.position.len()];
     for &block in graph.order.iter().skip(1).rev() {

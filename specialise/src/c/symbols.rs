@@ -1,4 +1,4 @@
-//! C names of functions and global variables, and which of these the text needs.
+//! C names of functions and global variables, and the set of those that the text needs.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,13 @@ pub(super) struct Symbols {
     globals: Vec<String>,
     shapes: Vec<Shape>,
     constants: Vec<bool>,
-    /// Which functions are printed or declared.
+    /// The functions that are printed or declared.
     pub needed_functions: BTreeSet<u32>,
-    /// Which global variables are printed or declared.
+    /// The global variables that are printed or declared.
     pub needed_globals: BTreeSet<u32>,
 }
 
-/// How a global variable is declared.
+/// The form in which a global variable is declared.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shape {
     /// As one object of its type.
@@ -45,7 +45,7 @@ fn shape(global: &Global) -> Shape {
 }
 
 impl Symbols {
-    /// Names for everything that the functions visible from outside reach.
+    /// Names everything that the functions visible from outside can reach.
     pub fn of(module: &Module, names: &mut Names) -> Result<Symbols, String> {
         let mut symbols = Symbols {
             functions: vec![String::new(); module.functions.len()],
@@ -60,7 +60,7 @@ impl Symbols {
             needed_globals: BTreeSet::new(),
         };
         symbols.reach(module)?;
-        // Names that others link against come first.
+        // External names come first, because the linker needs them unchanged.
         for internal in [false, true] {
             for &at in &symbols.needed_functions {
                 let function = &module.functions[at as usize];
@@ -133,12 +133,12 @@ impl Symbols {
         self.shapes[id.0 as usize] == Shape::Bytes
     }
 
-    /// Whether a global variable is declared as a structure of parts that follow from what it holds.
+    /// Whether a global variable is declared as a structure whose parts follow from its contents.
     pub fn is_parts(&self, id: GlobalId) -> bool {
         self.shapes[id.0 as usize] == Shape::Parts
     }
 
-    /// The address of a global variable, of whatever pointer type it has.
+    /// The address of a global variable, with whatever pointer type results.
     pub fn bare(&self, id: GlobalId) -> String {
         let name = self.global(id);
         match self.shapes[id.0 as usize] {

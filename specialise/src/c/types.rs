@@ -1,4 +1,4 @@
-//! How C spells types, numeric constants and the helpers that access memory.
+//! The C spelling of types, numeric constants and the helpers that access memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -8,19 +8,19 @@ use crate::ir::{self, Type};
 /// The C type of an expression.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum CType {
-    /// An unsigned integer of so many bits (1 is `bool`) that holds the value, zero-extended.
+    /// An unsigned integer of this many bits (1 is `bool`) that holds the value, zero-extended.
     Unsigned(u32),
     /// Any integer type; the value is not negative.
     Number,
     /// Any integer type; only the low bits count.
     Modulo,
-    /// A signed integer of so many bits that holds the value, sign-extended.
+    /// A signed integer of this many bits that holds the value, sign-extended.
     Signed(u32),
     /// Not an integer.
     Other,
 }
 
-/// The width of the C integer that holds so many bits.
+/// The width of the C integer that holds this many bits.
 pub(super) fn container(bits: u32) -> u32 {
     match bits {
         0 | 1 => 1,
@@ -29,7 +29,7 @@ pub(super) fn container(bits: u32) -> u32 {
     }
 }
 
-/// The unsigned C type of such a width.
+/// The unsigned C type of a width.
 pub(super) fn unsigned(bits: u32) -> &'static str {
     match container(bits) {
         1 => "bool",
@@ -41,7 +41,7 @@ pub(super) fn unsigned(bits: u32) -> &'static str {
     }
 }
 
-/// The signed C type of such a width.
+/// The signed C type of a width.
 pub(super) fn signed(bits: u32) -> &'static str {
     match container(bits) {
         1 | 8 => "int8_t",
@@ -52,7 +52,7 @@ pub(super) fn signed(bits: u32) -> &'static str {
     }
 }
 
-/// A number as C's, of no particular type if it fits `int`.
+/// A number in C, without a specific type if it fits `int`.
 pub(super) fn number(bits: u32, value: u128) -> String {
     match value {
         0..=0x7fff_ffff => value.to_string(),
@@ -62,12 +62,12 @@ pub(super) fn number(bits: u32, value: u128) -> String {
     }
 }
 
-/// The value of so many bits with its sign, if it fits 64 bits.
+/// The value of a number of this many bits with its sign, if it fits 64 bits.
 pub(super) fn with_sign(bits: u32, value: u128) -> Option<i64> {
     i64::try_from(ir::signed(bits, value)).ok()
 }
 
-/// A signed number as C's.
+/// A signed number in C.
 pub(super) fn signed_number(bits: u32, value: u128) -> String {
     match with_sign(bits, value) {
         Some(i64::MIN) => "(-0x7fffffffffffffffl - 1)".to_string(),
@@ -77,7 +77,7 @@ pub(super) fn signed_number(bits: u32, value: u128) -> String {
     }
 }
 
-/// A number as a double or float of C.
+/// A double or float constant in C.
 pub(super) fn float(value: f64, bits: u64, single: Option<f32>) -> String {
     let suffix = if single.is_some() { "f" } else { "" };
     let sign = if value.is_sign_negative() { "-" } else { "" };
@@ -103,7 +103,7 @@ pub(super) struct Prelude {
 }
 
 impl Prelude {
-    /// The C type of values of a type.
+    /// The C type for values of a type.
     pub fn name(&mut self, ty: &Type) -> Result<String, String> {
         Ok(match ty {
             Type::Void => "void".into(),
@@ -117,13 +117,13 @@ impl Prelude {
         })
     }
 
-    /// A declaration of something of a type.
+    /// A declaration of a name with a type.
     pub fn declare(&mut self, ty: &Type, name: &str) -> Result<String, String> {
         let ty = self.name(ty)?;
         Ok(if ty.ends_with('*') { format!("{ty}{name}") } else { format!("{ty} {name}") })
     }
 
-    /// The short name of a type, for names of helpers.
+    /// The short name of a type, as part of helpers' names.
     pub fn short(&mut self, ty: &Type) -> Result<String, String> {
         Ok(match ty {
             Type::Int(1) => "bool".into(),
@@ -136,7 +136,7 @@ impl Prelude {
         })
     }
 
-    /// The tag of the structure that stands for an aggregate; arrays are structures with one member `e`.
+    /// The tag of the structure that represents an aggregate. Arrays are structures with one member `e`.
     fn tag(&mut self, ty: &Type) -> Result<String, String> {
         let key = format!("{ty:?}");
         if let Some(tag) = self.tags.get(&key) {
@@ -174,12 +174,13 @@ impl Prelude {
         self.tags.values().any(|other| other == tag)
     }
 
-    /// The structure that is passed by value where the IR passes a pointer to so many bytes.
+    /// The structure that is passed by value where the IR passes a pointer to this many bytes.
     pub fn by_value(&mut self, size: u64, align: u64) -> String {
         let tag = format!("bytes{size}_{align}");
         let key = format!("by value {tag}");
         if self.tags.insert(key, tag.clone()).is_none() {
-            // Eightfold alignment must come from the member: it decides how the structure is passed.
+            // An alignment of 8 must come from the member, because the member's type decides how the structure is
+            // passed.
             let member = match (size % 8, align) {
                 (0, 8) => format!("uint64_t f0[{}]", size / 8),
                 (_, 0..=8) => format!("_Alignas({}) uint8_t f0[{size}]", align.max(1)),
@@ -190,7 +191,7 @@ impl Prelude {
         format!("struct {tag}")
     }
 
-    /// The helper that reads a value of a type from an address, whatever its alignment.
+    /// The helper that reads a value from an address of any alignment.
     pub fn load(&mut self, ty: &Type) -> Result<String, String> {
         let name = format!("load_{}", self.short(ty)?);
         let declaration = self.declare(ty, &name)?;
@@ -212,7 +213,7 @@ impl Prelude {
         Ok(name)
     }
 
-    /// The helper that writes a value of a type to an address, whatever its alignment.
+    /// The helper that writes a value to an address of any alignment.
     pub fn store(&mut self, ty: &Type) -> Result<String, String> {
         let name = format!("store_{}", self.short(ty)?);
         let value = self.declare(ty, "v")?;
@@ -226,7 +227,7 @@ impl Prelude {
         Ok(name)
     }
 
-    /// A type of memory that may be accessed as something else elsewhere; for volatile and atomic accesses.
+    /// A type for volatile and atomic accesses to memory that other code accesses with other types.
     pub fn aliasing(&mut self, ty: &Type, align: u64) -> Result<String, String> {
         let name = format!("{}_at{align}", self.short(ty)?);
         let base = self.name(ty)?;
@@ -234,7 +235,7 @@ impl Prelude {
         Ok(name)
     }
 
-    /// A reinterpretation of the bits of one type as another.
+    /// The helper that reinterprets the bits of one type as another.
     pub fn reinterpret(&mut self, from: &Type, to: &Type) -> Result<String, String> {
         let name = format!("{}_of_{}", self.short(to)?, self.short(from)?);
         let declaration = self.declare(to, &name)?;
@@ -245,15 +246,15 @@ impl Prelude {
         Ok(name)
     }
 
-    /// Keeps a helper's text.
+    /// Adds a helper's text.
     pub fn helper(&mut self, text: &str) {
         self.helpers.insert(text.to_string());
     }
 
-    /// The text of all of it.
+    /// The whole text.
     pub fn text(&self) -> String {
         let mut text = self.structures.clone();
-        // Types before the functions that may use them.
+        // Types come before functions, which may use them.
         let (types, functions): (Vec<&String>, Vec<&String>) =
             self.helpers.iter().partition(|helper| helper.starts_with("typedef"));
         for part in [types, functions] {

@@ -6,19 +6,19 @@ use super::fold::Plan;
 use crate::graph::Graph;
 use crate::ir::{Body, Extension, Op, Operand, Param, ValueId};
 
-/// Classes get no larger than this many values: comparing them takes quadratic time.
+/// The greatest number of values in a class, because comparing classes takes quadratic time.
 const LARGEST: usize = 64;
 
-/// The variables of a function and what each block needs of them.
+/// The variables of a function, and those that each block needs.
 pub(super) struct Variables {
-    /// The value that names the variable of each value.
+    /// The value that represents the variable of each value.
     class: Vec<usize>,
-    /// The variables that hold something needed at the beginning of each block.
+    /// For each block, the variables whose values are needed at its beginning.
     pub live_in: Vec<BTreeSet<usize>>,
 }
 
 impl Variables {
-    /// The variable that a value lives in.
+    /// The variable that holds a value.
     pub fn of(&self, value: usize) -> usize {
         self.class[value]
     }
@@ -60,7 +60,7 @@ impl Variables {
     }
 }
 
-/// Whether a parameter's C type is signed, other than that of the values.
+/// Whether a parameter's C type is signed, unlike the types of values.
 pub(super) fn has_own_type(param: &Param) -> bool {
     param.attributes.extension == Some(Extension::Sign)
 }
@@ -87,13 +87,13 @@ impl Classes {
     }
 }
 
-/// When values are computed and until when they are needed, after folding.
+/// The live ranges of values after folding: where each is computed, and until where it is needed.
 struct Lives {
     live_in: Vec<BTreeSet<usize>>,
     live_out: Vec<BTreeSet<usize>>,
-    /// Block and position of each variable's computation; position 0 is the beginning of the block.
+    /// The block and position at which each variable is computed; position 0 is the beginning of the block.
     defined: Vec<Option<(usize, usize)>>,
-    /// The last position of a block at which a value is read.
+    /// The last position in a block at which a value is read.
     last_use: BTreeMap<(usize, usize), usize>,
 }
 
@@ -152,7 +152,7 @@ impl Lives {
         }
     }
 
-    /// An operand is read: all variables in its expression are.
+    /// Notes that an operand is read, with all variables in its expression.
     fn read(&mut self, body: &Body, plan: &Plan, operand: &Operand, (block, place): (usize, usize)) {
         let mut pending = vec![operand];
         while let Some(operand) = pending.pop() {
@@ -200,7 +200,7 @@ impl Lives {
         self.is_live_at_birth(one, other) || self.is_live_at_birth(other, one)
     }
 
-    /// Whether `value` is needed after the place where `newborn` is computed.
+    /// Whether `value` is still needed after the point where `newborn` is computed.
     fn is_live_at_birth(&self, value: usize, newborn: usize) -> bool {
         let Some((block, place)) = self.defined[newborn] else { return false };
         let already = self.live_in[block].contains(&value)

@@ -4,7 +4,7 @@ use std::ops::{Add, Div, Mul, Rem, Sub};
 
 use crate::ir::{Binary, Cast, Const, FloatCompare, Type, signed};
 
-/// The result of an operation on known integers; none where the program is undefined (division by zero).
+/// The result of an operation on known integers; `None` if the behaviour is undefined (division by zero).
 pub(super) fn binary(op: Binary, bits: u32, a: u128, b: u128) -> Option<u128> {
     let (sa, sb) = (signed(bits, a), signed(bits, b));
     let too_far = b >= u128::from(bits);
@@ -44,7 +44,7 @@ pub(super) fn float_binary(op: Binary, a: &Const, b: &Const) -> Option<Const> {
     }
 }
 
-/// An operation on floats, whatever their width.
+/// An operation on floats of any width.
 fn operate<F>(op: Binary, a: F, b: F) -> Option<F>
 where
     F: Add<Output = F> + Sub<Output = F> + Mul<Output = F> + Div<Output = F> + Rem<Output = F>,
@@ -91,7 +91,7 @@ fn as_double(value: &Const) -> Option<f64> {
     }
 }
 
-/// A known value as another type; none where the result can't be known here (addresses, results out of range).
+/// Converts a known value to another type; `None` if the result can't be known (addresses, results out of range).
 pub(super) fn cast(op: Cast, value: &Const, to: &Type) -> Option<Const> {
     if let (Const::Int { bits, value }, Type::Int(width)) = (value, to) {
         return match op {

@@ -10,7 +10,7 @@ use crate::ir::Terminator;
 use std::rc::Rc;
 
 impl Evaluator<'_> {
-    /// One attempt at the residual function.
+    /// Makes one attempt at the residual function.
     pub(super) fn attempt(&mut self) -> Result<(), Stop> {
         let machine = &mut self.machine;
         let task = machine.task;
@@ -35,7 +35,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Follows a path and all that it parts into to their ends.
+    /// Follows a path, and all paths into which it splits, to their ends.
     pub(super) fn follow(&mut self, state: State) -> Result<(), Stop> {
         self.waiting.suspend(state);
         while let Some((key, arrivals)) = self.waiting.next() {

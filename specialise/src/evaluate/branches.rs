@@ -1,4 +1,4 @@
-//! How a block ends: known branches are taken, unknown ones split the path.
+//! The ends of blocks: known branches are taken, unknown ones split the path.
 
 use super::evaluator::Evaluator;
 use super::machine::operands::Leak;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Evaluator<'_> {
-    /// Ends a block; gives the path back if it goes on alone.
+    /// Ends a block. The result is the path, if it goes on without a split.
     pub(super) fn terminate(
         &mut self,
         mut state: State,
@@ -67,8 +67,8 @@ impl Evaluator<'_> {
         Ok(None)
     }
 
-    /// Parts a path at the instruction where it stands, by a condition: on each side the condition is known. The sides
-    /// don't wait for each other there, since they would only meet to part again.
+    /// Splits a path at the current instruction by a condition, which is known on each side. The sides don't wait for
+    /// each other here, since they would only be merged and split again.
     pub(super) fn part_here(&mut self, state: &mut State, condition: ValueId) -> Stop {
         let (yes, no) =
             (self.machine.residual.block(String::new()), self.machine.residual.block(String::new()));

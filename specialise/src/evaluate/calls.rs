@@ -1,5 +1,5 @@
-//! Calls: unfolded if the callee is known and its code is there; done here if it is one of the few library functions
-//! whose meaning the C standard fixes; else left to the residual program.
+//! Calls. A call is unfolded if the callee is known and has code; evaluated directly if the callee is one of the few
+//! library functions with a meaning fixed by the C standard; otherwise left to the residual program.
 
 use super::evaluator::Evaluator;
 use super::flow::ENTRY;
@@ -11,13 +11,13 @@ use crate::account::Counted;
 use crate::ir::{CallAttributes, Const, FunctionId, Instruction, Operand, Type};
 use std::rc::Rc;
 
-/// What is done with a call of a known function.
+/// The treatment of a call of a known function.
 enum Unfolding {
-    /// It is evaluated in its place.
+    /// The callee is evaluated in place of the call.
     Enter,
-    /// It goes back to the beginning of an activation of the same function.
+    /// The call goes back to the beginning of an activation of the same function.
     GoBack(usize),
-    /// It is left to the residual program.
+    /// The call is left to the residual program.
     Keep,
 }
 
@@ -121,7 +121,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Hands a call's result over and goes on after it.
+    /// Sets a call's result, and goes on after the call.
     pub(super) fn give(&mut self, state: &mut State, instruction: &Instruction, value: Value) {
         if let Some(result) = instruction.result {
             if let Value::Dynamic(residual) = value {
@@ -132,7 +132,7 @@ impl Evaluator<'_> {
         state.top().index += 1;
     }
 
-    /// What is done with a call of a known function.
+    /// Chooses the treatment of a call of a known function.
     fn unfolding(
         &mut self,
         state: &State,
@@ -164,7 +164,7 @@ impl Evaluator<'_> {
         Ok(Unfolding::Enter)
     }
 
-    /// Why a function is never unfolded, if it isn't.
+    /// The reason why a function is never unfolded; `None` if it may be.
     fn never_unfolded(&mut self, function: FunctionId, args: &[Value], name: &str) -> Option<String> {
         if self.machine.task.context.keep.iter().any(|kept| kept == name) {
             return Some("the context says so".into());
@@ -178,7 +178,7 @@ impl Evaluator<'_> {
         match self.machine.program.body(function) {
             Err(reason) => Some(reason),
             Ok(None) => Some("its code is not there".into()),
-            // More than it takes are passed in vain, as the calling convention allows; fewer can't be.
+            // The calling convention allows more arguments than parameters, but not fewer.
             Ok(Some(_)) if self.machine.program.function(function).params.len() > args.len() => {
                 Some("it is called with fewer arguments than it takes".into())
             }

@@ -1,8 +1,8 @@
-//! Why a program can't be specialised.
+//! The reason why a program can't be specialised.
 
 use std::fmt;
 
-/// Why there is no residual program.
+/// The reason why there is no residual program.
 #[derive(Debug)]
 pub struct Error(pub(super) String);
 

@@ -1,5 +1,5 @@
-//! One attempt, at the residual function or at running an initialiser: the paths of the program, their loops and calls,
-//! and the order in which they are evaluated. What instructions do to values and memory is the `Machine`'s.
+//! One attempt at the residual function, or at running an initialiser: the paths of the program, their loops and calls,
+//! and the order of evaluation. `Machine` evaluates the effect of instructions on values and memory.
 
 use super::kept::{Loops, Recursion, Variant};
 use super::learnt::Learnt;
@@ -24,10 +24,10 @@ pub(super) struct Evaluator<'m> {
     pub loops: &'m mut Loops,
     pub wanted: &'m mut Wanted,
     pub waiting: Waiting,
-    /// The versions of each loop that stays one, by where it stands.
+    /// The versions of each kept loop, by its place.
     pub variants: HashMap<Vec<u32>, Vec<Variant>>,
     pub recursions: HashMap<CallString, Recursion>,
-    /// Whether what follows a call is only tried.
+    /// Whether the code after a call is only evaluated as a trial.
     pub trying: bool,
     /// The memory after an initialiser.
     pub finished: Option<Memory>,
@@ -51,7 +51,7 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// What an operand of the instruction that a path stands at is known to be.
+    /// The value of an operand of a path's current instruction.
     pub fn value(&mut self, state: &State, operand: &Operand) -> Value {
         match operand {
             Operand::Value(value) => state.frames[state.frames.len() - 1].values[value.0 as usize].clone(),
@@ -59,7 +59,7 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// Gives names of the source to values of the residual program.
+    /// Gives a residual value the name that the value has in the source.
     pub fn name_like(&mut self, state: &State, source: ValueId, residual: ValueId) {
         if let Some(frame) = state.frames.last()
             && let Some(name) = frame.body.names.get(source.0 as usize)
@@ -68,8 +68,8 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// A path takes a step. If something is spent with it, the innermost of the loops that were unrolled most stays a
-    /// loop, and the attempt is at its end.
+    /// Counts a step of a path. If a budget is spent, the loop with the most unrolled rounds, the innermost of these,
+    /// is kept as a loop, and the attempt ends.
     pub fn spend(&mut self, state: &State) -> Result<(), Stop> {
         let Some(spent) = self.meter.step(&self.machine.residual, &self.machine.program)? else {
             return Ok(());
@@ -89,7 +89,7 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// Says what was spent, where nothing can be given up for it, and where.
+    /// A message: which budget is spent, where no loop can be kept instead, and at which place.
     pub fn not_enough(&self, spent: &str) -> String {
         self.meter.not_enough(spent, &self.machine.program)
     }

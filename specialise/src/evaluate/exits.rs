@@ -1,11 +1,11 @@
-//! Records why a path stayed in a loop or left it.
+//! Records the reasons why a path stayed in a loop or left it.
 
 use super::state::State;
 use super::value::Value;
 use crate::ir::{BlockId, Body, Const, Op, Operand};
 
 impl State {
-    /// Notes what decided to stay in, or to leave, the loops that a branch may leave.
+    /// Notes the values that decided whether to leave the loops that a branch may leave.
     pub fn note_exit(&mut self, condition: &Operand, known: bool, targets: &[BlockId]) {
         let frame = self.top();
         if frame.loops.is_empty() {
@@ -32,7 +32,7 @@ impl State {
     }
 }
 
-/// The known values that a condition was computed from.
+/// The known values from which a condition was computed.
 fn known_leaves(
     body: &Body,
     definitions: &[Option<(usize, usize)>],

@@ -1,4 +1,4 @@
-//! What is known on a path, but for the values of its frames. This is all that the `Machine` sees of a path.
+//! The facts of a path, except for the values of its frames. `Machine` sees nothing else of a path.
 
 use super::initial::Initial;
 use super::memory::Memory;
@@ -9,18 +9,19 @@ use crate::ir::{BlockId, ValueId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// The longest difference between what two paths hold that becomes phis; a longer one makes the object real.
+/// The longest difference between two paths, in bytes, that becomes phis. If a difference is longer, the object becomes
+/// real.
 pub(super) const LONGEST_CELL: u64 = 64;
 
-/// The facts of a path, and where its code goes.
+/// The facts of a path, and the block that receives its code.
 #[derive(Clone)]
 pub(super) struct Facts {
     pub memory: Memory,
-    /// The open residual block that the path's code goes to.
+    /// The open residual block that receives the path's code.
     pub block: BlockId,
     /// Allocated objects that are known not to be null.
     pub not_null: BTreeSet<ObjectId>,
-    /// What was loaded by pointers of unknown origin, and still stands there.
+    /// Values loaded through pointers of unknown origin that are still in memory there.
     pub seen: Rc<Counted<BTreeMap<ValueId, Value>>>,
     /// Values of the residual program that are known not to be zero or null.
     pub not_zero: Rc<Counted<BTreeSet<ValueId>>>,
@@ -32,7 +33,7 @@ impl Facts {
         Facts { memory, block, not_null: BTreeSet::new(), seen: Rc::default(), not_zero: Rc::default() }
     }
 
-    /// Forgets what is known of an object that may have been written to.
+    /// Forgets all facts about an object that may have been written to.
     pub fn forget_all(&mut self, object: ObjectId, objects: &Objects, initial: &Initial) {
         if objects.origin(object).constant {
             return;
@@ -42,7 +43,7 @@ impl Facts {
             && !contents.cells.is_empty()
             && let Some(contents) = self.memory.get_mut(object)
         {
-            // What the context calls constant stays, even if other bytes of the variable are written.
+            // Constant bytes of the context remain, even if other bytes of the variable are written.
             match initial.contents.get(&object) {
                 Some(initial) => {
                     contents.cells.edit(|cells| cells.retain(|at, cell| initial.cells.get(at) == Some(cell)));
@@ -75,7 +76,7 @@ impl Facts {
         all.filter(|object| matches!(objects.identity(*object), Identity::Allocated(..))).collect()
     }
 
-    /// The cells in which an object differs that two paths hold: offset, size.
+    /// The cells in which an object differs between two paths: offset and size.
     pub fn differing_cells(&self, other: &Facts, object: ObjectId) -> Vec<(u64, u64)> {
         let (Some(x), Some(y)) = (self.memory.get(object), other.memory.get(object)) else {
             return Vec::new();
@@ -96,7 +97,7 @@ impl Facts {
                 differing.push((at, size));
             }
         }
-        // A difference within what both wrote as one value is a difference of that value.
+        // If both paths wrote these bytes as one value, the whole value differs.
         differing
             .into_iter()
             .flat_map(|(at, size)| {
@@ -112,7 +113,7 @@ impl Facts {
             .collect()
     }
 
-    /// Keeps only what another path knows too.
+    /// Keeps only the facts that another path has too.
     pub fn forget_differences(&mut self, other: &Facts) {
         self.not_null = self.not_null.intersection(&other.not_null).copied().collect();
         if !Rc::ptr_eq(&self.not_zero, &other.not_zero) {

@@ -1,4 +1,4 @@
-//! The control flow of a function as the evaluator needs it: reverse postorder, loops, and liveness.
+//! The control flow of a function, as the evaluator needs it: reverse postorder, loops, liveness.
 
 use crate::account::Room;
 use crate::graph::{Graph, successors};
@@ -6,7 +6,8 @@ use crate::ir::{BlockId, Body, Op, Operand, Terminator, ValueId};
 use std::cell::OnceCell;
 use std::cmp::Reverse;
 
-/// Where a function begins. No block of a function leads there, so as a header it can only be that of its recursion.
+/// The entry block of a function. No block has an edge to it, so as a loop header it stands for the function's
+/// recursion.
 pub(super) const ENTRY: BlockId = BlockId(0);
 
 /// Control flow of one function.
@@ -15,12 +16,12 @@ pub(super) struct Flow {
     pub order: Vec<u32>,
     /// The headers of the loops that each block lies in, outermost first.
     pub nest: Vec<Vec<BlockId>>,
-    /// The values wanted at the start of each block after its phis, as bits.
+    /// The values live at the start of each block, after its phis.
     live: Vec<Bits>,
     _room: Room,
-    /// Where each value is defined: block and index.
+    /// The block and index at which each value is defined.
     definitions: OnceCell<Vec<Option<(usize, usize)>>>,
-    /// Whether an address or a switch is computed from each value.
+    /// Whether an address or the value of a switch is computed from each value.
     steering: OnceCell<Vec<bool>>,
 }
 
@@ -47,7 +48,7 @@ impl Bits {
         }
     }
 
-    /// The values in the set, in their order.
+    /// The values in the set, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = ValueId> + '_ {
         self.0.iter().enumerate().flat_map(|(word, bits)| {
             let mut left = *bits;
@@ -61,7 +62,7 @@ impl Bits {
 }
 
 impl Flow {
-    /// Analyses a function, as long as there is room for what comes of it, which may grow as the square of its size.
+    /// Analyses a function. Fails if the result, which may grow with the square of the function's size, exceeds `room`.
     pub fn new(body: &Body, room: Room) -> Result<Flow, String> {
         room.take(body.blocks.len() as u64 * (body.types.len() as u64 / 8 + size_of::<Bits>() as u64))?;
         let graph = Graph::of(successors(body));
@@ -71,33 +72,33 @@ impl Flow {
         Ok(Flow { order, nest, live, _room: room, definitions: OnceCell::new(), steering: OnceCell::new() })
     }
 
-    /// Values wanted at the start of a block, after its phis.
+    /// The values live at the start of a block, after its phis.
     pub fn live_at(&self, block: BlockId) -> &Bits {
         &self.live[block.0 as usize]
     }
 
-    /// Values wanted before the instruction at an index of a block.
+    /// The values live before the instruction at an index of a block.
     pub fn live_before(&self, body: &Body, block: BlockId, index: usize) -> Bits {
         live_before(&self.live, body, block, index)
     }
 
-    /// Where each value is defined: block and index; parameters have no place.
+    /// The block and index at which each value is defined; `None` for parameters.
     pub fn definitions(&self, body: &Body) -> &[Option<(usize, usize)>] {
         self.definitions.get_or_init(|| body.definitions())
     }
 
-    /// Whether an address or a switch is computed from a value.
+    /// Whether an address or the value of a switch is computed from a value.
     pub fn steers(&self, body: &Body, value: ValueId) -> bool {
         self.steering.get_or_init(|| steering(body, self.definitions(body)))[value.0 as usize]
     }
 
-    /// Whether a block lies in the loop with that header. All of them lie in that of the function's recursion.
+    /// Whether a block lies in the loop with this header. All blocks lie in the loop of the function's recursion.
     pub fn is_in(&self, block: BlockId, header: BlockId) -> bool {
         header == ENTRY || self.nest[block.0 as usize].contains(&header)
     }
 }
 
-/// Values from which, through arithmetic and phis, an address that is loaded from or a switch is computed.
+/// The values from which, through arithmetic and phis, an address of a load or the value of a switch is computed.
 fn steering(body: &Body, definitions: &[Option<(usize, usize)>]) -> Vec<bool> {
     let mut steers = vec![false; body.types.len()];
     let mut work: Vec<ValueId> = Vec::new();
@@ -141,7 +142,7 @@ fn add(operand: &Operand, live: &mut Bits) {
     }
 }
 
-/// What is wanted at the end of `from` because control may go to `to`.
+/// Adds to `live` the values that are live at the end of `from` because of its edge to `to`.
 fn add_edge(body: &Body, from: BlockId, to: BlockId, wanted: &Bits, live: &mut Bits) {
     let mut wanted = wanted.clone();
     let phis = body.blocks[to.0 as usize].instructions.iter().map_while(|i| match &i.op {
@@ -159,8 +160,8 @@ fn add_edge(body: &Body, from: BlockId, to: BlockId, wanted: &Bits, live: &mut B
     live.add_all(&wanted);
 }
 
-/// The headers of the loops around each block, outermost first. A cycle entered in its middle is no loop here; the
-/// evaluator's budgets end it.
+/// The headers of the loops around each block, outermost first. A cycle with several entries is not a loop here; the
+/// evaluator's budgets end its evaluation.
 fn nest(graph: &Graph) -> Vec<Vec<BlockId>> {
     let mut loops: Vec<_> = graph.loops.iter().collect();
     loops.sort_by_key(|(_, members)| Reverse(members.len()));
@@ -171,7 +172,7 @@ fn nest(graph: &Graph) -> Vec<Vec<BlockId>> {
     nest
 }
 
-/// The values wanted before an instruction, when it is known which are wanted at the start of each block.
+/// The values live before an instruction, from those live at the start of each block.
 fn live_before(wanted: &[Bits], body: &Body, block: BlockId, index: usize) -> Bits {
     let code = &body.blocks[block.0 as usize];
     let mut live = live_out(wanted, body, block);

@@ -1,10 +1,10 @@
-//! The memory when the entry is called.
+//! The memory at the call of the entry.
 
 use super::memory::Contents;
 use super::value::ObjectId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is known of memory when the entry is called, as far as it was asked for.
+/// The facts about memory at the call of the entry, as far as they have been needed.
 #[derive(Default)]
 pub(super) struct Initial {
     pub contents: BTreeMap<ObjectId, Contents>,

@@ -1,7 +1,7 @@
-//! Runs the initialisers that the context names. The entry is evaluated with the memory that they leave.
+//! Runs the initialisers of the context. The entry is evaluated with the memory that they leave.
 //!
-//! Memory that an initialiser allocated is found through the variable that points to it. The allocator is assumed to
-//! have succeeded.
+//! Memory that an initialiser has allocated is reached through the variable that points to it. The allocation is
+//! assumed to have succeeded.
 
 use super::error::Error;
 use super::evaluator::Evaluator;
@@ -17,7 +17,7 @@ use crate::ir::GlobalId;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-/// Runs the initialisers of the context and remembers what they leave in memory.
+/// Runs the initialisers of the context, and remembers the memory that they leave.
 pub(super) fn run(task: &Task, learnt: &mut Learnt) -> Result<(), Error> {
     if task.context.initialisers.is_empty() {
         return Ok(());
@@ -37,7 +37,7 @@ pub(super) fn run(task: &Task, learnt: &mut Learnt) -> Result<(), Error> {
     Ok(())
 }
 
-/// Memory when the first initialiser is called.
+/// The memory at the call of the first initialiser.
 fn before_initialisers(machine: &mut Machine) -> Memory {
     let mut memory = Memory::default();
     for at in 0..machine.task.module.globals.len() {
@@ -45,7 +45,7 @@ fn before_initialisers(machine: &mut Machine) -> Memory {
         let variable = &machine.task.module.globals[at];
         if let Some(initial) = &variable.initial {
             let known = machine.task.is_settled(variable);
-            // Calls that are left may change it, unless only this module sees it and no address of it gets out.
+            // Residual calls may change the variable, unless only this module sees it and its address does not escape.
             let seen = !variable.internal || variable.constant || !known;
             let mut contents = Contents { real: seen, escaped: seen, ..Contents::default() };
             if known {
@@ -57,8 +57,8 @@ fn before_initialisers(machine: &mut Machine) -> Memory {
     memory
 }
 
-/// Takes over what the initialisers left in variables that the context calls constant, and in the allocated memory
-/// that these lead to.
+/// Remembers the contents of variables that the context calls constant, and of the allocated memory that these point
+/// to.
 fn remember(memory: &Memory, machine: &mut Machine) {
     let globals = memory.iter().map(|(object, _)| object).filter(|object| machine.is_invariant(*object));
     let mut to_do: VecDeque<ObjectId> = globals.collect();
@@ -86,7 +86,7 @@ fn remember(memory: &Memory, machine: &mut Machine) {
 }
 
 impl Evaluator<'_> {
-    /// Runs an initialiser; gives the memory after it.
+    /// Runs an initialiser. The result is the memory afterwards.
     fn initialise(mut self, name: &str, memory: Memory) -> Result<Memory, Stop> {
         let Some(function) = self.machine.program.module.function(name) else {
             return Err(Stop::Fail("there is no such function".into()));
@@ -106,7 +106,7 @@ impl Evaluator<'_> {
         self.finished.ok_or_else(|| Stop::Fail("it does not return".into()))
     }
 
-    /// A path came back from the function that is being run: what its memory is, in common with other such paths.
+    /// Records the memory at a return from the initialiser: the facts that all returns have in common.
     pub fn returned(&mut self, state: &State) {
         if !self.machine.initialising {
             return;
@@ -129,7 +129,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether what a cell holds doesn't depend on a residual program.
+/// Whether the contents of a cell are known without a residual program.
 fn is_known(held: &Held) -> bool {
     match held {
         Held::Fill(_) => true,

@@ -1,4 +1,4 @@
-//! Evaluates one instruction of a path: fetches its operands from the frame, and lets the `Machine` do it.
+//! Evaluates one instruction of a path: fetches its operands from the frame, and calls the `Machine`.
 
 use super::arithmetic;
 use super::evaluator::Evaluator;
@@ -9,11 +9,11 @@ use super::stop::Stop;
 use super::value::Value;
 use crate::ir::{Const, Instruction, Op, Operand, Type, ValueId, signed};
 
-/// A path that has parted so often does not part at a choice any more.
+/// The number of unknown branches after which a path is no longer split at a choice.
 const MOST_PARTED: u32 = 10_000;
 
 impl Evaluator<'_> {
-    /// Evaluates the instruction that a path stands at and goes on to the next; calls may enter another function.
+    /// Evaluates the current instruction of a path, and goes on to the next. A call may enter another function.
     pub fn step(&mut self, state: &mut State, instruction: &Instruction) -> Result<(), Stop> {
         let ty = &instruction.ty;
         let value = match &instruction.op {
@@ -111,7 +111,8 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Whether it pays to know which of two known values is chosen, because an address or a branch follows from it.
+    /// Whether it pays to split a path in order to know which of two known values is chosen: an address or a branch
+    /// depends on it.
     fn leads_on(&mut self, state: &mut State, instruction: &Instruction, yes: &Value, no: &Value) -> bool {
         let known = yes.is_static() && no.is_static() && yes != no && !yes.is_undef() && !no.is_undef();
         if !known || state.branches >= MOST_PARTED {
@@ -122,7 +123,7 @@ impl Evaluator<'_> {
         instruction.result.is_some_and(|result| frame.flow.steers(&body, result))
     }
 
-    /// The same instruction in the residual program.
+    /// Adds the same instruction to the residual program.
     fn residual_instruction(&mut self, state: &mut State, instruction: &Instruction) -> Result<Value, Stop> {
         let body = state.top().body.clone();
         let mut op = instruction.op.clone();
@@ -168,7 +169,7 @@ impl Evaluator<'_> {
         self.machine.address(&mut state.facts, base, offset, left)
     }
 
-    /// A local variable: one that is followed if its size is known.
+    /// A local variable. Its contents are followed if its size is known.
     fn alloca(
         &mut self,
         state: &mut State,

@@ -1,4 +1,4 @@
-//! Where paths meet: which of them are merged, by how much they know in common.
+//! Decides which of the paths that meet at a place are merged, by the facts that they have in common.
 
 use super::evaluator::Evaluator;
 use super::facts::{Facts, LONGEST_CELL};
@@ -10,22 +10,22 @@ use super::wanted::Wanted;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How many facts two paths would lose by being merged. The first number counts more.
+/// The number of facts that a merge of two paths would lose. `values` counts more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 struct Distance {
-    /// Values that both know, and that differ.
+    /// Values that both paths know, and that differ.
     values: usize,
-    /// Values that one of them knows, and memory.
+    /// Values that only one path knows, and differences in memory.
     other: usize,
 }
 
-/// The product of versions and instructions of the residual program from which on there are fewer versions, down to the
-/// fewest.
+/// If the product of the number of versions and the size of the residual program would exceed this, fewer versions are
+/// allowed, but at least `FEWEST`.
 const GENEROUS: usize = 3000;
 const FEWEST: usize = 2;
 
 impl Evaluator<'_> {
-    /// The paths that go on from a place when all that lead there have arrived.
+    /// The paths that go on from a place, after all paths to it have arrived.
     pub fn join(&mut self, key: &[u32], arrivals: Vec<State>) -> Result<Vec<State>, Stop> {
         let mut on = Vec::new();
         for group in same_place(arrivals) {
@@ -43,7 +43,7 @@ impl Evaluator<'_> {
         Ok(on)
     }
 
-    /// Divides paths at one place into classes that know the same. If these are too many, the nearest are joined.
+    /// Divides paths at one place into classes with equal facts. If there are too many classes, the closest are joined.
     fn classes(&mut self, states: Vec<State>) -> Result<Vec<Vec<State>>, Stop> {
         let mut classes: Vec<Vec<State>> = Vec::new();
         for state in states {
@@ -80,14 +80,14 @@ impl Evaluator<'_> {
         Ok(classes)
     }
 
-    /// How many versions of a place there may be: the more residual code, the fewer.
+    /// The greatest number of versions of a place: the larger the residual program, the fewer.
     fn most_versions(&self) -> usize {
         let variants = self.meter.budget.variants;
         (GENEROUS / self.machine.residual.size.max(1)).clamp(FEWEST.min(variants), variants)
     }
 }
 
-/// How much two paths would lose by being merged.
+/// The number of facts that a merge of two paths would lose.
 fn distance(a: &State, b: &State, wanted: &mut Wanted) -> Distance {
     let mut distance = Distance::default();
     for depth in 0..a.frames.len() {
@@ -111,7 +111,7 @@ fn distance(a: &State, b: &State, wanted: &mut Wanted) -> Distance {
     distance
 }
 
-/// The number of held cells in which two paths differ, and of which one knows the value.
+/// The number of held cells that differ between two paths and that at least one path knows.
 fn differing_knowledge(a: &Facts, b: &Facts) -> usize {
     let held = a.memory.iter().filter(|(_, contents)| !contents.real).map(|(object, _)| object);
     let differing = held.map(|object| {
@@ -129,17 +129,17 @@ fn differing_knowledge(a: &Facts, b: &Facts) -> usize {
     differing.sum()
 }
 
-/// Bytes of an object: from where, how many, and what is held there.
+/// Bytes of an object: offset, size, and contents.
 type Piece = (u64, u64, Option<Held>);
 
-/// Whether one of the pieces is a value that is known.
+/// Whether one of the pieces is a known value.
 fn is_known(pieces: &[Piece]) -> bool {
     pieces.iter().any(
         |(_, _, held)| matches!(held, Some(Held::Value(value, _)) if value.is_static() && !value.is_undef()),
     )
 }
 
-/// Divides paths by the chains of calls that they are in.
+/// Groups paths by their chains of calls.
 fn same_place(states: Vec<State>) -> Vec<Vec<State>> {
     let mut groups: Vec<Vec<State>> = Vec::new();
     for state in states {

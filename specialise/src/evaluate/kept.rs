@@ -1,4 +1,4 @@
-//! Loops that stay loops, and recursive functions that become loops.
+//! Loops that are kept, and recursive functions that become loops.
 
 use super::objects::CallString;
 use super::slots::Slot;
@@ -9,50 +9,50 @@ use crate::ir::{BlockId, Type};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
-/// What was found out about loops and recursion.
+/// What attempts have found out about loops and recursion.
 #[derive(Default)]
 pub(super) struct Loops {
-    /// Loops that stay loops, by their headers.
+    /// The directives of kept loops, by their headers.
     pub directives: HashMap<(CallString, BlockId), Directive>,
-    /// Calls within their own callee that are followed by more than giving back what they gave.
+    /// Recursive calls after which the function does more than return their result.
     pub followed: HashSet<CallString>,
 }
 
 impl Loops {
-    /// Whether a loop stays a loop.
+    /// Whether a loop is kept.
     pub fn stays(&self, chain: CallString, header: BlockId) -> bool {
         self.directives.contains_key(&(chain, header))
     }
 
-    /// A loop stays one: the attempt is at its end.
+    /// Records that a loop is kept, and ends the attempt.
     pub fn keep(&mut self, chain: CallString, header: BlockId) -> Result<(), Stop> {
         self.directives.entry((chain, header)).or_default();
         Err(Stop::Again)
     }
 
-    /// Something more must be unknown at the header of a loop: the attempt is at its end.
+    /// Records that more must be unknown at the header of a loop, and ends the attempt.
     pub fn forget(&mut self, chain: CallString, header: BlockId, missing: Directive) -> Result<(), Stop> {
         self.directives.entry((chain, header)).or_default().add(missing);
         Err(Stop::Again)
     }
 }
 
-/// A directive: in what the rounds of a kept loop differ.
+/// A directive: in which ways the rounds of a kept loop differ.
 #[derive(Clone, PartialEq, Default, Debug)]
 pub(super) struct Directive {
     pub(super) slots: BTreeSet<Slot>,
-    /// Those of the slots that hold pointers to more than one object.
+    /// Those of the slots with pointers to more than one object.
     pub(super) anywhere: BTreeSet<Slot>,
     pub(super) real: BTreeSet<ObjectId>,
     pub(super) escaped: BTreeSet<ObjectId>,
-    /// Bytes of real objects of which nothing is known at the header.
+    /// Bytes of real objects about which nothing is known at the header.
     pub(super) forgotten: BTreeSet<(ObjectId, u64, u64)>,
-    /// Objects of which it isn't known at the header whether they are null.
+    /// Objects that may be null at the header.
     pub(super) may_be_null: BTreeSet<ObjectId>,
 }
 
 impl Directive {
-    /// By how much the rounds differ.
+    /// A measure of how much the rounds differ.
     pub fn weight(&self) -> usize {
         self.slots.len()
             + self.anywhere.len()
@@ -72,7 +72,7 @@ impl Directive {
                 matches!(known, Slot::Cell(o, from, bytes)
                     if *o == object && *from < at + size && at < from + bytes && (*from, *bytes) != (at, size))
             });
-            // Cells that overlap can't both be phis.
+            // Overlapping cells can't both be phis.
             if clashes {
                 self.real.insert(object);
             } else {
@@ -94,8 +94,8 @@ pub(super) struct Variant {
     pub(super) slots: Vec<(Slot, Type, Option<ObjectId>)>,
 }
 
-/// A recursive function that became a loop: its recursive calls, after each of which something might have to be done,
-/// and its returns.
+/// A recursive function that has become a loop: its recursive calls, after each of which the function might do
+/// something more, and its returns.
 #[derive(Default)]
 pub(super) struct Recursion {
     /// The allocated objects that are alive at every entry of the function.
@@ -104,13 +104,14 @@ pub(super) struct Recursion {
     pub(super) returns: Vec<Rc<Return>>,
 }
 
-/// A recursive call that became a jump to the entry: the activations from the function's own to the caller's.
+/// A recursive call that has become a jump to the entry. `frames` are the activations from the function's own to the
+/// caller's.
 pub(super) struct Call {
     pub(super) site: CallString,
     pub(super) frames: Vec<Frame>,
 }
 
-/// A return of the function: the state it leaves, and the values of which it returns one.
+/// A return of the function: the state that it leaves, and the possible return values.
 pub(super) struct Return {
     pub(super) state: State,
     pub(super) values: Vec<Value>,

@@ -1,4 +1,4 @@
-//! What one attempt finds out for all later ones.
+//! What one attempt finds out for later attempts.
 
 use super::initial::Initial;
 use super::kept::Loops;
@@ -7,7 +7,7 @@ use super::program::Found;
 use super::spent::Spent;
 use super::wanted::Wanted;
 
-/// What is kept from one attempt to the next.
+/// Findings that are kept from one attempt to the next.
 #[derive(Default)]
 pub(super) struct Learnt {
     pub program: Found,

@@ -1,4 +1,4 @@
-//! The budget of an evaluation, and what has been spent of it: instructions, residual code, memory and time.
+//! The budget of an evaluation, and how much of it has been spent: instructions, residual code, memory and time.
 
 use super::program::Program;
 use super::residual::Residual;
@@ -9,24 +9,24 @@ use crate::context::Budget;
 use crate::ir::{BlockId, FunctionId};
 use std::time::Duration;
 
-/// How many steps there are from one look at the clock to the next.
+/// The number of steps between two readings of the clock.
 const STEPS: u64 = 256;
 
-/// What an instruction of the residual program takes at most, until it is written: most of it is its statement in C.
+/// The greatest memory for a residual instruction until it is written; most of it is for its statement in C.
 const RESIDUAL_BYTES: u64 = 2000;
 
-/// Holds what is spent against the budget.
+/// Compares spending with the budget.
 pub(super) struct Meter<'m> {
     pub budget: &'m Budget,
     pub spent: &'m mut Spent,
-    /// Instructions that were evaluated in this attempt.
+    /// Instructions evaluated in this attempt.
     pub evaluated: u64,
-    /// The same with the ends of blocks.
+    /// The same, including the ends of blocks.
     pub steps: u64,
 }
 
 impl Meter<'_> {
-    /// A path takes a step; gives what of the budget is spent with it.
+    /// Counts a step of a path. The result names the budget that is spent, if one is.
     pub fn step(&mut self, residual: &Residual, program: &Program) -> Result<Option<String>, Stop> {
         self.steps += 1;
         if self.steps.is_multiple_of(STEPS) {
@@ -44,7 +44,7 @@ impl Meter<'_> {
         })
     }
 
-    /// Ends the evaluation when its time is up.
+    /// Fails if the time is up.
     pub fn look_at_the_clock(&self, program: &Program) -> Result<(), Stop> {
         let seconds = self.budget.seconds;
         if processor_time().saturating_sub(self.spent.start) < Duration::from_secs(seconds) {
@@ -53,7 +53,7 @@ impl Meter<'_> {
         Err(Stop::Fail(self.not_enough(&format!("the budget of {seconds} s"), program)))
     }
 
-    /// Says what was spent, where nothing can be given up for it, and where.
+    /// A message: which budget is spent, where no loop can be kept instead, and at which place.
     pub fn not_enough(&self, spent: &str, program: &Program) -> String {
         let visits = self.spent.visits.iter();
         match visits.max_by_key(|(place, visits)| (**visits, **place)) {
@@ -65,7 +65,7 @@ impl Meter<'_> {
         }
     }
 
-    /// Notes that control came to the beginning of a loop or of a function.
+    /// Counts an arrival at the beginning of a loop or function.
     pub fn visit(&mut self, function: FunctionId, block: BlockId) {
         *self.spent.visits.entry((function, block)).or_default() += 1;
     }

@@ -1,5 +1,5 @@
-//! Loops: unrolled as long as known values decide over their rounds, else kept. A kept loop has a residual header, with
-//! a phi for each variable that changes from round to round.
+//! Loops. A loop is unrolled as long as known values decide whether it goes on; otherwise it is kept. A kept loop has a
+//! residual header, with a phi for each variable that changes between rounds.
 
 use super::evaluator::Evaluator;
 use super::facts::LONGEST_CELL;
@@ -15,7 +15,7 @@ use crate::ir::{Terminator, Type, ValueId};
 use std::rc::Rc;
 
 impl Evaluator<'_> {
-    /// Begins another round of a loop that is being unrolled, or finds that it must stay a loop.
+    /// Begins another round of a loop that is being unrolled, or records that the loop must be kept.
     pub fn next_round(&mut self, state: &mut State) -> Result<(), Stop> {
         let limit = self.meter.budget.rounds;
         let branches = state.branches;
@@ -41,7 +41,7 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Begins a loop that stays one: what its rounds differ in becomes unknown.
+    /// Begins a kept loop: the values in which its rounds differ become unknown.
     pub fn begin_loop(&mut self, key: &[u32], mut state: State) -> Result<State, Stop> {
         let frame = state.top();
         let place = (frame.chain, frame.block);
@@ -53,7 +53,7 @@ impl Evaluator<'_> {
             self.machine.escape(&mut state.facts, *object)?;
         }
         let slots: Vec<Slot> = directive.slots.iter().copied().filter(|slot| slot.exists(&state)).collect();
-        // Pointers first, because they may make objects real whose cells are among the slots.
+        // Pointers come first: they may make objects real, and cells of these may be among the slots.
         for slot in &slots {
             let ty = slot.type_in(&state, &self.machine);
             let value = slot.get(&mut state, &ty, &mut self.machine)?;
@@ -101,7 +101,7 @@ impl Evaluator<'_> {
             }
             slot.set(&mut state, phi);
         }
-        // A round begins with branches behind it, so that a loop around this one knows that it is not decided.
+        // A kept loop counts as an unknown branch for a loop around it.
         state.branches += 1;
         let branches = state.branches;
         if let Some(round) = state.top().loops.elements().last_mut() {
@@ -112,7 +112,7 @@ impl Evaluator<'_> {
         Ok(state)
     }
 
-    /// Ends a round of a loop that stays one: the path goes back to the header of the version that fits it.
+    /// Ends a round of a kept loop: the path goes back to the header of a version that fits it.
     pub fn close_loop(&mut self, key: &[u32], mut state: State) -> Result<(), Stop> {
         let Some(variants) = self.variants.remove(key) else {
             return Err(Stop::Fail("a loop without a beginning".into()));
@@ -147,7 +147,7 @@ impl Evaluator<'_> {
             let input = slot.operand(&mut state, ty, *object, &mut self.machine)?;
             inputs.push(input);
         }
-        // What was given away for an input must be given away at the header too.
+        // An object that has escaped through an input must have escaped at the header too.
         let mut missing = Directive::default();
         fit_modes(&variant.state, &mut state, &mut self.machine, &mut missing)?;
         if missing != Directive::default() {
@@ -176,7 +176,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// What would have to be unknown at the header for a path to fit it. Brings the path's memory to the header's form.
+/// Finds what else must be unknown at the header for a path to fit it. Brings the path's memory to the header's form.
 fn fit(
     variant: &Variant,
     state: &mut State,
@@ -258,7 +258,8 @@ fn fit(
     Ok(missing)
 }
 
-/// What the memory of a path is at the header, real and given away, it becomes; the rest is missing.
+/// Makes objects of the path real, or lets them escape, as at the header. Objects for which only the header could
+/// change are added to `missing`.
 fn fit_modes(
     header: &State,
     state: &mut State,

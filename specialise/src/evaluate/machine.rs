@@ -1,11 +1,11 @@
-//! The abstract machine: values, memory, and the residual code for what isn't known.
+//! The abstract machine: values, memory, and residual code for everything unknown.
 //!
-//! Its methods take the `Facts` of a path. They see neither its frames nor its control flow, which belong to
+//! Its methods take the `Facts` of a path. They don't see the path's frames and control flow, which belong to
 //! `Evaluator`.
 //! * `operands`, `operations` and `pointers` compute values.
 //! * `access`, `copies` and `effects` read and write memory.
-//! * `places`, `given` and `invariants` say where objects come from, and what they hold at first.
-//! * `library` evaluates known functions, `unseen` leaves calls of others to the residual program.
+//! * `places`, `given` and `invariants` create objects, with their initial contents.
+//! * `library` evaluates known functions; `unseen` leaves calls of others to the residual program.
 
 mod access;
 mod copies;
@@ -29,13 +29,13 @@ use super::value::ObjectId;
 use crate::ir::{Operand, ValueId};
 use std::collections::HashMap;
 
-/// Values and memory in one attempt.
+/// The values and memory of one attempt.
 pub(super) struct Machine<'m> {
     pub task: &'m Task<'m>,
     pub program: Program<'m>,
     pub objects: &'m mut Objects,
     pub initial: &'m mut Initial,
-    /// Whether it is an initialiser that is run.
+    /// Whether an initialiser is being run.
     pub initialising: bool,
     pub residual: Residual,
     /// The object that a residual pointer points into.
@@ -46,7 +46,7 @@ pub(super) struct Machine<'m> {
 }
 
 impl<'m> Machine<'m> {
-    /// A machine that has done nothing yet.
+    /// A machine at the beginning of an attempt.
     pub fn new(
         task: &'m Task<'m>,
         program: Program<'m>,

@@ -1,9 +1,9 @@
-//! The abstract memory: for each object, cells that hold values of the source program.
+//! The abstract memory: for each object, cells with values of the source program.
 //!
-//! An object is *held* while only the evaluator needs it: its stores are not made, and a byte without a cell is
-//! undefined. An object is *real* once it lies in the residual program's memory: every store is made, and a cell says
-//! what is known to stand there. A cell with a copy is the eager history of *copy elimination* (section 3.1): it names
-//! the bytes of a real object that it is equal to, and never another copy.
+//! An object is *held* while only the evaluator needs it: stores to it are not emitted, and a byte without a cell is
+//! undefined. An object is *real* once it lies in the residual program's memory: every store to it is emitted, and a
+//! cell records the known contents. A cell with a copy is the eager history of *copy elimination* (section 3.1): it
+//! names the bytes of a real object that it equals, and never another copy.
 
 use super::value::{ObjectId, Value};
 use crate::account::Counted;
@@ -11,39 +11,39 @@ use crate::ir::{Const, ValueId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// What a cell holds.
+/// The contents of a cell.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Held {
-    /// The bytes of a value, as it lies in memory, from one of them.
+    /// The bytes of a value as it lies in memory, starting at this byte of it.
     Value(Value, u32),
-    /// One byte again and again.
+    /// One byte, repeated.
     Fill(u8),
-    /// The bytes that stand in a real object.
+    /// The bytes at an offset of a real object.
     Copy(ObjectId, u64),
 }
 
-/// Some neighbouring bytes of an object.
+/// Adjacent bytes of an object.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Cell {
     pub size: u64,
     pub held: Held,
 }
 
-/// What is known of an object's bytes.
+/// The known contents of an object.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Contents {
-    /// By where they begin; they don't overlap.
+    /// The cells, by offset; they don't overlap.
     pub cells: Counted<BTreeMap<u64, Cell>>,
-    /// Whether it lies in the residual program's memory.
+    /// Whether the object lies in the residual program's memory.
     pub real: bool,
-    /// Whether code that the evaluator doesn't see may know its address.
+    /// Whether unseen code may know the object's address.
     pub escaped: bool,
-    /// Its address in the residual program, if that is not the same on all paths (allocated memory).
+    /// The object's residual address, if that is not the same on all paths (allocated memory).
     pub base: Option<ValueId>,
 }
 
 impl Held {
-    /// The same from some bytes on, so many of them.
+    /// A part of the contents: `size` bytes after the first `skip`.
     fn part(&self, skip: u64, size: u64) -> Held {
         match self {
             Held::Value(Value::Const(Const::Int { value, .. }), start) if size <= 16 => {
@@ -60,7 +60,7 @@ impl Held {
 }
 
 impl Contents {
-    /// Makes a boundary between cells at an offset.
+    /// Splits the cell that contains an offset, if it does not begin there.
     fn split(&mut self, at: u64) {
         let Some((start, cell)) = self.cells.elements().range_mut(..at).next_back() else { return };
         let (start, end) = (*start, *start + cell.size);
@@ -73,7 +73,7 @@ impl Contents {
         self.cells.edit(|cells| cells.insert(at, right));
     }
 
-    /// Forgets what is known of some bytes.
+    /// Forgets the contents of a range of bytes.
     pub fn forget(&mut self, offset: u64, size: u64) {
         let end = offset.saturating_add(size);
         self.split(offset);
@@ -89,7 +89,7 @@ impl Contents {
         if size == 0 {
             return;
         }
-        // The common case: the cell is there as it was written before, or nothing is.
+        // The common case: there is a cell of the same place and size, or none at all.
         match self.cells.elements().range_mut(..offset.saturating_add(size)).next_back() {
             Some((at, cell)) if *at == offset && cell.size == size => {
                 cell.held = held;
@@ -102,7 +102,7 @@ impl Contents {
         self.cells.edit(|cells| cells.insert(offset, Cell { size, held }));
     }
 
-    /// The pieces that make up some bytes: offset from the first of them, size, and what is known, in their order.
+    /// The pieces of a range of bytes, in order: offset in the range, size, and contents.
     pub fn pieces(&self, offset: u64, size: u64) -> Vec<(u64, u64, Option<Held>)> {
         let end = offset + size;
         let mut pieces = Vec::new();
@@ -132,7 +132,7 @@ impl Contents {
 }
 
 impl Contents {
-    /// The first bytes, if all of them are known numbers.
+    /// The first `size` bytes, if all are known numbers.
     pub fn bytes(&self, size: u64) -> Option<Vec<u8>> {
         let mut bytes = Vec::new();
         for (_, size, held) in self.pieces(0, size) {
@@ -148,12 +148,12 @@ impl Contents {
         Some(bytes)
     }
 
-    /// Whether a cell is a value.
+    /// Whether a cell contains this value.
     pub fn holds(&self, value: &Value) -> bool {
         self.cells.values().any(|cell| matches!(&cell.held, Held::Value(held, 0) if held == value))
     }
 
-    /// Puts a value in the place of another.
+    /// Replaces a value by another.
     pub fn substitute(&mut self, old: &Value, new: &Value) {
         for cell in self.cells.elements().values_mut() {
             if matches!(&cell.held, Held::Value(held, 0) if held == old) {
@@ -162,7 +162,7 @@ impl Contents {
         }
     }
 
-    /// Puts a value in the place of all pointers to an object.
+    /// Replaces all pointers to an object by a value.
     pub fn replace_pointers(&mut self, object: ObjectId, new: &Value) {
         for cell in self.cells.elements().values_mut() {
             if matches!(&cell.held, Held::Value(held, _) if held.object() == Some(object)) {
@@ -176,42 +176,42 @@ impl Contents {
 #[derive(Clone, Default)]
 pub(super) struct Memory {
     objects: Counted<BTreeMap<ObjectId, Rc<Contents>>>,
-    /// Objects of which cells may hold copies; none are looked for where none are.
+    /// Objects of which cells may be copies; only for these are copies searched.
     copied: BTreeSet<ObjectId>,
 }
 
 impl Memory {
-    /// What is known of an object; none if it isn't there (any more).
+    /// The contents of an object; `None` if it does not exist (any more).
     pub fn get(&self, object: ObjectId) -> Option<&Contents> {
         self.objects.get(&object).map(|contents| &**contents)
     }
 
-    /// The same to be changed.
+    /// The contents of an object, mutable.
     pub fn get_mut(&mut self, object: ObjectId) -> Option<&mut Contents> {
         self.objects.elements().get_mut(&object).map(Rc::make_mut)
     }
 
-    /// Puts an object in its place.
+    /// Adds an object, or replaces its contents.
     pub fn insert(&mut self, object: ObjectId, contents: Contents) {
         self.objects.edit(|objects| objects.insert(object, Rc::new(contents)));
     }
 
-    /// Takes an object away.
+    /// Removes an object.
     pub fn remove(&mut self, object: ObjectId) {
         self.objects.edit(|objects| objects.remove(&object));
     }
 
-    /// All objects, in their order.
+    /// All objects in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = (ObjectId, &Contents)> {
         self.objects.iter().map(|(object, contents)| (*object, &**contents))
     }
 
-    /// Remembers that a cell somewhere holds a copy of an object.
+    /// Records that a cell is a copy of an object.
     pub fn note_copy(&mut self, of: ObjectId) {
         self.copied.insert(of);
     }
 
-    /// The cells that hold copies of some bytes of an object: the holder, the offset there, the number of bytes.
+    /// The cells that are copies of a range of an object's bytes: the holder, the offset there, the number of bytes.
     pub fn copies_of(&self, object: ObjectId, offset: u64, size: u64) -> Vec<(ObjectId, u64, u64)> {
         if !self.copied.contains(&object) {
             return Vec::new();

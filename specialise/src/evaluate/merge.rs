@@ -84,7 +84,7 @@ fn even_out(states: &mut [State], machine: &mut Machine, wanted: &mut Wanted) ->
     }
 }
 
-/// An object that one path has made real, or given away, becomes so in all.
+/// An object that is real, or has escaped, on one path becomes so on all.
 fn even_out_modes(states: &mut [State], machine: &mut Machine) -> Result<(), Stop> {
     loop {
         let before: Vec<_> = states.iter().map(modes).collect();
@@ -109,7 +109,7 @@ fn even_out_modes(states: &mut [State], machine: &mut Machine) -> Result<(), Sto
     }
 }
 
-/// The slots in which paths differ. An object that differs in too much becomes real in all.
+/// The slots in which paths differ. An object with too large a difference becomes real on all paths.
 fn differing(states: &mut [State], machine: &mut Machine, wanted: &mut Wanted) -> Result<Vec<Slot>, Stop> {
     let mut slots = BTreeSet::new();
     for depth in 0..states[0].frames.len() {
@@ -150,7 +150,7 @@ fn differing(states: &mut [State], machine: &mut Machine, wanted: &mut Wanted) -
     Ok(slots.into_iter().collect())
 }
 
-/// The type of a slot in all of some paths.
+/// The type of a slot that fits all the paths.
 fn common_type(states: &[State], slot: Slot, machine: &Machine) -> Type {
     let mut types = states.iter().map(|state| slot.type_in(state, machine)).collect::<Vec<_>>();
     types.dedup();
@@ -161,7 +161,7 @@ fn common_type(states: &[State], slot: Slot, machine: &Machine) -> Type {
     }
 }
 
-/// The object that a pointer in a slot points into, if it is the same in all of some paths.
+/// The object into which the pointer in a slot points, if it is the same on all the paths.
 fn common_object(
     states: &mut [State],
     slot: Slot,
@@ -178,7 +178,7 @@ fn common_object(
     Ok(machine.one_object(&values))
 }
 
-/// Which objects a path has made real or given away.
+/// For each object of a path, whether it is real and whether it has escaped.
 fn modes(state: &State) -> Vec<(ObjectId, bool, bool)> {
     state.facts.memory.iter().map(|(object, contents)| (object, contents.real, contents.escaped)).collect()
 }

@@ -1,18 +1,19 @@
-//! The partial evaluator: runs the entry with what is known. What it can't compute becomes the residual program.
+//! The partial evaluator: runs the entry with the known facts. Everything that it can't compute becomes the residual
+//! program.
 //!
 //! One *path* (`State`) is evaluated at a time. A branch on an unknown value splits it in two. Paths that meet wait for
-//! one another: those that know the same are merged, with phis for what differs; a few that know different things go on
-//! as separate versions (polyvariance). A loop that an unknown value decides is found when control comes back to its
-//! header: the attempt is given up, a *directive* records that this loop stays and which variables change in it, and
-//! the evaluation starts again (`loops`). This terminates, because each attempt knows less than the one before; budgets
-//! end it sooner. Where it fails, the residual program calls the generic code.
+//! one another: those with the same facts are merged, with phis for the values that differ; a few with different facts
+//! go on as separate versions (polyvariance). A loop whose number of rounds depends on an unknown value is recognised
+//! when control returns to its header. The attempt is given up, a *directive* records that this loop is kept and which
+//! variables change in it, and the evaluation starts again (`loops`). This terminates, because each attempt knows less
+//! than the one before; budgets end it sooner. If the evaluation fails, the residual program calls the generic code.
 //!
 //! * `Task`: the program, its entry, and the context.
-//! * `Learnt`: what attempts find out for those after them.
+//! * `Learnt`: the findings of attempts, for later attempts.
 //! * `Evaluator`: one attempt; its paths, loops and calls, in `attempt`, `branches`, `calls`, `joins`, `loops`,
 //!   `recursion`.
-//! * `State`: a path; its frames, and its `Facts`, which are all that the machine sees of it.
-//! * `Machine`: what instructions do to values and memory.
+//! * `State`: a path. It has frames, and `Facts`, which are all that the machine sees of it.
+//! * `Machine`: the effect of instructions on values and memory.
 //! * `Residual`: the residual function under construction.
 
 mod arithmetic;

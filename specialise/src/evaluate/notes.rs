@@ -1,4 +1,4 @@
-//! Records for the report, while the program is evaluated, what becomes of its instructions and buffers.
+//! Records, during the evaluation, what happens to instructions and buffers, for the report.
 
 use super::objects::Objects;
 use super::report::{Buffer, Copied, Report};
@@ -7,24 +7,24 @@ use super::value::{ObjectId, Value};
 use crate::ir::{Access, Instruction, Op, Operand, ValueId};
 use std::collections::{BTreeMap, HashMap};
 
-/// Conversions that may lie between a load and a store of the same bytes.
+/// The greatest number of conversions between a load and a store of the same bytes.
 const STEPS: usize = 6;
 
-/// The report of one attempt, and what it takes to write it.
+/// The report of one attempt, and the data needed to write it.
 #[derive(Default)]
 pub(super) struct Notes {
     pub report: Report,
-    /// The bytes that a residual value was loaded from.
+    /// The bytes from which a residual value was loaded.
     pub loaded: HashMap<ValueId, (ObjectId, u64)>,
-    /// Which buffer of the report each object is.
+    /// The index of each object in the report's buffers.
     buffers: BTreeMap<ObjectId, usize>,
 }
 
-/// Where a copy begins: an object, and bytes from its start.
+/// The beginning of a copy: an object and an offset.
 type Place = (ObjectId, u64);
 
 impl Notes {
-    /// Notes what became of an instruction.
+    /// Notes the outcome of an instruction.
     pub fn instruction(&mut self, instruction: &Instruction, grew: bool) {
         let Some(place) = instruction.place else { return };
         let outcome = self.report.outcomes.entry(place).or_default();
@@ -37,14 +37,14 @@ impl Notes {
         }
     }
 
-    /// Notes why calls of a function are left, the first reason of each.
+    /// Notes the first reason why calls of a function are left.
     pub fn kept(&mut self, name: &str, reason: &str) {
         if !name.starts_with("llvm.") {
             self.report.kept.entry(name.to_owned()).or_insert_with(|| reason.to_owned());
         }
     }
 
-    /// Notes a copy; one that goes on where the last one ended is part of it.
+    /// Notes a copy. A copy that continues the last one is joined to it.
     pub fn copy(&mut self, to: Place, from: Place, size: u64, objects: &Objects) {
         let ((from, from_offset), (to, to_offset)) = (from, to);
         let (from, to) = (self.buffer(from, objects), self.buffer(to, objects));
@@ -64,7 +64,7 @@ impl Notes {
         self.report.buffers[buffer].real = true;
     }
 
-    /// Notes that a value which may have come from memory goes to memory: a copy, whatever was done to it on the way.
+    /// Notes a store of a value that may have been loaded: this is a copy, with or without changes on the way.
     pub fn store(&mut self, to: Place, value: &Value, size: u64, residual: &Residual, objects: &Objects) {
         let Value::Dynamic(mut value) = *value else { return };
         for _ in 0..STEPS {
@@ -93,7 +93,7 @@ impl Notes {
     }
 }
 
-/// Whether an instruction touches memory, so that it is "eliminated" rather than computed when nothing is left of it.
+/// Whether an instruction accesses memory. If nothing is left of it, it counts as eliminated, otherwise as computed.
 fn touches_memory(op: &Op) -> bool {
     matches!(op, Op::Load { access: Access::Plain, .. } | Op::Store { .. } | Op::Alloca { .. })
 }

@@ -16,20 +16,20 @@ pub(super) enum Identity {
     Argument(u32),
     /// A local variable of a call.
     Local(CallString, ValueId),
-    /// The copy of an argument that a call gets by value.
+    /// The copy of an argument that a call passes by value.
     Copy(CallString, u32),
     /// The nth living object allocated at a place.
     Allocated(CallString, BlockId, u32, u32),
 }
 
-/// Where an object comes from.
+/// The origin of an object.
 #[derive(Clone, Debug)]
 pub(super) struct Origin {
-    /// For readers.
+    /// A name for readers.
     pub name: Rc<str>,
-    /// Bytes, if they are known.
+    /// The size in bytes, if known.
     pub size: Option<u64>,
-    /// What its address is a multiple of.
+    /// The alignment.
     pub align: u64,
     /// Whether it is never written.
     pub constant: bool,
@@ -47,19 +47,19 @@ pub(super) struct Site {
     pub index: usize,
 }
 
-/// All objects and chains of calls that have been seen.
+/// All objects and chains of calls seen so far.
 #[derive(Default)]
 pub(super) struct Objects {
     origins: Vec<Origin>,
     ids: HashMap<Identity, ObjectId>,
     identities: Vec<Identity>,
     chains: HashMap<(CallString, BlockId, u32, FunctionId), CallString>,
-    /// Where the address of memory that an initialiser allocated is found.
+    /// The place that holds the address of memory that an initialiser allocated.
     pub found_at: HashMap<ObjectId, (ObjectId, u64)>,
 }
 
 impl Objects {
-    /// The object with an identity; made, when it is first seen, from what `origin` says.
+    /// The object with an identity. At first sight, it is created with the properties that `origin` gives.
     pub fn intern(&mut self, identity: Identity, origin: impl FnOnce() -> Origin) -> ObjectId {
         *self.ids.entry(identity).or_insert_with(|| {
             self.origins.push(origin());
@@ -80,12 +80,12 @@ impl Objects {
         self.identities[object.0 as usize]
     }
 
-    /// The object that a global variable is, if it has been met.
+    /// The object of a global variable, if there has been a use of it.
     pub fn global(&self, global: GlobalId) -> Option<ObjectId> {
         self.ids.get(&Identity::Global(global)).copied()
     }
 
-    /// The object that a global variable of the program is.
+    /// The object of a global variable of the program.
     pub fn global_of(&mut self, global: GlobalId, module: &Module) -> ObjectId {
         self.intern(Identity::Global(global), || {
             let variable = &module.globals[global.0 as usize];
@@ -96,20 +96,20 @@ impl Objects {
                 size: is_this.then(|| variable.ty.layout().size),
                 align: variable.align.max(1),
                 constant: variable.constant,
-                // What replaces it may be another name for something else.
+                // A replaceable variable may be replaced by an alias of another object.
                 shared: replaceable,
-                // The address of a weak variable that nobody defines is null.
+                // The address of a weak variable is null if no module defines it.
                 allocated: variable.initial.is_none() && module.weak.contains(&variable.name),
             }
         })
     }
 
-    /// Whether an object is what an argument of the entry points to.
+    /// Whether an argument of the entry points to this object.
     pub fn is_argument(&self, object: ObjectId) -> bool {
         matches!(self.identity(object), Identity::Argument(_))
     }
 
-    /// Whether an object was created by the evaluated code, so that nothing else can have kept its address.
+    /// Whether the evaluated code created the object, so that no other code can have kept its address.
     pub fn is_local(&self, object: ObjectId) -> bool {
         match self.identity(object) {
             Identity::Local(..) | Identity::Copy(..) => true,
@@ -123,7 +123,7 @@ impl Objects {
         self.origin(a).shared || self.origin(b).shared
     }
 
-    /// The chain that calls a function from a place of another chain.
+    /// The chain of a call from a place in another chain.
     pub fn chain(&mut self, from: Site, callee: FunctionId) -> CallString {
         let next = CallString(self.chains.len() as u32 + 1);
         *self.chains.entry((from.chain, from.block, from.index as u32, callee)).or_insert(next)

@@ -1,4 +1,5 @@
-//! Puts the residual module together; or one that only calls the generic code, with the reason.
+//! Puts the residual module together. If the evaluation has failed, the module only calls the generic code, with the
+//! reason as a comment.
 
 use super::error::Error;
 use super::evaluator::Evaluator;
@@ -15,7 +16,7 @@ use crate::{extract, passes};
 use std::rc::Rc;
 
 impl Evaluator<'_> {
-    /// What the evaluation comes to.
+    /// The result of the evaluation.
     pub(super) fn finish(self, attempts: u32) -> Result<Specialised, Error> {
         let Machine { task, mut program, objects, initial, residual, notes, .. } = self.machine;
         let mut report = notes.report;
@@ -30,7 +31,7 @@ impl Evaluator<'_> {
         Ok(Specialised { module, report })
     }
 
-    /// Makes the residual function one that only calls the generic one.
+    /// Replaces the residual function by one that only calls the generic function.
     pub(super) fn keep_generic(&mut self, reason: &str) {
         let Machine { task, program, residual, notes, .. } = &mut self.machine;
         let generic = program.function(task.entry);
@@ -57,7 +58,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// The residual function, in a module with what it needs.
+/// The residual function, in a module with everything that it needs.
 fn module(body: Body, task: &Task, program: &mut Program) -> Result<Module, Error> {
     let entry = program.function(task.entry);
     let residual = Function {
@@ -76,7 +77,7 @@ fn module(body: Body, task: &Task, program: &mut Program) -> Result<Module, Erro
     extract::extract(task.module, extra, vec![residual]).map_err(Error)
 }
 
-/// Copies of variables that are constant since the initialisers have run hold what these left, as far as it is
+/// Copies of variables that are constant after the initialisers get the contents that these left, if these contents are
 /// numbers.
 fn fill_constant_copies(residual: &mut Module, task: &Task, objects: &Objects, initial: &Initial) {
     for copy in residual.globals.iter_mut().filter(|copy| copy.internal && !copy.constant) {
@@ -91,8 +92,8 @@ fn fill_constant_copies(residual: &mut Module, task: &Task, objects: &Objects, i
     }
 }
 
-/// A variable that only its module sees can't be reached from the residual program. It may have a copy if the
-/// context allows that; else what the one does with it the other wouldn't see.
+/// The residual program can't refer to a variable that only its module sees. It may have a copy of the variable if the
+/// context allows that. Otherwise this is an error, because one program would not see the changes that the other makes.
 fn check_copies(residual: &Module, task: &Task, objects: &Objects, initial: &Initial) -> Result<(), Error> {
     let said = |name: &str| task.context.global.get(name);
     let allowed = |name: &str| said(name).is_some_and(|said| said.owned || said.temporary);

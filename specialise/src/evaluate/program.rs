@@ -1,4 +1,4 @@
-//! The functions of the program, and those that the residual program adds.
+//! The functions of the program, and functions that the residual program adds.
 
 use super::flow::Flow;
 use crate::account::Room;
@@ -13,24 +13,24 @@ const RETURN_TWICE: [&str; 7] =
 /// A function's code and its control flow.
 pub(super) type Analysed = (Rc<Body>, Rc<Flow>);
 
-/// What was found out about functions, and the functions that were added.
+/// Findings about functions, and added functions.
 #[derive(Default)]
 pub(super) struct Found {
     flows: HashMap<FunctionId, Analysed>,
-    /// Functions that the residual program needs and the program hasn't got.
+    /// Functions that the residual program needs and the program lacks.
     pub extra: Vec<Function>,
 }
 
-/// The functions of the program, with what was found out about them.
+/// The functions of the program, and the findings about them.
 pub(super) struct Program<'m> {
     pub module: &'m Module,
     pub found: &'m mut Found,
-    /// How many bytes may be taken for what is found out.
+    /// The limit of memory, in bytes.
     pub memory: u64,
 }
 
 impl Program<'_> {
-    /// A function of the program or one that the residual program adds.
+    /// A function of the program, or one that the residual program adds.
     pub fn function(&self, function: FunctionId) -> &Function {
         let known = self.module.functions.len();
         match self.module.functions.get(function.0 as usize) {
@@ -39,7 +39,7 @@ impl Program<'_> {
         }
     }
 
-    /// The id of a function by its name, declared if it isn't there.
+    /// The id of a function with this name, which is declared if it does not exist.
     pub fn external(&mut self, name: &str, params: &[Type], result: &Type, memory: Effects) -> FunctionId {
         if let Some(known) = self.module.function(name) {
             return known;
@@ -57,12 +57,12 @@ impl Program<'_> {
         function.is_some_and(|f| !matches!(self.function(f).code, Code::Declared))
     }
 
-    /// Whether the program may run with another definition of a function than the one that is here.
+    /// Whether the program may run with a different definition of a function.
     pub fn is_replaceable(&self, function: FunctionId) -> bool {
         self.module.replaceable.contains(&self.function(function).name)
     }
 
-    /// Whether a function may be defined nowhere, so that its address is null.
+    /// Whether a function may have no definition, so that its address is null.
     pub fn may_be_missing(&self, function: FunctionId) -> bool {
         let function = self.function(function);
         matches!(function.code, Code::Declared) && self.module.weak.contains(&function.name)
@@ -91,8 +91,7 @@ impl Program<'_> {
         Ok(Some((body, flow)))
     }
 
-    /// A function that a body calls and that may return more than once: what is known before the second time is not
-    /// what was known before the first.
+    /// A called function that may return more than once. Facts known at its first return do not hold at its second.
     fn returns_twice(&self, body: &Body) -> Option<&str> {
         let calls =
             body.blocks.iter().flat_map(|block| &block.instructions).filter_map(|call| match &call.op {
@@ -103,14 +102,14 @@ impl Program<'_> {
         names.find(|name| RETURN_TWICE.contains(name))
     }
 
-    /// A call of an intrinsic that does nothing but compute, to be appended.
+    /// A call of a pure intrinsic, to be added to the residual program.
     pub fn intrinsic(&mut self, name: &str, params: &[Type], result: &Type, args: Vec<Operand>) -> Op {
         let function = self.external(name, params, result, Effects::None);
         let callee = Operand::Const(Const::Function(function));
         Op::Call { callee, args, variadic: None, attributes: Rc::default() }
     }
 
-    /// A call of `memcpy`, `memmove` or `memset`, to be appended.
+    /// A call of `memcpy`, `memmove` or `memset`, to be added to the residual program.
     pub fn memory_call(&mut self, name: &str, mut args: Vec<Operand>) -> Op {
         let (full, second) = match name {
             "memset" => ("llvm.memset.p0.i64".to_owned(), Type::Int(8)),
@@ -123,7 +122,7 @@ impl Program<'_> {
         Op::Call { callee, args, variadic: None, attributes: Rc::default() }
     }
 
-    /// A place in words: the function and, if it is known, the line.
+    /// A place in words: the function, and the line if it is known.
     pub fn describe(&self, function: FunctionId, block: BlockId) -> String {
         let name = &self.function(function).name;
         let line = self.found.flows.get(&function).and_then(|(body, _)| {

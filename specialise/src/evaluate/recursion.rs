@@ -1,10 +1,10 @@
-//! Turns recursion of unknown depth into a loop, where nothing follows the recursive call but returning its result: the
-//! call then goes back to the beginning of the active function, whose activation nothing needs any more.
+//! Turns recursion of unknown depth into a loop, if a function only returns the result of its recursive call. The call
+//! then goes back to the beginning of the active function, whose activation is no longer needed.
 //!
-//! Such a function is a loop whose header is its entry; `loops` finds in what its activations differ. The code after
-//! the call is evaluated once more for each value that the function may return. If it returns the same value and leaves
-//! neither code nor changed memory behind, it does the same for any number of activations. Otherwise the call is
-//! recorded as followed by something, and the evaluation starts again.
+//! Such a function is a loop whose header is its entry; `loops` finds the differences between its activations. The code
+//! after the call is evaluated as a trial for each value that the function may return. If it returns the same value and
+//! neither emits code nor changes memory, the same holds for any number of activations. Otherwise the call is recorded
+//! in `followed`, and the evaluation starts again.
 
 use super::evaluator::Evaluator;
 use super::flow::ENTRY;
@@ -20,8 +20,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 impl Evaluator<'_> {
-    /// Whether a call may go back to the beginning of an activation, so far as that can be said before it does: nothing
-    /// of what is given up may be seen later.
+    /// Whether a call may go back to the beginning of an activation, as far as can be told in advance: the activations
+    /// that end may not be visible later.
     pub(super) fn may_go_back(
         &mut self,
         state: &State,
@@ -58,7 +58,7 @@ impl Evaluator<'_> {
         self.machine.objects.chain(caller.site(), function)
     }
 
-    /// Goes back to the beginning of an activation with other arguments.
+    /// Goes back to the beginning of an activation, with other arguments.
     pub(super) fn go_back_to(
         &mut self,
         state: &mut State,
@@ -79,7 +79,7 @@ impl Evaluator<'_> {
         let allocated = state.facts.allocations(self.machine.objects);
         let living = self.recursions.get(&chain).and_then(|recursion| recursion.living.as_ref());
         if living.is_some_and(|living| !allocated.is_subset(living)) {
-            // The next activation would take its own for what this one has allocated.
+            // The next activation could mistake this one's allocated objects for its own.
             return self.stay_a_call(chain, site);
         }
         self.enter(state, function, args, attributes)?;
@@ -91,7 +91,7 @@ impl Evaluator<'_> {
         returns.iter().try_for_each(|end| self.check(&call, end))
     }
 
-    /// Begins a function that is the body of a loop.
+    /// Begins a function whose recursion is a loop.
     pub(super) fn begin_recursion(&mut self, state: &mut State) {
         let branches = state.branches;
         let chain = state.top().chain;
@@ -105,8 +105,7 @@ impl Evaluator<'_> {
         state.arrival = Arrival::Header;
     }
 
-    /// A function has ended; its activation is gone. If calls went back to its beginning, the same value must be what
-    /// they give.
+    /// Ends an activation of a function. If calls went back to its beginning, they must return the same value.
     pub(super) fn end_recursion(
         &mut self,
         state: &State,
@@ -123,7 +122,7 @@ impl Evaluator<'_> {
         calls.iter().try_for_each(|call| self.check(call, &end))
     }
 
-    /// The known values of which a value is one; only itself, if they aren't known.
+    /// The known values among which a value is; only the value itself if they aren't known.
     fn choices(&mut self, value: &Value) -> Vec<Value> {
         let Value::Dynamic(residual) = value else { return vec![value.clone()] };
         match self.machine.residual.choices(*residual) {
@@ -132,7 +131,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// A call that is followed by more than giving back its value can't go back to the beginning.
+    /// Checks that the code after a call only returns its value; if not, the call can't go back to the beginning.
     fn check(&mut self, call: &Call, end: &Return) -> Result<(), Stop> {
         for value in &end.values {
             self.trying = true;
@@ -145,15 +144,16 @@ impl Evaluator<'_> {
         Ok(())
     }
 
-    /// Something follows a call. The function is the body of a loop only if another call still wants it.
+    /// Records a call whose function does more after it. The function becomes a loop again only if another call asks
+    /// for it.
     fn stay_a_call(&mut self, chain: CallString, site: CallString) -> Result<(), Stop> {
         self.loops.followed.insert(site);
         self.loops.directives.remove(&(chain, ENTRY));
         Err(Stop::Again)
     }
 
-    /// Whether what follows a call gives back its value and does nothing else. If it does, the residual program is as
-    /// it was; else this attempt is at its end.
+    /// Whether the code after a call only returns the call's value. If so, the residual program is unchanged; otherwise
+    /// this attempt ends.
     fn gives_back(&mut self, call: &Call, end: &State, value: &Value) -> Result<bool, Stop> {
         let depth = end.frames.len();
         let given_up = locals(&call.frames);
@@ -162,7 +162,7 @@ impl Evaluator<'_> {
         let frames = strangers(&call.frames, &mut self.machine);
         state.frames.edit(|all| all.extend(frames));
         for local in &given_up {
-            // Whatever is there, it is not known, and to read it leaves code behind.
+            // The contents are unknown, and reading them emits code.
             state.facts.memory.insert(*local, Contents { real: true, ..Contents::default() });
         }
         let size = self.machine.residual.size;
@@ -197,7 +197,7 @@ impl Evaluator<'_> {
     }
 }
 
-/// Whether a value leads to one of some objects.
+/// Whether a value points into one of these objects.
 fn refers(value: &Value, to: &BTreeSet<ObjectId>, machine: &Machine) -> bool {
     match value {
         Value::Aggregate(fields) => fields.iter().any(|field| refers(field, to, machine)),
@@ -205,8 +205,8 @@ fn refers(value: &Value, to: &BTreeSet<ObjectId>, machine: &Machine) -> bool {
     }
 }
 
-/// The same activations, with fresh unknown values. The residual program has one name for a value in all rounds, but
-/// the values differ: what is known of those of the last round, or equal to them, says nothing about an earlier round.
+/// The same activations with fresh unknown values. In the residual program a value has one name in all rounds, but
+/// differs between rounds: facts about the last round's value do not hold in an earlier round.
 fn strangers(frames: &[Frame], machine: &mut Machine) -> Vec<Frame> {
     let mut strangers = HashMap::new();
     let mut frames = frames.to_vec();
@@ -238,7 +238,7 @@ fn make_strange(value: &mut Value, strangers: &mut HashMap<ValueId, ValueId>, ma
     }
 }
 
-/// The local variables of some activations.
+/// The local variables of these activations.
 fn locals(frames: &[Frame]) -> BTreeSet<ObjectId> {
     frames.iter().flat_map(|frame| frame.locals.iter().copied()).collect()
 }

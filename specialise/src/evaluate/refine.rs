@@ -1,4 +1,4 @@
-//! Refinement: what a condition that holds, or doesn't, tells about other values of a path.
+//! Refinement: facts about values that follow from a condition that holds or does not hold.
 
 use super::machine::Machine;
 use super::state::State;
@@ -7,7 +7,7 @@ use crate::ir::{Binary, Cast, Compare, Const, Op, Operand, Type, ValueId};
 use std::rc::Rc;
 
 impl State {
-    /// What a condition that holds, or doesn't, says about other values.
+    /// Adds the facts that follow from a condition that holds or does not hold.
     pub fn refine(&mut self, condition: ValueId, holds: bool, machine: &Machine) {
         self.substitute(&Value::Dynamic(condition), &Value::bool(holds));
         match machine.residual.definition(condition) {
@@ -25,7 +25,7 @@ impl State {
         }
     }
 
-    /// What it says of an operand that it is equal to a constant, or isn't.
+    /// Adds the facts that follow if an operand equals a constant, or does not.
     fn refine_equality(&mut self, operand: &Operand, to: &Const, equal: bool, machine: &Machine) {
         let Operand::Value(value) = *operand else { return };
         match (self.allocated_at(value, machine), to) {
@@ -66,14 +66,14 @@ impl State {
         }
     }
 
-    /// The allocated object whose address is this value; it may be null.
+    /// The allocated object with this address; the address may be null.
     fn allocated_at(&self, value: ValueId, machine: &Machine) -> Option<ObjectId> {
         let mut objects = self.facts.memory.iter();
         let by_state = objects.find(|(_, contents)| contents.base == Some(value)).map(|(object, _)| object);
         by_state.or_else(|| machine.allocated_at(value))
     }
 
-    /// Puts a value in the place of another, wherever the path knows it.
+    /// Replaces a value by another throughout the path.
     pub fn substitute(&mut self, old: &Value, new: &Value) {
         for frame in self.frames.elements() {
             if frame.values.contains(old) {
@@ -94,7 +94,7 @@ impl State {
         }
     }
 
-    /// An allocated object turned out to be null: pointers to it are.
+    /// Replaces pointers to an allocated object by null, because the allocation turned out to have failed.
     fn forget_null(&mut self, object: ObjectId) {
         let null = Value::Const(Const::Null);
         let replace = |value: &mut Value| {

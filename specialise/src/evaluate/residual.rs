@@ -1,5 +1,5 @@
 //! The residual function under construction: open blocks, whose successors aren't known yet, and phis that get their
-//! inputs one by one. Trivial instructions are not made; the rest is left to `tidy`.
+//! inputs one by one. Trivial instructions are not created; the rest of the simplification is left to `tidy`.
 
 use crate::ir::{
     Binary, Block, BlockId, Body, Cast, Const, Instruction, Op, Operand, PlaceId, Terminator, Type, ValueId,
@@ -15,11 +15,11 @@ pub(super) struct Residual {
     blocks: Vec<Growing>,
     types: Vec<Type>,
     names: Vec<Rc<str>>,
-    /// Where each value is defined; parameters and phis have no place.
+    /// The block and index at which each value is defined; `None` for parameters and phis.
     defined: Vec<Option<(u32, u32)>>,
-    /// How many instructions there are.
+    /// The number of instructions.
     pub size: usize,
-    /// The place of the source that instructions are made for.
+    /// The place of the source for new instructions.
     pub place: Option<PlaceId>,
 }
 
@@ -29,7 +29,7 @@ struct Growing {
     instructions: Vec<Instruction>,
     terminator: Option<Terminator>,
     comment: String,
-    /// Whether paths may still come to it, so that its phis get more inputs.
+    /// Whether paths may still return to it, and add inputs to its phis.
     header: bool,
 }
 
@@ -48,7 +48,7 @@ impl Residual {
         BlockId(self.blocks.len() as u32 - 1)
     }
 
-    /// A new open block to which paths come back later.
+    /// A new open block to which paths return later.
     pub fn header(&mut self) -> BlockId {
         self.blocks.push(Growing { header: true, ..Growing::default() });
         BlockId(self.blocks.len() as u32 - 1)
@@ -59,13 +59,13 @@ impl Residual {
         &self.types[value.0 as usize]
     }
 
-    /// The operation that gives a value, if an instruction does.
+    /// The operation whose result is this value, if an instruction defines it.
     pub fn definition(&self, value: ValueId) -> Option<&Op> {
         let (block, index) = self.defined[value.0 as usize]?;
         Some(&self.blocks[block as usize].instructions[index as usize].op)
     }
 
-    /// The constants of which a value is one, if there are only some; never of what may still change.
+    /// The constants among which a value is, if that is known. `None` for a phi that may still get inputs.
     pub fn choices(&self, value: ValueId) -> Option<Vec<Const>> {
         let of = |operand: &Operand| match operand {
             Operand::Const(constant) => Some(vec![constant.clone()]),
@@ -95,14 +95,14 @@ impl Residual {
         }
     }
 
-    /// Appends an instruction without a result.
+    /// Adds an instruction without a result.
     pub fn effect(&mut self, block: BlockId, op: Op) {
         self.size += 1;
         let instructions = &mut self.blocks[block.0 as usize].instructions;
         instructions.push(Instruction { result: None, ty: Type::Void, op, place: self.place });
     }
 
-    /// Appends an instruction and gives its result.
+    /// Adds an instruction, and gives its result.
     pub fn emit(&mut self, block: BlockId, ty: Type, op: Op) -> ValueId {
         let result = self.value(ty.clone(), "");
         self.size += 1;
@@ -112,7 +112,7 @@ impl Residual {
         result
     }
 
-    /// Names a value, if it has no name.
+    /// Names a value that has no name yet.
     pub fn name(&mut self, value: ValueId, name: &str) {
         let slot = &mut self.names[value.0 as usize];
         if slot.is_empty() && !name.is_empty() {
@@ -120,7 +120,7 @@ impl Residual {
         }
     }
 
-    /// Makes a phi in a block; its inputs follow.
+    /// Adds a phi to a block; its inputs follow later.
     pub fn phi(&mut self, block: BlockId, ty: Type) -> ValueId {
         let result = self.value(ty, "");
         self.blocks[block.0 as usize].phis.push((result, Vec::new()));
@@ -132,14 +132,14 @@ impl Residual {
         self.blocks[block.0 as usize].phis[phi].1.push((input, from));
     }
 
-    /// Says how a block ends.
+    /// Sets the terminator of a block.
     pub fn end(&mut self, block: BlockId, terminator: Terminator) {
         let slot = &mut self.blocks[block.0 as usize].terminator;
         debug_assert!(slot.is_none(), "a residual block ends once");
         *slot = Some(terminator);
     }
 
-    /// An address some bytes from another; sums of constants are made here.
+    /// The address at an offset from another one. Constant offsets are added here.
     pub fn address(&mut self, block: BlockId, base: Operand, offset: i64) -> Operand {
         match &base {
             _ if offset == 0 => base,
@@ -166,8 +166,8 @@ impl Residual {
         }
     }
 
-    /// The operand and the byte of it that one byte of a value is, following casts and shifts by whole bytes; none if
-    /// it is a zero byte that an extension put there.
+    /// The operand, and the byte of it, that equals one byte of a value, through casts and shifts by whole bytes;
+    /// `None` for a zero byte that an extension added.
     pub fn origin(&self, value: ValueId, byte: u32) -> Option<(ValueId, u32)> {
         let operand = |operand: &Operand| match operand {
             Operand::Value(value) => Some(*value),
@@ -204,7 +204,7 @@ impl Residual {
         }
     }
 
-    /// The finished body; blocks that lead nowhere are never reached.
+    /// The finished body. Blocks without a terminator are never reached.
     pub fn finish(self) -> Body {
         let types = self.types;
         let blocks = self.blocks.into_iter().map(|block| {

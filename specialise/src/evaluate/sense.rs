@@ -1,10 +1,10 @@
-//! Whether a context makes sense: what it names must be there, and what it says must be possible.
+//! Checks that a context makes sense: that its names exist, and that its facts are possible.
 
 use super::error::Error;
 use crate::context::{Argument, Content, ContentType, Context};
 use crate::ir::{Code, Module, Param, Type};
 
-/// Says what is wrong with a context, if something is.
+/// Fails, with the reason, if a context does not make sense.
 pub(super) fn check(module: &Module, context: &Context, params: &[Param]) -> Result<(), Error> {
     check_result(module, context)?;
     for (name, said) in &context.argument {
@@ -38,7 +38,7 @@ pub(super) fn check(module: &Module, context: &Context, params: &[Param]) -> Res
     }
 }
 
-/// The residual function has a name that C can write and that is free.
+/// Checks that the name of the residual function is unused, and valid in C.
 fn check_result(module: &Module, context: &Context) -> Result<(), Error> {
     let name = context.residual_name();
     let fits = |(at, c): (usize, char)| c == '_' || c.is_ascii_alphabetic() || at > 0 && c.is_ascii_digit();
@@ -89,7 +89,7 @@ fn is_there(module: &Module, symbol: &str) -> bool {
     module.function(symbol).is_some() || module.global(symbol).is_some()
 }
 
-/// What an argument points to lies within its size, and not in one place twice.
+/// Checks that the contents of an argument lie within its size and do not overlap.
 fn check_contents(module: &Module, name: &str, said: &Argument) -> Result<(), Error> {
     let mut contents: Vec<_> = said.contents.iter().collect();
     contents.sort_by_key(|content| content.at);
@@ -126,7 +126,7 @@ fn check_content(module: &Module, name: &str, said: &Argument, content: &Content
     }
 }
 
-/// Whether a number is one of so many bits, with a sign or without.
+/// Whether a number fits an integer of this many bits, signed or unsigned.
 fn fits(value: i128, bits: u32) -> bool {
     bits >= 127 || (-(1i128 << (bits - 1))..1i128 << bits).contains(&value)
 }

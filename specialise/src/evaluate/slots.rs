@@ -8,19 +8,19 @@ use super::stop::Stop;
 use super::value::{ObjectId, Value};
 use crate::ir::{Access, Operand, Type, ValueId};
 
-/// A place that holds a value.
+/// A place for a value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) enum Slot {
     /// A value of the nth frame.
     Local(u32, ValueId),
-    /// Bytes of an object that is held.
+    /// Bytes of a held object.
     Cell(ObjectId, u64, u64),
     /// The address of an allocated object.
     Base(ObjectId),
 }
 
 impl Slot {
-    /// Whether a path has it at all.
+    /// Whether a path has this slot.
     pub fn exists(self, state: &State) -> bool {
         let contents = |object| state.facts.memory.get(object);
         match self {
@@ -30,7 +30,7 @@ impl Slot {
         }
     }
 
-    /// What it holds.
+    /// The contents of the slot.
     pub fn get(self, state: &mut State, ty: &Type, machine: &mut Machine) -> Result<Value, Stop> {
         match self {
             Slot::Local(depth, value) => Ok(state.frames[depth as usize].values[value.0 as usize].clone()),
@@ -45,7 +45,7 @@ impl Slot {
         }
     }
 
-    /// Makes it hold a value of the residual program.
+    /// Puts a residual value into the slot.
     pub fn set(self, state: &mut State, value: ValueId) {
         match self {
             Slot::Local(depth, local) => {
@@ -64,7 +64,7 @@ impl Slot {
         }
     }
 
-    /// The type that the residual program gives to what it holds.
+    /// The type of the slot's contents in the residual program.
     pub fn type_in(self, state: &State, machine: &Machine) -> Type {
         match self {
             Slot::Local(depth, value) => state.frames[depth as usize].body.types[value.0 as usize].clone(),
@@ -80,7 +80,7 @@ impl Slot {
         }
     }
 
-    /// What it holds as an operand; its address is given away unless it points into `object`.
+    /// The contents as an operand. The address escapes, unless it points into `object`.
     pub fn operand(
         self,
         state: &mut State,

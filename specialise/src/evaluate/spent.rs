@@ -1,17 +1,17 @@
-//! What has been spent on an evaluation, in all attempts.
+//! The resources spent on an evaluation, in all attempts.
 
 use crate::ir::{BlockId, FunctionId};
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// What was spent, in all attempts together.
+/// The resources spent in all attempts together.
 pub(super) struct Spent {
-    /// What this thread had taken of the processor's time before.
+    /// The processor time of this thread at the beginning.
     pub(super) start: Duration,
-    /// How often each place was come to where loops begin or functions do.
+    /// The number of arrivals at the beginning of each loop or function.
     pub(super) visits: HashMap<(FunctionId, BlockId), u64>,
-    /// The loops that stay loops because too much was spent on unrolling them, and on what.
+    /// The loops that are kept because a budget was spent on unrolling them, with the budget.
     pub given_up: Vec<String>,
 }
 
@@ -21,7 +21,7 @@ impl Default for Spent {
     }
 }
 
-/// What this thread has taken of the processor's time: what comes out must not depend on what else the machine does.
+/// The processor time of this thread. The result must not depend on other activity of the machine.
 pub(super) fn processor_time() -> Duration {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)

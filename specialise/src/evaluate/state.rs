@@ -1,8 +1,8 @@
-//! The state of a path: the frames of its calls, its facts, and how it came to its place.
+//! The state of a path: the frames of its calls, its facts, and how it arrived at its place.
 //!
 //! Code is evaluated once in each *context*: the chain of call sites from the entry (a call string), and the rounds of
-//! the unrolled loops that each frame is in. Within a context, paths that meet are merged if they know the same, and
-//! otherwise, in a few versions, kept apart. [`State::key`] orders paths by context and position.
+//! the unrolled loops in each frame. Within a context, paths that meet are merged if they have the same facts;
+//! otherwise they are kept apart, in a few versions. [`State::key`] orders paths by context and position.
 
 use super::facts::Facts;
 use super::flow::Flow;
@@ -17,16 +17,16 @@ use std::rc::Rc;
 #[derive(Clone, Debug)]
 pub(super) struct Round {
     pub header: BlockId,
-    /// How often control came back to the header.
+    /// The number of times that control has returned to the header.
     pub number: u32,
     /// The state's `branches` when the round began.
     pub branches: u32,
-    /// Whether the loop may be left on an unknown condition.
+    /// Whether the loop may be left on an unknown condition in this round.
     pub dynamic_exit: bool,
-    /// The known values that decided, in this round and in the one before, to stay in the loop.
+    /// The known values on which it was decided to stay in the loop, in this round and in the previous one.
     pub reasons: Vec<Const>,
     pub former_reasons: Option<Vec<Const>>,
-    /// What is known of the phis of the header in this round.
+    /// The known values of the header's phis in this round.
     pub variables: Vec<Value>,
 }
 
@@ -52,10 +52,10 @@ pub(super) struct Frame {
     pub body: Rc<Body>,
     pub flow: Rc<Flow>,
     pub chain: CallString,
-    /// Where it stands: the next instruction.
+    /// The next instruction.
     pub block: BlockId,
     pub index: usize,
-    /// What its values are; undefined until they are computed.
+    /// The values of the function; undefined until they are computed.
     pub values: Rc<Counted<Vec<Value>>>,
     /// Its local variables and copies of arguments.
     pub locals: Vec<ObjectId>,
@@ -65,7 +65,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// Where it stands.
+    /// The frame's current place.
     pub fn site(&self) -> Site {
         Site { chain: self.chain, block: self.block, index: self.index }
     }
@@ -79,28 +79,28 @@ impl Frame {
 /// One path.
 #[derive(Clone)]
 pub(super) struct State {
-    /// The calls that it is in, the entry first.
+    /// The active calls, the entry first.
     pub frames: Counted<Vec<Frame>>,
     pub facts: Facts,
-    /// How many unknown branches it has passed.
+    /// The number of unknown branches that it has passed.
     pub branches: u32,
-    /// How it came to where it stands.
+    /// How it arrived at its current place.
     pub arrival: Arrival,
 }
 
-/// How a path came to where it stands.
+/// How a path arrived at its current place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Arrival {
     /// In the middle of a function.
     Plain,
     /// At the header of a kept loop, from outside.
     Header,
-    /// At such a header, from inside.
+    /// At the header of a kept loop, from inside.
     Back,
 }
 
 impl State {
-    /// A path that begins in a residual block.
+    /// A path at the beginning of a residual block.
     pub fn new(memory: Memory, block: BlockId) -> State {
         State {
             frames: Counted::default(),
@@ -115,8 +115,8 @@ impl State {
         self.frames.elements().last_mut().expect("a path ends with its last frame")
     }
 
-    /// Its position in the order of evaluation: the path with the smallest key goes on first, so that all paths that
-    /// meet at a place have arrived there when it is their turn.
+    /// The path's position in the order of evaluation. The path with the smallest key goes on first, so that all paths
+    /// that meet at a place have arrived there when its turn comes.
     pub fn key(&self) -> Vec<u32> {
         let mut key = Vec::new();
         for frame in self.frames.iter() {
@@ -128,7 +128,7 @@ impl State {
         key
     }
 
-    /// Keeps only what another path at the same place knows too.
+    /// Keeps only the facts that another path at the same place has too.
     pub fn forget_differences(&mut self, other: &State) {
         self.facts.forget_differences(&other.facts);
         self.branches = self.branches.max(other.branches);

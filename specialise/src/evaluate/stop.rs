@@ -1,12 +1,12 @@
-//! Why an attempt ends before the residual function is complete.
+//! Reasons why an attempt ends before the residual function is complete.
 
-/// Why an attempt ended early.
+/// The reason why an attempt ended early.
 #[derive(Debug)]
 pub(super) enum Stop {
-    /// Something was learnt that the next attempt must begin with.
+    /// Something was found out with which the next attempt must begin.
     Again,
-    /// It can't be done; why.
+    /// The specialisation is not possible, for this reason.
     Fail(String),
-    /// The path became two at an instruction; both wait.
+    /// The path was split in two at an instruction; both parts wait.
     Parted,
 }

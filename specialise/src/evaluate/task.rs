@@ -1,11 +1,11 @@
-//! What is to be specialised, and to what.
+//! The task: the program, the entry, and the context.
 
 use super::error::Error;
 use super::sense;
 use crate::context::Context;
 use crate::ir::{FunctionId, Global, Module, Param};
 
-/// A program, the function of it that is to be specialised, and what is known.
+/// A program, its function to be specialised, and the known facts.
 pub(super) struct Task<'m> {
     pub module: &'m Module,
     pub context: &'m Context,
@@ -26,7 +26,7 @@ impl<'m> Task<'m> {
         Ok(Task { module, context, entry, params })
     }
 
-    /// Whether the program runs with the initial value of a variable that is here.
+    /// Whether a variable's initial value in this module is the one that the program runs with.
     pub fn is_settled(&self, variable: &Global) -> bool {
         !self.module.replaceable.contains(&variable.name) || self.is_said_constant(variable)
     }

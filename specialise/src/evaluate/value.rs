@@ -1,32 +1,32 @@
-//! Abstract values, from the most to the least that may be known of a value:
+//! Abstract values, in the order of decreasing knowledge:
 //!
 //! * undefined: any value will do;
 //! * known: a constant, or an address, which is an object and a distance from its start;
 //! * an aggregate of such values;
 //! * dynamic: a value of the residual program.
 //!
-//! Where paths are merged, a value that they agree on stays what it is; others become dynamic, that is, a phi. Binding
-//! times follow: what depends on known values only is known (static).
+//! Where paths are merged, values that agree are kept; others become dynamic, that is, phis. Binding times follow from
+//! this: a computation on known values gives a known (static) value.
 
 use crate::ir::{Const, Type, ValueId};
 use std::rc::Rc;
 
-/// Memory that the evaluator follows: a local or global variable, what an argument points to, or allocated memory.
+/// Memory that the evaluator follows: a local or global variable, the target of an argument, or allocated memory.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub(super) struct ObjectId(pub u32);
 
 /// An abstract value.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Value {
-    /// It is this constant; undefined, if that is `Undef`.
+    /// A constant; `Undef` is undefined.
     Const(Const),
-    /// A pointer so many bytes behind the start of an object.
+    /// A pointer at an offset from the start of an object.
     Pointer(ObjectId, i64),
     /// Such a pointer as a 64-bit integer.
     Address(ObjectId, i64),
-    /// It is this value of the residual program.
+    /// A value of the residual program.
     Dynamic(ValueId),
-    /// A structure held as a value.
+    /// A structure as a value.
     Aggregate(Rc<[Value]>),
 }
 
@@ -47,7 +47,7 @@ impl Value {
         matches!(self, Value::Const(Const::Undef(_)))
     }
 
-    /// The integer, zero-extended, if it is a known one.
+    /// The value of a known integer, zero-extended.
     pub fn known_int(&self) -> Option<u128> {
         match self {
             Value::Const(Const::Int { value, .. }) => Some(*value),
@@ -61,7 +61,7 @@ impl Value {
         matches!(self, Value::Const(Const::Null)) || self.known_int() == Some(0)
     }
 
-    /// Whether nothing of the residual program is needed to know it.
+    /// Whether the value is known without the residual program.
     pub fn is_static(&self) -> bool {
         match self {
             Value::Dynamic(_) => false,
@@ -70,7 +70,7 @@ impl Value {
         }
     }
 
-    /// The object that it points into, at whatever distance.
+    /// The object into which it points, at any offset.
     pub fn object(&self) -> Option<ObjectId> {
         match self {
             Value::Pointer(object, _) | Value::Address(object, _) => Some(*object),
@@ -78,7 +78,7 @@ impl Value {
         }
     }
 
-    /// One byte of it as it lies in memory, if it is known.
+    /// One byte of the value as it lies in memory, if known.
     pub fn known_byte(&self, byte: u32) -> Option<u8> {
         let bits = match self {
             Value::Const(Const::Int { value, .. }) => *value,

@@ -1,19 +1,19 @@
-//! Live values of a path. Paths that meet may differ in others.
+//! The live values of a path. When paths are merged, differences in other values do not matter.
 
 use super::state::State;
 use crate::ir::{BlockId, FunctionId, ValueId};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// The values that are wanted at each place that was asked for: before an instruction of a function that stands on top,
-/// or behind the call that it is in.
+/// The live values at each place that has been asked for: before an instruction of the top frame's function, or after
+/// the call that another frame is in.
 #[derive(Default)]
 pub(super) struct Wanted {
     known: HashMap<(FunctionId, BlockId, usize, bool), Rc<[ValueId]>>,
 }
 
 impl Wanted {
-    /// The values of a frame that are still wanted where it stands.
+    /// The values of a frame that are live at its current place.
     pub fn of(&mut self, state: &State, depth: usize) -> Rc<[ValueId]> {
         let frame = &state.frames[depth];
         let top = depth + 1 == state.frames.len();

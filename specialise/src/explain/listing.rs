@@ -1,5 +1,5 @@
-//! The source with the binding time of each line: eliminated when the program was specialised, or dynamic, that is,
-//! code of the residual program.
+//! The source with the binding time of each line: eliminated during specialisation, or dynamic, that is, part of the
+//! residual program.
 
 use crate::evaluate::{Outcome, Report};
 use crate::ir::Module;
@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::rc::Rc;
 
-/// Lines that are shown around those that were evaluated.
+/// The number of lines shown before and after evaluated lines.
 const AROUND: u32 = 2;
 
-/// The listing of all files in which something was evaluated. `read` gives a file's text by the name that the compiler
-/// was given; of one that can't be read only the numbers of the lines are told.
+/// The listing of all files with evaluated lines. `read` gives a file's text for the name that the compiler used. If it
+/// fails, only the line numbers are listed.
 pub fn listing(module: &Module, report: &Report, read: &dyn Fn(&str) -> Option<String>) -> String {
     let mut files: BTreeMap<Rc<str>, BTreeMap<u32, Outcome>> = BTreeMap::new();
     for (place, outcome) in &report.outcomes {
@@ -56,7 +56,7 @@ pub fn listing(module: &Module, report: &Report, read: &dyn Fn(&str) -> Option<S
     text
 }
 
-/// The lines that were evaluated and some around them.
+/// The evaluated lines, and those around them.
 fn shown(lines: &BTreeMap<u32, Outcome>) -> Vec<u32> {
     let mut shown: Vec<u32> =
         lines.keys().flat_map(|line| line.saturating_sub(AROUND).max(1)..=line + AROUND).collect();
@@ -72,7 +72,7 @@ impl Outcome {
         self.residual += other.residual;
     }
 
-    /// A line is dynamic if anything of it is left.
+    /// The mark of a line, which is dynamic if any part of it is left.
     fn mark(&self) -> &'static str {
         match self {
             Outcome { residual: 1.., .. } => "dynamic",
@@ -81,7 +81,7 @@ impl Outcome {
         }
     }
 
-    /// How many instructions of the line were evaluated.
+    /// The number of evaluated instructions of the line.
     fn times(&self) -> u32 {
         self.known + self.eliminated + self.residual
     }

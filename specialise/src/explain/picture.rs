@@ -1,5 +1,5 @@
-//! The copy history as a picture: a box for each buffer, and an arrow from the bytes that were copied to where they
-//! went. Eliminated buffers are dashed.
+//! The copy history as a picture: a box for each buffer, and an arrow from the bytes that were copied to their
+//! destination. Eliminated buffers are dashed.
 
 use crate::evaluate::{Buffer, Copied, Report};
 use std::fmt::Write;
@@ -9,7 +9,7 @@ const GAP: f64 = 120.0;
 const MARGIN: f64 = 30.0;
 const LEAST: f64 = 26.0;
 const MOST: f64 = 260.0;
-/// Arrows that are drawn between one pair of buffers; more would hide them.
+/// The greatest number of arrows between two buffers; more would hide the boxes.
 const ARROWS: usize = 24;
 
 struct Drawn {
@@ -19,7 +19,7 @@ struct Drawn {
     size: u64,
 }
 
-/// An SVG picture of what was copied.
+/// An SVG picture of the copies.
 pub fn picture(report: &Report) -> String {
     let used: Vec<usize> = (0..report.buffers.len())
         .filter(|buffer| report.copies.iter().any(|copy| copy.from == *buffer || copy.to == *buffer))
@@ -95,7 +95,7 @@ fn draw_copy(svg: &mut String, copy: &Copied, from: &Drawn, to: &Drawn) {
     );
 }
 
-/// Bytes of a buffer: as many as it has, or as were copied.
+/// The size of a buffer: its known size, or that of the copied bytes.
 fn extent(report: &Report, buffer: usize) -> u64 {
     report.buffers[buffer].size.unwrap_or_else(|| {
         let from =
@@ -105,7 +105,7 @@ fn extent(report: &Report, buffer: usize) -> u64 {
     })
 }
 
-/// How many copies lie before each buffer at most; circles are cut.
+/// For each buffer, the length of the longest chain of copies that leads to it. Cycles are cut.
 fn ranks(report: &Report) -> Vec<usize> {
     let mut ranks = vec![0usize; report.buffers.len()];
     for _ in 0..report.buffers.len().min(12) {

@@ -1,24 +1,24 @@
-//! What is said about functions and their calls beyond their types: how arguments are passed, what memory is touched.
+//! Attributes of functions and calls beyond their types: how arguments are passed, and which memory is accessed.
 
-/// What a call site or a declaration says about arguments and result.
+/// The attributes of a call site or a declaration.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CallAttributes {
-    /// For each parameter.
+    /// Those of each parameter.
     pub params: Vec<ParamAttributes>,
-    /// What the call touches in memory, if the call site says so.
+    /// The memory that the call accesses, if the call site states it.
     pub memory: Option<Effects>,
-    /// Whether the call never comes back.
+    /// Whether the call never returns.
     pub noreturn: bool,
 }
 
-/// What is said about a parameter.
+/// The attributes of a parameter.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ParamAttributes {
-    /// The callee gets a copy of so many bytes, aligned so, of what the pointer points to.
+    /// The callee gets a copy of the memory behind the pointer, with this size and alignment in bytes.
     pub byval: Option<(u64, u64)>,
-    /// The pointer is where a structure is returned; its size and alignment.
+    /// The callee stores its result, a structure of this size and alignment, behind the pointer.
     pub sret: Option<(u64, u64)>,
-    /// Nothing else points there while the function runs.
+    /// No other pointer to this memory is used while the function runs.
     pub noalias: bool,
     /// The callee doesn't keep the pointer.
     pub nocapture: bool,
@@ -26,9 +26,9 @@ pub struct ParamAttributes {
     pub readonly: bool,
     /// The callee doesn't read through the pointer.
     pub writeonly: bool,
-    /// How an integer narrower than 32 bits is widened by the caller.
+    /// How the caller widens an integer narrower than 32 bits.
     pub extension: Option<Extension>,
-    /// What the pointer is a multiple of, if it is said.
+    /// The alignment of the pointer, if stated.
     pub align: Option<u64>,
 }
 
@@ -40,21 +40,21 @@ pub enum Extension {
     Sign,
 }
 
-/// What memory a function touches.
+/// The memory that a function accesses.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Effects {
     /// None at all: its result depends on its arguments only (`memory(none)`, `readnone`).
     None,
-    /// It reads.
+    /// It only reads.
     Read,
-    /// It reads what its arguments point to, nothing else.
+    /// It only reads, and only memory that its arguments point to.
     ReadArguments,
-    /// It reads and writes what its arguments point to, nothing else.
+    /// It only accesses memory that its arguments point to.
     Arguments,
-    /// It touches memory that the program can't see, and nothing else (`memory(inaccessiblemem: ..)`).
+    /// It only accesses memory that the program can't see (`memory(inaccessiblemem: ..)`).
     Inaccessible,
-    /// What its arguments point to and memory that the program can't see.
+    /// It only accesses memory that its arguments point to, and memory that the program can't see.
     ArgumentsOrInaccessible,
-    /// Anything.
+    /// It accesses any memory.
     Any,
 }

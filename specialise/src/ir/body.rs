@@ -1,4 +1,4 @@
-//! The code of a function: instructions in blocks, and how blocks end.
+//! The code of a function: blocks of instructions, with terminators.
 
 use std::rc::Rc;
 
@@ -7,26 +7,26 @@ use super::{BlockId, Op, Operand, PlaceId, Type, ValueId};
 /// One instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Instruction {
-    /// What its result is called; none if it has none.
+    /// The value of its result, if it has one.
     pub result: Option<ValueId>,
     /// The type of its result.
     pub ty: Type,
-    /// What it does.
+    /// The operation.
     pub op: Op,
-    /// Where it stands in the source.
+    /// The place in the source.
     pub place: Option<PlaceId>,
 }
 
-/// How a block ends.
+/// The end of a block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Terminator {
-    /// Back to the caller.
+    /// Returns to the caller.
     Return(Option<Operand>),
-    /// On in another block.
+    /// Continues in another block.
     Jump(BlockId),
-    /// On in the first if the condition (`i1`) is true, else in the second.
+    /// Continues in the first block if the condition (`i1`) is true, otherwise in the second.
     Branch(Operand, BlockId, BlockId),
-    /// On where the value belongs, else in the block given first.
+    /// Continues in the block of the value's case, or in the block given first if there is none.
     Switch(Operand, BlockId, Vec<(u128, BlockId)>),
     /// Never reached.
     Unreachable,
@@ -37,9 +37,9 @@ pub enum Terminator {
 pub struct Block {
     /// The instructions, phis first.
     pub instructions: Vec<Instruction>,
-    /// How it ends.
+    /// The terminator.
     pub terminator: Terminator,
-    /// Where its terminator stands in the source.
+    /// The place of the terminator in the source.
     pub place: Option<PlaceId>,
     /// A comment for readers of the residual program; may be empty.
     pub comment: String,
@@ -52,17 +52,17 @@ pub struct Body {
     pub blocks: Vec<Block>,
     /// The types of all values, parameters first.
     pub types: Vec<Type>,
-    /// Names that values have in the text, by value, for readers; may be shorter than `types`, may hold empty names.
+    /// Names of values in the text, for readers. There may be fewer names than `types`, and empty names.
     pub names: Vec<Rc<str>>,
 }
 
 impl Block {
-    /// How many phis it begins with.
+    /// The number of phis at its beginning.
     pub fn phi_count(&self) -> usize {
         self.instructions.iter().take_while(|instruction| matches!(instruction.op, Op::Phi(_))).count()
     }
 
-    /// What its phis choose from, to be rewritten.
+    /// The inputs of its phis, mutable.
     pub fn phis_mut(&mut self) -> impl Iterator<Item = &mut Vec<(Operand, BlockId)>> {
         self.instructions.iter_mut().map_while(|instruction| match &mut instruction.op {
             Op::Phi(inputs) => Some(inputs),
@@ -72,7 +72,7 @@ impl Block {
 }
 
 impl Body {
-    /// A new value, without a name, that no instruction defines yet.
+    /// A new value without a name and without a defining instruction.
     pub fn new_value(&mut self, ty: Type) -> ValueId {
         self.types.push(ty);
         self.names.resize(self.types.len(), "".into());

@@ -7,7 +7,7 @@ use super::{FunctionId, GlobalId, Type};
 /// A value that is known before the program runs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Const {
-    /// An integer of so many bits (at most 128), zero-extended.
+    /// An integer of at most 128 bits, zero-extended.
     Int {
         /// Its width.
         bits: u32,
@@ -22,9 +22,9 @@ pub enum Const {
     Null,
     /// Any value of a type, `undef` and `poison` alike.
     Undef(Type),
-    /// A type's value of zero bytes.
+    /// The value of a type whose bytes are all zero.
     Zero(Type),
-    /// So many bytes into a global variable.
+    /// The address at an offset in a global variable.
     Global(GlobalId, i64),
     /// The address of a function.
     Function(FunctionId),
@@ -32,7 +32,7 @@ pub enum Const {
     Aggregate(Type, Rc<[Const]>),
     /// An array of bytes.
     Bytes(Rc<[u8]>),
-    /// An address as an integer (`ptrtoint`); bits.
+    /// An address as an integer (`ptrtoint`) of this many bits.
     Address(u32, Rc<Const>),
     /// An integer as an address (`inttoptr`).
     Pointer(Rc<Const>),
@@ -58,7 +58,7 @@ impl Const {
     }
 }
 
-/// An integer of so many bits with its sign.
+/// The value of a signed integer of this many bits.
 pub fn signed(bits: u32, value: u128) -> i128 {
     let unused = 128 - bits.clamp(1, 128);
     ((value << unused) as i128) >> unused

@@ -14,7 +14,7 @@ pub struct Param {
     pub ty: Type,
     /// Its name in the source, if it is known.
     pub name: Option<Rc<str>>,
-    /// What is said about it.
+    /// Its attributes.
     pub attributes: ParamAttributes,
 }
 
@@ -23,19 +23,19 @@ pub struct Param {
 pub struct Function {
     /// Its name at link time.
     pub name: Rc<str>,
-    /// What it takes.
+    /// Its parameters.
     pub params: Vec<Param>,
-    /// What it gives.
+    /// The type of its result.
     pub result: Type,
-    /// How a narrow result is widened.
+    /// The widening of a narrow result.
     pub result_extension: Option<Extension>,
-    /// Whether it takes more than it names.
+    /// Whether it takes more arguments than it names.
     pub variadic: bool,
     /// Whether only its module sees it.
     pub internal: bool,
-    /// What it touches in memory, as declared.
+    /// The memory that it accesses, as declared.
     pub memory: Effects,
-    /// Whether it never comes back.
+    /// Whether it never returns.
     pub noreturn: bool,
     /// Its code.
     pub code: Code,
@@ -81,16 +81,16 @@ pub enum Code {
     Declared,
     /// Its text, read when it is first asked for (by `Module::body`).
     Unread(Unread),
-    /// It has been read or made.
+    /// Its body, as read or created.
     Body(Rc<Body>),
 }
 
-/// Where the body of a function comes from.
+/// The source of a function's body.
 pub trait Source: fmt::Debug {
-    /// Reads the body of the function whose code this is.
+    /// Reads the body of this function.
     fn read(&self, function: &Function) -> Result<Body, Unsupported>;
 
-    /// Names of the function's parameters in the source, by position, as far as they are known here.
+    /// The source names of the function's parameters, by position, as far as the source knows them.
     fn parameter_names(&self) -> Vec<(usize, String)>;
 }
 
@@ -107,17 +107,17 @@ impl Unread {
         Unread { source: Box::new(source), result: OnceCell::new() }
     }
 
-    /// Where it comes from.
+    /// The source of the body.
     pub fn into_source(self) -> Box<dyn Source> {
         self.source
     }
 
-    /// The body; read now, if it has not been read yet.
+    /// The body, which is read now if it has not been read yet.
     pub(super) fn get(&self, function: &Function) -> Result<Rc<Body>, Unsupported> {
         self.result.get_or_init(|| self.source.read(function).map(Rc::new)).clone()
     }
 
-    /// Names of the function's parameters in the source, by position, as far as they are known.
+    /// The source names of the function's parameters, by position, as far as they are known.
     pub(super) fn parameter_names(&self) -> Vec<(usize, String)> {
         self.source.parameter_names()
     }

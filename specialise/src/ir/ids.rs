@@ -1,4 +1,4 @@
-//! How the parts of a module are named: by their positions.
+//! The parts of a module are identified by their positions.
 
 /// A function of a [`super::Module`], by position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

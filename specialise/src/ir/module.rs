@@ -1,4 +1,4 @@
-//! A module: functions, global variables, and what their names mean for a linker.
+//! A module: functions, global variables, and the linkage of their names.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -14,43 +14,43 @@ pub struct Global {
     pub name: Rc<str>,
     /// Its type.
     pub ty: Type,
-    /// What it holds at first; none if it is defined elsewhere.
+    /// Its initial contents; `None` if it is defined elsewhere.
     pub initial: Option<Const>,
     /// Whether it is never written.
     pub constant: bool,
     /// Whether only its module sees it.
     pub internal: bool,
-    /// Whether each thread has its own.
+    /// Whether each thread has a copy of its own.
     pub thread_local: bool,
-    /// What its address is a multiple of.
+    /// Its alignment.
     pub align: u64,
 }
 
-/// Another name for something.
+/// An alias.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Alias {
     /// The name at link time.
     pub name: Rc<str>,
-    /// What it names: a function, or a place in a global variable.
+    /// The target: a function, or a place in a global variable.
     pub target: Const,
 }
 
 /// A program or a part of one.
 #[derive(Debug, Default)]
 pub struct Module {
-    /// What messages call it: the file that it was read from.
+    /// The name in messages: that of the file.
     pub name: Rc<str>,
     /// Its functions.
     pub functions: Vec<Function>,
     /// Its global variables.
     pub globals: Vec<Global>,
-    /// Further names, for other modules; the code of this one refers to what they name.
+    /// Aliases for other modules. The code of this module refers to their targets.
     pub aliases: Vec<Alias>,
-    /// Weak names (`weak`, `linkonce`, `common`, `available_externally`, `extern_weak`): another module's definition
-    /// overrides the one that is here, and the address of a name that is only declared here may be null.
+    /// Weak names (`weak`, `linkonce`, `common`, `available_externally`, `extern_weak`): a definition in another module
+    /// overrides the one here, and the address of a weak declaration may be null.
     pub weak: HashSet<Rc<str>>,
-    /// Names whose definition here can't be relied on, because the program may run with a different one. An alias of
-    /// this kind has a declaration of the same name, which the code refers to.
+    /// Names whose definition here may not be relied on, because the program may run with a different one. For a
+    /// replaceable alias there is a declaration of the same name, to which the code refers.
     pub replaceable: HashSet<Rc<str>>,
     /// Places that instructions refer to.
     pub places: Rc<Places>,
@@ -62,7 +62,7 @@ impl Module {
         self.functions.iter().position(|f| &*f.name == name).map(|at| FunctionId(at as u32))
     }
 
-    /// A function by its name, declared if it isn't there.
+    /// A function by its name, which is declared if it does not exist.
     pub fn declare(&mut self, name: &str, params: &[Type], result: Type, memory: Effects) -> FunctionId {
         self.function(name).unwrap_or_else(|| {
             self.functions.push(Function::declared(name, params, result, memory));
@@ -80,7 +80,7 @@ impl Module {
         self.globals.iter().position(|g| &*g.name == name).map(|at| GlobalId(at as u32))
     }
 
-    /// The code of a function, read now if it has not been read yet; none if it is only declared.
+    /// The code of a function, which is read now if it has not been read yet; `None` if it is only declared.
     pub fn body(&self, id: FunctionId) -> Result<Option<Rc<Body>>, Unsupported> {
         let function = &self.functions[id.0 as usize];
         match &function.code {
@@ -90,7 +90,7 @@ impl Module {
         }
     }
 
-    /// The names of a function's parameters: those of the IR, or else those that its source tells.
+    /// The names of a function's parameters: from the IR, or otherwise from its source.
     pub fn parameter_names(&self, id: FunctionId) -> Vec<Option<Rc<str>>> {
         let function = &self.functions[id.0 as usize];
         let mut names: Vec<Option<Rc<str>>> =

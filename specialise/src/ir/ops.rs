@@ -1,10 +1,10 @@
-//! What instructions do, and what they work on.
+//! Operations and operands of instructions.
 
 use std::rc::Rc;
 
 use super::{BlockId, CallAttributes, Const, Type, ValueId, signed};
 
-/// What an instruction works on.
+/// An operand of an instruction.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
     /// A value of the function.
@@ -14,7 +14,7 @@ pub enum Operand {
 }
 
 impl Operand {
-    /// The integer that it is known to be, zero-extended.
+    /// The value of a known integer, zero-extended.
     pub fn known_int(&self) -> Option<u128> {
         match self {
             Operand::Const(Const::Int { value, .. }) => Some(*value),
@@ -81,7 +81,7 @@ impl Compare {
         }
     }
 
-    /// The comparison that holds of the same operands the other way round.
+    /// The comparison that is equivalent after swapping the operands.
     pub fn swapped(self) -> Compare {
         match self {
             Compare::Eq | Compare::Ne => self,
@@ -96,7 +96,7 @@ impl Compare {
         }
     }
 
-    /// Whether it holds of two integers of so many bits.
+    /// Whether it holds for two integers of this many bits.
     pub fn holds(self, bits: u32, a: u128, b: u128) -> bool {
         let (signed_a, signed_b) = (signed(bits, a), signed(bits, b));
         match self {
@@ -159,13 +159,13 @@ pub enum Cast {
 pub enum Access {
     /// It may be moved, merged or left out.
     Plain,
-    /// It happens as it stands.
+    /// It must happen exactly as written.
     Volatile,
-    /// It is atomic (of whatever ordering): a barrier. The residual program keeps it sequentially consistent.
+    /// It is atomic, with any ordering, and thus a barrier. The residual program makes it sequentially consistent.
     Atomic,
 }
 
-/// What an instruction does.
+/// The operation of an instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
     /// Arithmetic.
@@ -184,56 +184,56 @@ pub enum Op {
     Freeze(Operand),
     /// A value of the instruction's type from an address.
     Load {
-        /// Where from.
+        /// The address.
         from: Operand,
-        /// What the address is a multiple of.
+        /// The alignment of the address.
         align: u64,
         /// Whether it may be moved.
         access: Access,
     },
-    /// Puts a value at an address.
+    /// Stores a value at an address.
     Store {
-        /// What.
+        /// The value.
         value: Operand,
-        /// Where.
+        /// The address.
         to: Operand,
-        /// What the address is a multiple of.
+        /// The alignment of the address.
         align: u64,
         /// Whether it may be moved.
         access: Access,
     },
-    /// Room on the stack until the function returns: `count` times `size` bytes.
+    /// Stack memory until the function returns: `count` times `size` bytes.
     Alloca {
-        /// Bytes of one element.
+        /// The size of an element in bytes.
         size: u64,
-        /// How many.
+        /// The number of elements.
         count: Operand,
-        /// What the address is a multiple of.
+        /// The alignment of the address.
         align: u64,
     },
     /// An address: `base + offset + sum of index * scale`, in bytes; indices are sign-extended to 64 bits.
     Address {
-        /// Where it starts.
+        /// The base address.
         base: Operand,
-        /// Bytes from there.
+        /// The constant offset in bytes.
         offset: i64,
-        /// Index and bytes for each step of it.
+        /// Indices, with the bytes for each unit.
         terms: Vec<(Operand, i64)>,
     },
     /// Calls a function; intrinsics are functions whose name begins with `llvm.`.
     Call {
         /// The function's address; `Const::Function` if it is known.
         callee: Operand,
-        /// What it is given.
+        /// The arguments.
         args: Vec<Operand>,
-        /// Whether the type of the function takes more arguments than it names, and how many it names.
+        /// For a variadic function, the number of named parameters of its type.
         variadic: Option<usize>,
-        /// What the call site says about arguments and result, over what the function's declaration says.
+        /// The attributes of the call site, in addition to those of the function's declaration.
         attributes: Rc<CallAttributes>,
     },
-    /// The value that belongs to the block control came from. Phis stand first in a block.
+    /// The value that belongs to the predecessor from which control came. Phis come first in a block.
     Phi(Vec<(Operand, BlockId)>),
-    /// A field of a structure or array held as a value.
+    /// A field of a structure or array value.
     ExtractValue(Operand, Vec<u32>),
     /// The same aggregate with one field changed: aggregate, value, path.
     InsertValue(Operand, Operand, Vec<u32>),

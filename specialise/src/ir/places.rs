@@ -1,28 +1,28 @@
-//! Where code stands in the source text.
+//! Places of code in the source text.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A place in the source text; [`Module::place`](super::Module::place) tells it.
+/// A place in the source text, as an index; [`Module::place`](super::Module::place) gives the place.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct PlaceId(pub u32);
 
 /// A place in the source text.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Place {
-    /// The file as the compiler was given it.
+    /// The file, by the name that the compiler was given.
     pub file: Rc<str>,
     /// From 1; 0 if the compiler gives none.
     pub line: u32,
     /// From 1.
     pub column: u32,
-    /// The function of the source text it stands in (not the one that it was inlined into).
+    /// The source function that contains it (not the one into which it was inlined).
     pub function: Rc<str>,
-    /// Where that was inlined by the compiler.
+    /// The place where the compiler inlined that function.
     pub inlined_at: Option<PlaceId>,
 }
 
-/// Places in the source text, shared by all that refer to them; more are added as bodies are read.
+/// Places in the source text, shared by their users. More are added as bodies are read.
 #[derive(Debug, Default)]
 pub struct Places(RefCell<Vec<Place>>);
 
@@ -39,7 +39,7 @@ impl Places {
         self.0.borrow()[id.0 as usize].clone()
     }
 
-    /// How many there are so far.
+    /// The number of places so far.
     pub fn count(&self) -> usize {
         self.0.borrow().len()
     }

@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-/// A type; named structures are written out, which always ends because pointers are opaque.
+/// A type. Named structures are expanded, which always ends because pointers are opaque.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Type {
     /// No value.
     Void,
-    /// An integer of so many bits.
+    /// An integer of this many bits.
     Int(u32),
     /// 32-bit IEEE floating point.
     Float,
@@ -15,25 +15,25 @@ pub enum Type {
     Double,
     /// A pointer, 8 bytes.
     Ptr,
-    /// So many elements of one type.
+    /// This many elements of one type.
     Array(u64, Rc<Type>),
-    /// Fields in their order.
+    /// Fields in order.
     Struct {
         /// The types of the fields.
         fields: Rc<[Type]>,
         /// Whether the fields follow each other without padding.
         packed: bool,
     },
-    /// A vector of so many elements; code with vectors is read and printed, but not evaluated.
+    /// A vector of this many elements. Code with vectors is read and printed, but not evaluated.
     Vector(u32, Rc<Type>),
 }
 
 /// Size and alignment in bytes of a type on x86-64 (System V).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Layout {
-    /// Bytes from one element of an array of this type to the next (LLVM's "alloc size").
+    /// The distance in bytes between elements of an array of this type (LLVM's "alloc size").
     pub size: u64,
-    /// The alignment that the ABI asks for.
+    /// The alignment that the ABI requires.
     pub align: u64,
 }
 
@@ -41,7 +41,7 @@ impl Type {
     /// The type of a pointer-sized integer.
     pub const WORD: Type = Type::Int(64);
 
-    /// How a value of this type lies in memory.
+    /// The layout of a value of this type in memory.
     pub fn layout(&self) -> Layout {
         match self {
             Type::Void => Layout { size: 0, align: 1 },
@@ -70,7 +70,7 @@ impl Type {
         }
     }
 
-    /// Bytes that a load or a store of this type touches (LLVM's "store size").
+    /// The bytes that a load or a store of this type accesses (LLVM's "store size").
     pub fn store_size(&self) -> u64 {
         match self {
             Type::Int(bits) => u64::from(bits.div_ceil(8)),
@@ -78,7 +78,7 @@ impl Type {
         }
     }
 
-    /// Bits of a scalar.
+    /// The number of bits of a scalar.
     pub fn bits(&self) -> u64 {
         match self {
             Type::Int(bits) => u64::from(*bits),
@@ -86,7 +86,7 @@ impl Type {
         }
     }
 
-    /// Where the fields of a structure begin, in bytes; nothing for other types.
+    /// The offsets of the fields of a structure in bytes; empty for other types.
     pub fn offsets(&self) -> Vec<u64> {
         let Type::Struct { fields, packed } = self else { return Vec::new() };
         let mut end = 0u64;

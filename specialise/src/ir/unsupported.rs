@@ -3,16 +3,16 @@
 use std::fmt;
 use std::rc::Rc;
 
-/// Why the code of a function could not be read; all else can be used.
+/// The reason why the code of a function could not be read. The rest of the module can be used.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported {
     /// The name of the function at link time.
     pub function: Rc<str>,
-    /// The file that it stands in.
+    /// The file that contains it.
     pub file: Rc<str>,
     /// The line in it, from 1.
     pub line: u32,
-    /// What is not known.
+    /// The construct that is not supported.
     pub what: String,
     /// The text of the line.
     pub excerpt: String,

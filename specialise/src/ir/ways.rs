@@ -13,7 +13,7 @@ impl Body {
         predecessors
     }
 
-    /// Where each value is defined: block and position there. Parameters have none.
+    /// The block and position at which each value is defined; `None` for parameters.
     pub fn definitions(&self) -> Vec<Option<(usize, usize)>> {
         let mut places = vec![None; self.types.len()];
         for (block, code) in self.blocks.iter().enumerate() {

@@ -1,12 +1,12 @@
-//! Why modules can't be linked.
+//! Reasons why modules can't be linked.
 
 use std::fmt;
 use std::rc::Rc;
 
-/// Why modules do not make a program.
+/// The reason why modules do not make a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LinkError {
-    /// Two modules define the same name, and neither gives way.
+    /// Two modules define the same name, and neither definition is weak.
     Twice {
         /// The name.
         name: Rc<str>,
@@ -15,16 +15,16 @@ pub enum LinkError {
         /// The other.
         second: Rc<str>,
     },
-    /// An alias that is, through other aliases, its own target.
+    /// An alias that leads back to itself through other aliases.
     Circle {
         /// The name.
         name: Rc<str>,
     },
-    /// A constant can't be said any more, because a name in it is now part of something else.
+    /// A constant can't be expressed any more, because a name in it now denotes a part of something else.
     Address {
-        /// The module that it stands in.
+        /// The module that contains it.
         module: Rc<str>,
-        /// Why.
+        /// The reason.
         what: String,
     },
 }

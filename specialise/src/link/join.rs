@@ -1,4 +1,4 @@
-//! Assembles the joined module from the definitions that stay.
+//! Assembles the joined module from the definitions that are kept.
 
 use super::error::LinkError;
 use super::names::{Item, Targets, Winners, is_list};
@@ -6,7 +6,7 @@ use super::relink::{self, Relink};
 use crate::ir::{Alias, Const, Function, Global, Module, Type};
 use std::rc::Rc;
 
-/// Joins modules whose names have been settled.
+/// Joins modules after their names have been resolved.
 pub(super) fn join(modules: Vec<Module>, winners: &Winners, targets: Targets) -> Result<Module, LinkError> {
     let mut linked = Module { name: name(&modules), ..Module::default() };
     let targets = Rc::new(targets);
@@ -66,7 +66,7 @@ fn name(modules: &[Module]) -> Rc<str> {
     names.join(" + ").into()
 }
 
-/// Adds the elements of a list to another.
+/// Appends the elements of one list to another.
 fn append(list: &mut Global, more: Const) {
     let (Some(Const::Aggregate(Type::Array(_, element), first)), Const::Aggregate(_, more)) =
         (&list.initial, more)
@@ -78,7 +78,7 @@ fn append(list: &mut Global, more: Const) {
     list.initial = Some(Const::Aggregate(list.ty.clone(), all));
 }
 
-/// A module that is being taken apart.
+/// A module whose parts are being moved out.
 struct Part {
     functions: Vec<Option<Function>>,
     globals: Vec<Option<Global>>,

@@ -7,7 +7,7 @@ use crate::parse::fold;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-/// A thing of a module, by position.
+/// A function, variable or alias of a module, by position.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Item {
     Function(usize),
@@ -15,17 +15,17 @@ pub(super) enum Item {
     Alias(usize),
 }
 
-/// How strongly a module claims a name.
+/// The strength of a module's definition of a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Claim {
     DeclaredWeakly,
     Declared,
-    /// A definition that gives way; the largest of several.
+    /// A weak definition. Of several, the largest wins.
     Weak(u64),
     Strong,
 }
 
-/// The module and the thing that an exported name stands for.
+/// The module and item that an exported name denotes.
 #[derive(Clone, Copy)]
 pub(super) struct Winner {
     pub(super) module: usize,
@@ -34,7 +34,7 @@ pub(super) struct Winner {
 }
 
 impl Winner {
-    /// Whether it is an alias instead of which code refers to a declaration; `module` is the winner's.
+    /// Whether it is an alias for which code refers to a declaration instead; `module` is the winner's.
     fn is_stood_in_for(&self, name: &str, module: &Module) -> bool {
         matches!(self.item, Item::Alias(_)) && module.replaceable.contains(name)
     }
@@ -47,7 +47,7 @@ pub(super) fn is_list(name: &str) -> bool {
     matches!(name, "llvm.used" | "llvm.compiler.used" | "llvm.global_ctors" | "llvm.global_dtors")
 }
 
-/// Whom each exported name belongs to.
+/// The winner for each exported name.
 pub(super) fn choose(modules: &[Module]) -> Result<Winners, LinkError> {
     let mut winners = Winners::new();
     for (number, module) in modules.iter().enumerate() {
@@ -94,18 +94,18 @@ fn claims(module: &Module) -> impl Iterator<Item = (&Rc<str>, Item, Claim)> {
     functions.chain(globals).chain(aliases)
 }
 
-/// What the functions and variables of the modules become.
+/// The targets of all modules' functions and variables in the joined module.
 #[derive(Debug)]
 pub(super) struct Targets {
-    /// For each module, by position: none for a variable that is joined to another.
+    /// For each module, by position.
     pub(super) functions: Vec<Vec<Const>>,
     pub(super) globals: Vec<Vec<Const>>,
-    /// Those that stay, in their new order, with their new names.
+    /// The functions and variables that are kept, in their new order, with their new names.
     pub(super) kept_functions: Vec<(usize, usize, Rc<str>)>,
     pub(super) kept_globals: Vec<(usize, usize, Rc<str>)>,
 }
 
-/// What all becomes, and which of it stays.
+/// Computes the targets, and the items that are kept.
 pub(super) fn targets(modules: &[Module], winners: &Winners) -> Result<Targets, LinkError> {
     let mut taken: HashSet<Rc<str>> = winners.keys().cloned().collect();
     let mut kept = Targets {
@@ -161,7 +161,7 @@ pub(super) fn targets(modules: &[Module], winners: &Winners) -> Result<Targets, 
     Ok(kept)
 }
 
-/// A name that nothing else has, for what its module keeps to itself.
+/// An unused name for an internal item of a module.
 fn own(taken: &mut HashSet<Rc<str>>, name: &Rc<str>) -> Rc<str> {
     let mut chosen = name.clone();
     let mut copies = 0u32;
@@ -200,7 +200,7 @@ impl Finder<'_> {
         moved(target, &self.modules[winner.module].name, &|item| self.find(winner.module, item, depth + 1))
     }
 
-    /// The declaration that code refers to instead of an alias that may be replaced.
+    /// The declaration to which code refers instead of a replaceable alias.
     fn stand_in(&self, winner: &Winner, name: &Rc<str>) -> Option<Const> {
         let module = &self.modules[winner.module];
         if !winner.is_stood_in_for(name, module) {
@@ -214,7 +214,7 @@ impl Finder<'_> {
     }
 }
 
-/// A constant of a module as one of the new module.
+/// Converts a constant of a module for the joined module.
 pub(super) fn moved(
     constant: &Const,
     module: &Rc<str>,

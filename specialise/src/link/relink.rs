@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What becomes of the names and places of a module.
+/// The conversion of the names and places of a module.
 #[derive(Debug)]
 pub(super) struct Relink {
     module: Rc<str>,
@@ -15,12 +15,12 @@ pub(super) struct Relink {
     targets: Rc<Targets>,
     from: Rc<Places>,
     to: Rc<Places>,
-    /// Places that have been taken over.
+    /// The places converted so far.
     known: RefCell<HashMap<PlaceId, PlaceId>>,
 }
 
 impl Relink {
-    /// For a module by its name, its number and its places.
+    /// The conversion for a module, given by its name, number and places.
     pub fn new(
         module: Rc<str>,
         number: usize,
@@ -31,7 +31,7 @@ impl Relink {
         Relink { module, number, targets, from, to, known: RefCell::default() }
     }
 
-    /// A constant of the module as one of the new module.
+    /// Converts a constant of the module.
     pub fn constant(&self, constant: &Const) -> Result<Const, LinkError> {
         moved(constant, &self.module, &|item| {
             Ok(match item {
@@ -47,7 +47,7 @@ impl Relink {
             return *known;
         }
         let mut copy = self.from.get(place);
-        // A chain of inlined calls is short: the reader has seen to that.
+        // A chain of inlined calls is short: the reader has checked that.
         copy.inlined_at = copy.inlined_at.map(|outer| self.place(outer));
         let new = self.to.add(copy);
         self.known.borrow_mut().insert(place, new);
@@ -73,7 +73,7 @@ impl Relink {
     }
 }
 
-/// The code of a function of the module as that of the new module.
+/// Converts the code of a function.
 pub(super) fn code(code: Code, relink: &Rc<Relink>) -> Result<Code, LinkError> {
     Ok(match code {
         Code::Declared => Code::Declared,
@@ -88,7 +88,7 @@ pub(super) fn code(code: Code, relink: &Rc<Relink>) -> Result<Code, LinkError> {
     })
 }
 
-/// A body that is read, then relinked.
+/// A body that is relinked after it has been read.
 #[derive(Debug)]
 struct Relinked {
     source: Box<dyn Source>,

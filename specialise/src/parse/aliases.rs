@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 impl Reader<'_> {
-    /// Takes up aliases, each after what it names. Gives the variables that stand for those that may be replaced, which
-    /// follow the module's own.
+    /// Reads aliases, each after its target. The result is the declared variables that stand for aliases that other
+    /// modules may replace; their numbers follow those of the module's own variables.
     pub(super) fn aliases(
         &mut self,
         mut waiting: Vec<Variable>,
@@ -41,7 +41,7 @@ impl Reader<'_> {
     fn alias(&mut self, alias: Variable, stand_ins: &mut StandIns) -> Parsed<()> {
         let Variable { name, header, mut cursor, .. } = alias;
         let (value, trouble) = match self.target(&mut cursor) {
-            // The linker takes it for what stands here, also if another module replaces what it names.
+            // The linker binds the alias to this module's definition, even if another module replaces the target.
             Ok((_, target)) if self.may_be_replaced(&target, stand_ins) => {
                 (None, Some("it is another name for what other modules may replace".into()))
             }
@@ -50,7 +50,7 @@ impl Reader<'_> {
                     true => self.stand_in(&name, ty, &target, stand_ins),
                     false => target.clone(),
                 };
-                // One that nobody else sees has done its work when this module is read.
+                // An internal alias is not needed any more once this module has been read.
                 if !header.internal {
                     self.module.aliases.push(Alias { name: name.clone(), target });
                 }
@@ -64,12 +64,12 @@ impl Reader<'_> {
 
     fn target(&self, cursor: &mut Cursor) -> Parsed<(Type, Const)> {
         let ty = self.types.read(cursor)?;
-        // Of the type of a function only the result was read.
+        // Only the result of a function's type was read.
         if cursor.token() == Token::Mark('(') {
             cursor.skip_brackets();
         }
         cursor.expect(',')?;
-        // An expression stands without its type.
+        // A constant expression has no type in front.
         let target = match cursor.token() {
             Token::Word("getelementptr" | "bitcast" | "inttoptr") => {
                 self.constants().read(cursor, &Type::Ptr)
@@ -88,7 +88,7 @@ impl Reader<'_> {
         self.module.replaceable.contains(name)
     }
 
-    /// What code refers to instead of an alias: a declaration of its name.
+    /// A declaration of the alias's name, to which code refers instead of the target.
     fn stand_in(&mut self, name: &Rc<str>, ty: Type, target: &Const, stand_ins: &mut StandIns) -> Const {
         if let Const::Function(id) = target {
             let function = self.module.functions[id.0 as usize].declaration();
@@ -107,9 +107,9 @@ impl Reader<'_> {
     }
 }
 
-/// Declared variables that stand for aliases.
+/// Declared variables that stand for replaceable aliases.
 struct StandIns<'a, 't> {
-    /// The variables that they follow.
+    /// The module's own variables, whose numbers come first.
     after: &'a [Variable<'t>],
     added: Vec<Global>,
 }
@@ -128,7 +128,7 @@ impl StandIns<'_, '_> {
     }
 }
 
-/// Whether an alias names another one that is not known yet.
+/// Whether an alias names another alias that has not been read yet.
 fn waits(mut cursor: Cursor, names: &HashSet<Rc<str>>, symbols: &Symbols) -> bool {
     while !matches!(cursor.token(), Token::End) {
         match cursor.advance() {

@@ -6,7 +6,7 @@ use super::types::Types;
 use crate::ir::{Effects, Extension, ParamAttributes, Type};
 use std::collections::HashMap;
 
-/// What is said about a function or a call of it.
+/// The attributes of a function or a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Said {
     pub(super) memory: Option<Effects>,
@@ -67,7 +67,7 @@ pub(super) enum Found {
     Nothing,
 }
 
-/// Those that may stand at a call without a group, or in a group.
+/// Attributes that may stand in a group, or at a call without a group.
 const OF_FUNCTIONS: [&str; 64] = [
     "allockind",
     "allocsize",
@@ -135,7 +135,7 @@ const OF_FUNCTIONS: [&str; 64] = [
     "willreturn",
 ];
 
-/// The places that `memory(...)` names, and what becomes of them.
+/// How an access touches one of the kinds of memory that `memory(...)` names.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Touch {
     None,
@@ -156,7 +156,7 @@ fn memory(cursor: &mut Cursor) -> Parsed<Effects> {
                 match place {
                     "argmem" => arguments = Some(touched),
                     "inaccessiblemem" => inaccessible = Some(touched),
-                    // Kinds of memory that were told apart later count as memory of any kind.
+                    // Kinds of memory from later versions of LLVM count as memory of any kind.
                     _ => other = other.max(touched),
                 }
             }
@@ -185,7 +185,7 @@ fn touch(cursor: &Cursor, word: &str) -> Parsed<Touch> {
     }
 }
 
-/// `{ ... }` of a group.
+/// The `{ ... }` of a group.
 pub(super) fn group(cursor: &mut Cursor) -> Parsed<Said> {
     let mut said = Said::default();
     let none = Groups::new();
@@ -201,10 +201,10 @@ pub(super) fn group(cursor: &mut Cursor) -> Parsed<Said> {
     Ok(said)
 }
 
-/// What is said about a parameter, an argument or a result.
+/// The attributes of a parameter, an argument or a result.
 pub(super) fn parameter(cursor: &mut Cursor, types: &Types) -> Parsed<ParamAttributes> {
     let mut said = ParamAttributes::default();
-    // The alignment may stand before or behind these.
+    // The alignment may stand before or after these.
     let (mut by_value, mut structure): (Option<Type>, Option<Type>) = (None, None);
     loop {
         match cursor.token() {

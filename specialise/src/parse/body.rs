@@ -11,10 +11,10 @@ use super::values::Values;
 use crate::ir::{Block, Body, Function, Instruction, Type};
 use crate::verify;
 
-/// What an instruction takes, with its result's name and type, in lists that grow.
+/// Bytes of memory for an instruction, with its result's name and type, in growing lists.
 const INSTRUCTION_BYTES: u64 = 320;
 
-/// What an operand of it or a way on takes.
+/// Bytes of memory for an operand of an instruction, or for an edge to another block.
 const LINK_BYTES: u64 = 64;
 
 /// Reads the body that begins here.
@@ -83,7 +83,7 @@ impl<'f> Reader<'f> {
         Ok(())
     }
 
-    /// Counts an instruction or the end of a block.
+    /// Counts the memory of an instruction or a terminator.
     pub(super) fn count(&self, at: &Cursor, links: usize) -> Parsed<()> {
         let bytes = INSTRUCTION_BYTES + LINK_BYTES * links as u64;
         self.constants.room.take(bytes).map_err(|what| at.wrong(what))

@@ -12,7 +12,7 @@ use std::rc::Rc;
 pub(super) fn read(reader: &mut Reader, word: &str) -> Parsed<Option<(Line, Trailing)>> {
     match word {
         "call" => {}
-        // Whether the frame of the caller is given up first is not seen from outside.
+        // A tail call frees the caller's frame first, which no other code can observe.
         "tail" | "musttail" | "notail" => reader.cursor.expect_word("call")?,
         _ => return Ok(None),
     }
@@ -43,7 +43,7 @@ fn call(reader: &mut Reader) -> Parsed<Line> {
     let mut said = Said::default();
     said.attributes(reader)?;
     if reader.cursor.token() == Token::Mark('[') {
-        // What is assumed of operands may be left out; what else stands in these brackets changes the call.
+        // Assumptions about operands may be left out. Any other operand bundle changes the call.
         if !is_assumption(reader, &callee) {
             return Err(reader.cursor.unsupported("a call with operand bundles"));
         }
@@ -61,7 +61,7 @@ impl Said {
     }
 }
 
-/// Whether a function tells something to debuggers or to the optimiser and does nothing.
+/// Whether a function only informs debuggers or the optimiser, and does nothing.
 fn only_for_tools(name: &str) -> bool {
     name.starts_with("llvm.dbg.") || name == "llvm.experimental.noalias.scope.decl"
 }
@@ -71,7 +71,7 @@ fn is_assumption(reader: &Reader, callee: &Operand) -> bool {
     matches!((callee, assume), (Operand::Const(callee), Some(assume)) if callee == assume)
 }
 
-/// `(ptr, ...)` behind the type of the result: how many arguments a function names that takes more.
+/// `(ptr, ...)` after the result's type: the number of named parameters of a variadic function.
 fn function_type(reader: &mut Reader) -> Parsed<Option<usize>> {
     if !reader.cursor.take('(') {
         return Ok(None);

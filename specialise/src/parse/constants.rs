@@ -9,57 +9,57 @@ use crate::ir::{Binary, Cast, Const, Type};
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What an element of a constant takes, in the list that grows and in the one that is as long as it must be.
+/// Bytes of memory for an element of a constant: in the growing list, and in the final one.
 const ELEMENT_BYTES: u64 = 3 * size_of::<Const>() as u64;
 
-/// How deep constants may be nested.
+/// The greatest nesting of constants.
 pub(super) const DEPTH: u32 = 128;
 
-/// What a name at link time stands for.
+/// The meaning of a name at link time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Symbol {
-    /// Its address; none if there are no words for it.
+    /// Its address; `None` if [`crate::ir`] can't express it.
     pub(super) value: Option<Const>,
-    /// Why code that mentions it cannot be read.
+    /// The reason why code that mentions the symbol can't be read.
     pub(super) trouble: Option<Rc<str>>,
 }
 
 pub(super) type Symbols = HashMap<Rc<str>, Symbol>;
 
-/// How far a mention of a symbol may go.
+/// The context in which a symbol is mentioned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mention {
-    /// Code uses the symbol: it must be known all through.
+    /// In code, which needs complete knowledge of the symbol.
     Use,
-    /// Data holds its address: nothing else of it must be known.
+    /// In data, which needs only its address.
     Address,
 }
 
-/// What constants are made of.
+/// The tables needed to read constants.
 #[derive(Clone, Copy)]
 pub(super) struct Constants<'f> {
     pub(super) types: &'f Types,
     pub(super) symbols: &'f Symbols,
     pub(super) mention: Mention,
-    /// Where what they take is counted.
+    /// The count of the memory that constants take.
     pub(super) room: &'f Room,
 }
 
 /// One step of a `getelementptr`.
 pub(super) enum Step {
-    /// Bytes for each step of the index.
+    /// Bytes for each unit of the index.
     Scale(i64),
-    /// Bytes, whatever the index was.
+    /// Bytes, independent of the index.
     Offset(i64),
 }
 
 impl Constants<'_> {
-    /// A type and a constant of it.
+    /// Reads a type and a constant of that type.
     pub(super) fn typed(&self, cursor: &mut Cursor) -> Parsed<Const> {
         self.typed_at(cursor, 0)
     }
 
-    /// A constant of a type.
+    /// Reads a constant of a type.
     pub(super) fn read(&self, cursor: &mut Cursor, ty: &Type) -> Parsed<Const> {
         self.value(cursor, ty, 0)
     }
@@ -99,7 +99,7 @@ impl Constants<'_> {
         Ok(value)
     }
 
-    /// What a name at link time stands for.
+    /// The constant that a symbol's name stands for.
     pub(super) fn symbol(&self, cursor: &Cursor, name: &str) -> Parsed<Const> {
         let name = plain(name);
         let Some(symbol) = self.symbols.get(&*name) else {
@@ -175,7 +175,7 @@ impl Constants<'_> {
         found.try_into().map_err(|_| cursor.wrong("more values are expected"))
     }
 
-    /// `getelementptr inbounds (i8, ptr @x, i64 4)`, behind its first word.
+    /// `getelementptr inbounds (i8, ptr @x, i64 4)`, after its first word.
     fn address(&self, cursor: &mut Cursor, depth: u32) -> Parsed<Const> {
         let at = *cursor;
         skip_address_flags(cursor);
@@ -248,7 +248,7 @@ pub(super) fn skip_address_flags(cursor: &mut Cursor) {
     }
 }
 
-/// The types that a `getelementptr` goes through.
+/// The types that the indices of a `getelementptr` step through.
 pub(super) struct Steps {
     ty: Type,
     first: bool,
@@ -259,7 +259,7 @@ impl Steps {
         Steps { ty, first: true }
     }
 
-    /// What the next index does; its value must be known where it chooses a field.
+    /// The effect of the next index. Its value must be known if it selects a field.
     pub(super) fn next(&mut self, index: Option<i64>) -> Result<Step, String> {
         if std::mem::take(&mut self.first) {
             return Ok(Step::Scale(self.ty.layout().size as i64));
@@ -322,7 +322,7 @@ pub(super) fn binary(word: &str) -> Option<Binary> {
     })
 }
 
-/// A number as a value of a type.
+/// A number as a constant of a type.
 fn number(digits: &str, ty: &Type) -> Result<Const, String> {
     let wrong = || format!("`{digits}` is no number of its type");
     match ty {
@@ -339,7 +339,7 @@ fn number(digits: &str, ty: &Type) -> Result<Const, String> {
     }
 }
 
-/// The bits of a double, which is how LLVM spells floats as well.
+/// The bits of a double, in LLVM's spelling; it spells floats in the same way.
 fn double_bits(digits: &str) -> Option<u64> {
     if let Some(hex) = digits.strip_prefix("0x") {
         return u64::from_str_radix(hex, 16).ok();

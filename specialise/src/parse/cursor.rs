@@ -1,13 +1,13 @@
-//! A position in the text, and the tokens that are expected there.
+//! A position in the text, and functions for the tokens expected there.
 
 use super::lexer::{Lexer, Token};
 
-/// Why the text was not understood.
+/// The reason why the text was not understood.
 #[derive(Clone, Debug)]
 pub(super) struct Fail {
-    /// Where in the text of the file.
+    /// The place in the text of the file.
     pub(super) at: usize,
-    /// What about it.
+    /// The error.
     pub(super) what: String,
     pub(super) kind: Kind,
 }
@@ -16,13 +16,13 @@ pub(super) struct Fail {
 pub(super) enum Kind {
     /// It is not LLVM IR.
     Wrong,
-    /// It is LLVM IR that [`crate::ir`] has no words for.
+    /// It is LLVM IR that [`crate::ir`] can't express.
     Unsupported,
 }
 
 pub(super) type Parsed<T> = Result<T, Fail>;
 
-/// Reads token after token, one of which is in hand.
+/// Reads token by token, with one token of look-ahead.
 #[derive(Clone, Copy)]
 pub(super) struct Cursor<'t> {
     lexer: Lexer<'t>,
@@ -37,23 +37,23 @@ impl<'t> Cursor<'t> {
         cursor
     }
 
-    /// The token in hand.
+    /// The current token.
     pub(super) fn token(&self) -> Token<'t> {
         self.token
     }
 
-    /// Where it begins.
+    /// The place where the current token begins.
     pub(super) fn at(&self) -> usize {
         self.start
     }
 
-    /// The token after the one in hand.
+    /// The token after the current one.
     pub(super) fn second(&self) -> Token<'t> {
         let mut lexer = self.lexer;
         lexer.next()
     }
 
-    /// On to the next; gives the one that was in hand.
+    /// Advances to the next token, and gives the current one.
     pub(super) fn advance(&mut self) -> Token<'t> {
         let token = self.token;
         self.lexer.skip_blank();
@@ -62,7 +62,7 @@ impl<'t> Cursor<'t> {
         token
     }
 
-    /// Goes over a sign if it is there.
+    /// Skips a mark if it is the current token, and tells whether it was.
     pub(super) fn take(&mut self, mark: char) -> bool {
         let found = self.token == Token::Mark(mark);
         if found {
@@ -75,7 +75,7 @@ impl<'t> Cursor<'t> {
         if self.take(mark) { Ok(()) } else { Err(self.wrong(format!("`{mark}` is expected"))) }
     }
 
-    /// Goes over a word if it is there.
+    /// Skips a word if it is the current token, and tells whether it was.
     pub(super) fn take_word(&mut self, word: &str) -> bool {
         let found = self.token == Token::Word(word);
         if found {
@@ -88,7 +88,7 @@ impl<'t> Cursor<'t> {
         if self.take_word(word) { Ok(()) } else { Err(self.wrong(format!("`{word}` is expected"))) }
     }
 
-    /// Goes over all words that belong to a set.
+    /// Skips all words that belong to a set.
     pub(super) fn skip_words(&mut self, set: &[&str]) {
         while let Token::Word(word) = self.token
             && set.contains(&word)
@@ -97,14 +97,14 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Any word.
+    /// Reads any word.
     pub(super) fn word(&mut self) -> Parsed<&'t str> {
         let Token::Word(word) = self.token else { return Err(self.wrong("a word is expected")) };
         self.advance();
         Ok(word)
     }
 
-    /// A number that is not negative.
+    /// Reads a number that is not negative.
     pub(super) fn number<N: std::str::FromStr>(&mut self) -> Parsed<N> {
         let number = match self.token {
             Token::Number(digits) => digits.parse().ok(),
@@ -115,7 +115,7 @@ impl<'t> Cursor<'t> {
         Ok(number)
     }
 
-    /// Goes over a number in parentheses or without them: `align 8`, `align(8)`.
+    /// Reads a number with or without parentheses: `align 8`, `align(8)`.
     pub(super) fn number_in_parentheses(&mut self) -> Parsed<u64> {
         let open = self.take('(');
         let number = self.number()?;
@@ -125,7 +125,7 @@ impl<'t> Cursor<'t> {
         Ok(number)
     }
 
-    /// What an address is a multiple of, behind the word `align`.
+    /// Reads an alignment, after the word `align`.
     pub(super) fn alignment(&mut self) -> Parsed<u64> {
         let at = *self;
         let align = self.number_in_parentheses()?;
@@ -136,7 +136,7 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    /// Goes over brackets and all that is in them, if one opens here.
+    /// Skips brackets and their contents, if the current token opens one.
     pub(super) fn skip_brackets(&mut self) {
         let mut depth = 0usize;
         loop {

@@ -1,5 +1,5 @@
-//! Constant expressions that can't be folded, such as comparisons of addresses that the linker chooses. They become
-//! instructions before the instruction that mentions them.
+//! Constant expressions that can't be folded, such as comparisons of addresses that the linker chooses. Each becomes an
+//! instruction before the instruction that mentions it.
 
 use super::constants::{DEPTH, binary, cast};
 use super::cursor::{Cursor, Kind, Parsed};
@@ -8,7 +8,7 @@ use super::reader::Reader;
 use crate::ir::{Instruction, Op, Operand, Type};
 
 impl Reader<'_> {
-    /// A constant of a type, or what computes it.
+    /// Reads a constant of a type, or inserts instructions that compute it.
     pub(super) fn constant(&mut self, ty: &Type, depth: u32) -> Parsed<Operand> {
         let at = self.cursor;
         let failed = match self.constants.read(&mut self.cursor, ty) {
@@ -26,7 +26,7 @@ impl Reader<'_> {
         self.insert(&at, found, op)
     }
 
-    /// The operation that stands here, if it can be an instruction.
+    /// Reads the operation of an expression, if it can be an instruction.
     fn expression(&mut self, depth: u32) -> Parsed<Option<(Type, Op)>> {
         let word = self.cursor.word()?;
         self.cursor.skip_words(&FLAGS);
@@ -63,7 +63,7 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// Two values of one type, in brackets.
+    /// Reads two values of the same type in parentheses.
     fn pair(&mut self, depth: u32) -> Parsed<(Type, Operand, Operand)> {
         self.cursor.expect('(')?;
         let (ty, left) = self.part(depth)?;
@@ -73,7 +73,7 @@ impl Reader<'_> {
         Ok((ty, left, right))
     }
 
-    /// A type, which must be a certain one, and a value of it.
+    /// Reads a type, which must be the expected one, and a value of that type.
     fn part_of(&mut self, expected: &Type, depth: u32) -> Parsed<Operand> {
         let at = self.cursor;
         let (ty, operand) = self.part(depth)?;
@@ -86,7 +86,7 @@ impl Reader<'_> {
         Ok((ty, operand))
     }
 
-    /// An instruction that isn't in the text.
+    /// Adds an instruction that isn't in the text.
     fn insert(&mut self, at: &Cursor, ty: Type, op: Op) -> Parsed<Operand> {
         self.count(at, op.operands().count())?;
         let result = self.values.insert(ty.clone());

@@ -1,9 +1,9 @@
-//! Arithmetic on constants, where [`crate::ir`] can express the result as a constant.
+//! Folds arithmetic on constants where [`crate::ir`] can express the result as a constant.
 
 use crate::ir::{self, Binary, Cast, Const, Type};
 use std::rc::Rc;
 
-/// The value of zero bytes in its shortest form.
+/// The value whose bytes are all zero, in its shortest form.
 pub(super) fn zero(ty: &Type) -> Const {
     match ty {
         Type::Int(bits) => Const::int(*bits, 0),
@@ -14,7 +14,7 @@ pub(super) fn zero(ty: &Type) -> Const {
     }
 }
 
-/// The value of an integer with its sign, as an index into an array counts.
+/// The value of an integer with its sign, as for an index into an array.
 pub(super) fn signed(constant: &Const) -> Option<i64> {
     match constant {
         Const::Int { bits, value } => Some(ir::signed(*bits, *value) as i64),
@@ -22,7 +22,7 @@ pub(super) fn signed(constant: &Const) -> Option<i64> {
     }
 }
 
-/// An address so many bytes further.
+/// An address moved by a number of bytes.
 pub(crate) fn offset(base: Const, bytes: i64) -> Result<Const, String> {
     Ok(match base {
         base if bytes == 0 => base,
@@ -37,7 +37,7 @@ pub(crate) fn offset(base: Const, bytes: i64) -> Result<Const, String> {
     })
 }
 
-/// An integer as an address.
+/// An integer converted to an address.
 fn address(value: u64) -> Const {
     if value == 0 { Const::Null } else { Const::Pointer(Rc::new(Const::int(64, value.into()))) }
 }
@@ -137,8 +137,8 @@ fn integers(operation: Binary, bits: u32, a: u128, b: u128) -> Result<Const, Str
     ))
 }
 
-/// The bits of a 32-bit float that a 64-bit one equals, if there is one. Done by hand because the processor would
-/// change a signalling NaN.
+/// The bits of the 32-bit float that equals a 64-bit one, if there is one. Computed without floating-point
+/// instructions, because the processor would change a signalling NaN.
 pub(super) fn narrow(double: u64) -> Option<u32> {
     let value = f64::from_bits(double);
     if value.is_nan() {

@@ -1,4 +1,4 @@
-//! Linkage and calling convention: the words before the type of a variable or the body of a function.
+//! Linkage and calling convention: the words before a variable's type or a function's body.
 
 use super::attributes::{self, Found, Groups, Said};
 use super::cursor::{Cursor, Fail, Kind, Parsed};
@@ -7,25 +7,25 @@ use super::types::Types;
 use crate::ir::{Code, Effects, Function, Param, ParamAttributes, Type};
 use std::rc::Rc;
 
-/// How a name is seen by other modules.
+/// The linkage of a name: how other modules see it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Header {
     pub(super) internal: bool,
-    /// Whether other modules may override a definition, and whether by a different one.
+    /// Whether other modules may override a definition; `replaced` tells whether a different definition may do so.
     pub(super) weak: bool,
     replaced: bool,
-    /// Whether the definition is that of the same executable or shared object.
+    /// Whether the name is bound to the definition in the same executable or shared object.
     local: bool,
-    /// Whether it is defined elsewhere.
+    /// Whether the definition is elsewhere.
     pub(super) declaration: bool,
     pub(super) thread_local: bool,
-    /// Why there are no words for it.
+    /// The reason why [`crate::ir`] can't express it.
     pub(super) trouble: Option<Rc<str>>,
 }
 
 impl Header {
-    /// Whether what the program runs with may be another definition than this, and a different one; `preempted` says
-    /// whether other shared objects count.
+    /// Whether a different definition may take the place of this one when the program runs. `preempted` tells whether
+    /// definitions in other shared objects count.
     pub(super) fn is_replaceable(&self, preempted: bool) -> bool {
         self.replaced || preempted && !self.local && !self.internal
     }
@@ -75,13 +75,13 @@ pub(super) fn linkage(cursor: &mut Cursor) -> Parsed<Header> {
 /// A function without its body.
 pub(super) struct Declared {
     pub(super) function: Function,
-    /// `trouble` is also what there are no words for behind it.
+    /// Its `trouble` includes constructs after the header that can't be expressed.
     pub(super) header: Header,
-    /// Where its body begins.
+    /// The place where the body begins.
     pub(super) body: Option<usize>,
 }
 
-/// The conventions that C functions on x86-64 have; between functions of one module it does not matter which.
+/// The calling conventions of C functions on x86-64. Between functions of one module, the differences do not matter.
 pub(super) const CONVENTIONS: [&str; 5] = ["ccc", "fastcc", "coldcc", "tailcc", "preserve_nonecc"];
 
 /// Reads `define ..` or `declare ..`.
@@ -139,7 +139,7 @@ fn signature(cursor: &mut Cursor, types: &Types) -> Parsed<Signature> {
     Ok(Signature { name, params, result, attributes, variadic })
 }
 
-/// Goes over the calling convention; those that only clang's own runtimes use are refused.
+/// Skips the calling convention. Conventions that only clang's own runtimes use are refused.
 pub(super) fn convention(cursor: &mut Cursor) -> Parsed<()> {
     cursor.skip_words(&CONVENTIONS);
     match cursor.token() {
@@ -150,7 +150,7 @@ pub(super) fn convention(cursor: &mut Cursor) -> Parsed<()> {
     }
 }
 
-/// The name alone, of a function whose parameters or result there are no words for.
+/// Reads only the name of a function, if its parameters or result can't be expressed.
 fn unknown_signature(cursor: &mut Cursor, fail: &Fail) -> Parsed<Signature> {
     while !matches!(cursor.token(), Token::Global(_) | Token::End) {
         cursor.advance();
@@ -199,7 +199,7 @@ fn parameters(cursor: &mut Cursor, types: &Types) -> Parsed<(Vec<Param>, bool)> 
     }
 }
 
-/// What stands between the parameters and the body.
+/// Reads the attributes between the parameters and the body.
 fn behind(cursor: &mut Cursor, groups: &Groups, defined: bool) -> Parsed<(Said, Option<usize>)> {
     let mut said = Said::default();
     loop {
@@ -219,7 +219,7 @@ fn behind(cursor: &mut Cursor, groups: &Groups, defined: bool) -> Parsed<(Said, 
     }
 }
 
-/// Goes over `!name !1`, as often as it is there.
+/// Skips any number of `!name !1`.
 fn metadata(cursor: &mut Cursor) {
     while let Token::Metadata(_) = cursor.token() {
         cursor.advance();

@@ -7,13 +7,13 @@ use super::lexer::Token;
 use super::reader::{Line, Reader, Trailing};
 use crate::ir::{Access, Compare, Const, FloatCompare, Op, Operand, Terminator, Type};
 
-/// What only an optimiser reads.
+/// Flags that only matter to an optimiser.
 pub(super) const FLAGS: [&str; 14] = [
     "nuw", "nsw", "exact", "disjoint", "nneg", "samesign", "fast", "nnan", "ninf", "nsz", "arcp", "contract",
     "afn", "reassoc",
 ];
 
-/// Reads the instruction that begins with a word.
+/// Reads the instruction that begins with this word.
 pub(super) fn read(reader: &mut Reader, word: &str, at: Cursor) -> Parsed<(Line, Trailing)> {
     let line = match word {
         "load" => return load(reader),
@@ -59,7 +59,7 @@ fn arithmetic(reader: &mut Reader, word: &str, at: Cursor) -> Parsed<Line> {
     })
 }
 
-/// The kind of an access, by the words before its type.
+/// The kind of an access, from the words before its type.
 fn access(reader: &mut Reader) -> Access {
     let atomic = reader.cursor.take_word("atomic");
     match (atomic, reader.cursor.take_word("volatile")) {
@@ -69,7 +69,7 @@ fn access(reader: &mut Reader) -> Access {
     }
 }
 
-/// Goes over `syncscope("..") acquire`: every ordering counts as the strictest.
+/// Skips `syncscope("..") acquire`. Every ordering counts as the strictest.
 fn ordering(reader: &mut Reader) {
     if reader.cursor.take_word("syncscope") {
         reader.cursor.skip_brackets();
@@ -159,7 +159,7 @@ fn comparison(reader: &mut Reader, word: &str) -> Parsed<Line> {
     Ok(Line::Op(truth(&ty), op))
 }
 
-/// What comparing values of a type gives.
+/// The type that results from comparing values of a type.
 pub(super) fn truth(ty: &Type) -> Type {
     match ty {
         Type::Vector(count, _) => Type::Vector(*count, Type::Int(1).into()),
@@ -205,7 +205,7 @@ fn float_compare(word: &str) -> Option<FloatCompare> {
     })
 }
 
-/// What a phi gets: nothing can be computed before it, because control is still elsewhere.
+/// The input of a phi. It can't be computed by an instruction before the phi, because control is not in the block yet.
 fn incoming_value(reader: &mut Reader, ty: &Type) -> Parsed<Operand> {
     match reader.cursor.token() {
         Token::Local(_) => reader.operand(ty),
@@ -261,7 +261,7 @@ fn terminator(reader: &mut Reader, word: &str) -> Parsed<Terminator> {
     })
 }
 
-/// `i1` and a value.
+/// Reads `i1` and a value.
 fn bit(reader: &mut Reader) -> Parsed<Operand> {
     match reader.typed()? {
         (Type::Int(1), bit) => Ok(bit),
@@ -286,7 +286,7 @@ fn switch(reader: &mut Reader) -> Parsed<Terminator> {
     Ok(Terminator::Switch(value, default, cases))
 }
 
-/// The type of a part of a value that is not in memory.
+/// The type of a member of an aggregate value.
 fn part(ty: &Type, path: &[u32]) -> Option<Type> {
     path.iter().try_fold(ty.clone(), |ty, index| match ty {
         Type::Struct { fields, .. } => fields.get(*index as usize).cloned(),
@@ -344,7 +344,7 @@ fn element(reader: &mut Reader, word: &str) -> Parsed<Line> {
     }
 }
 
-/// The constant vector that says where the elements come from.
+/// Reads the constant vector with the positions of the chosen elements.
 fn order(reader: &mut Reader) -> Parsed<Vec<i32>> {
     let ty = reader.ty()?;
     let Type::Vector(count, _) = ty else {

@@ -1,13 +1,13 @@
-//! LLVM's tokens. Names keep the spelling of the text, with their quotes; [`plain`] and [`bytes`] undo it.
+//! LLVM's tokens. Names keep the spelling of the text, including quotes; [`plain`] and [`bytes`] decode it.
 
 use std::borrow::Cow;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token<'t> {
     End,
-    /// A keyword, a type, the name of an instruction.
+    /// A keyword, a type, or the name of an instruction.
     Word(&'t str),
-    /// What is followed by a colon.
+    /// A name followed by a colon.
     Label(&'t str),
     /// `%name`
     Local(&'t str),
@@ -15,25 +15,25 @@ pub(super) enum Token<'t> {
     Global(&'t str),
     /// `$name`
     Comdat(&'t str),
-    /// A number, not yet judged.
+    /// A number that has not been converted.
     Number(&'t str),
     /// `"..."`, without its quotes.
     Text(&'t str),
-    /// `c"..."`, likewise.
+    /// `c"..."`, without its quotes.
     Bytes(&'t str),
     /// `#1`
     Group(u32),
     /// `#dbg_...`
     Record,
-    /// `!name`, `!1`, or the sign alone.
+    /// `!name`, `!1`, or the mark alone.
     Metadata(&'t str),
     /// `...`
     Ellipsis,
-    /// Any other sign.
+    /// Any other mark.
     Mark(char),
 }
 
-/// Goes through a text from token to token.
+/// Splits a text into tokens.
 #[derive(Clone, Copy)]
 pub(super) struct Lexer<'t> {
     text: &'t str,
@@ -45,12 +45,12 @@ impl<'t> Lexer<'t> {
         Lexer { text, at }
     }
 
-    /// Where the next token is looked for.
+    /// The place from which the next token is searched.
     pub(super) fn at(&self) -> usize {
         self.at
     }
 
-    /// Goes over white space and comments.
+    /// Skips white space and comments.
     pub(super) fn skip_blank(&mut self) {
         let bytes = self.text.as_bytes();
         while let Some(&byte) = bytes.get(self.at) {
@@ -149,13 +149,13 @@ fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'$' | b'.' | b'_')
 }
 
-/// The text between quotes; the last one may be missing at the end of a text.
+/// The text between quotes. The closing quote may be missing at the end of a text.
 fn unquoted(whole: &str) -> &str {
     let inner = &whole[1..];
     inner.strip_suffix('"').unwrap_or(inner)
 }
 
-/// Behind the quote that ends a string whose content begins here.
+/// The place after the closing quote of a string whose content begins at `from`.
 fn quote_end(text: &str, from: usize) -> usize {
     text[from..].find('"').map_or(text.len(), |length| from + length + 1)
 }
@@ -164,7 +164,7 @@ fn line_end(text: &str, from: usize) -> usize {
     text[from..].find('\n').map_or(text.len(), |length| from + length)
 }
 
-/// Behind the statement of the top level that begins here: the first end of a line outside of all brackets.
+/// The place after the top-level statement that begins at `from`: its end is the first line end outside all brackets.
 pub(super) fn statement_end(text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
     let (mut at, mut depth) = (from, 0usize);
@@ -188,7 +188,8 @@ pub(super) fn statement_end(text: &str, from: usize) -> usize {
     at
 }
 
-/// A name without quotes and escapes; the mark that keeps a compiler from decorating a name means nothing on Linux.
+/// A name without quotes and escapes. A mark that keeps compilers from decorating a name has no effect on Linux, and is
+/// removed.
 pub(super) fn plain(spelling: &str) -> Cow<'_, str> {
     if !spelling.starts_with('"') {
         return Cow::Borrowed(spelling);
@@ -204,7 +205,7 @@ pub(super) fn plain(spelling: &str) -> Cow<'_, str> {
     }
 }
 
-/// The bytes that the content of a string stands for: `\5C` is one byte.
+/// The bytes that a string's content denotes: `\5C` is one byte.
 pub(super) fn bytes(inner: &str) -> Vec<u8> {
     let mut found = Vec::with_capacity(inner.len());
     let mut rest = inner.as_bytes();

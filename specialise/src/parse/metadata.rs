@@ -1,4 +1,4 @@
-//! Source places, from the few kinds of metadata that hold them. All other metadata is skipped.
+//! Source places, from the few kinds of metadata that describe them. All other metadata is skipped.
 
 use super::cursor::Cursor;
 use super::lexer::{Token, plain};
@@ -6,10 +6,10 @@ use super::scope::{Scope, Surroundings};
 use crate::ir::{Place, PlaceId};
 use std::rc::Rc;
 
-/// How long a chain of scopes or of inlined calls may be; one that is longer goes in circles.
+/// The longest chain of scopes or of inlined calls. A longer one is circular.
 const CHAIN: u32 = 256;
 
-/// The fields of one piece of metadata that say where something stands.
+/// The fields of a metadata node that describe a place.
 #[derive(Default)]
 struct Fields<'t> {
     kind: &'t str,
@@ -23,7 +23,7 @@ struct Fields<'t> {
 }
 
 impl Scope {
-    /// The place that a `!dbg` names.
+    /// The place that a `!dbg` refers to.
     pub(super) fn place(&self, number: u32) -> Option<PlaceId> {
         self.place_at(number, 0)
     }
@@ -50,7 +50,7 @@ impl Scope {
         Some(self.places.add(Place { file, line: fields.line, column: fields.column, function, inlined_at }))
     }
 
-    /// The file and the function that a scope stands in.
+    /// The file and the function that contain a scope.
     fn surroundings(&self, scope: u32) -> Surroundings {
         if let Some((file, function)) = self.surroundings.borrow().get(&scope) {
             return (file.clone(), function.clone());
@@ -97,7 +97,7 @@ impl Scope {
                 ("filename", Token::Text(name)) => fields.filename = Some(name),
                 _ => {}
             }
-            // A value is some words and brackets: the flags of a function are joined by bars.
+            // A value is a sequence of words and brackets: the flags of a function are joined by bars.
             while !matches!(cursor.token(), Token::Mark(',' | ')') | Token::End) {
                 if matches!(cursor.token(), Token::Mark('(' | '[' | '{')) {
                     cursor.skip_brackets();

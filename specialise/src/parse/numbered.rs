@@ -1,6 +1,6 @@
-//! Where each numbered metadata node stands in the file.
+//! The position of each numbered metadata node in the file.
 
-/// Where the numbered metadata of a file stands, in the order of the numbers.
+/// The positions of a file's numbered metadata nodes, sorted by number.
 #[derive(Debug, Default)]
 pub(super) struct Numbered(Vec<(u32, usize)>);
 
@@ -9,7 +9,7 @@ impl Numbered {
         self.0.push((number, at));
     }
 
-    /// To be called when all have been added.
+    /// Sorts the nodes; must be called after all have been added.
     pub(super) fn settle(&mut self) {
         if !self.0.is_sorted() {
             self.0.sort();

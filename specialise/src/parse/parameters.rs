@@ -1,8 +1,8 @@
 //! Parameter names from debug information, for IR that has dropped its own names.
 
-/// Positions and names of the parameters of the source, for a function whose body begins at a place of the text. A
-/// structure that is passed in several registers has several parameters in the IR; then the positions don't fit, and
-/// the names are not told.
+/// Positions and names of the source's parameters, for a function whose body begins at a place of the text. A structure
+/// that is passed in several registers has several parameters in the IR. Then the positions differ, and no names are
+/// given.
 pub(super) fn in_source(text: &str, start: usize) -> Vec<(usize, String)> {
     let header = &text[text[..start].rfind('\n').map_or(0, |at| at + 1)..start];
     let Some(subprogram) = header.split("!dbg !").nth(1).and_then(number) else { return Vec::new() };
@@ -17,7 +17,7 @@ pub(super) fn in_source(text: &str, start: usize) -> Vec<(usize, String)> {
         .collect()
 }
 
-/// The number that a text begins with.
+/// The number at the beginning of a text.
 fn number(text: &str) -> Option<usize> {
     text.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }

@@ -1,4 +1,5 @@
-//! The state of reading a body, and the parts of its lines: types, values, labels, attachments at the end.
+//! The state of reading a body, and functions for the parts of its lines: types, values, labels, attachments at the
+//! end.
 
 use super::constants::Constants;
 use super::cursor::{Cursor, Parsed};
@@ -7,17 +8,17 @@ use super::scope::Scope;
 use super::values::Values;
 use crate::ir::{BlockId, Body, Instruction, Op, Operand, PlaceId, Terminator, Type};
 
-/// What a line of a body came to.
+/// The content of a line of a body.
 pub(super) enum Line {
     /// An instruction, and the type of its result.
     Op(Type, Op),
     /// The end of a block.
     End(Terminator),
-    /// Something that only a debugger or an optimiser reads.
+    /// Something that only matters to a debugger or an optimiser.
     Nothing,
 }
 
-/// What stands behind an instruction.
+/// The alignment and metadata after an instruction.
 #[derive(Default)]
 pub(super) struct Trailing {
     pub(super) align: Option<u64>,
@@ -30,25 +31,25 @@ pub(super) struct Reader<'f> {
     pub(super) scope: &'f Scope,
     pub(super) constants: Constants<'f>,
     pub(super) values: Values<'f>,
-    /// The type of what the function gives.
+    /// The result type of the function.
     pub(super) result: &'f Type,
     pub(super) body: Body,
-    /// The instructions of the block that has not ended yet.
+    /// The instructions of the current block, which has not ended.
     pub(super) open: Option<Vec<Instruction>>,
 }
 
 impl Reader<'_> {
-    /// A failure without a place happened here.
+    /// Adds the current place to a failure.
     pub(super) fn judge<T>(&self, found: Result<T, String>) -> Parsed<T> {
         found.map_err(|what| self.cursor.wrong(what))
     }
 
-    /// The type that stands here.
+    /// Reads a type.
     pub(super) fn ty(&mut self) -> Parsed<Type> {
         self.constants.types.read(&mut self.cursor)
     }
 
-    /// A value of a type. An expression that comes to no constant becomes instructions that stand before this one.
+    /// Reads a value of a type. An expression that is no constant becomes instructions before the current one.
     pub(super) fn operand(&mut self, ty: &Type) -> Parsed<Operand> {
         if let Token::Local(name) = self.cursor.token() {
             let value = self.values.mention(name, ty);
@@ -59,32 +60,32 @@ impl Reader<'_> {
         self.constant(ty, 0)
     }
 
-    /// A type and a value of it.
+    /// Reads a type and a value of that type.
     pub(super) fn typed(&mut self) -> Parsed<(Type, Operand)> {
         let ty = self.ty()?;
         let operand = self.operand(&ty)?;
         Ok((ty, operand))
     }
 
-    /// A type, which must be a certain one, and a value of it.
+    /// Reads a type, which must be the expected one, and a value of that type.
     pub(super) fn same(&mut self, expected: &Type) -> Parsed<Operand> {
         let at = self.cursor;
         let (ty, operand) = self.typed()?;
         if ty == *expected { Ok(operand) } else { Err(at.wrong("another type is expected")) }
     }
 
-    /// `ptr` and a value.
+    /// Reads `ptr` and a value.
     pub(super) fn pointer(&mut self) -> Parsed<Operand> {
         self.same(&Type::Ptr)
     }
 
-    /// `label %name`
+    /// Reads `label %name`.
     pub(super) fn label(&mut self) -> Parsed<BlockId> {
         self.cursor.expect_word("label")?;
         self.block()
     }
 
-    /// `%name` of a block.
+    /// Reads the `%name` of a block.
     pub(super) fn block(&mut self) -> Parsed<BlockId> {
         let Token::Local(name) = self.cursor.token() else {
             return Err(self.cursor.wrong("the name of a block is expected"));
@@ -99,14 +100,14 @@ impl Reader<'_> {
         self.cursor.expect(',')
     }
 
-    /// Goes over a comma if something other than alignment or metadata follows.
+    /// Skips a comma, if something other than alignment or metadata follows it.
     pub(super) fn more(&mut self) -> bool {
         self.cursor.token() == Token::Mark(',')
             && !matches!(self.cursor.second(), Token::Metadata(_) | Token::Word("align" | "addrspace"))
             && self.cursor.take(',')
     }
 
-    /// Alignment and metadata behind an instruction.
+    /// Reads the alignment and metadata after an instruction.
     pub(super) fn trailing(&mut self) -> Parsed<Trailing> {
         let mut found = Trailing::default();
         while self.cursor.take(',') {

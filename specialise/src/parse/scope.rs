@@ -1,4 +1,4 @@
-//! What reading a body later needs of its file.
+//! The data of a file that is needed to read its bodies later.
 
 use super::attributes::Groups;
 use super::constants::Symbols;
@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// What the bodies of a file have in common, whatever module they are in.
+/// The data that all bodies of a file share, in any module.
 #[derive(Debug)]
 pub(super) struct File {
     pub(super) name: Rc<str>,
@@ -18,17 +18,17 @@ pub(super) struct File {
     pub(super) types: Types,
     pub(super) groups: Groups,
     pub(super) metadata: Numbered,
-    /// What the text and all that was read of it takes.
+    /// The count of the memory that the text and everything read from it take.
     pub(super) room: Room,
 }
 
-/// What the names in the bodies of a file stand for in a module.
+/// The meaning of names in the bodies of a file, for one module.
 #[derive(Debug)]
 pub(super) struct Scope {
     pub(super) file: Rc<File>,
     pub(super) symbols: Symbols,
     pub(super) places: Rc<Places>,
-    /// Places by the number of their metadata.
+    /// Places, by the number of their metadata.
     pub(super) known: RefCell<HashMap<u32, Option<PlaceId>>>,
     /// File and function of a scope, by the number of its metadata.
     pub(super) surroundings: RefCell<HashMap<u32, Surroundings>>,

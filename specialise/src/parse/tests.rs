@@ -154,7 +154,7 @@ fn nearly_everything_is_read_and_printed() {
     let unread = (0..module.functions.len()).filter_map(|id| module.body(FunctionId(id as u32)).err());
     let unread: Vec<String> = unread.map(|unsupported| unsupported.function.to_string()).collect();
     assert_eq!(unread, ["not_read"]);
-    // The reason why a function is not read is a comment, which is not read again.
+    // The reason why a function is not read is printed as a comment, which the second reading skips.
     let code = |text: &str| text.lines().filter(|line| !line.starts_with(';')).collect::<Vec<_>>().join("\n");
     let printed = crate::print::print(&module);
     assert_eq!(code(&printed), code(&crate::print::print(&read(&printed))));
@@ -180,7 +180,7 @@ fn addresses_are_printed_as_they_were() {
     }
 }
 
-/// What the fuzzer does at length, here in short: parts of a text that is read are replaced by other parts of it.
+/// A short form of the fuzzer's test: parts of a readable text are replaced by other parts of it.
 #[test]
 fn torn_text_is_refused_or_read_but_never_panics() {
     let whole = include_str!("../../tests/ir/all.ll");

@@ -1,4 +1,4 @@
-//! The top level of a file: its definitions and declarations, and where the text of each stands.
+//! The top level of a file: its definitions and declarations, and the position of each in the text.
 
 use super::attributes;
 use super::constants::{Constants, Mention, Symbol, Symbols};
@@ -14,19 +14,19 @@ use crate::ir::{Code, Const, FunctionId, Global, GlobalId, Module, Type, Unread}
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Where the statements begin that are read when all names are known.
+/// The positions of statements that are read after all names are known.
 #[derive(Default)]
 struct Statements {
     functions: Vec<usize>,
     variables: Vec<usize>,
 }
 
-/// A variable, an alias or what there are no words for: its name and what stands before its type.
+/// A variable, an alias, or a global that can't be expressed: its name, and the words before its type.
 pub(super) struct Variable<'t> {
     pub(super) name: Rc<str>,
     pub(super) header: Header,
     kind: &'t str,
-    /// At its type.
+    /// The position of its type.
     pub(super) cursor: Cursor<'t>,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn read(text: &str, name: &str, memory: u64) -> Parsed<Module> {
         room: &file.room,
         module: Module { name: name.into(), ..Module::default() },
         symbols: Symbols::new(),
-        // A flag of the module, from `-fsemantic-interposition`.
+        // This module flag results from `-fsemantic-interposition`.
         preempted: text.contains("!\"SemanticInterposition\", i32 1}"),
     };
     let bodies = reader.functions(&text, &file, &statements.functions)?;
@@ -72,7 +72,7 @@ fn statements(text: &str, file: &mut File) -> Parsed<Statements> {
         match first {
             b'@' => found.variables.push(start),
             b'd' => found.functions.push(start),
-            // Most lines of a file with places are these: no cursor for them.
+            // Most lines of a file with debug information are metadata, so these need no cursor.
             b'!' => metadata(text, start, &mut file.metadata),
             b'$' | b'^' => {}
             _ => statement(&mut Cursor::new(text, start), file)?,
@@ -110,7 +110,7 @@ fn statement(cursor: &mut Cursor, file: &mut File) -> Parsed<()> {
             cursor.expect('=')?;
             file.groups.insert(number, attributes::group(cursor)?);
         }
-        // Assembly between functions can't be seen through; it stays in the object file of the source.
+        // Assembly between functions is ignored: it stays in the object file of the source.
         Token::Word("source_filename" | "module" | "uselistorder" | "uselistorder_bb") => {}
         _ => {
             let what = "this is no statement of LLVM IR text (`clang -O1 -emit-llvm -S` writes it)";
@@ -139,19 +139,19 @@ pub(super) struct Reader<'f> {
     room: &'f Room,
     pub(super) module: Module,
     pub(super) symbols: Symbols,
-    /// Whether another shared object's definition may take the place of one that is exported here.
+    /// Whether another shared object's definition may take the place of an exported one.
     preempted: bool,
 }
 
 impl Reader<'_> {
-    /// Takes up all functions; gives those that have bodies, and where these begin.
+    /// Reads all functions. The result is those with bodies, and where each body begins.
     fn functions(&mut self, text: &str, file: &File, starts: &[usize]) -> Parsed<Vec<(usize, usize)>> {
         let mut bodies = Vec::new();
         for start in starts {
             let mut cursor = Cursor::new(text, *start);
             let found = headers::function(&mut cursor, self.types, &file.groups)?;
             let name = found.function.name.clone();
-            // What debuggers and the like are told has no address, and no declaration that could be printed.
+            // Intrinsics that inform debuggers have no address, and no declaration that could be printed.
             let trouble = found.header.trouble.clone();
             let slot = trouble.is_none() || !name.starts_with("llvm.");
             let value = slot.then_some(Const::Function(FunctionId(self.module.functions.len() as u32)));
@@ -184,7 +184,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Takes up all variables and aliases.
+    /// Reads all variables and aliases.
     fn variables(&mut self, text: &str, starts: &[usize]) -> Parsed<()> {
         let (mut variables, mut aliases) = (Vec::new(), Vec::new());
         for start in starts {
@@ -243,7 +243,7 @@ impl Reader<'_> {
         Constants { types: self.types, symbols: &self.symbols, mention: Mention::Address, room: self.room }
     }
 
-    /// The type of a variable, what it holds, and its alignment.
+    /// Reads a variable's type, initial value and alignment.
     fn content(&self, cursor: &mut Cursor, header: &Header) -> Parsed<(Type, Option<Const>, u64)> {
         let ty = self.types.read(cursor)?;
         let initial = match header.declaration {

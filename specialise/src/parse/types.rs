@@ -1,4 +1,4 @@
-//! Types. A named type is read at its first mention, wherever it is defined in the file.
+//! Types. A named type is read at its first mention, wherever in the file it is defined.
 
 use super::cursor::{Cursor, Fail, Parsed};
 use super::lexer::{Token, plain};
@@ -7,16 +7,16 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// How deep types may be nested, and how many there may be in one: more than any C program has, and little enough for
-/// every walk through a type to end soon.
+/// The greatest nesting of types, and the greatest number of parts of a type. C programs stay far below both, and every
+/// walk through a type ends soon.
 const DEPTH: u32 = 64;
 const PARTS: u64 = 1 << 16;
-/// How long a vector may be: longer than any machine's.
+/// The greatest length of a vector: no machine has longer ones.
 const LANES: u32 = 1 << 12;
-/// How large a value may be: more than the address space of a process.
+/// The greatest size of a value, which exceeds the address space of a process.
 const BYTES: u64 = 1 << 47;
 
-/// A type and what it costs to walk through it.
+/// A type, and the costs of walking through it.
 #[derive(Clone, Debug)]
 struct Measured {
     ty: Type,
@@ -28,7 +28,7 @@ struct Measured {
 #[derive(Debug)]
 pub(super) struct Types {
     text: Rc<str>,
-    /// Where the text of each begins, behind the word `type`.
+    /// The position of each definition, after the word `type`.
     starts: HashMap<Rc<str>, usize>,
     known: RefCell<HashMap<Rc<str>, State>>,
 }
@@ -44,14 +44,14 @@ impl Types {
         Types { text, starts: HashMap::new(), known: RefCell::default() }
     }
 
-    /// Notes where the text of a named type begins.
+    /// Records the position of a named type's definition.
     pub(super) fn declare(&mut self, name: Rc<str>, start: usize) {
         self.starts.insert(name, start);
     }
 
-    /// The type that stands here.
+    /// Reads a type.
     pub(super) fn read(&self, cursor: &mut Cursor) -> Parsed<Type> {
-        // The scalars, at once: most types are.
+        // A fast path for scalars: most types are scalars.
         if let Token::Word(word) = cursor.token()
             && !matches!(cursor.second(), Token::Mark('*') | Token::Word("addrspace"))
             && let Some(ty) = scalar(word)

@@ -1,4 +1,4 @@
-//! A body that has been located and is read when it is first asked for.
+//! A body that has been located, and that is read when it is first asked for.
 
 use super::excerpt::{excerpt, line};
 use super::scope::Scope;
@@ -10,7 +10,7 @@ use std::rc::Rc;
 /// The text of a function's body.
 pub(super) struct UnreadBody {
     pub(super) scope: Rc<Scope>,
-    /// Where the body begins, at its brace.
+    /// The position of the body's opening brace.
     pub(super) start: usize,
 }
 

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Things by number or by name.
+/// Values or blocks, by number or by name.
 struct Named<'t> {
     numbered: Vec<Option<u32>>,
     named: HashMap<Cow<'t, str>, u32>,
-    /// Numbers beyond this are not in the text.
+    /// Greater numbers do not occur in the text.
     limit: usize,
 }
 
@@ -19,7 +19,7 @@ impl<'t> Named<'t> {
         Named { numbered: Vec::new(), named: HashMap::new(), limit }
     }
 
-    /// What a name stands for, now the given one if nothing yet; none if there can't be such a number.
+    /// The meaning of a name; it becomes `next` if the name has none yet. `None` if such a number can't occur.
     fn find(&mut self, spelling: &'t str, next: u32) -> Option<u32> {
         if spelling.is_empty() {
             return None;
@@ -43,7 +43,7 @@ impl<'t> Named<'t> {
 
 struct Value {
     ty: Type,
-    /// Its position among all definitions; none until it is defined.
+    /// Its position among all definitions; `None` until it is defined.
     defined: Option<u32>,
 }
 
@@ -53,10 +53,10 @@ pub(super) struct Values<'t> {
     known: Vec<Value>,
     names: Vec<(u32, Rc<str>)>,
     defined: u32,
-    /// Whether every value was defined in the order in which they were first mentioned.
+    /// Whether all values were defined in the order of their first mentions.
     in_order: bool,
     blocks: Named<'t>,
-    /// The position of each block; none until it is defined.
+    /// The position of each block; `None` until it is defined.
     placed: Vec<Option<u32>>,
     count: u32,
     /// The next number of an unnamed value or block.
@@ -64,7 +64,7 @@ pub(super) struct Values<'t> {
 }
 
 impl<'t> Values<'t> {
-    /// For a text of so many bytes.
+    /// The tables for a text of this many bytes.
     pub(super) fn new(length: usize) -> Self {
         Values {
             values: Named::new(length),
@@ -79,7 +79,7 @@ impl<'t> Values<'t> {
         }
     }
 
-    /// The value that is mentioned here as one of a type.
+    /// The value with this name, which must have this type.
     pub(super) fn mention(&mut self, spelling: &'t str, ty: &Type) -> Result<ValueId, String> {
         let id = self.value(spelling, ty)?;
         if self.known[id as usize].ty != *ty {
@@ -147,7 +147,7 @@ impl<'t> Values<'t> {
         Ok(ValueId(id))
     }
 
-    /// The block that is mentioned here.
+    /// The block with this name.
     pub(super) fn block(&mut self, spelling: &'t str) -> Result<BlockId, String> {
         let next = self.placed.len() as u32;
         let id = self.blocks.find(spelling, next).ok_or_else(|| format!("there is no `%{spelling}`"))?;
@@ -157,7 +157,7 @@ impl<'t> Values<'t> {
         Ok(BlockId(id))
     }
 
-    /// A block begins, under a label or under the next number.
+    /// Begins a block, under a label or under the next number.
     pub(super) fn place(&mut self, label: Option<&'t str>) -> Result<(), String> {
         let next = self.placed.len() as u32;
         let id = match label {
@@ -181,7 +181,8 @@ impl<'t> Values<'t> {
         Ok(())
     }
 
-    /// Finishes a body: checks that all mentioned values and blocks are defined, and numbers them in their order.
+    /// Finishes a body: checks that all mentioned values and blocks are defined, and numbers them in their order of
+    /// definition.
     pub(super) fn settle(self, body: &mut Body) -> Result<(), String> {
         let values: Option<Vec<u32>> = self.known.iter().map(|value| value.defined).collect();
         let values = values.ok_or("a value is used that is nowhere defined")?;

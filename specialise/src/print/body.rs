@@ -16,7 +16,7 @@ pub(super) fn print(text: &mut String, module: &Module, body: &Body, names: &Nam
             text.push('\n');
         }
         comment(text, &block.comment);
-        // The first label is not written: a comment may stand there, and nothing goes there.
+        // The first label is omitted: no block jumps to the entry, and a comment may precede it.
         if position > 0 {
             put(text, format_args!("{}:\n", names.blocks[position]));
         }
@@ -52,7 +52,7 @@ impl Display for Value<'_> {
     }
 }
 
-/// LLVM's word for an operation, a relation or a conversion: its name in small letters.
+/// LLVM's word for an operation, a relation or a conversion: its name in lower case.
 fn word(name: &dyn Debug) -> String {
     format!("{name:?}").to_lowercase()
 }
@@ -224,8 +224,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Writes an address as one `getelementptr` through arrays of bytes: `[4 x i8]` for an index that counts in fours,
-    /// and as the last index the bytes from there.
+    /// Writes an address as one `getelementptr` through arrays of bytes: `[4 x i8]` for an index scaled by four, and
+    /// finally the constant offset in bytes.
     fn address(&self, text: &mut String, name: &str, base: &Operand, offset: i64, terms: &[(Operand, i64)]) {
         let mut indices = Vec::new();
         for (position, (index, scale)) in terms.iter().enumerate().filter(|(_, (_, scale))| *scale != 0) {
@@ -233,7 +233,7 @@ impl<'a> Printer<'a> {
                 indices.push((self.typed(index).to_string(), *scale));
                 continue;
             }
-            // No type has a negative size: multiply before.
+            // No type has a negative size, so the index is multiplied first.
             let scaled = format!("%\"{} by {scale}, {position}\"", name.trim_matches(['%', '"']));
             let mut wide = self.bare(index).to_string();
             if self.body.type_of(index) != Type::WORD {
@@ -257,7 +257,7 @@ impl<'a> Printer<'a> {
         for (position, (index, scale)) in indices.iter().rev().enumerate() {
             match position {
                 0 if path.is_empty() && *scale == 1 => {}
-                // An array begins with an array of what the next index counts, of which there are none or enough.
+                // An array of the inner type, whose length makes its size equal to the index's scale.
                 _ if scale % size == 0 => ty = format!("[{} x {ty}]", scale / size),
                 _ => {
                     ty = format!("<{{ [0 x {ty}], [{scale} x i8] }}>");
@@ -271,7 +271,7 @@ impl<'a> Printer<'a> {
     }
 }
 
-/// The words before the type and behind the address of an access.
+/// The words before the type and after the address of an access.
 fn bound(access: Access) -> (&'static str, &'static str) {
     match access {
         Access::Plain => ("", ""),

@@ -33,7 +33,7 @@ fn listed<T>(f: &mut Formatter, all: &[T], write: impl Fn(&mut Formatter, &T) ->
     Ok(())
 }
 
-/// A constant of a module behind its type.
+/// A constant of a module, preceded by its type.
 pub(super) struct Typed<'a>(pub(super) &'a Module, pub(super) &'a Const);
 
 impl Display for Typed<'_> {

@@ -1,11 +1,11 @@
-//! Names of values and blocks: their own, or LLVM's running numbers.
+//! Names of values and blocks: their own, or LLVM's consecutive numbers.
 
 use crate::ir::{Body, Function, ValueId};
 use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Display};
 use std::rc::Rc;
 
-/// A name as LLVM spells it, with quotes where it needs them.
+/// A name in LLVM's spelling, with quotes if necessary.
 pub(super) struct Spelling<'a>(pub(super) &'a str);
 
 impl Display for Spelling<'_> {
@@ -22,7 +22,7 @@ impl Display for Spelling<'_> {
     }
 }
 
-/// Bytes as LLVM spells them between quotes.
+/// Bytes in LLVM's spelling between quotes.
 pub(super) struct Escaped<'a>(pub(super) &'a [u8]);
 
 impl Display for Escaped<'_> {
@@ -37,10 +37,10 @@ impl Display for Escaped<'_> {
     }
 }
 
-/// The names of the values and blocks of a function, with the sign before them.
+/// The names of a function's values and blocks, with the `%` in front.
 pub(crate) struct Names {
     pub(crate) values: Vec<String>,
-    /// Without the sign.
+    /// Without the `%`.
     pub(crate) blocks: Vec<String>,
 }
 
@@ -70,7 +70,7 @@ fn name(body: &Body, value: usize) -> Option<&str> {
 
 struct Given<'a> {
     taken: HashSet<String>,
-    /// The number behind the last copy of each name, so that not all of them are tried again.
+    /// The last number appended to each name, so that the search need not begin at the first.
     copies: HashMap<&'a str, u32>,
     next: u32,
 }

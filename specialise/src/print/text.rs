@@ -1,4 +1,4 @@
-//! Pieces of text that declarations and bodies share.
+//! Text that both declarations and bodies use.
 
 use std::fmt::Write;
 
@@ -9,14 +9,14 @@ pub fn put(text: &mut String, what: std::fmt::Arguments) {
     let _ = text.write_fmt(what);
 }
 
-/// Writes each line of a comment behind a semicolon.
+/// Writes each line of a comment after a semicolon.
 pub fn comment(text: &mut String, lines: &str) {
     for line in lines.split(['\n', '\r']).filter(|line| !line.is_empty()) {
         put(text, format_args!("; {line}\n"));
     }
 }
 
-/// What a function touches in memory.
+/// Writes the memory that a function accesses.
 pub fn effects(text: &mut String, effects: Effects) {
     text.push_str(match effects {
         Effects::None => " memory(none)",
@@ -29,7 +29,7 @@ pub fn effects(text: &mut String, effects: Effects) {
     });
 }
 
-/// What is said about a parameter or an argument, behind its type.
+/// Writes the attributes of a parameter or an argument, which follow its type.
 pub fn attributes(text: &mut String, said: &ParamAttributes) {
     let pointee = |size| Type::Array(size, Type::Int(8).into());
     if let Some((size, align)) = said.byval {

@@ -3,7 +3,7 @@
 use crate::ir::{CallAttributes, Op, ParamAttributes};
 use std::mem::discriminant;
 
-/// Whether two instructions do the same to their operands, however aligned these are.
+/// Whether two instructions do the same to their operands; alignment may differ.
 pub(super) fn alike(a: &Op, b: &Op) -> bool {
     match (a, b) {
         (Op::Binary(a, ..), Op::Binary(b, ..)) => a == b,
@@ -28,7 +28,7 @@ pub(super) fn alike(a: &Op, b: &Op) -> bool {
     }
 }
 
-/// Whether two calls say the same of their arguments, alignment left aside.
+/// Whether two calls have the same attributes, apart from alignment.
 fn same_but_alignment(a: &CallAttributes, b: &CallAttributes) -> bool {
     a == b
         || a.memory == b.memory

@@ -1,4 +1,5 @@
-//! Decides what a run becomes: one call of `memset` or `memcpy` if it fills or copies bytes without a gap, else a loop.
+//! Chooses the replacement of a run: one call of `memset` or `memcpy` if the run fills or copies bytes without a gap,
+//! otherwise a loop.
 
 use super::counted::counted;
 use super::draft::{Draft, Fresh};
@@ -9,10 +10,10 @@ use crate::ir::{Access, CallAttributes, Const, Effects, FunctionId, Instruction,
 use crate::tidy::{Known, Root, Roots, Surroundings, known_call};
 use std::rc::Rc;
 
-/// Fills, and copies between what is apart, of no more bytes are left to wide accesses.
+/// Fills, and copies without overlap, of at most this many bytes are not replaced: wide accesses serve them better.
 const SMALL: i64 = 32;
 
-/// The functions that whole runs may become calls of.
+/// The functions that replace whole runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Bulk {
     /// `llvm.memcpy` with 64-bit length.
@@ -33,28 +34,28 @@ impl Bulk {
     }
 }
 
-/// What choosing needs to know.
+/// The context of the choice.
 pub(super) struct Scene<'a> {
-    /// What is called.
+    /// The module.
     pub(super) around: &'a Surroundings<'a>,
-    /// What pointers point into.
+    /// The objects that pointers point into.
     pub(super) roots: &'a Roots,
-    /// What bulk calls call.
+    /// The functions for bulk calls.
     pub(super) bulk: &'a Bulk,
 }
 
-/// Bytes that each repetition touches, on from one place.
+/// The bytes that each repetition touches at one place.
 #[derive(Clone)]
 struct Stretch<'a> {
-    /// Where the first byte is in the first repetition.
+    /// The address of the first byte in the first repetition.
     slot: Slot<'a>,
-    /// What is added to it.
+    /// The index terms of the address.
     terms: Vec<Slot<'a>>,
-    /// How many bytes.
+    /// The number of bytes.
     size: i64,
 }
 
-/// What a run does to memory if it does nothing else.
+/// The effect of a run on memory, if it has no other effect.
 enum Meaning<'a> {
     /// It fills bytes with one value.
     Fill(Stretch<'a>, u8),
@@ -62,7 +63,7 @@ enum Meaning<'a> {
     Copy(Stretch<'a>, Stretch<'a>),
 }
 
-/// What becomes of a run; none if it is to stay as it is.
+/// The replacement of a run; `None` if the run stays as it is.
 pub(super) fn choose(steps: &Steps, fit: &Fit, scene: &Scene, fresh: &mut Fresh) -> Option<Change> {
     let made = match meaning(steps, fit, scene) {
         Some(Meaning::Fill(to, _)) if whole(fit, &to) <= SMALL => return None,
@@ -82,7 +83,7 @@ pub(super) fn choose(steps: &Steps, fit: &Fit, scene: &Scene, fresh: &mut Fresh)
     Some(Change::new(steps, fit, made))
 }
 
-/// How many bytes a run touches.
+/// The number of bytes that a run touches.
 fn whole(fit: &Fit, to: &Stretch) -> i64 {
     to.size.saturating_mul(fit.repetitions as i64)
 }
@@ -126,7 +127,7 @@ fn lowest(fit: &Fit, stretch: &Stretch) -> i64 {
     (first as u64).cast_signed().min((last as u64).cast_signed())
 }
 
-/// Whether nothing that is copied is written before it is read.
+/// Whether no byte is written before it has been copied.
 fn apart(fit: &Fit, to: &Stretch, from: &Stretch, scene: &Scene) -> bool {
     if same_anchor(to, from) {
         let distance = lowest(fit, to).abs_diff(lowest(fit, from));
@@ -139,7 +140,7 @@ fn apart(fit: &Fit, to: &Stretch, from: &Stretch, scene: &Scene) -> bool {
     !root(to).may_alias(root(from))
 }
 
-/// Whether two places differ in their offset only.
+/// Whether two places differ only in their offset.
 fn same_anchor(a: &Stretch, b: &Stretch) -> bool {
     let same = |a: &Slot, b: &Slot| a.source == b.source && a.first.scale == b.first.scale;
     same(&a.slot, &b.slot)
@@ -147,7 +148,7 @@ fn same_anchor(a: &Stretch, b: &Stretch) -> bool {
         && a.terms.iter().zip(&b.terms).all(|(a, b)| same(a, b) && a.first.number == b.first.number)
 }
 
-/// What a run does if it only fills or only copies, bytes that follow each other from repetition to repetition.
+/// The effect of a run that only fills, or only copies, bytes that follow each other from repetition to repetition.
 fn meaning<'a>(steps: &Steps<'a>, fit: &Fit<'a>, scene: &Scene) -> Option<Meaning<'a>> {
     let mut reader = Reader { slots: fit.slots.iter(), loads: Vec::new() };
     let mut fills: Vec<(Stretch, u8)> = Vec::new();
@@ -225,7 +226,8 @@ fn meaning<'a>(steps: &Steps<'a>, fit: &Fit<'a>, scene: &Scene) -> Option<Meanin
     }
 }
 
-/// The bytes of all stretches as one, if they follow each other, and those of the next repetition them.
+/// All stretches joined into one, if they follow each other without gaps, within a repetition and from one repetition
+/// to the next.
 fn joined<'a>(fit: &Fit, stretches: &[Stretch<'a>]) -> Option<Stretch<'a>> {
     let mut sorted: Vec<&Stretch> = stretches.iter().collect();
     let offset = |stretch: &Stretch| (stretch.slot.first.number as u64).cast_signed();
@@ -246,9 +248,9 @@ fn joined<'a>(fit: &Fit, stretches: &[Stretch<'a>]) -> Option<Stretch<'a>> {
 
 /// Reads the operands of a group.
 struct Reader<'r, 'a> {
-    /// The operands that are still to be read.
+    /// The operands still to be read.
     slots: std::slice::Iter<'r, Slot<'a>>,
-    /// What has been loaded but not stored, by position in the group.
+    /// Loaded bytes that have not been stored, by position in the group.
     loads: Vec<(usize, Stretch<'a>)>,
 }
 
@@ -260,27 +262,27 @@ impl<'a> Reader<'_, 'a> {
         Some((slot, terms))
     }
 
-    /// The bytes at an address that a value of a type fills.
+    /// The bytes that a value of a type occupies at an address.
     fn stretch(&self, slot: Slot<'a>, terms: Vec<Slot<'a>>, ty: &Type) -> Option<Stretch<'a>> {
         let size = ty.store_size();
         let whole = ty.is_scalar() && size * 8 == ty.bits();
         whole.then(|| self.bytes(slot, terms, i64::try_from(size).ok()?)).flatten()
     }
 
-    /// So many bytes at an address that only its number changes.
+    /// The bytes at an address of which only the number changes between repetitions.
     fn bytes(&self, slot: Slot<'a>, terms: Vec<Slot<'a>>, size: i64) -> Option<Stretch<'a>> {
         let steady = terms.iter().all(|term| term.step == 0 && matches!(term.source, Source::Always(_)));
         let based = matches!(slot.source, Source::Always(What::Value(_) | What::Global(_)));
         (steady && based && size > 0).then_some(Stretch { slot, terms, size })
     }
 
-    /// What a step of the group has loaded, for the only store of it.
+    /// The bytes that a step of the group has loaded, for their only store.
     fn loaded(&mut self, position: usize) -> Option<Stretch<'a>> {
         let at = self.loads.iter().position(|(made, _)| *made == position)?;
         Some(self.loads.swap_remove(at).1)
     }
 
-    /// The byte that a constant consists of.
+    /// The byte of which all bytes of a constant are copies.
     fn byte(&self, slot: &Slot<'a>, value: &Operand) -> Option<u8> {
         let (bits, number) = match (slot.first.what, value) {
             _ if slot.step != 0 => return None,

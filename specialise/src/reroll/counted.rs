@@ -1,4 +1,4 @@
-//! A run as a counted loop of one block.
+//! Writes a run as a counted loop of one block.
 
 use super::draft::{Draft, Fresh};
 use super::fit::{Fit, Slot, Source, operand};
@@ -8,7 +8,7 @@ use crate::ir::{Instruction, Op, Operand, Type, ValueId};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Writes the loop. The results of the last repetition keep their values: what follows uses them as before.
+/// Writes the loop. Results of the last repetition keep their values, so later instructions use them as before.
 pub(super) fn counted(steps: &Steps, fit: &Fit, fresh: &mut Fresh) -> Made {
     let place = steps.instruction(fit.start).place;
     let mut ahead = Draft::new(fresh, place);
@@ -36,13 +36,13 @@ pub(super) fn counted(steps: &Steps, fit: &Fit, fresh: &mut Fresh) -> Made {
     Made::Loop { ahead, carried, index, next, goes_on, group, repetitions: fit.repetitions, place }
 }
 
-/// Writes what is done in the loop.
+/// Writes the body of the loop.
 struct Writer<'a> {
     /// The block.
     steps: &'a Steps<'a>,
     /// The run.
     fit: &'a Fit<'a>,
-    /// What results of the repetition before are called, by their position in the group.
+    /// The phis with results of the previous repetition, by position in the group.
     phis: BTreeMap<usize, ValueId>,
     /// The number of the repetition.
     index: Operand,
@@ -102,7 +102,7 @@ impl Writer<'_> {
         self.draft.address(base, slot.first.number, terms)
     }
 
-    /// A value of the loop; every result that is used has one.
+    /// A value of the loop. Every result that is used has one.
     fn result(&self, value: Option<ValueId>, slot: &Slot) -> Operand {
         value.map_or_else(|| operand(slot.first.what), Operand::Value)
     }

@@ -1,4 +1,4 @@
-//! Instructions of the loops that are being made.
+//! Instructions of new loops and calls.
 
 use super::fit::operand;
 use super::steps::{Seen, What};
@@ -6,14 +6,14 @@ use crate::ir::{Binary, Cast, Const, Instruction, Op, Operand, PlaceId, Type, Va
 
 /// The new values of a function.
 pub(super) struct Fresh {
-    /// How many values it had.
+    /// The number of values that the function had.
     first: usize,
     /// The types of the new ones.
     pub(super) types: Vec<Type>,
 }
 
 impl Fresh {
-    /// No new values yet, for a function that has so many.
+    /// No new values, for a function with this many values.
     pub(super) fn after(first: usize) -> Fresh {
         Fresh { first, types: Vec::new() }
     }
@@ -25,18 +25,18 @@ impl Fresh {
     }
 }
 
-/// Instructions that follow each other.
+/// A sequence of new instructions.
 pub(super) struct Draft<'a> {
-    /// Where new values are numbered.
+    /// The numbering of new values.
     pub(super) fresh: &'a mut Fresh,
-    /// What has been written.
+    /// The instructions written so far.
     pub(super) instructions: Vec<Instruction>,
-    /// Where the next one comes from.
+    /// The source place of the next instruction.
     pub(super) place: Option<PlaceId>,
 }
 
 impl<'a> Draft<'a> {
-    /// Nothing yet.
+    /// An empty sequence.
     pub(super) fn new(fresh: &'a mut Fresh, place: Option<PlaceId>) -> Draft<'a> {
         Draft { fresh, instructions: Vec::new(), place }
     }
@@ -48,7 +48,7 @@ impl<'a> Draft<'a> {
         Operand::Value(result)
     }
 
-    /// An operand with a number, which stays; its indices are computed already.
+    /// An operand with a constant number. Its indices have been computed.
     pub(super) fn fixed(&mut self, what: What, number: u128, terms: Vec<(Operand, i64)>) -> Operand {
         let base = match what {
             What::Int(bits) => return Operand::Const(Const::int(bits, number)),
@@ -57,7 +57,7 @@ impl<'a> Draft<'a> {
         self.address(base, number, terms)
     }
 
-    /// An address; it is the base itself if nothing is added to that.
+    /// An address. It is the base itself if nothing is added.
     pub(super) fn address(&mut self, base: Operand, offset: u128, terms: Vec<(Operand, i64)>) -> Operand {
         let offset = (offset as u64).cast_signed();
         match base {
@@ -69,7 +69,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// `first + step * index`, as an integer of so many bits.
+    /// `first + step * index`, as an integer of this many bits.
     pub(super) fn advancing(&mut self, bits: u32, first: u128, step: u128, index: &Operand) -> Operand {
         let ty = Type::Int(bits);
         let number = |value| Operand::Const(Const::int(bits, value));
@@ -88,7 +88,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// An operand of before the run.
+    /// An operand's value before the first repetition.
     pub(super) fn initial(&mut self, seen: &Seen) -> Operand {
         self.fixed(seen.what, seen.number, Vec::new())
     }

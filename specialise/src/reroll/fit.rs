@@ -1,4 +1,4 @@
-//! Proves that steps repeat a group: each operand follows from the number of the repetition.
+//! Proves that steps repeat a group: that each operand follows from the number of the repetition.
 
 use super::alike::alike;
 use super::periods::Run;
@@ -6,39 +6,39 @@ use super::steps::{Seen, Steps, What};
 use crate::ir::{Const, Op, Operand};
 use std::collections::BTreeMap;
 
-/// Fewer repetitions are no run.
+/// The least number of repetitions of a run.
 const LEAST: usize = 4;
 
-/// From so many repetitions on a group of any size is worth a loop.
+/// With this many repetitions, a group of any size is worth a loop.
 const ENOUGH: usize = 8;
 
-/// From so many steps on four repetitions are worth a loop.
+/// With this many steps, [`LEAST`] repetitions are worth a loop.
 const LARGE: usize = 32;
 
-/// Where what an operand is comes from.
+/// The origin of an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Source<'a> {
-    /// It is always the same.
+    /// The same in every repetition.
     Always(What<'a>),
-    /// The result of a step of the same repetition.
+    /// The result of a step in the same repetition.
     Same(usize),
-    /// The result of a step of the repetition before.
+    /// The result of a step in the previous repetition.
     Before(usize),
 }
 
-/// What an operand is in every repetition.
+/// An operand over all repetitions.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot<'a> {
-    /// What it is, apart from its number.
+    /// The operand, apart from its number.
     pub(super) source: Source<'a>,
-    /// Its number in the first repetition, and the rest of how it is written.
+    /// Its number in the first repetition, and the rest of its form.
     pub(super) first: Seen<'a>,
-    /// What its number advances by.
+    /// The amount by which its number grows with each repetition.
     pub(super) step: u128,
 }
 
 impl Slot<'_> {
-    /// Its number in a repetition.
+    /// Its number in a given repetition.
     pub(super) fn number(&self, repetition: usize) -> u128 {
         self.first.number.wrapping_add(self.step.wrapping_mul(repetition as u128)) & self.first.mask()
     }
@@ -47,19 +47,19 @@ impl Slot<'_> {
 /// Repetitions of a group.
 #[derive(Clone, Debug)]
 pub(super) struct Fit<'a> {
-    /// The first step.
+    /// The first step of the run.
     pub(super) start: usize,
-    /// Steps of the group.
+    /// The number of steps in the group.
     pub(super) period: usize,
-    /// How often they are done.
+    /// The number of repetitions.
     pub(super) repetitions: usize,
-    /// The operands of the steps of the group, one after the other.
+    /// The operands of the group's steps in sequence.
     pub(super) slots: Vec<Slot<'a>>,
-    /// By step of the group: what all its addresses are multiples of.
+    /// For each step of the group, a common alignment of its addresses.
     pub(super) aligns: Vec<u64>,
-    /// By step of the group: whether its repetitions differ in what they say about alignment.
+    /// For each step of the group, whether the alignments stated by its repetitions differ.
     pub(super) loose: Vec<bool>,
-    /// What the first repetition has for results of the one before.
+    /// The values before the first repetition, for results carried from one repetition to the next.
     pub(super) initial: BTreeMap<usize, Seen<'a>>,
 }
 
@@ -69,13 +69,13 @@ impl Fit<'_> {
         self.start + self.period * self.repetitions
     }
 
-    /// The step of the last repetition at a position of the group.
+    /// The step at a position of the group in the last repetition.
     pub(super) fn last(&self, position: usize) -> usize {
         self.end() - self.period + position
     }
 }
 
-/// The repetitions that a run really has: several parts if results are used from outside in between.
+/// The repetitions that are proven. A run has several parts if results within it are used outside.
 pub(super) fn fit<'a>(steps: &Steps<'a>, run: Run) -> Vec<Fit<'a>> {
     if run.end < run.begin + run.period * LEAST {
         return Vec::new();
@@ -92,7 +92,7 @@ pub(super) fn fit<'a>(steps: &Steps<'a>, run: Run) -> Vec<Fit<'a>> {
     Vec::new()
 }
 
-/// Where the group begins, from the beginning of the run on: where the fewest results go on to the next repetition.
+/// The offset in the run at which the group should begin: where the fewest results are carried to the next repetition.
 fn rotation(steps: &Steps, run: Run) -> usize {
     let period = run.period;
     let mut crossing = vec![0i64; period + 1];
@@ -104,7 +104,7 @@ fn rotation(steps: &Steps, run: Run) -> usize {
             if made != old + period || made + period <= step {
                 continue;
             }
-            // A group that began at any step after the maker, up to the user, would part them.
+            // A group that begins after the maker, and not after the user, would separate the two.
             let (from, to) = ((made + 1 - run.begin) % period, (step - run.begin) % period);
             if made == step {
                 continue;
@@ -125,7 +125,7 @@ fn rotation(steps: &Steps, run: Run) -> usize {
     best.1
 }
 
-/// Holds all repetitions from a step on against the pattern that the second and the third one show.
+/// Compares all repetitions from a step on with the pattern of the second and third one.
 fn prove<'a>(steps: &Steps<'a>, start: usize, run: Run) -> Option<Fit<'a>> {
     let period = run.period;
     let most = run.end.checked_sub(start)? / period;
@@ -157,7 +157,7 @@ fn prove<'a>(steps: &Steps<'a>, start: usize, run: Run) -> Option<Fit<'a>> {
     (fit.repetitions >= LEAST).then_some(fit)
 }
 
-/// What an operand is, by what it is in the second and the third repetition.
+/// An operand's pattern, from the second and the third repetition.
 fn slot<'a>(
     steps: &Steps<'a>,
     start: usize,
@@ -186,7 +186,7 @@ fn slot<'a>(
     Some(Slot { source, first: Seen { number, ..*second }, step })
 }
 
-/// Whether the repetition after those that are proven is one as well.
+/// Whether the repetition after those that are proven follows the pattern too.
 fn repeats<'a>(steps: &Steps<'a>, fit: &mut Fit<'a>) -> bool {
     let at = fit.start + fit.period * fit.repetitions;
     let mut slots = fit.slots.iter();
@@ -222,7 +222,7 @@ fn repeats<'a>(steps: &Steps<'a>, fit: &mut Fit<'a>) -> bool {
     true
 }
 
-/// Whether an operand of the next repetition is what the pattern says.
+/// Whether an operand of the next repetition follows the pattern.
 fn matches<'a>(
     steps: &Steps<'a>,
     fit: &Fit<'a>,
@@ -265,7 +265,7 @@ fn matches<'a>(
     }
 }
 
-/// The parts of a run of which nothing but the results of the last repetition is used from outside, as far as they are
+/// Divides a run into parts of which only results of the last repetition are used outside. Gives the parts that are
 /// worth a loop.
 fn parts<'a>(steps: &Steps<'a>, fit: &Fit<'a>) -> Vec<Fit<'a>> {
     let end = fit.end();
@@ -285,7 +285,7 @@ fn parts<'a>(steps: &Steps<'a>, fit: &Fit<'a>) -> Vec<Fit<'a>> {
     parts
 }
 
-/// Some repetitions of a run.
+/// Some repetitions of a run as a run.
 fn part<'a>(steps: &Steps<'a>, fit: &Fit<'a>, first: usize, count: usize) -> Option<Fit<'a>> {
     let mut part = Fit { start: fit.start + fit.period * first, repetitions: count, ..fit.clone() };
     if first > 0 {
@@ -300,7 +300,7 @@ fn part<'a>(steps: &Steps<'a>, fit: &Fit<'a>, first: usize, count: usize) -> Opt
     Some(part)
 }
 
-/// What an operand is, without its number.
+/// The operand without its number.
 pub(super) fn operand(what: What) -> Operand {
     match what {
         What::Value(value) => Operand::Value(value),

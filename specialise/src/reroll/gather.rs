@@ -1,25 +1,25 @@
-//! Reorders a block so that runs can be found in it. A large copy through eliminated buffers comes as all loads, then
+//! Reorders a block so that runs can be found in it. A large copy through eliminated buffers arrives as all loads, then
 //! all computations, then all stores; a run needs the steps of each repetition next to each other.
 //!
-//! Loads and computations move down to their first use, stores up to the definition of their value. Two accesses that
-//! may overlap, one of them a store, keep their order. Nothing moves past an instruction other than plain loads, plain
-//! stores and pure computations.
+//! Loads and computations move down to their first use, stores up to the definition of their value. If two accesses may
+//! overlap and one is a store, they keep their order. Instructions move only past plain loads, plain stores and pure
+//! computations.
 
 use super::steps::NOWHERE;
 use crate::ir::{Access, Body, Instruction, Op, Operand};
 use crate::tidy::{Addresses, Known, Place, Roots, Surroundings, known_call};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A stretch with accesses at more anchors than this stays as it is; more would make it slow.
+/// A stretch whose accesses have more anchors than this stays as it is, because reordering it would be slow.
 const ANCHORS: usize = 16;
 
-/// The most bytes that an access in a stretch has.
+/// The greatest size of an access in a stretch, in bytes.
 const WIDEST: i64 = 16;
 
-/// A store goes up only if no more accesses than this, to the same bytes, are to come.
+/// A store moves up only if at most this many accesses to the same bytes are still to come.
 const LOOKED_AT: usize = 32;
 
-/// The same function with the instructions of some blocks in that order.
+/// The function with the instructions of some blocks reordered.
 pub(super) fn gathered(body: &Body, blocks: &[usize], around: &Surroundings, roots: &Roots) -> Body {
     let mut addresses = Addresses::default();
     for instruction in body.blocks.iter().flat_map(|block| &block.instructions) {
@@ -33,22 +33,22 @@ pub(super) fn gathered(body: &Body, blocks: &[usize], around: &Surroundings, roo
     new
 }
 
-/// What is known of the function.
+/// Facts about the function.
 struct Gather<'a> {
     /// The function.
     body: &'a Body,
     /// The module.
     around: &'a Surroundings<'a>,
-    /// What pointers point into.
+    /// The objects that pointers point into.
     roots: &'a Roots,
     /// All addresses.
     addresses: Addresses,
-    /// The item of the stretch that makes a value, by value.
+    /// For each value, the item of the current stretch that computes it.
     makers: Vec<u32>,
 }
 
 impl Gather<'_> {
-    /// Orders every stretch of a block.
+    /// Reorders every stretch of a block.
     fn block(&mut self, instructions: &mut [Instruction]) {
         let movable = |instruction: &Instruction| self.is_movable(instruction);
         let ends: Vec<bool> = instructions.iter().map(|instruction| !movable(instruction)).collect();
@@ -61,7 +61,7 @@ impl Gather<'_> {
         }
     }
 
-    /// Whether an instruction may be anywhere between what it needs and what needs it.
+    /// Whether an instruction may stand anywhere between its operands and its uses.
     fn is_movable(&self, instruction: &Instruction) -> bool {
         match &instruction.op {
             Op::Load { access: Access::Plain, .. } => is_narrow(instruction.ty.store_size()),
@@ -80,7 +80,7 @@ impl Gather<'_> {
         }
     }
 
-    /// Orders a stretch of movable instructions.
+    /// Reorders a stretch of movable instructions.
     fn stretch(&mut self, instructions: &mut [Instruction]) {
         let items = self.items(instructions);
         if let Some(pending) = Pending::of(&items) {
@@ -92,7 +92,7 @@ impl Gather<'_> {
         }
     }
 
-    /// What each instruction of a stretch needs and touches.
+    /// The dependences and accesses of a stretch's instructions.
     fn items(&mut self, instructions: &[Instruction]) -> Vec<Item> {
         let mut items: Vec<Item> = Vec::with_capacity(instructions.len());
         for (at, instruction) in instructions.iter().enumerate() {
@@ -122,7 +122,7 @@ impl Gather<'_> {
         items
     }
 
-    /// The item that makes an operand.
+    /// The item that computes an operand.
     fn maker(&self, operand: &Operand) -> Option<usize> {
         let Operand::Value(value) = operand else { return None };
         let maker = self.makers[value.0 as usize];
@@ -130,7 +130,7 @@ impl Gather<'_> {
     }
 }
 
-/// Whether an access of so many bytes may be moved.
+/// Whether an access of this size may be moved.
 fn is_narrow(size: u64) -> bool {
     size <= WIDEST.unsigned_abs()
 }
@@ -153,21 +153,21 @@ struct Item {
     is_needed: bool,
 }
 
-/// The accesses that have no place in the new order yet.
+/// The accesses that have not been placed in the new order.
 struct Pending(Vec<Anchored>);
 
-/// Those at one anchor.
+/// The accesses with the same anchor.
 struct Anchored {
-    /// One of them, for its anchor and its root.
+    /// One of the accesses, for their anchor and root.
     place: Place,
-    /// By first byte and item: the byte after the last one.
+    /// By first byte and item, the byte after the last one.
     by_offset: BTreeMap<(i64, usize), i64>,
     /// The items.
     items: BTreeSet<usize>,
 }
 
 impl Pending {
-    /// All accesses; none if they are at too many anchors.
+    /// All accesses; `None` if they have too many anchors.
     fn of(items: &[Item]) -> Option<Pending> {
         let mut pending = Pending(Vec::new());
         for (at, item) in items.iter().enumerate() {
@@ -186,12 +186,12 @@ impl Pending {
         Some(pending)
     }
 
-    /// The accesses at the anchor of a place.
+    /// The accesses with the anchor of a place.
     fn group(&mut self, place: &Place) -> Option<&mut Anchored> {
         self.0.iter_mut().find(|group| group.place.anchor == place.anchor)
     }
 
-    /// An access has its place now.
+    /// Removes an access that has been placed.
     fn remove(&mut self, at: usize, place: &Place) {
         if let Some(group) = self.group(place) {
             group.by_offset.remove(&(place.offset, at));
@@ -199,7 +199,7 @@ impl Pending {
         }
     }
 
-    /// The accesses that stood before a store and may touch its bytes.
+    /// The accesses that stood before a store and may overlap it.
     fn clashing(&self, store: usize, place: &Place) -> Vec<usize> {
         let at_group = |group: &Anchored| -> Vec<usize> {
             if group.place.anchor == place.anchor {
@@ -213,7 +213,7 @@ impl Pending {
         self.0.iter().flat_map(at_group).collect()
     }
 
-    /// Whether a store may come before all that stood before it.
+    /// Whether a store may move before all accesses that stood before it.
     fn lets_pass(&self, store: usize, place: &Place) -> bool {
         self.0.iter().all(|group| {
             if group.place.anchor == place.anchor {
@@ -227,7 +227,7 @@ impl Pending {
 }
 
 impl Anchored {
-    /// The accesses that touch bytes of a place at this anchor.
+    /// The accesses with this anchor that overlap a place.
     fn overlapping(&self, place: &Place) -> impl Iterator<Item = usize> {
         let near = (place.offset.saturating_sub(WIDEST), 0)..(place.end(), 0);
         let from = place.offset;
@@ -235,28 +235,28 @@ impl Anchored {
     }
 }
 
-/// The new order in the making.
+/// The new order under construction.
 struct Order<'a> {
     /// The instructions.
     items: &'a [Item],
     /// The order so far.
     order: Vec<usize>,
-    /// By item: whether it has its place.
+    /// For each item, whether it has been placed.
     done: Vec<bool>,
-    /// The accesses that have none.
+    /// The accesses that have not been placed.
     pending: Pending,
 }
 
-/// What is to be done with an item.
+/// A task for an item.
 enum Visit {
-    /// It gets its place after what it needs.
+    /// Place the item after its dependences.
     Enter(usize),
-    /// What it needs has its place.
+    /// The dependences have been placed.
     Leave(usize),
 }
 
 impl Order<'_> {
-    /// Stores, and what no other item needs, follow each other as before; each draws what it needs to itself.
+    /// Stores, and items that no other item needs, keep their order; each is preceded by the items that it needs.
     fn of(items: &[Item], pending: Pending) -> Vec<usize> {
         let done = vec![false; items.len()];
         let mut order = Order { items, order: Vec::with_capacity(items.len()), done, pending };
@@ -268,8 +268,8 @@ impl Order<'_> {
         order.order
     }
 
-    /// Gives an item its place, behind all that must come before. What is drawn in the end is a sum that goes from
-    /// repetition to repetition, so the longest chain comes first.
+    /// Places an item after all items that must come before it. The longest chain of dependences is placed first: it is
+    /// a sum carried from repetition to repetition.
     fn draw(&mut self, root: usize) {
         let mut visits = vec![Visit::Enter(root)];
         while let Some(visit) = visits.pop() {
@@ -296,7 +296,8 @@ impl Order<'_> {
         }
     }
 
-    /// Puts a store behind its value, with the computation of its address, if it may stand there.
+    /// Places a store directly after its value, together with the computation of its address, if the store may stand
+    /// there.
     fn lift(&mut self, store: usize) {
         let item = &self.items[store];
         let Some(place) = &item.access else { return };
@@ -311,7 +312,7 @@ impl Order<'_> {
         }
     }
 
-    /// Puts an item next.
+    /// Appends an item to the order.
     fn put(&mut self, at: usize) {
         self.done[at] = true;
         self.order.push(at);

@@ -1,4 +1,4 @@
-//! Guesses where the steps of a block repeat; [`super::fit`] proves it. Each step is made a symbol, its numbers
+//! Guesses where the steps of a block repeat; [`super::fit`] proves it. Each step becomes a symbol, with its numbers
 //! relative to those of the last step of the same kind. Windows of symbols are hashed. The distance to the last equal
 //! window is a candidate period if three repetitions of it have equal hashes.
 
@@ -6,16 +6,17 @@ use super::steps::{Steps, What};
 use crate::tidy::{Mixer, Table};
 use std::hash::{Hash, Hasher};
 
-/// Lengths of the windows. A group that has no window of its own among these is found by those longer than itself.
+/// The lengths of the windows. A group whose length lies between two of these is found by a window longer than the
+/// group.
 const WINDOWS: [usize; 6] = [1, 4, 16, 64, 256, 1024];
 
-/// What the rolling hash is multiplied by.
+/// The multiplier of the rolling hash.
 const BASE: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Steps that look like repetitions of a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
-    /// The first step; the group need not begin with it.
+    /// The first step, which need not be the beginning of a group.
     pub(super) begin: usize,
     /// The step after the last one.
     pub(super) end: usize,
@@ -23,8 +24,8 @@ pub(super) struct Run {
     pub(super) period: usize,
 }
 
-/// Shows runs to `take`, from the first to the last. It says where what it has taken ends; if it has taken nothing the
-/// search goes on behind the run.
+/// Passes runs to `take`, from the first to the last. `take` gives the end of the steps that it has taken. If it takes
+/// none, the search goes on after the run.
 pub(super) fn each_run(steps: &Steps, mut take: impl FnMut(Run) -> Option<usize>) {
     let symbols = Symbols::new(steps);
     let mut last: [Table<u64, usize>; WINDOWS.len()] = Default::default();
@@ -55,18 +56,18 @@ pub(super) fn each_run(steps: &Steps, mut take: impl FnMut(Run) -> Option<usize>
 
 /// The symbols of a block.
 struct Symbols {
-    /// What each step does, apart from its numbers.
+    /// The kind of each step: its operation without its numbers.
     kinds: Vec<u64>,
-    /// That and how its numbers have changed since the last step that did the same.
+    /// The kind, and the change of the numbers since the last step of the same kind.
     symbols: Vec<u64>,
-    /// The hash of all symbols before each.
+    /// The hash of all symbols before each step.
     hashes: Vec<u64>,
     /// The powers of [`BASE`].
     powers: Vec<u64>,
 }
 
 impl Symbols {
-    /// Makes symbols of steps.
+    /// Computes the symbols of the steps.
     fn new(steps: &Steps) -> Symbols {
         let count = steps.list.len();
         let kinds: Vec<u64> = (0..count).map(|step| kind(steps, step)).collect();
@@ -89,19 +90,19 @@ impl Symbols {
         Symbols { kinds, symbols, hashes, powers }
     }
 
-    /// The hash of some steps.
+    /// The hash of a range of steps.
     fn hash(&self, from: usize, to: usize) -> u64 {
         self.hashes[to].wrapping_sub(self.hashes[from].wrapping_mul(self.powers[to - from]))
     }
 
-    /// Whether the steps before `end` repeat with a period, three times.
+    /// Whether the steps before `end` are three repetitions with a period.
     fn repeats(&self, floor: usize, end: usize, period: usize) -> bool {
         end >= floor + 3 * period
             && self.hash(end - 3 * period, end - period) == self.hash(end - 2 * period, end)
     }
 
-    /// As far as what repeats before `end` goes to both sides. The numbers of the first group come from nowhere, so
-    /// only what its steps do is looked at.
+    /// Extends a repetition before `end` in both directions. In the first group, the changes of numbers are
+    /// meaningless, so only the kinds of the steps are compared.
     fn extend(&self, floor: usize, mut end: usize, period: usize) -> Run {
         let mut begin = end - 3 * period;
         while end < self.symbols.len() && self.symbols[end] == self.symbols[end - period] {
@@ -118,7 +119,7 @@ impl Symbols {
     }
 }
 
-/// The hash of what a step does, apart from its numbers and from which results of the block it uses.
+/// The hash of a step's operation, without its numbers, and without the identity of results of the block that it uses.
 fn kind(steps: &Steps, step: usize) -> u64 {
     let instruction = steps.instruction(step);
     let mut hasher = Mixer::default();

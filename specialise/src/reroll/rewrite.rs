@@ -8,56 +8,56 @@ use crate::ir::{
     ValueId,
 };
 
-/// What becomes of a run.
+/// The replacement of a run.
 pub(super) struct Change {
     /// The first instruction of the run in its block.
     first: usize,
-    /// By instruction from the first one on: what becomes of it.
+    /// For each instruction from the first one on, its fate.
     fates: Vec<Fate>,
-    /// What stands for the run.
+    /// The instructions that replace the run.
     made: Made,
 }
 
-/// What becomes of an instruction in the range of a run.
+/// The fate of an instruction within the range of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
-    /// It goes.
+    /// It is removed.
     Gone,
-    /// It stands before what stands for the run.
+    /// It moves before the replacement.
     Ahead,
-    /// It stands behind it.
+    /// It moves after the replacement.
     Behind,
 }
 
-/// What stands for a run.
+/// The replacement of a run.
 pub(super) enum Made {
-    /// Some instructions.
+    /// A sequence of instructions.
     Bulk(Vec<Instruction>),
     /// A loop.
     Loop {
-        /// What is done before it.
+        /// The instructions before the loop.
         ahead: Vec<Instruction>,
-        /// What goes from repetition to repetition: the phi, what it is at first, what it becomes.
+        /// The values carried from repetition to repetition: the phi, its initial value, its next value.
         carried: Vec<(ValueId, Operand, Operand)>,
         /// The number of the repetition.
         index: ValueId,
-        /// The number of the next one.
+        /// The number of the next repetition.
         next: ValueId,
-        /// Whether there is a next one.
+        /// Whether there is a next repetition.
         goes_on: ValueId,
-        /// What is done in it.
+        /// The body of the loop.
         group: Vec<Instruction>,
-        /// How often.
+        /// The number of repetitions.
         repetitions: usize,
-        /// Where it comes from.
+        /// The source place of the loop.
         place: Option<PlaceId>,
     },
 }
 
 impl Change {
-    /// Replaces a run by what is made of it. Addresses that are computed between its steps are kept where what they are
-    /// computed from is there: before the run, or behind it if they need results of the last repetition. Those that
-    /// need results of other repetitions are used by nothing else than the run.
+    /// Replaces a run. Address computations between its steps are kept where their operands are available: before the
+    /// run, or after it if they need results of the last repetition. Those that need results of other repetitions are
+    /// used by the run only, and are removed.
     pub(super) fn new(steps: &Steps, fit: &Fit, made: Made) -> Change {
         let first = steps.list[fit.start].raw as usize;
         let last = steps.list[fit.end() - 1].raw as usize;
@@ -85,13 +85,13 @@ impl Change {
         Change { first, fates, made }
     }
 
-    /// How many instructions go.
+    /// The number of instructions that are removed.
     pub(super) fn replaced(&self) -> usize {
         self.fates.iter().filter(|fate| **fate == Fate::Gone).count()
     }
 }
 
-/// Makes all changes, by block.
+/// Makes the changes of all blocks.
 pub(super) fn rewrite(body: &mut Body, changes: Vec<Vec<Change>>, fresh: Fresh) {
     body.types.extend(fresh.types);
     let mut new = Blocks { types: &body.types, tails: Vec::new(), blocks: Vec::new(), indices: Vec::new() };
@@ -134,7 +134,7 @@ pub(super) fn rewrite(body: &mut Body, changes: Vec<Vec<Change>>, fresh: Fresh) 
 struct Blocks<'a> {
     /// The types of all values.
     types: &'a [Type],
-    /// The last block that was made of each old one.
+    /// For each old block, the last of the new blocks made from it.
     tails: Vec<BlockId>,
     /// The blocks.
     blocks: Vec<Block>,
@@ -171,7 +171,7 @@ impl Blocks<'_> {
         self.blocks.push(Block { instructions: written, comment, ..block });
     }
 
-    /// Ends the block that is being written, writes the loop, and begins the next block.
+    /// Ends the current block, writes the loop, and begins the next block.
     fn loop_of(&mut self, made: Made, written: &mut Vec<Instruction>, comment: String) {
         let Made::Loop { ahead, carried, index, next, goes_on, group, repetitions, place } = made else {
             return;

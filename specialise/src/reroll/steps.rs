@@ -1,5 +1,5 @@
-//! A block as a list of steps: all instructions but phis and address computations. An address is part of the step that
-//! uses it, so that it doesn't matter where it is computed, or how often it is used.
+//! A block as a list of steps: all instructions except phis and address computations. An address is part of the step
+//! that uses it, so that it doesn't matter where it is computed, or how often it is used.
 
 use crate::ir::{Body, Const, GlobalId, Instruction, Op, Operand, Type, ValueId};
 use crate::tidy::{Known, Surroundings, known_call};
@@ -7,34 +7,34 @@ use crate::tidy::{Known, Surroundings, known_call};
 /// The position of a value that isn't the result of a step of the block.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// What an operand is, apart from its number.
+/// The form of an operand, without its number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum What<'a> {
-    /// A value, or an address so many bytes from it.
+    /// A value, or an address at an offset from it.
     Value(ValueId),
-    /// A number of so many bits.
+    /// An integer of this many bits.
     Int(u32),
-    /// So many bytes into a global variable.
+    /// An address in a global variable.
     Global(GlobalId),
     /// Another constant.
     Fixed(&'a Const),
 }
 
-/// An operand, or an index of an address. The indices follow their address.
+/// An operand, or an index term of an address. The terms follow their address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Seen<'a> {
-    /// What it is.
+    /// The operand without its number.
     pub(super) what: What<'a>,
-    /// Its number: of an integer, or the offset of an address.
+    /// Its number: the value of an integer, or the offset of an address.
     pub(super) number: u128,
-    /// How many indices follow.
+    /// The number of index terms that follow.
     pub(super) terms: u32,
-    /// What an index is multiplied by; 0 for what is no index.
+    /// The factor of an index term; 0 for an operand that is no term.
     pub(super) scale: i64,
 }
 
 impl Seen<'_> {
-    /// The bits that its number has.
+    /// The mask of the bits of its number.
     pub(super) fn mask(&self) -> u128 {
         let bits = if let What::Int(bits) = self.what { bits } else { 64 };
         if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
@@ -44,24 +44,24 @@ impl Seen<'_> {
 /// A step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
-    /// Where its instruction stands in the block.
+    /// The position of its instruction in the block.
     pub(super) raw: u32,
-    /// Where its operands begin; they end where those of the next step begin.
+    /// The position of its first operand; its operands end where those of the next step begin.
     first: u32,
 }
 
-/// Facts of a whole function.
+/// Facts about a whole function.
 pub(super) struct Uses<'a> {
-    /// The addresses whose computation becomes part of what uses them.
+    /// The address computations that become part of the steps that use them.
     addresses: Vec<Option<&'a Op>>,
-    /// The block that makes a value.
+    /// The block that computes each value.
     home: Vec<u32>,
     /// Whether a value is used by another block, by a phi or by a terminator.
     outside: Vec<bool>,
 }
 
 impl<'a> Uses<'a> {
-    /// Looks at all uses.
+    /// Collects the facts from all instructions.
     pub(super) fn new(body: &'a Body) -> Uses<'a> {
         let count = body.types.len();
         let mut uses =
@@ -91,7 +91,7 @@ impl<'a> Uses<'a> {
         uses
     }
 
-    /// An address of an address (which tidying leaves only where both have indices) is computed as it stands.
+    /// Excludes addresses that are based on addresses; tidying leaves these only if both have indices. They stay steps.
     fn keep_addresses_of_addresses(&mut self, body: &Body) {
         let folded = |operand: &Operand| match operand {
             Operand::Value(value) => self.addresses[value.0 as usize].is_some(),
@@ -112,7 +112,7 @@ impl<'a> Uses<'a> {
         kept.iter().for_each(|value| self.addresses[value.0 as usize] = None);
     }
 
-    /// Whether an instruction is an address that becomes part of what uses it.
+    /// Whether an instruction is an address computation that becomes part of the steps that use it.
     pub(super) fn is_folded(&self, instruction: &Instruction) -> bool {
         instruction.result.is_some_and(|result| self.addresses[result.0 as usize].is_some())
     }
@@ -133,7 +133,7 @@ impl<'a> Uses<'a> {
     }
 }
 
-/// A block as a row of steps.
+/// A block as a sequence of steps.
 pub(super) struct Steps<'a> {
     /// The function.
     pub(super) body: &'a Body,
@@ -145,16 +145,16 @@ pub(super) struct Steps<'a> {
     pub(super) list: Vec<Step>,
     /// The operands of all steps.
     seen: Vec<Seen<'a>>,
-    /// The step that makes a value, by value.
+    /// For each value, the step that computes it.
     position: Vec<u32>,
-    /// By step: the last step that uses its result.
+    /// For each step, the last step that uses its result.
     last_use: Vec<u32>,
-    /// By step: whether its operands that are integers must stay as they are.
+    /// For each step, whether its integer operands must stay constant.
     pub(super) rigid: Vec<bool>,
 }
 
 impl<'a> Steps<'a> {
-    /// Makes the row. `position` says [`NOWHERE`] of all values; it is lent from block to block.
+    /// Divides a block into steps. `position` must be [`NOWHERE`] for all values; it is reused from block to block.
     pub(super) fn new(
         body: &'a Body,
         block: usize,
@@ -195,7 +195,7 @@ impl<'a> Steps<'a> {
         steps
     }
 
-    /// Gives the table of positions back, with [`NOWHERE`] for all values.
+    /// Gives the table of positions back, reset to [`NOWHERE`].
     pub(super) fn into_position(mut self) -> Vec<u32> {
         for instruction in &self.body.blocks[self.block].instructions {
             if let Some(result) = instruction.result {
@@ -205,7 +205,7 @@ impl<'a> Steps<'a> {
         self.position
     }
 
-    /// Takes an operand apart.
+    /// Adds an operand, with the parts of its address.
     fn see(&mut self, operand: &'a Operand) {
         let folded = match operand {
             Operand::Value(value) => self.uses.addresses[value.0 as usize],
@@ -232,13 +232,13 @@ impl<'a> Steps<'a> {
         &self.body.blocks[self.block].instructions[self.list[step].raw as usize]
     }
 
-    /// The step of this block that makes a value.
+    /// The step of this block that computes a value.
     pub(super) fn position(&self, value: ValueId) -> Option<usize> {
         let at = self.position[value.0 as usize];
         (at != NOWHERE).then_some(at as usize)
     }
 
-    /// Whether the result of a step is used by a later step than `end`, by that one, or outside of the block.
+    /// Whether the result of a step is used by step `end` or a later one, or outside the block.
     pub(super) fn is_used_from(&self, step: usize, end: usize) -> bool {
         let outside =
             self.instruction(step).result.is_some_and(|result| self.uses.outside[result.0 as usize]);
@@ -246,7 +246,7 @@ impl<'a> Steps<'a> {
     }
 }
 
-/// An operand that is no address with parts.
+/// An operand other than an address with parts.
 fn plain(operand: &Operand) -> Seen<'_> {
     let (what, number) = match operand {
         Operand::Value(value) => (What::Value(*value), 0),
@@ -260,7 +260,7 @@ fn plain(operand: &Operand) -> Seen<'_> {
     Seen { what, number, terms: 0, scale: 0 }
 }
 
-/// Whether integers that an instruction is given must stay constant: those of most intrinsics.
+/// Whether integer arguments of an instruction must stay constant, as those of most intrinsics.
 fn is_rigid(op: &Op, around: &Surroundings) -> bool {
     let Op::Call { callee: Operand::Const(Const::Function(id)), .. } = op else { return false };
     let intrinsic = around.module.functions.get(id.0 as usize).is_some_and(|f| f.name.starts_with("llvm."));

@@ -1,28 +1,30 @@
-//! Hoists tests for room out of counted loops: instead of a test in each round, one test before the loop asks for all
-//! rounds. If it fails, the loop runs as it was. Decoders of arrays become loops that a compiler can vectorise.
+//! Hoists tests for remaining space out of counted loops: instead of a test in each round, one test before the loop
+//! covers all rounds. If it fails, the original loop runs. Decoders of arrays become loops that a compiler can
+//! vectorise.
 
 use crate::graph::{Graph, successors};
 use crate::ir::{Binary, Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type, ValueId};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A loop of more instructions than this is not written twice.
+/// A longer loop, in instructions, is not duplicated.
 const LONGEST: usize = 32;
 
-/// A loop that can ask ahead.
+/// A loop with a test that can be hoisted.
 struct Loop {
     members: BTreeSet<usize>,
     header: usize,
-    /// The one block that leads to it.
+    /// The only block that enters it.
     before: usize,
-    /// Where the header goes on if there is room.
+    /// The successor of the header if there is room.
     inside: BlockId,
     room: Room,
-    /// The rounds, if there are any; the type is that of the room.
+    /// The number of rounds, in the type of the room; only meaningful if the loop is entered.
     rounds: Operand,
 }
 
-/// What gets less in each round: how much there is at first, how much a round takes, and how much must be left.
+/// A quantity that decreases in each round: the initial amount, the decrease in each round, and the least amount that
+/// must be left.
 struct Room {
     first: Operand,
     step: u128,
@@ -30,7 +32,7 @@ struct Room {
     bits: u32,
 }
 
-/// Writes such loops twice; says whether there were any.
+/// Hoists the tests of such loops. The result tells whether there were any.
 pub(crate) fn ask(body: &mut Body) -> bool {
     let graph = Graph::of(successors(body));
     let mut loops: Vec<Loop> = graph
@@ -38,7 +40,7 @@ pub(crate) fn ask(body: &mut Body) -> bool {
         .iter()
         .filter_map(|(header, members)| Finder::new(body, &graph, *header, members)?.find())
         .collect();
-    // The outer ones first: what is copied with them is what was found, not what has become of a loop in them.
+    // Outer loops come first: they are duplicated before their inner loops have been changed.
     loops.sort_by_key(|found| Reverse(found.members.len()));
     for found in &loops {
         write(body, found);
@@ -46,15 +48,15 @@ pub(crate) fn ask(body: &mut Body) -> bool {
     !loops.is_empty()
 }
 
-/// Looks at one loop.
+/// Examines one loop.
 struct Finder<'a> {
     body: &'a Body,
     members: &'a BTreeSet<usize>,
     header: usize,
     before: usize,
-    /// The one block that goes back to the header.
+    /// The only block that goes back to the header.
     latch: usize,
-    /// What the loop computes.
+    /// The operations inside the loop, by result.
     made_by: HashMap<ValueId, &'a Op>,
 }
 
@@ -63,7 +65,7 @@ impl<'a> Finder<'a> {
         let (back, ahead): (Vec<usize>, Vec<usize>) =
             graph.predecessors[header].iter().partition(|from| members.contains(from));
         let (&[latch], &[before]) = (&back[..], &ahead[..]) else { return None };
-        // The end of another loop is in two places once that loop is written twice.
+        // `before` may end another loop: once that loop is duplicated, its end exists twice.
         if graph.depth[before] + 1 != graph.depth[header] {
             return None;
         }
@@ -93,7 +95,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// What a phi of the header is at first, and in the next round.
+    /// The initial value of a phi of the header, and its value in the next round.
     fn phi(&self, operand: &Operand) -> Option<(&'a Operand, &'a Operand)> {
         let Op::Phi(inputs) = self.made_by(operand)? else { return None };
         let of =
@@ -101,7 +103,7 @@ impl<'a> Finder<'a> {
         Some((of(self.before)?, of(self.latch)?))
     }
 
-    /// The test for room at the end of the header, and where it goes on if there is some.
+    /// The test for room at the end of the header, and its successor if there is room.
     fn room(&self) -> Option<(BlockId, Room)> {
         let Terminator::Branch(condition, then, other) = &self.body.blocks[self.header].terminator else {
             return None;
@@ -121,12 +123,12 @@ impl<'a> Finder<'a> {
         let Type::Int(bits @ 2..=64) = self.body.type_of(left) else { return None };
         let (first, next) = self.phi(left)?;
         let step = self.step(next, left, bits)?.wrapping_neg() & mask(bits);
-        // What is added looks the same as what is taken away; it is the smaller one that is meant.
+        // An addition and a subtraction look the same here; the smaller amount is taken.
         let takes = step > 0 && step <= mask(bits) / 2 && least > 0 && least <= mask(bits);
         takes.then(|| (inside, Room { first: first.clone(), step, least, bits }))
     }
 
-    /// What is added to a value from one round to the next.
+    /// The amount added to a value in each round.
     fn step(&self, next: &Operand, value: &Operand, bits: u32) -> Option<u128> {
         match self.made_by(next)? {
             Op::Binary(Binary::Add, same, by) if same == value => by.known_int(),
@@ -137,7 +139,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// How many rounds there are, if they are counted at the end of each.
+    /// The number of rounds, if they are counted at the end of each round.
     fn rounds(&self) -> Option<Operand> {
         let Terminator::Branch(condition, then, other) = &self.body.blocks[self.latch].terminator else {
             return None;
@@ -165,7 +167,7 @@ impl<'a> Finder<'a> {
         !allocates && blocks().map(|block| block.instructions.len()).sum::<usize>() <= LONGEST
     }
 
-    /// Whether the values of the loop are used outside of it only by phis, as inputs from its own blocks.
+    /// Whether values of the loop are used outside only by phis, as inputs from blocks of the loop.
     fn is_private(&self) -> bool {
         let outside = self.body.blocks.iter().enumerate().filter(|(at, _)| !self.members.contains(at));
         let foreign = |operand: &Operand| self.made_by(operand).is_none();
@@ -185,7 +187,7 @@ fn mask(bits: u32) -> u128 {
     (1 << bits) - 1
 }
 
-/// Writes the loop once more, without the test, and the test for all rounds before both.
+/// Adds a copy of the loop without the test, and the test for all rounds before both loops.
 fn write(body: &mut Body, found: &Loop) {
     let mut copy = Copy::default();
     for at in &found.members {
@@ -221,7 +223,7 @@ fn write(body: &mut Body, found: &Loop) {
     ahead.filter(|to| **to == header).for_each(|to| *to = between);
 }
 
-/// What blocks and values of a loop are called in its copy.
+/// The blocks and values of the copy, by the originals.
 #[derive(Default)]
 struct Copy {
     blocks: BTreeMap<BlockId, BlockId>,
@@ -249,7 +251,7 @@ impl Copy {
         block.terminator.successors_mut().for_each(|to| self.block(to));
     }
 
-    /// Who is reached from the loop is reached from its copy too, but for the way out of the header, which is gone.
+    /// The blocks after the loop get inputs from the copy too, except for the exit of the header, which the copy lacks.
     fn add_inputs(&self, inputs: &mut Vec<(Operand, BlockId)>, header: usize) {
         let leaves = |from: &BlockId| self.blocks.contains_key(from) && from.0 as usize != header;
         let mut more: Vec<_> = inputs.iter().filter(|(_, from)| leaves(from)).cloned().collect();
@@ -261,8 +263,8 @@ impl Copy {
     }
 }
 
-/// A block that asks whether there is room for all rounds: after the first there must be as many steps left as there
-/// are more rounds.
+/// A block that tests whether there is room for all rounds: after the first round, there must be room for the remaining
+/// ones.
 fn test(body: &mut Body, found: &Loop, enough: BlockId, other: BlockId) -> Block {
     let Room { first, step, least, bits } = &found.room;
     let number = |value: u128| Operand::Const(Const::int(*bits, value));
@@ -274,7 +276,7 @@ fn test(body: &mut Body, found: &Loop, enough: BlockId, other: BlockId) -> Block
         result
     };
     let ty = Type::Int(*bits);
-    // The rounds may be undefined where the loop is left before it asks for them.
+    // The number of rounds may be undefined if the loop is left before it is used.
     let rounds = compute(ty.clone(), Op::Freeze(found.rounds.clone()));
     let more = compute(ty.clone(), Op::Binary(Binary::Sub, rounds, number(1)));
     let left = |first: u128| first.checked_sub(*least);

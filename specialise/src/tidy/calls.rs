@@ -1,11 +1,11 @@
-//! The effects of calls, as far as declarations or the names of functions tell.
+//! The effects of calls, as far as they follow from declarations or names of functions.
 
 use crate::ir::{CallAttributes, Const, Effects, Function, Module, Op, Operand};
 
 /// A call whose meaning follows from the name of its callee.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Known {
-    /// `llvm.memcpy`, or `llvm.memmove`, which may also be used in its place: to, from, length.
+    /// `llvm.memcpy`, or `llvm.memmove`, which may replace it: to, from, length.
     Copy,
     /// `llvm.memset`: to, byte, length.
     Fill,
@@ -15,13 +15,13 @@ pub(crate) enum Known {
     Allocate,
     /// `free`.
     Free,
-    /// An intrinsic that depends on nothing but its arguments and does nothing but give its result.
+    /// An intrinsic whose result depends only on its arguments, and that has no effect.
     Pure,
-    /// An intrinsic that tells something to an optimiser (`llvm.assume`).
+    /// An intrinsic that only informs the optimiser (`llvm.assume`).
     Hint,
 }
 
-/// Intrinsics that compute, up to the type in their name.
+/// Intrinsics that only compute, without the types in their names.
 const PURE: [&str; 34] = [
     "bswap",
     "bitreverse",
@@ -59,7 +59,7 @@ const PURE: [&str; 34] = [
     "sshl",
 ];
 
-/// The function that a call is known to reach.
+/// The function that a call certainly reaches.
 pub(crate) fn target<'a>(module: &'a Module, callee: &Operand) -> Option<&'a Function> {
     match callee {
         Operand::Const(Const::Function(id)) => module.functions.get(id.0 as usize),
@@ -67,8 +67,7 @@ pub(crate) fn target<'a>(module: &'a Module, callee: &Operand) -> Option<&'a Fun
     }
 }
 
-/// What an instruction is known to be as a call; none for other instructions and other calls. Volatile copies are
-/// other calls.
+/// The known kind of a call; `None` for other calls, among them volatile copies, and for other instructions.
 pub(crate) fn known_call(module: &Module, op: &Op) -> Option<Known> {
     let Op::Call { callee, args, .. } = op else { return None };
     let name = &*target(module, callee)?.name;
@@ -89,7 +88,7 @@ pub(crate) fn known_call(module: &Module, op: &Op) -> Option<Known> {
     }
 }
 
-/// What memory a call may touch.
+/// The memory that a call may access.
 pub(crate) fn effects(module: &Module, callee: &Operand, attributes: &CallAttributes) -> Effects {
     attributes.memory.or_else(|| target(module, callee).map(|f| f.memory)).unwrap_or(Effects::Any)
 }

@@ -13,17 +13,17 @@ pub(crate) fn remove(body: &mut Body, around: &Surroundings) {
 
 /// How an instruction uses the objects that its operands point into.
 enum Use<'a> {
-    /// It does nothing but change the object at this address, or tell of its life; it may go with it.
+    /// It only changes the object at this address, or marks its lifetime, and can be removed with it.
     Tends(&'a Operand),
-    /// It computes an address in it.
+    /// It computes an address in the object.
     Derives,
-    /// It asks whether there was room for it.
+    /// It tests whether the allocation succeeded.
     Asks,
-    /// Anything else.
+    /// Any other use.
     Needs,
 }
 
-/// What an instruction does to the object that it writes, if that is all that it does.
+/// How an instruction uses the object that its operand points into.
 fn usage<'a>(instruction: &'a Instruction, around: &Surroundings) -> Use<'a> {
     match &instruction.op {
         Op::Store { to, access: Access::Plain, .. } => Use::Tends(to),
@@ -38,10 +38,10 @@ fn usage<'a>(instruction: &'a Instruction, around: &Surroundings) -> Use<'a> {
     }
 }
 
-/// Local objects that nothing reads go, with all that writes to them.
+/// Removes local objects that no code reads, with all writes to them.
 fn remove_objects(body: &mut Body, around: &Surroundings) {
     let roots = Roots::new(body, around);
-    // Parameters have roots like local objects, but other functions may read what they point to.
+    // Parameters have roots like local objects, but other functions may read the memory that they point to.
     let dying = |operand: &Operand| match roots.of(operand) {
         Root::Private(object) if object.0 as usize >= around.params.len() => Some(object),
         _ => None,
@@ -60,8 +60,8 @@ fn remove_objects(body: &mut Body, around: &Surroundings) {
                     instruction.op.operands().filter(|o| !std::ptr::eq(*o, object)).for_each(&mut need);
                 }
                 Use::Derives => {}
-                // An allocation that is left out counts as one that there was room for; only the pointer itself
-                // is compared with null by those who ask that.
+                // A removed allocation counts as successful. A test of success compares the pointer itself with null,
+                // not a derived address.
                 Use::Asks => {
                     let is_derived = |operand: &&Operand| {
                         dying(operand).is_some_and(|object| **operand != Operand::Value(object))
@@ -94,7 +94,7 @@ fn remove_objects(body: &mut Body, around: &Surroundings) {
     }
 }
 
-/// Whether an instruction makes an object that goes.
+/// Whether an instruction allocates an object that is being removed.
 fn is_dead_allocation(
     instruction: &Instruction,
     result: ValueId,
@@ -106,7 +106,7 @@ fn is_dead_allocation(
     makes && dead(&Operand::Value(result)) == Some(result)
 }
 
-/// Values that nothing with an effect depends on go.
+/// Removes values on which no effect depends.
 fn remove_values(body: &mut Body, around: &Surroundings) {
     let mut made: Vec<Option<(u32, u32)>> = vec![None; body.types.len()];
     let mut waiting: Vec<ValueId> = Vec::new();
@@ -143,7 +143,7 @@ fn remove_values(body: &mut Body, around: &Surroundings) {
     }
 }
 
-/// Whether an instruction does more than give its result.
+/// Whether an instruction does more than compute its result.
 fn has_effect(instruction: &Instruction, around: &Surroundings) -> bool {
     match &instruction.op {
         Op::Load { access, .. } => *access != Access::Plain,

@@ -5,7 +5,7 @@ use super::forward::Replaced;
 use crate::ir::{Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type};
 use std::collections::{HashMap, HashSet};
 
-/// Does all of it once.
+/// Applies each simplification once.
 pub(crate) fn straighten(body: &mut Body) {
     if body.blocks.is_empty() {
         return;
@@ -22,7 +22,7 @@ pub(crate) fn straighten(body: &mut Body) {
     drop_unreachable(body);
 }
 
-/// Branches on known values, or to one block only, become jumps; cases that go to the default block are removed.
+/// Turns branches on known values, or with equal targets, into jumps; removes cases that go to the default block.
 fn decide(body: &mut Body) {
     let chooses: Vec<bool> = body.blocks.iter().map(has_phis).collect();
     for block in &mut body.blocks {
@@ -49,7 +49,7 @@ fn decide(body: &mut Body) {
     }
 }
 
-/// A switch with one case is a branch.
+/// Turns a switch with one case into a branch.
 fn branch_for_one_case(body: &mut Body) {
     for at in 0..body.blocks.len() {
         let Terminator::Switch(on, other, cases) = &body.blocks[at].terminator else { continue };
@@ -64,7 +64,7 @@ fn branch_for_one_case(body: &mut Body) {
     }
 }
 
-/// Blocks that do nothing but end the function, and that alike, become one.
+/// Joins blocks that only end the function, and in the same way.
 fn join_ends(body: &mut Body) {
     let mut first: HashMap<Option<Option<&Operand>>, BlockId> = HashMap::new();
     let mut joined: HashMap<BlockId, BlockId> = HashMap::new();
@@ -88,7 +88,7 @@ fn join_ends(body: &mut Body) {
     }
 }
 
-/// Blocks that can't be reached go, and with them the inputs of phis for edges that are no more.
+/// Removes unreachable blocks, and the phi inputs for their edges.
 fn drop_unreachable(body: &mut Body) {
     let mut reached = vec![false; body.blocks.len()];
     let mut waiting = vec![BlockId(0)];
@@ -136,7 +136,7 @@ fn has_phis(block: &Block) -> bool {
     block.phi_count() > 0
 }
 
-/// Whether phis have the same inputs for two blocks.
+/// Whether all phis have the same inputs from two blocks.
 pub(super) fn bring_the_same(block: &Block, one: BlockId, other: BlockId) -> bool {
     let input = |inputs: &[(Operand, BlockId)], from| {
         inputs.iter().find(|(_, block)| *block == from).map(|(input, _)| input.clone())
@@ -149,8 +149,8 @@ pub(super) fn bring_the_same(block: &Block, one: BlockId, other: BlockId) -> boo
     })
 }
 
-/// Blocks that do nothing but jump are left out of the way. Of several in a row the first one goes; the rest is merged
-/// or goes the next time.
+/// Redirects edges around blocks that only jump. Of consecutive ones, only the first is skipped; the others are merged,
+/// or skipped in the next round.
 fn skip_empty(body: &mut Body) {
     let predecessors = body.predecessors();
     let empty: Vec<Option<BlockId>> = body
@@ -166,8 +166,8 @@ fn skip_empty(body: &mut Body) {
         .collect();
     let mut skipped: HashMap<BlockId, BlockId> = HashMap::new();
     for (at, block) in body.blocks.iter_mut().enumerate() {
-        // Where phis choose, a predecessor must stay recognisable: no two ways in from the same one, unless they bring
-        // the same.
+        // The phis of a block distinguish predecessors. So no predecessor may get two edges to it, unless the inputs on
+        // both are equal.
         let mut taken: HashSet<BlockId> = predecessors[at].iter().copied().collect();
         let mut ways_in: HashMap<BlockId, &[BlockId]> = HashMap::new();
         for from in &predecessors[at] {
@@ -209,7 +209,7 @@ fn skip_empty(body: &mut Body) {
     }
 }
 
-/// Phis whose inputs are all the same stand for that input.
+/// Replaces phis whose inputs are all the same by that input.
 fn drop_choiceless_phis(body: &mut Body) {
     let mut replaced = Replaced::new(body);
     for block in &mut body.blocks {
@@ -234,7 +234,7 @@ fn drop_choiceless_phis(body: &mut Body) {
     replaced.apply(body);
 }
 
-/// A block that only one other jumps to, and that without a choice, becomes part of it.
+/// Merges a block into its only predecessor if that ends with a jump.
 fn merge_followers(body: &mut Body) {
     let predecessors = body.predecessors();
     let mut merged: HashMap<BlockId, BlockId> = HashMap::new();
@@ -249,9 +249,9 @@ fn merge_followers(body: &mut Body) {
                 break;
             }
             if merged.contains_key(&next) {
-                break; // only blocks that run in a circle out of reach
+                break; // only unreachable blocks form a circle
             }
-            // What stays of the follower can't be reached, but is a block until it is dropped.
+            // The rest of the follower is unreachable, but remains a block until it is dropped.
             let follower = &mut body.blocks[next.0 as usize];
             let mut instructions = std::mem::take(&mut follower.instructions);
             let terminator = std::mem::replace(&mut follower.terminator, Terminator::Unreachable);
@@ -269,7 +269,7 @@ fn merge_followers(body: &mut Body) {
     if merged.is_empty() {
         return;
     }
-    // A block may have taken others in before it was taken in itself.
+    // A block may have absorbed others before it is absorbed itself.
     let last = |mut from: BlockId| {
         while let Some(into) = merged.get(&from) {
             from = *into;

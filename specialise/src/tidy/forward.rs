@@ -1,5 +1,5 @@
-//! Forwards values, block by block from the top: address computations are folded, repeated computations and loads are
-//! replaced by their first result, and a load from stored bytes by the stored value.
+//! Forwards values within each block, from top to bottom: folds address computations, replaces repeated computations
+//! and loads by their first result, and a load from stored bytes by the stored value.
 
 use super::calls::{Known, effects, known_call};
 use super::hash::{Mixer, Table};
@@ -10,24 +10,24 @@ use crate::ir::{Access, Body, Const, Effects, Instruction, Op, Operand, Type, Va
 use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
-/// What stands for values that need not be computed.
+/// Replacements for values that need not be computed.
 pub(crate) struct Replaced {
-    /// By value.
+    /// The replacement of each value.
     by: Vec<Option<Operand>>,
 }
 
 impl Replaced {
-    /// Nothing is replaced yet.
+    /// No replacements yet.
     pub(crate) fn new(body: &Body) -> Replaced {
         Replaced { by: vec![None; body.types.len()] }
     }
 
-    /// From now on another operand stands for a value.
+    /// Records the replacement of a value.
     pub(crate) fn replace(&mut self, value: ValueId, by: Operand) {
         self.by[value.0 as usize] = Some(by);
     }
 
-    /// Puts what stands for it in the place of an operand.
+    /// Replaces an operand, if there is a replacement.
     pub(crate) fn resolve(&mut self, operand: &mut Operand) {
         let Operand::Value(first) = *operand else { return };
         let mut last = first;
@@ -46,7 +46,7 @@ impl Replaced {
         }
     }
 
-    /// Rewrites all operands of a function.
+    /// Replaces all operands of a function.
     pub(crate) fn apply(mut self, body: &mut Body) {
         if self.by.iter().all(Option::is_none) {
             return;
@@ -62,7 +62,7 @@ impl Replaced {
     }
 }
 
-/// Does it for a whole function.
+/// Forwards the values of a whole function.
 pub(crate) fn forward(body: &mut Body, around: &Surroundings) {
     let roots = Roots::new(body, around);
     let mut pass = Forward {
@@ -93,24 +93,24 @@ pub(crate) fn forward(body: &mut Body, around: &Surroundings) {
     pass.replaced.apply(body);
 }
 
-/// What is known on the way through a block.
+/// The facts known at a point of a block.
 struct Forward<'a> {
     /// The module.
     around: &'a Surroundings<'a>,
-    /// What pointers point into.
+    /// The objects that pointers point into.
     roots: Roots,
     /// Values that are replaced by others.
     replaced: Replaced,
     /// All addresses so far.
     addresses: Addresses,
-    /// Where in the new block something was computed, by its hash.
+    /// The position in the new block of each computation, by hash.
     computed: Table<u64, usize>,
-    /// Operands that are what memory holds.
+    /// The operands whose values are in memory.
     memory: Memory<Operand>,
 }
 
 impl Forward<'_> {
-    /// Simplifies an instruction; false if another operand stands for its result now.
+    /// Simplifies an instruction. The result is false if another operand replaces its result.
     fn keep(&mut self, instruction: &mut Instruction, body: &Body, before: &[Instruction]) -> bool {
         if let Some(same) = self.simplified(instruction) {
             return self.stand_for(instruction.result, same);
@@ -127,7 +127,7 @@ impl Forward<'_> {
         self.touch(instruction, body)
     }
 
-    /// Replaces a result; gives false, as nothing is to be kept.
+    /// Replaces a result. The answer is false: the instruction need not be kept.
     fn stand_for(&mut self, result: Option<ValueId>, by: Operand) -> bool {
         if let Some(result) = result {
             self.replaced.replace(result, by);
@@ -135,7 +135,7 @@ impl Forward<'_> {
         false
     }
 
-    /// Folds addresses; gives the operand that an instruction comes to, if it is one.
+    /// Folds addresses. The result is the operand to which an instruction reduces, if it does.
     fn simplified(&mut self, instruction: &mut Instruction) -> Option<Operand> {
         match &mut instruction.op {
             Op::Address { base, offset, terms } => {
@@ -147,7 +147,7 @@ impl Forward<'_> {
                     None => *scale != 0,
                 });
                 let (inner, start, inner_terms) = self.addresses.parts(base);
-                // Terms of both are not put together: a chain of them would grow with each link.
+                // Terms of two addresses are not combined, because a chain of addresses would grow with each link.
                 if terms.is_empty() || inner_terms.is_empty() {
                     *base = inner;
                     *offset = offset.wrapping_add(start);
@@ -175,7 +175,7 @@ impl Forward<'_> {
         }
     }
 
-    /// What an instruction does to memory and what memory tells of it; false if it need not be done.
+    /// Updates the facts about memory, and uses them. The result is false if the instruction is unnecessary.
     fn touch(&mut self, instruction: &Instruction, body: &Body) -> bool {
         match &instruction.op {
             Op::Load { from, access: Access::Plain, .. } if instruction.ty.is_scalar() => {
@@ -195,7 +195,7 @@ impl Forward<'_> {
                 let ty = body.type_of(value);
                 let place = self.addresses.access(to, &ty, &self.roots);
                 if *access == Access::Plain && self.memory.at(&place) == Some(value) {
-                    return false; // it is there already
+                    return false; // it is in memory already
                 }
                 self.memory.forget(&place);
                 if *access == Access::Plain && ty.is_scalar() && is_whole(&ty) {
@@ -215,7 +215,7 @@ impl Forward<'_> {
         true
     }
 
-    /// Forgets what a call may change.
+    /// Forgets facts that a call may change.
     fn call(&mut self, op: &Op) {
         let Op::Call { callee, args, attributes, .. } = op else { return };
         match known_call(self.around.module, op) {
@@ -249,7 +249,7 @@ impl Forward<'_> {
         self.addresses.place(to, size, &self.roots)
     }
 
-    /// The hash by which the same computation is found again; none if doing it twice may differ from doing it once.
+    /// The hash for finding the same computation again; `None` if repeating it could change the result.
     fn key(&self, instruction: &Instruction) -> Option<u64> {
         instruction.result?;
         match &instruction.op {
@@ -285,7 +285,7 @@ fn constant_index(index: &Operand) -> Option<i64> {
     Some(signed(*bits, *value) as i64)
 }
 
-/// Whether a value of this type is all of the bytes that a store of it writes.
+/// Whether a store of this type writes only bits of the value, without padding.
 fn is_whole(ty: &Type) -> bool {
     ty.bits() == ty.store_size() * 8
 }

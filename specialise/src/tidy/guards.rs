@@ -1,7 +1,7 @@
-//! Joins tests of one number that lead to the same exit, if nothing between them has effects: each layer asks whether
-//! there is room for its few bytes, and one test is enough for all.
+//! Joins tests of one number that lead to the same exit, if no effects lie between them. Each layer tests whether there
+//! is room for its few bytes, but one test suffices for all.
 //!
-//! Between the tests there are only computations and loads, so that nobody can see that the exit is taken earlier.
+//! Only computations and loads lie between the tests, so that taking the exit earlier is not observable.
 
 use super::flow::bring_the_same;
 use super::{Known, Surroundings, known_call};
@@ -9,22 +9,22 @@ use crate::ir::{
     Access, Binary, Block, BlockId, Body, Compare, Const, Op, Operand, Terminator, Type, ValueId,
 };
 
-/// The tests that are looked at behind the first one.
+/// The greatest number of tests after the first one that are examined.
 const FAR: usize = 64;
 
-/// Numbers of so many bits that follow each other, the lowest after the highest.
+/// A contiguous range of numbers of a width, in which the lowest number follows the highest.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Range {
     /// The first one.
     start: u128,
-    /// How many they are: neither none nor all.
+    /// The size of the range; neither empty nor all numbers.
     count: u128,
-    /// The bits.
+    /// The width in bits.
     bits: u32,
 }
 
 impl Range {
-    /// So many numbers from one on, if that are neither none nor all.
+    /// The range of this size; `None` if it is empty or has all numbers.
     fn new(start: u128, count: u128, bits: u32) -> Option<Range> {
         let all = 1u128 << bits;
         (count > 0 && count < all).then_some(Range { start: start & (all - 1), count, bits })
@@ -49,12 +49,12 @@ impl Range {
         Range::new(self.start + self.count, (1 << self.bits) - self.count, self.bits)
     }
 
-    /// The numbers to which adding one gives these.
+    /// The numbers that lie in the range after `number` is added.
     fn before_adding(self, number: u128) -> Option<Range> {
         Range::new(self.start.wrapping_sub(number), self.count, self.bits)
     }
 
-    /// The numbers of both, if they follow each other without a gap.
+    /// The intersection, if it is contiguous.
     fn and(self, other: Range) -> Option<Range> {
         let joined = |first: Range, second: Range| {
             let distance = second.start.wrapping_sub(first.start) & ((1 << first.bits) - 1);
@@ -65,7 +65,7 @@ impl Range {
     }
 }
 
-/// A branch on whether a number lies in a range.
+/// A branch that depends on whether a number lies in a range.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Guard {
     /// The number.
@@ -74,7 +74,7 @@ struct Guard {
     range: Range,
 }
 
-/// Joins the tests of a function; says whether there were any to join.
+/// Joins the tests of a function. The result tells whether there were any.
 pub(crate) fn join(body: &mut Body, around: &Surroundings) -> bool {
     let mut guards = Guards { before: body.predecessors(), sites: body.definitions(), body, around };
     let mut joined = false;
@@ -93,14 +93,14 @@ struct Guards<'a> {
     body: &'a mut Body,
     /// The module.
     around: &'a Surroundings<'a>,
-    /// By block: the blocks that lead there.
+    /// The predecessors of each block.
     before: Vec<Vec<BlockId>>,
-    /// By value: the block and the place in it where it is made.
+    /// The block and position at which each value is defined.
     sites: Vec<Option<(usize, usize)>>,
 }
 
 impl Guards<'_> {
-    /// Joins the test at the end of a block with those that follow on one way and have the same way out.
+    /// Joins the test at the end of a block with later tests on one path that have the same exit.
     fn join_from(&mut self, first: BlockId, out: BlockId, mut next: BlockId) -> bool {
         let Some(guard) = self.guard(first, out) else { return false };
         let mut range = guard.range;
@@ -140,7 +140,7 @@ impl Guards<'_> {
         &self.body.blocks[at.0 as usize]
     }
 
-    /// Whether a block does nothing but compute and load.
+    /// Whether a block only computes and loads.
     fn is_unseen(&self, at: BlockId) -> bool {
         self.block(at).instructions.iter().all(|instruction| match &instruction.op {
             Op::Load { access, .. } => *access == Access::Plain,
@@ -154,14 +154,14 @@ impl Guards<'_> {
         })
     }
 
-    /// What makes an operand; nothing for parameters and constants.
+    /// The operation that defines an operand; `None` for parameters and constants.
     fn made_by(&self, operand: &Operand) -> Option<&Op> {
         let Operand::Value(value) = operand else { return None };
         let (block, index) = self.sites[value.0 as usize]?;
         Some(&self.body.blocks[block].instructions[index].op)
     }
 
-    /// For which numbers the branch at the end of a block goes one of its ways.
+    /// The numbers for which the branch at the end of a block goes to `out`.
     fn guard(&self, at: BlockId, out: BlockId) -> Option<Guard> {
         let Terminator::Branch(condition, then, other) = &self.block(at).terminator else { return None };
         if then == other || *then != out && *other != out {
@@ -175,7 +175,7 @@ impl Guards<'_> {
         })
     }
 
-    /// The two conditions of which one is enough for another one to be true or false.
+    /// The two conditions each of which suffices to make another condition true or false.
     fn alternatives(&self, condition: &Operand, truth: bool) -> Option<(&Operand, &Operand)> {
         match self.made_by(condition)? {
             Op::Binary(Binary::Or, left, right) if truth => Some((left, right)),
@@ -186,7 +186,7 @@ impl Guards<'_> {
         }
     }
 
-    /// For which numbers a comparison is true or false.
+    /// The numbers for which a comparison is true or false.
     fn asked(&self, condition: &Operand, truth: bool) -> Option<Guard> {
         let Op::Compare(comparison, left, right) = self.made_by(condition)? else { return None };
         let (comparison, mut number, constant) = match left.known_int() {
@@ -206,7 +206,7 @@ impl Guards<'_> {
         Some(Guard { value, range })
     }
 
-    /// Lets a block end with a test.
+    /// Ends a block with a test.
     fn test(&mut self, at: BlockId, out: BlockId, guard: Guard) {
         let Guard { value, range: Range { start, count, bits } } = guard;
         let (value, number) = (Operand::Value(value), |number| Operand::Const(Const::int(bits, number)));

@@ -1,5 +1,5 @@
-//! Hash tables for passes, with a fast hash. Keys are small and come from the user's own program: an adversary could
-//! only slow down itself.
+//! Hash tables for passes, with a fast hash function. Keys are small and come from the user's own program, so that an
+//! adversary could only slow down himself.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -7,7 +7,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// A table with a fast hash function.
 pub(crate) type Table<K, V> = HashMap<K, V, BuildHasherDefault<Mixer>>;
 
-/// What the state is multiplied by.
+/// The multiplier of the state.
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A hash function that is fast and good enough for tables.

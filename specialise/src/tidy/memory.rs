@@ -1,5 +1,5 @@
-//! What is known about the bytes of memory at a point of a block. Each entry is removed at most once, so that the cost
-//! of a block is in proportion to its accesses.
+//! Facts about the bytes of memory at a point of a block. Each entry is removed at most once, so that the cost of a
+//! block is proportional to its accesses.
 
 use super::hash::Table;
 use super::roots::{Root, Roots};
@@ -10,22 +10,22 @@ use std::rc::Rc;
 /// An address without its constant part.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct Anchor {
-    /// Where it starts.
+    /// The base.
     pub(crate) base: Operand,
-    /// What is added: index and bytes for each step of it.
+    /// The index terms: index, and bytes for each unit.
     pub(crate) terms: Rc<[(Operand, i64)]>,
 }
 
 /// The bytes of an access.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Place {
-    /// What the address is relative to.
+    /// The part of the address that is not constant.
     pub(crate) anchor: Anchor,
-    /// What the address points into.
+    /// The object that the address points into.
     pub(crate) root: Root,
-    /// The first byte, from the anchor on.
+    /// The offset of the first byte from the anchor.
     pub(crate) offset: i64,
-    /// How many bytes; none if that isn't known.
+    /// The number of bytes, if known.
     pub(crate) size: Option<u64>,
 }
 
@@ -41,17 +41,17 @@ impl Place {
 /// Base, offset and terms of an address.
 pub(crate) type Parts = (Operand, i64, Rc<[(Operand, i64)]>);
 
-/// The addresses that were computed so far, by value, for taking pointers apart.
+/// The addresses computed so far, by value, for decomposing pointers.
 #[derive(Default)]
 pub(crate) struct Addresses {
-    /// Base, offset and terms of what is an address.
+    /// Base, offset and terms of each value that is an address.
     known: Vec<Option<Parts>>,
-    /// No terms, shared.
+    /// A shared empty list of terms.
     none: Rc<[(Operand, i64)]>,
 }
 
 impl Addresses {
-    /// Remembers what an instruction computes if it is an address.
+    /// Records the result of an instruction that computes an address.
     pub(crate) fn note(&mut self, result: Option<ValueId>, op: &Op) {
         if let (Some(result), Op::Address { base, offset, terms }) = (result, op) {
             let terms = if terms.is_empty() { self.none.clone() } else { terms.as_slice().into() };
@@ -90,23 +90,23 @@ impl Addresses {
     }
 }
 
-/// What is known of the bytes at one anchor: by offset, with the end. The ranges don't overlap.
+/// Facts about the bytes at one anchor: by offset, with the end. The ranges don't overlap.
 type Group<T> = BTreeMap<i64, (i64, T)>;
 
-/// What is known of the bytes of one root.
+/// Facts about the bytes of one root.
 type Groups<T> = Table<Anchor, Group<T>>;
 
-/// What is known of memory; roots that an access may reach together are kept together.
+/// Facts about memory, grouped so that an access concerns few groups.
 pub(crate) struct Memory<T> {
-    /// By private object.
+    /// For each private object.
     private: Table<ValueId, Groups<T>>,
-    /// By local object whose address has escaped.
+    /// For each local object whose address has escaped.
     local: Table<Root, Groups<T>>,
-    /// By parameter.
+    /// For each parameter.
     params: Table<ValueId, Groups<T>>,
-    /// By global variable.
+    /// For each global variable.
     globals: Table<Root, Groups<T>>,
-    /// Through pointers of which nothing is known.
+    /// For all pointers of unknown origin.
     unknown: Groups<T>,
 }
 
@@ -123,13 +123,13 @@ impl<T> Default for Memory<T> {
 }
 
 impl<T> Memory<T> {
-    /// What is known of exactly these bytes.
+    /// The fact about exactly these bytes.
     pub(crate) fn at(&mut self, place: &Place) -> Option<&T> {
         let (end, known) = self.groups(place.root)?.get(&place.anchor)?.get(&place.offset)?;
         (place.size.is_some() && *end == place.end()).then_some(known)
     }
 
-    /// Remembers something of these bytes, in the place of what was known of them.
+    /// Records a fact about these bytes, which replaces other facts about them.
     pub(crate) fn put(&mut self, place: &Place, known: T) {
         if place.size.is_none_or(|size| size == 0) {
             return;
@@ -146,7 +146,7 @@ impl<T> Memory<T> {
         group.insert(place.offset, (place.end(), known));
     }
 
-    /// Forgets all that a write to these bytes may change.
+    /// Forgets all facts that a write to these bytes may change.
     pub(crate) fn forget(&mut self, place: &Place) {
         if let Some(groups) = self.groups(place.root) {
             forget_overlap(groups, place);
@@ -171,12 +171,12 @@ impl<T> Memory<T> {
         }
     }
 
-    /// Forgets all that code outside of this function may change.
+    /// Forgets all facts that code outside this function may change.
     pub(crate) fn forget_public(&mut self) {
         *self = Memory { private: std::mem::take(&mut self.private), ..Memory::default() };
     }
 
-    /// What is known of the bytes of one root.
+    /// The facts about the bytes of one root.
     fn groups(&mut self, root: Root) -> Option<&mut Groups<T>> {
         match root {
             Root::Private(object) => self.private.get_mut(&object),
@@ -188,8 +188,8 @@ impl<T> Memory<T> {
     }
 }
 
-/// Forgets what a write to these bytes may change in what has the same root. What is emptied gives its room back:
-/// clearing a table that was once large costs its size.
+/// Forgets facts about the same root that a write to these bytes may change. Emptied groups are dropped, because
+/// clearing a table that was once large costs time in proportion to its capacity.
 fn forget_overlap<T>(groups: &mut Groups<T>, place: &Place) {
     let Some(mut group) = groups.remove(&place.anchor) else {
         *groups = Table::default();
@@ -204,7 +204,7 @@ fn forget_overlap<T>(groups: &mut Groups<T>, place: &Place) {
     }
 }
 
-/// Forgets what is known of bytes at one anchor.
+/// Forgets facts about a range of bytes at one anchor.
 fn forget_range<T>(group: &mut Group<T>, place: &Place) {
     while let Some((&start, _)) =
         group.range(..place.end()).next_back().filter(|(_, (end, _))| *end > place.offset)

@@ -3,7 +3,7 @@
 use crate::ir::{Body, Operand, Type, ValueId};
 use std::rc::Rc;
 
-/// Numbers all values anew; the parameters stay where they are.
+/// Renumbers all values; parameters keep their numbers.
 pub(crate) fn number(body: &mut Body, params: usize) {
     let mut new: Vec<Option<ValueId>> = vec![None; body.types.len()];
     let mut types: Vec<Type> = Vec::new();
@@ -20,7 +20,7 @@ pub(crate) fn number(body: &mut Body, params: usize) {
         names.push(body.names.get(at).unwrap_or(&none).clone());
     }
     let mut undefined = |value: ValueId| {
-        // Only code out of reach uses what is never computed; it keeps a value of its own.
+        // Only unreachable code uses a value that is never computed; that value gets a number of its own.
         types.push(body.types[value.0 as usize].clone());
         ValueId(types.len() as u32 - 1)
     };

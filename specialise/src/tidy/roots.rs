@@ -1,21 +1,21 @@
-//! Alias analysis: which object each pointer of a function points into, and which objects nothing outside of the
+//! Alias analysis: the object that each pointer of a function points into, and the objects that no code outside the
 //! function can reach.
 
 use super::calls::{Known, known_call};
 use super::surroundings::Surroundings;
 use crate::ir::{Body, Const, GlobalId, Instruction, Op, Operand, Type, ValueId};
 
-/// What a pointer points into.
+/// The object that a pointer points into.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Root {
-    /// An object that nothing but pointers derived from this value reaches: a local one (`alloca`, `malloc`) or one
-    /// that is passed as `noalias`, whose address stays in sight.
+    /// An object that can be reached only by pointers derived from this value: a local one (`alloca`, `malloc`), or a
+    /// `noalias` parameter's, whose address does not escape.
     Private(ValueId),
     /// A local object whose address has escaped.
     Local(ValueId),
-    /// What is passed as `noalias` when its address has gone somewhere.
+    /// The object of a `noalias` parameter whose address has escaped.
     Exclusive(ValueId),
-    /// What a parameter points to.
+    /// The object of another parameter.
     Param(ValueId),
     /// A global variable.
     Global(GlobalId),
@@ -40,12 +40,12 @@ impl Root {
 
 /// The roots of all values of a function.
 pub(crate) struct Roots {
-    /// By value.
+    /// The root of each value.
     of: Vec<Root>,
 }
 
 impl Roots {
-    /// Follows every pointer to where it comes from.
+    /// Finds the origin of every pointer.
     pub(crate) fn new(body: &Body, around: &Surroundings) -> Roots {
         let mut base: Vec<Option<&Operand>> = vec![None; body.types.len()];
         let mut of = vec![Root::Unknown; body.types.len()];
@@ -82,7 +82,7 @@ impl Roots {
         }
     }
 
-    /// Objects whose address is used otherwise than in accesses are not private.
+    /// Objects with addresses that are used other than for accesses are not private.
     fn note_escapes(&mut self, body: &Body, around: &Surroundings) {
         let mut escaped = vec![false; self.of.len()];
         let mut escape = |operand: &Operand| {
@@ -107,7 +107,7 @@ impl Roots {
     }
 }
 
-/// Gives every address the root of what it is an address in; chains are walked once.
+/// Gives every address the root of its base. Each chain is walked once.
 fn follow(base: &[Option<&Operand>], of: &mut [Root]) {
     let mut done: Vec<bool> = base.iter().map(Option::is_none).collect();
     let mut chain = Vec::new();
@@ -117,7 +117,7 @@ fn follow(base: &[Option<&Operand>], of: &mut [Root]) {
             if done[at] {
                 break of[at];
             }
-            done[at] = true; // also ends chains that run in circles, which only unreachable code has
+            done[at] = true; // also ends circular chains, which only unreachable code has
             chain.push(at);
             match base[at] {
                 Some(Operand::Value(next)) if (next.0 as usize) < of.len() => at = next.0 as usize,
@@ -129,7 +129,7 @@ fn follow(base: &[Option<&Operand>], of: &mut [Root]) {
     }
 }
 
-/// Shows the operands through which an instruction lets a pointer out of sight.
+/// Passes to `see` the operands through which an instruction lets a pointer escape.
 fn each_escaping(instruction: &Instruction, around: &Surroundings, mut see: impl FnMut(&Operand)) {
     match &instruction.op {
         Op::Load { .. } | Op::Compare(..) => {}

@@ -2,7 +2,7 @@
 
 use crate::ir::{FunctionId, Module, Param};
 
-/// What is around a body: what it calls and what its parameters are.
+/// The context of a body: its module, and the parameters of its function.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
     /// The module that the body belongs to.
@@ -12,7 +12,7 @@ pub struct Surroundings<'a> {
 }
 
 impl<'a> Surroundings<'a> {
-    /// What is around the body of a function of a module.
+    /// The context of a function's body.
     pub fn of(module: &'a Module, function: FunctionId) -> Surroundings<'a> {
         Surroundings { module, params: &module.functions[function.0 as usize].params }
     }

@@ -1,19 +1,19 @@
-//! Unrolls counted loops of one short block, as re-rolling makes them, because Cranelift doesn't. The unrolled loop
-//! does several rounds for one test, or all rounds without a test. The original loop does the last rounds, at least
-//! one, so that code after it finds its values where they were.
+//! Unrolls counted loops of one short block, as re-rolling creates them, because Cranelift doesn't unroll. The unrolled
+//! loop does several rounds for each test, or all rounds without a test. The original loop does the last rounds, at
+//! least one, so that code after it finds its values in the same places.
 //!
-//! Loops of several blocks, with steps other than one, or with calls stay as they are.
+//! Loops of several blocks, with other steps than one, or with calls are not unrolled.
 
 use crate::ir::{
     Binary, Block, BlockId, Body, Compare, Const, Instruction, Module, Op, Operand, Terminator, Type, ValueId,
 };
 use std::collections::HashMap;
 
-/// Rounds between two tests.
+/// The number of rounds between two tests.
 const ROUNDS: u128 = 8;
-/// Loops of more instructions gain nothing.
+/// The greatest number of instructions in a loop that gains from unrolling.
 const LONGEST: usize = 16;
-/// A loop has no test at all if the instructions of all its rounds are no more than this.
+/// A loop needs no test at all if all its rounds together have at most this many instructions.
 const WHOLE: usize = 256;
 
 /// Unrolls the short loops of a function.
@@ -25,16 +25,16 @@ pub(crate) fn unroll(body: &mut Body, module: &Module) {
     }
 }
 
-/// A block that comes back to itself while its counter, after a step of one, isn't at its bound.
+/// A block that jumps back to itself while its counter, after a step of one, has not reached its bound.
 struct Counted {
     block: BlockId,
     /// The phi that counts.
     counter: ValueId,
-    /// How the counter after the step and the bound stand to each other as long as it goes on.
+    /// The comparison of the stepped counter with the bound that holds while the loop goes on.
     goes_on: Compare,
     bound: Operand,
     bits: u32,
-    /// How many rounds it does, if that is plain to see and they are short altogether.
+    /// The number of rounds, if it is known and all rounds together are short.
     whole: Option<u128>,
 }
 
@@ -114,7 +114,7 @@ impl Counted {
         }
     }
 
-    /// All rounds but the last come before the block, which then goes on without a test.
+    /// Places all rounds but the last before the block, which then goes on without a test.
     fn unroll_wholly(&self, body: &mut Body, original: &Block, ways: &Ways, rounds: u128) {
         let mut draft = Draft { body, instructions: Vec::new() };
         let mut latest = self.entry(&mut draft, original);
@@ -136,7 +136,7 @@ impl Counted {
         }
     }
 
-    /// What the phis of the loop are at first.
+    /// The initial values of the loop's phis.
     fn entry(&self, draft: &mut Draft, original: &Block) -> Values {
         let mut entry = HashMap::new();
         for (result, ty, incoming) in phis(original) {
@@ -146,8 +146,8 @@ impl Counted {
         entry
     }
 
-    /// The block before the loop: it decides how many rounds the unrolled form does. Gives also what the loop's phis
-    /// are at first, and what the counter is after those rounds.
+    /// The block before the loop, which computes how many rounds the unrolled form does. The result also has the
+    /// initial values of the loop's phis, and the counter after those rounds.
     fn guard(&self, body: &mut Body, original: &Block, ways: &Ways) -> (Block, Values, Operand) {
         let mut draft = Draft { body, instructions: Vec::new() };
         let entry = self.entry(&mut draft, original);
@@ -155,14 +155,14 @@ impl Counted {
         let number = |value: u128| Operand::Const(Const::int(self.bits, value));
         let first = entry[&self.counter].clone();
         let distance = draft.add(ty.clone(), Op::Binary(Binary::Sub, self.bound.clone(), first.clone()));
-        // The rounds after the first one, which is done whatever the test says. A counter that starts at a bound it
-        // must not equal goes all the way round, and so does this.
+        // The number of rounds after the first, which is done without a test. A counter that starts at a bound that it
+        // must not equal wraps around, and so does this number.
         let mut after = draft.add(ty.clone(), Op::Binary(Binary::Sub, distance, number(1)));
         if self.goes_on != Compare::Ne {
             let below = draft.add(Type::Int(1), Op::Compare(self.goes_on, first, self.bound.clone()));
             after = draft.add(ty.clone(), Op::Select(below, after, number(0)));
         }
-        // Masking the rest out at once would be shorter, but Cranelift would do it again in each round.
+        // Masking directly would be shorter, but Cranelift would repeat it in each round.
         let rest = draft.add(ty.clone(), Op::Binary(Binary::And, after.clone(), number(ROUNDS - 1)));
         let count = draft.add(ty.clone(), Op::Binary(Binary::Sub, after, rest));
         let any = draft.add(Type::Int(1), Op::Compare(Compare::Ne, count.clone(), number(0)));
@@ -170,7 +170,7 @@ impl Counted {
         (draft.block(Terminator::Branch(any, ways.main, self.block)), entry, stop)
     }
 
-    /// The unrolled form. Gives also what the loop's phis are after it.
+    /// The unrolled form. The result also has the phis' values after it.
     fn main(
         &self,
         body: &mut Body,
@@ -200,7 +200,8 @@ impl Counted {
         (main, latest)
     }
 
-    /// One round with these values of the phis, so many after one with that counter; gives the values of the next.
+    /// Adds one round with these values of the phis, `rounds` rounds after `first`. The result is the values for the
+    /// next round.
     fn round(
         &self,
         draft: &mut Draft,
@@ -236,10 +237,10 @@ impl Counted {
         next.collect()
     }
 
-    /// Addresses in all rounds are made of the first counter, so that one sees how far they are from each other.
+    /// Addresses in all rounds are based on the first counter, so that the distances between them are visible.
     fn count_in_bytes(&self, op: &mut Op, first: &Operand, rounds: u128) {
         let Op::Address { offset, terms, .. } = op else { return };
-        // A narrower counter may begin anew at zero.
+        // A narrower counter may wrap around to zero.
         for (index, scale) in terms.iter_mut().filter(|_| self.bits == 64) {
             if *index == Operand::Value(self.counter) {
                 *index = first.clone();
@@ -249,7 +250,7 @@ impl Counted {
     }
 }
 
-/// What values of a loop are in one of its rounds.
+/// The values of the loop in one of its rounds.
 type Values = HashMap<ValueId, Operand>;
 
 /// The new blocks.
@@ -258,7 +259,7 @@ struct Ways {
     main: BlockId,
 }
 
-/// A block in the making.
+/// A block under construction.
 struct Draft<'a> {
     body: &'a mut Body,
     instructions: Vec<Instruction>,
@@ -280,7 +281,7 @@ impl Draft<'_> {
     }
 }
 
-/// The phis of a block: result, type and where they come from.
+/// The phis of a block: result, type and inputs.
 fn phis(block: &Block) -> impl Iterator<Item = (ValueId, &Type, &[(Operand, BlockId)])> {
     block.instructions.iter().map_while(|instruction| match (&instruction.op, instruction.result) {
         (Op::Phi(incoming), Some(result)) => Some((result, &instruction.ty, &incoming[..])),
@@ -288,14 +289,14 @@ fn phis(block: &Block) -> impl Iterator<Item = (ValueId, &Type, &[(Operand, Bloc
     })
 }
 
-/// How many rounds a loop does if it always starts at the same number.
+/// The number of rounds of a loop that always starts at the same number.
 fn known_rounds(incoming: &[(Operand, BlockId)], id: BlockId, bound: &Operand, bits: u32) -> Option<u128> {
     let Operand::Const(Const::Int { value: bound, .. }) = bound else { return None };
     let mut outside = incoming.iter().filter(|(_, from)| *from != id);
     let (start, _) = outside.next()?;
     let Operand::Const(Const::Int { value: first, .. }) = start else { return None };
     let rounds = bound.checked_sub(*first).filter(|rounds| *rounds > 0)?;
-    // From a positive number to a negative one a signed comparison sees no way up.
+    // A signed comparison would not count up from a positive number to a negative one.
     let is_one_sign = (bound ^ first) >> (bits - 1) == 0;
     (is_one_sign && outside.all(|(other, _)| other == start)).then_some(rounds)
 }

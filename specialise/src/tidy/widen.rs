@@ -1,7 +1,7 @@
-//! Joins adjacent stores of constants, and adjacent copies (a load whose value goes into a store), to wider accesses.
+//! Joins adjacent stores of constants, and adjacent copies (loads whose values are only stored), into wider accesses.
 //!
 //! The accesses of a group move down to its last one. While a block is scanned, every access is compared with the open
-//! groups; a group that it conflicts with is closed, and nothing of the group moves past that access.
+//! groups. If it conflicts with a group, that group is closed, and no access of the group moves past the conflict.
 
 mod copies;
 mod fills;
@@ -21,21 +21,21 @@ use pieces::{WIDTHS, range};
 use room::Room;
 use std::collections::BTreeMap;
 
-/// Groups of stores that are open at a time; more would make a long block slow.
+/// The greatest number of open groups of stores; more would make a long block slow.
 const OPEN: usize = 8;
 
-/// Who reads what comes out.
+/// The reader of the result.
 #[derive(Clone, Copy)]
 pub(crate) enum Reader {
-    /// A C compiler. It makes vectors of constants of four bytes, but not of wider ones, and of elements whose bytes
-    /// are swapped one by one.
+    /// A C compiler. It vectorises stores of four-byte constants, but not of wider ones, and elements that are
+    /// byte-swapped one by one.
     Compiler,
     /// The processor.
     Machine(Swaps),
 }
 
 impl Reader {
-    /// How wide stores of constants become, the widest first.
+    /// The widths to which stores of constants are joined, the widest first.
     fn widths(self) -> &'static [i64] {
         match self {
             Reader::Compiler => &WIDTHS[1..],
@@ -43,7 +43,7 @@ impl Reader {
         }
     }
 
-    /// What swaps bytes, if elements whose bytes are swapped are joined.
+    /// The functions that swap bytes, if byte-swapped elements are joined.
     fn swaps(self) -> Option<Swaps> {
         match self {
             Reader::Compiler => None,
@@ -52,7 +52,7 @@ impl Reader {
     }
 }
 
-/// Does it in every block.
+/// Widens the accesses of every block.
 pub(crate) fn widen(body: &mut Body, around: &Surroundings, reader: Reader) {
     let roots = Roots::new(body, around);
     let mut uses = vec![0u32; body.types.len()];
@@ -95,17 +95,17 @@ fn count(operand: &Operand, uses: &mut [u32]) {
     }
 }
 
-/// What is open on the way through a block.
+/// The open groups at a point of a block.
 struct Scan<'a> {
     /// The module.
     around: &'a Surroundings<'a>,
-    /// How wide stores of constants become, the widest first.
+    /// The widths to which stores of constants are joined, the widest first.
     widths: &'static [i64],
-    /// What pointers point into.
+    /// The objects that pointers point into.
     roots: &'a Roots,
     /// All addresses.
     addresses: &'a Addresses,
-    /// How often each value is used.
+    /// The number of uses of each value.
     uses: &'a [u32],
     /// Groups of stores, the oldest first.
     fills: Vec<Fill>,
@@ -114,7 +114,7 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Goes past one instruction.
+    /// Handles one instruction.
     fn step(&mut self, position: usize, room: &mut Room) {
         let Some(instruction) = &room.old[position] else { return };
         match &instruction.op {
@@ -152,12 +152,12 @@ impl Scan<'_> {
         }
     }
 
-    /// The result of an instruction if it is used just once.
+    /// The result of an instruction, if it has exactly one use.
     fn single(&self, instruction: &Instruction) -> Option<ValueId> {
         instruction.result.filter(|result| self.uses.get(result.0 as usize) == Some(&1))
     }
 
-    /// The value whose bytes a call swaps, if two such calls can become one.
+    /// The value that a call byte-swaps, if two such calls can become one.
     fn swapped(&self, op: &Op) -> Option<ValueId> {
         let Op::Call { callee: Operand::Const(Const::Function(callee)), args, .. } = op else { return None };
         let name = &*self.around.module.functions[callee.0 as usize].name;
@@ -180,14 +180,14 @@ impl Scan<'_> {
         self.fills.push(Fill { place, pieces: BTreeMap::from([(from, (to, constant))]) });
     }
 
-    /// Settles the groups of stores that an access clashes with.
+    /// Writes the groups of stores with which an access conflicts.
     fn settle_fills(&mut self, place: &Place, room: &mut Room) {
         for fill in self.fills.extract_if(.., |fill| fill.clashes(place)) {
             fill.settle(self.widths, room);
         }
     }
 
-    /// Settles everything: what comes may touch any memory.
+    /// Writes all groups, because the next instruction may access any memory.
     fn settle_all(&mut self, room: &mut Room) {
         self.fills.drain(..).for_each(|fill| fill.settle(self.widths, room));
         self.copies.barrier(room);

@@ -1,4 +1,5 @@
-//! What a body refers to in its module: functions and variables that exist, intrinsics as they are declared.
+//! Checks references of a body to its module: functions and variables must exist, and intrinsics must be called as
+//! declared.
 
 use super::fault::{Fault, Place, Subject};
 use crate::ir::{BlockId, Const, Instruction, Module, Op, Operand};
@@ -40,7 +41,7 @@ fn is_there(module: &Module, constant: &Const) -> Result<(), String> {
     }
 }
 
-/// A call of an intrinsic passes what its declaration takes, and gives what it gives.
+/// Checks that a call of an intrinsic matches the declaration.
 fn intrinsic(subject: &Subject, module: &Module, instruction: &Instruction) -> Result<(), String> {
     let Op::Call { callee: Operand::Const(Const::Function(callee)), args, .. } = &instruction.op else {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Whether each definition dominates its uses. A phi uses its inputs at the ends of the blocks that they come from.
+//! Checks that each definition dominates its uses. A phi uses its inputs at the ends of the blocks from which they
+//! come.
 
 use super::fault::{Fault, Place, Subject};
 use crate::graph::{Graph, successors};
@@ -10,7 +11,7 @@ pub(super) fn verify(subject: &Subject) -> Result<(), Fault> {
     let is_reachable = |block: usize| graph.position[block].is_some();
     let definitions = body.definitions();
     let params = subject.function.params.len();
-    // Before which instruction of a block it is used; the terminator comes after all of them.
+    // `before` is the position of the use in its block; the terminator comes after all instructions.
     let computed = |value: ValueId, block: usize, before: usize| match definitions[value.0 as usize] {
         Some((at, index)) if at == block => index < before,
         Some((at, _)) => graph.dominates(at, block),

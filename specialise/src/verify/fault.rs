@@ -1,4 +1,4 @@
-//! What is wrong with a body, and where.
+//! The error in a body, and its place.
 
 use crate::ir::{BlockId, Body, Function, Instruction, Operand, ValueId};
 use crate::print::Names;
@@ -11,16 +11,16 @@ use std::rc::Rc;
 pub struct Malformed {
     /// Its name at link time.
     pub function: Rc<str>,
-    /// What is wrong.
+    /// The error.
     pub fault: Fault,
 }
 
-/// What is wrong with a body, and where.
+/// The error in a body, and its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// The place, in words: a block is called as it is printed.
+    /// The place, in words: a block has its name in the printed text.
     pub place: String,
-    /// What is wrong there.
+    /// The error at this place.
     pub what: String,
 }
 
@@ -43,7 +43,7 @@ impl std::error::Error for Malformed {}
 pub(super) enum Place {
     /// An instruction of a block, by its position.
     Instruction(BlockId, usize),
-    /// What ends a block.
+    /// The terminator of a block.
     Terminator(BlockId),
 }
 
@@ -51,7 +51,7 @@ pub(super) enum Place {
 pub(super) struct Subject<'a> {
     pub(super) function: &'a Function,
     pub(super) body: &'a Body,
-    /// What its values and blocks are called, once something is to be said.
+    /// The names of its values and blocks, computed when a message needs them.
     names: OnceCell<Names>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Subject<'a> {
         Subject { function, body, names: OnceCell::new() }
     }
 
-    /// All instructions, with where they stand.
+    /// All instructions with their places.
     pub(super) fn instructions(&self) -> impl Iterator<Item = (Place, &'a Instruction)> {
         self.body.blocks.iter().enumerate().flat_map(|(block, code)| {
             let place = move |index| Place::Instruction(BlockId(block as u32), index);
@@ -68,12 +68,12 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// What a value is called. All results must be known to be values of the body.
+    /// The name of a value. All results must be known to be values of the body.
     pub(super) fn value(&self, value: ValueId) -> &str {
         &self.names().values[value.0 as usize]
     }
 
-    /// What an operand is called; a constant is only called one.
+    /// The name of an operand; for a constant only "a constant".
     pub(super) fn operand(&self, operand: &Operand) -> &str {
         match operand {
             Operand::Value(value) => self.value(*value),
@@ -81,7 +81,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What a block is called.
+    /// The name of a block.
     pub(super) fn block(&self, block: BlockId) -> String {
         self.names()
             .blocks
@@ -93,12 +93,12 @@ impl<'a> Subject<'a> {
         self.names.get_or_init(|| Names::of(self.function, self.body))
     }
 
-    /// Something is wrong with the body as a whole.
+    /// An error in the body as a whole.
     pub(super) fn fault_of_body(&self, what: impl Into<String>) -> Fault {
         Fault { place: "the body".into(), what: what.into() }
     }
 
-    /// Something is wrong at a place.
+    /// An error at a place.
     pub(super) fn fault(&self, place: Place, what: impl Into<String>) -> Fault {
         let place = match place {
             Place::Instruction(block, index) => {

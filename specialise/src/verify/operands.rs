@@ -1,4 +1,4 @@
-//! The types of what operations and terminators work on.
+//! Checks the types of the operands of operations and terminators.
 
 use super::fault::{Fault, Place, Subject};
 use super::types::{converts, element, is_float, is_int, is_ptr, part, truth};
@@ -19,7 +19,7 @@ pub(super) fn verify(subject: &Subject) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Looks at one instruction or terminator at a time; says what is wrong with it.
+/// Checks one instruction or terminator at a time.
 struct Check<'a> {
     subject: &'a Subject<'a>,
 }
@@ -33,13 +33,13 @@ impl Check<'_> {
         self.subject.body.type_of(operand)
     }
 
-    /// An operand is of a type.
+    /// Checks that an operand has a type.
     fn is(&self, operand: &Operand, ty: &Type) -> Result<(), String> {
         let found = self.of(operand);
         require(found == *ty, || format!("{} is {found}, not {ty}", self.subject.operand(operand)))
     }
 
-    /// All operands are of a type, and it is one of a kind.
+    /// Checks that all operands have a type, and that this is a type of the required kind.
     fn all(&self, operands: &[&Operand], ty: &Type, kind: fn(&Type) -> bool) -> Result<(), String> {
         operands.iter().try_for_each(|operand| self.is(operand, ty))?;
         require(kind(ty), || format!("it is not defined for {ty}"))
@@ -189,7 +189,7 @@ fn alignment(align: u64) -> Result<(), String> {
     require(align.is_power_of_two(), || format!("an alignment of {align} is no power of two"))
 }
 
-/// A constant is made of parts of the types that it says.
+/// Checks that the parts of a constant have the types that it states.
 fn constant(operand: &Operand) -> Result<(), String> {
     match operand {
         Operand::Const(constant) => parts(constant),

@@ -1,5 +1,5 @@
-//! Blocks, values and phis: that what is named exists, and once. What holds here lets all other checks look up values
-//! and blocks without care.
+//! Checks blocks, values and phis: what is mentioned must exist, and exist once. After this check, all others can look
+//! up values and blocks without further checks.
 
 use super::fault::{Fault, Place, Subject};
 use crate::ir::{BlockId, Op, Operand, Type};
@@ -11,7 +11,7 @@ pub(super) fn verify(subject: &Subject) -> Result<(), Fault> {
     phis(subject)
 }
 
-/// Parameters are the first values, and all results are values; only then can things be called by their names.
+/// Checks that parameters are the first values, and that all results are values; before that, values can't be named.
 fn values(subject: &Subject) -> Result<(), Fault> {
     let (params, types) = (&subject.function.params, &subject.body.types);
     if params.len() > types.len() || params.iter().zip(types).any(|(param, ty)| param.ty != *ty) {
@@ -29,7 +29,7 @@ fn values(subject: &Subject) -> Result<(), Fault> {
     }
 }
 
-/// There is an entry, which nothing jumps to, and all targets are there.
+/// Checks that there is an entry, that no block jumps to it, and that all targets exist.
 fn targets(subject: &Subject) -> Result<(), Fault> {
     let blocks = &subject.body.blocks;
     if blocks.is_empty() {
@@ -48,7 +48,7 @@ fn targets(subject: &Subject) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Every value but the parameters is the result of at most one instruction, of its type.
+/// Checks that every value but the parameters is the result of at most one instruction, and has its type.
 fn definitions(subject: &Subject) -> Result<(), Fault> {
     let types = &subject.body.types;
     let mut defined = vec![false; types.len()];
@@ -95,8 +95,8 @@ fn operands_exist<'a>(
     Ok(())
 }
 
-/// Phis stand first, and have one input for each time that a predecessor names their block; inputs from one
-/// predecessor are the same.
+/// Checks that phis come first and have one input for each edge to their block; inputs from the same predecessor must
+/// be equal.
 fn phis(subject: &Subject) -> Result<(), Fault> {
     let mut predecessors = subject.body.predecessors();
     for (at, (block, from)) in subject.body.blocks.iter().zip(&mut predecessors).enumerate() {
@@ -114,7 +114,7 @@ fn phis(subject: &Subject) -> Result<(), Fault> {
     Ok(())
 }
 
-/// One phi of a block with these predecessors, in order.
+/// Checks a phi of a block with these predecessors, in order.
 fn phi(
     subject: &Subject,
     place: Place,
@@ -140,7 +140,7 @@ fn phi(
     })
 }
 
-/// A block that two lists name a different number of times.
+/// A block that occurs with different frequency in the two lists.
 fn first_difference(one: &[BlockId], other: &[BlockId]) -> Option<BlockId> {
     one.iter().chain(other).copied().find(|block| times(one, *block) != times(other, *block))
 }

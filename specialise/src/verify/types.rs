@@ -1,8 +1,8 @@
-//! What operations ask of types.
+//! The requirements of operations on types.
 
 use crate::ir::{Cast, Type};
 
-/// What a type is, or what the elements of a vector are.
+/// The element type of a vector; other types themselves.
 pub(super) fn element(ty: &Type) -> &Type {
     match ty {
         Type::Vector(_, element) => element,
@@ -10,32 +10,32 @@ pub(super) fn element(ty: &Type) -> &Type {
     }
 }
 
-/// How many elements a vector has; none for other types.
+/// The number of elements of a vector; `None` for other types.
 fn lanes(ty: &Type) -> Option<u32> {
     if let Type::Vector(count, _) = ty { Some(*count) } else { None }
 }
 
-/// An integer, or a vector of them.
+/// Whether it is an integer type, or a vector of integers.
 pub(super) fn is_int(ty: &Type) -> bool {
     matches!(element(ty), Type::Int(_))
 }
 
-/// A float, or a vector of them.
+/// Whether it is a float type, or a vector of floats.
 pub(super) fn is_float(ty: &Type) -> bool {
     matches!(element(ty), Type::Float | Type::Double)
 }
 
-/// A pointer, or a vector of them.
+/// Whether it is the pointer type, or a vector of pointers.
 pub(super) fn is_ptr(ty: &Type) -> bool {
     matches!(element(ty), Type::Ptr)
 }
 
-/// What a comparison of values of a type gives.
+/// The type that results from comparing values of a type.
 pub(super) fn truth(ty: &Type) -> Type {
     lanes(ty).map_or(Type::Int(1), |count| Type::Vector(count, Type::Int(1).into()))
 }
 
-/// The type of a part of an aggregate; none if there is no such part.
+/// The type of a member of an aggregate; `None` if there is no such member.
 pub(super) fn part(ty: &Type, path: &[u32]) -> Option<Type> {
     path.iter().try_fold(ty.clone(), |ty, index| match ty {
         Type::Struct { fields, .. } => fields.get(*index as usize).cloned(),
@@ -44,7 +44,7 @@ pub(super) fn part(ty: &Type, path: &[u32]) -> Option<Type> {
     })
 }
 
-/// Whether a conversion goes from one type to another.
+/// Whether a conversion is possible between two types.
 pub(super) fn converts(cast: Cast, from: &Type, to: &Type) -> bool {
     let (wide_from, wide_to) = (element(from).bits(), element(to).bits());
     let kinds = match cast {

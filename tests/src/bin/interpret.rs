@@ -1,6 +1,6 @@
-//! `interpret [--seed N] [--capacity N] [--steps N] FILE.dry.. [-- ARGUMENT..]`: runs a program by the reference
-//! interpreter. Exits like the real thing: 1 after a run-time error, 2 after compile errors, else the program's
-//! own status.
+//! `interpret [--seed N] [--capacity N] [--steps N] FILE.dry.. [-- ARGUMENT..]`: runs a program with the reference
+//! interpreter. The exit status is as for the compiled program: 1 after a run-time error, 2 after compile errors,
+//! otherwise the program's own status.
 
 use std::io::{Read, Write};
 use std::process::ExitCode;

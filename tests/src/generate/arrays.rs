@@ -1,16 +1,16 @@
-//! Random programs that loop over arrays with indices that may be anything: what the compiler knows about sizes and
-//! counters must never hide an index that is out of bounds. About one in ten ends in a run-time error.
+//! Random programs that loop over arrays with arbitrary indices. They test that the compiler's knowledge of sizes and
+//! counters never hides an index out of bounds. About one program in ten ends in a run-time error.
 
 use crate::random::Random;
 
-/// The arrays, with their numbers of indices: of the service, and of its component.
+/// The arrays of the service and of its component, with their numbers of indices.
 const ARRAYS: [(&str, usize); 4] = [("a", 1), ("b", 2), ("c", 1), ("g", 1)];
 const COUNTERS: [&str; 3] = ["i", "j", "k"];
 const NUMBERS: [&str; 4] = ["i", "j", "k", "s"];
-/// Nested loops at most.
+/// The greatest nesting of loops.
 const DEPTH: usize = 3;
 
-/// Makes the program of a seed.
+/// The program of a seed.
 pub fn program(seed: u64) -> String {
     let mut random = Random::new(seed);
     let mut made = vec![made(&mut random, "a", 1), made(&mut random, "b", 2)];
@@ -97,7 +97,7 @@ fn statement(random: &mut Random, depth: usize) -> String {
     }
 }
 
-/// A loop that gives up before it takes long.
+/// A loop that stops the program before it takes long.
 fn counted(random: &mut Random, depth: usize) -> String {
     let counter = *random.pick(&COUNTERS);
     let mut bound = |least, most| {

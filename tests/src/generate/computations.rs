@@ -1,9 +1,9 @@
-//! Random expressions and statements that compute: no waiting, no errors, every INTEGER expression between 0 and
-//! 9972.
+//! Random expressions and statements that compute. They neither wait nor fail, and every INTEGER expression lies
+//! between 0 and 9972.
 
 use super::{Generator, IMPORT};
 
-/// Loop variables `k0` .. that a body with [`Generator::statements`] declares.
+/// The loop variables `k0`, `k1`, `k2`, which a body with [`Generator::statements`] declares.
 pub(super) const LOOPS: &str = "k0, k1, k2: INTEGER";
 
 impl Generator {
@@ -48,7 +48,7 @@ impl Generator {
         }
     }
 
-    /// A REAL expression of moderate magnitude; only operations that every machine rounds alike.
+    /// A REAL expression of moderate magnitude, with only operations that every machine rounds alike.
     pub fn real(&mut self, names: &[&str], depth: usize) -> String {
         let a = self.number(names, depth.min(1));
         let b = self.number(names, 0);
@@ -76,7 +76,7 @@ impl Generator {
         }
     }
 
-    /// A TEXT expression, short.
+    /// A short TEXT expression.
     pub fn text(&mut self, names: &[&str], depth: usize) -> String {
         let a = self.number(names, 0);
         match self.random.below(5) {
@@ -91,7 +91,7 @@ impl Generator {
         }
     }
 
-    /// Statements that change the targets, by means of the names. The body around declares [`LOOPS`].
+    /// Statements that change the targets and read the names. The enclosing body declares [`LOOPS`].
     pub fn statements(&mut self, targets: &[&str], names: &[&str], depth: usize) -> String {
         let count = 1 + self.random.below(3);
         (0..count).map(|_| self.statement(targets, names, depth)).collect()
@@ -136,8 +136,8 @@ impl Generator {
         }
     }
 
-    /// A function procedure, which then takes part in expressions of its component. It may have a procedure
-    /// within that changes its variables, by name and as `VARIABLE` parameters, and calls itself.
+    /// A function procedure, which later expressions of its component may call. It may contain a recursive procedure
+    /// that changes the function's variables, by name and as `VARIABLE` parameters.
     pub fn function(&mut self) -> String {
         let name = self.name("F");
         let inner = self.name("G");
@@ -165,7 +165,8 @@ END {name};
         text
     }
 
-    /// Zero to two functions for a new component, in place of those of the component around; with those that all share.
+    /// Makes up to two functions for a new component, which replace those of the enclosing component; shared functions
+    /// remain.
     pub fn new_functions(&mut self) -> String {
         if self.random.one_in(4) {
             self.share();
@@ -174,14 +175,14 @@ END {name};
         (0..self.random.below(3)).map(|_| self.function()).collect()
     }
 
-    /// Adds a constant and a function to what stands at the top level.
+    /// Adds a constant and a function to the top-level declarations.
     fn share(&mut self) {
         let name = self.name("C");
         let qualifier = if self.shared.imported { format!("{IMPORT}.") } else { String::new() };
         let unqualified = |name: &String| name.strip_prefix(&qualifier).unwrap_or(name).to_string();
         let value = self.random.range(0, 9972);
         self.shared.text += &format!("CONSTANT {name} = {value};\n");
-        // Within its own file nothing is qualified.
+        // Names are not qualified within their own file.
         let constants = self.shared.constants.iter().map(unqualified).chain([name.clone()]).collect();
         let outside = std::mem::replace(&mut self.shared.constants, constants);
         self.functions =

@@ -1,11 +1,11 @@
-//! Components by the thousand, where what the runtime does for them is done a part at a time: chains of relays that are
-//! connected from either end, trees that are deleted or ended by force while others wait for what is in them, and
-//! processes that await one condition, which takes long.
+//! Components by the thousand, for which the runtime must split its work into parts: chains of relays connected from
+//! either end; trees that are deleted, or ended by an error, while others wait for components in them; and processes
+//! that await one condition that takes long to test.
 
 use super::{Generator, Step, fold, run_once};
 
 impl Generator {
-    /// A component with one of these, that answers how it came out.
+    /// A component with one of these patterns, which answers with the outcome.
     pub fn crowds(&mut self) -> Step {
         let (run, crowd, c, x) = (self.name("Run"), self.name("Crowd"), self.name("c"), self.name("x"));
         let (templates, own, deeds) = match self.random.below(3) {
@@ -30,7 +30,7 @@ END {crowd};
         step
     }
 
-    /// Relays in one chain, with a server at its end; templates, variables and statements.
+    /// Relays in one chain with a server at its end. Gives templates, variables and statements.
     fn long_chain(&mut self) -> (String, String, String) {
         let (ask, relay, server) = (self.name("Ask"), self.name("Relay"), self.name("Server"));
         let count = 2 + self.random.below(400);
@@ -75,7 +75,7 @@ END {server};
         (templates, own, deeds)
     }
 
-    /// A tree that goes while somebody waits for what is in it.
+    /// A tree that is deleted or fails while a process waits in it.
     fn wide_tree(&mut self) -> (String, String, String) {
         let (leaf, branch, root, grow) =
             (self.name("Leaf"), self.name("Branch"), self.name("Root"), self.name("Grow"));
@@ -85,7 +85,7 @@ END {server};
         let body =
             if body.starts_with("AWAIT") { format!("BEGIN {{EXCLUSIVE}} {body} END") } else { body.into() };
         let waits = body.contains("AWAIT") || body.contains("PASSIVATE");
-        // What never ends is ended by force only.
+        // A tree that never ends by itself must be ended by an error.
         let goes = match self.random.below(if waits { 2 } else { 4 }) {
             0 => "ASSERT(n < 0)",
             1 => "n := n DIV (n - n)",
@@ -121,7 +121,7 @@ FOR i := 1 TO {roots} DO {}IF root[i]?Grown THEN root[i]?Grown(n); {}END; {}END;
         (templates, own, deeds)
     }
 
-    /// Processes that await what takes long to test, fulfilled one after the other.
+    /// Processes that await conditions that take long to test, and that come true one after the other.
     fn slow_condition(&mut self) -> (String, String, String) {
         let (wait, join, set) = (self.name("Wait"), self.name("Join"), self.name("Set"));
         let (room, waiter) = (self.name("Room"), self.name("Waiter"));

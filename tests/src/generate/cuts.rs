@@ -3,11 +3,11 @@
 
 use super::{Generator, Step, fold};
 
-/// Variables of the procedure.
+/// The text variables of the procedure.
 const NAMES: [&str; 4] = ["a", "b", "c", "d"];
 
 impl Generator {
-    /// Texts are cut, put together, changed, kept elsewhere and looked at.
+    /// A procedure that cuts, joins, changes, stores and reads texts.
     pub fn cuts(&mut self) -> Step {
         let (work, keep, keeper) = (self.name("Texts"), self.name("Keep"), self.name("Keeper"));
         let (part, count) = (self.cut("x"), 1 + self.random.below(8));
@@ -64,7 +64,7 @@ END {work};
         Step { templates, procedures, statements: format!("acc := {work}(acc);\n"), ..Step::default() }
     }
 
-    /// A part of a text variable.
+    /// A slice of a text variable.
     fn cut(&mut self, name: &str) -> String {
         let all = format!("LENGTH({name})");
         let (from, length) = match self.random.below(6) {
@@ -78,7 +78,7 @@ END {work};
         format!("SLICE({name}, {from}, {length})")
     }
 
-    /// A statement of the procedure that holds everything, in its loop.
+    /// A statement for the loop of the outer procedure, which declares all variables.
     fn text_change(&mut self) -> String {
         let (x, y, z) = (*self.random.pick(&NAMES), *self.random.pick(&NAMES), *self.random.pick(&NAMES));
         match self.random.below(16) {
@@ -104,7 +104,7 @@ END {work};
         }
     }
 
-    /// A statement that a procedure within may do as well: there a text grows by some characters only.
+    /// A statement that an inner procedure can hold too. In an inner procedure a text grows by a few characters only.
     fn simple_change(&mut self, outside: bool) -> String {
         let (x, y) = (*self.random.pick(&NAMES), *self.random.pick(&NAMES));
         match self.random.below(if outside { 6 } else { 5 }) {
@@ -117,7 +117,7 @@ END {work};
     }
 }
 
-/// Folds what a text is into `acc`.
+/// Folds the length and the characters of a text into `acc`.
 fn measure(name: &str) -> String {
     let character = format!("INTEGER({name}[j])");
     format!(

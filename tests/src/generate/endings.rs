@@ -1,4 +1,4 @@
-//! How a program ends: mostly in good order, sometimes by HALT or a run-time error on purpose.
+//! How a program ends: mostly normally, sometimes by HALT or an intended run-time error.
 
 use super::{Generator, Step};
 

@@ -1,10 +1,10 @@
-//! Patterns of messages between components that share nothing.
+//! Patterns of messages between components without shared variables.
 
 use super::computations::LOOPS;
 use super::{Generator, Step, fold};
 
 impl Generator {
-    /// Requests and replies; the server computes.
+    /// Requests and replies, where the server computes.
     pub fn server(&mut self) -> Step {
         let (interface, server, s, x, t, i) = (
             self.name("Ask"),
@@ -58,7 +58,7 @@ FOR {i} := 1 TO {count} DO {s}!Ask({argument}, {text}); {s}?Answer({x}, {t}); {}
         step
     }
 
-    /// A source, some stages that change or leave out what passes, and the holder at the end.
+    /// A source, some stages that change or drop values, and the holder as the sink.
     pub fn pipeline(&mut self) -> Step {
         let (interface, source, stage) = (self.name("Flow"), self.name("Source"), self.name("Stage"));
         let (a, b, x, i) = (self.name("a"), self.name("b"), self.name("x"), self.name("i"));
@@ -103,7 +103,7 @@ END {stage};
         step
     }
 
-    /// A component that requires an interface several times.
+    /// A component that requires one interface several times.
     pub fn fan(&mut self) -> Step {
         let (ask, run) = (self.name("Ask"), self.name("Run"));
         let (server, fan) = (self.name("Server"), self.name("Fan"));
@@ -151,7 +151,7 @@ END;
         step
     }
 
-    /// A tree in messages: procedures on both sides call themselves and wait at every depth.
+    /// A tree sent as messages: procedures on both sides are recursive and wait at every depth.
     pub fn tree(&mut self) -> Step {
         let (interface, server, walk) = (self.name("Tree"), self.name("Folder"), self.name("Walk"));
         let depth = 1 + self.random.below(5);
@@ -204,7 +204,7 @@ END {walk};
         step
     }
 
-    /// A client inside another component is served by one server after the other.
+    /// A client inside another component is connected to one server after the other.
     pub fn rewiring(&mut self) -> Step {
         let (ask, run) = (self.name("Ask"), self.name("Run"));
         let (one, two, inner, outer) =

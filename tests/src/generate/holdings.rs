@@ -3,7 +3,7 @@
 use super::{Generator, Step, fold};
 
 impl Generator {
-    /// Components that are lent in messages, used where they are, moved about, and given back.
+    /// Components that are lent in messages, used by the borrower, moved, and given back.
     pub fn lending(&mut self) -> Step {
         let (ask, lend) = (self.name("Read"), self.name("Lend"));
         let (book, page, library) = (self.name("Book"), self.name("Page"), self.name("Library"));
@@ -123,7 +123,7 @@ END {work};
         }
     }
 
-    /// An isolated component fails; its holder and its client notice and go on.
+    /// An isolated component fails; its holder and its client notice that and go on.
     pub fn contained_fault(&mut self) -> Step {
         let (interface, weak, w, x) = (self.name("Risk"), self.name("Weak"), self.name("w"), self.name("x"));
         let faults =
@@ -167,8 +167,8 @@ END {weak};
         step
     }
 
-    /// Components within components, whose FINALLY blocks write while the entry component waits in a DELETE or
-    /// for a procedure to return.
+    /// Nested components whose FINALLY blocks write while the entry component waits in a DELETE, or for a procedure to
+    /// return.
     pub fn farewells(&mut self) -> Step {
         let (interface, leaf, client, holder, procedure) = (
             self.name("Name"),
@@ -228,7 +228,7 @@ END {procedure};
         step
     }
 
-    /// Processes sleep for different times, or for the same from different moments, and write when they wake.
+    /// Processes sleep for different times, or for the same time from different moments, and write when they wake.
     pub fn sleepers(&mut self) -> Step {
         let (interface, sleeper) = (self.name("Sleep"), self.name("Sleeper"));
         let (s, i, start) = (self.name("s"), self.name("i"), self.name("start"));

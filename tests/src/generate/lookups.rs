@@ -1,13 +1,13 @@
 //! Random programs that look up the same elements again and again, while elements are made and deleted and keys change,
-//! in place or in procedures: the compiler must not reuse a lookup that is out of date. About half end in a run-time
-//! error.
+//! inline or in procedures. They test that the compiler never reuses a lookup that is out of date. About half end in a
+//! run-time error.
 
 use crate::random::Random;
 
-/// Nested statements at most.
+/// The greatest nesting of statements.
 const DEPTH: usize = 3;
 
-/// Collections, with what their keys and elements are: of the body, its component and a procedure.
+/// The collections of the body, its component and a procedure, each with the types of its key and its elements.
 const COLLECTIONS: [(&str, Kind, Kind); 6] = [
     ("c", Kind::Number, Kind::Number),
     ("d", Kind::Text, Kind::Number),
@@ -23,7 +23,7 @@ enum Kind {
     Text,
 }
 
-/// Makes the program of a seed.
+/// The program of a seed.
 pub fn program(seed: u64) -> String {
     let mut random = Random::new(seed);
     let (inner, within) = (statements(&mut random, 1, true), statements(&mut random, 0, true));
@@ -132,7 +132,7 @@ fn used(element: &str, kind: Kind) -> String {
     }
 }
 
-/// Something else is asked for from then on, by the same name.
+/// Changes the key variable, so that the same expression denotes another element.
 fn changed_key(random: &mut Random, element: &str) -> String {
     let key = ["i", "j", "t", "u"].into_iter().find(|key| element.contains(&format!("[{key}")));
     match key {
@@ -142,7 +142,7 @@ fn changed_key(random: &mut Random, element: &str) -> String {
     }
 }
 
-/// What asks for an element, and then uses it or another one, perhaps with something in between.
+/// A test for an element, then a use of this element or another, perhaps with other statements between them.
 fn asked(random: &mut Random, element: &str, kind: Kind, depth: usize, in_procedure: bool) -> String {
     let between = match random.below(6) {
         0 => format!("{}; ", statements(random, depth + 1, in_procedure)),

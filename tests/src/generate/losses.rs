@@ -1,20 +1,21 @@
-//! Services whose clients are lost at every point of their conversation, and whose FINALLY tidies up.
+//! Services that lose their clients at every point of a conversation, and tidy up in FINALLY.
 //!
-//! Scheduled events happen at even times and clients are lost at odd ones, so that no schedule decides where a service
-//! is when it loses its client.
+//! Scheduled events happen at even times and clients are lost at odd ones. So the point at which a service loses its
+//! client does not depend on the schedule.
 
 use super::{Generator, Step, fold};
 
 impl Generator {
-    /// Clients in rooms of their own, each of which is ended by an error at its time; and how a service answers them,
-    /// each one of its own or all the same one.
+    /// Clients in isolated components, each of which an error ends at its own time. Each client has a server of its
+    /// own, or all share one.
     pub fn losses(&mut self) -> Step {
         let (work, look) = (self.name("Work"), self.name("Look"));
         let (server, client, room) = (self.name("Server"), self.name("Client"), self.name("Room"));
         let (s, r, i) = (self.name("s"), self.name("r"), self.name("i"));
         let sums = ["a", "b", "open", "lost", "ended"].map(|stem| self.name(stem));
         let clients = 1 + self.random.below(5);
-        // Where all have one server nobody stays in its lock, since which of them would come first isn't known.
+        // If all share one server, no service waits while it has the lock: the order in which waiting services proceed
+        // isn't known.
         let is_shared = self.random.one_in(2);
         let service = self.service_that_may_lose_its_client(&work, is_shared);
         let [first, second, third] = [(); 3].map(|()| self.rest(true));
@@ -64,8 +65,8 @@ END {room};
         ];
         let (here, its) = (format!("{r}[{i}]"), if is_shared { "0".to_string() } else { i.clone() });
         let link = self.wire(&work, &here, &format!("{s}[{its}]"), Some(&i), &mut step);
-        // With a monitor in between more messages may be on their way, and how many of a lost client's are heard
-        // depends on that.
+        // A monitor in between lets more messages be under way, and then the schedule decides how many of a lost
+        // client's messages are received.
         let link = link.replace(" BY Monitored()", "");
         let times = self.random.range(1, 20);
         step.statements = format!(
@@ -86,7 +87,7 @@ FOREACH {i} OF {s} DO
         step
     }
 
-    /// An even while, or none.
+    /// A pause of even length, or none.
     fn rest(&mut self, may_rest: bool) -> String {
         match self.random.below(3) {
             moments @ 1.. if may_rest => format!("PASSIVATE({}); ", 2 * moments),
@@ -108,7 +109,8 @@ FOREACH {i} OF {s} DO
                     .into(),
             ),
             1 => (String::new(), heard.to_string()),
-            // Within procedures, which hold something that is in the midst of something.
+            // The conversation goes on in recursive procedures, which hold components that are in the middle of a
+            // conversation too.
             2 => {
                 let (part, begin) = (self.name("Part"), self.name("Begin"));
                 let depth = self.random.below(4);

@@ -1,11 +1,12 @@
-//! Random programs that are right by construction: well typed, free of races, terminating, and with an output
-//! that no schedule and no buffer capacity can change. Some end in a run-time error on purpose, always the same
-//! one at the same place.
+//! Random programs that are right by construction: well typed, free of races, and terminating. No schedule and no
+//! buffer capacity can change their output. Some end in an intended run-time error, always the same one at the same
+//! place.
 //!
-//! A program is a list of [`Step`]s, each an interaction pattern with random computations in it
-//! (`crowds`, `cuts`, `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`,
-//! `protocols`, `relays`). A step may stand inline, in a procedure, or in a component of its own that answers to its
-//! holder (`scenario`), which may in turn have steps. Only the entry component writes, and components that are being
+//! A program is a list of [`Step`]s. Each is an interaction pattern with random computations in it (`crowds`, `cuts`,
+//! `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step
+//! may stand inline, in a procedure, or in a component of its own that answers its holder (`scenario`) and may have
+//! steps itself. Output is written only by the entry component, and by components that are being deleted while the
+//! entry component waits.
 //! deleted while it waits.
 
 pub mod arrays;
@@ -30,13 +31,13 @@ mod wiring;
 
 use crate::random::Random;
 
-/// Makes the program of a seed. Smaller sizes give smaller programs; 1 is about the smallest, 4 is usual. What follows
-/// a line [`IMPORTED`] is the text of a file that it imports by the name of [`IMPORT`].
+/// The program of a seed. Smaller sizes give smaller programs; 1 is the smallest useful size, 4 is usual. The text
+/// after a line [`IMPORTED`] is that of a separate file, which the program imports by the name [`IMPORT`].
 pub fn program(seed: u64, size: usize) -> String {
     program_of(seed, size, None)
 }
 
-/// The same of one pattern only: services whose clients are lost.
+/// A program with one pattern only: services that lose their clients.
 pub fn losses(seed: u64, size: usize) -> String {
     program_of(seed, size, Some(Generator::losses))
 }
@@ -60,48 +61,48 @@ fn program_of(seed: u64, size: usize, only: Option<fn(&mut Generator) -> Step>) 
     format!("IMPORT {IMPORT};\n{entry}{IMPORTED}{shared}")
 }
 
-/// The file that a generated program imports.
+/// The name of the file that a generated program imports.
 pub const IMPORT: &str = "Shared";
 
-/// What stands before its text.
+/// The line before the text of that file.
 pub const IMPORTED: &str = "(* FILE Shared.dry *)\n";
 
 /// Declarations at the top level.
 #[derive(Default)]
 struct Shared {
     text: String,
-    /// In a file of its own.
+    /// The declarations are in a file of their own.
     imported: bool,
-    /// Names of constants, as they are used.
+    /// Names of constants, qualified if the file is imported.
     constants: Vec<String>,
-    /// Names of functions, as they are used, with their number of parameters.
+    /// Names of functions, qualified if the file is imported, with their numbers of parameters.
     functions: Vec<(String, usize)>,
 }
 
 /// The state of the generator.
 struct Generator {
     random: Random,
-    /// For names that occur once.
+    /// The number of unique names made so far.
     names: usize,
-    /// How many of the components around the present place may have several instances that run at once.
+    /// How many of the enclosing components may have several instances that run at the same time.
     repeated: usize,
     size: usize,
-    /// The only pattern to be made.
+    /// The only pattern to use, if there is a restriction.
     only: Option<fn(&mut Generator) -> Step>,
-    /// Function procedures of the component under construction, with their number of parameters.
+    /// Function procedures of the component under construction, with their numbers of parameters.
     functions: Vec<(String, usize)>,
     shared: Shared,
 }
 
-/// A part of a component: what it declares and what it does. Its statements fold what they compute into the
-/// INTEGER variable `acc`, which stays below 1 000 003.
+/// A part of a component: declarations and statements. The statements fold their results into the INTEGER variable
+/// `acc`, which stays below 1 000 003.
 #[derive(Default)]
 struct Step {
     /// Interfaces and component templates.
     templates: String,
-    /// Procedures, which need no variables but their own.
+    /// Procedures, which use no variables but their own.
     procedures: String,
-    /// `name: type`, with an index part and attributes where there are any.
+    /// `name: type`, with an index part and attributes if there are any.
     variables: Vec<String>,
     statements: String,
 }
@@ -120,7 +121,7 @@ impl Generator {
         format!("{stem}{}", self.names)
     }
 
-    /// Steps for a body, as many as the size asks for.
+    /// Steps for a body; the size decides how many.
     fn steps(&mut self, depth: usize) -> Vec<Step> {
         let count = if depth == 0 { self.size } else { 1 + self.random.below(2) };
         (0..count).map(|_| self.step(depth)).collect()
@@ -130,7 +131,7 @@ impl Generator {
         if depth < 2 && self.size > 1 && self.random.one_in(5) {
             return self.scenario(depth + 1);
         }
-        // What writes, or may fail, does so in an order that is known only where nothing runs beside it.
+        // Patterns that write or may fail have a known order only if nothing runs at the same time.
         let alone = if depth == 0 { 10 } else { 0 };
         let pattern = self.random.below(24 + alone);
         let step = match pattern {
@@ -166,7 +167,7 @@ impl Generator {
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }
     }
 
-    /// The same step in a procedure, which deletes what the step holds when it returns.
+    /// Moves the step into a procedure. When the procedure returns, the components of the step are deleted.
     fn in_a_procedure(&mut self, step: Step) -> Step {
         let name = self.name("Step");
         let Step { templates, procedures, variables, statements } = step;
@@ -183,7 +184,8 @@ impl Generator {
     }
 }
 
-/// Statements that make a component, have it `Run`, and fold whether it answered, what, and whether it is still there.
+/// Statements that make a component, have it `Run`, and fold three values: whether it answered, the answer, and whether
+/// the component still exists.
 fn run_once(component: &str, result: &str) -> String {
     format!(
         "NEW({component}); {component}!Run(acc MOD 1000);
@@ -196,7 +198,7 @@ fn run_once(component: &str, result: &str) -> String {
     )
 }
 
-/// `VARIABLE` sections.
+/// The `VARIABLE` sections.
 fn declarations(variables: &[String]) -> String {
     variables.iter().map(|variable| format!("VARIABLE {variable};\n")).collect()
 }

@@ -3,7 +3,7 @@
 use super::{Generator, Step, fold};
 
 impl Generator {
-    /// Workers add to a shared counter, in whatever order.
+    /// Workers add to a shared counter, in any order.
     pub fn workers(&mut self) -> Step {
         let (interface, counter, worker) = (self.name("Add"), self.name("Counter"), self.name("Worker"));
         let total = self.name("Total");
@@ -90,7 +90,7 @@ END {producer};
         ];
         let here = format!("{p}[{i}]");
         let link = self.wire(&put, &here, &b, Some(&i), &mut step);
-        // From several producers elements come in any order: only their sum is certain.
+        // Elements of several producers come in any order: only their sum is certain.
         let take = if in_order { fold(&x) } else { format!("acc := (acc + {x}) MOD 1000003;\n") };
         step.statements = format!(
             "NEW({b});\nFOR {i} := 1 TO {producers} DO\nNEW({here});\n{link}END;
@@ -99,7 +99,7 @@ END {producer};
         step
     }
 
-    /// A token goes round a ring; every node changes it.
+    /// A token goes round a ring, and every node changes it.
     pub fn ring(&mut self) -> Step {
         let (interface, control, node) = (self.name("Token"), self.name("Control"), self.name("Node"));
         let (r, i, x) = (self.name("r"), self.name("i"), self.name("x"));
@@ -197,14 +197,14 @@ END {player};
         step
     }
 
-    /// Guests wait at a gate that opens, some until then and some not so long.
+    /// Guests wait with time limits at a gate that opens: some until it opens, others not so long.
     pub fn limits(&mut self) -> Step {
         let (wait, open, ask) = (self.name("Wait"), self.name("Open"), self.name("Ask"));
         let (gate, guest) = (self.name("Gate"), self.name("Guest"));
         let (g, p, i, x) = (self.name("g"), self.name("p"), self.name("i"), self.name("x"));
         let (guests, opens) = (1 + self.random.below(6), 4 * self.random.below(6) + 2);
         let mode = *self.random.pick(&["EXCLUSIVE", "SHARED"]);
-        // Nobody gives up at the very moment.
+        // No limit ends at the moment when the gate opens.
         let limit = format!("{i} * {} MOD 20 * 2 + 1", self.random.range(1, 19));
         let condition = self.slowly_or_not("open");
         let answer = self.random.pick(&[

@@ -1,9 +1,9 @@
-//! Two interfaces with one name in different scopes. Mostly they differ in the name or the parameters of a message; a
-//! component that is given the wrong one must be refused.
+//! Two interfaces with the same name in different scopes. Mostly they differ in the name or the parameters of a
+//! message. A component that is given the wrong one must be refused.
 
 use super::{Generator, Step, fold};
 
-/// Types of parameters, with a value of each.
+/// Types of parameters, with an example value of each.
 const TYPES: &[(&str, &str)] = &[
     ("INTEGER", "n"),
     ("REAL", "REAL(n)"),
@@ -12,7 +12,7 @@ const TYPES: &[(&str, &str)] = &[
     ("TEXT", "TEXT(n)"),
 ];
 
-/// What one of the two looks like: a question, and the types of what it carries and of the answer.
+/// The shape of one of the two interfaces: a question, and the types of the parameters of the question and the answer.
 #[derive(Clone, Copy)]
 struct Shape {
     message: &'static str,
@@ -21,7 +21,8 @@ struct Shape {
 }
 
 impl Generator {
-    /// A component that looks at what it has in variables of type `ANY`, and uses it by the interface that it means.
+    /// A component that tests the components in its variables of type `ANY`, and uses them by the interface of its own
+    /// scope.
     pub fn namesakes(&mut self) -> Step {
         let (twin, go, run) = (self.name("Twin"), self.name("Go"), self.name("Run"));
         let (server, client, shop) = (self.name("Server"), self.name("Client"), self.name("Shop"));
@@ -67,7 +68,8 @@ END {shop};
         ));
         step.variables = vec![format!("{s}: {shop}"), format!("{x}: INTEGER")];
         let fold_x = fold(&x);
-        // Between a test and its receive an error might end the component, so none may be there but the last.
+        // An error could end the component between a receive test and its receive. So only the last request is followed
+        // by tests.
         step.statements = format!(
             "NEW({s}); {s}!Look(7); {s}?Seen({x}); {fold_x}{s}!Look(4); {s}?Seen({x}); \
 {fold_x}{s}!Run(7); {s}?Result({x}); {fold_x}{s}!Run(4);
@@ -88,7 +90,7 @@ END {shop};
         }
     }
 
-    /// Any other, or one with at most one difference.
+    /// A random shape, or one with at most one difference.
     fn another(&mut self, shape: Shape) -> Shape {
         let other = self.shape();
         match self.random.below(4) {
@@ -101,7 +103,7 @@ END {shop};
 }
 
 impl Shape {
-    /// The interface, who offers it, and who asks by it whenever it is told to go.
+    /// The interface, a component that offers it, and a client that asks whenever it is told to.
     fn declarations(self, twin: &str, go: &str, server: &str, client: &str) -> String {
         let Shape { message, question: (question, asked), answer: (answer, answered) } = self;
         format!(

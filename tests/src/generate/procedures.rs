@@ -1,9 +1,9 @@
-//! Patterns about procedures: results of all types beside locals of all kinds, and `VARIABLE` parameters that name
+//! Patterns about procedures: results of all types beside locals of all kinds, and `VARIABLE` parameters that denote
 //! elements of collections.
 
 use super::{Generator, Step, fold};
 
-/// A type that a value may have: how one is made of an INTEGER, and an INTEGER below 9973 of it.
+/// A type of values: how to make a value from an INTEGER, and how to compute an INTEGER below 9973 from a value.
 struct Values {
     name: &'static str,
     make: fn(&str) -> String,
@@ -34,7 +34,7 @@ const VALUES: [Values; 5] = [
     },
 ];
 
-/// A collection's index part, and the element of a small INTEGER.
+/// A collection's index part, and the element for a small INTEGER.
 struct Index {
     declared: &'static str,
     at: fn(&str) -> String,
@@ -48,7 +48,7 @@ const INDICES: [Index; 4] = [
 ];
 
 impl Generator {
-    /// A function with locals that must be freed, left from anywhere.
+    /// A function with locals that must be freed, and with returns in many places.
     pub fn results(&mut self) -> Step {
         let (ask, server, function, measure) =
             (self.name("Ask"), self.name("Server"), self.name("Result"), self.name("measured"));
@@ -115,7 +115,7 @@ END {function};
         }
     }
 
-    /// Elements of one collection under several names, which come and go while the procedures run.
+    /// Elements of one collection under several names, made and deleted while the procedures run.
     pub fn names(&mut self) -> Step {
         let (work, p, q) = (self.name("Names"), self.name("P"), self.name("Q"));
         let values = &VALUES[self.random.below(VALUES.len())];
@@ -173,7 +173,7 @@ END {work};
         }
     }
 
-    /// An element is changed by its name and by others in turn, while its service waits.
+    /// An element is changed under its own name and under others in turn, while its service waits.
     pub fn changes(&mut self) -> Step {
         let (change, other, keeper) = (self.name("Change"), self.name("Other"), self.name("Keeper"));
         let (k, x) = (self.name("k"), self.name("x"));
@@ -233,7 +233,7 @@ END {keeper};
         step
     }
 
-    /// Containers under names: what is in them is made, used, moved and deleted there.
+    /// Containers as `VARIABLE` parameters: procedures make, use, move and delete their contents.
     pub fn containers(&mut self) -> Step {
         let (ask, server, work) = (self.name("Ask"), self.name("Server"), self.name("Contain"));
         let index = &INDICES[self.random.below(INDICES.len())];

@@ -1,11 +1,11 @@
 //! Random protocols, with a client and a server that follow them.
 //!
-//! In every state only one side may send: a part that may be left out is followed by one that starts in the same
-//! direction, and never ends a sequence. Message names occur once, so the first message tells where one is.
+//! In every state only one side may send: an optional part is followed by a part that starts in the same direction, and
+//! never ends a sequence. Each message name occurs once, so the first message tells which part has begun.
 
 use super::{Generator, Step, declarations, fold};
 
-/// Which way a message goes.
+/// The direction of a message.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     In,
@@ -19,17 +19,17 @@ enum Part {
     Repeated(Vec<Part>),
 }
 
-/// A side of the communication, for which statements are written.
+/// The side of the communication for which statements are generated.
 #[derive(Clone, Copy)]
 struct Side<'a> {
     sends: Way,
-    /// Before `!` and `?`.
+    /// The text before `!` and `?`.
     channel: &'a str,
-    /// Nested loops so far.
+    /// The number of enclosing loops.
     loops: usize,
 }
 
-/// What either side declares.
+/// The variables that either side declares.
 const RECEIVED: [&str; 5] = [
     "acc, l0, l1, l2, l3, n0, n1, n2: INTEGER",
     "r0, r1, r2: REAL",
@@ -48,8 +48,8 @@ impl Generator {
         let interface = self.name("Protocol");
         let start = if self.random.one_in(4) { Way::Out } else { Way::In };
         let parts = self.sequence(start, 2);
-        // A protocol that the server starts runs once in a communication; others in a loop, or as many
-        // communications.
+        // A protocol that the server starts runs once in each communication. Others run in a loop, or in one
+        // communication for each round.
         let looped = start == Way::In && self.random.one_in(2);
         let text = written(&parts);
         let text = if looped { format!("{{ {text} }}") } else { text };
@@ -98,7 +98,7 @@ impl Generator {
         Part::Choice((0..2 + self.random.below(2)).map(|_| self.sequence(way, depth - 1)).collect())
     }
 
-    /// A server, perhaps inside another component. Gives the template's name.
+    /// A server, perhaps inside another component. The result is the template's name.
     fn server_of(&mut self, interface: &str, parts: &[Part], looped: bool, step: &mut Step) -> String {
         let component = self.name("Server");
         let side = Side { sends: Way::Out, channel: "", loops: 0 };
@@ -234,7 +234,7 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
         }
     }
 
-    /// Whether to go this way: the sender decides, the receiver looks.
+    /// The condition for taking an alternative: the sender decides freely, the receiver tests what has come.
     fn decision(&mut self, firsts: &[(Way, String)], side: Side) -> String {
         if firsts[0].0 == side.sends { self.condition(&["acc"], 1) } else { tests(firsts, side.channel) }
     }
@@ -250,7 +250,7 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
     }
 }
 
-/// What a sequence can start with.
+/// The messages with which a sequence can start.
 fn first(parts: &[Part]) -> Vec<(Way, String)> {
     let mut found = Vec::new();
     for part in parts {
@@ -276,7 +276,7 @@ fn parenthesised(items: &[String]) -> String {
     if items.is_empty() { String::new() } else { format!("({})", items.join(", ")) }
 }
 
-/// As it stands in the interface.
+/// The text of the parts in the interface.
 fn written(parts: &[Part]) -> String {
     let parts: Vec<_> = parts
         .iter()

@@ -1,9 +1,10 @@
-//! Chains of relays that are connected in any order, cut and mended; some close to a cycle, which is an error.
+//! Chains of relays that are connected in any order, cut and mended. Some come close to a cycle, which is an error.
 
 use super::{Generator, Step, run_once};
 
 impl Generator {
-    /// A component that connects relays at random, with a server behind some, and asks where that is answered.
+    /// A component that connects relays, and some of them to a server, at random. It asks through a relay whenever that
+    /// leads to the server.
     pub fn relays(&mut self) -> Step {
         let (ask, run) = (self.name("Ask"), self.name("Run"));
         let (server, relay, maze) = (self.name("Server"), self.name("Relay"), self.name("Maze"));
@@ -54,10 +55,10 @@ END {maze};
         step
     }
 
-    /// Connections between so many relays, with questions where they lead to the server. A cycle ends it.
+    /// Connections between `count` relays, with questions through those that lead to the server. A cycle ends the list.
     fn wiring(&mut self, ask: &str, count: usize) -> String {
         let mut wiring = String::new();
-        // Where each leads; the server is one more than them.
+        // The target of each relay. The server has the number `count`.
         let mut next = vec![None; count];
         for _ in 0..2 * count {
             let (from, to) = (self.random.below(count), self.random.below(count + 1));
@@ -90,7 +91,7 @@ END {maze};
     }
 }
 
-/// Whether the way from a relay comes to another, or to the server.
+/// Whether the connections from one relay lead to another relay, or to the server.
 fn leads_to(next: &[Option<usize>], from: usize, to: usize) -> bool {
     let mut here = Some(from);
     while let Some(at) = here.filter(|&at| at != to) {

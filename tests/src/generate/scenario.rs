@@ -1,4 +1,4 @@
-//! Components that run steps: the entry, and components that run theirs when their holder asks.
+//! Components that run steps: the entry component, and components that run theirs at the request of their holder.
 
 use super::computations::LOOPS;
 use super::{Generator, Step, declarations, fold};
@@ -39,7 +39,7 @@ impl Generator {
         )
     }
 
-    /// A component whose service runs steps; some instances of it run at the same time.
+    /// A component whose service runs steps. Some of its instances run at the same time.
     pub fn scenario(&mut self, depth: usize) -> Step {
         let around = std::mem::take(&mut self.functions);
         self.repeated += 1;

@@ -1,14 +1,14 @@
-//! Operations that take long, during which other processes run: lookups by long texts that agree where they are
-//! sampled, conversions of long numbers, and procedures that call each other so often that they may not run on the
-//! processor's stack.
+//! Operations that take long, during which other processes run: lookups by long texts that may agree in all the bytes
+//! that are hashed, conversions of long numbers, and procedures that call each other so often that they may not run on
+//! the processor's stack.
 
 use super::{Generator, Step, fold};
 
-/// Longer than what the runtime does at once.
+/// A length that is more than the runtime handles without a break.
 const LONG: usize = 300_000;
 
 impl Generator {
-    /// A procedure that does some of this, and computes what comes out.
+    /// A procedure with such operations, which computes a result from them.
     pub fn stretches(&mut self) -> Step {
         let (work, chain) = (self.name("Stretch"), self.name("Chain"));
         let mut procedures = String::new();

@@ -1,15 +1,15 @@
-//! Random programs that loop over texts with arbitrary indices, while the texts change or don't, in place or in
-//! procedures: what the compiler knows about lengths, counters and sums must never hide an index that is out of bounds,
-//! or an overflow. About half end in a run-time error.
+//! Random programs that loop over texts with arbitrary indices, while the texts change or don't, inline or in
+//! procedures. They test that the compiler's knowledge of lengths, counters and sums never hides an index out of
+//! bounds, or an overflow. About half end in a run-time error.
 
 use crate::random::Random;
 
-/// Nested loops at most.
+/// The greatest nesting of statements.
 const DEPTH: usize = 3;
 const COUNTERS: [&str; 3] = ["i", "j", "k"];
 const NUMBERS: [&str; 5] = ["i", "j", "k", "s", "n"];
 
-/// What can be used where statements stand.
+/// What statements at a place can use.
 struct Place {
     texts: &'static [&'static str],
     /// Calls that change texts.
@@ -28,7 +28,7 @@ const PROCEDURE: Place = Place {
     returns: true,
 };
 
-/// Makes the program of a seed.
+/// The program of a seed.
 pub fn program(seed: u64) -> String {
     let mut random = Random::new(seed);
     let inner = if random.one_in(2) { "q := q + \"i\"" } else { "p := \"inner\"" };
@@ -108,7 +108,7 @@ fn number(random: &mut Random, place: &Place, depth: usize) -> String {
     }
 }
 
-/// Mostly what is near a counter.
+/// A character of a text, mostly near a counter.
 fn character(random: &mut Random, place: &Place) -> String {
     let text = random.pick(place.texts);
     let counter = random.pick(&COUNTERS);
@@ -171,7 +171,7 @@ fn changed(random: &mut Random, place: &Place) -> String {
 
 const FUEL: &str = "INC(fuel); IF fuel > 1000 THEN HALT(7) END";
 
-/// A loop that gives up before it takes long, mostly over a text.
+/// A loop that stops the program before it takes long, mostly over a text.
 fn counted(random: &mut Random, place: &Place, depth: usize) -> String {
     let counter = *random.pick(&COUNTERS);
     let text = *random.pick(place.texts);
@@ -190,7 +190,7 @@ fn counted(random: &mut Random, place: &Place, depth: usize) -> String {
     if by == " BY -1" {
         std::mem::swap(&mut first, &mut last);
     }
-    // What the loop was made for.
+    // The access that the loop is meant for.
     let own = match random.below(3) {
         0 => format!("IF {text}[{counter}] = \"a\" THEN INC(s) END; "),
         1 => format!("IF {text}[{counter} - 1] = \"a\" THEN INC(s) END; "),

@@ -1,22 +1,22 @@
-//! Processes of one component wake each other in a ring. Each awaits its own signal, then gives the next process its
-//! signal, in ever other ways. A wake-up that is lost stops them all.
+//! Processes of one component wake each other in a ring. Each awaits its own signal, and then gives the next process
+//! its signal, in varying ways. If a wake-up is lost, all stop.
 
 use super::{Generator, Step, fold};
 
-/// How one process in the ring signals to the next: `next` is who, `r` the round in which that one waits for it, as
-/// `me` in its `round`.
+/// How one process in the ring signals to the next. In the texts, `next` is the receiver and `r` the round for which
+/// the receiver waits; in its condition, the receiver calls them `me` and `round`.
 struct Signal {
-    /// Variables of the component, and how they begin.
+    /// Variables of the component; `begin` initialises them.
     variables: String,
     begin: String,
     procedures: String,
     condition: String,
-    /// Statements that together give the signal; the lock may be given up between them.
+    /// Statements that give the signal together. The lock may be released between them.
     parts: Vec<String>,
 }
 
 impl Generator {
-    /// A ring of processes that await elements, variables and functions of them.
+    /// A ring of processes that await conditions on elements, on variables, and on functions of them.
     pub fn watchers(&mut self) -> Step {
         let (join, get, start, bystand) =
             (self.name("Join"), self.name("Log"), self.name("Start"), self.name("Bystand"));
@@ -114,7 +114,7 @@ FOR {i} := 0 TO {players} - 1 DO\nNEW({p}[{i}]);\n{link}{p}[{i}]!Start({players}
         step
     }
 
-    /// A condition, perhaps by a function `Slowly` that gives what it is given.
+    /// A condition, perhaps passed through the function `Slowly`, which does not change it.
     pub(super) fn slowly_or_not(&mut self, condition: &str) -> String {
         if self.random.one_in(3) { format!("Slowly({condition})") } else { condition.to_string() }
     }
@@ -134,7 +134,7 @@ FOR {i} := 0 TO {players} - 1 DO\nNEW({p}[{i}]);\n{link}{p}[{i}]!Start({players}
                 signal.variables = format!("VARIABLE {v}, {w}: INTEGER;\n");
                 signal.begin = format!("{v} := -1;\n");
                 signal.condition = format!("({v} = me) AND ({w} = round)");
-                // One of them alone might be taken for the signal.
+                // One of them alone could be taken for the signal.
                 signal.parts = vec![self.write(&v, "next") + &self.write(&w, "r")];
             }
             1 => {
@@ -190,7 +190,7 @@ FOR {i} := 0 TO {players} - 1 DO\nNEW({p}[{i}]);\n{link}{p}[{i}]!Start({players}
                 signal.parts = vec![format!("{v}[next] := CHARACTER(r); ")];
             }
             8 => {
-                // Three elements: more than a condition names.
+                // Three elements: the runtime watches fewer for one condition.
                 signal.condition = format!("({v}[me] = round) AND ({w}[me] = round) AND ({v}[me + 10] >= 0)");
                 signal.parts = vec![self.write(&element, "r"), self.write(&format!("{w}[next]"), "r")];
             }
@@ -207,7 +207,7 @@ FOR {i} := 0 TO {players} - 1 DO\nNEW({p}[{i}]);\n{link}{p}[{i}]!Start({players}
         signal
     }
 
-    /// The condition is one that takes long, as far as a compiler can tell.
+    /// Makes the condition one that a compiler must expect to take long.
     fn test_slowly(&mut self, signal: &mut Signal) {
         let (slow, condition) = (self.name("Slow"), &signal.condition);
         let parameters = "me, round: INTEGER; name: TEXT";
@@ -225,7 +225,7 @@ FOR {i} := 0 TO {players} - 1 DO\nNEW({p}[{i}]);\n{link}{p}[{i}]!Start({players}
             &format!("PROCEDURE {slow}(n: INTEGER; {parameters}): BOOLEAN; {procedure} END {slow};\n");
     }
 
-    /// A statement that leaves a value in a variable or element.
+    /// A statement that stores a value in a variable or element.
     fn write(&mut self, target: &str, value: &str) -> String {
         match self.random.below(7) {
             0 => format!("Put({target}, {value}); "),

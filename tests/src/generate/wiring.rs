@@ -1,9 +1,9 @@
-//! Shared by patterns: connects clients to servers in several ways, and wraps servers in components.
+//! Helpers for several patterns: connect clients to servers in several ways, and wrap servers in components.
 
 use super::{Generator, Step};
 
 impl Generator {
-    /// Connects a client to a server: directly, by a name, over relays, or over a relay for each client.
+    /// Connects a client to a server: directly, by name, over relays, or over a relay for each client.
     pub fn wire(
         &mut self,
         interface: &str,
@@ -12,7 +12,7 @@ impl Generator {
         index: Option<&str>,
         step: &mut Step,
     ) -> String {
-        // Names are the whole program's.
+        // Names hold for the whole program, so a component with several instances must not use them.
         if self.repeated == 0 && self.random.one_in(4) {
             return self.by_name(interface, client, server, index);
         }
@@ -45,7 +45,7 @@ impl Generator {
         format!("NEW({name});\n{}", order.concat())
     }
 
-    /// Connects a client to a server by a name, which is exported before or behind that.
+    /// Connects a client to a server by a name, which is exported before or after the client connects.
     fn by_name(&mut self, interface: &str, client: &str, server: &str, index: Option<&str>) -> String {
         let name = self.name("local:name");
         let name = match index {
@@ -62,7 +62,7 @@ impl Generator {
         order.concat()
     }
 
-    /// The server itself, or a component that holds one and connects its own interface inward.
+    /// The server itself, or a component that holds the server and connects its own interface to it.
     pub fn hosted(&mut self, interface: &str, server: String, step: &mut Step) -> String {
         if !self.random.one_in(4) {
             return server;
@@ -75,7 +75,7 @@ impl Generator {
         host
     }
 
-    /// Functions of a new component, and what `make` writes with them.
+    /// Makes functions for a new component, and calls `make`, which may use them.
     pub fn component<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> (String, T) {
         let around = std::mem::take(&mut self.functions);
         let functions = self.new_functions();

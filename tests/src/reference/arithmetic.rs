@@ -10,7 +10,7 @@ use crate::random::Random;
 
 type Computed = Result<Value, Kind>;
 
-/// One operand.
+/// An operator with one operand.
 pub(super) fn unary(operator: Unary, operand: Value) -> Computed {
     match operator {
         Unary::Not => Ok(Value::Boolean(!operand.boolean())),
@@ -19,7 +19,7 @@ pub(super) fn unary(operator: Unary, operand: Value) -> Computed {
     }
 }
 
-/// Two operands, both evaluated.
+/// An operator with two operands, both of which have been evaluated.
 pub(super) fn binary(operator: Binary, left: Value, right: Value) -> Computed {
     match operator {
         Binary::And | Binary::Or => unreachable!("evaluated only as far as needed"),
@@ -125,7 +125,7 @@ pub(super) fn builtin(function: Builtin, arguments: &[Value], time: i64, random:
     }
 }
 
-/// `NUMBER(t, x)`: the number that the text spells, by the lexical rules, with an optional sign.
+/// `NUMBER(t, x)`: the number in the text, by the lexical rules, with an optional sign.
 pub(super) fn number(text: &[u8], ty: &Type) -> Option<Value> {
     let text = std::str::from_utf8(text).ok()?;
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);

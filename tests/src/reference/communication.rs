@@ -1,7 +1,7 @@
-//! One communication: its buffer, and where each side stands in the protocol.
+//! One communication: its buffer, and the state of each side in the protocol.
 //!
-//! All messages of a state go the same way, so the two sides walk along one sequence of messages and the buffer
-//! holds what the slower side has yet to receive.
+//! All messages of a state go in the same direction. So both sides walk along one sequence of messages, and the buffer
+//! holds the messages that the slower side has yet to receive.
 
 use std::collections::VecDeque;
 
@@ -13,16 +13,16 @@ use super::identity::InstanceId;
 use super::links::{End, Link};
 use super::value::Value;
 
-/// A message under way.
+/// A message in the buffer.
 pub(super) struct Message {
     /// Index into the interface's messages.
     pub index: usize,
     pub values: Vec<Value>,
-    /// Where it was sent.
+    /// The place of the statement that sent it.
     pub span: Span,
 }
 
-/// Which side one is.
+/// The side of a communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Client,
@@ -43,7 +43,7 @@ pub(super) struct Communication {
     pub buffer: VecDeque<Message>,
     pub client_closed: bool,
     pub service_ended: bool,
-    /// One side is lost: the other finds it closed and may stop anywhere.
+    /// One side is lost. The other finds the communication closed, and may stop anywhere.
     pub broken: bool,
     /// The service is in its FINALLY, and no longer receives or sends.
     pub ending: bool,
@@ -76,7 +76,7 @@ impl Communication {
         }
     }
 
-    /// Whether the client may close it now.
+    /// Whether the client may close the communication now.
     pub fn may_close(&self, interface: &Interface) -> bool {
         self.broken || interface.states[self.client_state].may_end
     }
@@ -86,7 +86,7 @@ impl Communication {
         self.broken && !self.ending
     }
 
-    /// Where this side stands in the protocol.
+    /// The state of this side in the protocol.
     pub fn state(&self, side: Side) -> usize {
         match side {
             Side::Client => self.client_state,
@@ -102,7 +102,7 @@ impl Communication {
     }
 }
 
-/// Who receives messages of this direction.
+/// The side that receives messages of this direction.
 fn receiver(direction: Direction) -> Side {
     match direction {
         Direction::In => Side::Server,
@@ -115,7 +115,7 @@ pub(super) fn next_state(interface: &Interface, state: usize, message: usize) ->
     interface.states[state].transitions.iter().find(|(index, _)| *index == message).map(|(_, next)| *next)
 }
 
-/// Components in messages that nobody will receive.
+/// The components in messages that no process will receive.
 pub(super) fn components(messages: impl IntoIterator<Item = Message>) -> Vec<InstanceId> {
     messages
         .into_iter()

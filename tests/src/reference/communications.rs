@@ -13,7 +13,7 @@ use super::outcome::Kind;
 use super::value::Value;
 use super::world::World;
 
-/// The result of trying something that may have to wait.
+/// The result of an attempt that may have to wait.
 pub(super) enum Attempt<T> {
     Done(T),
     Wait(Event),
@@ -136,7 +136,7 @@ impl World<'_> {
         }
     }
 
-    /// Drops the messages that a side has not received when it sends to a peer that is lost.
+    /// When a side sends to a lost peer, drops the messages that the side has not received.
     fn drop_unheard(&self, id: CommunicationId) {
         let mut state = self.state.borrow_mut();
         let state_ref = &mut *state;
@@ -192,7 +192,7 @@ impl World<'_> {
         state.wake(Event::Communication(id));
     }
 
-    /// Takes the next message, which must be the wanted one. `Done(None)` where the client is lost.
+    /// Takes the next message, which must be the wanted one. The result is `Done(None)` if the client is lost.
     pub fn take(&self, id: CommunicationId, side: Side, wanted: usize) -> Attempt<Option<Vec<Value>>> {
         let mut state = self.state.borrow_mut();
         let communication =
@@ -229,7 +229,7 @@ impl World<'_> {
         })
     }
 
-    /// Closes a client's end, which its protocol must allow. Gives the components that nobody will receive.
+    /// Closes a client's end, which its protocol must allow. The result is the components that no process will receive.
     pub fn close(&self, id: CommunicationId) -> Result<Vec<InstanceId>, Kind> {
         let mut state = self.state.borrow_mut();
         let state_ref = &mut *state;
@@ -294,7 +294,7 @@ impl World<'_> {
         }
     }
 
-    /// Ends a service, which its protocol must allow. What it did not receive begins the next communication.
+    /// Ends a service, which its protocol must allow. Messages that it has not received begin the next communication.
     /// Fails with the place and the component of a message that cannot begin one.
     pub fn end_service(&self, id: CommunicationId) -> Result<(), ServiceEnd> {
         let mut state = self.state.borrow_mut();
@@ -382,7 +382,7 @@ impl World<'_> {
     }
 }
 
-/// The state after these messages, which begin a communication.
+/// The state after these messages, with which a communication begins.
 fn begun_by(
     messages: &VecDeque<Message>,
     protocol: &Interface,
@@ -393,7 +393,7 @@ fn begun_by(
     })
 }
 
-/// Why a service must not end.
+/// The reason why a service must not end.
 pub(super) enum ServiceEnd {
     /// Its protocol goes on.
     TooEarly,

@@ -1,4 +1,4 @@
-//! `CONNECT` and `EXPORT`, and what their arguments and those of `DISCONNECT` mean.
+//! `CONNECT` and `EXPORT`, and the evaluation of their arguments and those of `DISCONNECT`.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use super::outcome::Kind;
 use super::process::{Process, Step};
 use super::scope::{Location, Scope};
 
-/// An end of a connection, whose indices have been evaluated.
+/// An end of a connection with evaluated indices.
 struct End {
     k: i64,
     component: Option<Location>,
@@ -149,14 +149,14 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// The index of an interface among a component's. A component in an `ANY` may lack it, and have another interface
-    /// of that name.
+    /// The index of an interface among those of a component. A component in an `ANY` may lack it, and have another
+    /// interface with the same name.
     fn facet(&self, facets: &[Facet], interface: InterfaceId, span: Span) -> Step<usize> {
         let facet = facets.iter().position(|facet| facet.interface == interface);
         facet.ok_or_else(|| self.fail(Kind::WrongType, span))
     }
 
-    /// k of a required interface of the process's own component.
+    /// The index k of a required interface of the process's own component.
     pub async fn slot(
         &self,
         scope: &Rc<Scope>,

@@ -6,7 +6,7 @@ use super::identity::{Event, InstanceId, SYSTEM};
 use super::links::{End, Link, Target};
 use super::world::{State, World};
 
-/// Where a client's end leads.
+/// The result of following the connections from a client's end.
 pub(super) enum Route {
     /// To an implementation, over these connections.
     Served { server: InstanceId, path: Vec<Link> },
@@ -41,7 +41,7 @@ impl World<'_> {
         }
     }
 
-    /// The connection that leads on from a target; nothing where that is implemented.
+    /// The connection that leads on from a target; `None` if the target implements the interface.
     fn way_on(&self, state: &State, target: Target) -> Option<Link> {
         match target {
             Target::Offered(SYSTEM, _) => None,
@@ -57,7 +57,7 @@ impl World<'_> {
         }
     }
 
-    /// Whether the way on from a target comes to a link.
+    /// Whether the connections from a target lead to a link.
     pub fn leads_to(&self, target: Target, link: Link) -> bool {
         let state = self.state.borrow();
         let living = |target: &Target| state.alive(target.instance());
@@ -88,7 +88,7 @@ impl World<'_> {
     }
 }
 
-/// Index into the `offers` of the instance's template.
+/// The index into `offers` of the instance's template.
 pub(super) fn offered_index(
     program: &Program,
     state: &State,
@@ -101,7 +101,7 @@ pub(super) fn offered_index(
 }
 
 impl State<'_> {
-    /// What a connection leads to.
+    /// The target of a connection.
     pub fn target(&self, link: Link) -> Option<Target> {
         match link {
             Link::Required(instance, index, k) => {
@@ -113,7 +113,7 @@ impl State<'_> {
         }
     }
 
-    /// Connects what is not connected.
+    /// Connects a link that is not connected.
     pub fn connect(&mut self, link: Link, target: Target) {
         let instance = self.instances.get_mut(&link.instance()).expect("a link of a living instance");
         match link {
@@ -128,7 +128,7 @@ impl State<'_> {
         self.wake(Event::Connections);
     }
 
-    /// Takes the connection away. Communications over it are the caller's business.
+    /// Removes a connection. The caller handles the communications over it.
     pub fn disconnect(&mut self, link: Link) {
         let Some(instance) = self.instances.get_mut(&link.instance()) else { return };
         let target = match link {

@@ -19,7 +19,7 @@ impl Process<'_, '_> {
         alive.ok_or_else(|| self.fail(Kind::EmptyContainer, span))
     }
 
-    /// Fails where the container has a living component.
+    /// Fails if the container has a living component.
     pub fn check_empty(&self, location: &Location, span: Span) -> Step<()> {
         let content = self.check(location.container(), span)?;
         match content.filter(|&component| self.world.state.borrow().alive(component)) {

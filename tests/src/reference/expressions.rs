@@ -119,7 +119,7 @@ impl<'p> Process<'_, 'p> {
         })
     }
 
-    /// Where a place is; its indices are evaluated now.
+    /// The location that a place denotes. Its indices are evaluated now.
     pub fn locate<'a>(&'a self, scope: &'a Rc<Scope>, place: &'p Place) -> Walk<'a, Location> {
         Box::pin(async move {
             let program = self.world.program;
@@ -163,7 +163,7 @@ impl<'p> Process<'_, 'p> {
     }
 }
 
-/// Offers at least and requires at most what the type says.
+/// Whether the template offers at least, and requires at most, the interfaces that the type names.
 fn offers_and_requires(template: &Component, wanted: &AnyType) -> bool {
     contains(&template.offers, &wanted.offers)
         && wanted.requires.as_ref().is_none_or(|allowed| contains(allowed, &template.requires))

@@ -15,7 +15,7 @@ pub(super) struct ProcessId(pub usize);
 /// The system, which offers what the entry component requires.
 pub(super) const SYSTEM: InstanceId = InstanceId(0);
 
-/// What a process can wait for.
+/// An event for which a process can wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Event {
     /// A change of the communication.
@@ -24,11 +24,11 @@ pub(super) enum Event {
     Connections,
     /// A change in the life of an instance.
     Instance(InstanceId),
-    /// Being given the lock, or being told that time has come.
+    /// The process is given the lock, or is told that its time has come.
     Own(ProcessId),
 }
 
-/// What a process does.
+/// The task of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// Makes the entry component and deletes it.

@@ -32,7 +32,7 @@ impl<'p> Process<'_, 'p> {
     /// Runs a process from its first to its last statement.
     pub async fn run(self) {
         let role = self.world.state.borrow().processes[&self.id].role;
-        // A process that fails has told so already.
+        // A process that fails has reported its error already.
         let _ = match role {
             Role::Program => self.run_program().await,
             Role::Body => self.run_body().await,
@@ -109,7 +109,7 @@ impl<'p> Process<'_, 'p> {
         self.world.end_service(id).or_else(|end| self.refuse(end, implementation.span))
     }
 
-    /// Reports a service that ends where its protocol does not allow that.
+    /// Reports that a service ends where its protocol does not allow it.
     fn refuse(&self, end: ServiceEnd, span: Span) -> Step<()> {
         match end {
             ServiceEnd::TooEarly => Err(self.fail(Kind::ProtocolViolation, span)),
@@ -120,7 +120,7 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// The part of a deletion that runs inside the component.
+    /// Runs the component's own part of a deletion.
     async fn run_finalizer(&self) -> Step<()> {
         let template = self.world.template(self.instance);
         let scope = self.scope();
@@ -148,7 +148,7 @@ impl<'p> Process<'_, 'p> {
         Ok(())
     }
 
-    /// `DELETE` of what is in a container, but for emptying the container.
+    /// `DELETE` of the component in a container. The caller empties the container.
     pub async fn delete_instance(&self, component: InstanceId, span: Span) -> Step<()> {
         while self.finished(component) == Some(false) {
             self.wait(Event::Instance(component)).await;
@@ -190,14 +190,14 @@ impl<'p> Process<'_, 'p> {
         Ok(())
     }
 
-    /// Whether `BEGIN` and `ACTIVITY` have ended; None once it is freed or dead.
+    /// Whether `BEGIN` and `ACTIVITY` have ended; `None` if the component has been freed or is dead.
     fn finished(&self, component: InstanceId) -> Option<bool> {
         let state = self.world.state.borrow();
         state.instances.get(&component).filter(|instance| !instance.dead).map(|instance| instance.finished)
     }
 
-    /// Deletes the components that these variables hold, always the first one next of which no remaining one is a
-    /// client.
+    /// Deletes the components that these variables hold. Each time, deletes the first that has no client among the
+    /// rest.
     pub async fn release(&self, scope: &Rc<Scope>, variables: &[VariableId], span: Span) -> Step<()> {
         loop {
             let mut held = scope.held(variables);
@@ -220,7 +220,7 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// Deletes components in messages that nobody received.
+    /// Deletes components in messages that no process received.
     pub async fn delete_orphans(&self, span: Span) -> Step<()> {
         loop {
             let orphans = std::mem::take(&mut self.world.state.borrow_mut().orphans);

@@ -9,7 +9,7 @@ use super::identity::InstanceId;
 pub(super) enum End {
     /// A required interface: the instance, index into `requires`, and k (1 where there is no cardinality).
     Required(InstanceId, usize, i64),
-    /// The holder's, with an interface offered by what it holds.
+    /// The holder's end, for an interface that the held component offers.
     Held(InstanceId, InterfaceId),
 }
 
@@ -22,7 +22,7 @@ pub(super) enum Link {
     Inward(InstanceId, usize),
 }
 
-/// What it is connected to.
+/// The target of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
     /// An offered interface.

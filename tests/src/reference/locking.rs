@@ -50,7 +50,7 @@ impl<'p> State<'p> {
 }
 
 impl<'p> Process<'_, 'p> {
-    /// Takes the component's lock unless the process holds it. Gives whether it must be released.
+    /// Takes the component's lock unless the process has it. The result tells whether the lock must be released.
     pub async fn lock(&self, mode: LockMode) -> bool {
         if self.world.testing.get() || self.held_lock().is_some() {
             return false;
@@ -80,7 +80,7 @@ impl<'p> Process<'_, 'p> {
         self.world.state.borrow_mut().admit(self.instance);
     }
 
-    /// Gives the lock up until the condition holds, and takes it again in the same mode.
+    /// Releases the lock until the condition holds, then takes it again in the same mode.
     pub async fn await_condition(&self, scope: &Rc<Scope>, condition: &'p Expression) -> Step<()> {
         while !self.evaluate(scope, condition).await?.boolean() {
             let mode = self.held_lock().expect("checked: AWAIT stands in a block with the lock");
@@ -92,7 +92,7 @@ impl<'p> Process<'_, 'p> {
         Ok(())
     }
 
-    /// The same, but for `limit` at most; gives whether the condition holds.
+    /// The same with a time limit. The result tells whether the condition holds.
     pub async fn await_until(&self, scope: &Rc<Scope>, condition: &'p Expression, limit: i64) -> Step<bool> {
         let deadline = self.world.state.borrow().time.saturating_add(limit.max(0));
         loop {
@@ -122,7 +122,8 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// The process's time is up: it waits only for the lock, unless it has it or is about to get it.
+    /// The time limit of the process has passed: it now waits only for the lock, unless it has the lock or is about to
+    /// get it.
     fn stop_awaiting(&self, mode: LockMode) {
         let awaits = {
             let mut state = self.world.state.borrow_mut();
@@ -152,7 +153,8 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// After an EXCLUSIVE release: every fulfilled SHARED enters, up to the first fulfilled EXCLUSIVE.
+    /// After an EXCLUSIVE release: admits each SHARED process with a true condition, up to the first EXCLUSIVE process
+    /// with a true condition.
     fn test_awaiting(&self) {
         let awaiting = self.world.state.borrow_mut().monitor(self.instance).awaiting.clone();
         for awaiter in awaiting {
@@ -172,8 +174,8 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// Evaluates another process's condition, which cannot wait. An error counts as fulfilled: the other process
-    /// then finds it itself.
+    /// Evaluates another process's condition, which cannot wait. An error counts as true; the other process then meets
+    /// the error itself.
     fn fulfilled(&self, awaiter: &Awaiter<'p>) -> bool {
         let other = Process { world: self.world, id: awaiter.process, instance: self.instance };
         self.world.testing.set(true);

@@ -1,4 +1,4 @@
-//! Sending, receiving and testing: what a process does with a communication.
+//! Sending, receiving and testing: the operations of a process on a communication.
 
 use std::rc::Rc;
 
@@ -21,7 +21,7 @@ pub(super) enum Patience {
     AsksNow,
 }
 
-/// A communication as the process finds it.
+/// The communication of a channel, as the process finds it.
 #[derive(Clone, Copy)]
 enum Use {
     Service(CommunicationId),
@@ -99,7 +99,7 @@ impl<'p> Process<'_, 'p> {
         self.world.state.borrow().communications[&id].leaves_service()
     }
 
-    /// This service ends where it is.
+    /// This service ends at this point.
     fn stop(&self) -> Stop {
         if self.held_lock().is_some() {
             self.unlock();
@@ -187,7 +187,7 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// Which communication a channel is.
+    /// The communication of a channel.
     async fn channel(&self, scope: &Rc<Scope>, channel: &'p Channel, span: Span) -> Step<Use> {
         match &channel.kind {
             ChannelKind::Service => match self.world.state.borrow().processes[&self.id].role {
@@ -219,8 +219,8 @@ impl<'p> Process<'_, 'p> {
         ends.map(|(_, &id)| id).collect()
     }
 
-    /// Loses the deleted component's communications with this service if the service's own client is lost: then they
-    /// may end anywhere.
+    /// If this service's own client is lost, the communications of the service with the deleted component are lost too:
+    /// then they may end anywhere.
     pub fn leave_held(&self, component: InstanceId) {
         let role = self.world.state.borrow().processes.get(&self.id).map(|record| record.role);
         let Some(Role::Service(id)) = role else { return };
@@ -230,7 +230,7 @@ impl<'p> Process<'_, 'p> {
         }
     }
 
-    /// The end of a `{COMPOSITE}` block, with which its communications end.
+    /// The end of a `{COMPOSITE}` block, which ends the block's communications.
     pub async fn leave(&self, scope: &Rc<Scope>, channels: &'p [Channel], span: Span) -> Step<()> {
         for channel in channels {
             if let Use::Client(end) = self.channel(scope, channel, span).await? {

@@ -1,12 +1,13 @@
-//! The reference interpreter: what a program means, written for clarity only.
+//! The reference interpreter: the meaning of a program, written for clarity only.
 //!
-//! Every process is an asynchronous walk over the checked tree (`statements`, `expressions`), so the code reads like an
-//! ordinary evaluator; at each `await` the process may wait or be preempted. `scheduler` runs one randomly chosen ready
-//! process at a time. What processes share is plain data in `world`; a process that waits is woken by every change that
-//! may concern it, and looks again. Time is virtual.
+//! Every process is an asynchronous walk over the checked tree (`statements`, `expressions`), so that the code reads
+//! like an ordinary evaluator. At each `await` the process may wait or be preempted. `scheduler` runs one randomly
+//! chosen ready process at a time. The state that processes share is plain data in `world`. Every change wakes the
+//! waiting processes that it may concern, and they test again. Time is virtual.
 //!
-//! `outcome`, `identity` and `value` know nothing else; `links`, `communication`, `monitor`, `names` and `scope` are
-//! the records that `world` holds; `connections`, `communications`, `naming` and `locking` are what is done to them.
+//! `outcome`, `identity` and `value` use no other module. `links`, `communication`, `monitor`, `names` and `scope`
+//! define the records that `world` holds; `connections`, `communications`, `naming` and `locking` define the operations
+//! on them.
 
 use drystone_language::program::Program;
 
@@ -38,7 +39,7 @@ pub use outcome::{End, Failure, Kind, Options, Outcome};
 
 /// Runs a program from its entry to its end.
 pub fn run(program: &Program, options: &Options) -> Outcome {
-    // Procedures that call themselves nest on this thread's stack while they are resumed. One process at a time.
+    // While they are resumed, procedures that call themselves nest on this thread's stack, for one process at a time.
     std::thread::scope(|scope| {
         std::thread::Builder::new()
             .stack_size(2 << 30)

@@ -17,7 +17,7 @@ pub(super) struct Monitor<'p> {
     pub queue: VecDeque<(ProcessId, LockMode)>,
     /// Waiting for a condition, in order of arrival.
     pub awaiting: Vec<Awaiter<'p>>,
-    /// Its condition was fulfilled; it enters when the last reader has left.
+    /// The process whose condition was true, and that enters after the last reader has left.
     pub pending: Option<ProcessId>,
 }
 
@@ -35,7 +35,7 @@ impl Monitor<'_> {
         self.pending.is_some() || self.queue.iter().any(|(_, mode)| *mode == LockMode::Exclusive)
     }
 
-    /// Takes the first that waits to enter in this mode out of the queue.
+    /// Removes from the queue the first process that waits to enter in this mode.
     pub fn next(&mut self, wanted: LockMode) -> Option<ProcessId> {
         let place = self.queue.iter().position(|(_, mode)| *mode == wanted)?;
         self.queue.remove(place).map(|(process, _)| process)

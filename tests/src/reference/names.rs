@@ -1,4 +1,4 @@
-//! Names: what is exported by each, and the connections that wait for one.
+//! Names: their exported targets, and the connections that wait for a name.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::links::{Link, Target};
 #[derive(Default)]
 pub(super) struct Names {
     pub exported: BTreeMap<Vec<u8>, (Target, InterfaceId)>,
-    /// In the order of their CONNECTs.
+    /// Links that wait, in the order of their CONNECTs.
     pub waiting: Vec<Waiting>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Waiting {
     pub name: Vec<u8>,
     pub link: Link,
     pub interface: InterfaceId,
-    /// Of the CONNECT.
+    /// The place of the CONNECT.
     pub span: Span,
 }
 

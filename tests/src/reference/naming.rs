@@ -1,6 +1,7 @@
 //! Exports names and connects to them.
 //!
-//! The interpreter knows one program, so every name is that program's own, whatever its scheme. BY changes no results.
+//! The interpreter knows one program, so every name belongs to that program, with any scheme. BY does not change
+//! results.
 
 use drystone_language::program::InterfaceId;
 
@@ -22,7 +23,7 @@ impl State<'_> {
 }
 
 impl World<'_> {
-    /// Connects a link, which is unconnected, to a name, now or later.
+    /// Connects an unconnected link to a name, now or later.
     pub fn connect_to_name(&self, waiting: Waiting) -> Result<(), Kind> {
         if !is_name(&waiting.name) {
             return Err(Kind::BindingRefused);
@@ -66,7 +67,7 @@ impl World<'_> {
         self.connect_waiting().map_err(|_| Kind::ConnectionCycle)
     }
 
-    /// Removes a connection. A link that waits for its place among the clients is connected next.
+    /// Removes a connection. A link that waits for that place among the clients is connected next.
     pub fn disconnect(&self, link: Link) {
         {
             let mut state = self.state.borrow_mut();
@@ -76,7 +77,7 @@ impl World<'_> {
         self.fill_places();
     }
 
-    /// Places among clients may have become free.
+    /// Connects waiting links, because places among clients may have become free.
     pub fn fill_places(&self) {
         while let Err(waiting) = self.connect_waiting() {
             self.fail(waiting.link.instance(), None, Kind::ConnectionCycle, waiting.span);

@@ -1,23 +1,23 @@
-//! How to run a program, and what a run gives.
+//! The options and the outcome of a run.
 
 use std::fmt;
 
 use drystone_language::source::{SourceFile, Span};
 
-/// How to run a program.
+/// The options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Chooses the schedule, and what `RANDOM` gives.
+    /// Chooses the schedule, and the results of `RANDOM`.
     pub seed: u64,
     /// Messages in a communication's buffer, at least 1.
     pub capacity: usize,
-    /// Statements after which the run is given up.
+    /// The number of statements after which the run is stopped.
     pub max_steps: u64,
-    /// Nested procedure calls of one process.
+    /// The greatest depth of procedure calls in one process.
     pub max_depth: usize,
-    /// What the interface Arguments gives.
+    /// The arguments that the interface Arguments gives.
     pub arguments: Vec<String>,
-    /// What the interface Console reads.
+    /// The input that the interface Console reads.
     pub input: Vec<u8>,
 }
 
@@ -34,12 +34,12 @@ impl Default for Options {
     }
 }
 
-/// What a run gave.
+/// The outcome of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// Everything written.
+    /// The whole output.
     pub output: Vec<u8>,
-    /// How it ended.
+    /// How the run ended.
     pub end: End,
     /// Errors that ended isolated components, in the order in which they happened.
     pub contained: Vec<Failure>,
@@ -63,7 +63,7 @@ pub enum End {
 pub struct Failure {
     /// Its kind.
     pub kind: Kind,
-    /// Where in the text.
+    /// The place in the text.
     pub span: Span,
     /// The path of the component, e.g. `City.house[17]`.
     pub path: String,
@@ -103,7 +103,7 @@ pub enum Kind {
     ProtocolViolation,
     /// Procedure calls nested too deep.
     StackLimit,
-    /// Nothing can ever happen any more.
+    /// No process can ever run again.
     Deadlock,
     /// `CHARACTER(n)` or `INTEGER(x)` out of range.
     InvalidConversion,
@@ -115,7 +115,7 @@ pub enum Kind {
     InvalidArgument,
     /// A `CONNECT` that would close a cycle of relays.
     ConnectionCycle,
-    /// A name that cannot be bound so.
+    /// A name that cannot be bound in this way.
     BindingRefused,
 }
 

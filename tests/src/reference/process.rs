@@ -16,16 +16,16 @@ use super::world::World;
 pub(super) struct Process<'w, 'p> {
     pub world: &'w World<'p>,
     pub id: ProcessId,
-    /// The component whose text it runs.
+    /// The component whose code the process runs.
     pub instance: InstanceId,
 }
 
 /// Why a process stops before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// An error, which is noted already; nothing more may happen in this process.
+    /// An error, which has been reported. Nothing more may happen in this process.
     Failed,
-    /// A service whose client is lost goes on no further; its lock is released.
+    /// A service whose client is lost stops at this point. Its lock has been released.
     Quiet,
 }
 
@@ -47,7 +47,7 @@ impl Future for Suspend {
 }
 
 impl Process<'_, '_> {
-    /// Waits for the event; returns after any change that it stands for.
+    /// Waits for the event. Returns after any change that the event stands for.
     pub async fn wait(&self, event: Event) {
         {
             let mut state = self.world.state.borrow_mut();
@@ -77,8 +77,8 @@ impl Process<'_, '_> {
                 record.span = span;
                 depth = record.depth;
             }
-            // Some schedules switch at every statement, some let each process run for long. Resuming a process
-            // takes a time in proportion to its depth, so deep ones are preempted less often.
+            // Some schedules switch at every statement, some let each process run for long. Resuming a process takes a
+            // time in proportion to its depth, so processes with deep calls are preempted less often.
             let every = [1, 3, 10, 64][(self.world.options.seed % 4) as usize] * (1 + depth / 16);
             let preempted = exhausted || state.random.one_in(every);
             if preempted {
@@ -91,7 +91,7 @@ impl Process<'_, '_> {
         }
     }
 
-    /// Notes an error of this process.
+    /// Reports an error of this process.
     pub fn fail(&self, kind: Kind, span: Span) -> Stop {
         if self.world.testing.get() {
             return Stop::Failed;
@@ -104,7 +104,7 @@ impl Process<'_, '_> {
         Stop::Failed
     }
 
-    /// The same for a result that can be an error.
+    /// Reports the error of a result.
     pub fn check<T>(&self, result: Result<T, Kind>, span: Span) -> Step<T> {
         result.map_err(|kind| self.fail(kind, span))
     }
@@ -123,7 +123,7 @@ impl World<'_> {
         let (failure, isolated) = {
             let state = self.state.borrow();
             let path = state.path(instance);
-            // The entry component has no holder that could go on without it.
+            // An error ends the program even if the entry component is isolated: its holder is the system.
             let isolated = state.around(instance).into_iter().find(|id| {
                 let template = state.instances[id].template;
                 state.instances[id].parent != Some(SYSTEM)
@@ -141,7 +141,7 @@ impl World<'_> {
         }
     }
 
-    /// Ends a component and everything in it. Nothing else is left of them but broken communications.
+    /// Ends a component and everything in it. Only broken communications remain of them.
     fn kill(&self, isolated: InstanceId) {
         let mut state = self.state.borrow_mut();
         let dying: Vec<InstanceId> =

@@ -1,4 +1,4 @@
-//! Runs one randomly chosen ready process at a time. So every ready process runs again, with probability one, after
+//! Runs one randomly chosen ready process at a time. So, with probability one, every ready process runs again after
 //! finitely many runs of other processes.
 
 use std::collections::HashMap;
@@ -58,7 +58,7 @@ fn choose(world: &World) -> Option<ProcessId> {
     Some(state.ready.swap_remove(chosen))
 }
 
-/// Nothing can run: time jumps to the next waiting process.
+/// No process can run: time advances to the moment when the next sleeping process wakes.
 fn wake_next_sleeper(world: &World) -> bool {
     let mut state = world.state.borrow_mut();
     let Some(((time, _), process)) = state.sleeping.pop_first() else { return false };
@@ -67,7 +67,8 @@ fn wake_next_sleeper(world: &World) -> bool {
     true
 }
 
-/// Nothing can ever run: the program ends, at the place of the oldest process of its text that waits.
+/// No process can ever run again: the program ends with a deadlock, at the statement of the oldest waiting process that
+/// runs program text.
 fn report_deadlock(world: &World) {
     let state = world.state.borrow();
     let oldest =

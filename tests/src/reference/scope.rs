@@ -74,7 +74,7 @@ impl Scope {
         self.variables.borrow_mut().insert(parameter, Storage::Reference(location));
     }
 
-    /// The variable itself, seen from this scope.
+    /// The location of a variable that this scope can see.
     pub fn location(self: &Rc<Scope>, program: &Program, variable: VariableId) -> Location {
         let owner = program.variables[variable.index()].owner;
         let mut scope = self;
@@ -111,7 +111,7 @@ impl Scope {
 }
 
 impl Location {
-    /// The value there.
+    /// The value at this location.
     pub fn read(&self) -> Result<Value, Kind> {
         let whole = self.with(|storage| match (storage, &self.element) {
             (Storage::Single(value), None) => Ok(value.clone()),
@@ -130,7 +130,7 @@ impl Location {
         }
     }
 
-    /// Puts a value there; makes the element of a dynamic collection.
+    /// Stores a value at this location. Makes the element if the collection is dynamic.
     pub fn write(&self, value: Value) -> Result<(), Kind> {
         let value = match self.character {
             None => value,
@@ -156,7 +156,7 @@ impl Location {
         })
     }
 
-    /// The component in this container, dead ones too. Nothing where the element is absent.
+    /// The component in this container, dead or alive; `None` if there is none, or the element does not exist.
     pub fn container(&self) -> Result<Option<InstanceId>, Kind> {
         match self.read() {
             Ok(Value::Component(content)) => Ok(content),
@@ -166,7 +166,7 @@ impl Location {
         }
     }
 
-    /// Empties the container; an element of a dynamic collection goes with its component.
+    /// Empties the container. An element of a dynamic collection is removed.
     pub fn clear_container(&self) {
         self.with(|storage| match (storage, &self.element) {
             (Storage::Single(old), None) => *old = Value::Component(None),
@@ -180,12 +180,12 @@ impl Location {
         });
     }
 
-    /// Whether the element is there; a variable always is.
+    /// Whether the element exists; a variable always exists.
     pub fn exists(&self) -> bool {
         self.read().is_ok()
     }
 
-    /// Removes an element that is no component.
+    /// Removes an element that is not a component.
     pub fn remove(&self) -> Result<(), Kind> {
         self.with(|storage| match (storage, &self.element) {
             (Storage::Elements { bounds, elements }, Some(index)) => {
@@ -236,7 +236,7 @@ impl Location {
         });
     }
 
-    /// The first index after the given one (or the very first), in ascending order.
+    /// The next index in ascending order after the given one, or the first.
     pub fn next_index(&self, after: Option<&Vec<Key>>) -> Option<Vec<Key>> {
         self.with(|storage| match storage {
             Storage::Elements { elements, .. } => match after {

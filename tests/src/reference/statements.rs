@@ -121,7 +121,7 @@ impl<'p> Process<'_, 'p> {
                     if !is_name(domain.text()) {
                         return Err(self.fail(Kind::BindingRefused, target.span));
                     }
-                    // Wherever it is made, results are the same.
+                    // The domain does not change any result.
                     self.check_empty(&location, target.span)?;
                     let component = self.world.make(*template, location.scope.instance, String::new());
                     self.place(&location, component, target.span)?;
@@ -245,7 +245,7 @@ impl<'p> Process<'_, 'p> {
             if let Flow::Return(value) = self.block(scope, body).await? {
                 return Ok(Flow::Return(value));
             }
-            // As in Oberon, a body that assigns the variable changes how the loop goes on.
+            // As in Oberon, a body that assigns to the variable changes the loop's progress.
             match self.check(location.read(), variable.span)?.integer().checked_add(step) {
                 Some(following) => next = following,
                 None => break,
@@ -285,7 +285,7 @@ impl<'p> Process<'_, 'p> {
         Ok(Flow::Next)
     }
 
-    /// A procedure; afterwards it deletes what it holds.
+    /// Calls a procedure. At its end, the components that it holds are deleted.
     pub fn call<'a>(
         &'a self,
         scope: &'a Rc<Scope>,
@@ -313,7 +313,7 @@ impl<'p> Process<'_, 'p> {
                     Argument::Value(value) => own.bind_value(parameter, self.evaluate(scope, value).await?),
                     Argument::Place(place) => {
                         let location = self.locate(scope, place).await?;
-                        // Of a parameter that is passed on only the name is: nobody looks at the element.
+                        // If a parameter is passed on, only its name is: nothing reads the element.
                         let named = matches!(place.kind, PlaceKind::Variable(_));
                         if !(by_reference && (named || place.ty.is_component())) {
                             self.check(location.read(), place.span)?;

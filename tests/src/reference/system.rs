@@ -98,7 +98,7 @@ impl Service<'_, '_, '_> {
                     position += bytes.len();
                     content.splice(position - bytes.len()..end, bytes);
                 }
-                // A failing disk shows when the file is read again; the interface has no answer for it.
+                // A failing disk shows when the file is read again. The interface has no answer for it.
                 "Update" => drop(std::fs::write(&name, &content)),
                 _ => {
                     drop(std::fs::write(&name, &content));
@@ -108,7 +108,7 @@ impl Service<'_, '_, '_> {
         }
     }
 
-    /// The next message, or nothing once the client has closed.
+    /// The next message; `None` after the client has closed.
     async fn next(&self) -> Option<(String, Vec<Value>)> {
         let world = self.process.world;
         loop {
@@ -157,7 +157,7 @@ impl Service<'_, '_, '_> {
     }
 }
 
-/// Takes the next line without its end.
+/// Takes the next line, without its line end.
 fn line(rest: &mut &[u8]) -> Option<Vec<u8>> {
     if rest.is_empty() {
         return None;

@@ -1,10 +1,10 @@
-//! Values, the indices of collections, and how `WRITE` shows them.
+//! Values, the indices of collections, and how `WRITE` writes them.
 
 use drystone_language::program::Type;
 
 use super::identity::InstanceId;
 
-/// What a variable, an element or a message parameter holds.
+/// The content of a variable, an element or a message parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Boolean(bool),
@@ -26,7 +26,7 @@ pub(super) enum Key {
 }
 
 impl Value {
-    /// What a variable of the type starts as.
+    /// The initial value of a variable of the type.
     pub fn initial(ty: &Type) -> Value {
         match ty {
             Type::Boolean => Value::Boolean(false),
@@ -83,7 +83,7 @@ impl Value {
         }
     }
 
-    /// As `WRITE` writes it.
+    /// The text that `WRITE` writes.
     pub fn written(&self) -> Vec<u8> {
         match self {
             Value::Boolean(x) => if *x { "TRUE" } else { "FALSE" }.into(),
@@ -106,7 +106,7 @@ impl Key {
         }
     }
 
-    /// As it appears in a component's path.
+    /// The text in a component's path.
     pub fn shown(&self) -> String {
         match self {
             Key::Text(x) => format!("\"{}\"", String::from_utf8_lossy(x)),
@@ -116,7 +116,7 @@ impl Key {
     }
 }
 
-/// The shortest form that reads back, always with a point.
+/// The shortest form that is read back as the same number, always with a point.
 fn real(x: f64) -> String {
     if x.is_nan() {
         return "NAN".into();

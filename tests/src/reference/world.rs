@@ -1,7 +1,7 @@
 //! The state that processes share: instances, communications, processes, time and output.
 //!
-//! All of it is plain data in one cell; nothing here waits. A process that must wait names the [`Event`] it waits for;
-//! a change wakes the processes that wait for its event. They look again, so waking too many is never wrong.
+//! All of it is plain data in one cell, and nothing here waits. A process that must wait names an [`Event`]. A change
+//! wakes the processes that wait for its event. They test again, so waking too many does no harm.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,22 +23,22 @@ use crate::random::Random;
 pub(super) struct ProcessRecord {
     pub instance: InstanceId,
     pub role: Role,
-    /// None while it is ready.
+    /// The event for which the process waits; `None` while it is ready.
     pub waiting: Option<Event>,
-    /// How it holds its instance's lock.
+    /// The mode in which the process has its instance's lock.
     pub lock: Option<LockMode>,
-    /// The statement it is in.
+    /// The current statement.
     pub span: Span,
-    /// Nested procedure calls.
+    /// The depth of procedure calls.
     pub depth: usize,
 }
 
 /// A component instance that has not been freed.
 pub(super) struct Instance<'p> {
-    /// None for the system.
+    /// `None` for the system.
     pub template: Option<ComponentId>,
     pub scope: Rc<Scope>,
-    /// The component that holds it, or to which it is under way.
+    /// The component that holds this one, or to which this one is under way.
     pub parent: Option<InstanceId>,
     /// The name of the container that holds it, e.g. `house[17]`.
     pub name: String,
@@ -59,7 +59,7 @@ pub(super) struct Instance<'p> {
     pub monitor: Monitor<'p>,
 }
 
-/// The tables.
+/// The tables of everything that exists.
 pub(super) struct State<'p> {
     pub instances: BTreeMap<InstanceId, Instance<'p>>,
     pub communications: BTreeMap<CommunicationId, Communication>,
@@ -68,11 +68,11 @@ pub(super) struct State<'p> {
     pub processes: BTreeMap<ProcessId, ProcessRecord>,
     pub ready: Vec<ProcessId>,
     pub waiters: BTreeMap<Event, Vec<ProcessId>>,
-    /// Processes that the scheduler has not seen yet.
+    /// New processes that the scheduler has not taken over.
     pub started: Vec<ProcessId>,
-    /// Processes that it must drop.
+    /// Processes that the scheduler must drop.
     pub killed: Vec<ProcessId>,
-    /// Components in messages that nobody will receive: the running process deletes them.
+    /// Components in messages that no process will receive. The running process deletes them.
     pub orphans: Vec<InstanceId>,
     /// Sleeping processes, by the time when each wakes and the order in which they went to sleep.
     pub sleeping: BTreeMap<(i64, usize), ProcessId>,
@@ -90,12 +90,12 @@ pub(super) struct World<'p> {
     pub program: &'p Program,
     pub options: &'p Options,
     pub state: RefCell<State<'p>>,
-    /// A condition of `AWAIT` is being tested: nothing may wait or be preempted.
+    /// Whether a condition of `AWAIT` is being tested; meanwhile no process may wait or be preempted.
     pub testing: Cell<bool>,
 }
 
 impl<'p> World<'p> {
-    /// Nothing but the system, and the process that will make the entry component.
+    /// A world with only the system, and the process that will make the entry component.
     pub fn new(program: &'p Program, options: &'p Options) -> Self {
         let mut state = State {
             instances: BTreeMap::new(),
@@ -145,13 +145,13 @@ impl<'p> World<'p> {
 }
 
 impl<'p> State<'p> {
-    /// A number that was never given before.
+    /// A number that has not been given before.
     pub fn fresh(&mut self) -> usize {
         self.next += 1;
         self.next - 1
     }
 
-    /// Enters a new instance, whose `BEGIN` has not started.
+    /// Adds a new instance; its `BEGIN` has not started.
     pub fn add_instance(
         &mut self,
         template: Option<ComponentId>,
@@ -188,7 +188,7 @@ impl<'p> State<'p> {
         id
     }
 
-    /// Makes the processes ready that wait for the event.
+    /// Makes the processes that wait for the event ready.
     pub fn wake(&mut self, event: Event) {
         for process in self.waiters.remove(&event).unwrap_or_default() {
             if let Some(record) = self.processes.get_mut(&process)
@@ -208,7 +208,7 @@ impl<'p> State<'p> {
         }
     }
 
-    /// Whether it exists, and no error has ended it.
+    /// Whether the instance exists, and has not been ended by an error.
     pub fn alive(&self, instance: InstanceId) -> bool {
         self.instances.get(&instance).is_some_and(|instance| !instance.dead)
     }
@@ -222,7 +222,7 @@ impl<'p> State<'p> {
         }
     }
 
-    /// The instance and its holders, inside out, without the system.
+    /// The instance and its holders, from the inside outwards, without the system.
     pub fn around(&self, instance: InstanceId) -> Vec<InstanceId> {
         let mut chain = Vec::new();
         let mut next = Some(instance);
@@ -233,7 +233,7 @@ impl<'p> State<'p> {
         chain
     }
 
-    /// Notes an error that was contained.
+    /// Records an error that an isolated component contained.
     pub fn contain(&mut self, failure: Failure) {
         self.outcome.contained.push(failure);
     }

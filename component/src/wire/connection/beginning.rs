@@ -1,5 +1,5 @@
-//! How communications begin: this end asks for one, or serves one that the peer asks for. Also answers what interface a
-//! name has, before a communication begins.
+//! How communications begin: this end asks for one, or serves one for which the peer asks. Also asks for, and
+//! describes, the interface behind a name before a communication begins.
 
 use alloc::format;
 use alloc::string::String;
@@ -13,8 +13,8 @@ use crate::wire::frame::{Kind, reason};
 use crate::wire::limits::Hello;
 
 impl Connection {
-    /// Asks for a communication with what stands under a name at the other side, which may send at least `capacity`
-    /// messages before one has been taken; 0: as many as in others.
+    /// Asks the other side for a communication with the server called `name`. The server may send at least `capacity`
+    /// messages before one has been taken; with 0 the usual number.
     pub fn open(&mut self, name: &[u8], interface: &'static Interface, capacity: u32) -> Handle {
         let target = self.target(name, interface);
         let index = self.add(Side::Client, NO_NUMBER, Phase::Asked { again: false });
@@ -31,7 +31,7 @@ impl Connection {
         Handle(index)
     }
 
-    /// Gives a communication a number and asks for it, now that it is known what the other side takes.
+    /// Gives a communication a number and asks for it. The other side's limits are known by then.
     pub(super) fn begin(&mut self, index: u32, theirs: Hello) {
         if self.begun[0].count() >= theirs.communications {
             let limit = theirs.communications;
@@ -50,7 +50,7 @@ impl Connection {
         self.ask(index, fingerprint);
     }
 
-    /// A communication of this side's is over, of which the other side knows nothing.
+    /// Ends a communication of this side of which the other side knows nothing.
     pub(super) fn lose(&mut self, index: u32, why: String) {
         let Some(channel) = self.channels[index as usize].as_mut() else { return };
         channel.end = Some(End::Lost(why));
@@ -59,9 +59,9 @@ impl Connection {
         self.wake(index, Waits::Room);
     }
 
-    /// Serves a communication that the other side has asked for. If it asked for another interface, it is told which
-    /// one this is, and this is over: the answer is false, and the handle is no more. `capacity` is as for
-    /// [`Connection::open`].
+    /// Serves a communication for which the other side has asked. If it asked for a different interface, it is sent a
+    /// description of this one; the communication ends, the answer is false, and the handle is no longer valid.
+    /// `capacity` is as for [`Connection::open`].
     pub fn accept(&mut self, handle: Handle, interface: &'static Interface, capacity: u32) -> bool {
         let (role, theirs) = (self.role, self.theirs.unwrap_or_default());
         let Some(channel) = self.offered(handle) else { return false };
@@ -88,15 +88,16 @@ impl Connection {
         false
     }
 
-    /// Does not serve a communication that the other side has asked for, and says why; the handle is no more.
+    /// Refuses to serve a communication for which the other side has asked, and tells it the reason. The handle is no
+    /// longer valid.
     pub fn refuse(&mut self, handle: Handle, why: &str) {
         if self.offered(handle).is_some() {
             self.end(handle, reason::REFUSED, why.as_bytes());
         }
     }
 
-    /// The other side may send at least so many messages of a communication, and as much more bytes, if there are some
-    /// left.
+    /// Lets the other side send at least `capacity` messages of a communication, and proportionally more bytes as far
+    /// as the limits leave some.
     fn widen(&mut self, index: u32, capacity: u32) {
         let Some(channel) = self.channels[index as usize].as_mut() else { return };
         let messages = capacity.saturating_sub(channel.window.messages);
@@ -110,7 +111,7 @@ impl Connection {
         self.channel(handle).filter(|channel| channel.phase == Phase::Offered)
     }
 
-    /// Asks the other side what stands under a name; gives the number of the request.
+    /// Asks the other side for the interface behind a name. The result is the number of the request.
     pub fn describe(&mut self, name: &[u8]) -> u32 {
         self.last_request = self.last_request.wrapping_add(1);
         self.requests.push_back(self.last_request);
@@ -118,7 +119,7 @@ impl Connection {
         self.last_request
     }
 
-    /// Answers what the other side has asked.
+    /// Answers a request of the other side for an interface.
     pub fn answer(&mut self, request: u32, interface: Result<&'static Interface, &str>) {
         match self.owe_an_answer() {
             Ok(()) => self.describe_answer(request, interface),
@@ -126,7 +127,7 @@ impl Connection {
         }
     }
 
-    /// Finds or adds what is known of a name.
+    /// Finds or adds the entry of a name and an interface.
     fn target(&mut self, name: &[u8], interface: &'static Interface) -> u32 {
         let known = self.targets_by_name.get(name).map_or(&[][..], Vec::as_slice);
         let same = |target: &&u32| core::ptr::eq(self.targets[**target as usize].interface, interface);
@@ -140,7 +141,7 @@ impl Connection {
     }
 }
 
-/// An interface as bytes.
+/// The encoded description of an interface.
 pub(super) fn described(interface: &Interface) -> Vec<u8> {
     let mut bytes = Vec::new();
     Description::of(interface).encode(&mut bytes);

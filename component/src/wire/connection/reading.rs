@@ -1,4 +1,4 @@
-//! Handles the peer's frames. They may hold anything: a frame that makes no sense ends the connection.
+//! Handles the peer's frames. A frame may hold anything; one that is not valid ends the connection.
 
 use alloc::rc::Rc;
 use alloc::string::{String, ToString};
@@ -14,11 +14,11 @@ use crate::wire::frame::{CONTROL, HEADER, Header, Kind, MAGIC, VERSION, reason};
 use crate::wire::limits::Hello;
 use crate::wire::xdr::Reader;
 
-/// Answers that may wait to be read: a peer that asks for more without reading them ends the connection.
+/// The greatest number of bytes of unread answers: a peer that asks for more without reading them ends the connection.
 const UNREAD: usize = 8 * 1024 * 1024;
 
 impl Connection {
-    /// The other side has sent these bytes.
+    /// Handles bytes that the other side has sent.
     pub fn feed(&mut self, mut bytes: &[u8]) {
         while self.failure.is_none() && !bytes.is_empty() {
             bytes = match self.step(bytes) {
@@ -28,7 +28,7 @@ impl Connection {
         }
     }
 
-    /// Goes on with what the next bytes belong to; gives those that belong to what follows.
+    /// Handles the next bytes according to the state of reading. The result is the bytes that are left.
     fn step<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], String> {
         match self.reading {
             Reading::Message(index, left) => {
@@ -50,7 +50,7 @@ impl Connection {
         }
     }
 
-    /// Hands on so many bytes when they have come; those that come in one piece without copying them.
+    /// Hands over `count` bytes once they have come, without copying them if they come in one piece.
     fn gather<'a>(
         &mut self,
         bytes: &'a [u8],
@@ -71,7 +71,7 @@ impl Connection {
         Ok(rest)
     }
 
-    /// A header has come, with which these bytes begin; gives those that it doesn't need.
+    /// Handles a header, with which these bytes begin. The result is the bytes that are left.
     fn header<'a>(&mut self, header: Header, bytes: &'a [u8]) -> Result<&'a [u8], String> {
         let kind = Kind::of(header.kind);
         if self.theirs.is_none() && (kind != Some(Kind::Hello) || header.communication != MAGIC) {
@@ -90,7 +90,7 @@ impl Connection {
         Ok(&bytes[HEADER..])
     }
 
-    /// A message begins to come; or comes in one piece: that is copied once, with those that follow it.
+    /// Begins a message. If it is complete, it is copied once, together with complete messages that follow it.
     fn message<'a>(&mut self, header: Header, bytes: &'a [u8]) -> Result<&'a [u8], String> {
         let largest = self.limits.largest;
         if header.length > largest {
@@ -131,7 +131,7 @@ impl Connection {
 
     fn more_of_message(&mut self, index: u32, left: usize, bytes: &[u8]) {
         let whole = bytes.len() == left;
-        // Both sides' last frames come between messages only, so the communication is still the same.
+        // Both sides send their last frames only between messages, so the communication is still the same.
         if let Some(channel) = self.channels[index as usize].as_mut() {
             channel.inbox.append(bytes);
             if whole {
@@ -142,7 +142,7 @@ impl Connection {
         self.reading = if whole { Reading::Header } else { Reading::Message(index, left - bytes.len()) };
     }
 
-    /// Another frame has come.
+    /// Handles a complete frame that is not a message.
     fn frame(&mut self, header: Header, body: &[u8]) -> Result<(), String> {
         let number = header.communication;
         match Kind::of(header.kind) {
@@ -171,7 +171,7 @@ impl Connection {
                 self.lost(&sentence(body));
                 Ok(())
             }
-            // What a later version may add can be left unread.
+            // Frames that a later version may add are ignored.
             Some(Kind::Message) | None => Ok(()),
         }
     }
@@ -186,7 +186,8 @@ impl Connection {
         let theirs = Hello::decode(body)?;
         self.theirs = Some(theirs);
         for index in take(&mut self.early) {
-            // One that was closed meanwhile is no more, and its place may be another's, which is in the list too.
+            // A communication closed meanwhile no longer exists. Its slot may be that of a later one, which is in the
+            // list too.
             let waits =
                 |channel: &Channel| channel.number == NO_NUMBER && channel.held && channel.end.is_none();
             if self.channels[index as usize].as_ref().is_some_and(waits) {
@@ -282,8 +283,8 @@ impl Connection {
             };
             self.over(index, end);
         }
-        // Its holder answers when it is given back: only then it takes no memory any more, and may be followed by
-        // another.
+        // This side sends its last frame when the holder gives the handle back: only then is the memory free, and
+        // another communication may take its place.
         self.settle(index);
         Ok(())
     }
@@ -296,7 +297,7 @@ impl Connection {
         }
     }
 
-    /// The server has another interface than the one that was asked for: whether that serves too. Gives its
+    /// The server's interface differs from the one asked for. Fails if it can't serve this side; otherwise gives its
     /// fingerprint.
     fn other_interface(&mut self, index: u32, body: &[u8]) -> Result<Fingerprint, String> {
         let Some(channel) = self.channels[index as usize].as_mut() else { return Err(String::new()) };
@@ -313,7 +314,7 @@ impl Connection {
         Ok(description.fingerprint())
     }
 
-    /// Asks for a communication once more, now for the server's own interface.
+    /// Asks for a communication again, with the fingerprint of the server's own interface.
     fn ask_again(&mut self, index: u32, fingerprint: Fingerprint) -> Result<(), String> {
         let number = self.begun[0].give(index);
         let Some(channel) = self.channels[index as usize].as_mut() else { return Ok(()) };
@@ -337,7 +338,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Which communication has this number.
+    /// The communication with this number.
     fn find(&self, number: u32) -> Result<u32, String> {
         let theirs = number & 1 != self.role as u32;
         self.begun[usize::from(theirs)]
@@ -345,7 +346,7 @@ impl Connection {
             .ok_or_else(|| alloc::format!("there is no communication {number}"))
     }
 
-    /// The other side wants an answer; there must be room for it.
+    /// Whether an answer to the other side may be added to the output. An error is a reason to end the connection.
     pub(super) fn owe_an_answer(&self) -> Result<(), String> {
         match self.output.rest().len() < UNREAD {
             true => Ok(()),
@@ -354,8 +355,8 @@ impl Connection {
     }
 }
 
-/// Messages of the same communication that come whole, one behind the other, and for which there is credit: how many
-/// bytes of frames, and how many messages.
+/// Finds complete messages of the same communication that follow each other and for which there is credit. The result
+/// is the number of bytes of their frames, and their number.
 fn run(of: Header, bytes: &[u8], granted: &mut Credit, largest: u32) -> (usize, u32) {
     let (mut length, mut count) = (0, 0);
     while let Some(next) = bytes[length..].first_chunk().map(Header::read) {
@@ -370,7 +371,7 @@ fn run(of: Header, bytes: &[u8], granted: &mut Credit, largest: u32) -> (usize, 
     (length, count)
 }
 
-/// What the other side says, made fit to be printed.
+/// A reason that the other side has sent, made fit to be printed.
 fn sentence(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(2 * 1000)]);
     match text.trim().is_empty() {

@@ -1,4 +1,4 @@
-//! Makes the frames that this end sends, besides messages.
+//! Makes the frames that this end sends, other than messages.
 
 use alloc::vec::Vec;
 use core::mem::take;
@@ -10,36 +10,36 @@ use crate::wire::channel::{Credit, NO_NUMBER};
 use crate::wire::frame::{CONTROL, Kind, MAGIC, VERSION, reason};
 use crate::wire::xdr::put_opaque;
 
-/// Longest sentence that is sent to the other side.
+/// The greatest length of a sentence that is sent to the other side.
 const SENTENCE: usize = 1000;
 
 impl Connection {
-    /// What is to be sent now: the first bytes of it, or all, and then [`Connection::sent`].
+    /// The bytes to be sent now. After sending some of them, the owner calls [`Connection::sent`].
     pub fn output(&mut self) -> &[u8] {
-        // Grants are delayed while much waits to be sent: a peer that does not read is granted nothing more.
+        // Grants are delayed while much output waits: a peer that does not read its input is granted nothing more.
         if self.output.rest().len() < FULL {
             let mut owing = take(&mut self.owing);
             owing.drain(..).for_each(|index| self.grant(index));
-            // Who owes says so when a message is taken: the list was used again meanwhile by nobody.
+            // Only taking a message adds to the list, so nothing has been added meanwhile.
             self.owing = owing;
         }
         self.output.rest()
     }
 
-    /// So many bytes of the output have been sent.
+    /// Notes that `count` bytes of the output have been sent.
     pub fn sent(&mut self, count: usize) {
         self.output.sent(count);
         self.tell_of_room();
     }
 
-    /// Whether nobody may send: much waits to be sent, or communications are overdrawn by as much as they may be
+    /// Whether no communication may send: much output waits, or the credits are overdrawn by as much as they may be
     /// together.
     pub(super) fn is_full(&self) -> bool {
         let may_overdraw = self.theirs.map_or(0, |theirs| theirs.largest).max(1);
         self.output.rest().len() >= FULL || self.overdrawn[1] >= may_overdraw.into()
     }
 
-    /// Tells those that were told that nobody may send.
+    /// Tells the holders that were told that there was no room, if there is room again.
     pub(super) fn tell_of_room(&mut self) {
         if !self.blocked.is_empty() && !self.is_full() {
             for index in take(&mut self.blocked) {
@@ -48,19 +48,19 @@ impl Connection {
         }
     }
 
-    /// Whether there is something to be sent.
+    /// Whether there is anything to be sent.
     #[inline]
     pub fn has_output(&self) -> bool {
         !self.output.rest().is_empty() || !self.owing.is_empty()
     }
 
-    /// Bytes that are to be sent, without the grants.
+    /// The number of bytes of output, without grants.
     #[inline]
     pub fn unsent(&self) -> usize {
         self.output.rest().len()
     }
 
-    /// Whether the other side is to be granted something.
+    /// Whether grants are to be sent to the other side.
     #[inline]
     pub fn owes(&self) -> bool {
         !self.owing.is_empty()
@@ -70,7 +70,7 @@ impl Connection {
         self.output.control(Kind::Hello, VERSION, MAGIC, &self.ours.encode());
     }
 
-    /// Asks for a communication that has a number.
+    /// Sends the request for a communication that has a number.
     pub(super) fn ask(&mut self, index: u32, fingerprint: Fingerprint) {
         let Some(channel) = &self.channels[index as usize] else { return };
         let mut body = Vec::new();
@@ -98,15 +98,15 @@ impl Connection {
         self.output.control(Kind::Credit, 0, communication, &body);
     }
 
-    /// Lets the other side send as much as has been taken.
+    /// Grants the other side as much as has been taken.
     fn grant(&mut self, index: u32) {
         let Some(channel) = self.channels[index as usize].as_mut() else { return };
-        // Another may have the place now, which owes too when it says so.
+        // Another communication may have this slot now. If it owes a grant, it is in the list too.
         if !take(&mut channel.owes) || channel.closed_here || channel.closed_there {
             return;
         }
         let Credit { messages, bytes } = take(&mut channel.taken);
-        // A peer that sends much may send more before it hears of a grant.
+        // A peer that sends much gets more, so that it can send until the next grant reaches it.
         let more = match bytes * 2 >= channel.window.bytes {
             true => self.limits.more(channel.window.bytes, channel.window.bytes, self.windows),
             false => 0,
@@ -115,12 +115,12 @@ impl Connection {
         self.windows += more.unsigned_abs();
         let bytes = u32::try_from(bytes + more).unwrap_or(u32::MAX);
         let communication = channel.on_wire(self.role);
-        // What was taken was spent, so there is room for it.
+        // The bytes taken had been spent before, so adding them cannot fail.
         self.overdrawn[0] -= channel.granted.add(messages, bytes.into()).unwrap_or(0);
         self.say_credit(communication, messages, bytes);
     }
 
-    /// Sends the last frame of a communication, unless it has been sent.
+    /// Sends the last frame of a communication, unless it has been sent already.
     pub(super) fn say_closed(&mut self, index: u32, why: u16, body: &[u8]) {
         let Some(channel) = self.channels[index as usize].as_mut() else { return };
         if !channel.closed_here {
@@ -160,7 +160,7 @@ impl Connection {
     }
 }
 
-/// The beginning of a sentence, as long as a frame may hold.
+/// The beginning of a sentence, as much as a frame may hold.
 fn clip(sentence: &[u8]) -> &[u8] {
     &sentence[..sentence.len().min(SENTENCE)]
 }

@@ -148,7 +148,8 @@ impl<H, M: Deref<Target = [u8]>> Jit<H, M> {
 impl<H> Jit<H, Pages> {
     /// Compiles a program that isn't verified: all accesses are checked at run time.
     pub fn unproven(program: Program, platform: Platform<H>, constants: Constants) -> Result<Self, String> {
-        // SAFETY: it has no contract: every instruction has a guard. `pages` are executable, and don't change.
+        // SAFETY: an unproven program has no contract: every instruction has a guard. `pages` are executable, and don't
+        // change.
         unsafe { Self::new(&Verified::unproven(program), platform, constants, pages) }
     }
 }

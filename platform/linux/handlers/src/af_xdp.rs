@@ -275,7 +275,7 @@ impl Device for AfXdp {
         drop(reading);
         let mut again = Vec::with_capacity(count);
         for descriptor in come.into_iter().flatten() {
-            // SAFETY: it was received, so it is in no queue.
+            // SAFETY: the frame was received, so it is in no queue.
             let (buffer, offset) = unsafe { self.memory.frame(descriptor.addr) };
             let mut frame = Frame::new(buffer, offset, offset + descriptor.len as usize);
             let decision = take(&mut frame);
@@ -302,7 +302,7 @@ impl Device for AfXdp {
             self.complete();
         }
         let Some(address) = self.free.pop() else { return Ok(()) };
-        // SAFETY: it is free, so it is in no queue.
+        // SAFETY: the frame is free, so it is in no queue.
         let (buffer, _) = unsafe { self.memory.frame(address) };
         buffer[..message.len()].copy_from_slice(message);
         if !self.transmit(XdpDesc { addr: address, len: message.len() as u32, options: 0 }) {

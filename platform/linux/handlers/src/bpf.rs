@@ -130,7 +130,7 @@ pub fn load_xdp(name: &str, licence: &str, slots: &[Slot]) -> std::result::Resul
     let mut log = vec![0u8; 1 << 20];
     (attributes.log_level, attributes.log_size, attributes.log) =
         (1, log.len() as u32, log.as_mut_ptr() as u64);
-    // SAFETY: the same, and the log is as long as is said.
+    // SAFETY: the instructions and the licence are as before, and the log has the stated size.
     match unsafe { descriptor(Command::ProgramLoad, &mut attributes) } {
         Ok(fd) => Ok(fd),
         Err(error) => {
@@ -255,6 +255,6 @@ pub fn count_runs() -> Result<OwnedFd> {
         kind: u32,
     }
     impl Attributes for Enable {}
-    // SAFETY: there are no addresses in it.
+    // SAFETY: the attributes hold no addresses.
     unsafe { descriptor(Command::EnableStatistics, &mut Enable::default()) }
 }

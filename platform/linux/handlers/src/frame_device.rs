@@ -35,7 +35,7 @@ impl Line {
         let mut request = interface::request(name)
             .ok_or_else(|| Error::other(format!("`{name}` is too long for an interface's name")))?;
         request.ifr_ifru.ifru_flags = (libc::IFF_TAP | libc::IFF_NO_PI) as i16;
-        // SAFETY: the request is what the driver reads and writes, and outlives the call.
+        // SAFETY: the driver reads and writes a request of this type, which outlives the call.
         done(unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
         Ok(Line { descriptor: file.into(), interface: interface::number(name).map_err(Error::other)? })
     }

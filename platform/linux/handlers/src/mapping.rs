@@ -23,7 +23,7 @@ pub(crate) struct Mapping {
     length: usize,
 }
 
-// SAFETY: it owns the mapping, which belongs to no thread.
+// SAFETY: a `Mapping` owns its mapping, which belongs to no thread.
 unsafe impl Send for Mapping {}
 // SAFETY: shared, it only tells the address.
 unsafe impl Sync for Mapping {}
@@ -103,14 +103,15 @@ impl Deref for Words {
 
     fn deref(&self) -> &[AtomicU64] {
         let bytes = self.0.bytes();
-        // SAFETY: it is mapped as long as this, with so many bytes, aligned to a page, and only accessed atomically.
+        // SAFETY: the memory is mapped as long as this, with so many bytes, aligned to a page, and only accessed
+        // atomically.
         unsafe { slice::from_raw_parts(bytes.cast().as_ptr(), bytes.len() / size_of::<AtomicU64>()) }
     }
 }
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: it is this one's mapping, and not borrowed any more.
+        // SAFETY: the mapping is this one's, and not borrowed any more.
         let _ = unsafe { munmap(self.begin.as_ptr().cast(), self.length) };
     }
 }

@@ -86,7 +86,8 @@ impl Region {
 
     fn byte(&self, offset: usize) -> &AtomicU8 {
         assert!(offset < self.0.length, "byte {offset} of a region of {}", self.0.length);
-        // SAFETY: it is within the region, which is mapped as long as this is borrowed, and only accessed atomically.
+        // SAFETY: the byte is within the region, which is mapped as long as this is borrowed, and only accessed
+        // atomically.
         unsafe { AtomicU8::from_ptr(self.0.begin().add(offset).as_ptr()) }
     }
 
@@ -100,8 +101,8 @@ impl Region {
             "number {offset} of a region of {}",
             self.0.length
         );
-        // SAFETY: it is within the region, whose length is a multiple of 8, too, and which is mapped as long as this is
-        // borrowed.
+        // SAFETY: the word is within the region, whose length is a multiple of 8, too, and which is mapped as long as
+        // this is borrowed.
         unsafe { AtomicU64::from_ptr(self.0.begin().add(offset).cast().as_ptr()) }
     }
 

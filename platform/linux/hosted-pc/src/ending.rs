@@ -23,7 +23,7 @@ pub fn end(status: i32) -> ! {
 
 /// Stops the machine, with the reason.
 pub fn stop(why: &str) -> ! {
-    // SAFETY: those of the machine stay for ever, and there is one thread: see the head of the crate.
+    // SAFETY: the machine's ports stay for ever, and there is one thread: see the head of the crate.
     if let Some(ports) = unsafe { PORTS.load(Relaxed).as_mut() } {
         ports.flush();
     }

@@ -97,7 +97,7 @@ fn segments() -> Vec<Segment> {
     /// # Safety
     /// Called by `dl_iterate_phdr`; `found` leads to the list of segments.
     unsafe extern "C" fn look(info: *mut libc::dl_phdr_info, _: usize, found: *mut c_void) -> c_int {
-        // SAFETY: as the C library says; the first is the executable.
+        // SAFETY: the C library passes valid headers, and `found` as it was given. The first object is the executable.
         unsafe {
             let found = &mut *found.cast::<Vec<Segment>>();
             let info = &*info;
@@ -113,7 +113,7 @@ fn segments() -> Vec<Segment> {
         1
     }
     let mut found = Vec::new();
-    // SAFETY: it is called for each object before this returns, and stops at the first.
+    // SAFETY: `look` is called for each object before this returns, and stops at the first.
     unsafe { libc::dl_iterate_phdr(Some(look), (&raw mut found).cast()) };
     found
 }

@@ -64,7 +64,7 @@ pub unsafe fn start(entry: u32) -> ! {
     machine.processor.registers.whole[RBX] = said;
     let machine = Box::into_raw(Box::new(machine));
     MACHINE.store(machine, Relaxed);
-    // SAFETY: it stays.
+    // SAFETY: the machine stays.
     ending::flush_at_end(unsafe { &raw mut (*machine).ports });
     // SAFETY: see the head of this file. The handler of the last instruction has the guest go on; what 32-bit code has
     // as its segments is Linux's.
@@ -101,7 +101,7 @@ unsafe fn take_signals() {
 /// # Safety
 /// Called by Linux only.
 unsafe extern "C" fn on_signal(signal: i32, _: *const libc::siginfo_t, context: *mut libc::ucontext_t) {
-    // SAFETY: Linux passes what it has interrupted; see the head of this file.
+    // SAFETY: Linux passes the context that it has interrupted; see the head of this file.
     let context = unsafe { &mut *context };
     let machine = machine().expect("there is one before there are signals");
     static HAS_BEGUN: AtomicBool = AtomicBool::new(false);

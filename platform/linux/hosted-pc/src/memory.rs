@@ -51,21 +51,21 @@ impl Memory {
 
     fn place(&self, at: u64, count: usize) -> Option<*mut u8> {
         let end = at.checked_add(count as u64)?;
-        // SAFETY: it lies within the window.
+        // SAFETY: the place lies within the window.
         (end <= self.size).then(|| unsafe { self.window.add(at as usize) })
     }
 
     /// Copies bytes from memory; `None`: there is none at that address.
     pub fn read<const BYTES: usize>(&self, at: u64) -> Option<[u8; BYTES]> {
         let mut bytes = [0; BYTES];
-        // SAFETY: so many are there.
+        // SAFETY: `place` has checked that so many bytes are there.
         unsafe { copy_nonoverlapping(self.place(at, BYTES)?, bytes.as_mut_ptr(), BYTES) };
         Some(bytes)
     }
 
     /// Copies bytes to memory; `None`: there is none at that address.
     pub fn write(&self, at: u64, bytes: &[u8]) -> Option<()> {
-        // SAFETY: likewise.
+        // SAFETY: `place` has checked that so many bytes are there.
         unsafe { copy_nonoverlapping(bytes.as_ptr(), self.place(at, bytes.len())?, bytes.len()) };
         Some(())
     }

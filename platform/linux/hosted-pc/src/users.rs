@@ -263,7 +263,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // SAFETY: it is this one's child.
+        // SAFETY: the traced process is a child of this one.
         unsafe {
             libc::kill(self.id, libc::SIGKILL);
             libc::waitpid(self.id, null_mut(), libc::__WALL);
@@ -273,7 +273,7 @@ impl Drop for Process {
 
 fn wait(id: libc::pid_t) {
     let mut status = 0;
-    // SAFETY: Linux writes there.
+    // SAFETY: Linux writes to `status` only.
     unsafe {
         while libc::waitpid(id, &raw mut status, libc::__WALL) < 0 {
             if Error::last_os_error().raw_os_error() != Some(libc::EINTR) {

@@ -60,7 +60,7 @@ impl Patience {
     pub fn with_kernel() -> Patience {
         // The sender may run on any processor of the machine.
         let processors = thread::available_parallelism().map_or(1, usize::from);
-        // SAFETY: it takes a number and reads no memory of the program.
+        // SAFETY: `sysconf` takes a number and reads no memory of the program.
         let machine = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) };
         Patience::among(processors.max(usize::try_from(machine).unwrap_or(1)), LOOKS_AT_KERNEL)
     }

@@ -63,7 +63,7 @@ fn sealed_memory(bytes: usize) -> io::Result<OwnedFd> {
         OwnedFd::from_raw_fd(succeeded(fd)?)
     };
     let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
-    // SAFETY: plain numbers.
+    // SAFETY: these calls take plain numbers only.
     unsafe {
         succeeded(libc::ftruncate(memory.as_raw_fd(), bytes as libc::off_t))?;
         succeeded(libc::fcntl(memory.as_raw_fd(), libc::F_ADD_SEALS, seals))?;
@@ -137,7 +137,7 @@ impl Mapping {
         map(mapping.0, once[0], usable, here, memory.as_raw_fd(), 0)?;
         for (from, to) in once.into_iter().zip(twice) {
             for to in [to, to + CAPACITY] {
-                // SAFETY: inside the mapping.
+                // SAFETY: the offset lies inside the mapping.
                 let at = unsafe { mapping.0.add(to) };
                 map(at, CAPACITY, usable, here, memory.as_raw_fd(), from)?;
             }
@@ -148,7 +148,7 @@ impl Mapping {
 
 impl Drop for Mapping {
     fn drop(&mut self) {
-        // SAFETY: it is the whole mapping that `new` made.
+        // SAFETY: this is the whole mapping that `new` made.
         unsafe { libc::munmap(self.0.cast(), Mapping::BYTES) };
     }
 }

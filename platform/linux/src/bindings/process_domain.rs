@@ -107,7 +107,7 @@ impl Process {
     /// Whether the process has ended, or ends within that many milliseconds.
     fn has_ended(&self, within: i32) -> bool {
         let mut entry = libc::pollfd { fd: self.process.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one entry.
+        // SAFETY: the array has one entry.
         unsafe { libc::poll(&mut entry, 1, within) > 0 }
     }
 

@@ -91,7 +91,7 @@ impl Info {
         if info.magic != MAGIC || info.version < 1 || info.memory_map == 0 {
             return false;
         }
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the loader's structures are where it says.
         unsafe {
             let regions = info.memory_map as *const Region;
             for region in slice::from_raw_parts(regions, info.memory_entries as usize) {

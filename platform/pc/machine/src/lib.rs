@@ -56,7 +56,7 @@ unsafe extern "Rust" {
 #[repr(C, align(16))]
 struct Stack<const BYTES: usize>(UnsafeCell<[u8; BYTES]>);
 
-// SAFETY: the processor has it.
+// SAFETY: only the processor uses the stack.
 unsafe impl<const BYTES: usize> Sync for Stack<BYTES> {}
 
 impl<const BYTES: usize> Stack<BYTES> {

@@ -94,7 +94,7 @@ unsafe fn map(info: &Info, pages: &mut Buddy) -> Result<AddressSpace, Refused> {
         Some(table)
     };
     let root = table().ok_or(Refused::NoMemory)?;
-    // SAFETY: it is empty.
+    // SAFETY: the root table is empty.
     let space = unsafe { AddressSpace::new(root) };
     let address = |symbol: *const u8| symbol as usize;
     let (image, constants) = (address(addr_of!(machine_image)), address(addr_of!(machine_constants)));

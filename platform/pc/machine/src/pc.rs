@@ -57,7 +57,7 @@ impl Pc {
     }
 
     fn machine(self) -> &'static Machine {
-        // SAFETY: as the caller of `new` promises.
+        // SAFETY: the caller of `new` promises that `keep` has been called.
         unsafe { (*MACHINE.get()).assume_init_ref() }
     }
 }
@@ -80,7 +80,7 @@ impl Memory for Pc {
     fn take(&self) -> Buddy {
         // SAFETY: there is no reference to that field.
         let pages = unsafe { &raw mut (*(*MACHINE.get()).as_mut_ptr()).pages };
-        // SAFETY: likewise.
+        // SAFETY: there is no other reference to that field.
         mem::take(unsafe { &mut *pages })
     }
 }

@@ -32,7 +32,7 @@ pub(super) unsafe fn bind(process: &'static Process) {
 /// # Safety
 /// Called by the methods below, with the `this` that they are bound to.
 unsafe fn of(this: *const ()) -> &'static Process {
-    // SAFETY: as the caller promises.
+    // SAFETY: the caller promises that `this` is what the methods are bound to, which is a process.
     unsafe { &*this.cast() }
 }
 
@@ -70,7 +70,7 @@ unsafe extern "C" fn grow(this: *const (), pages: u64, _: u64, _: u64, _: u64) -
     if pages > MOST_PAGES as u64 {
         return REFUSED;
     }
-    // SAFETY: bound so.
+    // SAFETY: the method is bound with this argument, a process.
     match unsafe { of(this) }.grow(pages as usize) {
         Some(true) => DONE,
         Some(false) => REFUSED,

@@ -113,7 +113,7 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        // SAFETY: it came from there.
+        // SAFETY: the channel's memory came from this allocator.
         unsafe { free_range(&mut ForPrograms, self.start(), self.end()) };
     }
 }
@@ -164,7 +164,7 @@ impl Process {
     ) -> Option<Running> {
         let space = Paged::create(kernel, PROGRAM, &POOL.0, start.pages + BESIDES).ok()?;
         let domain = Domain::new();
-        // SAFETY: the kernel is mapped in it.
+        // SAFETY: the address space maps the kernel.
         unsafe { domain.set_space(space.space()) };
         let process = Running(Box::leak(Box::new(Process {
             domain,
@@ -197,7 +197,7 @@ impl Process {
             space.map(START, 1, Access::READ).ok()?;
             // SAFETY: the channel stays longer than the process, and is made to be shared.
             unsafe { space.lend(CHANNEL, channel.start(), Channel::PAGES, Access::WRITE).ok()? };
-            // SAFETY: it is numbers.
+            // SAFETY: the structure consists of numbers.
             let told = unsafe { slice::from_raw_parts((&raw const *start).cast(), size_of::<Start>()) };
             space.fill(START, told).ok()?;
             load::load(space, program).ok()?
@@ -258,7 +258,7 @@ impl Process {
         }
         self.until.set(until);
         clock::ring_by(Alarm::Users, until);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that this is a handler that interrupted the thread.
         unsafe { threads::wait(&self.bell) };
     }
 
@@ -269,7 +269,7 @@ impl Process {
     pub(super) unsafe fn end(&self, end: End) {
         self.end.set(Some(end));
         self.domain.die();
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that this is a handler that interrupted the thread.
         unsafe { threads::end() };
         tell_home();
     }
@@ -339,7 +339,7 @@ impl Running {
             }
             // SAFETY: see the head of this file.
             let mut link = unsafe { &*FIRST.get().cast::<Cell<*const Process>>() };
-            // SAFETY: those in the list are there.
+            // SAFETY: processes in the list are there.
             while let Some(found) = unsafe { link.get().as_ref() } {
                 if eq(found, *process) {
                     link.set(found.next.get());
@@ -351,7 +351,7 @@ impl Running {
         self.write();
         let space = process.space.take();
         if let Some(space) = space {
-            // SAFETY: its thread doesn't run any more, and the kernel's own address space is active.
+            // SAFETY: the process's thread doesn't run any more, and the kernel's own address space is active.
             unsafe { space.take_apart() };
         }
     }
@@ -360,7 +360,7 @@ impl Running {
 impl Drop for Running {
     fn drop(&mut self) {
         self.end();
-        // SAFETY: its thread doesn't run any more, and the list has forgotten it.
+        // SAFETY: the process's thread doesn't run any more, and the list has forgotten the process.
         unsafe {
             let process = Box::from_raw((&raw const *self.0).cast_mut());
             if let Some(thread) = process.thread.get() {
@@ -383,7 +383,7 @@ fn wake(_: &mut Context) {
         } else {
             clock::ring_by(Alarm::Users, until);
         }
-        // SAFETY: likewise.
+        // SAFETY: see the head of this file.
         next = unsafe { process.next.get().as_ref() };
     }
 }
@@ -430,7 +430,7 @@ extern "C" fn fault(context: &mut Context, of: *const ()) {
             Some(true) => {}
             // SAFETY: in a handler that interrupted this thread.
             Some(false) => unsafe { process.end(end) },
-            // SAFETY: likewise. The instruction is tried again later.
+            // SAFETY: in a handler that interrupted this thread. The instruction is tried again later.
             None => unsafe { threads::give_way() },
         }
     } else {

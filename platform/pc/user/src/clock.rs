@@ -39,7 +39,7 @@ pub(crate) fn now() -> u64 {
 pub(crate) fn start_ticker(tick: Tick) {
     let old = TICKER.swap(Box::into_raw(Box::new(tick)), AcqRel);
     if !old.is_null() {
-        // SAFETY: it came from `Box::into_raw`, and isn't used any more.
+        // SAFETY: the box came from `Box::into_raw`, and isn't used any more.
         drop(unsafe { Box::from_raw(old) });
     }
     wake_ticker();

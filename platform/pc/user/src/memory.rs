@@ -56,7 +56,7 @@ impl Growing {
             }
             let start = MEMORY + self.count * PAGE;
             self.count += some;
-            // SAFETY: as above.
+            // SAFETY: the kernel has just added these pages, which nothing uses yet.
             unsafe { self.buddy.add(start, start + some * PAGE) };
         }
         self.count == wanted
@@ -75,7 +75,8 @@ impl Pages for Growing {
     }
 
     unsafe fn free(&mut self, pages: NonNull<u8>, order: usize) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the pages came from this allocator with this order, and aren't used any
+        // more.
         unsafe { self.buddy.free(pages, order) };
     }
 }
@@ -96,7 +97,7 @@ pub(crate) fn allocate(bytes: usize) -> *mut u8 {
 /// The memory came from [`allocate`] with the same size, and isn't used any more.
 pub(crate) unsafe fn free(memory: *mut u8, bytes: usize) {
     if let Some(memory) = NonNull::new(memory) {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the memory came from `allocate` with this size, and isn't used any more.
         unsafe { GENERAL.lock().pages().free(memory, order(bytes)) };
     }
 }
@@ -113,13 +114,14 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let Some(block) = NonNull::new(block) else { return null_mut() };
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the block came from this allocator with this layout.
         unsafe { GENERAL.lock().reallocate(block, layout, size) }.map_or(null_mut(), NonNull::as_ptr)
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
         if let Some(block) = NonNull::new(block) {
-            // SAFETY: as the caller promises.
+            // SAFETY: the caller promises that the block came from this allocator with this layout, and isn't used any
+            // more.
             unsafe { GENERAL.lock().free(block, layout) };
         }
     }

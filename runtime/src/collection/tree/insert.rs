@@ -221,7 +221,7 @@ impl Supply {
         for level in 0..needed {
             supply.nodes[level] = Node::make(heap, keys, level, Node::full(keys));
             if supply.nodes[level].is_none() {
-                // SAFETY: they are empty, and nobody else knows them.
+                // SAFETY: the nodes are empty, and nothing else refers to them.
                 supply.nodes.iter().flatten().for_each(|node| unsafe { node.free(heap, keys) });
                 return None;
             }

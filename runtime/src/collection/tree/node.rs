@@ -228,7 +228,7 @@ impl Node {
     /// There is one with that index, and what it held has gone elsewhere.
     pub unsafe fn close(self, keys: Keys, index: usize) {
         let count = self.count();
-        // SAFETY: those behind it move to its place.
+        // SAFETY: the entries behind it move to its place.
         unsafe {
             move_entries(keys, self, index + 1, self, index, count - index - 1);
             self.set_count(count - 1);

@@ -65,7 +65,7 @@ impl Tree {
 unsafe fn join_upwards(heap: &mut Heap, keys: Keys, path: &mut Path) {
     let half = Node::full(keys) / 2;
     while let Some((parent, index)) = path.pop() {
-        // SAFETY: the parent has a child with that index, and those that are compared with its count.
+        // SAFETY: the parent has a child with that index; the indices of its neighbours are compared with its count.
         unsafe {
             let node = parent.child(keys, index);
             if node.count() >= half {
@@ -91,7 +91,7 @@ unsafe fn join_upwards(heap: &mut Heap, keys: Keys, path: &mut Path) {
 /// # Safety
 /// `parent` has both.
 unsafe fn fit_together(parent: Node, keys: Keys, index: usize) -> bool {
-    // SAFETY: they are its children.
+    // SAFETY: the caller promises that `parent` has both children.
     unsafe { parent.child(keys, index - 1).count() + parent.child(keys, index).count() <= Node::full(keys) }
 }
 

@@ -109,7 +109,7 @@ pub unsafe fn release_clients(w: *mut Worker, instance: *mut Instance, offered: 
 /// # Safety
 /// At home; the instance's block is there.
 pub unsafe fn unfinished_with_holder(instance: *mut Instance) -> *mut Communication {
-    // SAFETY: the template says where the slots are; what they lead to is live.
+    // SAFETY: the template says where the slots are; the communications to which they lead are live.
     unsafe {
         let offered = (*template_of(instance)).offered.get().iter();
         let mut held = offered.map(|offered| *holders_end(instance, offered));

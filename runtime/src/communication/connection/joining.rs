@@ -205,7 +205,7 @@ pub unsafe fn connect_waiting(w: *mut Worker, target: usize, name: &[u8]) -> Res
 /// # Safety
 /// At home; the target is linked.
 unsafe fn next_by_name(w: *mut Worker, target: usize) {
-    // SAFETY: as in `connect_waiting`.
+    // SAFETY: the caller promises that this is at home, and that the target is linked; slots that wait are linked.
     unsafe {
         if (*home(w)).names.is_empty() {
             return;

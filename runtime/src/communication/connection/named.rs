@@ -34,7 +34,7 @@ pub enum Refusal {
 /// # Safety
 /// At home; the slot is linked, and of this interface.
 pub unsafe fn connect_to_name(w: *mut Worker, waiting: Waiting, name: &[u8]) -> Result<(), Refusal> {
-    // SAFETY: the slot and what is exported are linked.
+    // SAFETY: the slot and the exported target are linked.
     unsafe {
         let Some(exported) = (*home(w)).names.exported(name) else {
             (*home(w)).names.wait(name, waiting);
@@ -58,7 +58,7 @@ pub unsafe fn connect_to_name(w: *mut Worker, waiting: Waiting, name: &[u8]) -> 
 /// # Safety
 /// At home; the target is linked, and of this interface.
 pub unsafe fn export_by_name(w: *mut Worker, exported: Exported, name: &[u8]) -> Result<(), Refusal> {
-    // SAFETY: the target and those who wait are linked.
+    // SAFETY: the target and the waiting slots are linked.
     unsafe {
         if (*home(w)).names.exported(name).is_some() {
             return Err(Refusal::Reason(String::from(

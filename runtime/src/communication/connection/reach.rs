@@ -109,7 +109,7 @@ pub unsafe extern "C" fn ds_input_slot(
     pattern: i32,
     location: u32,
 ) -> u32 {
-    // SAFETY: the slot is linked, and what it reaches is live.
+    // SAFETY: the slot is linked, and the communication that it reaches is live.
     unsafe {
         if (*slot).communication.is_null() && !is_open(resolve((*slot).target)) {
             return 0;

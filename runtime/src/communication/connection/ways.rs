@@ -163,7 +163,7 @@ pub unsafe fn resolve_held(instance: *mut Instance, slot: *mut OfferedSlot) -> O
 /// The target is linked.
 pub unsafe fn resolve(mut target: usize) -> Option<Server> {
     loop {
-        // SAFETY: the target is linked, and so is what it leads to.
+        // SAFETY: the target is linked, and so is the next target.
         target = unsafe {
             match decode(target) {
                 Target::Nothing => return None,
@@ -218,7 +218,7 @@ pub enum Way {
 /// Slot and target are linked.
 pub unsafe fn way(slot: *mut RequiredSlot, target: usize) -> Way {
     let mut last = target;
-    // SAFETY: what links lead to is linked.
+    // SAFETY: the targets of links are linked.
     unsafe {
         let first = slot_behind(target);
         let mut ahead = first;
@@ -243,7 +243,7 @@ pub unsafe fn way(slot: *mut RequiredSlot, target: usize) -> Way {
 /// # Safety
 /// The slot is linked.
 pub unsafe fn direct_server(slot: *mut RequiredSlot) -> *mut Instance {
-    // SAFETY: the slot's target is linked, and so is what stands behind a proxy.
+    // SAFETY: the slot's target is linked, and so is the target behind a proxy.
     unsafe {
         match decode((*slot).target) {
             Target::Offered(offered) => match behind(owner(offered)) {
@@ -329,7 +329,7 @@ impl Before {
             } else {
                 self.slots.push(client);
             }
-            // SAFETY: it is linked.
+            // SAFETY: the client is linked.
             client = unsafe { (*client).next };
         }
     }
@@ -355,7 +355,7 @@ pub unsafe fn inward_of(slot: *mut RequiredSlot) -> Option<&'static Offered> {
 /// The slot is linked; `each` changes no links.
 pub unsafe fn leaves_through(slot: *mut RequiredSlot, mut each: impl FnMut(Leaf)) {
     let mut before = Before { slots: Vec::new(), next: slot };
-    // SAFETY: what links lead to is linked.
+    // SAFETY: the targets of links are linked.
     unsafe {
         while let Some(slot) = before.next() {
             leaves_of(slot, &mut each);

@@ -33,19 +33,19 @@ impl Channel {
     /// How it stands now.
     #[inline]
     pub fn word(&self) -> CommunicationWord {
-        // SAFETY: it is live.
+        // SAFETY: the communication is live.
         unsafe { (*self.communication).word }
     }
 
     /// Marks it as a stream: see [`STREAMS`].
     pub fn mark_stream(&mut self) {
-        // SAFETY: it is live.
+        // SAFETY: the communication is live.
         unsafe { (*self.communication).word.flags |= STREAMS }
     }
 
     /// Whether the side that waits does so for room.
     pub fn waits_for_room(&self) -> bool {
-        // SAFETY: it is live, and so is its waiter.
+        // SAFETY: the communication is live, and so is its waiter.
         unsafe {
             let waiter = (*self.communication).waiter;
             !waiter.is_null() && (*waiter).status == ROOM
@@ -65,7 +65,7 @@ impl Channel {
 
     /// Drops the message in the buffer, or what is left of it.
     pub fn drop_buffered(&mut self) {
-        // SAFETY: it is live and of this interface.
+        // SAFETY: the communication is live and of this interface.
         unsafe { drop_buffered(self.worker, self.communication, self.interface) }
     }
 
@@ -101,7 +101,7 @@ impl Channel {
         let word = self.word();
         let receiver = if from == Side::Server { FOR_CLIENT } else { 0 };
         let (tag, flags) = (message as u16 + 1, word.flags | receiver);
-        // SAFETY: it is live; at home.
+        // SAFETY: the communication is live; at home.
         unsafe {
             (*self.worker).messages += 1;
             (*self.communication).word = CommunicationWord { state, seen: word.state, tag, flags };

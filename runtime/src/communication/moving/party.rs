@@ -28,7 +28,7 @@ impl Party {
     pub fn received(&mut self) {
         let Channel { worker, communication, .. } = self.channel;
         self.channel.drop_buffered();
-        // SAFETY: it is live, and this side has taken the message.
+        // SAFETY: the communication is live, and this side has taken the message.
         unsafe { ds_received(worker, communication) }
     }
 
@@ -62,7 +62,7 @@ impl Party {
     /// client that waits as the communication's waiter: it wakes the other itself.
     pub fn park(&mut self) -> Outcome {
         let c = self.channel.communication;
-        // SAFETY: it is live, and so is its waiter.
+        // SAFETY: the communication is live, and so is its waiter.
         unsafe {
             let waiter = (*c).waiter;
             if waiter.is_null() || (waiter == c.cast() && (*waiter).status == PLATFORM) {
@@ -75,14 +75,14 @@ impl Party {
 
     /// Waits until the other side has taken what is in the buffer, or has come to its end.
     pub fn wait_for_room(&mut self) -> Outcome {
-        // SAFETY: it is live, and the process is one of its sides.
+        // SAFETY: the communication is live, and the process is one of its sides.
         unsafe { wait(self.channel.communication, self.process, ROOM) };
         Outcome::Waits
     }
 
     /// Whether the server could begin another communication.
     pub fn server_is_open(&self) -> bool {
-        // SAFETY: it is live, and its instance's block is there unless it is detached.
+        // SAFETY: the communication is live, and its instance's block is there unless it is detached.
         unsafe {
             let server = (*self.channel.communication).process.instance;
             !server.is_null() && (*server).live & CLOSED == 0
@@ -95,7 +95,7 @@ impl Party {
 /// # Safety
 /// The process is alive, or its communication live.
 unsafe fn is_moved(p: *mut Process) -> bool {
-    // SAFETY: its block is there, and an instance outlives its processes.
+    // SAFETY: the process's block is there, and an instance outlives its processes.
     unsafe {
         let instance = (*p).instance;
         !instance.is_null() && matches!((*template_of(instance)).role, Role::Proxy | Role::Remote)

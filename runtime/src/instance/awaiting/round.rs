@@ -32,7 +32,7 @@ pub unsafe fn alone(w: *mut Worker, awaiting: *mut Awaiting, written: u64) -> Al
     // SAFETY: as for `Round::begin`.
     let Some(Sole { condition, waiter }) = (unsafe { (*awaiting).sole }) else { return Alone::None };
     let is_due = condition.depends & written != 0;
-    // SAFETY: it awaits this condition.
+    // SAFETY: the waiter awaits this condition.
     let answer = if is_due { unsafe { waiter.test(w, condition) } } else { FALSE };
     if answer == FALSE {
         return Alone::Stays;

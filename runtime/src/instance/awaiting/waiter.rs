@@ -43,28 +43,28 @@ impl Waiter {
     /// Whether it shares the lock when its condition holds.
     #[inline]
     pub fn shares(self) -> bool {
-        // SAFETY: it is live.
+        // SAFETY: the waiting process is live.
         unsafe { (*self.process()).status == AWAITS_SHARED }
     }
 
     /// The word of its block for what it awaits.
     #[inline]
     fn word(self) -> *mut u64 {
-        // SAFETY: its body says where that lies.
+        // SAFETY: the process's body says where that lies.
         unsafe { self.process().cast::<u8>().add(body_of(self.process()).condition as usize).cast() }
     }
 
     /// What was noted.
     #[inline]
     pub fn noted(self) -> u64 {
-        // SAFETY: it is a word of the process's own.
+        // SAFETY: this word is the process's own.
         unsafe { *self.word() }
     }
 
     /// Notes a word in the condition's place.
     #[inline]
     pub fn note(self, word: u64) {
-        // SAFETY: as in `noted`.
+        // SAFETY: this word is the process's own.
         unsafe { *self.word() = word };
     }
 

@@ -107,7 +107,7 @@ impl Queued {
     /// # Safety
     /// As for [`grant`](Self::grant).
     unsafe fn enter_alone(self, p: *mut Process) {
-        // SAFETY: it is live, and stands in no queue.
+        // SAFETY: the process is live, and stands in no queue.
         unsafe {
             (*self.instance).lock |= EXCLUSIVE_BIT;
             (*p).lock = LOCK_EXCLUSIVE;
@@ -120,7 +120,7 @@ impl Queued {
     /// # Safety
     /// As for [`grant`](Self::grant).
     unsafe fn enter_shared(self, p: *mut Process) {
-        // SAFETY: it is live, and stands in no queue.
+        // SAFETY: the process is live, and stands in no queue.
         unsafe {
             (*self.instance).lock += 1;
             (*p).lock = LOCK_SHARED;
@@ -142,13 +142,13 @@ impl Queued {
     fn admit_awaiting(self, written: u64) {
         // SAFETY: nobody has a reference to what is awaited.
         match unsafe { alone(self.w, self.awaiting(), written) } {
-            // SAFETY: it awaits its condition no longer, and stands in no queue.
+            // SAFETY: the waiter awaits its condition no longer, and stands in no queue.
             Alone::Enters(waiter) if waiter.shares() => unsafe { self.enter_shared(waiter.process()) },
-            // SAFETY: likewise.
+            // SAFETY: the waiter awaits its condition no longer, and stands in no queue.
             Alone::Enters(waiter) => unsafe { self.enter_alone(waiter.process()) },
             Alone::Stays => {}
             Alone::Tests(waiter) => self.begin_test(waiter, Place::Alone),
-            // SAFETY: as above.
+            // SAFETY: nobody has a reference to what is awaited.
             Alone::None => self.admit_several(unsafe { Round::begin(self.w, self.awaiting(), written) }),
         }
     }
@@ -157,7 +157,7 @@ impl Queued {
     #[inline(always)]
     fn admit_several(self, round: Round) {
         let Queued { w, instance, rare } = self;
-        // SAFETY: they are those of this.
+        // SAFETY: the pointers are those of this `Queued`.
         unsafe { admit_several(w, instance, rare, round) };
     }
 
@@ -178,7 +178,7 @@ impl Queued {
     #[inline(always)]
     fn admit(self) {
         let Queued { w, instance, rare } = self;
-        // SAFETY: they are those of this.
+        // SAFETY: the pointers are those of this `Queued`.
         unsafe { admit(w, instance, rare) };
     }
 }
@@ -194,11 +194,11 @@ unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare
     let this = Queued { w, instance, rare };
     loop {
         match round.next() {
-            // SAFETY: it awaits its condition no longer, and stands in no queue.
+            // SAFETY: the waiter awaits its condition no longer, and stands in no queue.
             Turn::Enters(waiter) if waiter.shares() => unsafe { this.enter_shared(waiter.process()) },
-            // SAFETY: likewise.
+            // SAFETY: the waiter awaits its condition no longer, and stands in no queue.
             Turn::Enters(waiter) if this.is_shared() => return unsafe { this.grant(waiter.process()) },
-            // SAFETY: likewise.
+            // SAFETY: the waiter awaits its condition no longer, and stands in no queue.
             Turn::Enters(waiter) => return unsafe { this.enter_alone(waiter.process()) },
             Turn::Tests(waiter, place) => return this.begin_test(waiter, place),
             Turn::Nobody => return,
@@ -213,7 +213,7 @@ unsafe fn admit_several(w: *mut Worker, instance: *mut Instance, rare: *mut Rare
 #[inline(never)]
 unsafe fn admit(w: *mut Worker, instance: *mut Instance, rare: *mut Rare) {
     let this = Queued { w, instance, rare };
-    // SAFETY: the rare part is there, and what stands in its queues is live.
+    // SAFETY: the rare part is there, and processes in its queues are live.
     unsafe {
         if (*this.rare).exclusive.is_empty() {
             loop {

@@ -1,4 +1,4 @@
-//! Arithmetic: integers as C computes in their width, truth values, floats.
+//! Arithmetic on integers in C's widths, on truth values, and on floats.
 
 use super::{Expr, Text, Want, Writer, join, logical};
 use crate::c::types::{CType, container, signed, with_sign};
@@ -29,7 +29,7 @@ impl Writer<'_> {
                     true => self.pair(a, &b, bits)?,
                     false => (self.expr(a, modulo)?, self.expr(&b, modulo)?),
                 };
-                // A sum on the right goes without parentheses only where it is a sum of the same width.
+                // A sum as right operand needs no parentheses only if it is a sum of the same width.
                 let chained = binary == Binary::Add && right.ty == result;
                 let (sign, right_level) =
                     (if binary == Binary::Add { '+' } else { '-' }, 13 - u8::from(chained));
@@ -100,7 +100,7 @@ impl Writer<'_> {
             Binary::Xor => ("^", 7),
             _ => ("|", 6),
         };
-        // Chains of one operator go without parentheses, all else of binary operators with them.
+        // Operands with the same operator need no parentheses; other binary operators get them.
         let side = |side: &Expr| if side.level == level { side.text.clone() } else { side.at(14) };
         let text = format!("{} {sign} {}", side(&left), side(&right));
         Ok(Expr::new(text, level, ty).reading(&[&left, &right]))
@@ -123,12 +123,12 @@ impl Writer<'_> {
                 let (left, right) = (self.expr(a, Want::Number)?, self.expr(b, Want::Number)?);
                 Ok(Expr::new(format!("{} != {}", left.at(14), right.at(14)), 9, ty).reading(&[&left, &right]))
             }
-            // Any other amount or divisor than the one that changes nothing is undefined.
+            // For one bit, every other shift amount or divisor is undefined.
             _ => self.expr(a, Want::Number),
         }
     }
 
-    /// Two operands of which at least one has the exact type, so that C computes in it.
+    /// Two operands of which at least one has the exact type, so that C computes in that type.
     pub(super) fn pair(&mut self, a: &Operand, b: &Operand, bits: u32) -> Result<(Expr, Expr), String> {
         let (mut left, right) = (self.expr(a, Want::Number)?, self.expr(b, Want::Number)?);
         let exact = CType::Unsigned(container(bits));
@@ -138,7 +138,8 @@ impl Writer<'_> {
         Ok((left, right))
     }
 
-    /// A shift's amount, kept below the width: beyond it the IR has any value, but C may do anything.
+    /// A shift amount, limited to less than the width: beyond it the IR's result is arbitrary, but C's behaviour is
+    /// undefined.
     fn amount(&mut self, amount: &Operand, bits: u32) -> Text {
         let expr = self.expr(amount, Want::Number)?;
         if self.is_below(amount, bits) {
@@ -185,7 +186,7 @@ impl Writer<'_> {
     }
 }
 
-/// Adding a negative number is subtracting a positive one.
+/// Replaces the addition of a negative constant by a subtraction.
 fn with_small_constant(binary: Binary, b: &Operand, bits: u32) -> (Binary, Operand) {
     if let Operand::Const(Const::Int { value, .. }) = b
         && let Some(negative @ ..0) = with_sign(bits, *value)

@@ -53,13 +53,13 @@ impl Writer<'_> {
             FloatCompare::Une => (format!("{x} != {y}"), 9),
             FloatCompare::Uno => (format!("__builtin_isunordered({}, {})", left.text, right.text), 16),
         };
-        // These builtins promise only a number other than 0.
+        // These builtins promise only a number other than 0, not 1.
         let text = if text.starts_with("__builtin") { format!("{text} != 0") } else { text };
         let level = if text.ends_with(" != 0") { 9 } else { level };
         Ok(Expr::new(text, level, CType::Unsigned(1)).reading(&[&left, &right]))
     }
 
-    /// The opposite of a truth value.
+    /// The negation of a truth value.
     pub fn negated(&mut self, operand: &Operand) -> Text {
         if let Operand::Value(value) = operand
             && self.plan.folded[value.0 as usize]

@@ -5,7 +5,7 @@ use crate::c::types::{CType, container, float, number, unsigned};
 use crate::ir::{Const, Type};
 
 impl Writer<'_> {
-    /// A constant as the reader needs it.
+    /// A constant in the form that its context needs.
     pub(super) fn constant(&mut self, constant: &Const, want: Want) -> Text {
         let exact = |text: String, bits: u32| match want {
             Want::Exact if container(bits) == 1 => Expr::new(text, 16, CType::Unsigned(1)),

@@ -66,7 +66,7 @@ impl Writer<'_> {
         }
     }
 
-    /// An integer operand with its sign.
+    /// An integer operand, sign-extended.
     pub fn signed(&mut self, operand: &Operand) -> Text {
         let Type::Int(bits) = self.body.type_of(operand) else {
             return Err("a signed operation on something that is no integer".into());
@@ -84,7 +84,7 @@ impl Writer<'_> {
         {
             let narrow = self.body.type_of(inner).bits();
             match cast {
-                // Widened by hand where C would stay in a narrower unsigned type, or compute in a narrower one.
+                // An explicit cast, where C would compute in a narrower type or stay in an unsigned one.
                 Cast::SExt if narrow > 1 => return self.widened(inner, bits),
                 Cast::ZExt if narrow < 32 && bits <= 32 => return self.expr(inner, Want::Number),
                 _ => {}

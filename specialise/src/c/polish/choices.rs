@@ -1,15 +1,15 @@
-//! Simplifies `if`: no empty sides, no code that both sides repeat, no jumps over code.
+//! Simplifies `if`: removes empty sides, code repeated on both sides, and jumps over code.
 
 use crate::c::expression::Expr;
 use crate::c::statement::{Condition, Stmt, set_number};
 
-/// No choice has an empty first side, no `switch` an empty `default`.
+/// Removes empty first sides of `if`, and empty `default` arms.
 pub(super) fn turn_round(list: &mut Vec<Stmt>) {
     let mut done: Vec<Stmt> = Vec::with_capacity(list.len());
     for statement in std::mem::take(list) {
         match statement {
             Stmt::If { condition, then, otherwise } if then.is_empty() && otherwise.is_empty() => {
-                // A call in it must still happen.
+                // A call in the condition must still happen.
                 if condition.yes.text.contains('(') {
                     let text = format!("(void)({})", condition.yes.text);
                     done.push(Stmt::Do(Expr { text, ..condition.yes }));
@@ -30,7 +30,7 @@ pub(super) fn turn_round(list: &mut Vec<Stmt>) {
     *list = done;
 }
 
-/// What both sides of a choice begin by setting to the same number is set before it.
+/// If both sides of an `if` begin by setting a variable to the same number, sets it before the `if`.
 pub(super) fn set_before(list: &mut Vec<Stmt>) {
     let mut done: Vec<Stmt> = Vec::with_capacity(list.len());
     for mut statement in std::mem::take(list) {
@@ -51,8 +51,8 @@ pub(super) fn set_before(list: &mut Vec<Stmt>) {
     *list = done;
 }
 
-/// Whether the numbers that one side sets, and nothing else, are set at the beginning of the other side too, by its
-/// only assignments of numbers to these variables at this depth.
+/// Whether one side only sets numbers, and the other side begins by setting the same ones and does not set these
+/// variables to numbers again at this depth.
 fn is_set_by(whole: &[Stmt], part: &[Stmt], condition: &Condition) -> bool {
     let begins: Vec<(usize, u128)> = whole.iter().map_while(set_number).collect();
     let later = whole.iter().skip(begins.len());
@@ -66,7 +66,7 @@ fn is_set_by(whole: &[Stmt], part: &[Stmt], condition: &Condition) -> bool {
         })
 }
 
-/// `if (a) { if (b) { .. } }` is `if (a && b) { .. }`.
+/// Merges `if (a) { if (b) { .. } }` into `if (a && b) { .. }`.
 pub(super) fn merge_choices(list: &mut [Stmt]) {
     for statement in list {
         let Stmt::If { condition, then, otherwise } = statement else { continue };
@@ -81,7 +81,7 @@ pub(super) fn merge_choices(list: &mut [Stmt]) {
     }
 }
 
-/// `if (a) goto b; .. b:` is `if (!a) { .. }`.
+/// Rewrites `if (a) goto b; .. b:` as `if (!a) { .. }`.
 pub(super) fn wrap_jumped_over(list: &mut Vec<Stmt>) -> bool {
     for at in 0..list.len() {
         let Stmt::If { then, otherwise, .. } = &list[at] else { continue };

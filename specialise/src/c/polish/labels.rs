@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::c::statement::{Stmt, ends, inner, inner_mut};
 
-/// The labels that some jump leads to.
+/// The labels that are targets of jumps.
 pub(super) fn targets(list: &[Stmt]) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut pending = vec![list];
@@ -19,7 +19,7 @@ pub(super) fn targets(list: &[Stmt]) -> BTreeSet<usize> {
     found
 }
 
-/// Takes out what stands behind a jump without a label that anything jumps to.
+/// Removes the statements after a jump, up to a label that is the target of a jump.
 pub(super) fn remove_unreached(list: &mut Vec<Stmt>) {
     loop {
         let targets = targets(list);

@@ -5,14 +5,15 @@ use std::collections::BTreeSet;
 use crate::c::statement::{Condition, Form, Stmt, inner_mut, own_mentions, set_number};
 use crate::ir::{Compare, Const, Operand};
 
-/// Puts an endless loop behind what is done so far, with its condition at its head or its end if it has one there.
+/// Appends an endless loop to `done`. If the loop is left at its beginning or its end, that condition moves into the
+/// loop's head.
 pub(super) fn shape_loop(header: usize, mut body: Vec<Stmt>, done: &mut Vec<Stmt>) {
     let mut count = Words::default();
     words(&body, Within::Loop, &mut count);
     let leaves = |statement: Option<&Stmt>| match statement {
         Some(Stmt::If { then, otherwise, .. }) if otherwise.is_empty() => match then.as_slice() {
             [Stmt::Break] => true,
-            // What is assigned on the only way out may come behind the loop.
+            // Assignments on the only way out can move behind the loop.
             [moves @ .., Stmt::Break] => {
                 count.breaks == 1 && moves.iter().all(|one| matches!(one, Stmt::Assign { .. }))
             }
@@ -52,7 +53,7 @@ pub(super) fn shape_loop(header: usize, mut body: Vec<Stmt>, done: &mut Vec<Stmt
     done.extend(behind);
 }
 
-/// Jumps to the end of a loop's body are `continue`.
+/// Turns jumps to the end of a loop's body into `continue`.
 fn continue_for(list: &mut [Stmt], label: usize) {
     for statement in list {
         match statement {
@@ -67,7 +68,7 @@ fn continue_for(list: &mut [Stmt], label: usize) {
     }
 }
 
-/// A loop whose condition is on a variable that its body steps last is a `for`.
+/// Makes a loop a `for` if its condition tests a variable that the body steps last.
 fn counting(form: Form, body: &mut Vec<Stmt>, done: &mut Vec<Stmt>) -> Form {
     let (condition, is_tested_first) = match &form {
         Form::While(condition) => (condition, true),
@@ -97,8 +98,8 @@ fn counting(form: Form, body: &mut Vec<Stmt>, done: &mut Vec<Stmt>) -> Form {
     }
 }
 
-/// The last statement of a kind that could as well stand at the very end: only assignments follow that don't touch
-/// what it reads or sets.
+/// The last statement of the wanted kind that could as well stand at the very end, because only assignments follow, and
+/// none of them touches a variable that it reads or sets.
 fn last_movable(list: &[Stmt], is_wanted: &dyn Fn(&Stmt) -> Option<usize>) -> Option<(usize, usize)> {
     let mut set_behind: BTreeSet<usize> = BTreeSet::new();
     let mut read_behind: BTreeSet<usize> = BTreeSet::new();
@@ -106,7 +107,7 @@ fn last_movable(list: &[Stmt], is_wanted: &dyn Fn(&Stmt) -> Option<usize>) -> Op
         let Stmt::Assign { variable, value, .. } = statement else { return None };
         let mentioned = own_mentions(statement);
         let is_free = !read_behind.contains(variable) && mentioned.is_disjoint(&set_behind);
-        // A load or a call would cross what follows.
+        // A load or a call must not move across the statements that follow it.
         let is_plain = !value.text.contains('(') || at + 1 == list.len();
         if let Some(found) = is_wanted(statement).filter(|_| is_free && is_plain) {
             return Some((at, found));
@@ -117,7 +118,7 @@ fn last_movable(list: &[Stmt], is_wanted: &dyn Fn(&Stmt) -> Option<usize>) -> Op
     None
 }
 
-/// Whether a condition surely holds after an assignment.
+/// Whether a condition certainly holds after an assignment.
 fn holds_at_first(start: &Stmt, condition: &Condition) -> bool {
     let (Some((variable, value)), Some(compared)) = (set_number(start), &condition.compared) else {
         return false;
@@ -126,8 +127,8 @@ fn holds_at_first(start: &Stmt, condition: &Condition) -> bool {
     compared.variable == Some(variable) && compared.compare.holds(bits, value, limit)
 }
 
-/// `if (n != 0) { int i = 0; do { .. i++; } while (i < n); }` is a `for`, if the condition says the same before the
-/// first round; `i` is declared there, so nothing behind can see it.
+/// Turns `if (n != 0) { int i = 0; do { .. i++; } while (i < n); }` into a `for`, if the guard is equivalent to the
+/// condition before the first iteration. `i` is declared inside, so no code after the loop uses it.
 pub(in crate::c) fn unguard(list: &mut [Stmt]) {
     for statement in list {
         for inner in inner_mut(statement) {
@@ -163,7 +164,7 @@ pub(in crate::c) fn unguard(list: &mut [Stmt]) {
     }
 }
 
-/// Whether a guard holds just when a loop's condition does with the variable at its first value, 0.
+/// Whether a guard is equivalent to a loop's condition while the variable has its first value, 0.
 fn says_the_same(guard: &Condition, again: &Condition, start: &Stmt, variable: usize) -> bool {
     let (Some(guard), Some(again)) = (&guard.compared, &again.compared) else { return false };
     let is_zero = matches!(guard.right, Operand::Const(Const::Int { value: 0, .. }));
@@ -176,14 +177,14 @@ fn says_the_same(guard: &Condition, again: &Condition, start: &Stmt, variable: u
     is_zero && counts && agrees && again.variable == Some(variable) && guard.left == again.right
 }
 
-/// How often a loop is left or begun anew by words of its own body.
+/// The numbers of `break` and `continue` statements that belong to a loop itself.
 #[derive(Default)]
 struct Words {
     breaks: usize,
     continues: usize,
 }
 
-/// What a `break` leaves.
+/// The statement that a `break` leaves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Loop,

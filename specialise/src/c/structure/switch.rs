@@ -7,11 +7,12 @@ use crate::c::types::number;
 use crate::ir::{Op, Operand};
 
 impl Structure<'_, '_> {
-    /// The blocks behind a `switch`, and the pairs of its arms of which one goes on into the other.
+    /// The blocks to be written after a `switch`, and the pairs of arms in which the first falls through into the
+    /// second.
     pub(super) fn chains(&self, targets: &[usize], behind: Vec<usize>) -> (Vec<usize>, Vec<(usize, usize)>) {
         let mut chained: Vec<(usize, usize)> = Vec::new();
         let mut left = Vec::new();
-        // Not the last one: it is where the arms meet.
+        // The last block is left out: the arms meet there.
         for (at, &block) in behind.iter().enumerate() {
             let mut from = targets.iter().copied().filter(|&arm| {
                 arm != block && self.graph.entries(block).any(|entry| self.graph.dominates(arm, entry))
@@ -83,7 +84,7 @@ impl Structure<'_, '_> {
         Ok(())
     }
 
-    /// Whether an arm is written in the `switch` at all.
+    /// Whether an arm is written inside the `switch`.
     fn may_chain(&self, arm: usize, behind: &[usize]) -> bool {
         !behind.contains(&arm) && !self.hoisted.contains(&arm)
     }

@@ -1,4 +1,4 @@
-//! Loads and stores: those of held memory are done here, the others become residual code.
+//! Loads and stores. Those of held memory are evaluated, the others become residual code.
 
 use super::Machine;
 use super::operands::Leak;
@@ -88,7 +88,7 @@ impl Machine<'_> {
         Ok(Value::Aggregate(values.into()))
     }
 
-    /// A load from real memory of which nothing is known; what it gives is known from then on.
+    /// A load from real memory about which nothing is known. Its result is known from then on.
     pub(super) fn load_known_place(
         &mut self,
         facts: &mut Facts,
@@ -110,7 +110,7 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// A load through a pointer that is a value of the residual program.
+    /// A load through a pointer that is a residual value.
     fn load_anywhere(
         &mut self,
         facts: &mut Facts,
@@ -132,7 +132,7 @@ impl Machine<'_> {
             return Ok(value.clone());
         }
         let value = Value::Dynamic(self.emit_load(facts, from, ty, align));
-        // Of what an object holds its cells know more.
+        // If the object is known, its cells record more than `seen` could.
         if pointee.is_none() {
             Rc::make_mut(&mut facts.seen).edit(|seen| seen.insert(pointer, value.clone()));
         }
@@ -162,7 +162,7 @@ impl Machine<'_> {
         Ok(value)
     }
 
-    /// A value made of the bytes of several cells.
+    /// A value composed of the bytes of several cells.
     fn assemble(
         &mut self,
         facts: &mut Facts,
@@ -211,7 +211,7 @@ impl Machine<'_> {
         self.reinterpret(facts, whole, ty)
     }
 
-    /// If the bytes are all those of one value in their order, or in the opposite one: that value, or its swap.
+    /// If the bytes are all the bytes of one value, in order or reversed: that value, or its byte swap.
     fn whole_origin(
         &mut self,
         facts: &Facts,
@@ -290,7 +290,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A store to an object that is only held.
+    /// A store to a held object.
     fn hold(
         &mut self,
         facts: &mut Facts,
@@ -336,14 +336,14 @@ impl Machine<'_> {
         }
     }
 
-    /// What the address of a byte of an object is a multiple of.
+    /// The alignment of a byte of an object.
     pub(super) fn align_at(&self, object: ObjectId, offset: u64) -> u64 {
         let align = self.objects.origin(object).align.max(1);
         if offset == 0 { align } else { align.min(1 << offset.trailing_zeros()) }
     }
 }
 
-/// The largest power of two, at most 8, that is not more than what is left.
+/// The largest power of two, at most 8, that does not exceed `left`.
 pub(super) fn largest_step(left: u64) -> u64 {
     match left {
         8.. => 8,
@@ -353,12 +353,12 @@ pub(super) fn largest_step(left: u64) -> u64 {
     }
 }
 
-/// An integer of so many bytes, all the same.
+/// An integer whose `size` bytes are all equal.
 pub(super) fn repeated(byte: u8, size: u64) -> u128 {
     (0..size.min(16)).fold(0, |sum, at| sum | u128::from(byte) << (at * 8))
 }
 
-/// The integer that the pieces make, if all is known.
+/// The integer that consists of the pieces, if all are known.
 fn known_bytes(pieces: &[(u64, u64, Option<Held>)]) -> Option<u128> {
     let mut sum = 0u128;
     for (at, size, held) in pieces {

@@ -51,7 +51,7 @@ impl Machine<'_> {
             }
             return Ok(true);
         }
-        // What the source holds may be copies of the very bytes that are written; these are saved first.
+        // The source may hold copies of the very bytes that are overwritten; these are saved first.
         self.before_write(facts, to, Some(size))?;
         let Some(source_contents) = facts.memory.get(source) else { return Ok(true) };
         let source_real = source_contents.real;
@@ -77,8 +77,8 @@ impl Machine<'_> {
         Ok(true)
     }
 
-    /// Copies a known number of bytes from an object that is only held to where it isn't known ("dynamic destination,
-    /// static source", section 3.2.2): one copy from each origin, and the object itself is not needed.
+    /// Copies a known number of bytes from a held object to an unknown place ("dynamic destination, static source",
+    /// section 3.2.2): one copy from each origin, so that the object itself is not needed.
     pub(super) fn copy_out(
         &mut self,
         facts: &mut Facts,
@@ -96,7 +96,7 @@ impl Machine<'_> {
         if let Some(object) = self.pointee(to) {
             self.materialise(facts, object)?;
         }
-        // Origins that may be overwritten are saved; what is left can be copied piece by piece.
+        // Origins that may be overwritten are saved first. The rest can be copied piece by piece.
         self.before_write(facts, to, Some(size))?;
         if !held(facts) {
             return Ok(false);
@@ -127,8 +127,8 @@ impl Machine<'_> {
     }
 }
 
-/// The pieces of a source as what is to be written, with neighbours that are copies of one origin put together: "a
-/// single copy operation" (Figure 6 of the paper).
+/// The pieces of a source in the form in which they are written. Adjacent copies from one origin are joined into "a
+/// single copy operation" (Figure 6 of *copy elimination*).
 fn joined(pieces: Vec<(u64, u64, Option<Held>)>, source: Option<(ObjectId, u64)>) -> Vec<(u64, u64, Held)> {
     let mut joined: Vec<(u64, u64, Held)> = Vec::new();
     for (at, size, held) in pieces {

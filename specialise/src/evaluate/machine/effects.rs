@@ -1,4 +1,4 @@
-//! The effects of writes: copies of the overwritten bytes are saved, and facts about them forgotten. And
+//! The effects of writes: copies of the overwritten bytes are saved, and facts about these bytes forgotten. Also
 //! materialisation: held objects are written to residual memory when the residual program needs them.
 
 use super::Machine;
@@ -11,13 +11,13 @@ use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Access, Const, Op, Operand, Type};
 use std::rc::Rc;
 
-/// The longest copy that is loaded into values when its origin is about to change.
+/// The longest copy, in bytes, that is loaded into values when its origin is about to change.
 const LONGEST_SETTLED: u64 = 128;
-/// The longest copy between real objects that is made by loads and stores.
+/// The longest copy between real objects, in bytes, that becomes loads and stores.
 const LONGEST_MOVED: u64 = 16;
 
 impl Machine<'_> {
-    /// Before bytes are written: what was copied from them is saved.
+    /// To be called before bytes are written: saves the copies that refer to them.
     pub(super) fn before_write(
         &mut self,
         facts: &mut Facts,
@@ -48,7 +48,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// After bytes were written by the residual program: what was known of them is forgotten.
+    /// To be called after the residual program has written bytes: forgets the facts about them.
     pub(super) fn after_write(&mut self, facts: &mut Facts, to: &Value, size: u64) {
         let target = self.pointee(to);
         let may_be_seen = |object| facts.memory.get(object).is_none_or(|contents| contents.escaped);
@@ -73,7 +73,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Something that the evaluator doesn't see may have written to every escaped object.
+    /// Unseen code may have written to every escaped object.
     pub fn clobber_escaped(&mut self, facts: &mut Facts) -> Result<(), Stop> {
         facts.seen = Rc::default();
         let reachable = facts.reachable(self.objects);
@@ -88,7 +88,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Something that the evaluator doesn't see may have written to one object.
+    /// Unseen code may have written to this object.
     pub(super) fn clobber(&mut self, facts: &mut Facts, object: ObjectId) -> Result<(), Stop> {
         for (holder, at, size) in facts.memory.copies_of(object, 0, u64::MAX) {
             self.settle(facts, holder, at, size)?;
@@ -97,7 +97,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Takes an object out of memory at the end of its life.
+    /// Removes an object from memory at the end of its life.
     pub fn end_of_life(&mut self, facts: &mut Facts, object: ObjectId) -> Result<(), Stop> {
         for (holder, at, size) in facts.memory.copies_of(object, 0, u64::MAX) {
             if holder != object {
@@ -108,7 +108,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Turns a cell that holds a copy into one that doesn't, because its origin is about to change.
+    /// Before the origin of a copy changes: replaces the copy by values, or forgets it if its holder is real.
     pub(super) fn settle(
         &mut self,
         facts: &mut Facts,
@@ -139,7 +139,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Makes an object real: all that is held is written to the residual program's memory.
+    /// Makes an object real: its held contents are written to the residual program's memory.
     pub fn materialise(&mut self, facts: &mut Facts, object: ObjectId) -> Result<(), Stop> {
         self.ensure(facts, object);
         let Some(contents) = facts.memory.get_mut(object) else { return Ok(()) };
@@ -152,7 +152,7 @@ impl Machine<'_> {
             self.write_held(facts, &Value::Pointer(object, 0), *at, cell.size, &cell.held)?;
         }
         if let Some(contents) = facts.memory.get_mut(object) {
-            // What stands in memory is known only as far as it can be read back as it was written.
+            // Contents remain known only if they can be read back as written.
             let readable = |cell: &Cell| match &cell.held {
                 Held::Value(value, 0) => !value.is_undef(),
                 Held::Fill(_) => true,
@@ -164,7 +164,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Gives an object's address away.
+    /// Lets an object's address escape.
     pub fn escape(&mut self, facts: &mut Facts, object: ObjectId) -> Result<(), Stop> {
         self.materialise(facts, object)?;
         if let Some(contents) = facts.memory.get(object)
@@ -176,7 +176,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Makes the residual program write what a cell holds to real memory, some bytes after a pointer.
+    /// Emits code that writes the contents of a cell to real memory, at an offset from a pointer.
     pub(super) fn write_held(
         &mut self,
         facts: &mut Facts,
@@ -255,7 +255,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The address some bytes after a pointer.
+    /// The address at an offset from a pointer.
     fn place_after(&mut self, facts: &mut Facts, to: &Value, offset: u64) -> Result<Operand, Stop> {
         if let Value::Pointer(object, at) = to {
             let there = Value::Pointer(*object, at.wrapping_add(offset as i64));

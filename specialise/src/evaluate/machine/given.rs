@@ -1,4 +1,4 @@
-//! What the context gives: the values of arguments, and the memory that they point to.
+//! Facts from the context: the values of arguments, and the memory that they point to.
 
 use super::Machine;
 use crate::context::{Content, ContentType};
@@ -10,7 +10,7 @@ use crate::evaluate::value::Value;
 use crate::ir::{Const, Operand, Type, ValueId};
 
 impl Machine<'_> {
-    /// What an argument of the entry is known to be.
+    /// The value of an argument of the entry.
     pub fn argument(&mut self, facts: &mut Facts, at: u32, value: ValueId) -> Result<Value, Stop> {
         let param = self.task.params[at as usize].clone();
         let name = param.name.as_deref().unwrap_or("").to_owned();

@@ -1,7 +1,7 @@
-//! Initial values of variables, and how long they hold.
+//! Initial values of variables, and how long they are valid.
 //!
-//! The bytes of a variable that the context calls constant are known as long as the entry doesn't write to them. If it
-//! does, they are unknown from the beginning of the next attempt.
+//! The bytes of a variable that the context calls constant are known unless the entry writes to them. If it does, they
+//! are unknown from the beginning of the next attempt.
 
 use super::Machine;
 use crate::evaluate::memory::{Cell, Contents, Held};
@@ -11,14 +11,14 @@ use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Const, GlobalId, Type};
 
 impl Machine<'_> {
-    /// Whether the context says of a variable that the initialisers' values stay in it.
+    /// Whether a variable keeps the value that the initialisers have left.
     pub fn is_invariant(&self, object: ObjectId) -> bool {
         let Identity::Global(global) = self.objects.identity(object) else { return false };
         let variable = &self.task.module.globals[global.0 as usize];
         variable.constant && self.task.is_settled(variable) || self.task.is_said_constant(variable)
     }
 
-    /// The entry writes to memory: if something was known to stand there always, it is not known any more.
+    /// The entry writes to memory: bytes there that were taken as constant become unknown, and the attempt ends.
     pub(super) fn check_invariant(&mut self, object: ObjectId, at: u64, size: u64) -> Result<(), Stop> {
         if self.initialising || self.objects.origin(object).constant {
             return Ok(());
@@ -44,7 +44,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What is known of a global variable when no initialiser has run.
+    /// The contents of a global variable before any initialiser has run.
     pub(super) fn initial_contents(&mut self, global: GlobalId) -> Contents {
         let object = self.objects.global_of(global, self.task.module);
         let module = self.task.module;

@@ -1,4 +1,4 @@
-//! Functions of the C library and intrinsics of LLVM that are evaluated here, because their meaning is fixed.
+//! C library functions and LLVM intrinsics that are evaluated here, because their meaning is fixed.
 
 use super::Machine;
 use super::operands::Leak;
@@ -10,14 +10,14 @@ use crate::evaluate::stop::Stop;
 use crate::evaluate::value::Value;
 use crate::ir::{Binary, Cast, Compare, Const, Instruction, Op, Operand, Type, signed};
 
-/// The functions of the C library that are done here.
+/// The C library functions that are evaluated here.
 const LIBRARY: [&str; 12] = [
     "memcpy", "memmove", "memset", "memcmp", "bcmp", "bcopy", "bzero", "strlen", "strcmp", "malloc",
     "calloc", "free",
 ];
 
 impl Machine<'_> {
-    /// Library functions and intrinsics; none if the call is not one of them, or not one that can be done here.
+    /// A library function or intrinsic; `None` if the call is of another function, or can't be evaluated here.
     pub fn library(
         &mut self,
         facts: &mut Facts,
@@ -112,7 +112,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Copies bytes, here if their number and places are known.
+    /// Copies bytes: evaluated if their number and places are known, otherwise as residual code.
     pub fn copy_bytes(
         &mut self,
         facts: &mut Facts,
@@ -146,7 +146,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Sets bytes, here if their number, place and value are known.
+    /// Sets bytes: evaluated if their number, place and value are known, otherwise as residual code.
     fn set_bytes(&mut self, facts: &mut Facts, to: &Value, byte: &Value, size: &Value) -> Result<(), Stop> {
         if let (Some(byte), Some(size)) = (byte.known_int(), size.known_int())
             && (size == 0 || self.fill(facts, to, byte as u8, size as u64)?)
@@ -167,7 +167,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Memory of known size from the allocator: followed like a local variable until its address is given away.
+    /// Memory of known size from the allocator. It is followed like a local variable until its address escapes.
     fn allocate(
         &mut self,
         facts: &mut Facts,
@@ -280,7 +280,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Intrinsics that compute a value of their arguments alone.
+    /// Intrinsics whose result depends only on their arguments.
     fn pure_intrinsic(
         &mut self,
         facts: &mut Facts,
@@ -304,7 +304,7 @@ impl Machine<'_> {
                 if a == b {
                     return Ok(Some(a.clone()));
                 }
-                // Known addresses and the like fall out of a comparison.
+                // A comparison handles known addresses and other static values.
                 if a.is_static() && b.is_static() {
                     let holds = self.compare(facts, compare, a.clone(), b.clone(), &first_ty)?;
                     return Ok(Some(self.select(facts, holds, a.clone(), b.clone(), &first_ty)?));
@@ -330,7 +330,7 @@ fn comparison(intrinsic: &str) -> Option<Compare> {
     })
 }
 
-/// An intrinsic on known integers of so many bits.
+/// An intrinsic on known integers of this many bits.
 fn known_intrinsic(name: &str, base: &str, bits: u32, args: &[u128], ty: &Type) -> Option<Value> {
     let reversed = |value: u128| value.swap_bytes() >> (128 - bits);
     let value = match (base, args) {

@@ -7,12 +7,12 @@ use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Binary, Cast, Const, Op, Operand, Type, ValueId};
 use std::rc::Rc;
 
-/// Whether an operand gives an address away to code that the evaluator doesn't see.
+/// Whether an operand lets an address escape to code that the evaluator doesn't see.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Leak {
-    /// It is used at once, for an access or a comparison.
+    /// The operand is only used at once, for an access or a comparison.
     No,
-    /// It is stored, passed or returned.
+    /// The operand is stored, passed or returned.
     Yes,
 }
 
@@ -79,7 +79,7 @@ impl Machine<'_> {
         self.fixed_base(object)
     }
 
-    /// A value as an operand of the type that the program gives it.
+    /// A value as an operand of the type that the program uses for it.
     pub fn operand(
         &mut self,
         facts: &mut Facts,
@@ -155,7 +155,7 @@ impl Machine<'_> {
         Ok((operand, bits))
     }
 
-    /// Some bytes of a value as an integer of that size.
+    /// A range of bytes of a value, as an integer of that size.
     pub(super) fn part(
         &mut self,
         facts: &mut Facts,
@@ -185,7 +185,7 @@ impl Machine<'_> {
         })
     }
 
-    /// A value as another type of the same size, as memory would do it.
+    /// The bytes of a value as another type of the same size, as if stored and loaded.
     pub fn reinterpret(&mut self, facts: &mut Facts, value: Value, ty: &Type) -> Result<Value, Stop> {
         let from = self.type_of(&value);
         if from == *ty {
@@ -231,7 +231,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The fields of a structure held as a value.
+    /// The fields of a structure value.
     pub fn fields(&mut self, facts: &mut Facts, value: &Value, ty: &Type) -> Result<Rc<[Value]>, Stop> {
         if let Value::Aggregate(fields) = value {
             return Ok(fields.clone());
@@ -251,7 +251,7 @@ impl Machine<'_> {
         Ok(fields.collect())
     }
 
-    /// A structure or array with one field changed.
+    /// A structure or array value with one field changed.
     pub fn insert(
         &mut self,
         facts: &mut Facts,

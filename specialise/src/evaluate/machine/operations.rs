@@ -11,7 +11,7 @@ use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Binary, Cast, Compare, Const, Op, Operand, Type, ValueId};
 
 impl Machine<'_> {
-    /// Arithmetic; the type is that of both operands and of the result.
+    /// Arithmetic on operands of a type, which is the result's type too.
     pub fn binary(
         &mut self,
         facts: &mut Facts,
@@ -61,7 +61,7 @@ impl Machine<'_> {
         b: Value,
         ty: &Type,
     ) -> Result<Value, Stop> {
-        // What is known stands on the right, where `refine` looks for it.
+        // A known operand goes to the right, where `refine` looks for it.
         if a.is_static() && !b.is_static() {
             return self.compare(facts, op.swapped(), b, a, ty);
         }
@@ -101,7 +101,8 @@ impl Machine<'_> {
         Ok(Value::Dynamic(self.emit(facts, Type::Int(1), Op::Compare(op, x, y))))
     }
 
-    /// How two addresses stand to each other; where that isn't known but they differ, any order that isn't equality.
+    /// The order of two addresses, if known. If it is only known that they differ, the result is any order other than
+    /// equal.
     fn compare_addresses(&mut self, facts: &Facts, a: &Value, b: &Value) -> Option<std::cmp::Ordering> {
         use std::cmp::Ordering;
         if a == b && !a.is_undef() {
@@ -112,13 +113,13 @@ impl Machine<'_> {
                 if x == y {
                     return Some(i.cmp(j));
                 }
-                // Unaliased arguments may still be equal to other pointers, as long as nothing is written there.
+                // An unaliased argument may still equal another pointer, as long as nothing is written there.
                 let apart = |object| !self.objects.is_argument(object) && !self.may_be_null(facts, object);
                 (!self.objects.may_overlap(*x, *y) && apart(*x) && apart(*y)).then_some(Ordering::Less)
             }
             (Value::Pointer(x, _) | Value::Address(x, _), other) => self.differs(facts, *x, other),
             (other, Value::Pointer(x, _) | Value::Address(x, _)) => self.differs(facts, *x, other),
-            // What replaces a function may be another name for the other one.
+            // A replaceable function may be replaced by an alias of the other one.
             (Value::Const(Const::Function(f)), Value::Const(Const::Function(g)))
                 if f != g && !self.program.is_replaceable(*f) && !self.program.is_replaceable(*g) =>
             {
@@ -137,7 +138,7 @@ impl Machine<'_> {
         let apart = match other {
             _ if other.is_zero() => !self.may_be_null(facts, object),
             Value::Const(Const::Function(_)) => !self.may_be_null(facts, object),
-            // A pointer that came from elsewhere can't point to an object whose address never escaped.
+            // A pointer of other origin can't point to an object whose address has never escaped.
             Value::Dynamic(_) => {
                 let known = self.pointee(other);
                 let private = facts.memory.get(object).is_some_and(|contents| !contents.escaped);
@@ -191,7 +192,7 @@ impl Machine<'_> {
     }
 }
 
-/// What follows from one operand alone.
+/// The result, if one operand alone determines it.
 fn identity(op: Binary, bits: u32, a: &Value, b: &Value) -> Option<Value> {
     let ones = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
     let zero = Value::int(bits, 0);
@@ -212,7 +213,7 @@ fn identity(op: Binary, bits: u32, a: &Value, b: &Value) -> Option<Value> {
     }
 }
 
-/// Arithmetic on known addresses, as far as it gives something known.
+/// Arithmetic on known addresses, if the result is known.
 fn address_arithmetic(op: Binary, a: &Value, b: &Value, objects: &Objects) -> Option<Value> {
     match (op, a, b) {
         (Binary::Add, Value::Address(object, offset), other)
@@ -232,7 +233,7 @@ fn address_arithmetic(op: Binary, a: &Value, b: &Value, objects: &Objects) -> Op
             if mask < align {
                 return Some(Value::int(64, u128::from(low & mask)));
             }
-            // Rounding down to an alignment.
+            // Rounding down to a multiple of an alignment.
             let kept = mask | (mask.wrapping_neg() & mask).wrapping_sub(1);
             (kept == u64::MAX && mask.wrapping_neg() <= align)
                 .then(|| Value::Address(*object, offset & mask as i64))
@@ -241,7 +242,7 @@ fn address_arithmetic(op: Binary, a: &Value, b: &Value, objects: &Objects) -> Op
     }
 }
 
-/// `base + constant`, if that is what a sum or difference comes to through a sum before it.
+/// The result as `base + constant`, if a sum or difference is one, possibly of an earlier sum.
 fn sum(op: Binary, bits: u32, a: &Value, b: &Value, residual: &Residual) -> Option<(ValueId, u128)> {
     let (value, constant) = match (op, a, b) {
         (Binary::Add, Value::Dynamic(value), other) | (Binary::Add, other, Value::Dynamic(value)) => {
@@ -262,7 +263,7 @@ fn sum(op: Binary, bits: u32, a: &Value, b: &Value, residual: &Residual) -> Opti
     }
 }
 
-/// A comparison that one operand decides, because it is the least or the greatest of its type.
+/// The result of a comparison with the least or the greatest value of the type, if that alone determines it.
 fn out_of_range(op: Compare, bits: u32, a: &Value, b: &Value) -> Option<bool> {
     let ones = if bits >= 128 { u128::MAX } else { (1 << bits) - 1 };
     let (least, greatest) = (1 << (bits - 1), ones >> 1);

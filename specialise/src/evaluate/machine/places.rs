@@ -1,5 +1,5 @@
-//! Creates objects: global variables when they are first met, local variables, allocated memory. And their addresses in
-//! the residual program.
+//! Creates objects (global variables at their first use, local variables, allocated memory), and their addresses in the
+//! residual program.
 
 use super::Machine;
 use crate::evaluate::facts::Facts;
@@ -11,7 +11,7 @@ use crate::ir::{Access, Const, Op, Operand, Type, ValueId};
 use std::rc::Rc;
 
 impl Machine<'_> {
-    /// Puts a global variable into a path's memory when it is first met.
+    /// Adds a global variable to a path's memory at its first use.
     pub fn ensure(&mut self, facts: &mut Facts, object: ObjectId) {
         if facts.memory.get(object).is_some() {
             return;
@@ -27,7 +27,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A local variable that is followed: of known size, and none yet where it stands.
+    /// A new local variable whose contents are followed. Its size must be known, and this place must not have one yet.
     pub fn local(
         &mut self,
         facts: &mut Facts,
@@ -51,7 +51,7 @@ impl Machine<'_> {
         Some(object)
     }
 
-    /// The copy of an argument that a function gets by value.
+    /// The copy of an argument that is passed by value.
     pub fn argument_copy(
         &mut self,
         facts: &mut Facts,
@@ -72,7 +72,7 @@ impl Machine<'_> {
         copy
     }
 
-    /// Memory that a call of the allocator gave.
+    /// Memory returned by a call of the allocator.
     pub(super) fn allocated(
         &mut self,
         facts: &mut Facts,
@@ -111,12 +111,12 @@ impl Machine<'_> {
         self.objects.origin(object).allocated && !self.initialising && !facts.not_null.contains(&object)
     }
 
-    /// The address of an object whose address is the same on all paths.
+    /// The address of an object that has the same address on all paths.
     pub(super) fn fixed_base(&mut self, object: ObjectId) -> Operand {
         if let Some(base) = self.bases.get(&object) {
             return base.clone();
         }
-        // It stands for no place of the source.
+        // The address belongs to no place of the source.
         let place = self.residual.place.take();
         let base = match self.objects.identity(object) {
             Identity::Global(global) => Operand::Const(Const::Global(global, 0)),

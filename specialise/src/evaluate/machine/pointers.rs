@@ -1,4 +1,4 @@
-//! Pointers whose object is known, though their value isn't.
+//! Pointers with a known object and an unknown value.
 
 use super::Machine;
 use super::operands::Leak;
@@ -8,19 +8,19 @@ use crate::evaluate::value::{ObjectId, Value};
 use crate::ir::{Const, Op, Operand, Type, ValueId};
 
 impl Machine<'_> {
-    /// A residual pointer points into an object.
+    /// Records that a residual pointer points into an object.
     pub fn points_into(&mut self, pointer: ValueId, object: ObjectId) {
         self.pointees.insert(pointer, object);
     }
 
-    /// The allocated object whose address, the same on all paths, is this value; it may be null.
+    /// The allocated object with this address on all paths; the address may be null.
     pub fn allocated_at(&self, value: ValueId) -> Option<ObjectId> {
         let operand = Operand::Value(value);
         let found = self.bases.iter().find(|(_, base)| **base == operand).map(|(object, _)| *object);
         found.filter(|object| self.objects.origin(*object).allocated)
     }
 
-    /// The object that a residual pointer is known to point into.
+    /// The object into which a pointer is known to point.
     pub fn pointee(&self, value: &Value) -> Option<ObjectId> {
         match value {
             Value::Pointer(object, _) => Some(*object),
@@ -29,7 +29,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A residual pointer with the object that it points into, if that is known.
+    /// A residual pointer, recorded with its object if that is known.
     fn pointing(&mut self, operand: Operand, object: Option<ObjectId>) -> Value {
         if let (Operand::Value(value), Some(object)) = (&operand, object) {
             self.pointees.insert(*value, object);
@@ -37,7 +37,7 @@ impl Machine<'_> {
         self.known_or_dynamic(operand)
     }
 
-    /// The object that all of some pointers point into, null aside; none if there are several.
+    /// The object into which all these pointers point, apart from null; `None` if there are several.
     pub fn one_object(&self, values: &[Value]) -> Option<ObjectId> {
         let mut found = None;
         for value in values {
@@ -56,7 +56,7 @@ impl Machine<'_> {
         found
     }
 
-    /// An address: known bytes and unknown indices behind a base.
+    /// An address: a base plus known bytes and unknown indices.
     pub fn address(
         &mut self,
         facts: &mut Facts,
@@ -90,7 +90,7 @@ impl Machine<'_> {
         Ok(self.pointing(Operand::Value(value), pointee))
     }
 
-    /// One of two values.
+    /// A choice between two values.
     pub fn select(
         &mut self,
         facts: &mut Facts,

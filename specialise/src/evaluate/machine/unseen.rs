@@ -1,4 +1,5 @@
-//! Calls that stay calls: the memory that they may read, and that they may have changed.
+//! Calls that are left to the residual program: the memory that they may read, and the memory that they may have
+//! changed.
 
 use super::Machine;
 use super::operands::Leak;
@@ -9,7 +10,7 @@ use crate::ir::{CallAttributes, Const, Effects, Op, ParamAttributes, Type};
 use std::rc::Rc;
 
 impl Machine<'_> {
-    /// Leaves a call to the residual program. The arguments come with the types that the program gives them.
+    /// Leaves a call to the residual program. The arguments have the types that the program uses.
     pub fn unseen_call(
         &mut self,
         facts: &mut Facts,
@@ -62,7 +63,7 @@ impl Machine<'_> {
         Ok(Value::Dynamic(self.emit(facts, ty.clone(), op)))
     }
 
-    /// The memory that a function touches, by its declaration and by the call.
+    /// The memory that a function touches, according to its declaration and the call.
     fn effects_of(&self, callee: &Value, attributes: &CallAttributes) -> Effects {
         let declared = match callee {
             Value::Const(Const::Function(function)) => self.program.function(*function).memory,

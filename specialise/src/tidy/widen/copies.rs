@@ -1,5 +1,5 @@
-//! Loads whose value goes only into one store, as it is or byte-swapped. One group is open at a time: code that copies
-//! several objects in turn is rare.
+//! Loads whose values are only stored, directly or byte-swapped. One group is open at a time: code that copies several
+//! objects in turns is rare.
 
 use super::pieces::{Pieces, WIDTHS, overlaps, parts, range};
 use super::room::{Room, Swaps};
@@ -8,61 +8,62 @@ use crate::tidy::memory::Place;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// A load that waits for its store.
+/// A load that may become part of a copy.
 struct Loaded {
-    /// Where it stands in the block.
+    /// The position of the load.
     position: usize,
-    /// What it reads.
+    /// The bytes that it reads.
     place: Place,
-    /// Where its bytes are swapped, if they are.
+    /// The position of the byte swap, if there is one.
     swap: Option<usize>,
 }
 
 /// A load and the store of its value.
 #[derive(Clone, Copy)]
 struct Copy {
-    /// Where the load stands.
+    /// The position of the load.
     load: usize,
-    /// Where the bytes are swapped between them.
+    /// The position of the byte swap between them.
     swap: Option<usize>,
-    /// Where the store stands.
+    /// The position of the store.
     store: usize,
 }
 
-/// Copies from one anchor to another, all over the same distance; if bytes are swapped, in all, and of as many bytes.
+/// Copies from one anchor to another over the same distance. Either none is byte-swapped, or all are, and have the same
+/// size.
 struct Group {
-    /// Where the first copy reads.
+    /// The source of the first copy.
     from: Place,
-    /// Where it writes.
+    /// The destination of the first copy.
     to: Place,
-    /// Whether the bytes of each are swapped.
+    /// Whether the copies are byte-swapped.
     swapped: bool,
-    /// The copies, by what they write.
+    /// The copies, by destination.
     pieces: Pieces<Copy>,
-    /// Where the first store stands.
+    /// The position of the first store.
     first_store: usize,
 }
 
-/// The open group, and what a next one may begin with.
+/// The open group, and loads for the next one.
 #[derive(Default)]
 pub(super) struct Copies {
     /// The group.
     group: Option<Group>,
     /// Loads that may be part of a copy, by value.
     loaded: HashMap<ValueId, Loaded>,
-    /// Where memory was last written otherwise; loads before that can't move.
+    /// The last position of another write to memory. Loads before it can't move.
     last_write: Option<usize>,
 }
 
 impl Loaded {
-    /// The copy, if it is stored there.
+    /// The copy that this store completes.
     fn stored(&self, store: usize) -> Copy {
         Copy { load: self.position, swap: self.swap, store }
     }
 }
 
 impl Group {
-    /// Whether a load touches what is written.
+    /// Whether a load overlaps the written bytes.
     fn read_clashes(&self, place: &Place) -> bool {
         match (place.anchor == self.to.anchor, range(place)) {
             (true, Some((from, to))) => overlaps(&self.pieces, from, to),
@@ -70,7 +71,7 @@ impl Group {
         }
     }
 
-    /// Whether a store touches what is read or written.
+    /// Whether a store overlaps the read or the written bytes.
     fn write_clashes(&self, place: &Place) -> bool {
         let distance = self.to.offset.wrapping_sub(self.from.offset);
         let read = match (place.anchor == self.from.anchor, range(place)) {
@@ -82,7 +83,7 @@ impl Group {
         read || self.read_clashes(place)
     }
 
-    /// Whether a copy goes on with this group.
+    /// Whether a copy extends this group.
     fn takes(&self, loaded: &Loaded, to: &Place) -> bool {
         let Some((start, end)) = range(to) else { return false };
         let apart = !self.from.root.may_alias(self.to.root);
@@ -95,7 +96,7 @@ impl Group {
             && !overlaps(&self.pieces, start, end)
     }
 
-    /// Makes wider copies of them.
+    /// Writes the group as wider copies.
     fn settle(self, room: &mut Room) {
         let pair = [self.from.size.map_or(0, |size| size as i64 * 2)];
         let widths = if self.swapped { &pair[..] } else { &WIDTHS };
@@ -127,7 +128,7 @@ impl Group {
     }
 }
 
-/// Swaps the bytes of both halves of a value, before a position: those of the whole, and then the halves.
+/// Swaps the bytes of each half of a value, before a position: swaps those of the whole, and then the halves.
 fn swap_halves(value: Operand, bits: u32, swaps: Swaps, before: usize, room: &mut Room) -> Operand {
     let ty = Type::Int(bits);
     let callee = Operand::Const(Const::Function(swaps.of(bits)));
@@ -140,7 +141,7 @@ fn swap_halves(value: Operand, bits: u32, swaps: Swaps, before: usize, room: &mu
 }
 
 impl Copies {
-    /// Goes past a load; `loaded` is its value if that is used just once.
+    /// Handles a load; `loaded` is its result if that has exactly one use.
     pub(super) fn load(
         &mut self,
         position: usize,
@@ -156,7 +157,7 @@ impl Copies {
         }
     }
 
-    /// Goes past a call that swaps the bytes of a value; `result` is used just once.
+    /// Handles a call that swaps the bytes of a value; `result` has exactly one use.
     pub(super) fn swap(&mut self, position: usize, value: ValueId, result: ValueId) {
         if let Some(loaded) = self.loaded.remove(&value)
             && loaded.swap.is_none()
@@ -165,13 +166,13 @@ impl Copies {
         }
     }
 
-    /// Goes past a store.
+    /// Handles a store.
     pub(super) fn store(&mut self, position: usize, to: &Place, value: &Operand, room: &mut Room) {
         let loaded = match value {
             Operand::Value(value) => self.loaded.remove(value),
             Operand::Const(_) => None,
         };
-        // What was written between the load and this store, but for copies of the group, holds the load where it is.
+        // The load can't move past a write between the load and this store, other than copies of the group.
         let movable = loaded.filter(|loaded| self.last_write.is_none_or(|write| write < loaded.position));
         if let (Some(group), Some(loaded)) = (&mut self.group, &movable)
             && group.takes(loaded, to)
@@ -197,16 +198,16 @@ impl Copies {
         }
     }
 
-    /// Goes past what may touch any memory.
+    /// Handles an instruction that may access any memory.
     pub(super) fn barrier(&mut self, room: &mut Room) {
         self.settle(room);
         self.loaded = HashMap::new();
     }
 
-    /// Settles the open group.
+    /// Writes the open group.
     fn settle(&mut self, room: &mut Room) {
         if let Some(group) = self.group.take() {
-            // The stores of this group are writes like others to the next one.
+            // For the next group, the stores of this group are other writes.
             let written = group.pieces.values().map(|(_, copy)| copy.store).max();
             self.last_write = self.last_write.max(written);
             group.settle(room);

@@ -8,22 +8,22 @@ use crate::tidy::memory::Place;
 /// A store of a constant.
 #[derive(Clone, Copy)]
 pub(super) struct Constant {
-    /// Where it stands in the block.
+    /// The position in the block.
     pub(super) position: usize,
-    /// What it stores.
+    /// The bits that it stores.
     pub(super) bits: u64,
 }
 
 /// Stores of constants at one anchor.
 pub(super) struct Fill {
-    /// Where the first one goes.
+    /// The place of the first store.
     pub(super) place: Place,
     /// The stores.
     pub(super) pieces: Pieces<Constant>,
 }
 
 impl Fill {
-    /// Whether an access touches what is stored.
+    /// Whether an access overlaps the stored bytes.
     pub(super) fn clashes(&self, place: &Place) -> bool {
         match (place.anchor == self.place.anchor, range(place)) {
             (true, Some((from, to))) => overlaps(&self.pieces, from, to),
@@ -31,7 +31,7 @@ impl Fill {
         }
     }
 
-    /// Makes wider stores of them.
+    /// Writes the group as wider stores.
     pub(super) fn settle(self, widths: &[i64], room: &mut Room) {
         for (width, part) in parts(&self.pieces, widths) {
             let start = part[0].0;

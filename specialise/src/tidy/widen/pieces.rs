@@ -1,12 +1,12 @@
-//! The accesses of a group by their offsets: which of them can become one access.
+//! The accesses of a group by offset, and how they combine into wider accesses.
 
 use crate::tidy::memory::Place;
 use std::collections::BTreeMap;
 
-/// The widths in bytes that accesses are joined to.
+/// The widths in bytes of joined accesses.
 pub(super) const WIDTHS: [i64; 3] = [8, 4, 2];
 
-/// The accesses of a group, by offset: where the bytes end, and the access.
+/// The accesses of a group: by offset, the end of the bytes and the access.
 pub(super) type Pieces<T> = BTreeMap<i64, (i64, T)>;
 
 /// Whether one of the pieces overlaps these bytes.
@@ -14,8 +14,7 @@ pub(super) fn overlaps<T>(pieces: &Pieces<T>, from: i64, to: i64) -> bool {
     pieces.range(..to).next_back().is_some_and(|(_, (end, _))| *end > from)
 }
 
-/// Cuts what lies without a gap into parts that are as wide as an access can be; only parts of several pieces are
-/// given.
+/// Divides contiguous pieces into parts of an access's width. Gives only parts with several pieces.
 pub(super) fn parts<T: Copy>(pieces: &Pieces<T>, widths: &[i64]) -> Vec<(i64, Vec<(i64, T)>)> {
     let all: Vec<(i64, i64, T)> = pieces.iter().map(|(start, (end, piece))| (*start, *end, *piece)).collect();
     let mut parts = Vec::new();
@@ -42,7 +41,7 @@ pub(super) fn parts<T: Copy>(pieces: &Pieces<T>, widths: &[i64]) -> Vec<(i64, Ve
     parts
 }
 
-/// The bytes of a place, from its anchor on.
+/// The range of bytes of a place, relative to its anchor.
 pub(super) fn range(place: &Place) -> Option<(i64, i64)> {
     let size = i64::try_from(place.size?).ok()?;
     Some((place.offset, place.offset.checked_add(size)?))

@@ -3,7 +3,7 @@
 use crate::ir::{Body, Effects, FunctionId, Instruction, Module, Op, Operand, Type, ValueId};
 use std::collections::BTreeMap;
 
-/// What swaps the bytes of a value.
+/// The functions that swap the bytes of a value.
 #[derive(Clone, Copy)]
 pub(crate) struct Swaps {
     /// `llvm.bswap.i32`.
@@ -27,19 +27,19 @@ impl Swaps {
         Swaps { four: swap(32), eight: swap(64) }
     }
 
-    /// The one for so many bits.
+    /// The function for this many bits.
     pub(super) fn of(self, bits: u32) -> FunctionId {
         if bits == 32 { self.four } else { self.eight }
     }
 }
 
-/// The instructions of the block, with gaps where one has gone, and where new values get their types.
+/// The instructions of the block, with gaps for removed ones, and access to the function for new values.
 pub(super) struct Room<'a> {
     /// The instructions.
     pub(super) old: Vec<Option<Instruction>>,
-    /// New ones, by the position of what they stand before.
+    /// New instructions, by the position of the instruction before which they are inserted.
     pub(super) before: BTreeMap<usize, Vec<Instruction>>,
-    /// What swaps bytes, if elements whose bytes are swapped are joined.
+    /// The functions that swap bytes, if byte-swapped elements are joined.
     pub(super) swaps: Option<Swaps>,
     /// The function, without this block's instructions.
     pub(super) body: &'a mut Body,
@@ -51,7 +51,7 @@ impl Room<'_> {
         self.body.new_value(ty)
     }
 
-    /// Computes something before the instruction at a position.
+    /// Inserts a computation before the instruction at a position.
     pub(super) fn compute(&mut self, position: usize, ty: &Type, op: Op) -> Operand {
         let place = self.old[position].as_ref().and_then(|instruction| instruction.place);
         let (instruction, result) = self.body.computing(ty.clone(), op, place);
@@ -59,7 +59,7 @@ impl Room<'_> {
         result
     }
 
-    /// What is in the block now.
+    /// The resulting instructions of the block.
     pub(super) fn written(mut self) -> Vec<Instruction> {
         let mut written = Vec::with_capacity(self.old.len());
         for (at, old) in self.old.into_iter().enumerate() {

@@ -44,7 +44,7 @@ impl Drop for Map {
     }
 }
 
-// SAFETY: it owns its mapping, which belongs to no thread.
+// SAFETY: a `Map` owns its mapping, which belongs to no thread.
 unsafe impl Send for Map {}
 // SAFETY: the mapping isn't written any more.
 unsafe impl Sync for Map {}

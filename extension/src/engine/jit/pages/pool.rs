@@ -85,7 +85,7 @@ struct Place {
 
 // SAFETY: the memory is never unmapped, and belongs to no thread.
 unsafe impl Send for Place {}
-// SAFETY: it is written only by its owner, in `place` and `Piece::drop`, or before it has one.
+// SAFETY: a place is written only by its owner, in `place` and `Piece::drop`, or before it has one.
 unsafe impl Sync for Place {}
 
 impl Piece {

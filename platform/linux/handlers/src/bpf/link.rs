@@ -21,7 +21,7 @@ impl Attributes for LinkCreate {}
 pub fn attach_xdp(program: &OwnedFd, interface: u32, flags: u32) -> Result<OwnedFd> {
     let program = program.as_raw_fd() as u32;
     let mut attributes = LinkCreate { program, target: interface, attach_type: XDP_ATTACH, flags };
-    // SAFETY: there are no addresses in it.
+    // SAFETY: the attributes hold no addresses.
     unsafe { descriptor(Command::LinkCreate, &mut attributes) }
 }
 
@@ -39,7 +39,7 @@ impl Attributes for LinkUpdate {}
 pub fn update(link: &OwnedFd, program: &OwnedFd) -> Result<()> {
     let (link, program) = (link.as_raw_fd() as u32, program.as_raw_fd() as u32);
     let mut attributes = LinkUpdate { link, program, ..Default::default() };
-    // SAFETY: there are no addresses in it.
+    // SAFETY: the attributes hold no addresses.
     unsafe { bpf(Command::LinkUpdate, &mut attributes).map(drop) }
 }
 
@@ -52,7 +52,7 @@ impl Attributes for LinkDetach {}
 
 /// Detaches the program, even if others have the link, too.
 pub fn detach(link: &OwnedFd) -> Result<()> {
-    // SAFETY: there are no addresses in it.
+    // SAFETY: the attributes hold no addresses.
     unsafe { bpf(Command::LinkDetach, &mut LinkDetach { link: link.as_raw_fd() as u32 }).map(drop) }
 }
 
@@ -73,7 +73,7 @@ impl Attributes for ById {}
 /// The attached program.
 pub fn program_of(link: &OwnedFd) -> Result<OwnedFd> {
     let id = u32::from_ne_bytes(number(&info::<32>(link)?, 8));
-    // SAFETY: there are no addresses in it.
+    // SAFETY: the attributes hold no addresses.
     unsafe { descriptor(Command::ProgramById, &mut ById { id, ..ById::default() }) }
 }
 

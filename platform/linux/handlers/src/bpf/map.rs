@@ -63,7 +63,7 @@ impl Map {
         let name = short_name(name);
         let mut attributes =
             MapCreate { kind, key, value, entries, flags, extra, name, ..Default::default() };
-        // SAFETY: there are no addresses in it.
+        // SAFETY: the attributes hold no addresses.
         let fd = unsafe { descriptor(Command::MapCreate, &mut attributes)? };
         Ok(Map { fd, definition })
     }
@@ -96,7 +96,7 @@ impl Map {
         assert_eq!(key.len(), self.definition.key as usize);
         self.has_one_value()?;
         let mut value = vec![0; self.definition.value as usize];
-        // SAFETY: both are as long as the map's.
+        // SAFETY: key and value are as long as the map's.
         let result = unsafe { element(Command::Lookup, &self.fd, key.as_ptr(), value.as_mut_ptr()) };
         match result {
             Ok(()) => Ok(Some(value)),
@@ -112,7 +112,7 @@ impl Map {
     pub fn set(&self, key: &[u8], value: &[u8]) -> Result<()> {
         assert_eq!((key.len(), value.len()), (self.definition.key as usize, self.definition.value as usize));
         self.has_one_value()?;
-        // SAFETY: both are as long as the map's.
+        // SAFETY: key and value are as long as the map's.
         unsafe { element(Command::Update, &self.fd, key.as_ptr(), value.as_ptr()) }
     }
 
@@ -131,7 +131,7 @@ impl Map {
     /// If it isn't as long as the map's.
     pub fn remove(&self, key: &[u8]) -> Result<()> {
         assert_eq!(key.len(), self.definition.key as usize);
-        // SAFETY: it is as long as the map's.
+        // SAFETY: the key is as long as the map's.
         let result = unsafe { element(Command::Delete, &self.fd, key.as_ptr(), std::ptr::null()) };
         match result {
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(()),
