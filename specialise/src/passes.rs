@@ -1,6 +1,6 @@
 //! Runs the passes over a residual program, in order: those for a C compiler, and those for machine code. Where
-//! `DRYSTONE_VERIFY_PASSES` is set, each body is verified after each pass, so that the message names the pass that broke
-//! it; `.cargo/config.toml` sets it for tests.
+//! `DRYSTONE_VERIFY_PASSES` is set, each body is verified after each pass, so that the message names the pass that
+//! broke it; `.cargo/config.toml` sets it for tests.
 //!
 //! `tidy` and `reroll` describe how the passes work.
 

@@ -8,8 +8,8 @@ use crate::thread::Handle;
 /// The ready threads, in the order in which they will run.
 ///
 /// # Safety
-/// [`current`](Self::current), [`first`](Self::first), [`turn`](Self::turn) and [`leave`](Self::leave) give only threads
-/// that were [put](Self::put) and have neither left nor been removed since: schedulers switch to them.
+/// [`current`](Self::current), [`first`](Self::first), [`turn`](Self::turn) and [`leave`](Self::leave) give only
+/// threads that were [put](Self::put) and have neither left nor been removed since: schedulers switch to them.
 pub unsafe trait Policy {
     /// Whether a thread gives way when its time slice is over.
     const HAS_SLICES: bool;
