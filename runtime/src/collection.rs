@@ -11,7 +11,7 @@
 //! A key next to the dense part extends it, and so do keys that then follow and have waited in the rest. To remove a
 //! key in the middle sends the shorter side to the rest if that is short, and else leaves a *gap*: generated code then
 //! finds the elements of a part without gaps by itself. Where a third of the keys is missing, the elements go to the
-//! rest, some with each removal. Each insertion pays for moving [`PAID`] elements into the dense part, so that no
+//! rest, some with each removal. Each insertion pays for moving `PAID` elements into the dense part, so that no
 //! sequence of operations can make moving expensive; where many elements move at once, other processes run in between
 //! (`entries`).
 //!

@@ -23,7 +23,7 @@ pub struct Unit<'a> {
     pub awaited: Awaited,
     /// Locations for run-time errors.
     pub locations: Locations<'a>,
-    /// Procedure variants that some code calls; index is the number in [`Terminator::CallProcedure`].
+    /// Procedure variants that some code calls; index is the number in `Terminator::CallProcedure`.
     pub variants: Vec<Variant>,
     /// Interfaces whose messages may leave the program: bound to names, bound by a binding factory, or of components
     /// that are made AT another place.

@@ -222,7 +222,7 @@ pub enum Inst {
     Wrote { variable: VariableId, collection: Address, keys: Vec<Reg> },
     /// `to :=` the address of these words in memory, which may be used until the next such instruction.
     Words(Reg, Vec<Reg>),
-    /// A service's answer: makes room for a message where there must be room, see [`SuspensionOp::Send`].
+    /// A service's answer: makes room for a message where there must be room, see `SuspensionOp::Send`.
     Room {
         /// Its interface.
         interface: InterfaceId,

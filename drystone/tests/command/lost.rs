@@ -133,15 +133,14 @@ fn all_done(jobs: usize) -> String {
     format!("ready\n{jobs} jobs done, 0 left: {primes} primes below {end}\n")
 }
 
+/// Checks that all jobs were done. Returns how many came back because their worker has died.
 #[track_caller]
-fn loses_nothing(said: &str, jobs: usize) {
+fn loses_nothing(said: &str, jobs: usize) -> usize {
     let (all, back) = said
         .rsplit_once("left: ")
         .map_or((said, ""), |_| said.split_at(all_done(jobs).len().min(said.len())));
     assert_eq!(all, all_done(jobs), "{said}");
-    let back: usize =
-        back.split(' ').next().and_then(|number| number.parse().ok()).expect("it says how many");
-    assert!(back > 0, "workers have died with a job");
+    back.split(' ').next().and_then(|number| number.parse().ok()).expect("it says how many")
 }
 
 #[test]
@@ -153,7 +152,7 @@ fn a_queue_loses_no_job_when_workers_die_beside_it() {
         let arguments = ["run", "Queue.dry", "mortal", &name, &jobs.to_string(), &deaths().to_string()];
         let output = drystone(&queue(), &arguments);
         assert_eq!(status(&output), 0, "{name}: {}", complaint(&output));
-        loses_nothing(&printed(&output), jobs);
+        assert!(loses_nothing(&printed(&output), jobs) > 0, "{name}: workers have died with a job");
     }
 }
 
@@ -162,23 +161,30 @@ fn a_queue_loses_no_job_when_workers_are_killed() {
     let nats = Nats::start(true);
     let names = [format!("tcp://127.0.0.1:{}/jobs", free_port())];
     for name in names.into_iter().chain(nats.iter().map(|nats| nats.name("jobs"))) {
-        let jobs = 40 * deaths();
-        let mut server = Command::new(DRYSTONE);
-        server.args(["run", "Queue.dry", "serve", &name, &jobs.to_string()]).current_dir(queue());
-        server.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
-        let server = server.spawn().expect("the command runs");
-        // They are killed when they are dropped.
-        let work = || Peer::start(&queue(), DRYSTONE, &["run", "Queue.dry", "work", &name]);
-        let mut workers: VecDeque<Peer> = (0..3).map(|_| work()).collect();
-        for death in 0..deaths() {
-            let mut worker = workers.pop_front().expect("there are three");
-            assert_eq!(worker.line(), "ready");
-            thread::sleep(Duration::from_millis(3 + death as u64 * 7 % 20));
-            drop(worker);
-            workers.push_back(work());
-        }
-        let output = server.wait_with_output().expect("it ends");
-        assert_eq!(status(&output), 0, "{name}");
-        loses_nothing(&printed(&output), jobs);
+        // On a busy machine all may be done before a worker dies with a job.
+        let came_back =
+            [40, 120, 360].into_iter().any(|each| killed_workers_lose_nothing(&name, each * deaths()) > 0);
+        assert!(came_back, "{name}: workers have died with a job");
     }
+}
+
+/// Kills workers while so many jobs are done. Returns how many jobs came back.
+fn killed_workers_lose_nothing(name: &str, jobs: usize) -> usize {
+    let mut server = Command::new(DRYSTONE);
+    server.args(["run", "Queue.dry", "serve", name, &jobs.to_string()]).current_dir(queue());
+    server.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let server = server.spawn().expect("the command runs");
+    // They are killed when they are dropped.
+    let work = || Peer::start(&queue(), DRYSTONE, &["run", "Queue.dry", "work", name]);
+    let mut workers: VecDeque<Peer> = (0..3).map(|_| work()).collect();
+    for death in 0..deaths() {
+        let mut worker = workers.pop_front().expect("there are three");
+        assert_eq!(worker.line(), "ready");
+        thread::sleep(Duration::from_millis(3 + death as u64 * 7 % 20));
+        drop(worker);
+        workers.push_back(work());
+    }
+    let output = server.wait_with_output().expect("it ends");
+    assert_eq!(status(&output), 0, "{name}");
+    loses_nothing(&printed(&output), jobs)
 }

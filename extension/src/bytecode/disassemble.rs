@@ -1,4 +1,4 @@
-//! Disassembles instructions to text, which [`super::assemble`] reads.
+//! Disassembles instructions to text, which [`assemble`](super::assemble()) reads.
 
 use alloc::{collections::BTreeSet, format, string::String};
 use core::fmt::{self, Display};

@@ -2,7 +2,7 @@
 //! agree are in the code; those in which they differ are in tables that it reads, so that it needn't change when only
 //! these do.
 //!
-//! It is called as a [`super::structure::Entry`]. A bound of the packet that was checked is known in all code that is
+//! It is called as a `structure::Entry`. A bound of the packet that was checked is known in all code that is
 //! only reached behind the check, so that no path checks it twice.
 
 use alloc::vec::Vec;

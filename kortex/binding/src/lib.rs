@@ -4,7 +4,7 @@
 //!   wait (`int`) saves all registers.
 //! * [`upcall`]: the kernel calls a user in the user's address space, for a limited time.
 //! * [`lrpc`]: a user calls another user: a system call, then an upcall.
-//! * [`array`]: a user makes a block of calls by one system call.
+//! * [`mod@array`]: a user makes a block of calls by one system call.
 //! * [`signal`]: a user handles its own exceptions.
 //! * [`memory`]: the kernel copies from and to users' memory. A copy fails where the memory isn't the user's.
 //!

@@ -31,7 +31,7 @@ pub struct Parallel {
     pub departures: u64,
     /// What is known of bodies, by address: positive if their processes gain.
     pub bodies: BTreeMap<usize, i32>,
-    /// [`Worker::switches`] at the last tick.
+    /// `Worker::switches` at the last tick.
     pub switches: u64,
     pub ticks: u64,
     /// All shall come home, and nobody go.

@@ -5,7 +5,7 @@
 //!   clients.
 //! * [`store`] has two threads. The writer ([`writer`]) groups the changes of all clients into one transaction; the
 //!   other one reads.
-//! * [`file`] is their file, which is reopened when the disk has failed.
+//! * [`mod@file`] is their file, which is reopened when the disk has failed.
 //! * [`operation`] declares the operations, `reading` and `changing` execute them, and [`watch`] tells clients of
 //!   changed keys.
 //! * [`record`] is the layout of records in the file, [`pattern`] matches keys.

@@ -5,7 +5,8 @@
 //! by signals, and the instruction is emulated here (trap and emulate). Users' code runs in processes of its own, which
 //! map nothing but its pages.
 //!
-//! * [`stops`]: what is done when the guest has stopped. [`instructions`]: the emulated instructions. [`machine`]: the
+//! * [`stops`]: what is done when the guest has stopped. [`instructions`]: the emulated instructions. [`mod@machine`]:
+//!   the
 //!   machine's parts.
 //! * [`processor`]: registers that Linux keeps from processes, exceptions, access rights. [`tables`]: page tables.
 //! * [`own`], [`users`]: map pages, in this process and in the users'.

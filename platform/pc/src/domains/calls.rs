@@ -37,7 +37,7 @@ unsafe fn of(this: *const ()) -> &'static Process {
 }
 
 /// # Safety
-/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
+/// Called as a [`Method`], with the `this` that it was bound with.
 unsafe extern "C" fn end(this: *const (), status: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: bound with this argument; in a handler, of the running thread.
     unsafe { of(this).end(End::Status(status as i64)) };
@@ -45,14 +45,14 @@ unsafe extern "C" fn end(this: *const (), status: u64, _: u64, _: u64, _: u64) -
 }
 
 /// # Safety
-/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
+/// Called as a [`Method`], with the `this` that it was bound with.
 unsafe extern "C" fn go_on(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     // SAFETY: in a plain call of the thread that runs.
     if unsafe { signal::go_on(&Processor, threads::running(), 0) } { DONE } else { REFUSED }
 }
 
 /// # Safety
-/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
+/// Called as a [`Method`], with the `this` that it was bound with.
 unsafe extern "C" fn write(this: *const (), stream: u64, from: u64, count: u64, _: u64) -> i64 {
     let stream = if stream == Stream::Errors as u64 { Stream::Errors } else { Stream::Output };
     // SAFETY: bound so, in a handler, in which nothing may fault.
@@ -65,7 +65,7 @@ unsafe extern "C" fn write(this: *const (), stream: u64, from: u64, count: u64, 
 }
 
 /// # Safety
-/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
+/// Called as a [`Method`], with the `this` that it was bound with.
 unsafe extern "C" fn grow(this: *const (), pages: u64, _: u64, _: u64, _: u64) -> i64 {
     if pages > MOST_PAGES as u64 {
         return REFUSED;
@@ -79,7 +79,7 @@ unsafe extern "C" fn grow(this: *const (), pages: u64, _: u64, _: u64, _: u64) -
 }
 
 /// # Safety
-/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
+/// Called as a [`Method`], with the `this` that it was bound with.
 unsafe extern "C" fn rest(this: *const (), nanoseconds: u64, _: u64, _: u64, _: u64) -> i64 {
     let until = if nanoseconds == NEVER { NEVER } else { clock::now().saturating_add(nanoseconds) };
     // SAFETY: bound with this argument; in a handler, of the running thread.
@@ -93,7 +93,7 @@ unsafe extern "C" fn rest(this: *const (), nanoseconds: u64, _: u64, _: u64, _: 
 }
 
 /// # Safety
-/// Called as a [`Method`](kortex_binding::Method), with the `this` that it was bound with.
+/// Called as a [`Method`], with the `this` that it was bound with.
 unsafe extern "C" fn ring(_: *const (), _: u64, _: u64, _: u64, _: u64) -> i64 {
     tell_home();
     DONE
