@@ -41,7 +41,8 @@ impl Graph {
         graph
     }
 
-    /// The same, with empty `loops` and `depth`. Time and memory are proportional to the number of blocks.
+    /// The same, but without loops: `loops` is empty, and `depth` 0 everywhere. It takes no memory for the blocks of
+    /// loops.
     pub fn without_loops(successors: Vec<Vec<usize>>) -> Graph {
         let count = successors.len();
         let order = reverse_postorder(&successors);

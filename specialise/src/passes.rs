@@ -1,5 +1,5 @@
 //! Runs the passes over a residual program, in order: those for a C compiler, and those for machine code. Where
-//! `DRYSTONE_VERIFY_PASSES` is set, each body is verified after each pass, so that the message names the pass that
+//! `DRYSTONE_VERIFY_PASSES` is 1, each body is verified after each pass, so that the message names the pass that
 //! broke it; `.cargo/config.toml` sets it for tests.
 //!
 //! `tidy` and `reroll` describe how the passes work.
@@ -18,7 +18,8 @@ use std::sync::LazyLock;
 const ROUNDS: usize = 4;
 
 /// Whether bodies are verified between passes.
-static VERIFIED: LazyLock<bool> = LazyLock::new(|| env::var_os("DRYSTONE_VERIFY_PASSES").is_some());
+static VERIFIED: LazyLock<bool> =
+    LazyLock::new(|| env::var_os("DRYSTONE_VERIFY_PASSES").is_some_and(|value| value == "1"));
 
 /// Runs all passes for a C compiler over the bodies of a module: tidies them, joins or hoists tests, turns long runs
 /// into loops, and joins adjacent accesses. Unused functions and global variables are kept; the printers leave them

@@ -7,7 +7,8 @@
 //! * `dominance`: each definition dominates its uses.
 //!
 //! The reader refuses bodies that are not well-formed, but does not check `calls`, which needs the other functions of
-//! the module. Tests and debug builds verify bodies between passes ([`crate::passes`]), including `calls`.
+//! the module. Where `DRYSTONE_VERIFY_PASSES` is 1, as in tests, bodies are verified between passes
+//! ([`crate::passes`]), including `calls`.
 //!
 //! As in LLVM, unreachable blocks may use undefined values, and calls of functions other than intrinsics needn't match
 //! their declarations: pointers have no types, so that such a call is wrong only when it is executed.

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 
-use drystone_component::Interface;
 use drystone_component::wire::{Arrival, Connection, Description, Event, Handle, Limits, Role};
+use drystone_component::{Fingerprint, Interface};
 
 use crate::error::Error;
 use crate::interface::kept_interface;
@@ -14,8 +14,8 @@ use crate::interface::kept_interface;
 pub(crate) struct Line {
     stream: TcpStream,
     connection: Connection,
-    /// The interfaces of the names that were asked for.
-    interfaces: HashMap<String, &'static Interface>,
+    /// The interfaces that names had when they were asked for.
+    interfaces: HashMap<Fingerprint, &'static Interface>,
     bytes: Vec<u8>,
 }
 
@@ -45,14 +45,11 @@ impl Line {
         .map_err(|why| Error::Refused(format!("{name}: {why}")))
     }
 
-    /// The interface of a name, which the other side describes when it is asked for the first time.
+    /// The interface that a name has now.
     pub(crate) fn interface(&mut self, name: &str) -> Result<&'static Interface, Error> {
-        if let Some(known) = self.interfaces.get(name) {
-            return Ok(known);
-        }
-        let interface = kept_interface(&self.describe(name)?);
-        self.interfaces.insert(name.to_string(), interface);
-        Ok(interface)
+        let description = self.describe(name)?;
+        let known = self.interfaces.entry(description.fingerprint());
+        Ok(known.or_insert_with(|| kept_interface(&description)))
     }
 
     /// Opens a communication.

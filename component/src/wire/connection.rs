@@ -48,7 +48,7 @@ pub enum Event {
         /// The name for which the other side asks.
         name: Vec<u8>,
     },
-    /// A message has come, or there is room, after the holder was told that there was none.
+    /// A message or the end has come, or there is room, after the holder was told that there was none.
     Ready(Handle),
     /// The other side asks for the interface behind a name; [`Connection::answer`] answers.
     Asked {

@@ -157,7 +157,7 @@ impl AddressSpace {
         }
         let mut table = self.root;
         for shift in [39, 30, 21, 12] {
-            // SAFETY: tables that are reached belong to this address space.
+            // SAFETY: tables that are reached are this address space's, or shared and never freed.
             let entry = unsafe { &mut (*table).0[address >> shift & 511] };
             if 1 << shift == size {
                 if *entry & PRESENT != 0 {
@@ -192,7 +192,7 @@ impl AddressSpace {
     ) -> Result<*mut Table, Refused> {
         let mut table = self.root;
         for shift in [39, 30, 21] {
-            // SAFETY: tables that are reached belong to this address space.
+            // SAFETY: tables that are reached are this address space's, or shared and never freed.
             let entry = unsafe { &mut (*table).0[address >> shift & 511] };
             if *entry & PRESENT == 0 {
                 *entry = tables().ok_or(Refused::NoMemory)? as u64 | PRESENT | WRITABLE | USERS;
@@ -208,7 +208,7 @@ impl AddressSpace {
     fn find(&self, address: usize) -> Option<(*mut u64, usize)> {
         let mut table = self.root;
         for shift in [39, 30, 21, 12] {
-            // SAFETY: tables that are reached belong to this address space.
+            // SAFETY: tables that are reached are this address space's, or shared and never freed.
             let (place, entry) = unsafe {
                 let place = &raw mut (*table).0[address >> shift & 511];
                 (place, place.read())

@@ -9,7 +9,9 @@ use crate::thread::Handle;
 ///
 /// # Safety
 /// [`current`](Self::current), [`first`](Self::first), [`turn`](Self::turn) and [`leave`](Self::leave) give only
-/// threads that were [put](Self::put) and have neither left nor been removed since: schedulers switch to them.
+/// threads that were [put](Self::put) and have neither left nor been removed since: schedulers switch to them. After
+/// `first`, `turn` or `leave` has given a thread, `current` and `turn` give one, too, until `leave` gives none:
+/// schedulers don't test it.
 pub unsafe trait Policy {
     /// Whether a thread gives way when its time slice is over.
     const HAS_SLICES: bool;
@@ -88,7 +90,7 @@ impl Priority {
     }
 }
 
-// SAFETY: a ring gives the threads that are in it.
+// SAFETY: a ring gives the threads that are in it, and has a current one as long as it has any.
 unsafe impl<const HAS_SLICES: bool> Policy for InTurn<HAS_SLICES> {
     const HAS_SLICES: bool = HAS_SLICES;
 
@@ -120,7 +122,8 @@ unsafe impl<const HAS_SLICES: bool> Policy for InTurn<HAS_SLICES> {
     }
 }
 
-// SAFETY: each ring gives the threads that are in it, and a thread stays in the ring of its priority.
+// SAFETY: as above, for each ring; a bit of `ready` is set exactly while its ring has a thread, and a thread stays in
+// the ring of its priority.
 unsafe impl Policy for Priority {
     const HAS_SLICES: bool = true;
 

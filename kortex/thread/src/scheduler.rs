@@ -128,8 +128,8 @@ where
     #[inline]
     unsafe fn give_way(&self) {
         let last = self.policy.current();
-        // SAFETY: the caller promises that a handler interrupted a thread other than the idle one, so that the policy
-        // knows it.
+        // SAFETY: the caller promises that a handler interrupted a thread other than the idle one; the policy promises
+        // that `current` and `turn` give a thread then.
         unsafe { self.go_on(last.unwrap_unchecked(), self.policy.turn().unwrap_unchecked()) };
     }
 

@@ -48,7 +48,7 @@ pub(super) unsafe fn find(entry: *mut Instance, most: usize, more: &mut usize) -
             }
             ControlFlow::Continue(())
         };
-        // SAFETY: *standing still*; a component in a container is live.
+        // SAFETY: *standing still*; a component that was found is live, since `is_empty` leaves out the dead.
         unsafe {
             let _ = held_by(Owner::of_instance(next.instance), show);
             processes_of(next.instance, |p| {

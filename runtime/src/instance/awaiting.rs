@@ -304,8 +304,8 @@ impl Awaiting {
     /// A process begins to test its condition itself.
     ///
     /// # Safety
-    /// `waiter` stands at `place`, in a common group as the first, and nobody else tests. Until the test has ended it
-    /// stands in no other queue.
+    /// `waiter` stands at `place`, in a common group as the first, and nobody else tests. When the test ends it
+    /// stands in no queue.
     pub unsafe fn begin_test(&mut self, waiter: Waiter, place: Place) {
         if let Place::Common(index) = place {
             self.groups[index].pop();
@@ -331,7 +331,7 @@ impl Awaiting {
                 (group.due, group.is_untested) = (holds, false);
                 match holds {
                     true => self.number -= 1,
-                    // SAFETY: the tester stands in no queue while it tests, as `begin_test` demands.
+                    // SAFETY: the tester stands in no queue when its test ends, as `begin_test` demands.
                     false => unsafe { group.common.push_first(tester.waiter.process()) },
                 }
             }

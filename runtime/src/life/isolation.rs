@@ -247,7 +247,7 @@ unsafe fn leave_queues(w: *mut Worker, condemned: &Condemned) {
 /// # Safety
 /// *By force.*
 unsafe fn close_as_client(w: *mut Worker, instance: *mut Instance) {
-    // SAFETY: *by force*; the instance to which a slot leads has a block.
+    // SAFETY: *by force*; the communication of a slot has a block, and so has its instance, if it has one.
     unsafe {
         required_slots(instance, |slot: *mut RequiredSlot| {
             let c = (*slot).communication;
@@ -345,7 +345,8 @@ unsafe fn serves_elsewhere(c: *mut Communication) -> bool {
 /// # Safety
 /// *By force*; `leaf` is of an instance that has a block.
 unsafe fn close_cell(w: *mut Worker, leaf: Leaf, lives: bool) {
-    // SAFETY: *by force*; the instance to which a cell leads has a block, and so has each process that waits there.
+    // SAFETY: *by force*; the communication in a cell has a block, and so have its instance, if it has one, and each
+    // process that waits there.
     unsafe {
         let c = *leaf.cell;
         if c.is_null() || (lives && (*c).process.instance.is_null()) {

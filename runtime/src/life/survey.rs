@@ -28,7 +28,7 @@ use crate::process::frames;
 /// # Safety
 /// *Standing still.*
 pub unsafe fn processes_of(instance: *mut Instance, mut each: impl FnMut(*mut Process)) {
-    // SAFETY: *standing still*; the instances to which slots and the rare part lead are live.
+    // SAFETY: *standing still*; the communications and processes to which slots and the rare part lead are live.
     unsafe {
         let main = main_process(instance);
         if !main.is_null() && !(*main).is_null() {

@@ -1,6 +1,6 @@
 //! Measures machine code by Cranelift against clang's scalar code, and how long compiling takes.
 //!
-//! `cargo run --release -p drystone-specialise-native --example timing [clang]`
+//! `DRYSTONE_VERIFY_PASSES=0 cargo run --release -p drystone-specialise-native --example timing [clang]`
 
 use drystone_specialise::{parse, passes};
 use drystone_specialise_native as native;

@@ -7,7 +7,6 @@
 //! may stand inline, in a procedure, or in a component of its own that answers its holder (`scenario`) and may have
 //! steps itself. Output is written only by the entry component, and by components that are being deleted while the
 //! entry component waits.
-//! deleted while it waits.
 
 pub mod arrays;
 mod computations;

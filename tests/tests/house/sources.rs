@@ -1,6 +1,7 @@
 //! The product's sources: the Rust files of all crates but those of tests, figures and tools.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Folders without sources of the product.
@@ -57,10 +58,11 @@ fn collect(folder: &Path, outer: &Path, found: &mut Vec<Source>) {
     }
 }
 
-/// The names of what lies in a folder, in order; none if it isn't there.
+/// The names of what lies in a folder, in order.
 pub fn names(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder).into_iter().flatten();
-    let mut names: Vec<_> = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()).collect();
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let name = |entry: io::Result<fs::DirEntry>| entry.expect("it can be read").file_name().into_string();
+    let mut names: Vec<_> = entries.map(|entry| name(entry).expect("names are UTF-8")).collect();
     names.sort();
     names
 }

@@ -44,12 +44,10 @@ struct Segment {
 
 /// Makes a machine with the image in its memory. Returns the address of the start info.
 pub fn load(command_line: &[u8]) -> Result<(Machine, u64), String> {
-    let wanted = match std::env::var("DRYSTONE_MEMORY") {
-        Ok(text) => {
-            size::bytes(&text).ok_or(format!("DRYSTONE_MEMORY={text} is no number of bytes, such as 200M"))?
-        }
-        Err(_) => 0,
-    } as u64;
+    let text = std::env::var_os("DRYSTONE_MEMORY").unwrap_or_default();
+    let text = text.to_string_lossy();
+    let wrong = || format!("DRYSTONE_MEMORY={text} is no number of bytes, such as 200M");
+    let wanted = if text.is_empty() { 0 } else { size::bytes(&text).ok_or_else(wrong)? as u64 };
     let cannot = |error| format!("there is no memory for the machine: {error}");
     if wanted > OWN {
         return Err(format!("a machine that is a process has {OWN} bytes of memory at most, not {wanted}"));

@@ -6,8 +6,7 @@
 //! map nothing but its pages.
 //!
 //! * [`stops`]: what is done when the guest has stopped. [`instructions`]: the emulated instructions. [`mod@machine`]:
-//!   the
-//!   machine's parts.
+//!   the machine's parts.
 //! * [`processor`]: registers that Linux keeps from processes, exceptions, access rights. [`tables`]: page tables.
 //! * [`own`], [`users`]: map pages, in this process and in the users'.
 //! * [`apic`], [`ports`], [`clock`]: devices.

@@ -12,6 +12,7 @@ use mio::net::TcpListener;
 
 use super::net::Net;
 use crate::interfaces::listener::{self, AcceptAnswer, ListenerLater};
+use drystone_net::alive::keep_alive;
 use drystone_net::entry::{BREATH, widen};
 use drystone_reactor::Direction;
 use drystone_reactor::reason;
@@ -75,7 +76,11 @@ impl ListenerLater for Porter {
         }
         loop {
             let accepted = self.door.listener.borrow().accept();
-            match accepted.and_then(|(stream, peer)| Ok((net.connection(stream)?, peer))) {
+            let connected = accepted.and_then(|(stream, peer)| {
+                keep_alive(&stream);
+                Ok((net.connection(stream)?, peer))
+            });
+            match connected {
                 Ok((c, peer)) => {
                     self.door.let_next_try();
                     return Poll::Ready(AcceptAnswer::Accepted { c, peer: peer.to_string().into() });

@@ -165,7 +165,8 @@ impl Queued {
     /// it.
     fn begin_test(self, waiter: Waiter, place: Place) {
         let p = waiter.process();
-        // SAFETY: the component is live, and so is the waiter, which stands in no queue while it tests.
+        // SAFETY: the component is live, and so is the waiter, which stands in no queue once it is taken from its
+        // place; it runs when its test ends.
         unsafe {
             (*self.rare).awaiting.begin_test(waiter, place);
             (*self.instance).lock |= EXCLUSIVE_BIT;

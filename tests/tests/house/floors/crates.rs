@@ -54,7 +54,11 @@ fn named(manifest: &str) -> Vec<String> {
 
 /// The programs in `src/bin` of a package.
 fn programs(package: &Path) -> Vec<String> {
-    names(&package.join("src/bin"))
+    let folder = package.join("src/bin");
+    if !folder.is_dir() {
+        return Vec::new();
+    }
+    names(&folder)
         .into_iter()
         .filter(|name| name.ends_with(".rs"))
         .map(|name| format!("src/bin/{name}"))
