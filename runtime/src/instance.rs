@@ -18,7 +18,9 @@ use core::ptr::{self, null_mut};
 
 use drystone_component::{Body, Template};
 
-pub use self::rare::{Rare, deletion_in, forget_deletion, free_rare, rare_if_any, rare_of, set_deletion};
+pub use self::rare::{
+    Rare, deletion_in, forget_deletion, free_rare, rare_if_any, rare_of, rare_there, set_deletion,
+};
 use crate::layout::*;
 use crate::worker::{ground, want_attention};
 

@@ -6,7 +6,7 @@
 
 use drystone_component::Collection;
 
-use super::rare_if_any;
+use super::rare_there;
 use crate::collection;
 use crate::layout::*;
 
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn ds_watch(
     // SAFETY: a process that tests a condition has no reference to what is awaited.
     unsafe {
         let element = element(cell, collection, keys);
-        (*rare_if_any((*p).instance)).awaiting.reads(element);
+        (*rare_there((*p).instance)).awaiting.reads(element);
     }
 }
 
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn ds_wrote(
             return;
         }
         let element = element(cell, collection, keys);
-        (*rare_if_any((*p).instance)).awaiting.wrote(element);
+        (*rare_there((*p).instance)).awaiting.wrote(element);
     }
 }
 

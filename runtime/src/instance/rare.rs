@@ -85,6 +85,18 @@ pub unsafe fn rare_if_any(instance: *mut Instance) -> *mut Rare {
     if kind.addr() & KIND_RARE == 0 { null_mut() } else { untagged(kind).cast() }
 }
 
+/// The rare part, where it is known that there is one.
+///
+/// # Safety
+/// As for [`rare_if_any`], and the instance has one.
+#[inline]
+pub unsafe fn rare_there(instance: *mut Instance) -> *mut Rare {
+    // SAFETY: the block of `instance` is still there; on the home worker's thread.
+    let kind = unsafe { (*instance).kind };
+    debug_assert!(kind.addr() & KIND_RARE != 0, "it has a rare part");
+    untagged(kind).cast()
+}
+
 /// The rare part, made on first need.
 ///
 /// # Safety
@@ -155,7 +167,7 @@ pub unsafe fn deletion_in(instance: *mut Instance) -> *mut c_void {
         match kind.addr() & KIND_TAG {
             0 => null_mut(),
             KIND_DELETION => untagged(kind).cast(),
-            _ => (*rare_if_any(instance)).deletion,
+            _ => (*rare_there(instance)).deletion,
         }
     }
 }

@@ -6,7 +6,7 @@
 //! an entry point answers that it has failed, the process leaves.
 
 use super::{
-    append, append_byte, bytes, compare, concat, concat_all, copy, drop, equal, find, make, make_way,
+    append, append_byte, bytes, compare, concat, concat_all, copy, drop_here, equal, find, make, make_way,
     make_zeroed, numbers, set, slice,
 };
 use crate::failure::ds_fail;
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn ds_text_copy(w: *mut Worker, text: *mut TextHead) -> *m
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn ds_text_drop(w: *mut Worker, text: *mut TextHead) {
     // SAFETY: *generated code calls*.
-    unsafe { drop(&mut *heap_of(w), text) }
+    unsafe { drop_here(&mut *heap_of(w), text) }
 }
 
 /// `NEW(t, n)`

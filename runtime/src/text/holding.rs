@@ -17,7 +17,8 @@ pub const HOLDER: i64 = 1 << 8;
 /// Whether a count says that there is one holder.
 #[inline]
 pub fn is_one(count: i64) -> bool {
-    count & !(HOLDER - 1) == HOLDER
+    // One comparison: from one `HOLDER` up to two, because the bits below it say something else.
+    (count as u64).wrapping_sub(HOLDER as u64) < HOLDER as u64
 }
 
 /// The count of a text's holders.
@@ -125,6 +126,16 @@ pub unsafe fn copy(heap: &Heap, text: *mut TextHead) -> *mut TextHead {
 /// `text` is null, or the caller holds it and forgets it.
 #[inline]
 pub unsafe fn drop(heap: &mut Heap, text: *mut TextHead) {
+    // SAFETY: the text is null, or the caller holds it and forgets it.
+    unsafe { drop_here(heap, text) }
+}
+
+/// The same as [`drop`], but always inlined: for the entry point, which generated code calls for each text.
+///
+/// # Safety
+/// As for [`drop`].
+#[inline(always)]
+pub unsafe fn drop_here(heap: &mut Heap, text: *mut TextHead) {
     if text.is_null() {
         return;
     }

@@ -13,8 +13,10 @@ use crate::layout::*;
 
 /// What a release of the lock finds of a process that awaits something alone.
 pub enum Alone {
-    /// There is none, or it is not alone.
-    None,
+    /// There is none, and nobody else either.
+    Nobody,
+    /// There are several, or one whose condition says what it reads.
+    Several,
     /// Its condition is as false as it was, or it has failed.
     Stays,
     /// Its condition holds: it awaits it no longer.
@@ -30,7 +32,10 @@ pub enum Alone {
 #[inline]
 pub unsafe fn alone(w: *mut Worker, awaiting: *mut Awaiting, written: u64) -> Alone {
     // SAFETY: as for `Round::begin`.
-    let Some(Sole { condition, waiter }) = (unsafe { (*awaiting).sole }) else { return Alone::None };
+    let Some(Sole { condition, waiter }) = (unsafe { (*awaiting).sole }) else {
+        // SAFETY: nobody has a reference to what is awaited.
+        return if unsafe { (*awaiting).is_empty() } { Alone::Nobody } else { Alone::Several };
+    };
     let is_due = condition.depends & written != 0;
     // SAFETY: the waiter awaits this condition.
     let answer = if is_due { unsafe { waiter.test(w, condition) } } else { FALSE };

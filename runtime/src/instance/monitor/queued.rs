@@ -8,7 +8,7 @@ use core::mem::replace;
 use core::ptr::null_mut;
 
 use crate::instance::awaiting::{Alone, Awaiting, Place, Round, Tested, Turn, Waiter, alone};
-use crate::instance::{Rare, rare_if_any};
+use crate::instance::{Rare, rare_there};
 use crate::layout::*;
 use crate::queue::ready;
 
@@ -26,8 +26,8 @@ impl Queued {
     /// process is queued, and no other reference leads to what is awaited there.
     #[inline]
     pub unsafe fn at(w: *mut Worker, instance: *mut Instance) -> Queued {
-        // SAFETY: `instance` is live.
-        Queued { w, instance, rare: unsafe { rare_if_any(instance) } }
+        // SAFETY: `instance` is live, and has a rare part.
+        Queued { w, instance, rare: unsafe { rare_there(instance) } }
     }
 
     /// A process that had the lock alone has given it up.
@@ -146,10 +146,10 @@ impl Queued {
             Alone::Enters(waiter) if waiter.shares() => unsafe { self.enter_shared(waiter.process()) },
             // SAFETY: the waiter awaits its condition no longer, and stands in no queue.
             Alone::Enters(waiter) => unsafe { self.enter_alone(waiter.process()) },
-            Alone::Stays => {}
+            Alone::Stays | Alone::Nobody => {}
             Alone::Tests(waiter) => self.begin_test(waiter, Place::Alone),
             // SAFETY: nobody has a reference to what is awaited.
-            Alone::None => self.admit_several(unsafe { Round::begin(self.w, self.awaiting(), written) }),
+            Alone::Several => self.admit_several(unsafe { Round::begin(self.w, self.awaiting(), written) }),
         }
     }
 
