@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 
 use drystone_component::wire::{Arrival, Connection, Description, Event, Handle, Limits, Role};
-use drystone_component::{Fingerprint, Interface};
+use drystone_component::{Fingerprint, Interface, Protocol};
 
 use crate::error::Error;
 use crate::interface::kept_interface;
