@@ -318,3 +318,40 @@ fn websockets_join_two_programs_by_tls() {
     certify(folder.path(), "server", &authority());
     conform_within(folder.path(), &name, FEW, &few());
 }
+
+/// A protocol that ends with its answer: each call is a communication of its own, whatever carries it.
+#[test]
+fn a_protocol_that_ends_with_its_answer_begins_anew() {
+    let schemes = ["local:x", "tcp://127.0.0.1:PORT/x", "http://127.0.0.1:PORT/x", "onc://127.0.0.1:PORT/"];
+    for name in schemes.into_iter().chain(["udp://127.0.0.1:PORT/"]) {
+        let name = name.replace("PORT", &free_port().to_string());
+        let by = if name.starts_with("onc") { "BY Onc(program: 536870999)" } else { "" };
+        let text = format!(
+            "INTERFACE Ask; IN Question(n: INTEGER) OUT Answer(n: INTEGER) | IN Note(n: INTEGER) END Ask;
+             COMPONENT Server OFFERS Ask; VARIABLE noted: INTEGER;
+               IMPLEMENTATION Ask; VARIABLE n: INTEGER;
+               BEGIN {{EXCLUSIVE}}
+                 IF ?Note THEN ?Note(n); INC(noted, n) ELSE ?Question(n); !Answer(n + noted) END
+               END Ask;
+             END Server;
+             COMPONENT Client REQUIRES Ask; VARIABLE i, n: INTEGER;
+             ACTIVITY
+               FOR i := 1 TO 4 DO Ask!Question(i); Ask?Answer(n); WRITE(n); WRITE(\" \") END;
+               Ask!Note(10); Ask!Note(20);
+               REPEAT Ask!Question(0); Ask?Answer(n) UNTIL n = 30;
+               WRITE(n)
+             END Client;
+             COMPONENT Main; VARIABLE s: Server; c: Client;
+             BEGIN
+               NEW(s); EXPORT(Ask(s), \"{name}\") {by}; NEW(c); CONNECT(Ask(c), \"{name}\") {by}; DELETE(c); HALT(0)
+             END Main;"
+        );
+        let output = drystone(folder_with(&text).path(), &["run", "program.dry"]);
+        assert_eq!(
+            (printed(&output).as_str(), status(&output)),
+            ("1 2 3 4 30", 0),
+            "{name}: {}",
+            complaint(&output)
+        );
+    }
+}

@@ -290,3 +290,30 @@ fn both_sides_show_certificates() {
         );
     }
 }
+
+/// A connection lasts when a name isn't exported any more, and finds what is exported by that name later.
+#[test]
+fn what_is_exported_anew_is_found_over_a_connection_that_lasts() {
+    let text = "INTERFACE Ask; IN Question OUT Answer(n: INTEGER) END Ask;
+         COMPONENT Server OFFERS Ask; VARIABLE number: INTEGER;
+           IMPLEMENTATION Ask; BEGIN ?Question; !Answer(1) END Ask;
+         END Server;
+         COMPONENT Client REQUIRES Ask; VARIABLE answered, lost, n: INTEGER;
+         ACTIVITY
+           REPEAT Ask!Question; IF Ask?Answer THEN Ask?Answer(n); INC(answered) ELSE INC(lost) END; PASSIVATE(5)
+           UNTIL (answered > 0) AND (lost > 0);
+           answered := 0;
+           REPEAT Ask!Question; IF Ask?Answer THEN Ask?Answer(n); INC(answered) END; PASSIVATE(5) UNTIL answered > 3;
+           WRITE(\"found anew\"); HALT(0)
+         END Client;
+         COMPONENT Main; VARIABLE s: Server; c: Client; i: INTEGER;
+         BEGIN
+           NEW(c); CONNECT(Ask(c), \"tcp://127.0.0.1:PORT/x\");
+           FOR i := 1 TO 100 DO
+             NEW(s); EXPORT(Ask(s), \"tcp://127.0.0.1:PORT/x\"); PASSIVATE(100); DELETE(s); PASSIVATE(100)
+           END
+         END Main;"
+        .replace("PORT", &free_port().to_string());
+    let output = drystone(crate::folder_with(&text).path(), &["run", "program.dry"]);
+    assert_eq!((printed(&output).as_str(), status(&output)), ("found anew", 0), "{}", complaint(&output));
+}

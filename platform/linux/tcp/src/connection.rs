@@ -74,14 +74,10 @@ impl Connection {
     ///
     /// # Errors
     /// The system has no room for one more.
-    pub(super) fn accept(
-        reactor: &Rc<Reactor>,
-        stream: TcpStream,
-        exports: &Rc<Exports>,
-        credentials: Option<&Credentials>,
-    ) -> io::Result<()> {
+    pub(super) fn accept(reactor: &Rc<Reactor>, stream: TcpStream, exports: &Rc<Exports>) -> io::Result<()> {
         let connection = Connection::new(reactor, Role::Acceptor, Some(exports.clone()));
-        *connection.cipher.borrow_mut() = credentials.map(Credentials::accept).transpose()?;
+        *connection.cipher.borrow_mut() =
+            exports.credentials.as_deref().map(Credentials::accept).transpose()?;
         let source = connection.watch(stream)?;
         // Only the reactor keeps it.
         reactor.handle(source, connection.clone());

@@ -46,6 +46,8 @@ pub static ADDITION: Addition = Addition {
 struct Tcp {
     connections: Rc<Connections>,
     listening: HashMap<SocketAddr, Weak<Listening>>,
+    /// What is or was exported at addresses, as long as connections to it last: they find what is exported there anew.
+    exports: HashMap<SocketAddr, Weak<Exports>>,
     known: HashMap<Files, Rc<Credentials>>,
     memory: Rc<Memory>,
 }
@@ -60,6 +62,7 @@ impl Tcp {
         Tcp {
             connections: Rc::new(connections),
             listening: HashMap::new(),
+            exports: HashMap::new(),
             known: HashMap::new(),
             memory: Rc::default(),
         }
@@ -104,15 +107,22 @@ impl NamingContext for Tcp {
         let Connections { reactor, composites, .. } = &*self.connections;
         let listening = self.listening.get(&address).and_then(Weak::upgrade);
         let open = || {
-            let exports = Exports::new(composites.clone(), self.memory.clone());
-            Listening::open(reactor, address, credentials.clone(), exports)
+            let before = self.exports.get(&address).and_then(Weak::upgrade);
+            let exports =
+                before.filter(|exports| same(&exports.credentials, &credentials)).unwrap_or_else(|| {
+                    Rc::new(Exports::new(composites.clone(), self.memory.clone(), credentials.clone()))
+                });
+            exports.takes_composites.set(true);
+            Listening::open(reactor, address, exports)
         };
         let listening = listening.map_or_else(open, Ok)?;
-        if !same(&listening.credentials, &credentials) {
+        if !same(&listening.exports.credentials, &credentials) {
             return Err("something is exported at this port with other certificates".to_string());
         }
         self.listening.retain(|_, listening| listening.strong_count() > 0);
         self.listening.insert(address, Rc::downgrade(&listening));
+        self.exports.retain(|_, exports| exports.strong_count() > 0);
+        self.exports.insert(address, Rc::downgrade(&listening.exports));
         let mut own = endpoint.hints.factories.iter().filter(|factory| factory.name == "Tcp");
         if own.any(|factory| factory.boolean("composites") == Ok(Some(false))) {
             listening.exports.takes_composites.set(false);
