@@ -15,8 +15,9 @@ use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::task::Poll;
+use std::time::Instant;
 
-use drystone_net::dial::Dial;
+use drystone_net::dial::{Dial, LOOK_UP, NOT_FOUND};
 use drystone_net::place::{Addresses, Search};
 use drystone_reactor::{Direction, Errand, Reactor, reason};
 use drystone_runtime::native::{Caller, Part};
@@ -35,8 +36,8 @@ pub(crate) struct NetworkClient {
 }
 
 enum Step {
-    /// A helper thread looks up the name of the address to listen at.
-    LookUp(Search),
+    /// A helper thread looks up the name of the address to listen at, until this time at most.
+    LookUp(Search, Instant),
     /// A connection is being made.
     Dialing(Dialing),
     Made(Part),
@@ -91,7 +92,7 @@ impl NetworkClient {
             return self.listen_at(vec![address]).map(Step::Made);
         }
         let search = Errand::begin(&self.net.reactor, "name lookup", move || address.look_up());
-        of(search).map(Step::LookUp)
+        Ok(Step::LookUp(of(search)?, Instant::now() + LOOK_UP))
     }
 
     /// Listens at the first address that can be had.
@@ -115,20 +116,27 @@ impl NetworkClient {
         match self.step.take().map_or_else(|| begin(self), Ok) {
             Err(why) => Poll::Ready(Err(why)),
             Ok(Step::Made(part)) => Poll::Ready(Ok(part)),
-            Ok(Step::LookUp(search)) => match search.result() {
+            Ok(Step::LookUp(search, until)) => match search.result() {
                 Some(found) => Poll::Ready(of(found).and_then(|addresses| self.listen_at(addresses))),
-                None => self.wait(caller, search.source(), Step::LookUp(search)),
+                None if until <= Instant::now() => Poll::Ready(Err(NOT_FOUND.into())),
+                None => self.wait(caller, search.source(), Some(until), Step::LookUp(search, until)),
             },
             Ok(Step::Dialing(dialing)) => match dialing.result.take() {
                 Some(made) => Poll::Ready(made.and_then(|stream| of(self.net.connection(stream)))),
-                None => self.wait(caller, dialing.source, Step::Dialing(dialing)),
+                None => self.wait(caller, dialing.source, None, Step::Dialing(dialing)),
             },
         }
     }
 
-    /// The process waits for the source, then this step may be over.
-    fn wait(&mut self, caller: &Caller, source: usize, step: Step) -> Poll<Result<Part, String>> {
-        self.net.reactor.wait_for(caller.waiter(), Some((source, Direction::Read)), None);
+    /// The process waits for the source, or this time, then this step may be over.
+    fn wait(
+        &mut self,
+        caller: &Caller,
+        source: usize,
+        until: Option<Instant>,
+        step: Step,
+    ) -> Poll<Result<Part, String>> {
+        self.net.reactor.wait_for(caller.waiter(), Some((source, Direction::Read)), until);
         self.step = Some(step);
         Poll::Pending
     }

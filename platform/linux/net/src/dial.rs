@@ -18,7 +18,10 @@ use crate::socket::made;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// How long the look-up of addresses may take: the resolver gives each of its servers 5 s, and asks again.
-const LOOK_UP: Duration = Duration::from_secs(30);
+pub const LOOK_UP: Duration = Duration::from_secs(30);
+
+/// Why a look-up that takes longer is given up.
+pub const NOT_FOUND: &str = "its address isn't found in thirty seconds";
 
 /// A connection that is being made. Dropped before it is, it is given up.
 pub struct Dial {
@@ -130,7 +133,7 @@ impl Dial {
             Step::LookingUp(search) => match search.result() {
                 Some(Ok(addresses)) => self.try_all(addresses),
                 Some(Err(error)) => self.try_next(&reason(&error)),
-                None if is_late => self.try_next("its address isn't found in thirty seconds"),
+                None if is_late => self.try_next(NOT_FOUND),
                 None => *self.step.borrow_mut() = Step::LookingUp(search),
             },
             Step::Connecting(attempt) => {
