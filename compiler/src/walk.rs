@@ -74,6 +74,7 @@ fn statement(v: &mut impl Visitor, s: &Statement) {
             block(v, body);
         }
         Block(b) | Composite(_, b) => block(v, b),
+        Exit => {}
         Return(value) => value.iter().for_each(|e| expression(v, e)),
         NewComponent(p, _) | NewElement(p) | DeleteComponent(p) | DeleteElement(p) => place(v, p),
         NewText(p, e) | Increase(p, e) | Decrease(p, e) => {

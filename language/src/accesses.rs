@@ -186,7 +186,7 @@ impl Walk<'_> {
                 self.expressions(number);
             }
             Halt(value) | Write(value) | WriteHex(value) | Passivate(value) => self.expression(value),
-            WriteLine => {}
+            WriteLine | Exit => {}
         }
     }
 

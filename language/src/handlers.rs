@@ -223,6 +223,9 @@ impl Check<'_> {
             }
             Block(block) => self.block(block),
             Return(None) => {}
+            Exit => {
+                self.refuse(span, "a handler has no EXIT", "use WHILE, or let the handler end with RETURN")
+            }
             Assert(condition, number) => {
                 self.expression(condition);
                 number.iter().for_each(|number| self.expression(number));

@@ -447,6 +447,8 @@ pub enum StatementKind {
     Composite(CompositeId, Block),
     /// `RETURN`
     Return(Option<Expression>),
+    /// `EXIT`: leaves the innermost loop.
+    Exit,
     /// `NEW(container)`: makes a component of the template.
     NewComponent(Place, ComponentId),
     /// `NEW(container) AT domain`: makes it in another domain.

@@ -2,21 +2,41 @@
 
 use drystone_component::Kind;
 use drystone_language::program::*;
+use drystone_language::source::Span;
 use drystone_runtime::layout::Fault;
 
 use super::places::Target;
+use super::scope::Exit;
 use super::{Block_, Lower};
 use crate::entries;
-use crate::mir::{Counter, Inst, Op, RegType, Terminator};
+use crate::mir::{BlockId, Counter, Inst, Op, RegType, Terminator};
 
 impl Lower<'_, '_> {
+    /// What a loop repeats, before it goes on at the loop's head or `outside`.
+    fn loop_body(&mut self, body: &Block_, outside: BlockId) {
+        self.exits.push(Exit { outside, is_locked: self.lock.written().is_some() });
+        self.block_of_statements(body);
+        self.exits.pop();
+    }
+
+    /// `EXIT`: a lock that was taken in the loop is released first.
+    pub(super) fn exit_loop(&mut self, span: Span) {
+        let &Exit { outside, is_locked } = self.exits.last().expect("the checker saw a loop");
+        let lock = self.lock;
+        if lock.written().is_some() && !is_locked {
+            self.release_lock(span);
+        }
+        self.code.unreachable(Terminator::Goto(outside));
+        self.lock = lock;
+    }
+
     pub(super) fn while_loop(&mut self, condition: &Expression, body: &Block_) {
         let header = self.code.begin_loop();
         let inside = self.code.new_block();
         let outside = self.code.outside_loop();
         self.condition(condition, inside, outside);
         self.code.start(inside);
-        self.block_of_statements(body);
+        self.loop_body(body, outside);
         self.code.go(header);
         self.code.leave_loop(outside);
     }
@@ -24,7 +44,7 @@ impl Lower<'_, '_> {
     pub(super) fn repeat_loop(&mut self, body: &Block_, condition: &Expression) {
         let header = self.code.begin_loop();
         let outside = self.code.outside_loop();
-        self.block_of_statements(body);
+        self.loop_body(body, outside);
         self.condition(condition, outside, header);
         self.code.leave_loop(outside);
     }
@@ -63,7 +83,7 @@ impl Lower<'_, '_> {
         let outside = self.code.outside_loop();
         let first_time = Terminator::Branch { condition: runs, yes: before, no: outside };
         self.code.end_earlier(around, first_time);
-        self.block_of_statements(body);
+        self.loop_body(body, outside);
         let current = self.load_target(&target, &Type::Integer, variable.span);
         // A constant isn't kept for the whole loop.
         let step = constant.map_or(step, |step| self.code.int(step));
@@ -118,7 +138,7 @@ impl Lower<'_, '_> {
             }
             self.code.drop_target(&target);
         }
-        self.block_of_statements(body);
+        self.loop_body(body, outside);
         self.code.go(header);
         self.code.leave_loop(outside);
         for (index, ty) in types.iter().enumerate() {

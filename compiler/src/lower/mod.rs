@@ -39,7 +39,7 @@ use drystone_runtime::layout::Fault;
 
 use self::builder::Builder;
 pub use self::locations::Locations;
-use self::scope::{Lock, OUTER, Runs, Scope};
+use self::scope::{Exit, Lock, OUTER, Runs, Scope};
 pub(crate) use self::types::reg_type;
 pub use self::unit::Unit;
 use crate::classify::BodyKey;
@@ -56,6 +56,8 @@ pub(crate) struct Lower<'u, 'a> {
     lock: Lock,
     /// Where RETURN goes in a body; procedures return in place.
     finish: Option<BlockId>,
+    /// The loops around the present statement, the innermost last.
+    exits: Vec<Exit>,
 }
 
 /// Lowers BEGIN and ACTIVITY, an implementation, or FINALLY.
@@ -159,6 +161,7 @@ impl<'u, 'a> Lower<'u, 'a> {
             scope: Scope::new(runs, template),
             lock: Lock::of_caller(lock),
             finish: None,
+            exits: Vec::new(),
         }
     }
 

@@ -139,6 +139,14 @@ impl Scope {
     }
 }
 
+/// Where EXIT goes.
+pub(super) struct Exit {
+    /// The block after the loop.
+    pub(super) outside: BlockId,
+    /// The loop began under a lock that was taken in this body.
+    pub(super) is_locked: bool,
+}
+
 /// What the code knows of its component's lock.
 #[derive(Clone, Copy)]
 pub(super) struct Lock {

@@ -55,6 +55,7 @@ impl Lower<'_, '_> {
             Block(block) => self.block_of_statements(block),
             Composite(id, block) => self.composite(*id, block, span),
             Return(value) => self.return_statement(value.as_ref(), span),
+            Exit => self.exit_loop(span),
             NewComponent(place, template) => self.new_component(place, *template),
             NewComponentAt { target, template, domain, by } => {
                 self.new_component_at(target, *template, domain, by)

@@ -154,7 +154,7 @@ impl Doings {
             StatementKind::Halt(value) | StatementKind::Write(value) | StatementKind::WriteHex(value) => {
                 self.expression(value);
             }
-            StatementKind::WriteLine => (),
+            StatementKind::WriteLine | StatementKind::Exit => (),
         }
     }
 

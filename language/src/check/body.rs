@@ -53,6 +53,8 @@ pub(super) struct Context {
     pub(super) service: Service,
     /// Absent in an implementation and in BEGIN, ACTIVITY, FINALLY.
     pub(super) procedure: Option<ProcedureId>,
+    /// How many loops are around it.
+    pub(super) loops: usize,
     /// A `RETURN` was seen.
     pub(super) returns: bool,
     /// Own offered interfaces (index into `offers`) that were connected inward, and where.
@@ -188,6 +190,19 @@ impl BodyChecker<'_> {
     /// The procedure around it.
     pub(super) fn procedure(&self) -> Option<ProcedureId> {
         self.context.procedure
+    }
+
+    /// What `check` checks is repeated by a loop.
+    pub(super) fn in_loop<T>(&mut self, check: impl FnOnce(&mut Self) -> T) -> T {
+        self.context.loops += 1;
+        let checked = check(self);
+        self.context.loops -= 1;
+        checked
+    }
+
+    /// Whether a loop repeats what is checked here.
+    pub(super) fn is_in_loop(&self) -> bool {
+        self.context.loops > 0
     }
 
     /// Notes that there is a RETURN.

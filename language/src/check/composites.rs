@@ -178,6 +178,9 @@ impl<'p> Cargo<'p> {
                 );
             }
             Call(procedure, _) => self.procedure(*procedure, span),
+            Exit => {
+                self.refuse(span, "EXIT can't be shipped", "let the loop's condition say when it is over")
+            }
             Return(_) => self.refuse(span, "RETURN leaves the block, which may be elsewhere", "let it end"),
             Write(_) | WriteHex(_) | WriteLine => {
                 self.refuse(

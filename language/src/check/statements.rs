@@ -39,6 +39,11 @@ impl BodyChecker<'_> {
         }
     }
 
+    /// What a loop repeats.
+    fn loop_body(&mut self, tree: &ast::Block) -> Block {
+        self.in_loop(|checker| checker.block(tree))
+    }
+
     fn condition(&mut self, tree: &ast::Expression) -> Option<Expression> {
         self.expression_of(tree, &Type::Boolean)
     }
@@ -65,11 +70,11 @@ impl BodyChecker<'_> {
             }
             Tree::While(condition, body) => {
                 let condition = self.condition(condition);
-                let body = self.block(body);
+                let body = self.loop_body(body);
                 Some(StatementKind::While(condition?, body))
             }
             Tree::Repeat(body, condition) => {
-                let body = self.block(body);
+                let body = self.loop_body(body);
                 Some(StatementKind::Repeat(body, self.condition(condition)?))
             }
             Tree::For { variable, from, to, by, body } => {
@@ -142,7 +147,7 @@ impl BodyChecker<'_> {
             let error = Diagnostic::new("loop-step", step.span, "a loop with step 0 never ends");
             self.report(error.help("the step is positive to count up, negative to count down"));
         }
-        let body = self.block(body);
+        let body = self.loop_body(body);
         Some(StatementKind::For { variable: place?, from: from?, to: to?, by: by?, body })
     }
 
@@ -171,7 +176,7 @@ impl BodyChecker<'_> {
             self.loop_variable(variable, ty)
         });
         let places: Vec<_> = places.collect();
-        let body = self.block(body);
+        let body = self.loop_body(body);
         let (places, id) = (places.into_iter().collect::<Option<Vec<_>>>()?, id?);
         let declared = &self.known.program.variables[id.index()];
         let (name, place, indices) =
@@ -246,6 +251,9 @@ impl BodyChecker<'_> {
             self.unused_result(name, span, &format!("ask it in a condition: IF {}(..) THEN", name.text));
             return None;
         }
+        if name.text == "EXIT" && arguments.is_empty() && matches!(self.lookup(name), Found::Nothing) {
+            return self.exit(span);
+        }
         let (symbol, declared) = self.symbol(name)?;
         match symbol {
             Symbol::Procedure(id) => {
@@ -265,6 +273,19 @@ impl BodyChecker<'_> {
             }
             _ => self.not_callable(name, symbol, declared),
         }
+    }
+
+    /// `EXIT`, where nothing else is called so.
+    fn exit(&mut self, span: Span) -> Option<StatementKind> {
+        if !self.is_in_loop() {
+            let error =
+                Diagnostic::new("exit-without-loop", span, "EXIT leaves a loop, and there is none here");
+            self.report(
+                error.label("in no loop").help("RETURN leaves a procedure, or what a component does"),
+            );
+            return None;
+        }
+        Some(StatementKind::Exit)
     }
 
     fn unused_result(&mut self, name: &ast::Name, span: Span, help: &str) {

@@ -114,7 +114,10 @@ impl Used {
     }
 
     fn block(&mut self, block: &Block) {
-        let ends = block.statements.iter().position(|it| matches!(it.kind, StatementKind::Return(_)));
+        let ends = block
+            .statements
+            .iter()
+            .position(|it| matches!(it.kind, StatementKind::Return(_) | StatementKind::Exit));
         let after = ends.and_then(|ends| block.statements.get(ends + 1));
         self.unreached.extend(after.map(|statement| statement.span));
         for statement in &block.statements {

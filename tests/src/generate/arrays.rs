@@ -92,6 +92,9 @@ fn statement(random: &mut Random, depth: usize) -> String {
         }
         15 | 16 => format!("s := (s * 7 + {}) MOD 10007", element(random)),
         17 => format!("{} := {}", random.pick(&COUNTERS), number(random, 0)),
+        18 if depth > 0 && random.one_in(2) => {
+            format!("IF {} > {} THEN EXIT END", number(random, 0), number(random, 0))
+        }
         18 => format!("IF {} > {} THEN s := s + 1 END", number(random, 0), number(random, 0)),
         _ => "WRITE(s); WRITE(\" \")".into(),
     }

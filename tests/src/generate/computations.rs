@@ -117,16 +117,16 @@ impl Generator {
             ),
             3 => {
                 let (from, to, by) = *self.random.pick(&[(0, 4, 1), (5, 1, -2), (-2, 3, 3), (1, 0, 1)]);
-                let body = self.statements(targets, &inner_names, depth - 1);
+                let body = self.loop_body(targets, &inner_names, depth - 1);
                 format!("FOR {k} := {from} TO {to} BY {by} DO\n{body}END;\n")
             }
             4 => {
                 let bound = self.number(names, 1);
-                let body = self.statements(targets, &inner_names, depth - 1);
+                let body = self.loop_body(targets, &inner_names, depth - 1);
                 format!("{k} := {bound} MOD 5;\nWHILE {k} > 0 DO\n{body}DEC({k})\nEND;\n")
             }
             5 => {
-                let body = self.statements(targets, &inner_names, depth - 1);
+                let body = self.loop_body(targets, &inner_names, depth - 1);
                 format!(
                     "{k} := 0;\nREPEAT\n{body}INC({k}, 2)\nUNTIL ({k} > 6) OR {};\n",
                     self.condition(names, 0)
@@ -134,6 +134,16 @@ impl Generator {
             }
             _ => format!("{target} := {target} MOD 1000;\nINC({target}, {});\n", self.number(names, 1)),
         }
+    }
+
+    /// What a loop repeats, which may leave it.
+    fn loop_body(&mut self, targets: &[&str], names: &[&str], depth: usize) -> String {
+        let mut body = self.statements(targets, names, depth);
+        if self.random.one_in(4) {
+            body += &format!("IF {} THEN EXIT END;\n", self.condition(names, 1));
+            body += &self.statements(targets, names, depth);
+        }
+        body
     }
 
     /// A function procedure, which later expressions of its component may call. It may contain a recursive procedure

@@ -108,7 +108,10 @@ fn statement(random: &mut Random, depth: usize, in_procedure: bool) -> String {
         0..6 if !is_array && depth < DEPTH => asked(random, &element, kind, depth, in_procedure),
         6 if depth < DEPTH => {
             let counter = random.pick(&["i", "j"]);
-            let body = statements(random, depth + 1, in_procedure);
+            let mut body = statements(random, depth + 1, in_procedure);
+            if random.one_in(4) {
+                body += &format!("; IF {} > {} THEN EXIT END", number(random), number(random));
+            }
             format!("FOR {counter} := 0 TO 2 DO INC(fuel); IF fuel > 40 THEN HALT(7) END; {body} END")
         }
         0..8 => used(&element, kind),

@@ -191,9 +191,10 @@ fn counted(random: &mut Random, place: &Place, depth: usize) -> String {
         std::mem::swap(&mut first, &mut last);
     }
     // The access that the loop is meant for.
-    let own = match random.below(3) {
+    let own = match random.below(4) {
         0 => format!("IF {text}[{counter}] = \"a\" THEN INC(s) END; "),
         1 => format!("IF {text}[{counter} - 1] = \"a\" THEN INC(s) END; "),
+        2 => format!("IF {text}[{counter}] = \"b\" THEN EXIT END; "),
         _ => String::new(),
     };
     let body = statements(random, place, depth + 1);

@@ -17,6 +17,8 @@ use super::value::{Key, Value};
 /// How a statement ends.
 pub(super) enum Flow {
     Next,
+    /// The innermost loop is left.
+    Exit,
     Return(Option<Value>),
 }
 
@@ -74,15 +76,19 @@ impl<'p> Process<'_, 'p> {
                 StatementKind::While(condition, body) => {
                     while self.evaluate(scope, condition).await?.boolean() {
                         self.pause(span).await;
-                        if let Flow::Return(value) = self.block(scope, body).await? {
-                            return Ok(Flow::Return(value));
+                        match self.block(scope, body).await? {
+                            Flow::Next => {}
+                            Flow::Exit => break,
+                            returned => return Ok(returned),
                         }
                     }
                 }
                 StatementKind::Repeat(body, until) => loop {
                     self.pause(span).await;
-                    if let Flow::Return(value) = self.block(scope, body).await? {
-                        return Ok(Flow::Return(value));
+                    match self.block(scope, body).await? {
+                        Flow::Next => {}
+                        Flow::Exit => break,
+                        returned => return Ok(returned),
                     }
                     if self.evaluate(scope, until).await?.boolean() {
                         break;
@@ -100,6 +106,7 @@ impl<'p> Process<'_, 'p> {
                     self.leave(scope, &self.world.program.composites[id.index()].channels, span).await?;
                     return Ok(flow);
                 }
+                StatementKind::Exit => return Ok(Flow::Exit),
                 StatementKind::Return(value) => {
                     let value = match value {
                         Some(value) => Some(self.evaluate(scope, value).await?),
@@ -242,8 +249,10 @@ impl<'p> Process<'_, 'p> {
         while if step > 0 { next <= last } else { next >= last } {
             self.pause(variable.span).await;
             self.check(location.write(Value::Integer(next)), variable.span)?;
-            if let Flow::Return(value) = self.block(scope, body).await? {
-                return Ok(Flow::Return(value));
+            match self.block(scope, body).await? {
+                Flow::Next => {}
+                Flow::Exit => break,
+                returned => return Ok(returned),
             }
             // As in Oberon, a body that assigns to the variable changes the loop's progress.
             match self.check(location.read(), variable.span)?.integer().checked_add(step) {
@@ -278,8 +287,10 @@ impl<'p> Process<'_, 'p> {
                 self.check(location.write(key.value()), place.span)?;
             }
             self.pause(variables.first().map_or(Span::default(), |place| place.span)).await;
-            if let Flow::Return(value) = self.block(scope, body).await? {
-                return Ok(Flow::Return(value));
+            match self.block(scope, body).await? {
+                Flow::Next => {}
+                Flow::Exit => break,
+                returned => return Ok(returned),
             }
         }
         Ok(Flow::Next)
@@ -331,10 +342,10 @@ impl<'p> Process<'_, 'p> {
             self.nest(-1, span)?;
             match result? {
                 Flow::Return(value) => Ok(value),
-                Flow::Next if procedure.result.is_some() => {
+                Flow::Next | Flow::Exit if procedure.result.is_some() => {
                     Err(self.fail(Kind::MissingReturn, procedure.span))
                 }
-                Flow::Next => Ok(None),
+                Flow::Next | Flow::Exit => Ok(None),
             }
         })
     }

@@ -55,6 +55,14 @@ impl Trace {
     }
 }
 
+/// A loop around the present place.
+pub(super) struct Loop {
+    /// It began under the component's lock.
+    pub(super) held: bool,
+    /// The situations at its EXITs.
+    pub(super) left: Here,
+}
+
 pub(super) struct Flow<'p> {
     pub(super) process: &'p Process<'p>,
     pub(super) budget: usize,
@@ -63,6 +71,8 @@ pub(super) struct Flow<'p> {
     pub(super) depth: usize,
     /// The situations at the RETURNs of the present procedure.
     pub(super) returned: Here,
+    /// The loops around the present place, the innermost last.
+    pub(super) loops: Vec<Loop>,
     pub(super) trace: Trace,
     pub(super) sites: Sites,
     pub(super) uses: Uses,
@@ -82,6 +92,7 @@ impl<'p> Flow<'p> {
             held: false,
             depth: 0,
             returned: None,
+            loops: Vec::new(),
             trace: Trace::default(),
             sites: Sites::default(),
             uses: Uses::default(),

@@ -1,7 +1,7 @@
 //! Transfer functions of statements.
 
 use super::communications::forget;
-use super::state::{Flow, Here};
+use super::state::{Flow, Here, Loop};
 use crate::accesses::variable;
 use crate::conformance::faults::What;
 use crate::conformance::positions::{Known, join};
@@ -84,6 +84,14 @@ impl Flow<'_> {
                 let here = self.values(value, here)?;
                 let here = if self.depth == 0 { self.end(here, span)? } else { here };
                 self.returned = join(self.returned.take(), Some(here));
+                None
+            }
+            Exit => {
+                let innermost = self.loops.last().expect("the checker saw a loop");
+                // The lock is released if the loop doesn't have it.
+                let here = if self.held && !innermost.held { self.without_shared(here) } else { here };
+                let innermost = self.loops.last_mut().expect("it is there");
+                innermost.left = join(innermost.left.take(), Some(here));
                 None
             }
             NewComponent(target, template) => {
@@ -172,7 +180,15 @@ impl Flow<'_> {
     }
 
     /// A loop: `step` gives the situations in which it goes on and in which it is left.
-    fn repeat(&mut self, start: Known, mut step: impl FnMut(&mut Self, Known) -> (Here, Here)) -> Here {
+    fn repeat(&mut self, start: Known, step: impl FnMut(&mut Self, Known) -> (Here, Here)) -> Here {
+        self.loops.push(Loop { held: self.held, left: None });
+        let end = self.rounds(start, step);
+        let Loop { left, .. } = self.loops.pop().expect("it was pushed");
+        join(end, left)
+    }
+
+    /// The rounds of a loop, until another one changes nothing.
+    fn rounds(&mut self, start: Known, mut step: impl FnMut(&mut Self, Known) -> (Here, Here)) -> Here {
         let mut head = start;
         loop {
             self.spend(head.size())?;
