@@ -21,10 +21,9 @@ pub(super) fn instead_of(name: &str) -> Option<&'static str> {
             "there are no references: EXISTS(x) tells whether x holds something"
         }
         "sleep" | "wait" | "delay" => "PASSIVATE(n) waits for n milliseconds",
-        "exit" | "quit" | "abort" | "panic" => {
-            "HALT(n) ends the program, RETURN a procedure; a loop ends by its condition"
-        }
-        "break" | "continue" => "a loop ends by its condition: WHILE more DO .. END",
+        "exit" | "quit" | "abort" | "panic" => "HALT(n) ends the program, RETURN a procedure, EXIT a loop",
+        "break" => "EXIT leaves a loop",
+        "continue" => "put what is left out into IF .. THEN .. END",
         "chr" => "CHARACTER(n) is the character of a number",
         "ord" => "INTEGER(c) is the number of a character",
         "itoa" | "tostring" | "sprintf" => "TEXT(x) spells a value",
