@@ -78,7 +78,7 @@ impl Harbour {
     }
 
     /// Writes the messages of domains.
-    fn write(&self) {
+    pub(crate) fn write(&self) {
         self.live.borrow().iter().for_each(|(process, _)| process.write());
     }
 
