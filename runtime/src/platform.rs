@@ -34,7 +34,7 @@ pub use crate::threads::{TICK_SLEEP, TICK_STOP, Threads, Tick};
 pub trait Platform {
     /// Appends bytes to standard output, as many as it can without waiting; answers how many. If that isn't all,
     /// [`Platform::wait`] ends when there is room for more, and something is [`pending`](Platform::pending) until then.
-    /// The runtime buffers: it calls this rarely, and before it ends or waits.
+    /// The runtime buffers: it calls this rarely, and before it ends, waits or looks.
     fn write(&mut self, bytes: &[u8]) -> usize;
 
     /// Waits until there is room for more output. Nothing else runs meanwhile: the program is over.

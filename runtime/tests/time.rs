@@ -120,3 +120,38 @@ fn a_process_waits_for_the_platform_while_others_run() {
     }
     assert_eq!(output_of(*MAIN), "other input");
 }
+
+/// Else the platform might tell others of what happened after it.
+#[test]
+fn the_platform_has_what_was_written_before_it_looks() {
+    once! {
+        READER: Template = template("Reader").main(&[
+            |c| unsafe {
+                let platform = (*platform(c.w)).as_any().downcast_mut::<TestPlatform>().unwrap();
+                if *c.r(0) == 0 {
+                    *c.r(0) = 1;
+                    platform.inputs.push((Instant::now() + Duration::from_millis(10), c.p.expose_provenance()));
+                    park(c.w, c.p);
+                    return Leave;
+                }
+                assert_eq!(platform.output, b"before ");
+                c.write("input ")
+            },
+        ]).done();
+        MAIN: Template = template("Main").holds(0).main(&[
+            |c| unsafe { c.create(c.container(0), *READER) },
+            |c| unsafe { c.passivate(2) },
+            |c| unsafe { c.write("before ") },
+            |c| unsafe {
+                if (*c.w).attention.load(std::sync::atomic::Ordering::Relaxed) == 0 {
+                    std::hint::spin_loop();
+                    return Go;
+                }
+                *c.r(0) += 1;
+                if ds_preempt(c.w, c.p) == Status::Leave { Leave } else { Go }
+            },
+            |c| unsafe { if *c.r(0) < 30 { To(3) } else { c.write("after") } },
+        ]).done();
+    }
+    assert_eq!(output_of(*MAIN), "before input after");
+}

@@ -62,8 +62,9 @@ impl Harbour {
     /// Serves the channels, and tells links whose domains have ended. Returns whether there was anything to do.
     pub(crate) fn serve(&self) -> bool {
         user_process::look();
-        self.write();
         let served = self.rings.serve();
+        // What a domain wrote before it sent what has just been heard comes before what this program writes of it.
+        self.write();
         let is_over =
             |(process, link): &mut (Rc<Running>, Rc<Link>)| process.ended().is_some() || link.is_lost();
         let over: Vec<_> = self.live.borrow_mut().extract_if(.., is_over).collect();
@@ -78,7 +79,7 @@ impl Harbour {
     }
 
     /// Writes the messages of domains.
-    pub(crate) fn write(&self) {
+    fn write(&self) {
         self.live.borrow().iter().for_each(|(process, _)| process.write());
     }
 

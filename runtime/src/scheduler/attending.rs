@@ -89,13 +89,15 @@ unsafe fn wake(w: *mut Worker, now: i64) {
     }
 }
 
-/// Lets the platform wake processes, for so many nanoseconds at most, and ask what it wants to know.
+/// Lets the platform wake processes, for so many nanoseconds at most, and ask what it wants to know. What has been
+/// written goes to it first: it may tell other programs of what happened afterwards.
 ///
 /// # Safety
 /// *Between processes.*
 pub unsafe fn poll(w: *mut Worker, timeout: Option<u64>) {
     // SAFETY: *between processes*; the platform outlives the program, and wakes live processes only.
     unsafe {
+        output::flush(w);
         let platform = (*home(w)).platform;
         (*platform).wait(timeout, &mut |p| wake_parked(w, p));
         if !(*home(w)).outgoing.is_empty() {
