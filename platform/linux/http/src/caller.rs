@@ -47,20 +47,12 @@ struct Caller {
 enum Step {
     Idle,
     Answered(usize, Vec<Datum<'static>>),
-    /// The protocol ends with the answer.
-    Over,
     Lost(String),
 }
 
 impl Caller {
     fn service(&self) -> &Service {
         &self.connections.service
-    }
-
-    /// What follows the answer to a call.
-    fn after_answer(&self) -> Step {
-        let calls = self.service().calls.as_ref().expect("it consists of calls");
-        if calls.lasting { Step::Idle } else { Step::Over }
     }
 
     fn message_name(&self, call: usize) -> &'static str {
@@ -86,10 +78,7 @@ impl Caller {
         let server = drystone_component::Side::Server;
         let read = || json::read_message(&body, self.service().interface, server);
         let (answer, values) = match (status.is_success(), read()) {
-            (true, _) if answers.is_empty() => {
-                self.step = self.after_answer();
-                return Ok(());
-            }
+            (true, _) if answers.is_empty() => return Ok(()),
             (true, read) => read.map_err(|why| self.service().about(why))?,
             // A service may send an answer with another status than success.
             (false, Ok((answer, values))) if answers.contains(&answer) => (answer, values),
@@ -142,14 +131,12 @@ impl Far for Caller {
         match &self.step {
             Step::Idle => Arrival::Nothing,
             Step::Answered(message, _) => Arrival::Message(*message),
-            Step::Over => Arrival::Closed,
             Step::Lost(why) => Arrival::Lost(why.clone()),
         }
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
-        let after = self.after_answer();
-        match std::mem::replace(&mut self.step, after) {
+        match std::mem::replace(&mut self.step, Step::Idle) {
             Step::Answered(_, arrived) => arrived.iter().try_for_each(|value| values.put(value.value())),
             _ => Err("there is no answer".into()),
         }

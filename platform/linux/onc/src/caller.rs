@@ -98,17 +98,10 @@ enum Step {
     Idle,
     /// The answer's message, the reply, and the place of its values in the reply.
     Answered(usize, Vec<u8>, usize),
-    /// The protocol ends with the answer.
-    Over,
     Lost(String),
 }
 
 impl Caller {
-    /// What follows the answer to a call.
-    fn after_answer(&self) -> Step {
-        if self.server.service.calls.lasting { Step::Idle } else { Step::Over }
-    }
-
     fn client(&mut self) -> Rc<dyn Client> {
         let usable =
             self.client.clone().filter(|client| self.server.service.calls.lasting || !client.is_over());
@@ -122,7 +115,6 @@ impl Caller {
             let Some(reply) = slot.reply() else { break };
             server.service.answer(*call, &reply?).map_err(|why| server.target.about(why))?;
             self.unanswered.pop_front();
-            self.step = self.after_answer();
         }
         if let Some((call, slot)) = &self.asked
             && let Some(reply) = slot.reply()
@@ -173,7 +165,6 @@ impl Far for Caller {
         }
         match &self.step {
             Step::Answered(message, ..) => Arrival::Message(*message),
-            Step::Over => Arrival::Closed,
             Step::Lost(why) => Arrival::Lost(why.clone()),
             Step::Idle => {
                 let is_idle = self.asked.is_none() && self.unanswered.is_empty();
@@ -187,8 +178,7 @@ impl Far for Caller {
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
-        let after = self.after_answer();
-        let Step::Answered(message, reply, begin) = std::mem::replace(&mut self.step, after) else {
+        let Step::Answered(message, reply, begin) = std::mem::replace(&mut self.step, Step::Idle) else {
             return Err("there is no answer".into());
         };
         let results = self.server.service.results(message, &reply[begin..]).ok_or("they were looked at")?;

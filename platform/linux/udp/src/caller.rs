@@ -83,25 +83,18 @@ enum Step {
     Idle,
     /// The answer's message, the reply, and the place of its parameters in the reply.
     Answered(usize, Vec<u8>, usize),
-    /// The protocol ends with the answer.
-    Over,
     Lost(String),
 }
 
 impl Caller {
-    /// What follows the answer to a request, or one that has none.
-    fn after_answer(&self) -> Step {
-        if self.server.service.calls.lasting { Step::Idle } else { Step::Over }
-    }
-
     fn ask(&mut self, message: usize, values: Outgoing<'_>) -> Result<(), String> {
         let Server { service, patience, .. } = &*self.server;
         let id = self.socket.next_id();
         let values = data(service.parameters(message), *values);
         self.socket.send(&service.datagram("request", id, message, values)?)?;
-        if !service.is_answered(message) {
-            self.step = self.after_answer();
-        } else if let Some(pump) = self.pump.clone() {
+        if let Some(pump) = self.pump.clone()
+            && service.is_answered(message)
+        {
             self.asked = Some((message, self.socket.expect(id, service.form, *patience, pump)));
         }
         Ok(())
@@ -147,15 +140,13 @@ impl Far for Caller {
         }
         match &self.step {
             Step::Answered(message, ..) => Arrival::Message(*message),
-            Step::Over => Arrival::Closed,
             Step::Lost(why) => Arrival::Lost(why.clone()),
             Step::Idle => Arrival::Nothing,
         }
     }
 
     fn take(&mut self, values: &mut Filling<'_>) -> Result<(), String> {
-        let after = self.after_answer();
-        let Step::Answered(message, reply, begin) = std::mem::replace(&mut self.step, after) else {
+        let Step::Answered(message, reply, begin) = std::mem::replace(&mut self.step, Step::Idle) else {
             return Err("there is no answer".into());
         };
         let carried = self.server.service.values(message, &reply[begin..]).ok_or("they were looked at")?;

@@ -46,8 +46,8 @@ impl Pump {
     /// What follows if the near side has ended; all that it sent is passed on.
     fn near_end(&mut self, party: &Party) -> Option<Outcome> {
         let (word, interface) = (party.word(), party.interface());
-        // A server has nothing to do any more when nobody can send.
-        let is_over = self.stream.side == Side::Server && word.tag == 0 && !word.goes_on(interface);
+        // A server has nothing to do any more when nobody can send. What its client hasn't received stays for it.
+        let is_over = self.stream.side == Side::Server && !word.goes_on(interface);
         if !word.is_closed_for(self.stream.side) && !is_over {
             return None;
         }
