@@ -3,6 +3,10 @@
 //!
 //! `component::wire` knows the protocol; a [`Line`] carries the bytes. Values go straight from a message's words into
 //! the line's output, and from its input to a message.
+//!
+//! * [`Peer`] (`connection`) is the connection with its communications; `events` passes on what happens on it.
+//! * `half` is one communication, as a pump sees it.
+//! * `offer` is what this program exports; `composites` is what a service of composite calls has to provide.
 
 mod composites;
 mod connection;

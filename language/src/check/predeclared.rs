@@ -81,6 +81,7 @@ pub(super) enum Action {
     WriteHex,
     WriteLine,
     Passivate,
+    Exit,
 }
 
 /// Every predeclared name that is not an interface.
@@ -118,4 +119,5 @@ pub(super) const NAMES: &[(&str, Predeclared)] = &[
     ("WRITEHEX", Predeclared::Statement(Action::WriteHex)),
     ("WRITELINE", Predeclared::Statement(Action::WriteLine)),
     ("PASSIVATE", Predeclared::Statement(Action::Passivate)),
+    ("EXIT", Predeclared::Statement(Action::Exit)),
 ];

@@ -251,9 +251,6 @@ impl BodyChecker<'_> {
             self.unused_result(name, span, &format!("ask it in a condition: IF {}(..) THEN", name.text));
             return None;
         }
-        if name.text == "EXIT" && arguments.is_empty() && matches!(self.lookup(name), Found::Nothing) {
-            return self.exit(span);
-        }
         let (symbol, declared) = self.symbol(name)?;
         match symbol {
             Symbol::Procedure(id) => {
@@ -275,7 +272,7 @@ impl BodyChecker<'_> {
         }
     }
 
-    /// `EXIT`, where nothing else is called so.
+    /// `EXIT`
     fn exit(&mut self, span: Span) -> Option<StatementKind> {
         if !self.is_in_loop() {
             let error =
@@ -310,6 +307,10 @@ impl BodyChecker<'_> {
             Action::WriteLine => {
                 self.fixed(name, arguments, &[], span)?;
                 Some(StatementKind::WriteLine)
+            }
+            Action::Exit => {
+                self.fixed(name, arguments, &[], span)?;
+                self.exit(span)
             }
             Action::Write => match arguments {
                 [value] => self.expression(value).map(StatementKind::Write),

@@ -1,7 +1,7 @@
 //! Network: connections over TCP. `Listen` and `Dial` take `host:port`, `:port` or `tcp://host:port`. Without a host,
 //! `Listen` means all addresses of this machine, and `Dial` means this machine. A helper thread looks up host names, so
-//! that no other process waits. `Dial` tries a host's addresses one after another, each for
-//! ten seconds. A connection whose other machine is gone is lost after half a minute.
+//! that no other process waits. `Dial` tries a host's addresses one after another, each for ten seconds. A connection
+//! whose other machine is gone is lost after half a minute.
 
 mod address;
 mod connection;
