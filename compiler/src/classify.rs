@@ -75,12 +75,17 @@ struct CodeFacts {
     servers: Vec<(Type, InterfaceId)>,
 }
 
+/// Whether a value of this type is a block that counts its holders: a text or a record.
+pub fn is_held(ty: &Type) -> bool {
+    matches!(ty, Type::Text | Type::Record(_))
+}
+
 /// Whether a value of this type must be freed.
 pub fn is_owned(variable: &Variable) -> bool {
     if variable.parameter == Some(Passing::Reference) {
         return false;
     }
-    variable.collection.is_some() || variable.ty == Type::Text || variable.ty.is_component()
+    variable.collection.is_some() || is_held(&variable.ty) || variable.ty.is_component()
 }
 
 impl Facts {
@@ -91,7 +96,7 @@ impl Facts {
         for (index, procedure) in program.procedures.iter().enumerate() {
             let owner = Owner::Procedure(ProcedureId(index as u32));
             let mut facts = gather(program, owner, &[&procedure.body], &mut in_memory);
-            facts.owns |= procedure.result == Some(Type::Text);
+            facts.owns |= procedure.result.as_ref().is_some_and(is_held);
             facts.owns |= procedure
                 .parameters
                 .iter()
@@ -381,13 +386,13 @@ impl Visitor for Gather<'_> {
             }
             Binary(drystone_language::program::Binary::Compare(_), a, b) => {
                 // What is compared with a constant is so no further than that is long.
-                self.facts.lingers |= [a, b].iter().all(|side| side.ty == Type::Text && !is_constant(side));
+                self.facts.lingers |= [a, b].iter().all(|side| is_held(&side.ty) && !is_constant(side));
             }
             Builtin(drystone_language::program::Builtin::Find, _) => self.facts.lingers = true,
             _ => {}
         }
         let borrowed = matches!(expression.kind, Read(_) | Text(_));
-        self.facts.owns |= expression.ty == Type::Text && !borrowed;
+        self.facts.owns |= is_held(&expression.ty) && !borrowed;
     }
 
     fn place(&mut self, place: &Place) {
@@ -397,7 +402,7 @@ impl Visitor for Gather<'_> {
             PlaceKind::Element(_, ref keys) => {
                 self.facts.lingers |= keys.iter().any(|key| key.ty == Type::Text && !is_constant(key));
             }
-            PlaceKind::Guarded(_) => {}
+            PlaceKind::Field(..) | PlaceKind::Guarded(_) => {}
         }
     }
 
@@ -422,7 +427,7 @@ impl Gather<'_> {
         self.facts.calls.push(procedure);
         for argument in arguments {
             if let Argument::Value(value) = argument {
-                self.facts.owns |= value.ty == Type::Text;
+                self.facts.owns |= is_held(&value.ty);
             }
         }
     }

@@ -63,8 +63,12 @@ fn interface(variables: &[Variable], composite: &Composite) -> Interface {
     messages[ENDED] = ("Ended", Direction::Out, given(composite).map(of).collect());
     messages[REFUSED] = ("Refused", Direction::Out, Vec::new());
     messages[FAILED] = ("Failed", Direction::Out, failure.into());
-    let message =
-        |(name, direction, parameters): (&str, _, _)| Message { name: name.into(), direction, parameters };
+    let message = |(name, direction, values): (&str, _, Vec<_>)| Message {
+        name: name.into(),
+        direction,
+        parameters: values.clone(),
+        values,
+    };
     let states = vec![
         State { transitions: vec![(RUN, 1)], may_end: true },
         State { transitions: vec![(ENDED, 0), (REFUSED, 0), (FAILED, 0)], may_end: false },

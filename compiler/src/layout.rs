@@ -7,7 +7,7 @@ use drystone_language::handlers;
 use drystone_language::program::*;
 use drystone_runtime::layout::{FrameHead, Instance, Kept, OfferedSlot, PAYLOAD, Process, RequiredSlot};
 
-use crate::classify::{BodyKey, Facts};
+use crate::classify::{BodyKey, Facts, is_held};
 use crate::mir::{OwnedSlot, Shape};
 
 /// Layout of an instance: offsets in bytes from its start.
@@ -42,6 +42,8 @@ pub struct FrameLayout {
 
 /// Layouts of a whole program.
 pub struct Layouts {
+    /// One for each record.
+    pub records: Vec<RecordLayout>,
     /// One for each template.
     pub instances: Vec<InstanceLayout>,
     /// Bodies, by key.
@@ -52,13 +54,36 @@ pub struct Layouts {
     pub variables: HashMap<VariableId, u32>,
 }
 
-/// What a variable, or a word of a message, holds.
+/// What a variable, or a word of a message, holds. To the runtime, what keeps a record keeps a text.
 pub fn kind_of(ty: &Type) -> Kind {
     match ty {
         Type::Boolean | Type::Character => Kind::Byte,
         Type::Integer | Type::Real => Kind::Word,
-        Type::Text => Kind::Text,
+        Type::Text | Type::Record(_) => Kind::Text,
         Type::Component(_) | Type::Any(_) => Kind::Component,
+    }
+}
+
+/// Where the fields of a record are.
+#[derive(Clone, Debug)]
+pub struct RecordLayout {
+    /// How many words the record has: one for each field.
+    pub words: u32,
+    /// How many of the first of them are texts or records.
+    pub owned: u32,
+    /// The word of each field.
+    pub word_of: Vec<u32>,
+}
+
+impl RecordLayout {
+    fn of(record: &Record) -> RecordLayout {
+        let owned = record.fields.iter().filter(|(_, ty)| is_held(ty)).count() as u32;
+        let (mut next_owned, mut next_plain) = (0..owned, owned..);
+        let word = |(_, ty): &(String, Type)| {
+            if is_held(ty) { next_owned.next() } else { next_plain.next() }.expect("there is a word for each")
+        };
+        let word_of = record.fields.iter().map(word).collect();
+        RecordLayout { words: record.fields.len() as u32, owned, word_of }
     }
 }
 
@@ -69,13 +94,14 @@ pub fn variable_kind(variable: &Variable) -> Kind {
 
 /// Words that the largest message of an interface needs.
 pub fn payload_words(interface: &Interface) -> usize {
-    interface.messages.iter().map(|message| message.parameters.len()).max().unwrap_or(0)
+    interface.messages.iter().map(|message| message.values.len()).max().unwrap_or(0)
 }
 
 impl Layouts {
     /// Computes the layouts of a program.
     pub fn of(program: &Program, facts: &Facts) -> Layouts {
         let mut layouts = Layouts {
+            records: program.records.iter().map(RecordLayout::of).collect(),
             instances: Vec::new(),
             bodies: HashMap::new(),
             procedures: Vec::new(),

@@ -132,6 +132,7 @@ pub fn visit_instruction(instruction: &Inst, touch: &mut impl FnMut(Reg, Access)
         }
         Inst::Copy { to, from }
         | Inst::Unary { to, from, .. }
+        | Inst::Word { to, record: from, .. }
         | Inst::Length { to, text: from }
         | Inst::Bytes { to, text: from } => {
             touch(*from, Read);

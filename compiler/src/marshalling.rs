@@ -77,9 +77,9 @@ fn forms(message: &Message) -> Option<Vec<Form>> {
         Type::Boolean => Some(Form::Small { limit: 1 }),
         Type::Character => Some(Form::Small { limit: 255 }),
         Type::Text => Some(Form::Text),
-        Type::Component(_) | Type::Any(_) => None,
+        Type::Component(_) | Type::Any(_) | Type::Record(_) => None,
     };
-    message.parameters.iter().map(of).collect()
+    message.values.iter().map(of).collect()
 }
 
 fn functions<M: Module>(

@@ -126,7 +126,7 @@ impl Passed {
         match &place.kind {
             PlaceKind::Variable(id) | PlaceKind::Character(id, _) => Passed::Variable(*id),
             PlaceKind::Element(id, keys) => Passed::Element(*id, keys.iter().any(has_effects)),
-            PlaceKind::Guarded(inner) => Passed::of_place(inner),
+            PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => Passed::of_place(inner),
         }
     }
 }

@@ -110,8 +110,12 @@ impl Visitor for Uses {
     }
 
     fn reference(&mut self, place: &Place) {
-        if let PlaceKind::Variable(variable) | PlaceKind::Character(variable, _) = place.kind {
-            self.passed.insert(variable);
+        match &place.kind {
+            PlaceKind::Variable(variable) | PlaceKind::Character(variable, _) => {
+                self.passed.insert(*variable);
+            }
+            PlaceKind::Field(inner, _) => self.reference(inner),
+            PlaceKind::Element(..) | PlaceKind::Guarded(_) => {}
         }
     }
 }

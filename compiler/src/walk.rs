@@ -154,7 +154,7 @@ fn place(v: &mut impl Visitor, p: &Place) {
             indices.iter().for_each(|e| expression(v, e));
         }
         PlaceKind::Character(_, index) => expression(v, index),
-        PlaceKind::Guarded(inner) => place(v, inner),
+        PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => place(v, inner),
     }
 }
 
@@ -171,6 +171,7 @@ pub fn expression(v: &mut impl Visitor, e: &Expression) {
             expression(v, a);
             expression(v, b);
         }
+        Record(values) => values.iter().for_each(|(_, e)| expression(v, e)),
         Builtin(_, args) => args.iter().for_each(|e| expression(v, e)),
         Number(t, p) => {
             expression(v, t);

@@ -209,7 +209,7 @@ impl Walk<'_> {
                 Argument::Value(value) => self.expression(value),
                 Argument::Place(place) => {
                     self.indices(place);
-                    self.event(change(variable(place)), place.span);
+                    self.event(change(place.variable()), place.span);
                 }
             }
         }
@@ -224,19 +224,19 @@ impl Walk<'_> {
             }
             ChannelKind::Held(place) => {
                 self.indices(place);
-                self.event(Event::TalkToHeld(variable(place)), span);
+                self.event(Event::TalkToHeld(place.variable()), span);
             }
         }
     }
 
     fn read(&mut self, place: &Place) {
         self.indices(place);
-        self.event(Event::Read(variable(place)), place.span);
+        self.event(Event::Read(place.variable()), place.span);
     }
 
     fn write(&mut self, place: &Place) {
         self.indices(place);
-        self.event(Event::Write(variable(place)), place.span);
+        self.event(Event::Write(place.variable()), place.span);
     }
 
     fn indices(&mut self, place: &Place) {
@@ -244,7 +244,7 @@ impl Walk<'_> {
             PlaceKind::Variable(_) => {}
             PlaceKind::Element(_, indices) => self.expressions(indices),
             PlaceKind::Character(_, index) => self.expression(index),
-            PlaceKind::Guarded(inner) => self.indices(inner),
+            PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => self.indices(inner),
         }
     }
 
@@ -266,6 +266,7 @@ impl Walk<'_> {
             Unary(_, operand) => self.expression(operand),
             Binary(_, left, right) => self.expressions([&**left, &**right]),
             Builtin(_, arguments) => self.expressions(arguments),
+            Record(values) => self.expressions(values.iter().map(|(_, value)| value)),
             Number(text, target) => {
                 self.expression(text);
                 self.write(target);
@@ -277,13 +278,5 @@ impl Walk<'_> {
                 self.expressions([&**condition, &**limit]);
             }
         }
-    }
-}
-
-/// The variable in which a place is.
-pub fn variable(place: &Place) -> VariableId {
-    match &place.kind {
-        PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
-        PlaceKind::Guarded(inner) => variable(inner),
     }
 }

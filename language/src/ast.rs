@@ -48,6 +48,8 @@ pub enum Declaration {
     Variables(Variables),
     /// `PROCEDURE`
     Procedure(Procedure),
+    /// `RECORD`
+    Record(Record),
     /// `IMPLEMENTATION`; the parser accepts it only directly inside a component.
     Implementation(Implementation),
     /// Text that could not be read, with every name that it may have declared.
@@ -162,7 +164,7 @@ pub struct Message {
     pub span: Span,
 }
 
-/// `Names : Type`, of message parameters and collection indices.
+/// `Names : Type`, of message parameters, fields of records and collection indices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
     /// The names.
@@ -203,6 +205,17 @@ pub struct Variables {
     pub ty: Type,
     /// e.g. `{ARRAY}`.
     pub attributes: Vec<Name>,
+}
+
+/// `RECORD Name; Names: Type {; Names: Type} END Name;`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// Its name.
+    pub name: Name,
+    /// Its fields.
+    pub fields: Vec<Section>,
+    /// The whole.
+    pub span: Span,
 }
 
 /// `PROCEDURE Name(formals): Type; declarations BEGIN .. END Name;`
@@ -372,18 +385,28 @@ pub enum StatementKind {
     Await(Expression),
 }
 
-/// `Name [ "[" indices "]" ] [ "(" inner ")" ]`; the inner part may name a type, which the checker decides
-/// (unless it is `ANY`, which can only be a type).
+/// `Name [ "[" indices "]" ] { "." field } [ "(" inner ")" ]`; the inner part may name a type, which the checker decides
+/// (unless it is `ANY`, which can only be a type). The name may be `Variable.field`, which is read as a qualified one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Designator {
     /// The name.
     pub name: Name,
     /// Between brackets.
     pub indices: Option<Vec<Expression>>,
+    /// Fields of a record, from outside inwards.
+    pub fields: Vec<Name>,
     /// Between parentheses.
     pub inner: Option<Box<Inner>>,
     /// The whole.
     pub span: Span,
+}
+
+impl Designator {
+    /// The name, if there is nothing else.
+    pub fn bare(&self) -> Option<&Name> {
+        let is_bare = self.indices.is_none() && self.fields.is_empty() && self.inner.is_none();
+        is_bare.then_some(&self.name)
+    }
 }
 
 /// What stands in the parentheses of a designator.

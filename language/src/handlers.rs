@@ -292,6 +292,7 @@ impl Check<'_> {
             }
             PlaceKind::Element(..) => self.refuse(place.span, "a handler has no collections", PLAIN),
             PlaceKind::Character(..) => self.refuse(place.span, "a handler has no TEXTs", PLAIN),
+            PlaceKind::Field(..) => self.refuse(place.span, "a handler has no records", PLAIN),
             PlaceKind::Guarded(_) => self.refuse(place.span, "components stay in their program", PLAIN),
         }
     }
@@ -337,6 +338,7 @@ impl Check<'_> {
                     "let the client send it",
                 );
             }
+            Record(_) => self.refuse(span, "a handler has no records", PLAIN),
             Builtin(..) | Number(..) => self.refuse(span, "a handler has neither REALs nor TEXTs", PLAIN),
             Locked(_, inner) => {
                 let before = std::mem::replace(&mut self.locked, true);

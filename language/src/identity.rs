@@ -1,6 +1,6 @@
 //! The identity of an interface, as a text that is the same in every program that declares it. It consists of the name,
-//! the messages (name, direction and parameter types, in order) and the automaton, and of the same for all interfaces
-//! that the messages mention.
+//! the messages (name, direction and the types of what they carry, in order) and the automaton, and of the same for all
+//! interfaces that the messages mention. A record that a message carries is the same as its fields.
 
 use std::fmt::Write;
 
@@ -34,7 +34,7 @@ impl Writer<'_> {
         for message in &interface.messages {
             self.text += if message.direction == Direction::In { "\nIN " } else { "\nOUT " };
             self.text += &message.name;
-            for (_, ty) in &message.parameters {
+            for (_, ty) in &message.values {
                 self.text.push(' ');
                 self.ty(ty);
             }
@@ -55,6 +55,7 @@ impl Writer<'_> {
             Type::Integer => self.text += "INTEGER",
             Type::Real => self.text += "REAL",
             Type::Text => self.text += "TEXT",
+            Type::Record(_) => unreachable!("a message carries the fields of records"),
             Type::Component(id) => {
                 let Component { name, offers, requires, .. } = &self.program.components[id.index()];
                 self.text += name;

@@ -21,6 +21,7 @@ mod foreign;
 mod habits;
 mod parameters;
 mod protocols;
+mod records;
 mod state;
 mod statements;
 mod units;

@@ -40,6 +40,10 @@ id!(
     VariableId
 );
 id!(
+    /// Index into [`Program::records`].
+    RecordId
+);
+id!(
     /// Index into [`Program::composites`].
     CompositeId
 );
@@ -49,6 +53,8 @@ id!(
 pub struct Program {
     /// Interfaces; two declarations with the same name and the same protocol are one.
     pub interfaces: Vec<Interface>,
+    /// Records. Of two declarations with the same name and the same fields, types mention the first.
+    pub records: Vec<Record>,
     /// Component templates, inner ones too.
     pub components: Vec<Component>,
     /// Procedures of all scopes.
@@ -65,6 +71,20 @@ pub struct Program {
     pub imported: BTreeSet<u32>,
     /// Warnings, in order of place.
     pub warnings: Vec<Diagnostic>,
+}
+
+impl Program {
+    /// What parameters are in a message: see [`Message::values`].
+    pub fn values_of(&self, parameters: &[(String, Type)]) -> Vec<(String, Type)> {
+        let of = |(name, ty): &(String, Type)| match ty {
+            Type::Record(id) => {
+                let fields = self.values_of(&self.records[id.index()].fields);
+                fields.into_iter().map(|(field, ty)| (format!("{name}.{field}"), ty)).collect()
+            }
+            plain => vec![(name.clone(), plain.clone())],
+        };
+        parameters.iter().flat_map(of).collect()
+    }
 }
 
 /// A system of native components, as it is put together before it begins.
@@ -118,6 +138,9 @@ pub struct Message {
     pub direction: Direction,
     /// The names and types of its parameters.
     pub parameters: Vec<(String, Type)>,
+    /// What it carries, in this order: its parameters, where a record is its fields one after another, each named by its
+    /// path: `from.x`. So none of these is a record.
+    pub values: Vec<(String, Type)>,
 }
 
 /// A state of a protocol. All messages that leave it go the same direction (the language refuses others).
@@ -127,6 +150,17 @@ pub struct State {
     pub transitions: Vec<(usize, usize)>,
     /// The communication may end here.
     pub may_end: bool,
+}
+
+/// A record: a value of several fields.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Its name.
+    pub name: String,
+    /// Where its name stands.
+    pub span: Span,
+    /// The names and types of its fields, none of which is a component.
+    pub fields: Vec<(String, Type)>,
 }
 
 /// Types (language reference, section 3).
@@ -142,6 +176,8 @@ pub enum Type {
     Real,
     /// `TEXT`, a byte string with value semantics.
     Text,
+    /// A record, by value.
+    Record(RecordId),
     /// A component of this template.
     Component(ComponentId),
     /// Any component with these interfaces.
@@ -573,8 +609,20 @@ pub enum PlaceKind {
     Element(VariableId, Vec<Expression>),
     /// A character of a TEXT variable (never of an element).
     Character(VariableId, Box<Expression>),
+    /// A field of the record that is kept in a place: an index into [`Record::fields`].
+    Field(Box<Place>, usize),
     /// `v(T)`: the component in `v`, checked at run time to be of the place's type.
     Guarded(Box<Place>),
+}
+
+impl Place {
+    /// The variable or collection in which it is.
+    pub fn variable(&self) -> VariableId {
+        match &self.kind {
+            PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
+            PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => inner.variable(),
+        }
+    }
 }
 
 /// A communication, seen from one of its ends.
@@ -650,6 +698,9 @@ pub enum ExpressionKind {
     Unary(Unary, Box<Expression>),
     /// `And`/`Or` evaluate the right side only if needed.
     Binary(Binary, Box<Expression>, Box<Expression>),
+    /// A record with these values of fields, which are evaluated in this order. All other fields are 0, FALSE, 0X, 0.0,
+    /// "", or such a record.
+    Record(Vec<(usize, Expression)>),
     /// A predeclared function; arity and types as in [`Builtin`].
     Builtin(Builtin, Vec<Expression>),
     /// `NUMBER(t, x)`: x is INTEGER or REAL.

@@ -228,6 +228,8 @@ entry_points! {
         TEXT_FROM_INTEGER = ds_text_from_integer(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
         TEXT_FROM_REAL = ds_text_from_real(w, p; f64, u32) -> *mut TextHead where MinusOne leaves;
         #[lets_others_run] TEXT_NEW = ds_text_new(w, p; i64, u32) -> *mut TextHead where MinusOne leaves;
+        RECORD_NEW = ds_record_new(w, p; u32, u32, u32) -> *mut TextHead where MinusOne leaves;
+        RECORD_OWN = ds_record_own(w, p; *mut *mut TextHead, u32, u32, u32) -> *mut TextHead where MinusOne leaves;
         #[lets_others_run] TEXT_SET = ds_text_set(w, p; *mut *mut TextHead, i64, u32, u32)
             -> Status where NotZero leaves;
         #[lets_others_run] TEXT_SLICE = ds_text_slice(w, p; *mut TextHead, i64, i64, u32)

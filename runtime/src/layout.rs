@@ -324,7 +324,7 @@ pub struct TextSlice {
     pub whole: *mut TextHead,
 }
 
-/// Bytes before a text's first character.
+/// Bytes before a text's first character, and a record's first word.
 pub const TEXT_BYTES: usize = 16;
 
 /// An `{ARRAY}` collection; its variable points here once made. The size of each dimension follows.

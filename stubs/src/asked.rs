@@ -46,7 +46,7 @@ impl Method<'_> {
         let (kind, given) = (self.kind(), self.given());
         let types: String = self
             .message
-            .parameters
+            .values
             .iter()
             .map(|(_, ty)| crate::names::lent(ty).replace('&', "&'c ") + ", ")
             .collect();
@@ -82,12 +82,12 @@ impl Method<'_> {
     }
 
     fn gives_part(&self) -> bool {
-        self.message.parameters.iter().any(|(_, ty)| is_part(ty))
+        self.message.values.iter().any(|(_, ty)| is_part(ty))
     }
 
     /// The arguments as one value.
     fn given(&self) -> String {
-        let fields = self.message.parameters.iter().map(|(field, _)| name(field) + ", ");
+        let fields = self.message.values.iter().map(|(field, _)| name(field) + ", ");
         format!("({})", fields.collect::<String>())
     }
 
@@ -128,7 +128,7 @@ impl Method<'_> {
             let field = name(field);
             if is_text(ty) { format!("{field}: Text::Lent({field}), ") } else { field + ", " }
         };
-        let values: String = self.message.parameters.iter().map(value).collect();
+        let values: String = self.message.values.iter().map(value).collect();
         let values = if values.is_empty() { values } else { format!(" {{ {values}}}") };
         format!("In::{}{values}", name(&self.message.name))
     }

@@ -45,7 +45,7 @@ impl<'i> Answer<'i> {
         };
         let name = match messages[..] {
             [] => String::new(),
-            [only] if only.parameters.is_empty() => String::new(),
+            [only] if only.values.is_empty() => String::new(),
             [only] if !taken(&only.name) => only.name.clone(),
             [only] => format!("{}Message", only.name),
             _ => format!("{}Answer", interface.messages[call.message].name),
@@ -109,7 +109,7 @@ impl<'i> Answer<'i> {
     pub fn owned(&self) -> String {
         let arm = |m: &&Message| {
             let own: String = m
-                .parameters
+                .values
                 .iter()
                 .filter(|(_, ty)| is_text(ty))
                 .map(|(field, _)| format!("let {0} = {0}.into_static();\n", name(field)))
@@ -141,12 +141,12 @@ impl<'i> Method<'i> {
     /// `, x: &[u8], y: i64`
     pub fn parameters(&self) -> String {
         let parameter = |(field, ty): &(String, _)| format!(", {}: {}", name(field), lent(ty));
-        self.message.parameters.iter().map(parameter).collect()
+        self.message.values.iter().map(parameter).collect()
     }
 
     /// `x, y`
     pub fn arguments(&self) -> String {
-        let names: Vec<String> = self.message.parameters.iter().map(|(field, _)| name(field)).collect();
+        let names: Vec<String> = self.message.values.iter().map(|(field, _)| name(field)).collect();
         names.join(", ")
     }
 
@@ -195,7 +195,7 @@ impl<'i> Method<'i> {
     fn served(&self) -> String {
         let values: String = self
             .message
-            .parameters
+            .values
             .iter()
             .map(|(_, ty)| {
                 format!(", request.{}()", if is_text(ty) { "lent" } else { crate::names::method(ty) })

@@ -20,12 +20,13 @@ fn ty(ty: &program::Type) -> Type {
         program::Type::Integer => Type::Integer,
         program::Type::Real => Type::Real,
         program::Type::Text => Type::Text,
+        program::Type::Record(_) => unreachable!("a message carries the fields of records"),
         program::Type::Component(_) | program::Type::Any(_) => Type::Component,
     }
 }
 
 fn message(message: &program::Message) -> Message {
-    let parameters = message.parameters.iter();
+    let parameters = message.values.iter();
     Message {
         name: text(&message.name),
         sender: if message.direction == Direction::In { Side::Client } else { Side::Server },
@@ -48,7 +49,7 @@ pub fn of(program: &Program, id: InterfaceId) -> &'static Interface {
     Box::leak(Box::new(Interface {
         name: text(name),
         fingerprint: Fingerprint::of(&program.identity(id)),
-        payload_words: messages.iter().map(|message| message.parameters.len()).max().unwrap_or(0),
+        payload_words: messages.iter().map(|message| message.values.len()).max().unwrap_or(0),
         messages: leak(described),
         next: leak(next),
         states: leak(states),

@@ -13,20 +13,20 @@ fn of(interface: &Interface, direction: Direction) -> Vec<(usize, &Message)> {
 
 /// `<'a>` where a text is lent.
 pub fn lifetime<'m>(messages: impl IntoIterator<Item = &'m Message>, lifetime: &str) -> String {
-    let has_text = messages.into_iter().any(|m| m.parameters.iter().any(|(_, ty)| is_text(ty)));
+    let has_text = messages.into_iter().any(|m| m.values.iter().any(|(_, ty)| is_text(ty)));
     if has_text { format!("<{lifetime}>") } else { String::new() }
 }
 
 /// `{ x, y }`, or nothing.
 pub fn pattern(message: &Message) -> String {
-    let fields: Vec<String> = message.parameters.iter().map(|(field, _)| name(field)).collect();
+    let fields: Vec<String> = message.values.iter().map(|(field, _)| name(field)).collect();
     if fields.is_empty() { String::new() } else { format!(" {{ {} }}", fields.join(", ")) }
 }
 
 /// A message as interfaces declare it.
 pub fn spelled(message: &Message) -> String {
     let direction = if message.direction == Direction::In { "IN" } else { "OUT" };
-    let names: Vec<&str> = message.parameters.iter().map(|(name, _)| name.as_str()).collect();
+    let names: Vec<&str> = message.values.iter().map(|(name, _)| name.as_str()).collect();
     let parameters = if names.is_empty() { String::new() } else { format!("({})", names.join(", ")) };
     format!("`{direction} {}{parameters}`", message.name)
 }
@@ -34,7 +34,7 @@ pub fn spelled(message: &Message) -> String {
 /// `{ x: Text<'a>, y: i64 }`, or nothing.
 pub fn fields(message: &Message, visible: &str) -> String {
     let field = |(field, ty)| format!("/// As declared.\n{visible}{}: {}, ", name(field), owned(ty));
-    let fields: String = message.parameters.iter().map(|(n, t)| field((n.as_str(), t))).collect();
+    let fields: String = message.values.iter().map(|(n, t)| field((n.as_str(), t))).collect();
     if fields.is_empty() { String::new() } else { format!(" {{\n{fields}}}") }
 }
 
@@ -66,7 +66,7 @@ fn side(side: &str, about: &str, messages: &[(usize, &Message)]) -> String {
     let number = arms(&|number, m| format!("{side}::{}{} => {number},\n", name(&m.name), ignored(m)));
     let put = arms(&|_, m| {
         // Values are numbered, because parameters may have any name, also one of this code's.
-        let numbered = m.parameters.iter().enumerate();
+        let numbered = m.values.iter().enumerate();
         let fields: Vec<String> =
             numbered.clone().map(|(i, (field, _))| format!("{}: p{i}", name(field))).collect();
         let fields = if fields.is_empty() { String::new() } else { format!(" {{ {} }}", fields.join(", ")) };
@@ -74,11 +74,8 @@ fn side(side: &str, about: &str, messages: &[(usize, &Message)]) -> String {
         format!("{side}::{}{fields} => {{\n{puts}}}\n", name(&m.name))
     });
     let take = arms(&|number, m| {
-        let takes: String = m
-            .parameters
-            .iter()
-            .map(|(field, ty)| format!("{}: from.{}(), ", name(field), method(ty)))
-            .collect();
+        let takes: String =
+            m.values.iter().map(|(field, ty)| format!("{}: from.{}(), ", name(field), method(ty))).collect();
         let values = if takes.is_empty() { String::new() } else { format!(" {{ {takes}}}") };
         format!("{number} => {side}::{}{values},\n", name(&m.name))
     });
@@ -94,7 +91,7 @@ fn side(side: &str, about: &str, messages: &[(usize, &Message)]) -> String {
 
 /// A pattern that ignores all values.
 fn ignored(message: &Message) -> &'static str {
-    if message.parameters.is_empty() { "" } else { " { .. }" }
+    if message.values.is_empty() { "" } else { " { .. }" }
 }
 
 /// `Server` and `Client`, with a method to send each message; a client that makes calls has those instead.
@@ -137,16 +134,16 @@ pub fn sessions(interface: &Interface, makes_calls: bool) -> String {
 fn sends(messages: &[(usize, &Message)], side: &str) -> String {
     let send = |(_, message): &(usize, &Message)| {
         let parameters: String = message
-            .parameters
+            .values
             .iter()
             .map(|(field, ty)| match is_text(ty) {
                 true => format!(", {}: impl Into<Text<'a>>", name(field)),
                 false => format!(", {}: {}", name(field), owned(ty)),
             })
             .collect();
-        let has_text = message.parameters.iter().any(|(_, ty)| is_text(ty));
+        let has_text = message.values.iter().any(|(_, ty)| is_text(ty));
         let values: String = message
-            .parameters
+            .values
             .iter()
             .map(|(field, ty)| {
                 format!(

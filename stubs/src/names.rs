@@ -15,6 +15,7 @@ const NEVER: &[&str] = &["self", "Self", "super", "crate", "_"];
 
 /// A name of a variable or a type.
 pub fn name(name: &str) -> String {
+    let name = &name.replace('.', "_")[..];
     if NEVER.contains(&name) {
         format!("{name}_")
     } else if KEPT.contains(&name) {
@@ -58,6 +59,7 @@ pub fn owned(ty: &Type) -> &'static str {
         Type::Real => "f64",
         Type::Text => "Text<'a>",
         Type::Component(_) | Type::Any(_) => "Part",
+        Type::Record(_) => unreachable!("a message carries the fields of records"),
     }
 }
 
@@ -75,6 +77,7 @@ pub fn method(ty: &Type) -> &'static str {
         Type::Real => "real",
         Type::Text => "text",
         Type::Component(_) | Type::Any(_) => "part",
+        Type::Record(_) => unreachable!("a message carries the fields of records"),
     }
 }
 

@@ -61,7 +61,7 @@ pub fn responder(program: &Program, component: ComponentId, number: usize) -> Ve
         maker.numbers.insert(*id, number);
     }
     maker.made.code = Code::Tree(Command::Sequence(maker.block(&implementation.body)));
-    let types = |message: &Message| message.parameters.iter().map(|(_, ty)| model_type(ty)).collect();
+    let types = |message: &Message| message.values.iter().map(|(_, ty)| model_type(ty)).collect();
     let messages: Vec<_> = interface.messages.iter().map(types).collect();
     let responder =
         composite::Responder { form: fingerprint.head(), kept: kept.len() as u32, messages: &messages };

@@ -86,14 +86,14 @@ impl Descriptors {
         };
         blob.put(offset_of!(M, sender), &[sender as u8]);
         let mut parameters = Vec::new();
-        for (name, ty) in &message.parameters {
+        for (name, ty) in &message.values {
             let mut parameter = Blob::new(size_of::<P>());
             self.string(module, &mut parameter, offset_of!(P, name), name);
             parameter.put(offset_of!(P, ty), &[model_type(ty) as u8]);
             parameters.push(parameter);
         }
         let parameters = self.array(module, size_of::<P>(), parameters);
-        blob.table(offset_of!(M, parameters), parameters, message.parameters.len());
+        blob.table(offset_of!(M, parameters), parameters, message.values.len());
         if let Some(code) = self.marshalling.get(&which) {
             let mut functions = Blob::new(size_of::<model::Marshalling>());
             functions.function(offset_of!(model::Marshalling, length), code.length);
@@ -114,6 +114,7 @@ pub(crate) fn model_type(ty: &Type) -> model::Type {
         Type::Integer => model::Type::Integer,
         Type::Real => model::Type::Real,
         Type::Text => model::Type::Text,
+        Type::Record(_) => unreachable!("a message carries the fields of records"),
         Type::Component(_) | Type::Any(_) => model::Type::Component,
     }
 }

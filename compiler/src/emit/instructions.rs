@@ -57,6 +57,7 @@ impl<M: Module> Build<'_, '_, M> {
                 };
                 self.set(*to, value);
             }
+            Inst::Word { to, record, word } => self.record_word(*to, *record, *word),
             Inst::Length { to, text } => self.text_length(*to, *text),
             Inst::Bytes { to, text } => self.text_bytes(*to, *text),
             Inst::Store { to: address, value } => {

@@ -1,5 +1,6 @@
 //! Reads texts without a call. The null pointer is the empty text. A text whose length field is 0 is a slice, which
-//! holds its length and the address of its bytes.
+//! holds its length and the address of its bytes. Reads the words of records, too, which are held as texts are: null is
+//! the record whose words are 0.
 
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
 use cranelift_module::Module;
@@ -8,6 +9,7 @@ use super::Build;
 use crate::dispatch::trusted;
 use crate::mir::{Inst, Reg};
 use crate::offset;
+use crate::signatures::ir_type;
 
 /// The number of instructions after a length that are searched for a use of the same text's bytes.
 const LOOKED_AT: usize = 8;
@@ -37,6 +39,24 @@ impl<M: Module> Build<'_, '_, M> {
             self.look_at_text(text, false, true)[0]
         });
         self.set(to, bytes);
+    }
+
+    /// A word of a record.
+    pub(super) fn record_word(&mut self, to: Reg, of: Reg, word: u32) {
+        let record = self.get(of);
+        let ty = ir_type(self.code().registers[to.0 as usize]);
+        let [some, done] = [(); 2].map(|()| self.builder.create_block());
+        let found = self.builder.append_block_param(done, ty);
+        let zero = match ty {
+            types::F64 => self.builder.ins().f64const(0.0),
+            _ => self.builder.ins().iconst(ty, 0),
+        };
+        self.builder.ins().brif(record, some, &[], done, &[zero.into()]);
+        self.builder.switch_to_block(some);
+        let value = self.builder.ins().load(ty, trusted(), record, offset::TEXT as i32 + 8 * word as i32);
+        self.builder.ins().jump(done, &[value.into()]);
+        self.builder.switch_to_block(done);
+        self.set(to, found);
     }
 
     /// A text's length, the address of its bytes, or both.

@@ -33,6 +33,10 @@ impl Lower<'_, '_> {
                 Cell::Found(self.find_present(&target, read))
             }
             Target::Named(_) => Cell::Found(self.find_present(&target, read)),
+            Target::Field(record, id, field) => {
+                let word = self.field_to_change(record, *id, *field, read);
+                Cell::Found(self.code.address(word))
+            }
             Target::Register(_) | Target::Character(..) => unreachable!("a TEXT lies in memory"),
         };
         // Constants at the end needn't be put together with what is before them.
@@ -104,6 +108,7 @@ fn is_same(a: &Place, b: &Place) -> bool {
         (PlaceKind::Element(a, left), PlaceKind::Element(b, right)) => {
             a == b && left.iter().zip(right).all(|(left, right)| is_same_key(left, right))
         }
+        (PlaceKind::Field(a, left), PlaceKind::Field(b, right)) => left == right && is_same(a, b),
         _ => false,
     }
 }

@@ -7,7 +7,9 @@ use drystone_language::source::Span;
 use drystone_runtime::layout::PAYLOAD;
 
 use super::Lower;
+use super::records::Part;
 use super::types::reg_type;
+use crate::classify::is_held;
 use crate::entries;
 use crate::layout::kind_of;
 use crate::mir::{Address, Base, Inst, Reach, Reg, RegType, SuspensionOp};
@@ -55,6 +57,7 @@ impl Lower<'_, '_> {
     }
 
     pub(super) fn send(&mut self, channel: &Channel, message: usize, arguments: &[Argument], span: Span) {
+        let program = self.unit.program;
         let prepared: Vec<Prepared> =
             arguments.iter().map(|argument| self.prepare_argument(argument)).collect();
         let reach = self.reach(channel, span);
@@ -62,26 +65,51 @@ impl Lower<'_, '_> {
         let location = self.location(span);
         self.code
             .suspend(SuspensionOp::Send { reach, interface: channel.interface, message, payload }, location);
-        for (index, argument) in prepared.into_iter().enumerate() {
-            let value = match argument {
-                Prepared::Late(expression) if expression.ty == Type::Text => {
+        let parameters = &program.interfaces[channel.interface.index()].messages[message].parameters;
+        let mut values = Vec::new();
+        for (argument, (_, ty)) in prepared.into_iter().zip(parameters) {
+            if let Type::Record(id) = ty {
+                self.send_record(*id, argument, &mut values);
+                continue;
+            }
+            values.push(match argument {
+                Prepared::Late(expression) if is_held(&expression.ty) => {
                     let text = self.text(expression);
                     self.code.call(&entries::TEXT_COPY, vec![text.reg])
                 }
                 Prepared::Late(expression) => self.value(expression),
                 Prepared::Scalar(register) => register,
                 Prepared::Slot(slot, kind) => self.code.take_from_slot(slot, kind),
-            };
+            });
+        }
+        for (index, value) in values.into_iter().enumerate() {
             let word = payload_word(payload.communication, index);
             self.code.store(word, value);
         }
         self.code.inst(Inst::Sent { payload, interface: channel.interface, message });
     }
 
+    /// The values of a record that is sent.
+    fn send_record(&mut self, id: RecordId, record: Prepared, values: &mut Vec<Reg>) {
+        match record {
+            Prepared::Late(expression) => {
+                let record = self.text(expression);
+                self.taken_apart(id, record.reg, values);
+                self.code.drop_text(record);
+            }
+            Prepared::Slot(slot, _) => {
+                let record = self.code.load(self.code.slot(slot), RegType::Int);
+                self.taken_apart(id, record, values);
+                self.code.free_text(slot);
+            }
+            Prepared::Scalar(_) => unreachable!("a record is held"),
+        }
+    }
+
     fn prepare_argument<'e>(&mut self, argument: &'e Argument) -> Prepared<'e> {
         match argument {
             Argument::Value(value) if self.is_late(value) => Prepared::Late(value),
-            Argument::Value(value) if value.ty == Type::Text => {
+            Argument::Value(value) if is_held(&value.ty) => {
                 Prepared::Slot(self.owned_text(value), Kind::Text)
             }
             Argument::Value(value) => Prepared::Scalar(self.value(value)),
@@ -110,28 +138,34 @@ impl Lower<'_, '_> {
             SuspensionOp::Receive { reach, interface: channel.interface, message, payload },
             location,
         );
-        let parameters =
-            &self.unit.program.interfaces[channel.interface.index()].messages[message].parameters;
+        let message = &self.unit.program.interfaces[channel.interface.index()].messages[message];
         let mut arrived = Vec::new();
-        for (index, (_, ty)) in parameters.iter().enumerate() {
+        for (index, (_, ty)) in message.values.iter().enumerate() {
             let word = payload_word(payload.communication, index);
             let value = self.code.load(word, reg_type(ty));
             let kind = kind_of(ty);
-            let slot = matches!(kind, Kind::Text | Kind::Component).then(|| {
-                let slot = self.code.take_slot(kind);
-                let address = self.code.slot(slot);
-                self.code.store(address, value);
-                slot
+            arrived.push(match kind {
+                Kind::Text | Kind::Component => {
+                    let slot = self.code.take_slot(kind);
+                    let address = self.code.slot(slot);
+                    self.code.store(address, value);
+                    Part::Held(slot)
+                }
+                _ => Part::Plain(value),
             });
-            arrived.push((value, slot));
         }
         self.code.inst(Inst::Received(payload));
-        for (target, (value, slot)) in targets.iter().zip(arrived) {
+        let mut arrived = arrived.into_iter();
+        for (target, (_, ty)) in targets.iter().zip(&message.parameters) {
+            let part = match ty {
+                Type::Record(id) => Part::Held(self.put_together(*id, &mut arrived, span)),
+                _ => arrived.next().expect("a message brings each value"),
+            };
             let prepared = self.prepare(target);
-            match (kind_of(&target.ty), slot) {
-                (Kind::Text, Some(slot)) => self.store_text(&prepared, slot, target.span),
-                (Kind::Component, Some(slot)) => self.arrive(&prepared, target, slot),
-                _ => self.store_target(&prepared, &target.ty, value, target.span),
+            match part {
+                Part::Held(slot) if target.ty.is_component() => self.arrive(&prepared, target, slot),
+                Part::Held(slot) => self.store_text(&prepared, slot, target.span),
+                Part::Plain(value) => self.store_target(&prepared, &target.ty, value, target.span),
             }
             self.code.drop_target(&prepared);
         }

@@ -88,7 +88,9 @@ impl Lower<'_, '_> {
         match target {
             Target::Memory(address) => self.code.address(*address),
             Target::Element { .. } | Target::Named(_) => self.find_present(target, span),
-            Target::Register(_) | Target::Character(..) => unreachable!("a component lies in memory"),
+            Target::Register(_) | Target::Character(..) | Target::Field(..) => {
+                unreachable!("a component lies in memory")
+            }
         }
     }
 
@@ -102,11 +104,7 @@ impl Lower<'_, '_> {
 
     /// The holder of components in a container: the instance, or this process.
     pub(super) fn holder(&mut self, place: &Place, target: &Target) -> Reg {
-        let variable = match &place.kind {
-            PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
-            PlaceKind::Guarded(inner) => return self.holder(inner, target),
-        };
-        let variable = self.unit.variable(variable);
+        let variable = self.unit.variable(place.variable());
         let instance = self.code.own_instance();
         if matches!(variable.owner, Owner::Component(_)) {
             return instance;
@@ -187,7 +185,9 @@ impl Lower<'_, '_> {
                 let zero = self.code.int(0);
                 self.code.store(*address, zero);
             }
-            Target::Register(_) | Target::Character(..) => unreachable!("a component lies in memory"),
+            Target::Register(_) | Target::Character(..) | Target::Field(..) => {
+                unreachable!("a component lies in memory")
+            }
         }
     }
 

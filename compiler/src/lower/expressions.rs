@@ -9,6 +9,7 @@ use drystone_runtime::layout::Fault;
 
 use super::Lower;
 use super::types::reg_type;
+use crate::classify::is_held;
 use crate::effects::has_effects;
 use crate::entries;
 use crate::mir::{self, *};
@@ -26,7 +27,7 @@ impl Lower<'_, '_> {
                 self.code.inst(Inst::Real(to, *value));
                 to
             }
-            Text(_) => unreachable!("texts are evaluated by text()"),
+            Text(_) | Record(_) => unreachable!("texts and records are evaluated by text()"),
             Read(place) => {
                 let target = self.prepare(place);
                 let value = self.load_target(&target, &place.ty, place.span);
@@ -130,10 +131,10 @@ impl Lower<'_, '_> {
     }
 
     fn binary(&mut self, operator: B, a: &Expression, b: &Expression, span: Span) -> Reg {
-        if let B::Compare(comparison) = operator
-            && a.ty == Type::Text
-        {
-            return self.compare_texts(comparison, a, b);
+        match (operator, &a.ty) {
+            (B::Compare(comparison), Type::Text) => return self.compare_texts(comparison, a, b),
+            (B::Compare(comparison), Type::Record(id)) => return self.compare_records(comparison, *id, a, b),
+            _ => {}
         }
         let left = self.value(a);
         let left = if has_effects(b) { self.code.snapshot(left) } else { left };
@@ -276,7 +277,7 @@ impl Lower<'_, '_> {
         for (index, argument) in arguments.iter().enumerate() {
             let later_effects = arguments.len() > 1;
             let register = match argument {
-                Argument::Value(value) if value.ty == Type::Text => {
+                Argument::Value(value) if is_held(&value.ty) => {
                     let slot = self.owned_text(value);
                     texts.push((passed.len(), slot));
                     Reg(u32::MAX)

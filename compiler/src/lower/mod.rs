@@ -24,6 +24,7 @@ mod locations;
 mod locks;
 mod loops;
 mod places;
+mod records;
 mod references;
 mod scope;
 mod statements;

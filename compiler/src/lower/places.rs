@@ -25,6 +25,18 @@ pub(super) enum Target {
     Named(Reg),
     /// A character: the place of its text, and the index.
     Character(Box<Target>, Reg),
+    /// A field: the place of its record, and which record and field that is.
+    Field(Box<Target>, RecordId, usize),
+}
+
+impl Target {
+    /// The place of the whole record, if this is a field.
+    pub(super) fn root(&self) -> &Target {
+        match self {
+            Target::Field(record, ..) => record.root(),
+            _ => self,
+        }
+    }
 }
 
 /// Evaluated indices of a collection.
@@ -55,6 +67,12 @@ impl Lower<'_, '_> {
             PlaceKind::Character(id, index) => {
                 let index = self.value(index);
                 Target::Character(Box::new(self.variable_target(*id)), index)
+            }
+            PlaceKind::Field(inner, field) => {
+                let Type::Record(id) = inner.ty else { unreachable!("only records have fields") };
+                let variable = self.unit.variable(place.variable());
+                self.unit.locations.name(place.span, &variable.name);
+                Target::Field(Box::new(self.prepare(inner)), id, *field)
             }
             PlaceKind::Guarded(inner) => self.prepare(inner),
         }
@@ -200,6 +218,10 @@ impl Lower<'_, '_> {
                 let cell = self.find_present(target, span);
                 self.code.load(cell_of(cell, ty), reg_type(ty))
             }
+            Target::Field(record, id, field) => {
+                let record = self.load_target(record, &Type::Record(*id), span);
+                self.field_of(record, *id, *field)
+            }
             Target::Character(text, index) => {
                 let text = self.load_target(text, &Type::Text, span);
                 let address = self.character(text, *index, span);
@@ -228,6 +250,10 @@ impl Lower<'_, '_> {
                 let cell = self.find_or_make(target, span);
                 self.code.store(cell_of(cell, ty), value);
             }
+            Target::Field(record, id, field) => {
+                let word = self.field_to_change(record, *id, *field, span);
+                self.code.store(word, value);
+            }
             Target::Character(text, index) => {
                 let cell = match **text {
                     Target::Memory(address) => self.code.address(address),
@@ -240,7 +266,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    /// Writes a text that a temporary owns into a prepared place; the temporary is given back.
+    /// Writes a text or record that a temporary owns into a prepared place; the temporary is given back.
     pub(super) fn store_text(&mut self, target: &Target, slot: u32, span: Span) {
         let address = match target {
             Target::Memory(address) => *address,
@@ -248,6 +274,7 @@ impl Lower<'_, '_> {
                 let cell = self.find_or_make(target, span);
                 cell_of(cell, &Type::Text)
             }
+            Target::Field(record, id, field) => self.field_to_change(record, *id, *field, span),
             Target::Register(_) | Target::Character(..) => unreachable!("a TEXT lies in memory"),
         };
         let old = self.code.load(address, RegType::Int);
@@ -258,8 +285,10 @@ impl Lower<'_, '_> {
 
     /// Makes what a target borrows safe to hold while other code runs.
     pub(super) fn hold_target(&mut self, target: &mut Target) {
-        if let Target::Element { variable, keys, .. } = target {
-            self.hold_keys(*variable, keys);
+        match target {
+            Target::Element { variable, keys, .. } => self.hold_keys(*variable, keys),
+            Target::Field(record, ..) => self.hold_target(record),
+            _ => {}
         }
     }
 }
@@ -272,7 +301,7 @@ impl Builder {
     }
 
     pub(super) fn drop_target(&mut self, target: &Target) {
-        if let Target::Element { keys, .. } = target {
+        if let Target::Element { keys, .. } = target.root() {
             self.drop_keys(keys);
         }
     }

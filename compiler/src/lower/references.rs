@@ -23,7 +23,9 @@ impl Lower<'_, '_> {
         match &target {
             Target::Named(word) => return (*word, None),
             Target::Memory(address) => return (self.code.address(*address), None),
-            Target::Register(_) | Target::Character(..) => unreachable!("what is passed lies in memory"),
+            Target::Register(_) | Target::Character(..) | Target::Field(..) => {
+                unreachable!("what is passed lies in memory of its own")
+            }
             Target::Element { .. } => {}
         }
         let present =

@@ -8,6 +8,7 @@ use drystone_runtime::layout::Fault;
 use super::places::Target;
 use super::scope::Runs;
 use super::{Block_, Lower};
+use crate::classify::is_held;
 use crate::effects::has_effects;
 use crate::entries;
 use crate::mir::{Checked, Inst, Op, Reg, SuspensionOp, Symbol, Terminator};
@@ -115,7 +116,7 @@ impl Lower<'_, '_> {
         if has_effects(value) {
             self.hold_target(&mut target);
         }
-        if place.ty == Type::Text {
+        if is_held(&place.ty) {
             let slot = self.owned_text(value);
             self.store_text(&target, slot, place.span);
         } else {
@@ -139,7 +140,7 @@ impl Lower<'_, '_> {
 
     fn call_and_drop(&mut self, procedure: ProcedureId, arguments: &[Argument], span: Span) {
         let result = self.call_procedure(procedure, arguments, span);
-        if self.unit.program.procedures[procedure.index()].result == Some(Type::Text) {
+        if self.unit.program.procedures[procedure.index()].result.as_ref().is_some_and(is_held) {
             self.code.perform(&entries::TEXT_DROP, vec![result.expect("a function has a result")]);
         }
     }
@@ -157,7 +158,7 @@ impl Lower<'_, '_> {
         let is_one = matches!(by.kind, ExpressionKind::Integer(1));
         let PlaceKind::Variable(id) = place.kind else { return false };
         let ExpressionKind::Binary(Binary::Compare(_), a, _) = &condition.kind else { return false };
-        if !is_one || !self.scope.is_in_register(self.unit, id) || a.ty == Type::Text {
+        if !is_one || !self.scope.is_in_register(self.unit, id) || is_held(&a.ty) {
             return false;
         }
         let flag = self.value(condition);
@@ -192,7 +193,7 @@ impl Lower<'_, '_> {
         let mut text = None;
         let mut result = None;
         match value {
-            Some(value) if value.ty == Type::Text => text = Some(self.returned_text(value)),
+            Some(value) if is_held(&value.ty) => text = Some(self.returned_text(value)),
             Some(value) => {
                 let value = self.value(value);
                 result = Some(self.code.snapshot(value));

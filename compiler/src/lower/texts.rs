@@ -1,4 +1,5 @@
-//! Expressions of type TEXT. Their value is borrowed from a variable, or owned by a temporary of the frame.
+//! Expressions of type TEXT, and of records, which are held as texts are. Their value is borrowed from a variable, or
+//! owned by a temporary of the frame.
 
 use drystone_language::program::*;
 
@@ -15,7 +16,7 @@ use crate::mir::*;
 const MOST_AT_ONCE: usize = 4;
 
 impl Lower<'_, '_> {
-    /// Evaluates an expression of type TEXT.
+    /// Evaluates an expression of type TEXT, or a record.
     pub(super) fn text(&mut self, expression: &Expression) -> TextValue {
         use ExpressionKind::*;
         match &expression.kind {
@@ -24,7 +25,7 @@ impl Lower<'_, '_> {
             Read(place) => {
                 let target = self.prepare(place);
                 let reg = self.load_target(&target, &Type::Text, place.span);
-                let held = matches!(target, Target::Element { .. } | Target::Named(_));
+                let held = matches!(target.root(), Target::Element { .. } | Target::Named(_));
                 let value = TextValue { reg, slot: None };
                 let value = if held { self.code.own(value) } else { value };
                 self.code.drop_target(&target);
@@ -42,7 +43,8 @@ impl Lower<'_, '_> {
                 lower.code.own(text)
             }),
             Builtin(builtin, arguments) => self.text_builtin(*builtin, arguments, expression),
-            _ => unreachable!("no other expression is a TEXT"),
+            Record(values) => self.made_record(values, expression),
+            _ => unreachable!("no other expression is a TEXT or a record"),
         }
     }
 

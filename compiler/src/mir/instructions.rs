@@ -183,6 +183,8 @@ pub enum Inst {
     Unary { to: Reg, operator: Unary, from: Reg },
     /// Reads memory; bytes are zero-extended.
     Load { to: Reg, from: Address },
+    /// `to :=` a word of a record (0 if the pointer is).
+    Word { to: Reg, record: Reg, word: u32 },
     /// `to :=` how many bytes a text has (0 if the pointer is).
     Length { to: Reg, text: Reg },
     /// `to :=` where the first byte of a text is (anything if there is none).

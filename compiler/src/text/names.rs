@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
-use drystone_language::program::{Type, Variable};
+use drystone_language::program::Variable;
 use drystone_language::source::SourceFile;
 
+use crate::classify::is_held;
 use crate::lower::Unit;
 use crate::mir::Code;
 
@@ -61,7 +62,7 @@ impl Names {
 
 /// Whether MIR may refer to a variable by its number.
 fn is_mentioned(variable: &Variable) -> bool {
-    variable.collection.is_some() || variable.ty == Type::Text || variable.ty.is_component()
+    variable.collection.is_some() || is_held(&variable.ty) || variable.ty.is_component()
 }
 
 /// Numbers names that occur again. What has no name is not mentioned.

@@ -78,6 +78,8 @@ fn instruction(spot: Spot, instruction: &Inst, variants: &[Code]) -> Result<(), 
         Inst::Int(to, _) | Inst::Base(to, _) | Inst::Symbol(to, _) => is(spot, *to, Int),
         Inst::Real(to, _) => is(spot, *to, Real),
         Inst::Copy { to, from } => is(spot, *to, type_of(spot, *from)),
+        // Whatever a word is: records have values of all types.
+        Inst::Word { record, .. } => is(spot, *record, Int),
         Inst::Length { to, text } | Inst::Bytes { to, text } => all(spot, &[*to, *text], Int),
         Inst::Op { to, op, a, b } => {
             let (takes, gives) = op.types();

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use drystone_language::program::{
     AnyType, Block, ComponentId, ConnectEnd, Expression, ExpressionKind, Facet, InterfaceId, Owner, Place,
-    PlaceKind, Program, Statement, StatementKind, Type, Variable, VariableId,
+    Program, Statement, StatementKind, Type, Variable, VariableId,
 };
 use drystone_language::source::{SourceFile, Span};
 
@@ -179,7 +179,7 @@ impl Painter<'_> {
     }
 
     fn port_inside(&mut self, around: usize, place: &Place, id: InterfaceId, side: Side) -> Port {
-        let variable = variable_of(place);
+        let variable = place.variable();
         let owner = self.hold(around, variable, &self.program.variables[variable.index()]);
         self.port_of(owner, id, side)
     }
@@ -205,13 +205,6 @@ impl Painter<'_> {
     fn port_of(&mut self, owner: usize, id: InterfaceId, side: Side) -> Port {
         let interface = interface(self.program, &Facet { interface: id, cardinality: None });
         self.picture.port(owner, side, interface)
-    }
-}
-
-fn variable_of(place: &Place) -> VariableId {
-    match &place.kind {
-        PlaceKind::Variable(id) | PlaceKind::Element(id, _) | PlaceKind::Character(id, _) => *id,
-        PlaceKind::Guarded(place) => variable_of(place),
     }
 }
 

@@ -186,7 +186,7 @@ impl Doings {
             PlaceKind::Variable(_) => (),
             PlaceKind::Element(_, indices) => indices.iter().for_each(|index| self.expression(index)),
             PlaceKind::Character(_, index) => self.expression(index),
-            PlaceKind::Guarded(inner) => self.place(inner),
+            PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => self.place(inner),
         }
     }
 
@@ -214,6 +214,7 @@ impl Doings {
             ExpressionKind::Builtin(_, arguments) => {
                 arguments.iter().for_each(|argument| self.expression(argument));
             }
+            ExpressionKind::Record(values) => values.iter().for_each(|(_, value)| self.expression(value)),
             ExpressionKind::Number(text, place) => {
                 self.expression(text);
                 self.place(place);

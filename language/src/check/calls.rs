@@ -18,15 +18,18 @@ use super::symbols::Symbol;
 impl BodyChecker<'_> {
     /// `Name(arguments)` as an expression.
     pub(super) fn call(&mut self, call: &ast::Call) -> Option<Expression> {
+        let (symbol, declared) = self.symbol(&call.name)?;
+        if let Symbol::Record(id) = symbol {
+            return self.record(id, call);
+        }
         if let Some((Some(label), _)) = call.arguments.iter().find(|(label, _)| label.is_some()) {
             let error =
                 Diagnostic::new("named-argument", label.span, "the arguments of a function have no names");
-            self.report(error.label("only the options after BY do"));
+            self.report(error.label("only the fields of records and the options after BY do"));
             return None;
         }
         let arguments: Vec<&ast::Expression> = call.arguments.iter().map(|(_, value)| value).collect();
         let span = call.span;
-        let (symbol, declared) = self.symbol(&call.name)?;
         match symbol {
             Symbol::Procedure(id) => self.function_call(id, &arguments, span),
             Symbol::Predeclared(predeclared) => match predeclared {
@@ -44,7 +47,7 @@ impl BodyChecker<'_> {
                 }
                 Predeclared::Truth(_) | Predeclared::Pi => self.not_callable(&call.name, symbol, declared),
             },
-            Symbol::Variable(_) | Symbol::Constant(_) | Symbol::Template(_) => {
+            Symbol::Variable(_) | Symbol::Constant(_) | Symbol::Template(_) | Symbol::Record(_) => {
                 self.not_callable(&call.name, symbol, declared)
             }
         }
@@ -144,11 +147,17 @@ impl BodyChecker<'_> {
         if untyped {
             return None;
         }
-        if matches!(place.kind, PlaceKind::Character(..)) {
-            let message = "a character of a text cannot be passed as VARIABLE";
+        let part = match place.kind {
+            PlaceKind::Character(..) => Some("a character of a text"),
+            PlaceKind::Field(..) => Some("a field of a record"),
+            _ => None,
+        };
+        if let Some(part) = part {
+            let message = format!("{part} cannot be passed as VARIABLE");
             let error = Diagnostic::new("variable-argument", tree.span, message);
             let error = error.note(declared, format!("parameter {name}"));
-            self.report(error.help("pass a CHARACTER variable and assign it back"));
+            let wanted = self.known.type_name(ty);
+            self.report(error.help(format!("pass a variable of type {wanted} and assign it back")));
             return None;
         }
         if place.ty != *ty {
@@ -245,7 +254,8 @@ impl BodyChecker<'_> {
             return None;
         };
         match as_designator(tree) {
-            Some(ast::Designator { name, indices: None, inner: None, .. }) => {
+            Some(designator) if designator.bare().is_some() => {
+                let name = designator.name;
                 if let Some(declared) = self.only_a_variable(&name) {
                     let message =
                         format!("COUNT is for a required interface, and {} is a variable", name.text);
@@ -286,8 +296,8 @@ impl BodyChecker<'_> {
     ) -> Option<Expression> {
         let least = extreme == Extreme::Least;
         if let [tree] = trees
-            && let Some(ast::Designator { name, indices: None, inner: None, .. }) = as_designator(tree)
-            && let Some(ty) = self.type_by_name(&name)
+            && let Some(designator) = as_designator(tree)
+            && let Some(ty) = designator.bare().and_then(|name| self.type_by_name(name))
         {
             let kind = match ty {
                 Type::Boolean => ExpressionKind::Boolean(!least),

@@ -4,10 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::accesses::variable;
 use crate::program::{
     Argument, Binary, Block, Builtin, Channel, ChannelKind, Composite, Expression, ExpressionKind, Place,
-    PlaceKind, ProcedureId, Program, Slot, Statement, StatementKind, Travels, Unary, VariableId,
+    PlaceKind, ProcedureId, Program, Slot, Statement, StatementKind, Travels, Type, Unary, VariableId,
 };
 use crate::source::{Diagnostic, Span};
 
@@ -280,14 +279,20 @@ impl<'p> Cargo<'p> {
         }
     }
 
+    fn record(&mut self, span: Span) {
+        self.refuse(span, "a block that may be shipped has no records", "use a variable for each field");
+    }
+
     fn read(&mut self, place: &Place) {
         match &place.kind {
+            _ if matches!(place.ty, Type::Record(_)) => self.record(place.span),
             PlaceKind::Variable(id) => self.reads(*id),
             PlaceKind::Character(id, index) => {
                 self.expression(index);
                 self.reads(*id);
             }
             PlaceKind::Element(..) => self.collection(place.span),
+            PlaceKind::Field(..) => self.record(place.span),
             PlaceKind::Guarded(_) => self.component(place.span),
         }
     }
@@ -300,6 +305,7 @@ impl<'p> Cargo<'p> {
 
     fn write(&mut self, place: &Place) {
         match &place.kind {
+            _ if matches!(place.ty, Type::Record(_)) => self.record(place.span),
             PlaceKind::Variable(id) => {
                 self.written.insert(*id);
                 self.surely.insert(*id);
@@ -310,6 +316,7 @@ impl<'p> Cargo<'p> {
                 self.written.insert(*id);
             }
             PlaceKind::Element(..) => self.collection(place.span),
+            PlaceKind::Field(..) => self.record(place.span),
             PlaceKind::Guarded(_) => self.component(place.span),
         }
     }
@@ -323,7 +330,7 @@ impl<'p> Cargo<'p> {
                     return self.collection(place.span);
                 }
                 self.read(place);
-                self.written.insert(variable(place));
+                self.written.insert(place.variable());
             }
             ExpressionKind::Unary(Unary::Not, operand) => self.whole(operand),
             ExpressionKind::Binary(Binary::And | Binary::Or, left, right) => {
@@ -355,6 +362,7 @@ impl<'p> Cargo<'p> {
             Builtin(_, arguments) => arguments.iter().for_each(|argument| self.expression(argument)),
             ReceiveTest(channel, _) | Input(channel, _) => self.channel(channel, span),
             Call(procedure, _) => self.procedure(*procedure, span),
+            Record(_) => self.record(span),
             Number(..) => {
                 let help = "let it be what an assignment or a condition does first";
                 self.refuse(span, "NUMBER changes a variable in the midst of an expression", help);

@@ -142,7 +142,8 @@ impl BodyChecker<'_> {
         let template = match arguments {
             [] => None,
             [argument] => match as_designator(argument) {
-                Some(ast::Designator { name, indices: None, inner: None, .. }) => {
+                Some(designator) if designator.bare().is_some() => {
+                    let name = designator.name;
                     match self.symbol(&name)? {
                         (Symbol::Template(template), _) => Some(template),
                         (other, declared) => {

@@ -3,7 +3,7 @@
 //! resolved, except which interface each declaration of one is.
 
 use crate::ast;
-use crate::program::InterfaceId;
+use crate::program::{InterfaceId, RecordId};
 
 use super::predeclared::SYSTEM_FILE;
 use super::symbols::{InterfaceDeclaration, ScopeId};
@@ -16,6 +16,7 @@ pub(super) struct Declarations<'a> {
     pub(super) procedures: Vec<DeclaredProcedure<'a>>,
     pub(super) variables: Vec<DeclaredVariable<'a>>,
     pub(super) constants: Vec<DeclaredConstant<'a>>,
+    pub(super) records: Vec<DeclaredRecord<'a>>,
     /// Some declaration at the top level could not be read.
     pub(super) lost_component: bool,
 }
@@ -56,6 +57,14 @@ pub(super) struct DeclaredVariable<'a> {
     pub(super) indices: Option<&'a [ast::Section]>,
     pub(super) attributes: &'a [ast::Name],
     pub(super) scope: ScopeId,
+}
+
+/// A record as declared.
+pub(super) struct DeclaredRecord<'a> {
+    pub(super) tree: &'a ast::Record,
+    pub(super) scope: ScopeId,
+    /// The first declaration of the same record, once all are known; until then itself.
+    pub(super) id: RecordId,
 }
 
 /// A constant as declared.

@@ -4,11 +4,12 @@
 use crate::ast;
 use crate::program::{
     Block, Component, ComponentId, Implementation, InterfaceId, Owner, Passing, Procedure, ProcedureId,
-    Program, Type, Variable, VariableId,
+    Program, Record, RecordId, Type, Variable, VariableId,
 };
 
 use super::declarations::{
-    Declarations, DeclaredComponent, DeclaredConstant, DeclaredInterface, DeclaredProcedure, DeclaredVariable,
+    Declarations, DeclaredComponent, DeclaredConstant, DeclaredInterface, DeclaredProcedure, DeclaredRecord,
+    DeclaredVariable,
 };
 use super::definitions::Definitions;
 use super::diagnostics::Diagnostics;
@@ -64,6 +65,13 @@ impl<'a> Declarer<'_, 'a> {
                 let constant = ConstantId(self.declared.constants.len());
                 self.declared.constants.push(DeclaredConstant { tree, scope });
                 self.scopes.declare(scope, &tree.name, Symbol::Constant(constant), self.diagnostics);
+            }
+            (ast::Declaration::Record(tree), _) => {
+                let id = RecordId(self.program.records.len() as u32);
+                let (name, span) = (tree.name.text.clone(), tree.name.span);
+                self.program.records.push(Record { name, span, fields: Vec::new() });
+                self.declared.records.push(DeclaredRecord { tree, scope, id });
+                self.scopes.declare(scope, &tree.name, Symbol::Record(id), self.diagnostics);
             }
             (ast::Declaration::Variables(tree), Some(owner)) => {
                 for (name, indices) in &tree.variables {

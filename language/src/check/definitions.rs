@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::program::{ComponentId, InterfaceId, ProcedureId, Program, VariableId};
+use crate::program::{ComponentId, InterfaceId, ProcedureId, Program, RecordId, VariableId};
 
 use super::declarations::Declarations;
 use super::scopes::Scopes;
@@ -23,6 +23,8 @@ pub(super) struct Definitions<'a> {
 pub(super) struct Gaps {
     /// Variables whose type is not known.
     pub(super) variables: HashSet<VariableId>,
+    /// Records with a field whose type is not known.
+    pub(super) records: HashSet<RecordId>,
     /// Procedures whose header is not known.
     pub(super) procedures: HashSet<ProcedureId>,
     /// Messages with a parameter whose type is not known.

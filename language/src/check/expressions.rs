@@ -76,8 +76,9 @@ impl BodyChecker<'_> {
 
     /// The value of a designator.
     fn value(&mut self, tree: &ast::Designator, span: Span) -> Option<Expression> {
-        if tree.indices.is_none() && tree.inner.is_none() {
-            let (symbol, declared) = self.symbol(&tree.name)?;
+        let alone = tree.bare().filter(|name| self.variable_and_field(name).is_none());
+        if let Some(name) = alone {
+            let (symbol, declared) = self.symbol(name)?;
             match symbol {
                 Symbol::Variable(_) => (),
                 Symbol::Constant(id) => {
@@ -95,12 +96,15 @@ impl BodyChecker<'_> {
                     let kind = ExpressionKind::Builtin(Builtin::Time, Vec::new());
                     return Some(Expression { kind, ty: Type::Integer, span });
                 }
-                Symbol::Predeclared(_) | Symbol::Template(_) => {
-                    let message = format!("{} is {}, not a value", tree.name.text, symbol.describe());
+                Symbol::Predeclared(_) | Symbol::Template(_) | Symbol::Record(_) => {
+                    let message = format!("{} is {}, not a value", name.text, symbol.describe());
                     let mut error =
                         Diagnostic::new("not-a-value", span, message).note(declared, "declared here");
                     if let Symbol::Predeclared(Predeclared::Real(_) | Predeclared::Function(_)) = symbol {
-                        error = error.help(format!("call it: {}(..)", tree.name.text));
+                        error = error.help(format!("call it: {}(..)", name.text));
+                    }
+                    if let Symbol::Record(_) = symbol {
+                        error = error.help(format!("{}() makes one whose fields are 0", name.text));
                     }
                     self.report(error.label("a value belongs here"));
                     return None;

@@ -67,6 +67,7 @@ pub(super) fn resolve(definitions: &mut Definitions, diagnostics: &mut Diagnosti
             for (_, ty) in &mut declared.message.parameters {
                 rename(ty, &ids);
             }
+            declared.message.values = definitions.program.values_of(&declared.message.parameters);
             if declared.untyped {
                 definitions.gaps.messages.insert((InterfaceId(id as u32), number));
             }
@@ -175,7 +176,8 @@ impl<'t> Reader<'_, 't> {
                 parameters.push((name.text.clone(), ty.clone().unwrap_or(Type::Integer)));
             }
         }
-        let message = Message { name: tree.name.text.clone(), direction: tree.direction, parameters };
+        let (name, values) = (tree.name.text.clone(), Vec::new());
+        let message = Message { name, direction: tree.direction, parameters, values };
         DeclaredMessage { message, span: tree.span, untyped }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! All files of a program are checked as one. Each step covers the whole program, and reads what the earlier ones made:
 //!
-//! 1. `Definitions`: `declare` makes names known, `imports` finds the files that they may stand in, `interfaces`
-//!    finds out which declarations are the same interface and compiles protocols, `headers` gives types to what is
-//!    declared.
+//! 1. `Definitions`: `declare` makes names known, `imports` finds the files that they may stand in, `records` and
+//!    `interfaces` find out which declarations are the same and give types to their fields and messages, `headers` gives types to
+//!    what else is declared.
 //! 2. `natives` checks how native components are declared. `Bodies`: `bodies` checks constants, statements and
 //!    expressions. Neither can change the definitions.
 //! 3. `entry` and `systems` check whole components, and choose what the program starts with.
@@ -49,6 +49,7 @@ mod operators;
 mod options;
 mod places;
 mod predeclared;
+mod records;
 mod scopes;
 mod sends;
 mod similar;
@@ -166,6 +167,7 @@ fn define<'a>(
         let scope = definitions.scopes.of_file(file);
         declare::file(&mut definitions, scope, tree, diagnostics);
     }
+    records::resolve(&mut definitions, diagnostics);
     interfaces::resolve(&mut definitions, diagnostics);
     definitions.gaps.interfaces = doubts::faulty_interfaces(&definitions.declared.interfaces, diagnostics);
     headers::resolve(&mut definitions, diagnostics);

@@ -1,4 +1,4 @@
-//! Places: variables, elements, characters of texts, and guarded components.
+//! Places: variables, elements, fields of records, characters of texts, and guarded components.
 
 use crate::ast;
 use crate::program::{Place, PlaceKind, Type, VariableId};
@@ -12,7 +12,7 @@ impl BodyChecker<'_> {
     /// The place that a designator names: a variable, an element, a character, or one of these guarded.
     pub(super) fn place(&mut self, tree: &ast::Designator) -> Option<Place> {
         let Some(inner) = &tree.inner else {
-            return self.plain_place(&tree.name, tree.indices.as_deref(), tree.span);
+            return self.unguarded_place(tree, tree.span);
         };
         let guard = self.guard(inner);
         if guard.is_none() {
@@ -22,7 +22,7 @@ impl BodyChecker<'_> {
             return None;
         }
         let span = tree.name.span.to(tree.span);
-        let place = self.plain_place(&tree.name, tree.indices.as_deref(), span);
+        let place = self.unguarded_place(tree, span);
         let (place, ty) = (place?, guard??);
         if !place.ty.is_component() || !ty.is_component() {
             let wrong = if place.ty.is_component() { &ty } else { &place.ty };
@@ -43,14 +43,32 @@ impl BodyChecker<'_> {
         Some(Place { kind: PlaceKind::Guarded(Box::new(place)), ty, span: tree.span })
     }
 
+    /// A variable or element, or a field of what is in it.
+    fn unguarded_place(&mut self, tree: &ast::Designator, span: Span) -> Option<Place> {
+        let indices = tree.indices.as_deref();
+        let Some((variable, field)) = self.variable_and_field(&tree.name) else {
+            if tree.fields.is_empty() {
+                return self.plain_place(&tree.name, indices, span);
+            }
+            let place = self.plain_place(&tree.name, indices, tree.name.span)?;
+            return tree.fields.iter().try_fold(place, |place, field| self.field(place, field));
+        };
+        let place = self.plain_place(&variable, None, variable.span)?;
+        let place = self.field(place, &field)?;
+        if indices.is_some() {
+            let message = format!("{} is a field, whose parts have no names", field.text);
+            let error = Diagnostic::new("not-a-collection", span, message).label("indexed");
+            self.report(error.help("assign the field to a variable, and take its character from there"));
+            return None;
+        }
+        tree.fields.iter().try_fold(place, |place, field| self.field(place, field))
+    }
+
     /// The type in the parentheses of a guard. `None` if they contain a component, `Some(None)` if the type is wrong.
     fn guard(&mut self, inner: &ast::Inner) -> Option<Option<Type>> {
         match inner {
             ast::Inner::Type(ty) => Some(self.resolve_type(ty)),
-            ast::Inner::Designator(ast::Designator { name, indices: None, inner: None, .. }) => {
-                self.type_by_name(name).map(Some)
-            }
-            ast::Inner::Designator(_) => None,
+            ast::Inner::Designator(inner) => inner.bare().and_then(|name| self.type_by_name(name)).map(Some),
         }
     }
 
@@ -59,7 +77,7 @@ impl BodyChecker<'_> {
         match inner {
             ast::Inner::Type(_) => true,
             ast::Inner::Designator(inner) => {
-                inner.indices.is_none() && inner.inner.is_none() && self.type_by_name(&inner.name).is_some()
+                inner.bare().is_some_and(|name| self.type_by_name(name).is_some())
             }
         }
     }
@@ -86,8 +104,7 @@ impl BodyChecker<'_> {
 
     /// The collection that a designator names as a whole.
     pub(super) fn whole_collection(&self, tree: &ast::Designator) -> Option<VariableId> {
-        let whole = tree.indices.is_none() && tree.inner.is_none();
-        let variable = self.variable_named(&tree.name).filter(|_| whole)?;
+        let variable = self.variable_named(tree.bare()?)?;
         self.known.program.variables[variable.index()].collection.is_some().then_some(variable)
     }
 
@@ -170,6 +187,7 @@ pub(super) fn as_designator(tree: &ast::Expression) -> Option<ast::Designator> {
             [(None, argument)] => Some(ast::Designator {
                 name: call.name.clone(),
                 indices: None,
+                fields: Vec::new(),
                 inner: Some(Box::new(ast::Inner::Designator(as_designator(argument)?))),
                 span: call.span,
             }),

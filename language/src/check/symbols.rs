@@ -1,6 +1,6 @@
 //! Indices of what the checker keeps in tables of its own, and what a name can stand for.
 
-use crate::program::{ComponentId, ProcedureId, VariableId};
+use crate::program::{ComponentId, ProcedureId, RecordId, VariableId};
 
 use super::predeclared::Predeclared;
 
@@ -28,6 +28,7 @@ pub(super) enum Symbol {
     Variable(VariableId),
     Procedure(ProcedureId),
     Template(ComponentId),
+    Record(RecordId),
     Predeclared(Predeclared),
 }
 
@@ -41,6 +42,7 @@ impl Symbol {
             Symbol::Variable(_) => "a variable",
             Symbol::Procedure(_) => "a procedure",
             Symbol::Template(_) => "a component template",
+            Symbol::Record(_) => "a record",
             Symbol::Predeclared(Predeclared::Type(_)) => "a type",
             Symbol::Predeclared(Predeclared::Statement(_)) => "a predeclared statement",
             Symbol::Predeclared(_) => "a predeclared function",

@@ -37,6 +37,7 @@ impl Definitions<'_> {
     fn named_type(&self, scope: ScopeId, name: &ast::Name, diagnostics: &mut Diagnostics) -> Option<Type> {
         match self.symbol(scope, name, diagnostics)? {
             (Symbol::Template(component), _) => Some(Type::Component(component)),
+            (Symbol::Record(record), _) => self.record_type(record),
             (Symbol::Predeclared(Predeclared::Type(basic)), _) => Some(basic.ty()),
             (other, span) => {
                 let error = Diagnostic::new(
@@ -54,6 +55,7 @@ impl Definitions<'_> {
     pub(super) fn type_by_name(&self, scope: ScopeId, name: &ast::Name) -> Option<Type> {
         match self.scopes.lookup(scope, name) {
             Found::Symbol(Symbol::Template(component), _) => Some(Type::Component(component)),
+            Found::Symbol(Symbol::Record(record), _) => self.record_type(record),
             Found::Symbol(Symbol::Predeclared(Predeclared::Type(basic)), _) => Some(basic.ty()),
             _ => None,
         }
@@ -210,6 +212,7 @@ impl Definitions<'_> {
             Type::Integer => "INTEGER".into(),
             Type::Real => "REAL".into(),
             Type::Text => "TEXT".into(),
+            Type::Record(id) => self.program.records[id.index()].name.clone(),
             Type::Component(id) => self.component_name(*id).into(),
             Type::Any(AnyType { offers, requires: None }) if offers.is_empty() => "ANY".into(),
             Type::Any(AnyType { offers, requires }) => match requires.as_deref().unwrap_or_default() {

@@ -83,6 +83,7 @@ impl Parser<'_> {
                 let help = "statements stand in a component: COMPONENT Main; BEGIN .. END Main;";
                 return self.unexpected_with_help(EXPECTED_ITEM, help);
             }
+            _ if self.at_record() => items.push(self.record()?),
             // A file that begins with a reserved word in small letters goes on so: one error says it.
             _ if self.at_foreign_declaration() && !self.at_small_keyword() => self.foreign_item(items)?,
             _ => return self.unexpected(EXPECTED_ITEM),
@@ -109,6 +110,7 @@ impl Parser<'_> {
         loop {
             let read = match self.keyword().filter(|keyword| DECLARATIONS.contains(keyword)) {
                 Some(keyword) => self.declaration(keyword, sort, &mut declarations),
+                None if self.at_record() => self.record().map(|record| declarations.push(record)),
                 None if self.at_foreign_declaration() => self.foreign_declaration(sort, &mut declarations),
                 None => return declarations,
             };

@@ -31,7 +31,7 @@ impl Reference {
 }
 
 impl Parser<'_> {
-    /// `Name [indices] [(..)]`
+    /// `Name [indices] {.field} [(..)]`
     pub(super) fn reference(&mut self) -> Parsed<Reference> {
         let name = self.qualified("a name")?;
         let may_be_call = self.at(Symbol::LeftParenthesis) && self.kind_after(1) != Keyword::Any.into();
@@ -56,12 +56,17 @@ impl Parser<'_> {
                 indices = Some(parser.list(Parser::expression)?);
                 parser.expect(Symbol::RightBracket)?;
             }
+            let mut fields = Vec::new();
+            while parser.at(Symbol::Period) && parser.kind_after(1) == TokenKind::Name {
+                parser.advance();
+                fields.push(parser.name("a field")?);
+            }
             let mut inner = None;
             if parser.accept(Symbol::LeftParenthesis) {
                 inner = Some(Box::new(parser.inner()?));
                 parser.expect(Symbol::RightParenthesis)?;
             }
-            Ok(Designator { name, indices, inner, span: parser.since(first) })
+            Ok(Designator { name, indices, fields, inner, span: parser.since(first) })
         })
     }
 
@@ -140,6 +145,7 @@ impl Parser<'_> {
                 return Err(Failed);
             }
         };
-        Ok(Designator { name, indices: None, inner: Some(Box::new(Inner::Designator(inner))), span })
+        let inner = Some(Box::new(Inner::Designator(inner)));
+        Ok(Designator { name, indices: None, fields: Vec::new(), inner, span })
     }
 }

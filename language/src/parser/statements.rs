@@ -97,8 +97,8 @@ impl Parser<'_> {
                 }
                 Ok(StatementKind::Call(name, arguments.into_iter().map(|(_, value)| value).collect()))
             }
-            Reference::Designator(Designator { name, indices: None, inner: None, .. }) => {
-                Ok(StatementKind::Call(name, Vec::new()))
+            Reference::Designator(designator) if designator.bare().is_some() => {
+                Ok(StatementKind::Call(designator.name, Vec::new()))
             }
             Reference::Designator(_) => self.unexpected("`:=`, `!` or `?` after this variable"),
         }

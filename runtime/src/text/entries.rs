@@ -5,6 +5,7 @@
 //! a holder that stays while the call lasts: *a live text*. `cell` is a text variable that the process may change. If
 //! an entry point answers that it has failed, the process leaves.
 
+use super::records::{self, Shape};
 use super::{
     append, append_byte, bytes, compare, concat, concat_all, copy, drop_here, equal, find, make, make_way,
     make_zeroed, numbers, set, slice,
@@ -214,6 +215,41 @@ pub unsafe extern "C" fn ds_text_slice(
 ) -> *mut TextHead {
     // SAFETY: *generated code calls*.
     unsafe { At(w, p, location).or_fail(slice(Caller::new(w, p), heap_of(w), text, from, n), FAILED) }
+}
+
+/// A record whose words are 0; the first `owned` of them are for texts and records.
+///
+/// # Safety
+/// *Generated code calls.*
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_record_new(
+    w: *mut Worker,
+    p: *mut Process,
+    words: u32,
+    owned: u32,
+    location: u32,
+) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
+    unsafe { At(w, p, location).or_fail(records::make(&mut *heap_of(w), Shape { words, owned }), FAILED) }
+}
+
+/// The record in `cell`, after making sure that it is a block that nobody else holds.
+///
+/// # Safety
+/// *Generated code calls*; `cell` is a variable for records of that shape.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ds_record_own(
+    w: *mut Worker,
+    p: *mut Process,
+    cell: *mut *mut TextHead,
+    words: u32,
+    owned: u32,
+    location: u32,
+) -> *mut TextHead {
+    // SAFETY: *generated code calls*.
+    unsafe {
+        At(w, p, location).or_fail(records::own(&mut *heap_of(w), cell, Shape { words, owned }), FAILED)
+    }
 }
 
 /// `FIND(t, part, from)`

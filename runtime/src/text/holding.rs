@@ -7,6 +7,7 @@ use core::hint::assert_unchecked;
 use core::slice;
 use core::sync::atomic::{AtomicI64, Ordering::AcqRel, Ordering::Relaxed};
 
+use super::records;
 use super::room::Room;
 use crate::heap::Heap;
 use crate::layout::{TextHead, TextSlice};
@@ -156,6 +157,7 @@ pub unsafe fn drop_here(heap: &mut Heap, text: *mut TextHead) {
         unsafe {
             match Room::of(text) {
                 Room::SLICE => free_slice(heap, text.cast()),
+                Room::RECORD => records::free(heap, text),
                 room => heap.free_in_parts(text.cast(), room.bytes_of_live((*text).length as usize)),
             }
         }

@@ -21,6 +21,9 @@ impl Room {
     /// The text is a slice, which has a block of its own kind. (As a size, it would be smaller than any that is used.)
     pub const SLICE: Room = Room(1);
 
+    /// It is no text but a record, whose block says itself how large it is. (Not used as a size either.)
+    pub const RECORD: Room = Room(2);
+
     /// The room of a text.
     ///
     /// # Safety
@@ -84,7 +87,7 @@ mod tests {
             assert_eq!(bytes % STEP, 0);
             assert!(bytes >= needed && bytes < needed * 8 / 5 + STEP, "{bytes} for {needed}");
             assert!(needed <= SMALL || bytes >= needed + needed / 4);
-            assert_ne!(Room::for_growing(length), Room::SLICE);
+            assert!(![Room::SLICE, Room::RECORD].contains(&Room::for_growing(length)));
             for room in [Room::NONE, Room::for_growing(length)] {
                 // SAFETY: nothing overflows.
                 assert_eq!(unsafe { room.bytes_of_live(length) }, room.bytes(length));

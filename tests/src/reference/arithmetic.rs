@@ -57,6 +57,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> bool {
         (Value::Integer(a), Value::Integer(b)) => Some(a.cmp(b)),
         (Value::Real(a), Value::Real(b)) => a.partial_cmp(b),
         (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
+        (Value::Record(_), Value::Record(_)) => (left == right).then_some(Ordering::Equal),
         other => unreachable!("checked: {other:?} are not compared"),
     };
     match comparison {

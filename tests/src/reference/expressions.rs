@@ -50,6 +50,13 @@ impl<'p> Process<'_, 'p> {
                     let right = self.evaluate(scope, right).await?;
                     self.check(arithmetic::binary(*operator, left, right), span)?
                 }
+                ExpressionKind::Record(values) => {
+                    let mut record = Value::initial(self.world.program, &expression.ty);
+                    for (field, value) in values {
+                        *record.field(&[*field]) = self.evaluate(scope, value).await?;
+                    }
+                    record
+                }
                 ExpressionKind::Builtin(function, arguments) => {
                     let mut values = Vec::new();
                     for argument in arguments {
@@ -135,6 +142,11 @@ impl<'p> Process<'_, 'p> {
                 PlaceKind::Character(variable, at) => {
                     let at = self.evaluate(scope, at).await?.integer();
                     Ok(Location { character: Some(at), ..scope.location(program, *variable) })
+                }
+                PlaceKind::Field(record, field) => {
+                    let mut location = self.locate(scope, record).await?;
+                    location.fields.push(*field);
+                    Ok(location)
                 }
                 PlaceKind::Guarded(inner) => {
                     let location = self.locate(scope, inner).await?;

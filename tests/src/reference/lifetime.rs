@@ -216,7 +216,8 @@ impl<'p> Process<'_, 'p> {
                 return Ok(());
             };
             self.delete_instance(component, span).await?;
-            Location { scope: scope.clone(), variable, element, character: None }.clear_container();
+            Location { scope: scope.clone(), variable, element, fields: Vec::new(), character: None }
+                .clear_container();
         }
     }
 

@@ -33,12 +33,14 @@ enum Storage {
     Reference(Location),
 }
 
-/// A variable, an element of a collection, or a character of either.
+/// A variable, an element of a collection, or a field or character of either.
 #[derive(Clone)]
 pub(super) struct Location {
     pub scope: Rc<Scope>,
     pub variable: VariableId,
     pub element: Option<Vec<Key>>,
+    /// From outside inwards.
+    pub fields: Vec<usize>,
     pub character: Option<i64>,
 }
 
@@ -54,7 +56,7 @@ impl Scope {
         let storage = variables.iter().map(|&id| {
             let variable = &program.variables[id.index()];
             let storage = match &variable.collection {
-                None => Storage::Single(Value::initial(&variable.ty)),
+                None => Storage::Single(Value::initial(program, &variable.ty)),
                 Some(collection) => {
                     Storage::Elements { bounds: collection.array.then(Vec::new), elements: BTreeMap::new() }
                 }
@@ -84,7 +86,7 @@ impl Scope {
         if let Some(Storage::Reference(location)) = scope.variables.borrow().get(&variable) {
             return location.clone();
         }
-        Location { scope: scope.clone(), variable, element: None, character: None }
+        Location { scope: scope.clone(), variable, element: None, fields: Vec::new(), character: None }
     }
 
     /// The components held by these variables, in their order and by ascending index.
@@ -113,7 +115,7 @@ impl Scope {
 impl Location {
     /// The value at this location.
     pub fn read(&self) -> Result<Value, Kind> {
-        let whole = self.with(|storage| match (storage, &self.element) {
+        let mut whole = self.with(|storage| match (storage, &self.element) {
             (Storage::Single(value), None) => Ok(value.clone()),
             (Storage::Elements { bounds, elements }, Some(index)) => {
                 check_bounds(bounds, index)?;
@@ -121,6 +123,7 @@ impl Location {
             }
             _ => unreachable!("a collection is used by its elements"),
         })?;
+        let whole = whole.field(&self.fields).clone();
         match self.character {
             None => Ok(whole),
             Some(at) => {
@@ -142,6 +145,12 @@ impl Location {
                 Value::Text(text)
             }
         };
+        if !self.fields.is_empty() {
+            let record = Location { fields: Vec::new(), ..self.clone() };
+            let mut whole = record.read()?;
+            *whole.field(&self.fields) = value;
+            return record.write(whole);
+        }
         self.with(|storage| match (storage, &self.element) {
             (Storage::Single(old), None) => {
                 *old = value;

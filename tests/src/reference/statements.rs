@@ -138,7 +138,7 @@ impl<'p> Process<'_, 'p> {
                     if location.exists() {
                         return Err(self.fail(Kind::FullContainer, place.span));
                     }
-                    self.check(location.write(Value::initial(&place.ty)), place.span)?;
+                    self.check(location.write(Value::initial(self.world.program, &place.ty)), place.span)?;
                 }
                 StatementKind::NewText(place, length) => {
                     let location = self.locate(scope, place).await?;
@@ -152,7 +152,10 @@ impl<'p> Process<'_, 'p> {
                     for size in sizes {
                         bounds.push(self.evaluate(scope, size).await?.integer());
                     }
-                    let initial = Value::initial(&self.world.program.variables[variable.index()].ty);
+                    let initial = Value::initial(
+                        self.world.program,
+                        &self.world.program.variables[variable.index()].ty,
+                    );
                     let location = scope.location(self.world.program, *variable);
                     self.check(location.make_array(bounds, initial), span)?;
                 }

@@ -1,6 +1,6 @@
 //! Values, the indices of collections, and how `WRITE` writes them.
 
-use drystone_language::program::Type;
+use drystone_language::program::{Program, Type};
 
 use super::identity::InstanceId;
 
@@ -12,6 +12,8 @@ pub(super) enum Value {
     Integer(i64),
     Real(f64),
     Text(Vec<u8>),
+    /// Its fields.
+    Record(Vec<Value>),
     /// A container.
     Component(Option<InstanceId>),
 }
@@ -27,13 +29,17 @@ pub(super) enum Key {
 
 impl Value {
     /// The initial value of a variable of the type.
-    pub fn initial(ty: &Type) -> Value {
+    pub fn initial(program: &Program, ty: &Type) -> Value {
         match ty {
             Type::Boolean => Value::Boolean(false),
             Type::Character => Value::Character(0),
             Type::Integer => Value::Integer(0),
             Type::Real => Value::Real(0.0),
             Type::Text => Value::Text(Vec::new()),
+            Type::Record(id) => {
+                let fields = program.records[id.index()].fields.iter();
+                Value::Record(fields.map(|(_, ty)| Value::initial(program, ty)).collect())
+            }
             Type::Component(_) | Type::Any(_) => Value::Component(None),
         }
     }
@@ -73,6 +79,14 @@ impl Value {
         }
     }
 
+    /// The field of a record that a path of fields leads to.
+    pub fn field(&mut self, path: &[usize]) -> &mut Value {
+        path.iter().fold(self, |value, &field| match value {
+            Value::Record(fields) => &mut fields[field],
+            other => panic!("{other:?} is no record"),
+        })
+    }
+
     pub fn key(&self) -> Key {
         match self {
             Value::Boolean(x) => Key::Boolean(*x),
@@ -91,7 +105,7 @@ impl Value {
             Value::Integer(x) => x.to_string().into(),
             Value::Real(x) => real(*x).into(),
             Value::Text(x) => x.split(|&byte| byte == 0).next().unwrap_or_default().to_vec(),
-            Value::Component(_) => panic!("a component is never written"),
+            Value::Record(_) | Value::Component(_) => panic!("{self:?} is never written"),
         }
     }
 }

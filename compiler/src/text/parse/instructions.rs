@@ -187,6 +187,11 @@ impl Names {
         if line.eat("load") {
             return Ok(Inst::Load { to, from: address(line)? });
         }
+        if line.eat("word") {
+            let word = line.number()?;
+            line.expect("of record")?;
+            return Ok(Inst::Word { to, record: line.reg()?, word });
+        }
         if line.eat("length of text") {
             return Ok(Inst::Length { to, text: line.reg()? });
         }

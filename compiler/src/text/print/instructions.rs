@@ -49,6 +49,7 @@ impl Printer<'_> {
             }
             Inst::Unary { to, operator, from } => format!("{to} = {operator:?} {from}"),
             Inst::Load { to, from } => format!("{to} = load {}", address(from)),
+            Inst::Word { to, record, word } => format!("{to} = word {word} of record {record}"),
             Inst::Length { to, text } => format!("{to} = length of text {text}"),
             Inst::Bytes { to, text } => format!("{to} = bytes of text {text}"),
             Inst::Store { to, value } => format!("store {value} to {}", address(to)),

@@ -1,7 +1,6 @@
 //! Transfer functions of sends, receives and tests, and which communications are followed.
 
 use super::state::{Flow, Here};
-use crate::accesses::variable;
 use crate::ast::Direction;
 use crate::conformance::faults::{Fault, What};
 use crate::conformance::positions::{Key, Known, Positions, Side};
@@ -17,13 +16,13 @@ impl<'p> Flow<'p> {
         match &place.kind {
             PlaceKind::Variable(id) => (!self.process.untracked.contains(id)).then_some(*id),
             PlaceKind::Guarded(inner) => self.container(inner),
-            PlaceKind::Element(..) | PlaceKind::Character(..) => None,
+            PlaceKind::Element(..) | PlaceKind::Character(..) | PlaceKind::Field(..) => None,
         }
     }
 
     /// The place gets a component whose communications have not begun.
     pub(super) fn fresh(&self, place: &Place, ty: &Type, here: &mut Known) {
-        forget(here, variable(place));
+        forget(here, place.variable());
         let Some(id) = self.container(place) else { return };
         let offers = match ty {
             Type::Component(template) => &self.process.program.components[template.index()].offers,

@@ -2,7 +2,6 @@
 
 use super::communications::forget;
 use super::state::{Flow, Here, Loop};
-use crate::accesses::variable;
 use crate::conformance::faults::What;
 use crate::conformance::positions::{Known, join};
 use crate::program::{Argument, Block, Expression, ExpressionKind, Program, Statement, StatementKind, Type};
@@ -32,7 +31,7 @@ impl Flow<'_> {
                 let mut here = self.arguments(arguments, here)?;
                 for argument in arguments {
                     if let Argument::Place(place) = argument {
-                        forget(&mut here, variable(place));
+                        forget(&mut here, place.variable());
                     }
                 }
                 self.talk(channel, What::Send(*message), span, here)
@@ -101,18 +100,18 @@ impl Flow<'_> {
             }
             DeleteComponent(target) => {
                 let mut here = self.place(target, here)?;
-                self.leave_behind(variable(target), &here);
-                forget(&mut here, variable(target));
+                self.leave_behind(target.variable(), &here);
+                forget(&mut here, target.variable());
                 Some(here)
             }
             Move(from, to) => {
                 let here = self.place(from, here)?;
                 let mut here = self.place(to, here)?;
-                forget(&mut here, variable(to));
+                forget(&mut here, to.variable());
                 if let (Some(from), Some(to)) = (self.container(from), self.container(to)) {
                     here.moved(from, to);
                 }
-                forget(&mut here, variable(from));
+                forget(&mut here, from.variable());
                 here.retain(|key| self.is_followed(key));
                 Some(here)
             }

@@ -80,6 +80,7 @@ impl Flow<'_> {
             Unary(_, operand) => self.value(operand, here),
             Binary(_, left, right) => self.values([&**left, &**right], here),
             Builtin(_, arguments) => self.values(arguments, here),
+            Record(values) => self.values(values.iter().map(|(_, value)| value), here),
             Number(text, target) => {
                 let here = self.value(text, here)?;
                 self.place(target, here)
@@ -105,7 +106,7 @@ impl Flow<'_> {
             PlaceKind::Variable(_) => Some(here),
             PlaceKind::Element(_, indices) => self.values(indices, here),
             PlaceKind::Character(_, index) => self.value(index, here),
-            PlaceKind::Guarded(inner) => self.place(inner, here),
+            PlaceKind::Field(inner, _) | PlaceKind::Guarded(inner) => self.place(inner, here),
         }
     }
 
