@@ -385,8 +385,8 @@ pub enum StatementKind {
     Await(Expression),
 }
 
-/// `Name [ "[" indices "]" ] { "." field } [ "(" inner ")" ]`; the inner part may name a type, which the checker decides
-/// (unless it is `ANY`, which can only be a type). The name may be `Variable.field`, which is read as a qualified one.
+/// `Name [ "[" indices "]" ] { "." field } [ "(" inner ")" ]`; the inner part may name a type, which the checker
+/// decides (unless it is `ANY`, which can only be a type). The name may be `Variable.field`, read as a qualified one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Designator {
     /// The name.

@@ -107,6 +107,7 @@ impl<'a> Printer<'a> {
                 _ if self.item().is_comment() => self.comment(0),
                 Some(Keyword::Import) => self.line_through(0, Symbol::Semicolon.into()),
                 Some(Keyword::Constant) => self.section(0),
+                _ if self.begins_record(self.position) => self.record(0),
                 _ => self.unit(0),
             }
         }
@@ -147,6 +148,7 @@ impl<'a> Printer<'a> {
             match next {
                 Some(Keyword::Variable | Keyword::Constant) => self.section(indent),
                 Some(keyword) if begins_unit(keyword) => self.unit(indent + STEP),
+                None if self.begins_record(self.position) => self.record(indent + STEP),
                 Some(Keyword::Begin | Keyword::Activity | Keyword::Finally) => {
                     self.opening(indent);
                     self.block(indent + STEP);
@@ -156,13 +158,55 @@ impl<'a> Printer<'a> {
         }
     }
 
+    /// Whether a record begins there, behind comments: RECORD is no keyword.
+    fn begins_record(&self, index: usize) -> bool {
+        let mut tokens = self.items[index..].iter().filter(|item| !item.is_comment());
+        let mut is_name = |text: &str| {
+            let next = tokens.next();
+            next.is_some_and(|item| item.is(TokenKind::Name) && (text.is_empty() || item.text == text))
+        };
+        is_name("RECORD") && is_name("")
+    }
+
+    /// A record. It stays on one line if it was on one line, and fits.
+    fn record(&mut self, indent: usize) {
+        let behind = |from: usize, last: TokenKind| {
+            let length = self.items[from..].iter().take_while(|item| !item.is(last)).count();
+            self.items.len().min(from + length + 1)
+        };
+        let end = behind(behind(self.position, Keyword::End.into()), Symbol::Semicolon.into());
+        let rest = &self.items[self.position + 1..end];
+        let width: usize = rest.iter().map(|item| item.text.len() + 1).sum();
+        let is_short = indent + self.item().text.len() + width <= WIDTH;
+        if is_short && rest.iter().all(|item| item.line_ends == 0 && !item.is_comment()) {
+            return self.line(indent, end, Joining::Never);
+        }
+        self.line_through(indent, Symbol::Semicolon.into());
+        self.opened = true;
+        self.joinable = false;
+        while self.next_token().is(TokenKind::Name) {
+            if self.item().is_comment() {
+                self.comment(indent + STEP);
+                continue;
+            }
+            let of_record = self.items[self.position..].iter().position(|item| item.is(Keyword::End));
+            let last = of_record.map_or(self.items.len(), |length| self.position + length);
+            let end = self.end_through(Symbol::Semicolon.into()).min(last);
+            self.line(indent + STEP, end, Joining::Simple);
+        }
+        while self.item().is_comment() {
+            self.comment(indent + STEP);
+        }
+        self.line_through(indent, Symbol::Semicolon.into());
+    }
+
     /// CONSTANT or VARIABLE and its entries. They stay on one line if they were on one line, and fit.
     fn section(&mut self, indent: usize) {
         let in_one_line = self.section_shares_line(indent);
         self.line(indent, self.position + 1, Joining::Never);
         self.joinable = in_one_line;
         self.opened = true;
-        while self.next_token().is(TokenKind::Name) {
+        while self.next_token().is(TokenKind::Name) && !self.begins_record(self.position) {
             if self.item().is_comment() {
                 self.comment(indent + STEP);
             } else {
@@ -176,9 +220,10 @@ impl<'a> Printer<'a> {
         let rest = &self.items[self.position..];
         let mut width = indent + rest[0].text.len();
         let (mut depth, mut at_entry, mut line_ends) = (0_usize, true, 0);
-        for item in &rest[1..] {
+        for (index, item) in rest.iter().enumerate().skip(1) {
             line_ends += item.line_ends;
-            if at_entry && !item.is(TokenKind::Name) && !item.is_comment() {
+            let is_entry = item.is(TokenKind::Name) && !self.begins_record(self.position + index);
+            if at_entry && !is_entry && !item.is_comment() {
                 break;
             }
             let may_follow_section = at_entry && item.is_comment();

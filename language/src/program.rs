@@ -138,8 +138,8 @@ pub struct Message {
     pub direction: Direction,
     /// The names and types of its parameters.
     pub parameters: Vec<(String, Type)>,
-    /// What it carries, in this order: its parameters, where a record is its fields one after another, each named by its
-    /// path: `from.x`. So none of these is a record.
+    /// What it carries, in this order: its parameters, where a record is its fields one after another, each named by
+    /// its path: `from.x`. So none of these is a record.
     pub values: Vec<(String, Type)>,
 }
 

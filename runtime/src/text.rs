@@ -1,7 +1,8 @@
 //! Texts: immutable byte strings that count their holders, so that assigning one copies nothing ([`holding`]). The only
 //! holder of a text may change it in place, and make it longer: then it gets room for more than it needs, so that
 //! putting a text together piece by piece costs no more than its bytes ([`changes`]). A large part of a text shares its
-//! bytes ([`slices`]). Records are held as texts are ([`records`]). Knows nothing of processes; generated code comes in through [`entries`].
+//! bytes ([`slices`]). Records are held as texts are ([`records`]). Knows nothing of processes; generated code comes in
+//! through [`entries`].
 //!
 //! # Safety of this module: *a live text*
 //! A text is *live* as long as it has a holder, and that of each text that is passed in stays while the call lasts. A

@@ -37,6 +37,13 @@ impl Random {
         self.below(n) == 0
     }
 
+    /// Puts values into a random order.
+    pub fn shuffle<T>(&mut self, values: &mut [T]) {
+        for last in (1..values.len()).rev() {
+            values.swap(last, self.below(last + 1));
+        }
+    }
+
     /// A random element; the slice must not be empty.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         &from[self.below(from.len())]

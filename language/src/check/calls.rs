@@ -297,7 +297,8 @@ impl BodyChecker<'_> {
         let least = extreme == Extreme::Least;
         if let [tree] = trees
             && let Some(designator) = as_designator(tree)
-            && let Some(ty) = designator.bare().and_then(|name| self.type_by_name(name))
+            && let Some(name) = designator.bare()
+            && let Some(ty) = self.type_by_name(name)
         {
             let kind = match ty {
                 Type::Boolean => ExpressionKind::Boolean(!least),

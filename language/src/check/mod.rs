@@ -3,8 +3,8 @@
 //! All files of a program are checked as one. Each step covers the whole program, and reads what the earlier ones made:
 //!
 //! 1. `Definitions`: `declare` makes names known, `imports` finds the files that they may stand in, `records` and
-//!    `interfaces` find out which declarations are the same and give types to their fields and messages, `headers` gives types to
-//!    what else is declared.
+//!    `interfaces` find out which declarations are the same, and give types to their fields and messages, `headers`
+//!    gives types to what else is declared.
 //! 2. `natives` checks how native components are declared. `Bodies`: `bodies` checks constants, statements and
 //!    expressions. Neither can change the definitions.
 //! 3. `entry` and `systems` check whole components, and choose what the program starts with.

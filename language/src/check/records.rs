@@ -203,7 +203,8 @@ impl BodyChecker<'_> {
         let Type::Record(id) = place.ty else {
             let given = self.known.type_name(&place.ty);
             let (message, help) = if place.ty.is_component() {
-                let help = format!("what is in a component is reached by messages: x!{}", name.text);
+                let variable = self.known.variable_name(place.variable());
+                let help = format!("what is in a component is reached by messages: {variable}!Message");
                 (format!("{given} is a component, which shows no variables"), help)
             } else {
                 let help =

@@ -313,7 +313,17 @@ impl BodyChecker<'_> {
                 self.exit(span)
             }
             Action::Write => match arguments {
-                [value] => self.expression(value).map(StatementKind::Write),
+                [value] => {
+                    let value = self.expression(value)?;
+                    if matches!(value.ty, Type::Record(_)) {
+                        let given = self.known.type_name(&value.ty);
+                        let message = format!("{given} is a record, and {} writes one value", name.text);
+                        let error = Diagnostic::new("argument-type", value.span, message);
+                        self.report(error.label("a record").help("write its fields, one after another"));
+                        return None;
+                    }
+                    Some(StatementKind::Write(value))
+                }
                 _ => {
                     self.wrong_count(&name.text, 1, arguments.len(), span, None);
                     None

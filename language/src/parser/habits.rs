@@ -68,8 +68,8 @@ const WORDS: &[(&str, &str)] = &[
     ("array", "write VARIABLE a[i: INTEGER]: Type; before BEGIN"),
     ("as", "a type stands behind a colon: x: INTEGER"),
     ("class", "write COMPONENT Name; .. END Name;"),
-    ("struct", "there are no records: write a variable for each field, or a COMPONENT, which has variables"),
-    ("record", "there are no records: write a variable for each field, or a COMPONENT, which has variables"),
+    ("struct", "write RECORD Name; x, y: INTEGER END Name;"),
+    ("record", "write RECORD Name; x, y: INTEGER END Name;"),
     ("union", "there are no unions: write a variable for each variant, and one that says which holds"),
     ("enum", "there are no enumerations: write CONSTANT first = 0; second = 1; before BEGIN"),
     ("object", "write COMPONENT Name; .. END Name;"),
@@ -131,7 +131,7 @@ const WORDS: &[(&str, &str)] = &[
     ("rem", "a comment is (* .. *)"),
     ("print", "write WRITE(x); WRITELINE"),
     ("input", "require Console, then Console!ReadLine; Console?Line(x)"),
-    ("type", "a type of one's own is a COMPONENT"),
+    ("type", "a type of one's own is a RECORD, which has values, or a COMPONENT"),
     ("foreach", "write FOREACH i OF collection DO .. END"),
 ];
 
@@ -141,7 +141,7 @@ const TYPES: &[(&str, &str)] = &[
     ("list", "a variable of many values has their indices beside its name: VARIABLE a[i: INTEGER]: REAL"),
     ("map", "a variable of many values has their keys beside its name: VARIABLE a[key: TEXT]: REAL"),
     ("set", "a set has its elements as keys: VARIABLE a[element: INTEGER]: BOOLEAN"),
-    ("record", "a variable for each field, or a COMPONENT, which has variables"),
+    ("record", "a record has a name: RECORD Point; x, y: INTEGER END Point; then VARIABLE p: Point"),
     ("pointer", "there are no references: a component is in one variable, which EXISTS asks and NEW fills"),
 ];
 

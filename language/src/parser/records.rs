@@ -8,11 +8,12 @@ use crate::lexer::{Keyword, Symbol, TokenKind};
 const FIELD: &str = "a field has a name and a type: RECORD Point; x, y: INTEGER END Point;";
 
 impl Parser<'_> {
-    /// Whether a record begins here. RECORD isn't reserved, but no other declaration and no statement begins with it and
-    /// another name.
+    /// Whether a record begins here. RECORD isn't reserved, but no other declaration and no statement begins with
+    /// it, another name and a `;`.
     pub(super) fn at_record(&self) -> bool {
-        let is_name = |ahead| self.kind_after(ahead) == TokenKind::Name;
-        is_name(0) && is_name(1) && self.text_of(self.token()) == "RECORD"
+        let kinds = [0, 1, 2].map(|ahead| self.kind_after(ahead));
+        let is_heading = kinds == [TokenKind::Name, TokenKind::Name, Symbol::Semicolon.into()];
+        is_heading && self.text_of(self.token()) == "RECORD"
     }
 
     /// `RECORD Name; Names: Type {; Names: Type} END Name;`

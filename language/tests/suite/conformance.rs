@@ -141,6 +141,7 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
         name: format!("m{index}"),
         direction: if index < MESSAGES / 2 { Direction::In } else { Direction::Out },
         parameters: Vec::new(),
+        values: Vec::new(),
     };
     let mut build = Build(0);
     let span = build.span();
@@ -180,6 +181,7 @@ fn program(states: Vec<State>, service: &[Step], procedure: &[Step]) -> Program 
     let messages = (0..MESSAGES).map(message).collect();
     Program {
         interfaces: vec![Interface { name: "I".into(), span, messages, states, native: None }],
+        records: Vec::new(),
         components: vec![component],
         procedures: vec![procedure],
         variables: Vec::new(),

@@ -29,14 +29,13 @@ const DECLARATIONS: &[(&str, &str)] = &[
     ("TYPE T = INTEGER; U = TEXT;", "COMPONENT"),
     ("CLASS C;\nVARIABLE z: INTEGER;\nBEGIN\n  z := 1\nEND C;", "COMPONENT"),
     ("class C {\n  int x;\n}", "COMPONENT"),
-    ("struct S { int x; };", "COMPONENT"),
+    ("struct S { int x; };", "RECORD"),
     ("interface I;\n  IN M\nEND I;", "INTERFACE"),
-    ("RECORD S;\n  x: INTEGER;\n  y: INTEGER\nEND S;", "no records"),
-    ("RECORD S; x: INTEGER; END;", "no records"),
-    ("RECORD S = x: INTEGER; y: REAL END;", "no records"),
-    ("record S {\n  int x;\n}", "no records"),
-    ("STRUCT S;\n  x: INTEGER\nEND S;", "no records"),
-    ("struct S {\n  x: INTEGER;\n  y: REAL;\n}", "no records"),
+    ("RECORD S; x: INTEGER; END;", "repeats its name"),
+    ("RECORD S = x: INTEGER; y: REAL END;", "write RECORD Name;"),
+    ("record S {\n  int x;\n}", "write RECORD Name;"),
+    ("STRUCT S;\n  x: INTEGER\nEND S;", "write RECORD Name;"),
+    ("struct S {\n  x: INTEGER;\n  y: REAL;\n}", "write RECORD Name;"),
     ("union U { int x; float y; };", "no unions"),
     ("enum Color { red, green }", "no enumerations"),
     ("ENUM Color; red; green END Color;", "no enumerations"),
@@ -259,7 +258,8 @@ fn looking_for_their_ends_takes_little_time() {
         let text = format!("COMPONENT Main;\n{}", piece.repeat(20_000));
         assert!(!errors(&text).is_empty());
     }
-    assert!(begin.elapsed().as_secs() < 10, "{:?}", begin.elapsed());
+    // Some seconds on a machine that does nothing else; what is quadratic takes many minutes.
+    assert!(begin.elapsed().as_secs() < 90, "{:?}", begin.elapsed());
 }
 
 #[test]

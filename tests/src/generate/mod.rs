@@ -3,8 +3,8 @@
 //! place.
 //!
 //! A program is a list of [`Step`]s. Each is an interaction pattern with random computations in it (`crowds`, `cuts`,
-//! `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step
-//! may stand inline, in a procedure, or in a component of its own that answers its holder (`scenario`) and may have
+//! `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `records`,
+//! `relays`). A step may stand inline, in a procedure, or in a component of its own that answers its holder (`scenario`) and may have
 //! steps itself. Output is written only by the entry component, and by components that are being deleted while the
 //! entry component waits.
 
@@ -21,6 +21,7 @@ mod monitors;
 mod namesakes;
 mod procedures;
 mod protocols;
+mod records;
 mod relays;
 mod scenario;
 mod stretches;
@@ -132,7 +133,7 @@ impl Generator {
         }
         // Patterns that write or may fail have a known order only if nothing runs at the same time.
         let alone = if depth == 0 { 10 } else { 0 };
-        let pattern = self.random.below(24 + alone);
+        let pattern = self.random.below(26 + alone);
         let step = match pattern {
             _ if self.only.is_some() => self.only.map_or_else(Step::default, |only| only(self)),
             0 => self.server(),
@@ -155,12 +156,13 @@ impl Generator {
             18 | 19 => self.protocol(),
             20 | 21 => self.cuts(),
             22 | 23 => self.losses(),
-            24 | 25 => self.names(),
-            26 => self.changes(),
-            27 => self.containers(),
-            28 | 29 => return self.farewells(),
-            30 => return self.stretches(),
-            31 => return self.crowds(),
+            24 | 25 => self.records(),
+            26 | 27 => self.names(),
+            28 => self.changes(),
+            29 => self.containers(),
+            30 | 31 => return self.farewells(),
+            32 => return self.stretches(),
+            33 => return self.crowds(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }
