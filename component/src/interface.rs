@@ -53,10 +53,39 @@ impl fmt::Display for Type {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Parameter {
-    /// As declared; not part of the interface's identity.
+    /// As declared; not part of the interface's identity. A value of a record has its path: `from.x`.
     pub name: Str,
     /// Its type.
     pub ty: Type,
+}
+
+/// A part of a message: a value, or a record, whose fields stand one after another among the parameters.
+#[derive(Clone, Copy)]
+pub enum Member<'a> {
+    /// A value and its name.
+    Value(&'a str, &'a Parameter),
+    /// The name of a record, and its values. Their names go on with a point behind that name.
+    Record(&'a str, &'a [Parameter]),
+}
+
+/// The parts of a message (`within` is 0), or of a record in it: then the names of its values go on at byte `within`.
+pub fn members(parameters: &[Parameter], within: usize) -> impl Iterator<Item = Member<'_>> {
+    let mut rest = parameters;
+    core::iter::from_fn(move || {
+        let (first, others) = rest.split_first()?;
+        let name = &first.name.get()[within..];
+        let Some((record, _)) = name.split_once('.') else {
+            rest = others;
+            return Some(Member::Value(name, first));
+        };
+        let belongs = |parameter: &&Parameter| {
+            let name = parameter.name.get()[within..].split_once('.');
+            name.is_some_and(|(name, _)| name == record)
+        };
+        let (fields, others) = rest.split_at(rest.iter().take_while(belongs).count());
+        rest = others;
+        Some(Member::Record(record, fields))
+    })
 }
 
 /// A message: its index in the interface is its number everywhere.

@@ -31,7 +31,7 @@ pub use image::{
     AnyType, Body, Collection, Condition, Frame, Kind, Location, Offered, Owned, Program, Required, Role,
     SuspensionPoint, Template,
 };
-pub use interface::{Fingerprint, Interface, Marshalling, Message, Parameter, Side, Type};
+pub use interface::{Fingerprint, Interface, Marshalling, Member, Message, Parameter, Side, Type, members};
 pub use name::Name;
 pub use protocol::Protocol;
 pub use table::{Str, Table};

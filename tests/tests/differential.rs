@@ -32,6 +32,11 @@ fn services_whose_clients_are_lost_do_the_same_everywhere() {
 }
 
 #[test]
+fn records_do_the_same_everywhere() {
+    check_all(2, "records", generate::records);
+}
+
+#[test]
 fn loops_over_arrays_do_the_same_everywhere() {
     check_all(1, "arrays", |seed, _| generate::arrays::program(seed));
 }

@@ -42,6 +42,11 @@ pub fn losses(seed: u64, size: usize) -> String {
     program_of(seed, size, Some(Generator::losses))
 }
 
+/// A program with one pattern only: records.
+pub fn records(seed: u64, size: usize) -> String {
+    program_of(seed, size, Some(Generator::records))
+}
+
 fn program_of(seed: u64, size: usize, only: Option<fn(&mut Generator) -> Step>) -> String {
     let mut generator = Generator {
         random: Random::new(seed),

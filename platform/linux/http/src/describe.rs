@@ -1,7 +1,7 @@
 //! The OpenAPI 3.1 description of an interface, for clients in other languages.
 
 use drystone_component::calls::{Call, Calls};
-use drystone_component::{Interface, Parameter, Type};
+use drystone_component::{Interface, Member, Parameter, Type, members};
 use serde_json::{Value, json};
 
 use super::mapping::Mapping;
@@ -68,7 +68,7 @@ fn asked_by_get(interface: &'static Interface, call: &Call, mapping: &Mapping) -
 fn operation(interface: &'static Interface, call: &Call, mapping: &Mapping) -> Value {
     let request = &interface.messages.get()[call.message];
     let parameters = request.parameters.get();
-    let content = json!({ "application/json": { "schema": object(parameters) } });
+    let content = json!({ "application/json": { "schema": object(parameters, 0) } });
     let mut responses = serde_json::Map::new();
     if call.answers.is_empty() {
         responses.insert("204".into(), json!({ "description": "The message has been taken." }));
@@ -111,16 +111,23 @@ fn message(interface: &'static Interface, number: usize) -> Value {
     let name = message.name.get();
     json!({
         "type": "object",
-        "properties": { name: object(message.parameters.get()) },
+        "properties": { name: object(message.parameters.get(), 0) },
         "required": [name],
         "additionalProperties": false,
     })
 }
 
-fn object(parameters: &[Parameter]) -> Value {
-    let properties: serde_json::Map<String, Value> =
-        parameters.iter().map(|parameter| (parameter.name.get().into(), schema(parameter.ty))).collect();
-    let required: Vec<&str> = parameters.iter().map(|parameter| parameter.name.get()).collect();
+/// A message's values, or those of a record in it, whose names go on at byte `within`.
+fn object(parameters: &[Parameter], within: usize) -> Value {
+    let (mut properties, mut required) = (serde_json::Map::new(), Vec::new());
+    for member in members(parameters, within) {
+        let (name, schema) = match member {
+            Member::Value(name, parameter) => (name, schema(parameter.ty)),
+            Member::Record(name, fields) => (name, object(fields, within + name.len() + 1)),
+        };
+        properties.insert(name.into(), schema);
+        required.push(name);
+    }
     json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
 }
 

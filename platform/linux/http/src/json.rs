@@ -3,15 +3,16 @@
 //! * INTEGER is a number without fraction, in any form (`1.0`, `1e3`) below 2^53, and as plain digits exact over all 64
 //!   bits; REAL a number, or one of the strings `NaN`, `Infinity` and `-Infinity`; BOOLEAN `true` or `false`.
 //! * CHARACTER is a string of one character up to U+00FF, which is its number.
+//! * A record is an object.
 //! * TEXT is a string; one that is no UTF-8 is `{"base64":"..."}`, which is taken in place of any string.
 
 mod reading;
 
 use data_encoding::BASE64;
-use drystone_component::{Interface, Message, Parameter, Side};
+use drystone_component::{Interface, Member, Message, Parameter, Side, members};
 use serde::de::DeserializeSeed;
 
-use self::reading::{Named, UNUSUAL, Values};
+use self::reading::{Named, One, UNUSUAL, Values};
 use drystone_net::datum::Datum;
 
 /// Reads a JSON object that has all parameters of a message and nothing else.
@@ -19,7 +20,15 @@ use drystone_net::datum::Datum;
 /// # Errors
 /// A sentence says what is wrong, and where.
 pub(crate) fn read<'a>(json: &'a [u8], parameters: &'static [Parameter]) -> Result<Vec<Datum<'a>>, String> {
-    whole(json, Values(parameters))
+    whole(json, Values { parameters, within: 0 })
+}
+
+/// Reads the value of one parameter.
+///
+/// # Errors
+/// A sentence says what is wrong.
+pub(crate) fn read_value<'a>(json: &'a [u8], parameter: &'static Parameter) -> Result<Datum<'a>, String> {
+    whole(json, One(parameter))
 }
 
 /// Reads a message of one side: its number and values.
@@ -53,16 +62,30 @@ pub(crate) fn write<'v>(out: &mut Vec<u8>, message: &Message, values: impl Itera
 pub(crate) fn write_values<'v>(
     out: &mut Vec<u8>,
     parameters: &[Parameter],
-    values: impl Iterator<Item = Datum<'v>>,
+    mut values: impl Iterator<Item = Datum<'v>>,
+) {
+    write_members(out, parameters, 0, &mut values);
+}
+
+/// Adds an object of a message's values, or of a record in it.
+fn write_members<'v>(
+    out: &mut Vec<u8>,
+    parameters: &[Parameter],
+    within: usize,
+    values: &mut impl Iterator<Item = Datum<'v>>,
 ) {
     out.push(b'{');
-    for (index, (parameter, value)) in parameters.iter().zip(values).enumerate() {
+    for (index, member) in members(parameters, within).enumerate() {
         if index > 0 {
             out.push(b',');
         }
-        text(out, parameter.name.get());
+        let (Member::Value(name, _) | Member::Record(name, _)) = member;
+        text(out, name);
         out.push(b':');
-        write_value(out, &value);
+        match member {
+            Member::Value(..) => write_value(out, &values.next().expect("there is one for each parameter")),
+            Member::Record(name, fields) => write_members(out, fields, within + name.len() + 1, values),
+        }
     }
     out.push(b'}');
 }
@@ -173,6 +196,43 @@ mod tests {
     }
 
     #[test]
+    fn records_are_objects() {
+        static RECORDS: [Parameter; 5] = [
+            parameter("p.x", Type::Integer),
+            parameter("p.name.first", Type::Text),
+            parameter("p.name.b", Type::Boolean),
+            parameter("p.y", Type::Integer),
+            parameter("n", Type::Integer),
+        ];
+        let some = [
+            Datum::Integer(1),
+            Datum::Text(Cow::Borrowed(b"Ada")),
+            Datum::Boolean(true),
+            Datum::Integer(2),
+            Datum::Integer(3),
+        ];
+        let mut out = Vec::new();
+        write_values(&mut out, &RECORDS, some.iter().cloned());
+        let json = r#"{"p":{"x":1,"name":{"first":"Ada","b":true},"y":2},"n":3}"#;
+        assert_eq!(String::from_utf8(out).expect("JSON is UTF-8"), json);
+        assert_eq!(read(json.as_bytes(), &RECORDS), Ok(some.to_vec()));
+        let turned = br#"{"n":3,"p":{"name":{"b":true,"first":"Ada"},"y":2,"x":1}}"#;
+        assert_eq!(read(turned, &RECORDS), Ok(some.to_vec()));
+        for (json, wanted) in [
+            (r#"{"n":3}"#, "p.x is missing"),
+            (r#"{"p":{"x":1,"name":{}}}"#, "p.name.first is missing"),
+            (r#"{"p":{"z":1}}"#, "there is no field z"),
+            (r#"{"p.x":1}"#, "there is no parameter p.x"),
+            (r#"{"p":{"name":{"b":true,"first":""},"name":{}}}"#, "name is there twice"),
+            (r#"{"p":1}"#, "invalid type: integer `1`, expected an object for the record p"),
+            (r#"{"p":{"name":[]}}"#, "invalid type: sequence, expected an object for the record p.name"),
+        ] {
+            let why = read(json.as_bytes(), &RECORDS).unwrap_err();
+            assert!(why.starts_with(wanted), "{json}: {why}");
+        }
+    }
+
+    #[test]
     fn whole_numbers_may_be_written_as_any_number_may() {
         for (written, number) in [
             ("-0", 0),
@@ -198,9 +258,9 @@ mod tests {
             bits ^= bits >> 7;
             bits ^= bits << 17;
             let x = f64::from_bits(bits);
-            let json =
-                written(vec![Datum::Boolean(true), Datum::Character(0), Datum::Integer(0), Datum::Real(x)]);
-            let json = json.replace("}}", ",\"t\":\"\"}}");
+            let mut all = values(b"");
+            all[3] = Datum::Real(x);
+            let json = written(all);
             let (_, read) = read_message(json.as_bytes(), &TOLD, Side::Client).expect("it was written");
             let Datum::Real(again) = read[3] else { panic!("{read:?}") };
             assert!(same(x, again) || x.is_nan() && again.is_nan(), "{x:?} is {again:?}");

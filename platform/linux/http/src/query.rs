@@ -40,16 +40,14 @@ fn read_value(bytes: Vec<u8>, parameter: &'static Parameter) -> Result<Datum<'st
     // Values other than texts are written as in JSON.
     let json = match parameter.ty {
         Type::Text => return Ok(Datum::Text(Cow::Owned(bytes))),
-        Type::Character => serde_json::json!({ name: text }).to_string(),
+        Type::Character => serde_json::json!(text).to_string(),
         Type::Real if text.starts_with(|c: char| c.is_alphabetic()) || text.starts_with("-I") => {
-            serde_json::json!({ name: text }).to_string()
+            serde_json::json!(text).to_string()
         }
-        _ if text.contains(['"', '{', '[', ',']) => return Err(format!("{name} can't be {text}")),
-        _ => format!("{{\"{name}\":{text}}}"),
+        _ => text.to_string(),
     };
-    let value = json::read(json.as_bytes(), std::slice::from_ref(parameter));
-    let value = value.map_err(|_| format!("{name} can't be {text}"))?.pop();
-    Ok(value.expect("there is one parameter").into_owned())
+    let value = json::read_value(json.as_bytes(), parameter);
+    value.map(Datum::into_owned).map_err(|_| format!("{name} can't be {text}"))
 }
 
 #[cfg(test)]

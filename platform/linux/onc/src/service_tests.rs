@@ -88,6 +88,47 @@ fn wrong_procedures_are_refused_when_a_binding_is_made() {
 }
 
 #[test]
+fn rpcgen_is_told_of_records() {
+    static PLACE: Interface = Interface {
+        name: Str::new("Places"),
+        fingerprint: Fingerprint([1, 1]),
+        messages: Table::new(&[Message::new(
+            "Put",
+            Side::Client,
+            &[
+                Parameter::new("p.at.x", Type::Integer),
+                Parameter::new("p.at.y", Type::Real),
+                Parameter::new("p.name", Type::Text),
+                Parameter::new("n", Type::Boolean),
+            ],
+        )]),
+        next: Table::new(&[0]),
+        states: Table::new(&[Interface::MAY_END | Interface::CLIENT_SENDS]),
+        payload_words: 4,
+    };
+    let mut options = Options::default();
+    options.set("texts", "string").expect("it is an option");
+    let service = Service::new(&PLACE, &options).expect("it is right");
+    let wanted = "
+struct Places_Put_call_p_at {
+    hyper x;
+    double y;
+};
+
+struct Places_Put_call_p {
+    Places_Put_call_p_at at;
+    string name<>;
+};
+
+struct Places_Put_call {
+    Places_Put_call_p p;
+    bool n;
+};
+";
+    assert!(print(&service).contains(wanted), "{}", print(&service));
+}
+
+#[test]
 fn rpcgen_is_told_all_of_it() {
     let wanted = "/* Calculate, as `drystone describe` writes it. */
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use drystone_component::{Parameter, Type};
+use drystone_component::{Member, Parameter, Type, members};
 
 use super::options::Texts;
 use super::service::Service;
@@ -88,18 +88,35 @@ fn type_name(service: &Service, message: usize, kind: &str) -> String {
 fn print_struct(out: &mut String, service: &Service, message: usize, kind: &str) {
     let parameters = service.parameters(message);
     if !parameters.is_empty() {
-        let _ = writeln!(out, "\nstruct {}_{kind} {{", name(service, message));
-        parameters.iter().for_each(|parameter| print_field(out, service, parameter));
-        out.push_str("};\n");
+        print_members(out, service, &format!("{}_{kind}", name(service, message)), parameters, 0);
     }
+}
+
+/// A structure of a message's values, or of those of a record in it, behind those of the records in it.
+fn print_members(out: &mut String, service: &Service, name: &str, parameters: &[Parameter], within: usize) {
+    for member in members(parameters, within) {
+        if let Member::Record(record, fields) = member {
+            print_members(out, service, &format!("{name}_{record}"), fields, within + record.len() + 1);
+        }
+    }
+    let _ = writeln!(out, "\nstruct {name} {{");
+    for member in members(parameters, within) {
+        match member {
+            Member::Value(field, parameter) => print_field(out, service, field, parameter),
+            Member::Record(field, _) => {
+                let _ = writeln!(out, "    {name}_{field} {};", field_name(field));
+            }
+        }
+    }
+    out.push_str("};\n");
 }
 
 fn field_name(name: &str) -> String {
     if TAKEN.contains(&name) { format!("{name}_") } else { name.into() }
 }
 
-fn print_field(out: &mut String, service: &Service, parameter: &Parameter) {
-    let name = field_name(parameter.name.get());
+fn print_field(out: &mut String, service: &Service, name: &str, parameter: &Parameter) {
+    let name = field_name(name);
     let _ = match (parameter.ty, service.integers) {
         (Type::Boolean, _) => writeln!(out, "    bool {name};"),
         (Type::Character, _) => writeln!(out, "    unsigned int {name};"),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use data_encoding::BASE64;
-use drystone_component::{Interface, Parameter, Side, Type};
+use drystone_component::{Interface, Member, Parameter, Side, Type, members};
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
 use drystone_net::datum::Datum;
@@ -51,7 +51,8 @@ impl<'de> Visitor<'de> for Named {
                 self.interface.name.get()
             )));
         };
-        let values = map.next_value_seed(Values(messages[number].parameters.get()))?;
+        let values =
+            map.next_value_seed(Values { parameters: messages[number].parameters.get(), within: 0 })?;
         match map.next_key_seed(Key)? {
             None => Ok((number, values)),
             Some(_) => Err(A::Error::invalid_length(2, &self)),
@@ -86,8 +87,11 @@ impl<'de> Visitor<'de> for Key {
     }
 }
 
-/// The values of these parameters.
-pub(super) struct Values(pub(super) &'static [Parameter]);
+/// The values of these parameters, or of a record in them, whose names go on at byte `within`.
+pub(super) struct Values {
+    pub(super) parameters: &'static [Parameter],
+    pub(super) within: usize,
+}
 
 impl<'de> DeserializeSeed<'de> for Values {
     type Value = Vec<Datum<'de>>;
@@ -101,32 +105,56 @@ impl<'de> Visitor<'de> for Values {
     type Value = Vec<Datum<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object with the message's parameters")
+        match self.parameters.first() {
+            Some(first) if self.within > 0 => {
+                write!(f, "an object for the record {}", &first.name.get()[..self.within - 1])
+            }
+            _ => f.write_str("an object with the message's parameters"),
+        }
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut values: Vec<Option<Datum<'de>>> = self.0.iter().map(|_| None).collect();
+        let Values { parameters, within } = self;
+        let mut values: Vec<Option<Datum<'de>>> = parameters.iter().map(|_| None).collect();
         while let Some(name) = map.next_key_seed(Key)? {
-            let Some(index) = self.0.iter().position(|parameter| parameter.name.get() == name) else {
-                return Err(A::Error::custom(format_args!("there is no parameter {name}")));
+            let (mut at, mut found) = (0, None);
+            for member in members(parameters, within) {
+                let (Member::Value(known, _) | Member::Record(known, _)) = member;
+                if known == name {
+                    found = Some(member);
+                    break;
+                }
+                at += if let Member::Record(_, fields) = member { fields.len() } else { 1 };
+            }
+            let Some(member) = found else {
+                let what = if within > 0 { "field" } else { "parameter" };
+                return Err(A::Error::custom(format_args!("there is no {what} {name}")));
             };
-            if values[index].is_some() {
+            if values[at].is_some() {
                 return Err(A::Error::custom(format_args!("{name} is there twice")));
             }
-            values[index] = Some(map.next_value_seed(One(&self.0[index]))?);
+            match member {
+                Member::Value(..) => values[at] = Some(map.next_value_seed(One(&parameters[at]))?),
+                Member::Record(name, fields) => {
+                    let parameters = &parameters[at..at + fields.len()];
+                    let fields = Values { parameters, within: within + name.len() + 1 };
+                    let read = map.next_value_seed(fields)?;
+                    values[at..].iter_mut().zip(read).for_each(|(value, read)| *value = Some(read));
+                }
+            }
         }
         let missing =
             |parameter: &Parameter| A::Error::custom(format_args!("{} is missing", parameter.name.get()));
         values
             .into_iter()
-            .zip(self.0)
+            .zip(parameters)
             .map(|(value, parameter)| value.ok_or_else(|| missing(parameter)))
             .collect()
     }
 }
 
 /// One parameter's value.
-struct One(&'static Parameter);
+pub(super) struct One(pub(super) &'static Parameter);
 
 impl<'de> DeserializeSeed<'de> for One {
     type Value = Datum<'de>;
