@@ -88,7 +88,7 @@ impl BodyChecker<'_> {
     pub(super) fn whole_collection(&self, tree: &ast::Designator) -> Option<VariableId> {
         let whole = tree.indices.is_none() && tree.inner.is_none();
         let variable = self.variable_named(&tree.name).filter(|_| whole)?;
-        self.known.program.variables[variable.index()].collection.is_some().then_some(variable)
+        self.variable(variable).collection.is_some().then_some(variable)
     }
 
     fn plain_place(
@@ -118,7 +118,7 @@ impl BodyChecker<'_> {
             }
             return None;
         }
-        let declared = &self.known.program.variables[variable.index()];
+        let declared = self.variable(variable);
         let (ty, collection, declared) = (declared.ty.clone(), declared.collection.clone(), declared.span);
         match (collection, indices) {
             (None, None) => Some(Place { kind: PlaceKind::Variable(variable), ty, span }),

@@ -129,6 +129,14 @@ impl Used {
                         .chain(otherwise)
                         .for_each(|block| self.block(block));
                 }
+                StatementKind::Case(_, branches, otherwise) => {
+                    let blocks = branches.iter().map(|(_, block)| block).chain(otherwise);
+                    blocks.for_each(|block| self.block(block));
+                }
+                StatementKind::Arrivals { branches, otherwise, .. } => {
+                    let blocks = branches.iter().map(|branch| &branch.block).chain(otherwise);
+                    blocks.for_each(|block| self.block(block));
+                }
                 StatementKind::While(_, body)
                 | StatementKind::Repeat(body, _)
                 | StatementKind::For { body, .. }
