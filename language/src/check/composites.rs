@@ -170,8 +170,10 @@ impl<'p> Cargo<'p> {
                 self.channel(channel, span);
                 for branch in branches {
                     let surely = self.surely.clone();
-                    branch.targets.iter().for_each(|target| self.brought(target));
-                    self.block(&branch.block);
+                    // Whatever a branch does with a component is of no interest then.
+                    if branch.targets.iter().all(|target| self.brought(target)) {
+                        self.block(&branch.block);
+                    }
                     self.surely = surely;
                 }
                 otherwise.iter().for_each(|block| self.perhaps(block));
@@ -250,13 +252,15 @@ impl<'p> Cargo<'p> {
         }
     }
 
-    /// A variable of a branch, which gets its value from a message.
-    fn brought(&mut self, target: &Place) {
+    /// A variable of a branch, which gets its value from a message; gives whether it may.
+    fn brought(&mut self, target: &Place) -> bool {
         if target.ty.is_component() {
-            return self.component(target.span);
+            self.component(target.span);
+            return false;
         }
         self.own.insert(variable(target));
         self.surely.insert(variable(target));
+        true
     }
 
     fn component(&mut self, span: Span) {
