@@ -554,6 +554,30 @@ pub enum StatementKind {
     Passivate(Expression),
 }
 
+impl StatementKind {
+    /// The blocks of a structured statement, in order.
+    pub fn blocks(&self) -> Vec<&Block> {
+        match self {
+            StatementKind::If(branches, otherwise) => {
+                branches.iter().map(|(_, block)| block).chain(otherwise).collect()
+            }
+            StatementKind::Case(_, branches, otherwise) => {
+                branches.iter().map(|(_, block)| block).chain(otherwise).collect()
+            }
+            StatementKind::Arrivals { branches, otherwise, .. } => {
+                branches.iter().map(|branch| &branch.block).chain(otherwise).collect()
+            }
+            StatementKind::While(_, body)
+            | StatementKind::Repeat(body, _)
+            | StatementKind::For { body, .. }
+            | StatementKind::Foreach { body, .. }
+            | StatementKind::Block(body)
+            | StatementKind::Composite(_, body) => vec![body],
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// One end of a connection.
 #[derive(Clone, Debug)]
 pub enum ConnectEnd {

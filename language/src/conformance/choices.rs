@@ -46,7 +46,7 @@ impl Choice {
     pub fn faults(&self, program: &Program, span: Span) -> Vec<Diagnostic> {
         let interface = &program.interfaces[self.interface.index()];
         let side = Side { interface, receives: self.receives };
-        let coming = |state: &usize| side.coming(*state).collect::<BTreeSet<usize>>();
+        let coming = |state: &usize| side.coming(&self.before, *state).collect::<BTreeSet<usize>>();
         let states: Vec<BTreeSet<usize>> = self.before.open.iter().map(coming).collect();
         let mut faults = Vec::new();
         for (message, place) in &self.taken {

@@ -28,6 +28,8 @@ pub struct Positions {
     pub lost: bool,
     /// A message for this side is there.
     pub present: bool,
+    /// The message that comes next, if one comes, is among these; `None`: among those that the states allow.
+    pub next: Option<BTreeSet<usize>>,
     /// Nothing was known before, so the communication is in some of these states, and perhaps in others never.
     pub guessed: bool,
 }
@@ -66,6 +68,7 @@ impl Positions {
             closed: self.closed || other.closed,
             lost: self.lost || other.lost,
             present: self.present && other.present,
+            next: self.next.as_ref().zip(other.next.as_ref()).map(|(one, other)| one | other),
             guessed: self.guessed || other.guessed,
         }
     }
@@ -85,7 +88,7 @@ impl<'p> Side<'p> {
     pub fn anywhere(self) -> Positions {
         let lost = self.receives == Direction::In;
         let open = (0..self.interface.states.len()).collect();
-        Positions { open, closed: true, lost, present: false, guessed: true }
+        Positions { open, closed: true, lost, guessed: true, ..Positions::default() }
     }
 
     /// The positions after a send. A message to the closed other side is dropped. A service with a lost client goes on
@@ -107,10 +110,11 @@ impl<'p> Side<'p> {
             Direction::In => Positions {
                 closed: self.may_close(before),
                 lost: before.lost || !before.open.is_empty(),
+                next: Some(BTreeSet::new()),
                 ..Positions::default()
             },
             // A service may have ended with an error anywhere.
-            Direction::Out => Positions::over(),
+            Direction::Out => Positions { next: Some(BTreeSet::new()), ..Positions::over() },
         })
     }
 
@@ -122,7 +126,9 @@ impl<'p> Side<'p> {
     /// The positions if a message is there that is `asked` for.
     pub fn there(self, before: &Positions, asked: impl Fn(usize) -> bool) -> Positions {
         let those = self.narrow(before, |message| self.comes(message) && asked(message));
-        self.settle(Positions { present: true, ..those })
+        let next = those.open.iter().flat_map(|&state| self.coming(before, state));
+        let next = Some(next.filter(|&message| asked(message)).collect());
+        self.settle(Positions { present: true, next, ..those })
     }
 
     /// Whether the other side sends a message.
@@ -130,10 +136,13 @@ impl<'p> Side<'p> {
         self.interface.messages[message].direction == self.receives
     }
 
-    /// The messages that may come in a state.
-    pub fn coming(self, state: usize) -> impl Iterator<Item = usize> {
+    /// The messages that may come in a state that is one of these positions.
+    pub fn coming(self, before: &Positions, state: usize) -> impl Iterator<Item = usize> {
         let transitions = self.interface.states[state].transitions.iter();
-        transitions.map(|&(message, _)| message).filter(move |&message| self.comes(message))
+        let is_among = |message| before.next.as_ref().is_none_or(|next| next.contains(&message));
+        transitions
+            .map(|&(message, _)| message)
+            .filter(move |&message| self.comes(message) && is_among(message))
     }
 
     /// The positions if a waiting test is TRUE, and if it is FALSE.
@@ -143,6 +152,7 @@ impl<'p> Side<'p> {
         // At this side's own turn, a test waits for the other side to close. To assume that it may be
         // answered does no harm.
         let own_turn = self.narrow(before, |message| !comes(message));
+        let own_turn = Positions { next: Some(BTreeSet::new()), ..own_turn };
         let (yes, no) = match pattern {
             Pattern::Message(asked) => (
                 self.there(before, |message| message == asked),
