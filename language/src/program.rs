@@ -430,8 +430,8 @@ pub enum StatementKind {
     Call(ProcedureId, Vec<Argument>),
     /// Conditions with their blocks, and the rest.
     If(Vec<(Expression, Block)>, Option<Block>),
-    /// `CASE value OF`: the value is evaluated once. No two labels have a value in common. Without ELSE, a value without a
-    /// branch is an error.
+    /// `CASE value OF`: the value is evaluated once. No two labels have a value in common. Without ELSE, a value without
+    /// a branch is an error.
     Case(Expression, Vec<(Vec<Label>, Block)>, Option<Block>),
     /// `CASE channel? OF`: waits until the next message is there, or the other side has closed.
     Arrivals {
@@ -439,8 +439,8 @@ pub enum StatementKind {
         channel: Channel,
         /// At least one is a message, and no two are the same.
         branches: Vec<Arrival>,
-        /// ELSE: for all that has no branch; it takes no message. Without it, for all that has no branch the last message
-        /// that has one is received: that is an error, or ends a service that has lost its client.
+        /// ELSE: for all that has no branch; it takes no message. Without it, for all that has no branch the last
+        /// message that has one is received: that is an error, or ends a service that has lost its client.
         otherwise: Option<Block>,
     },
     /// `WHILE`
