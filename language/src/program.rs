@@ -430,8 +430,8 @@ pub enum StatementKind {
     Call(ProcedureId, Vec<Argument>),
     /// Conditions with their blocks, and the rest.
     If(Vec<(Expression, Block)>, Option<Block>),
-    /// `CASE value OF`: the value is evaluated once. No two labels have a value in common. Without ELSE, a value without
-    /// a branch is an error.
+    /// `CASE value OF`: the value is evaluated once. No two labels have a value in common. Without ELSE, a value that
+    /// has no branch is an error.
     Case(Expression, Vec<(Vec<Label>, Block)>, Option<Block>),
     /// `CASE channel? OF`: waits until the next message is there, or the other side has closed.
     Arrivals {
