@@ -43,12 +43,20 @@ pub fn required_by(program: &Program, id: CompositeId) -> usize {
 
 /// The variables whose values are sent with a block.
 pub fn taken(composite: &Composite) -> impl Iterator<Item = VariableId> {
-    composite.variables.iter().filter(|(_, travels)| *travels != Travels::Out).map(|(id, _)| *id)
+    composite
+        .variables
+        .iter()
+        .filter(|(_, travels)| matches!(travels, Travels::In | Travels::Both))
+        .map(|(id, _)| *id)
 }
 
 /// The variables whose values are sent back.
 pub fn given(composite: &Composite) -> impl Iterator<Item = VariableId> {
-    composite.variables.iter().filter(|(_, travels)| *travels != Travels::In).map(|(id, _)| *id)
+    composite
+        .variables
+        .iter()
+        .filter(|(_, travels)| matches!(travels, Travels::Out | Travels::Both))
+        .map(|(id, _)| *id)
 }
 
 fn interface(variables: &[Variable], composite: &Composite) -> Interface {

@@ -59,6 +59,18 @@ fn statement(v: &mut impl Visitor, s: &Statement) {
                 block(v, b);
             }
         }
+        Case(value, branches, rest) => {
+            expression(v, value);
+            branches.iter().map(|(_, b)| b).chain(rest).for_each(|b| block(v, b));
+        }
+        Arrivals { channel: c, branches, otherwise } => {
+            channel(v, c);
+            for branch in branches {
+                branch.targets.iter().for_each(|target| place(v, target));
+                block(v, &branch.block);
+            }
+            otherwise.iter().for_each(|b| block(v, b));
+        }
         While(condition, b) | Repeat(b, condition) => {
             expression(v, condition);
             block(v, b);

@@ -128,6 +128,18 @@ impl Walk<'_> {
                 }
                 otherwise.iter().for_each(|block| self.block(block));
             }
+            Case(value, branches, otherwise) => {
+                self.expression(value);
+                branches.iter().map(|(_, block)| block).chain(otherwise).for_each(|block| self.block(block));
+            }
+            Arrivals { channel, branches, otherwise } => {
+                self.channel(channel, statement.span);
+                for branch in branches {
+                    branch.targets.iter().for_each(|target| self.write(target));
+                    self.block(&branch.block);
+                }
+                otherwise.iter().for_each(|block| self.block(block));
+            }
             While(condition, body) => {
                 self.expression(condition);
                 self.block(body);

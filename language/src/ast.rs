@@ -313,6 +313,17 @@ pub enum StatementKind {
     Call(Name, Vec<Expression>),
     /// `IF .. THEN .. ELSIF .. ELSE .. END`
     If(Vec<(Expression, Block)>, Option<Block>),
+    /// `CASE value OF 1, 3..5: .. | 7: .. ELSE .. END`
+    Case(Expression, Vec<(Vec<Label>, Block)>, Option<Block>),
+    /// `CASE channel? OF Get(key): .. | FINISH: .. ELSE .. END`
+    Arrivals {
+        /// Before `?`.
+        channel: Option<Designator>,
+        /// What may arrive, and what is done then.
+        branches: Vec<(Arrival, Block)>,
+        /// After `ELSE`.
+        otherwise: Option<Block>,
+    },
     /// `WHILE .. DO .. END`
     While(Expression, Block),
     /// `REPEAT .. UNTIL ..`
@@ -383,6 +394,26 @@ pub enum StatementKind {
     },
     /// `AWAIT(condition)`
     Await(Expression),
+}
+
+/// `from [".." to]` of a branch of CASE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Label {
+    /// The value, or the first one.
+    pub from: Expression,
+    /// The last one of a range.
+    pub to: Option<Expression>,
+}
+
+/// `Name ["(" Names ")"]` or `FINISH` of a branch of CASE over what arrives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrival {
+    /// The message, or FINISH.
+    pub pattern: Pattern,
+    /// The variables that it declares, one for each parameter.
+    pub variables: Vec<Name>,
+    /// The whole.
+    pub span: Span,
 }
 
 /// `Name [ "[" indices "]" ] { "." field } [ "(" inner ")" ]`; the inner part may name a type, which the checker

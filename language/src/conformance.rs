@@ -6,10 +6,12 @@
 //! This is a data-flow analysis. `positions` is the abstract domain: sets of protocol states. `flow` follows processes
 //! through their statements. `faults` collects and explains the errors, `uses` finds what deserves a warning.
 
+mod choices;
 mod faults;
 mod flow;
 mod positions;
 mod uses;
+mod wording;
 
 use crate::accesses::{Event, walk, walk_process};
 use crate::ast::Direction;

@@ -85,7 +85,7 @@ fn column_behind(text: &str, column: usize) -> usize {
     }
 }
 
-/// Keywords that end a block.
+/// Keywords that end a block; `|` does so, too.
 const CLOSERS: &[Keyword] =
     &[Keyword::End, Keyword::Else, Keyword::Elsif, Keyword::Until, Keyword::Activity, Keyword::Finally];
 
@@ -255,6 +255,33 @@ impl<'a> Printer<'a> {
         self.opened = true;
     }
 
+    /// CASE with its branches. A statement that begins in the line of its branch stays there, if it fits.
+    fn case(&mut self, indent: usize) {
+        self.head(indent, Keyword::Of);
+        while self.item().is_comment() {
+            self.comment(indent + STEP);
+        }
+        while !self.item().is(Keyword::Else) && !self.item().is(Keyword::End) {
+            let before = if self.item().is(Symbol::Bar) { indent } else { indent + STEP };
+            let end = self.end_through(Symbol::Colon.into());
+            self.line(before, self.after_attributes(end), Joining::Never);
+            self.opened = true;
+            self.joinable = true;
+            self.block(indent + 2 * STEP);
+        }
+        if self.item().is(Keyword::Else) {
+            self.opening(indent);
+            self.block(indent + STEP);
+        }
+        self.rest_of_statement(indent, Joining::Never);
+    }
+
+    /// Whether the next item begins a CASE statement.
+    fn at_case(&self) -> bool {
+        let behind = self.items[self.position + 1..].iter().filter_map(|item| item.token);
+        self.item().is(TokenKind::Name) && parser::is_case(self.item().text, behind)
+    }
+
     fn after_attributes(&self, end: usize) -> usize {
         let mut next = end;
         while self.items[next].is_comment() {
@@ -283,7 +310,9 @@ impl<'a> Printer<'a> {
 
     fn at_closer(&self, index: usize) -> bool {
         let item = self.items[index];
-        item.is(TokenKind::End) || item.keyword().is_some_and(|keyword| CLOSERS.contains(&keyword))
+        item.is(TokenKind::End)
+            || item.is(Symbol::Bar)
+            || item.keyword().is_some_and(|keyword| CLOSERS.contains(&keyword))
     }
 
     fn statement(&mut self, indent: usize) {
@@ -311,6 +340,7 @@ impl<'a> Printer<'a> {
                 self.block(indent + STEP);
                 self.rest_of_statement(indent, Joining::Never);
             }
+            _ if self.at_case() => self.case(indent),
             _ => self.rest_of_statement(indent, Joining::Simple),
         }
     }

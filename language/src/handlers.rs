@@ -18,6 +18,8 @@ const DEEPEST: usize = 16;
 /// How many words of memory a handler has: for its own variables, those of the component that it uses, and the
 /// parameters of messages.
 const WORDS: usize = 44;
+/// How many branches a CASE may have. (Blocks within blocks may be four times as deep.)
+const MOST_BRANCHES: usize = 16;
 
 /// Everything in handlers that can't run there.
 pub fn check(program: &Program) -> Vec<Diagnostic> {
@@ -32,6 +34,7 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
                 refusals: &mut refusals,
                 depth: 0,
                 loops: 0,
+                cases: 0,
                 locked: false,
             };
             check.interface();
@@ -100,6 +103,7 @@ struct Check<'p> {
     refusals: &'p mut Vec<Diagnostic>,
     depth: usize,
     loops: usize,
+    cases: usize,
     /// Whether the block is within one that has the component's lock.
     locked: bool,
 }
@@ -155,7 +159,8 @@ impl Check<'_> {
             self.served().map_or(0, |it| it.messages.iter().map(|it| it.parameters.len()).max().unwrap_or(0));
         let variables = kept(self.program, id).len() + self.implementation.variables.len();
         // The parameters of a message are computed first, in a word for each type.
-        let words = variables + 4 * most + 2 * self.loops;
+        // So is the value of CASE.
+        let words = variables + 4 * most + 2 * self.loops + self.cases.min(PLAIN_TYPES);
         if words > WORDS {
             let message =
                 format!("this handler needs {words} words for variables and messages, and there are {WORDS}");
@@ -211,6 +216,21 @@ impl Check<'_> {
                 }
                 otherwise.iter().for_each(|block| self.block(block));
             }
+            Case(value, branches, otherwise) => {
+                self.cases += 1;
+                self.many(span, branches.len());
+                self.expression(value);
+                branches.iter().map(|(_, block)| block).chain(otherwise).for_each(|block| self.block(block));
+            }
+            Arrivals { channel, branches, otherwise } => {
+                self.many(span, branches.len());
+                self.channel(channel, span);
+                for branch in branches {
+                    branch.targets.iter().for_each(|target| self.place(target));
+                    self.block(&branch.block);
+                }
+                otherwise.iter().for_each(|block| self.block(block));
+            }
             While(condition, body) | Repeat(body, condition) => {
                 self.expression(condition);
                 self.block(body);
@@ -259,6 +279,14 @@ impl Check<'_> {
                     "leave that to a service of another component",
                 );
             }
+        }
+    }
+
+    /// Branches are nested in one another where the handler runs.
+    fn many(&mut self, span: Span, branches: usize) {
+        if branches > MOST_BRANCHES {
+            let message = format!("a CASE in a handler has at most {MOST_BRANCHES} branches");
+            self.refuse(span, &message, "put some into another CASE, behind ELSE");
         }
     }
 
@@ -360,6 +388,9 @@ const PLAIN: &str =
 const NO_FINALLY: &str =
     "where it runs it answers one request, and nothing is left to be put in order; or leave out {HANDLER}";
 const WAIT: &str = "answer what is so now, or leave out {HANDLER}";
+
+/// How many types those are.
+const PLAIN_TYPES: usize = 3;
 
 fn is_plain(ty: &Type) -> bool {
     matches!(ty, Type::Integer | Type::Boolean | Type::Character)

@@ -13,6 +13,7 @@
 
 mod blocks;
 mod branches;
+mod cases;
 mod declarations;
 mod designators;
 mod elsewhere;
@@ -26,6 +27,7 @@ mod state;
 mod statements;
 mod units;
 
+pub(crate) use cases::is_case;
 pub(crate) use expressions::JOINED_COMPARISONS;
 
 use crate::ast::{self, Name};

@@ -85,6 +85,18 @@ impl Program {
         };
         parameters.iter().flat_map(of).collect()
     }
+
+    /// The variables that an owner declares, without parameters.
+    pub(crate) fn variables_of(&mut self, owner: Owner) -> &mut Vec<VariableId> {
+        match owner {
+            Owner::Program => unreachable!("variables do not stand at the top level"),
+            Owner::Component(id) => &mut self.components[id.index()].variables,
+            Owner::Implementation(id, index) => {
+                &mut self.components[id.index()].implementations[index].variables
+            }
+            Owner::Procedure(id) => &mut self.procedures[id.index()].variables,
+        }
+    }
 }
 
 /// A system of native components, as it is put together before it begins.
@@ -358,6 +370,8 @@ pub enum Travels {
     Out,
     /// Both ways: the block may read it and may assign to it.
     Both,
+    /// Not at all: it is a variable of a branch within the block.
+    Not,
 }
 
 /// A variable, collection or parameter.
@@ -450,6 +464,19 @@ pub enum StatementKind {
     Call(ProcedureId, Vec<Argument>),
     /// Conditions with their blocks, and the rest.
     If(Vec<(Expression, Block)>, Option<Block>),
+    /// `CASE value OF`: the value is evaluated once. No two labels have a value in common. Without ELSE, a value that
+    /// has no branch is an error.
+    Case(Expression, Vec<(Vec<Label>, Block)>, Option<Block>),
+    /// `CASE channel? OF`: waits until the next message is there, or the other side has closed.
+    Arrivals {
+        /// The communication; evaluated once.
+        channel: Channel,
+        /// At least one is a message, and no two are the same.
+        branches: Vec<Arrival>,
+        /// ELSE: for all that has no branch; it takes no message. Without it, for all that has no branch the last
+        /// message that has one is received: that is an error, or ends a service that has lost its client.
+        otherwise: Option<Block>,
+    },
     /// `WHILE`
     While(Expression, Block),
     /// `REPEAT`
@@ -561,6 +588,30 @@ pub enum StatementKind {
     Passivate(Expression),
 }
 
+impl StatementKind {
+    /// The blocks of a structured statement, in order.
+    pub fn blocks(&self) -> Vec<&Block> {
+        match self {
+            StatementKind::If(branches, otherwise) => {
+                branches.iter().map(|(_, block)| block).chain(otherwise).collect()
+            }
+            StatementKind::Case(_, branches, otherwise) => {
+                branches.iter().map(|(_, block)| block).chain(otherwise).collect()
+            }
+            StatementKind::Arrivals { branches, otherwise, .. } => {
+                branches.iter().map(|branch| &branch.block).chain(otherwise).collect()
+            }
+            StatementKind::While(_, body)
+            | StatementKind::Repeat(body, _)
+            | StatementKind::For { body, .. }
+            | StatementKind::Foreach { body, .. }
+            | StatementKind::Block(body)
+            | StatementKind::Composite(_, body) => vec![body],
+            _ => Vec::new(),
+        }
+    }
+}
+
 /// One end of a connection.
 #[derive(Clone, Debug)]
 pub enum ConnectEnd {
@@ -578,6 +629,35 @@ pub enum ConnectEnd {
     /// The surrounding component's own required interface (second argument): index into `requires`, and k
     /// for one with a cardinality.
     OwnRequired(usize, Option<Expression>),
+}
+
+/// A label of a branch of CASE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Label {
+    /// From the first to the last, both included: an INTEGER, or the number of a CHARACTER or BOOLEAN.
+    Numbers(i64, i64),
+    /// A TEXT.
+    Text(Vec<u8>),
+}
+
+/// A branch of CASE over what arrives.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// The message (index into the interface's messages) that it takes; `None` for FINISH.
+    pub message: Option<usize>,
+    /// One for each parameter: variables of the branch.
+    pub targets: Vec<Place>,
+    /// Where the message, or FINISH, stands.
+    pub span: Span,
+    /// What is done, when the message has been taken. It leaves the targets without components.
+    pub block: Block,
+}
+
+impl Arrival {
+    /// The last of the branches that takes a message.
+    pub fn last_of(branches: &[Arrival]) -> usize {
+        branches.iter().rposition(|branch| branch.message.is_some()).expect("the checker saw one")
+    }
 }
 
 /// What a message or a procedure takes.

@@ -9,7 +9,7 @@ use crate::worker::{Failure, Sort, ground, want_attention};
 
 impl Fault {
     /// Every fault, by its number.
-    const ALL: [Fault; 17] = [
+    const ALL: [Fault; 18] = [
         Fault::Overflow,
         Fault::DivisionByZero,
         Fault::IndexOutOfBounds,
@@ -27,6 +27,7 @@ impl Fault {
         Fault::InvalidArgument,
         Fault::ConnectionCycle,
         Fault::BindingRefused,
+        Fault::NoBranch,
     ];
 
     /// The one with a number.

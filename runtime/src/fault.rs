@@ -46,6 +46,7 @@ impl Fault {
             Fault::InvalidArgument => "invalid argument",
             Fault::ConnectionCycle => "connection cycle",
             Fault::BindingRefused => "binding refused",
+            Fault::NoBranch => "no branch",
         }
     }
 }

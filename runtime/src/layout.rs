@@ -396,6 +396,7 @@ pub enum Fault {
     InvalidArgument = 14,
     ConnectionCycle = 15,
     BindingRefused = 16,
+    NoBranch = 17,
 }
 
 const _: () = {

@@ -32,6 +32,10 @@ pub fn encoded(
             Travels::In => composite::Travels::In,
             Travels::Out => composite::Travels::Out,
             Travels::Both => composite::Travels::Both,
+            Travels::Not => {
+                let ty = model_type(&program.variables[id.index()].ty);
+                composite::Travels::Not(Value::initial(ty))
+            }
         };
         let number = maker.made.add_variable(model_type(&program.variables[id.index()].ty), None, travels);
         maker.numbers.insert(id, number);
@@ -154,6 +158,37 @@ impl<'a> Maker<'a> {
                     commands
                 })
             }
+            Case(value, branches, otherwise) => {
+                let (mut commands, tree) = self.whole(value);
+                let value = self.chosen_by(tree, value, &mut commands);
+                let rest = match otherwise {
+                    Some(block) => self.sequence(block),
+                    None => Command::Fail(Fault::NoBranch, (self.locate)(span)),
+                };
+                commands.push(branches.iter().rev().fold(rest, |rest, (labels, block)| {
+                    let block = self.sequence(block);
+                    let is_labelled = labels.iter().map(|label| has_label(&value, label)).collect();
+                    Command::If(any(is_labelled), block.into(), rest.into())
+                }));
+                commands
+            }
+            Arrivals { channel, branches, otherwise } => {
+                let communication = self.communication(channel);
+                let last = Arrival::last_of(branches);
+                let rest = match otherwise {
+                    Some(block) => self.sequence(block),
+                    None => self.arrived(communication, &branches[last]),
+                };
+                let tested = branches.iter().enumerate();
+                let tested = tested.filter(|(index, _)| otherwise.is_some() || *index != last);
+                let chain = tested.rev().fold(rest, |rest, (_, branch)| {
+                    let pattern = branch.message.map_or(Pattern::Finish, Pattern::Message);
+                    let test = self.add_call(communication, Action::Test(asked(pattern)), span);
+                    let block = self.arrived(communication, branch);
+                    Command::If(Tree::Test(test), block.into(), rest.into())
+                });
+                vec![chain]
+            }
             While(condition, body) => {
                 let (first, condition) = self.whole(condition);
                 let mut again = self.block(body);
@@ -187,6 +222,28 @@ impl<'a> Maker<'a> {
             }
             other => unreachable!("the checker lets no {other:?} be shipped"),
         }
+    }
+
+    /// The value of CASE, which is evaluated once.
+    fn chosen_by(&mut self, tree: Tree, value: &Expression, before: &mut Vec<Command>) -> (Tree, Type) {
+        if matches!(tree, Tree::Variable(_)) {
+            return (tree, value.ty.clone());
+        }
+        let variable = self.spare_variable(usize::MAX, model_type(&value.ty));
+        before.push(Command::Assign(variable, tree));
+        (Tree::Variable(variable), value.ty.clone())
+    }
+
+    /// Takes the message of a branch, and does what the branch does.
+    fn arrived(&mut self, communication: u32, branch: &Arrival) -> Command {
+        let mut commands = Vec::new();
+        if let Some(message) = branch.message {
+            let results = branch.targets.iter().map(|target| self.number(target).into()).collect();
+            let action = Action::Receive { message: message as u32, results };
+            commands.push(self.call(communication, action, branch.span));
+        }
+        commands.extend(self.block(&branch.block));
+        Command::Sequence(commands)
     }
 
     fn change(&mut self, target: &Place, operation: Operation, by: &Expression, span: Span) -> Vec<Command> {
@@ -244,8 +301,7 @@ impl<'a> Maker<'a> {
         {
             return self.made.add_variable(ty, None, composite::Travels::Not(constant)).into();
         }
-        let variable = self.spare.get(&(place, ty)).copied().unwrap_or_else(|| self.own_variable(ty));
-        self.spare.insert((place, ty), variable);
+        let variable = self.spare_variable(place, ty);
         before.push(Command::Assign(variable, tree));
         variable.into()
     }
@@ -258,6 +314,12 @@ impl<'a> Maker<'a> {
         let variable = self.own_variable(model_type(&target.ty));
         then.push(self.assign(target, Tree::Variable(variable)));
         variable.into()
+    }
+
+    fn spare_variable(&mut self, place: usize, ty: model::Type) -> u32 {
+        let variable = self.spare.get(&(place, ty)).copied().unwrap_or_else(|| self.own_variable(ty));
+        self.spare.insert((place, ty), variable);
+        variable
     }
 
     fn own_variable(&mut self, ty: model::Type) -> u32 {
@@ -328,6 +390,37 @@ impl<'a> Maker<'a> {
         let operands = operands.iter().map(|operand| self.expression(operand)).collect();
         Tree::Apply(operation, operands, (self.locate)(span))
     }
+}
+
+/// Whether the value of CASE has a label. None of the comparisons fails.
+fn has_label((value, ty): &(Tree, Type), label: &Label) -> Tree {
+    let compare = |comparison, constant| {
+        let operation = binary(Binary::Compare(comparison), ty);
+        Tree::Apply(operation, vec![value.clone(), constant], 0)
+    };
+    let number = |number: i64| match ty {
+        Type::Boolean => Tree::Boolean(number != 0),
+        Type::Character => Tree::Character(number as u8),
+        _ => Tree::Integer(number),
+    };
+    match label {
+        Label::Text(text) => compare(Comparison::Equal, Tree::Text(composite::Text::from(text.clone()))),
+        Label::Numbers(first, last) if first == last => compare(Comparison::Equal, number(*first)),
+        Label::Numbers(first, last) => {
+            let above = compare(Comparison::GreaterEqual, number(*first));
+            let below = compare(Comparison::LessEqual, number(*last));
+            Tree::Apply(Operation::And, vec![above, below], 0)
+        }
+    }
+}
+
+/// Whether one of these is TRUE, without much nesting.
+fn any(mut conditions: Vec<Tree>) -> Tree {
+    let half = conditions.split_off(conditions.len() / 2);
+    if conditions.is_empty() {
+        return half.into_iter().next().expect("a branch has a label");
+    }
+    Tree::Apply(Operation::Or, vec![any(conditions), any(half)], 0)
 }
 
 fn constant(tree: &Tree) -> Option<Value> {

@@ -11,7 +11,7 @@ use super::Build;
 use super::communication::{Alike, FLAGS, MARKS, MOST_COMPARED, STATE, TAG, Where, word_of};
 use crate::dispatch::trusted;
 use crate::entries;
-use crate::mir::{Failure, LocationId, Payload, Reach, Reg, Symbol};
+use crate::mir::{Failure, LocationId, Payload, Question, Reach, Reg, Symbol};
 use crate::offset;
 
 impl<M: Module> Build<'_, '_, M> {
@@ -139,7 +139,7 @@ impl<M: Module> Build<'_, '_, M> {
         point: Where,
         communication: Value,
         side: Direction,
-        pattern: Pattern,
+        question: Question,
         slow: Block,
     ) -> Value {
         let waiting: &[Alike] = match side {
@@ -152,7 +152,7 @@ impl<M: Module> Build<'_, '_, M> {
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let (index, plain) = self.message_of(tag, side);
         self.go_on_or_wait(plain, point, communication, (waiting, NEWS), slow);
-        self.matches(index, pattern)
+        self.reply(index, question)
     }
 
     /// From a tag with its flags: the index of the message for this side, and whether there is such a message and no
@@ -163,15 +163,19 @@ impl<M: Module> Build<'_, '_, M> {
         (index, self.builder.ins().icmp_imm_s(IntCC::UnsignedLessThan, index, 0xffff))
     }
 
-    /// Whether the message in the buffer matches the pattern: 0 or 1.
-    fn matches(&mut self, index: Value, pattern: Pattern) -> Value {
-        match pattern {
-            Pattern::Message(message) => {
+    /// The answer if this message is in the buffer.
+    fn reply(&mut self, index: Value, question: Question) -> Value {
+        match question {
+            Question::Is(Pattern::Message(message)) => {
                 let same = self.builder.ins().icmp_imm_s(IntCC::Equal, index, message as i64);
                 self.builder.ins().uextend(types::I64, same)
             }
-            Pattern::Any => self.builder.ins().iconst(types::I64, 1),
-            Pattern::Finish => self.builder.ins().iconst(types::I64, 0),
+            Question::Is(Pattern::Any) => self.builder.ins().iconst(types::I64, 1),
+            Question::Is(Pattern::Finish) => self.builder.ins().iconst(types::I64, 0),
+            Question::Which => {
+                let number = self.builder.ins().uextend(types::I64, index);
+                self.builder.ins().iadd_imm_s(number, 1)
+            }
         }
     }
 
@@ -180,25 +184,33 @@ impl<M: Module> Build<'_, '_, M> {
         reach: &Reach,
         interface: InterfaceId,
         side: Direction,
-        pattern: Pattern,
+        question: Question,
         to: Reg,
         location: LocationId,
     ) {
         let communication = self.communication(reach, interface, location);
         let (slow, done) = self.slow_and_done();
-        let quick = self.try_test(Where::Entry, communication, side, pattern, slow);
+        let quick = self.try_test(Where::Entry, communication, side, question, slow);
         self.builder.ins().jump(done, &[quick.into()]);
         self.builder.switch_to_block(slow);
-        self.test_if_marked(communication, side, pattern, done);
-        self.answer_if_over(communication, side, pattern, done);
+        self.test_if_marked(communication, side, question, done);
+        self.answer_if_over(communication, side, question, done);
         let description = self.symbol(&Symbol::Interface(interface));
-        let side = self.number(side_number(side));
-        let pattern = self.number(pattern_number(pattern));
+        let number = self.number(side_number(side));
+        let asked = if let Question::Is(pattern) = question { pattern } else { Pattern::Any };
+        let pattern = self.number(pattern_number(asked));
         let location = self.location_value(location);
-        let arguments = [communication, description, side, pattern, location];
+        let arguments = [communication, description, number, pattern, location];
         let slowly = self.call_unusual(&entries::TEST, &arguments).expect("an answer");
         self.wait_on(Failure::Two, slowly);
-        self.builder.ins().jump(done, &[slowly.into()]);
+        let answer = match question {
+            Question::Is(_) => slowly,
+            Question::Which => {
+                let tag = self.builder.ins().uload16(types::I64, trusted(), communication, offset::TAG);
+                self.builder.ins().imul(tag, slowly)
+            }
+        };
+        self.builder.ins().jump(done, &[answer.into()]);
         self.builder.switch_to_block(done);
         let answer = self.builder.block_params(done)[0];
         self.set(to, answer);
@@ -206,21 +218,22 @@ impl<M: Module> Build<'_, '_, M> {
 
     /// The answer if a native service has answered at once, or a pump has put the next message of a stream into the
     /// buffer.
-    fn test_if_marked(&mut self, communication: Value, side: Direction, pattern: Pattern, done: Block) {
+    fn test_if_marked(&mut self, communication: Value, side: Direction, question: Question, done: Block) {
         let tag = self.builder.ins().load(types::I32, trusted(), communication, offset::TAG);
         let unmarked = self.builder.ins().band_imm_s(tag, !((MARKS as i64) << 16));
         let (index, is_there) = self.message_of(unmarked, side);
-        let answer = self.matches(index, pattern);
+        let answer = self.reply(index, question);
         self.unless(is_there, answer, done);
     }
 
     /// The answer if no message is there and none will come, because the other side has closed.
-    fn answer_if_over(&mut self, communication: Value, side: Direction, pattern: Pattern, done: Block) {
+    fn answer_if_over(&mut self, communication: Value, side: Direction, question: Question, done: Block) {
         let closed = if side == Direction::In { SERVICE_ENDED } else { CLIENT_CLOSED };
         let word = self.builder.ins().load(types::I64, trusted(), communication, offset::WORD);
         let bits = self.builder.ins().band_imm_s(word, (TAG | FLAGS) as i64);
         let is_over = self.builder.ins().icmp_imm_s(IntCC::Equal, bits, word_of(0, 0, 0, closed));
-        let answer = self.builder.ins().iconst(types::I64, (pattern == Pattern::Finish) as i64);
+        let answer = (question == Question::Is(Pattern::Finish)) as i64;
+        let answer = self.builder.ins().iconst(types::I64, answer);
         let open = self.builder.create_block();
         self.builder.set_cold_block(open);
         self.builder.ins().brif(is_over, done, &[answer.into()], open, &[]);

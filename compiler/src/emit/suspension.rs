@@ -26,8 +26,8 @@ impl<M: Module> Build<'_, '_, M> {
             SuspensionOp::Receive { reach, interface, message, payload } => {
                 self.receive(reach, *interface, *message, *payload, location)
             }
-            SuspensionOp::Test { reach, interface, side, pattern, to } => {
-                self.test(reach, *interface, *side, *pattern, *to, location);
+            SuspensionOp::Test { reach, interface, side, question, to } => {
+                self.test(reach, *interface, *side, *question, *to, location);
             }
             SuspensionOp::Input { reach, interface, side, pattern, to } => {
                 self.input(reach, *interface, *side, *pattern, *to, location);
@@ -78,9 +78,9 @@ impl<M: Module> Build<'_, '_, M> {
                 self.set(payload.communication, communication);
                 self.set(payload.word, word);
             }
-            SuspensionOp::Test { reach, side, pattern, to, .. } => {
+            SuspensionOp::Test { reach, side, question, to, .. } => {
                 let communication = self.try_communication(reach, slow);
-                let answer = self.try_test(Where::OnTheWay(id), communication, *side, *pattern, slow);
+                let answer = self.try_test(Where::OnTheWay(id), communication, *side, *question, slow);
                 self.set(*to, answer);
             }
             SuspensionOp::Lock(LockMode::Exclusive) => self.lock_alone(Where::OnTheWay(id)),

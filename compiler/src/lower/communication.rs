@@ -12,7 +12,7 @@ use super::types::reg_type;
 use crate::classify::is_held;
 use crate::entries;
 use crate::layout::kind_of;
-use crate::mir::{Address, Base, Inst, Reach, Reg, RegType, SuspensionOp};
+use crate::mir::{Address, Base, Inst, Question, Reach, Reg, RegType, SuspensionOp};
 
 /// An argument of a message, before there is room for the message.
 enum Prepared<'a> {
@@ -132,13 +132,21 @@ impl Lower<'_, '_> {
 
     pub(super) fn receive(&mut self, channel: &Channel, message: usize, targets: &[Place], span: Span) {
         let reach = self.reach(channel, span);
+        self.receive_over(reach, channel.interface, message, targets, span);
+    }
+
+    pub(super) fn receive_over(
+        &mut self,
+        reach: Reach,
+        interface: InterfaceId,
+        message: usize,
+        targets: &[Place],
+        span: Span,
+    ) {
         let payload = self.code.payload();
         let location = self.location(span);
-        self.code.suspend(
-            SuspensionOp::Receive { reach, interface: channel.interface, message, payload },
-            location,
-        );
-        let message = &self.unit.program.interfaces[channel.interface.index()].messages[message];
+        self.code.suspend(SuspensionOp::Receive { reach, interface, message, payload }, location);
+        let message = &self.unit.program.interfaces[interface.index()].messages[message];
         let mut arrived = Vec::new();
         for (index, (_, ty)) in message.values.iter().enumerate() {
             let word = payload_word(payload.communication, index);
@@ -175,9 +183,24 @@ impl Lower<'_, '_> {
         let reach = self.reach(channel, span);
         let to = self.code.reg(RegType::Int);
         let location = self.location(span);
-        let side = side_of(channel);
-        self.code
-            .suspend(SuspensionOp::Test { reach, interface: channel.interface, side, pattern, to }, location);
+        let (side, question) = (side_of(channel), Question::Is(pattern));
+        self.code.suspend(
+            SuspensionOp::Test { reach, interface: channel.interface, side, question, to },
+            location,
+        );
+        to
+    }
+
+    /// Waits until it is known what comes next: one more than the number of the message, or 0 if the other side has
+    /// closed.
+    pub(super) fn what_comes(&mut self, reach: Reach, channel: &Channel, span: Span) -> Reg {
+        let to = self.code.reg(RegType::Int);
+        let location = self.location(span);
+        let (side, question) = (side_of(channel), Question::Which);
+        self.code.suspend(
+            SuspensionOp::Test { reach, interface: channel.interface, side, question, to },
+            location,
+        );
         to
     }
 

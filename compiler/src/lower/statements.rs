@@ -49,6 +49,10 @@ impl Lower<'_, '_> {
             Receive { channel, message, targets } => self.receive(channel, *message, targets, span),
             Call(procedure, arguments) => self.call_and_drop(*procedure, arguments, span),
             If(arms, rest) => self.if_statement(arms, rest.as_ref()),
+            Case(value, branches, rest) => self.case(value, branches, rest.as_ref()),
+            Arrivals { channel, branches, otherwise } => {
+                self.arrivals(channel, branches, otherwise.as_ref(), span);
+            }
             While(condition, body) => self.while_loop(condition, body),
             Repeat(body, condition) => self.repeat_loop(body, condition),
             For { variable, from, to, by, body } => self.for_loop(variable, from, to, by, body),

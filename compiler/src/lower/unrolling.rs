@@ -91,7 +91,7 @@ impl Visitor for Straight {
             Assign(to, _) | Increase(to, _) | Decrease(to, _) => {
                 !matches!(to.kind, PlaceKind::Variable(id) if id == self.variable)
             }
-            If(..) => true,
+            If(..) | Case(..) => true,
             _ => false,
         };
     }

@@ -95,7 +95,7 @@ pub enum SuspensionOp {
         /// Is set to the communication, and its word once the message counts as taken (-1: left to the runtime).
         payload: Payload,
     },
-    /// A receive test; `to` becomes 0 or 1.
+    /// A receive test; `to` becomes the answer.
     Test {
         /// Over which communication.
         reach: Reach,
@@ -104,7 +104,7 @@ pub enum SuspensionOp {
         /// The end that asks: [`Direction::In`] if its messages go `IN`, that is, the client.
         side: Direction,
         /// What is asked.
-        pattern: Pattern,
+        question: Question,
         /// The answer.
         to: Reg,
     },
@@ -118,7 +118,7 @@ pub enum SuspensionOp {
         side: Direction,
         /// What is asked.
         pattern: Pattern,
-        /// The answer.
+        /// The answer: 0 or 1.
         to: Reg,
     },
     /// Takes the component's lock.
@@ -155,6 +155,15 @@ pub enum SuspensionOp {
     },
     /// Any other operation: an entry point.
     Call { to: Option<Reg>, entry: &'static EntryPoint, arguments: Vec<Reg> },
+}
+
+/// What a test asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Question {
+    /// Whether this comes next: 0 or 1.
+    Is(Pattern),
+    /// What comes next: one more than the number of the message, or 0 if the other side has closed.
+    Which,
 }
 
 /// How a block ends.

@@ -141,20 +141,7 @@ impl Painter<'_> {
                     let to = self.port(around, server, Side::Offered);
                     self.connection(from, to, *span);
                 }
-                StatementKind::If(cases, rest) => {
-                    cases
-                        .iter()
-                        .map(|(_, block)| block)
-                        .chain(rest)
-                        .for_each(|block| self.block(around, block));
-                }
-                StatementKind::While(_, body)
-                | StatementKind::Repeat(body, _)
-                | StatementKind::For { body, .. }
-                | StatementKind::Foreach { body, .. }
-                | StatementKind::Block(body)
-                | StatementKind::Composite(_, body) => self.block(around, body),
-                _ => {}
+                structured => structured.blocks().into_iter().for_each(|block| self.block(around, block)),
             }
         }
     }

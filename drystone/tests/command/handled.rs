@@ -114,6 +114,11 @@ fn statements() -> impl Strategy<Value = String> {
                 let by = if by == 0 { 1 } else { by };
                 format!("FOR i := 1 TO {to} BY {by} DO {a} END")
             }),
+            (integers(), inner.clone(), inner.clone())
+                .prop_map(|(it, a, b)| format!("CASE ({it}) MOD 7 OF 0, 2..3: {a} | 5: {b} ELSE INC(x) END")),
+            (inner.clone(), inner.clone())
+                .prop_map(|(a, b)| format!("CASE c OF \"a\"..\"z\", 0X: {a} | 80X..0FFX: {b} ELSE END")),
+            (conditions(), inner.clone()).prop_map(|(is, a)| format!("CASE {is} OF TRUE: {a} | FALSE: END")),
             inner.prop_map(|a| format!("j := 0; WHILE j < 3 DO j := j + 1; {a} END")),
         ]
     })
@@ -129,10 +134,17 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
 
 fn program((asked, told): (&str, &str), requests: &[Request]) -> String {
     let mut text = HEAD.to_string();
+    // The variables of branches take words of their own.
+    let is_case = (asked.len() + told.len()) % 2 == 0
+        && (asked.matches("FOR").count() + told.matches("FOR").count()) < 4;
+    let receive = match is_case {
+        true => ["CASE ? OF Do(a, b, c):", "| Tell(a, t):"],
+        false => ["IF ?Do THEN ?Do(a, b, c);", "ELSE ?Tell(a, t);"],
+    };
     let _ = write!(
         text,
-        "      IF ?Do THEN ?Do(a, b, c); BEGIN {{EXCLUSIVE}} {asked} END; !Done(x, t, c)
-      ELSE ?Tell(a, t); BEGIN {{EXCLUSIVE}} {told} END END
+        "      {} BEGIN {{EXCLUSIVE}} {asked} END; !Done(x, t, c)
+      {} BEGIN {{EXCLUSIVE}} {told} END END
     END
   END Work;
 END Server;
@@ -141,7 +153,8 @@ COMPONENT Main;
   VARIABLE s: Server; x: INTEGER; t: BOOLEAN; c: CHARACTER;
 BEGIN
   NEW(s);
-"
+",
+        receive[0], receive[1]
     );
     for request in requests {
         let line = match request {

@@ -22,11 +22,13 @@ pub enum Fault {
     InvalidConversion = 6,
     /// A step of 0, a negative length.
     InvalidArgument = 7,
+    /// A value for which CASE has no branch.
+    NoBranch = 8,
 }
 
 impl Fault {
     /// All of them, by number.
-    pub const ALL: [Fault; 8] = [
+    pub const ALL: [Fault; 9] = [
         Fault::Overflow,
         Fault::DivisionByZero,
         Fault::IndexOutOfBounds,
@@ -35,6 +37,7 @@ impl Fault {
         Fault::OutOfMemory,
         Fault::InvalidConversion,
         Fault::InvalidArgument,
+        Fault::NoBranch,
     ];
 
     /// The one with a number.
@@ -54,6 +57,7 @@ impl fmt::Display for Fault {
             Fault::OutOfMemory => "out of memory",
             Fault::InvalidConversion => "invalid conversion",
             Fault::InvalidArgument => "invalid argument",
+            Fault::NoBranch => "no branch",
         })
     }
 }

@@ -225,6 +225,7 @@ fn failed(number: i64, values: &Outgoing<'_>) -> Answer {
         Some(composite::Fault::OutOfMemory) => Fault::OutOfMemory,
         Some(composite::Fault::InvalidConversion) => Fault::InvalidConversion,
         Some(composite::Fault::InvalidArgument) => Fault::InvalidArgument,
+        Some(composite::Fault::NoBranch) => Fault::NoBranch,
     };
     // The sentence begins with the fault's name, which the runtime adds again.
     let name = known.map_or_else(String::new, |fault| fault.to_string());

@@ -96,7 +96,13 @@ impl Doings {
                 self.place(place);
                 self.expression(value);
             }
-            StatementKind::Send { .. } | StatementKind::Receive { .. } => self.fault("communicates", span),
+            StatementKind::Send { .. } | StatementKind::Receive { .. } | StatementKind::Arrivals { .. } => {
+                self.fault("communicates", span);
+            }
+            StatementKind::Case(value, branches, otherwise) => {
+                self.expression(value);
+                branches.iter().map(|(_, block)| block).chain(otherwise).for_each(|block| self.block(block));
+            }
             StatementKind::Call(procedure, arguments) => self.call(*procedure, arguments, span),
             StatementKind::If(branches, otherwise) => {
                 for (condition, block) in branches {

@@ -1,7 +1,7 @@
 //! Checks all bodies, each in its context, and then what the components lack.
 
 use crate::ast;
-use crate::program::{Block, ComponentId, Owner, ProcedureId, Program};
+use crate::program::{Block, ComponentId, Owner, ProcedureId, Program, VariableId};
 use crate::source::{Diagnostic, Span};
 
 use super::body::{BodyChecker, Context, Findings, Service};
@@ -54,6 +54,11 @@ impl Bodies {
     /// Moves the bodies, and the blocks in them that may be shipped, into their program. Gives what else was found out.
     pub(super) fn move_into(mut self, program: &mut Program) -> Findings {
         program.composites = std::mem::take(&mut self.findings.composites);
+        for variable in std::mem::take(&mut self.findings.variables) {
+            let id = VariableId(program.variables.len() as u32);
+            program.variables_of(variable.owner).push(id);
+            program.variables.push(variable);
+        }
         for (component, bodies) in program.components.iter_mut().zip(self.components) {
             (component.begin, component.activity, component.finally) =
                 (bodies.begin, bodies.activity, bodies.finally);
@@ -73,7 +78,8 @@ fn component(checker: &mut BodyChecker, id: ComponentId) -> (ComponentBodies, Co
     let known = checker.known;
     let declared = &known.declared.components[id.index()];
     let tree = declared.tree;
-    let context = Context { scope: declared.scope, component: Some(id), ..Context::default() };
+    let owner = Some(Owner::Component(id));
+    let context = Context { scope: declared.scope, component: Some(id), owner, ..Context::default() };
     let mut connected = Vec::new();
     let mut body = |tree: &Option<ast::Block>, context: Context| {
         let (block, after) =
@@ -86,8 +92,9 @@ fn component(checker: &mut BodyChecker, id: ComponentId) -> (ComponentBodies, Co
     let finally = body(&tree.finally, context.clone());
     let mut implementations = Vec::new();
     for (index, &(tree, scope)) in declared.implementations.iter().enumerate() {
-        let service = service_of(&known.program, Owner::Implementation(id, index));
-        let context = Context { scope, service, ..context.clone() };
+        let owner = Owner::Implementation(id, index);
+        let service = service_of(&known.program, owner);
+        let context = Context { scope, service, owner: Some(owner), ..context.clone() };
         let block = body(&tree.body, context.clone()).unwrap_or_default();
         implementations.push((block, body(&tree.finally, context)));
     }
@@ -100,7 +107,8 @@ fn procedure(checker: &mut BodyChecker, id: ProcedureId) -> (Block, ConnectedInw
     let procedure = &checker.known.program.procedures[id.index()];
     let service = service_of(&checker.known.program, procedure.owner);
     let component = procedure.component;
-    let context = Context { scope, component, service, procedure: Some(id), ..Context::default() };
+    let owner = Some(Owner::Procedure(id));
+    let context = Context { scope, component, service, owner, ..Context::default() };
     let (block, after) =
         checker.elsewhere(context, |checker| tree.body.as_ref().map(|tree| checker.block(tree)));
     let lost = tree.body.as_ref().is_some_and(|body| body.lost);

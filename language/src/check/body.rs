@@ -6,7 +6,8 @@ use std::collections::HashSet;
 
 use crate::ast;
 use crate::program::{
-    ComponentId, Composite, CompositeId, ExpressionKind, Facet, InterfaceId, ProcedureId, Type,
+    ComponentId, Composite, CompositeId, ExpressionKind, Facet, InterfaceId, Owner, ProcedureId, Type,
+    Variable, VariableId,
 };
 use crate::source::{Diagnostic, Span};
 
@@ -41,6 +42,8 @@ pub(super) struct Findings {
     pub(super) doubtful: HashSet<ComponentId>,
     /// Constants that something mentions.
     pub(super) used_constants: HashSet<ConstantId>,
+    /// The variables of branches; their numbers follow those of all that are declared.
+    pub(super) variables: Vec<Variable>,
 }
 
 /// Where the statement or expression stands that is being checked.
@@ -51,14 +54,26 @@ pub(super) struct Context {
     pub(super) component: Option<ComponentId>,
     /// The implementation around it.
     pub(super) service: Service,
-    /// Absent in an implementation and in BEGIN, ACTIVITY, FINALLY.
-    pub(super) procedure: Option<ProcedureId>,
+    /// Whose body it is; absent in a constant.
+    pub(super) owner: Option<Owner>,
+    /// The variables of the branches around it, the innermost last.
+    pub(super) bound: Vec<Bound>,
     /// How many loops are around it.
     pub(super) loops: usize,
     /// A `RETURN` was seen.
     pub(super) returns: bool,
     /// Own offered interfaces (index into `offers`) that were connected inward, and where.
     pub(super) connected_inward: Vec<(usize, Span)>,
+}
+
+/// A variable of a branch, which hides others of its name.
+#[derive(Clone, Debug)]
+pub(super) struct Bound {
+    pub(super) id: VariableId,
+    /// Where the branch declares it.
+    pub(super) span: Span,
+    /// How many loops are around the branch.
+    pub(super) loops: usize,
 }
 
 /// Which communication a bare `!M` uses.
@@ -127,6 +142,11 @@ impl BodyChecker<'_> {
         self.known.not_offered(component, name, self.diagnostics);
     }
 
+    /// Reports a name that is declared again.
+    pub(super) fn duplicate(&mut self, name: &ast::Name, earlier: Span) {
+        self.diagnostics.duplicate(name, earlier, "already declared here as a variable".into());
+    }
+
     /// Something of the component around the present place is left out.
     pub(super) fn doubt(&mut self) {
         self.findings.doubtful.extend(self.context.component);
@@ -137,12 +157,29 @@ impl BodyChecker<'_> {
 impl BodyChecker<'_> {
     /// What a name means; reports nothing.
     pub(super) fn lookup(&self, name: &ast::Name) -> Found {
+        if let Some(bound) = self.bound_by_name(name) {
+            return Found::Symbol(Symbol::Variable(bound.id), bound.span);
+        }
         self.known.scopes.lookup(self.context.scope, name)
     }
 
     /// What a name means; an error if nothing.
     pub(super) fn symbol(&mut self, name: &ast::Name) -> Option<(Symbol, Span)> {
+        if let Some(bound) = self.bound_by_name(name) {
+            return Some((Symbol::Variable(bound.id), bound.span));
+        }
         self.known.symbol(self.context.scope, name, self.diagnostics)
+    }
+
+    /// The variable of that name of a branch around this place.
+    fn bound_by_name(&self, name: &ast::Name) -> Option<&Bound> {
+        self.context.bound.iter().rev().find(|bound| self.variable(bound.id).name == name.text)
+    }
+
+    /// A variable, also of a branch.
+    pub(super) fn variable(&self, id: VariableId) -> &Variable {
+        let declared = &self.known.program.variables;
+        declared.get(id.index()).unwrap_or_else(|| &self.findings.variables[id.index() - declared.len()])
     }
 
     /// The declaration of an interface; reports nothing.
@@ -161,6 +198,9 @@ impl BodyChecker<'_> {
 
     /// The type that a bare name stands for, if it does for one; reports nothing.
     pub(super) fn type_by_name(&self, name: &ast::Name) -> Option<Type> {
+        if self.bound_by_name(name).is_some() {
+            return None;
+        }
         self.known.type_by_name(self.context.scope, name)
     }
 
@@ -189,7 +229,67 @@ impl BodyChecker<'_> {
 
     /// The procedure around it.
     pub(super) fn procedure(&self) -> Option<ProcedureId> {
-        self.context.procedure
+        match self.context.owner {
+            Some(Owner::Procedure(id)) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// Declares variables for a branch, checks it, and gives the variables. Branches that are not within one another
+    /// share a variable of the same name and type.
+    pub(super) fn in_branch<T>(
+        &mut self,
+        variables: impl IntoIterator<Item = (ast::Name, Type)>,
+        check: impl FnOnce(&mut Self, &[VariableId]) -> T,
+    ) -> T {
+        let before = self.context.bound.len();
+        let mut ids = Vec::new();
+        for (name, ty) in variables {
+            let id = self.branch_variable(&name, ty);
+            self.context.bound.push(Bound { id, span: name.span, loops: self.context.loops });
+            ids.push(id);
+        }
+        let checked = check(self, &ids);
+        self.context.bound.truncate(before);
+        checked
+    }
+
+    fn branch_variable(&mut self, name: &ast::Name, ty: Type) -> VariableId {
+        let owner = self.context.owner.expect("a statement stands in a body");
+        let declared = self.known.program.variables.len();
+        let is_free = |id: VariableId| self.context.bound.iter().all(|bound| bound.id != id);
+        let mut known = self
+            .findings
+            .variables
+            .iter()
+            .enumerate()
+            .map(|(index, variable)| (VariableId((declared + index) as u32), variable));
+        let alike =
+            known.find(|(id, it)| it.owner == owner && it.name == name.text && it.ty == ty && is_free(*id));
+        if let Some((id, _)) = alike {
+            return id;
+        }
+        let (text, span) = (name.text.clone(), name.span);
+        self.findings.variables.push(Variable {
+            name: text,
+            span,
+            ty,
+            collection: None,
+            owner,
+            parameter: None,
+        });
+        VariableId((declared + self.findings.variables.len() - 1) as u32)
+    }
+
+    /// The variables of the branches around this place that are within the innermost loop.
+    pub(super) fn bound_in_loop(&self) -> Vec<VariableId> {
+        let within = self.context.bound.iter().filter(|bound| bound.loops == self.context.loops);
+        within.map(|bound| bound.id).collect()
+    }
+
+    /// The variables of all branches around this place.
+    pub(super) fn all_bound(&self) -> Vec<VariableId> {
+        self.context.bound.iter().map(|bound| bound.id).collect()
     }
 
     /// What `check` checks is repeated by a loop.

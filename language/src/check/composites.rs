@@ -15,6 +15,9 @@ use super::body::BodyChecker;
 /// How deeply statements and expressions may be nested. The server that runs a block has no room for more.
 const DEEPEST: usize = 40;
 
+/// How many branches a CASE may have.
+const MOST_BRANCHES: usize = 16;
+
 impl BodyChecker<'_> {
     /// The statement for a block with the attribute.
     pub(super) fn composite(&mut self, attribute: Span, block: Block) -> Option<StatementKind> {
@@ -54,6 +57,8 @@ struct Cargo<'p> {
     /// Variables that may be read before the block has assigned to them.
     read: BTreeSet<VariableId>,
     written: BTreeSet<VariableId>,
+    /// Variables of branches in the block.
+    own: BTreeSet<VariableId>,
     /// Variables that are assigned on every path to this point.
     surely: BTreeSet<VariableId>,
     depth: usize,
@@ -61,18 +66,19 @@ struct Cargo<'p> {
 
 impl<'p> Cargo<'p> {
     fn new(program: &'p Program) -> Self {
-        let (refusals, channels, read, written, surely) = Default::default();
-        Cargo { program, refusals, channels, read, written, surely, depth: 0 }
+        let (refusals, channels, read, written, own, surely) = Default::default();
+        Cargo { program, refusals, channels, read, written, own, surely, depth: 0 }
     }
 
     /// The variables that travel, in the order of their declaration.
     fn variables(&self) -> Vec<(VariableId, Travels)> {
         let of = |&id: &VariableId| match (self.written.contains(&id), self.read.contains(&id)) {
+            _ if self.own.contains(&id) => (id, Travels::Not),
             (false, _) => (id, Travels::In),
             (true, false) if self.surely.contains(&id) => (id, Travels::Out),
             _ => (id, Travels::Both),
         };
-        self.read.union(&self.written).map(of).collect()
+        (&(&self.read | &self.written) | &self.own).iter().map(of).collect()
     }
 
     fn refuse(&mut self, span: Span, message: &str, help: &str) {
@@ -151,6 +157,26 @@ impl<'p> Cargo<'p> {
                 }
                 otherwise.iter().for_each(|block| self.perhaps(block));
             }
+            Case(value, branches, otherwise) => {
+                self.many(span, branches.len());
+                self.whole(value);
+                for block in branches.iter().map(|(_, block)| block).chain(otherwise) {
+                    self.perhaps(block);
+                }
+            }
+            Arrivals { channel, branches, otherwise } => {
+                self.many(span, branches.len());
+                self.channel(channel, span);
+                for branch in branches {
+                    let surely = self.surely.clone();
+                    // Whatever a branch does with a component is of no interest then.
+                    if branch.targets.iter().all(|target| self.brought(target)) {
+                        self.block(&branch.block);
+                    }
+                    self.surely = surely;
+                }
+                otherwise.iter().for_each(|block| self.perhaps(block));
+            }
             While(condition, body) => {
                 self.whole(condition);
                 self.perhaps(body);
@@ -215,6 +241,25 @@ impl<'p> Cargo<'p> {
                 );
             }
         }
+    }
+
+    /// Branches are nested in one another in a block that is shipped.
+    fn many(&mut self, span: Span, branches: usize) {
+        if branches > MOST_BRANCHES {
+            let message = format!("a CASE that is shipped has at most {MOST_BRANCHES} branches");
+            self.refuse(span, &message, "put some into another CASE, behind ELSE");
+        }
+    }
+
+    /// A variable of a branch, which gets its value from a message; gives whether it may.
+    fn brought(&mut self, target: &Place) -> bool {
+        if target.ty.is_component() {
+            self.component(target.span);
+            return false;
+        }
+        self.own.insert(variable(target));
+        self.surely.insert(variable(target));
+        true
     }
 
     fn component(&mut self, span: Span) {

@@ -92,7 +92,7 @@ impl BodyChecker<'_> {
     /// Whether the component in a variable offers an interface of this name.
     fn is_offered(&self, component: &ast::Designator, name: &ast::Name) -> bool {
         let variable = self.variable_named(&component.name);
-        let ty = variable.map(|id| &self.known.program.variables[id.index()].ty);
+        let ty = variable.map(|id| &self.variable(id).ty);
         ty.is_some_and(|ty| self.known.facet_named(self.known.offers_of(ty), name).is_some())
     }
 
@@ -238,7 +238,7 @@ impl BodyChecker<'_> {
         match self.lookup(&tree.name) {
             Found::Symbol(Symbol::Variable(id), _) => {
                 self.known.gaps.variables.contains(&id)
-                    || self.known.program.variables[id.index()].ty.is_component()
+                    || self.variable(id).ty.is_component()
                     || tree.inner.as_ref().is_some_and(|inner| !self.is_guard(inner))
             }
             Found::Symbol(Symbol::Constant(_), _) => {

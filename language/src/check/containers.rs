@@ -219,7 +219,7 @@ impl BodyChecker<'_> {
     /// Reports an element of an `{ARRAY}`.
     fn not_of_array(&mut self, place: &Place, message: &str, help: &str) -> Option<()> {
         let PlaceKind::Element(variable, _) = &place.kind else { return Some(()) };
-        let variable = &self.known.program.variables[variable.index()];
+        let variable = self.variable(*variable);
         if !variable.collection.as_ref().is_some_and(|collection| collection.array) {
             return Some(());
         }

@@ -83,15 +83,7 @@ impl<'a> Declarer<'_, 'a> {
                         scope,
                     };
                     let variable = self.variable(owner, None, declared);
-                    match owner {
-                        Owner::Component(id) => self.program.components[id.index()].variables.push(variable),
-                        Owner::Implementation(id, implementation) => {
-                            let component = &mut self.program.components[id.index()];
-                            component.implementations[implementation].variables.push(variable);
-                        }
-                        Owner::Procedure(id) => self.program.procedures[id.index()].variables.push(variable),
-                        Owner::Program => unreachable!("variables do not stand at the top level"),
-                    }
+                    self.program.variables_of(owner).push(variable);
                 }
             }
             (ast::Declaration::Procedure(tree), owner) => {

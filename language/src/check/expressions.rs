@@ -151,7 +151,7 @@ impl BodyChecker<'_> {
         let Some(id) = self.whole_collection(tree) else { return Some(()) };
         let message = format!("{what}, and {} is a collection", tree.name.text);
         let error = Diagnostic::new("collection-index", tree.span, message).help(COUNTED);
-        self.report(error.note(self.known.program.variables[id.index()].span, "declared here"));
+        self.report(error.note(self.variable(id).span, "declared here"));
         None
     }
 

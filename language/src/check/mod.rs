@@ -16,6 +16,7 @@
 //! declared are silently left out too. If it is not known what stands at the top level of a file, only syntax errors
 //! are reported.
 
+mod arrivals;
 mod assembly;
 mod awaits;
 mod binding_names;
@@ -24,6 +25,7 @@ mod bodies;
 mod body;
 mod builtins;
 mod calls;
+mod cases;
 mod channels;
 mod composites;
 mod connections;

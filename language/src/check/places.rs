@@ -105,7 +105,7 @@ impl BodyChecker<'_> {
     /// The collection that a designator names as a whole.
     pub(super) fn whole_collection(&self, tree: &ast::Designator) -> Option<VariableId> {
         let variable = self.variable_named(tree.bare()?)?;
-        self.known.program.variables[variable.index()].collection.is_some().then_some(variable)
+        self.variable(variable).collection.is_some().then_some(variable)
     }
 
     fn plain_place(
@@ -135,7 +135,7 @@ impl BodyChecker<'_> {
             }
             return None;
         }
-        let declared = &self.known.program.variables[variable.index()];
+        let declared = self.variable(variable);
         let (ty, collection, declared) = (declared.ty.clone(), declared.collection.clone(), declared.span);
         match (collection, indices) {
             (None, None) => Some(Place { kind: PlaceKind::Variable(variable), ty, span }),

@@ -203,7 +203,7 @@ impl BodyChecker<'_> {
         let Type::Record(id) = place.ty else {
             let given = self.known.type_name(&place.ty);
             let (message, help) = if place.ty.is_component() {
-                let variable = self.known.variable_name(place.variable());
+                let variable = &self.variable(place.variable()).name;
                 let help = format!("what is in a component is reached by messages: {variable}!Message");
                 (format!("{given} is a component, which shows no variables"), help)
             } else {
@@ -230,7 +230,7 @@ impl BodyChecker<'_> {
         let field =
             ast::Name { text: last.into(), span: Span { start: whole.end - last.len() as u32, ..whole } };
         let Found::Symbol(Symbol::Variable(id), _) = self.lookup(&variable) else { return None };
-        let is_record = matches!(self.known.program.variables[id.index()].ty, Type::Record(_));
+        let is_record = matches!(self.variable(id).ty, Type::Record(_));
         let is_import = !self.known.scopes.is_unknown_import(name, first);
         (is_record || !is_import).then_some((variable, field))
     }

@@ -43,7 +43,7 @@ impl BodyChecker<'_> {
         Some(StatementKind::Receive { channel, message: index, targets })
     }
 
-    fn parameters(
+    pub(super) fn parameters(
         &mut self,
         interface: InterfaceId,
         message: usize,

@@ -68,6 +68,10 @@ impl BodyChecker<'_> {
                 let otherwise = otherwise.as_ref().map(|block| self.block(block));
                 Some(StatementKind::If(checked.into_iter().collect::<Option<_>>()?, otherwise))
             }
+            Tree::Case(value, branches, otherwise) => self.case(value, branches, otherwise.as_ref(), span),
+            Tree::Arrivals { channel, branches, otherwise } => {
+                self.arrivals(channel.as_ref(), branches, otherwise.as_ref(), span)
+            }
             Tree::While(condition, body) => {
                 let condition = self.condition(condition);
                 let body = self.loop_body(body);
@@ -169,7 +173,7 @@ impl BodyChecker<'_> {
         span: Span,
     ) -> Option<StatementKind> {
         let id = self.foreach_collection(collection);
-        let indices = id.and_then(|id| self.known.program.variables[id.index()].collection.clone());
+        let indices = id.and_then(|id| self.variable(id).collection.clone());
         let indices: Vec<_> = indices.iter().flat_map(|collection| &collection.indices).collect();
         let places = variables.iter().enumerate().map(|(k, variable)| {
             let ty = indices.get(k).map_or(&Type::Integer, |ty| ty);
@@ -178,7 +182,7 @@ impl BodyChecker<'_> {
         let places: Vec<_> = places.collect();
         let body = self.loop_body(body);
         let (places, id) = (places.into_iter().collect::<Option<Vec<_>>>()?, id?);
-        let declared = &self.known.program.variables[id.index()];
+        let declared = self.variable(id);
         let (name, place, indices) =
             (declared.name.clone(), declared.span, declared.collection.clone()?.indices);
         if places.len() != indices.len() {
@@ -216,6 +220,10 @@ impl BodyChecker<'_> {
         let expected =
             procedure.and_then(|id| self.known.declared.procedures[id.index()].tree.result.as_ref());
         match (value, expected) {
+            (None, None) if procedure.is_none() => {
+                let left = self.all_bound();
+                Some(self.emptied_before(&left, StatementKind::Return(None), span))
+            }
             (None, None) => Some(StatementKind::Return(None)),
             (None, Some(_)) => {
                 let error = Diagnostic::new("return-value", span, "a function returns a value");
@@ -282,7 +290,8 @@ impl BodyChecker<'_> {
             );
             return None;
         }
-        Some(StatementKind::Exit)
+        let left = self.bound_in_loop();
+        Some(self.emptied_before(&left, StatementKind::Exit, span))
     }
 
     fn unused_result(&mut self, name: &ast::Name, span: Span, help: &str) {

@@ -121,22 +121,7 @@ impl Used {
         let after = ends.and_then(|ends| block.statements.get(ends + 1));
         self.unreached.extend(after.map(|statement| statement.span));
         for statement in &block.statements {
-            match &statement.kind {
-                StatementKind::If(branches, otherwise) => {
-                    branches
-                        .iter()
-                        .map(|(_, block)| block)
-                        .chain(otherwise)
-                        .for_each(|block| self.block(block));
-                }
-                StatementKind::While(_, body)
-                | StatementKind::Repeat(body, _)
-                | StatementKind::For { body, .. }
-                | StatementKind::Foreach { body, .. }
-                | StatementKind::Block(body)
-                | StatementKind::Composite(_, body) => self.block(body),
-                _ => {}
-            }
+            statement.kind.blocks().into_iter().for_each(|block| self.block(block));
         }
     }
 }

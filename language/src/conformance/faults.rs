@@ -1,11 +1,13 @@
 //! Collects, for each place that uses a followed communication, whether a path leads through it, and reports the places
 //! at fault. A place is at fault if no path that leads to it goes on behind it.
 
+use super::choices::Choice;
 use super::positions::Positions;
-use crate::ast::Direction;
-use crate::program::{Interface, InterfaceId, Program};
+use super::wording::{allowed, describe, when};
+use crate::program::{InterfaceId, Program};
 use crate::source::{Diagnostic, Span};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// How a protocol is used at some place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +35,11 @@ pub struct Fault {
 
 /// All places that use followed communications.
 #[derive(Default)]
-pub struct Sites(BTreeMap<Span, Site>);
+pub struct Sites {
+    uses: BTreeMap<Span, Site>,
+    /// CASE over what arrives.
+    choices: BTreeMap<Span, Choice>,
+}
 
 #[derive(Default)]
 struct Site {
@@ -46,7 +52,7 @@ struct Site {
 impl Sites {
     /// A path leads through this place.
     pub fn fine(&mut self, span: Span) {
-        self.0.entry(span).or_default().fine = true;
+        self.uses.entry(span).or_default().fine = true;
     }
 
     /// A path ends here with a fault.
@@ -56,7 +62,7 @@ impl Sites {
 
     /// All paths through this call end with one of these faults.
     pub fn fault_in_call(&mut self, span: Span, faults: &BTreeMap<Span, Fault>) {
-        let known = &mut self.0.entry(span).or_default().faults;
+        let known = &mut self.uses.entry(span).or_default().faults;
         for (&place, fault) in faults {
             let before = &mut known.entry(place).or_insert_with(|| fault.clone()).before;
             *before = before.union(&fault.before);
@@ -65,18 +71,28 @@ impl Sites {
 
     /// Adds the places of another process.
     pub fn merge(&mut self, other: Sites) {
-        for (span, site) in other.0 {
-            self.0.entry(span).or_default().fine |= site.fine;
+        for (span, site) in other.uses {
+            self.uses.entry(span).or_default().fine |= site.fine;
             self.fault_in_call(span, &site.faults);
+        }
+        other.choices.into_iter().for_each(|(span, choice)| self.choose(span, choice));
+    }
+
+    /// A path leads to this CASE.
+    pub fn choose(&mut self, span: Span, choice: Choice) {
+        match self.choices.entry(span) {
+            Entry::Vacant(entry) => _ = entry.insert(choice),
+            Entry::Occupied(mut entry) => entry.get_mut().join(&choice),
         }
     }
 
     /// Reports the places at fault. A call is reported only if the places of its faults are not at fault themselves,
     /// since other calls get through them.
     pub fn report(&self, program: &Program) -> Vec<Diagnostic> {
-        let is_fault = |span: &Span| self.0.get(span).is_some_and(|site| !site.fine);
+        let is_fault = |span: &Span| self.uses.get(span).is_some_and(|site| !site.fine);
         let mut diagnostics = Vec::new();
-        for (span, site) in self.0.iter().filter(|(_, site)| !site.fine) {
+        self.choices.iter().for_each(|(&span, choice)| diagnostics.extend(choice.faults(program, span)));
+        for (span, site) in self.uses.iter().filter(|(_, site)| !site.fine) {
             if let Some(fault) = site.faults.get(span) {
                 diagnostics.push(fault.describe(program, *span));
             } else if let Some((place, fault)) = site.faults.iter().next()
@@ -132,58 +148,5 @@ impl Fault {
             return diagnostic;
         }
         diagnostic.note(interface.span, format!("the protocol of {}", interface.name))
-    }
-}
-
-/// The messages that may come next, for a note.
-pub fn allowed(interface: &Interface, positions: &Positions) -> String {
-    let states = || positions.open.iter().map(|&state| &interface.states[state]);
-    let messages: BTreeSet<usize> = states().flat_map(|state| &state.transitions).map(|it| it.0).collect();
-    let mut all: Vec<String> = messages.iter().map(|&message| describe(interface, message)).collect();
-    if states().any(|state| state.may_end) {
-        all.push("the end".into());
-    }
-    one_of(all)
-}
-
-/// Where the protocol allows a message: at the start, or after other messages.
-fn when(interface: &Interface, message: usize) -> String {
-    let comes = |state: usize| interface.states[state].transitions.iter().any(|&(label, _)| label == message);
-    let before: BTreeSet<usize> = interface
-        .states
-        .iter()
-        .flat_map(|state| &state.transitions)
-        .filter(|&&(_, next)| comes(next))
-        .map(|&(label, _)| label)
-        .collect();
-    let names: Vec<String> = before.iter().map(|&label| describe(interface, label)).collect();
-    match (comes(0), names.is_empty()) {
-        (true, true) => "at the start".into(),
-        (true, false) => format!("at the start or after {}", one_of(names)),
-        (false, _) => format!("after {}", one_of(names)),
-    }
-}
-
-/// A message as an interface declares it.
-pub fn describe(interface: &Interface, message: usize) -> String {
-    let message = &interface.messages[message];
-    match message.direction {
-        Direction::In => format!("IN {}", message.name),
-        Direction::Out => format!("OUT {}", message.name),
-    }
-}
-
-/// `a, b or c`, not too many of them.
-pub fn one_of(mut all: Vec<String>) -> String {
-    const MANY: usize = 6;
-    if all.len() > MANY {
-        let more = all.len() - (MANY - 1);
-        all.truncate(MANY - 1);
-        all.push(format!("one of {more} others"));
-    }
-    match all.split_last() {
-        None => "nothing".into(),
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
     }
 }

@@ -1,6 +1,7 @@
 //! Follows a process through its statements with the positions of its communications. Loops are followed until a fixed
 //! point is reached, procedures once for each situation in which they are called.
 
+mod arrivals;
 mod calls;
 mod communications;
 mod state;

@@ -26,6 +26,10 @@ pub struct Positions {
     pub closed: bool,
     /// A service's client may be lost. Then nothing that the service does is wrong.
     pub lost: bool,
+    /// A message for this side is there.
+    pub present: bool,
+    /// The message that comes next, if one comes, is among these; `None`: among those that the states allow.
+    pub next: Option<BTreeSet<usize>>,
     /// Nothing was known before, so the communication is in some of these states, and perhaps in others never.
     pub guessed: bool,
 }
@@ -63,6 +67,8 @@ impl Positions {
             open: &self.open | &other.open,
             closed: self.closed || other.closed,
             lost: self.lost || other.lost,
+            present: self.present && other.present,
+            next: self.next.as_ref().zip(other.next.as_ref()).map(|(one, other)| one | other),
             guessed: self.guessed || other.guessed,
         }
     }
@@ -77,11 +83,12 @@ pub struct Side<'p> {
     pub receives: Direction,
 }
 
-impl Side<'_> {
+impl<'p> Side<'p> {
     /// Nothing is known: all positions.
     pub fn anywhere(self) -> Positions {
         let lost = self.receives == Direction::In;
-        Positions { open: (0..self.interface.states.len()).collect(), closed: true, lost, guessed: true }
+        let open = (0..self.interface.states.len()).collect();
+        Positions { open, closed: true, lost, guessed: true, ..Positions::default() }
     }
 
     /// The positions after a send. A message to the closed other side is dropped. A service with a lost client goes on
@@ -96,32 +103,67 @@ impl Side<'_> {
         self.settle(self.step(before, message))
     }
 
-    /// The positions if a waiting test is TRUE, and if it is FALSE.
-    pub fn test(self, before: &Positions, pattern: Pattern) -> (Positions, Positions) {
-        let closed = match self.receives {
+    /// The positions if the other side has closed.
+    pub fn closed(self, before: &Positions) -> Positions {
+        self.settle(match self.receives {
             // A client leaves only where the protocol may end, but may be lost anywhere.
             Direction::In => Positions {
-                closed: before.closed
-                    || before.open.iter().any(|&state| self.interface.states[state].may_end),
+                closed: self.may_close(before),
                 lost: before.lost || !before.open.is_empty(),
+                next: Some(BTreeSet::new()),
                 ..Positions::default()
             },
             // A service may have ended with an error anywhere.
-            Direction::Out => Positions::over(),
-        };
-        let comes = |message: usize| self.interface.messages[message].direction == self.receives;
+            Direction::Out => Positions { next: Some(BTreeSet::new()), ..Positions::over() },
+        })
+    }
+
+    /// Whether the client may have closed, because the protocol lets it.
+    pub fn may_close(self, before: &Positions) -> bool {
+        before.closed || before.open.iter().any(|&state| self.interface.states[state].may_end)
+    }
+
+    /// The positions if a message is there that is `asked` for.
+    pub fn there(self, before: &Positions, asked: impl Fn(usize) -> bool) -> Positions {
+        let those = self.narrow(before, |message| self.comes(message) && asked(message));
+        let next = those.open.iter().flat_map(|&state| self.coming(before, state));
+        let next = Some(next.filter(|&message| asked(message)).collect());
+        self.settle(Positions { present: true, next, ..those })
+    }
+
+    /// Whether the other side sends a message.
+    fn comes(self, message: usize) -> bool {
+        self.interface.messages[message].direction == self.receives
+    }
+
+    /// The messages that may come in a state that is one of these positions.
+    pub fn coming(self, before: &Positions, state: usize) -> impl Iterator<Item = usize> {
+        let transitions = self.interface.states[state].transitions.iter();
+        let is_among = |message| before.next.as_ref().is_none_or(|next| next.contains(&message));
+        transitions
+            .map(|&(message, _)| message)
+            .filter(move |&message| self.comes(message) && is_among(message))
+    }
+
+    /// The positions if a waiting test is TRUE, and if it is FALSE.
+    pub fn test(self, before: &Positions, pattern: Pattern) -> (Positions, Positions) {
+        let closed = self.closed(before);
+        let comes = |message: usize| self.comes(message);
         // At this side's own turn, a test waits for the other side to close. To assume that it may be
         // answered does no harm.
         let own_turn = self.narrow(before, |message| !comes(message));
+        let own_turn = Positions { next: Some(BTreeSet::new()), ..own_turn };
         let (yes, no) = match pattern {
             Pattern::Message(asked) => (
-                self.narrow(before, |message| message == asked && comes(message)),
-                self.narrow(before, |message| message != asked && comes(message)).union(&closed),
+                self.there(before, |message| message == asked),
+                self.there(before, |message| message != asked).union(&closed),
             ),
-            Pattern::Any => (self.narrow(before, comes), closed),
-            Pattern::Finish => (closed, self.narrow(before, comes)),
+            Pattern::Any => (self.there(before, |_| true), closed),
+            Pattern::Finish => (closed, self.there(before, |_| true)),
         };
-        (self.settle(yes), self.settle(no.union(&own_turn)))
+        let present = no.present;
+        let no = Positions { present, ..no.union(&own_turn) };
+        (self.settle(yes), self.settle(no))
     }
 
     /// Likewise for a test that doesn't wait; its FALSE says nothing.

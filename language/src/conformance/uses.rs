@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::faults::{allowed, describe, one_of};
 use super::positions::{Positions, Side};
+use super::wording::{allowed, describe, one_of};
 use crate::ast::Direction;
 use crate::program::{ComponentId, Interface, InterfaceId, Pattern, Program};
 use crate::source::{Diagnostic, Span};

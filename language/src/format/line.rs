@@ -2,6 +2,7 @@
 
 use super::spacing::{DEEPER, reluctance, space_between};
 use super::{Item, Joining, Printer, STEP, WIDTH, closes, opens};
+use crate::lexer::{Keyword, TokenKind};
 
 /// The indentation of the second and later lines of a wrapped line.
 const CONTINUATION: usize = 2 * STEP;
@@ -134,13 +135,16 @@ fn length_of_line(pieces: &[Piece<'_>], column: usize) -> usize {
 fn pieces<'a>(items: &[Item<'a>]) -> Vec<Piece<'a>> {
     let mut depth = 0_usize;
     let mut pieces = Vec::with_capacity(items.len());
+    // The word CASE isn't reserved, but stands apart like one that is.
+    let of_case = items.first().is_some_and(|first| first.is(TokenKind::Name))
+        && items.last().is_some_and(|last| last.is(Keyword::Of));
     for (index, item) in items.iter().enumerate() {
         let before = &items[..index];
         depth = depth.saturating_sub(usize::from(closes(item)));
         let after_comment = before.last().is_some_and(Item::is_comment);
         pieces.push(Piece {
             text: item.text,
-            space: space_between(before, item),
+            space: space_between(before, item) || of_case && index == 1,
             reluctance: reluctance(before, item).map(|reluctance| reluctance + depth * DEEPER),
             breaks: index > 0 && item.line_ends > 0 && (item.is_comment() || after_comment),
         });

@@ -9,7 +9,9 @@ pub(super) fn space_between(before: &[Item<'_>], next: &Item<'_>) -> bool {
     let (Some(left), Some(right)) = (previous.token, next.token) else {
         return !previous.is(Symbol::LeftParenthesis) && !next.token.is_some_and(glued_to_previous);
     };
-    if glued_to_next(left) || glued_to_previous(right) {
+    // `CASE s? OF`
+    let before_of = left == Symbol::Receive.into() && right == Keyword::Of.into();
+    if glued_to_next(left) && !before_of || glued_to_previous(right) {
         return false;
     }
     match right {

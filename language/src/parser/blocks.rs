@@ -77,6 +77,19 @@ impl Parser<'_> {
         })
     }
 
+    /// The block of a branch of CASE; ends before `|`, ELSE or END.
+    pub(super) fn branch_block(&mut self) -> Parsed<Block> {
+        self.open_branches += 1;
+        let block = self.inner_block(&[Keyword::Else]);
+        self.open_branches -= 1;
+        block
+    }
+
+    /// Whether `|` ends the blocks that are open, up to that of a branch of CASE.
+    pub(super) fn at_next_branch(&self) -> bool {
+        self.open_branches > 0 && self.at(Symbol::Bar)
+    }
+
     fn count_structures(&mut self, more: i32) {
         if let Some(unit) = self.units.last_mut() {
             unit.open_structures = unit.open_structures.saturating_add_signed(more);
@@ -131,6 +144,7 @@ impl Parser<'_> {
         loop {
             if self.at_end()
                 || self.at_any(clauses)
+                || self.at_next_branch()
                 || self.at_any(DECLARATIONS)
                 || self.at_foreign_end()
                 || self.at_foreign_elsif(clauses)
@@ -180,6 +194,7 @@ impl Parser<'_> {
     fn end_of_statement(&mut self, clauses: &[Keyword]) -> bool {
         let ends = self.at_any(clauses)
             || self.at(Keyword::End)
+            || self.at_next_branch()
             || self.at_foreign_end()
             || self.at_foreign_elsif(clauses);
         let lacks_end = self.at_any(DECLARATIONS) || self.at_end(); // reported by whose END it is
@@ -189,6 +204,7 @@ impl Parser<'_> {
         let closers = match clauses.first() {
             Some(Keyword::Until) => "`UNTIL`",
             Some(Keyword::Elsif) => "`ELSIF`, `ELSE` or `END`",
+            Some(Keyword::Else) => "`|`, `ELSE` or `END`",
             _ => "`END`",
         };
         self.report_missing(&format!("`;` or {closers}"), "this statement");
@@ -206,6 +222,7 @@ impl Parser<'_> {
             parser.at(Symbol::Semicolon)
                 || parser.at_any(STATEMENTS)
                 || parser.at_any(CLAUSES)
+                || parser.at_next_branch()
                 || parser.at_foreign_end()
                 || parser.at_any(DECLARATIONS)
         });

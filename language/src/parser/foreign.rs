@@ -131,6 +131,12 @@ impl Parser<'_> {
         for at in self.ahead_of(from) {
             match self.tokens[at].kind {
                 TokenKind::Symbol(Symbol::LeftBrace) if is_divided && self.begins_line(at) => return None,
+                // The attributes of a branch of CASE.
+                TokenKind::Symbol(Symbol::LeftBrace)
+                    if open == 0 && self.kind_at(at - 1) == Symbol::Colon.into() =>
+                {
+                    return None;
+                }
                 TokenKind::Symbol(Symbol::LeftBrace) => open += 1,
                 TokenKind::Symbol(Symbol::RightBrace) if open == 0 => return None,
                 TokenKind::Symbol(Symbol::RightBrace) if open == 1 => return Some(at + 1),
@@ -158,7 +164,8 @@ impl Parser<'_> {
 
     /// The token behind a statement that END, or another word for it, closes.
     fn end_of_block(&self) -> Option<usize> {
-        (self.at(Keyword::Do) || self.begins_block(self.position)).then(|| self.behind_end_of_block())?
+        let begins = self.at(Keyword::Do) || self.begins_block(self.position) && !self.at_case();
+        begins.then(|| self.behind_end_of_block())?
     }
 
     pub(super) fn behind_end_of_block(&self) -> Option<usize> {
@@ -239,6 +246,7 @@ impl Parser<'_> {
                     | Keyword::Begin
                     | Keyword::Repeat,
                 ) => inner += 1,
+                TokenKind::Name if self.is_case_at(at) => inner += 1,
                 _ => {}
             }
             if closed == open {
@@ -324,7 +332,10 @@ impl Parser<'_> {
     fn must_end_statement(&self, at: usize) -> bool {
         match self.kind_at(at) {
             TokenKind::Keyword(keyword) => CLAUSES.contains(&keyword) || DECLARATIONS.contains(&keyword),
-            kind => kind == Symbol::Semicolon.into() || kind == TokenKind::End,
+            kind => {
+                [Symbol::Semicolon, Symbol::Bar].map(TokenKind::from).contains(&kind)
+                    || kind == TokenKind::End
+            }
         }
     }
 

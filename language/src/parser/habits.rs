@@ -27,7 +27,7 @@ const SIGNS: &[(&str, &str)] = &[
 ];
 
 /// Help for CASE and SWITCH.
-const BRANCHES: &str = "write IF .. THEN .. ELSIF .. THEN .. ELSE .. END";
+const BRANCHES: &str = "write CASE x OF 1: .. | 2, 3: .. ELSE .. END";
 
 /// Help for a message in an expression.
 const MESSAGE: &str = "a message is a statement, no expression: s!Get; s?Value(x)";

@@ -47,6 +47,8 @@ pub(super) struct Parser<'a> {
     pub(super) reported_at: Option<usize>,
     /// How many constructs are open.
     nesting: u32,
+    /// How many branches of CASE are open, which end at `|`.
+    pub(super) open_branches: u32,
     /// How many expressions are open.
     pub(super) open_expressions: u32,
     /// How many operators the outermost open expression has so far.
@@ -74,6 +76,7 @@ impl<'a> Parser<'a> {
             diagnostics: Vec::new(),
             reported_at: None,
             nesting: 0,
+            open_branches: 0,
             open_expressions: 0,
             operators: 0,
             units: Vec::new(),

@@ -39,7 +39,11 @@ impl Parser<'_> {
             }
             TokenKind::Symbol(Symbol::Send) => self.send(None).map(Some),
             TokenKind::Symbol(Symbol::Receive) => self.receive(None).map(Some),
+            TokenKind::Name if self.at_case() => self.case_statement(),
             TokenKind::Name => self.named_statement().map(Some),
+            _ if self.open_branches > 0 => {
+                self.unexpected_with_help("a statement", "`|` stands before each further branch of CASE")
+            }
             _ => self.unexpected("a statement"),
         }
     }
@@ -53,7 +57,7 @@ impl Parser<'_> {
             Keyword::Activity,
             Keyword::Finally,
         ];
-        self.at(Symbol::Semicolon) || self.at_any(&ends) || self.at_end()
+        self.at(Symbol::Semicolon) || self.at(Symbol::Bar) || self.at_any(&ends) || self.at_end()
     }
 
     // Statements that begin with a name.
@@ -128,7 +132,10 @@ impl Parser<'_> {
     }
 
     /// `(element {, element})`, or nothing.
-    fn in_parentheses<T>(&mut self, element: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    pub(super) fn in_parentheses<T>(
+        &mut self,
+        element: impl FnMut(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
         if !self.accept(Symbol::LeftParenthesis) {
             return Ok(Vec::new());
         }

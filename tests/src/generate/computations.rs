@@ -105,8 +105,9 @@ impl Generator {
         let k = format!("k{}", depth - 1);
         let mut inner_names = names.to_vec();
         inner_names.push(&k);
-        match self.random.below(7) {
+        match self.random.below(8) {
             0 | 1 => format!("{target} := {};\n", self.number(names, 3)),
+            6 => self.case(targets, names, depth - 1),
             2 => format!(
                 "IF {} THEN\n{}ELSIF {} THEN\n{}ELSE\n{}END;\n",
                 self.condition(names, 1),
@@ -134,6 +135,38 @@ impl Generator {
             }
             _ => format!("{target} := {target} MOD 1000;\nINC({target}, {});\n", self.number(names, 1)),
         }
+    }
+
+    /// A choice by a value of some type.
+    fn case(&mut self, targets: &[&str], names: &[&str], depth: usize) -> String {
+        const NUMBERS: [&[&str]; 4] = [
+            &["0, 2..3", "5", "1, 4, 6"],
+            &["0..2", "3..6"],
+            &["0", "1", "2", "3", "4", "5", "6"],
+            &["1..5"],
+        ];
+        const LETTERS: [&[&str]; 3] =
+            [&["\"a\"..\"m\"", "\"n\"", "70X..7AX"], &["\"x\", 61X"], &["0X..0FFX"]];
+        const TEXTS: [&[&str]; 3] =
+            [&["\"TRUE\"", "\"FALSE\""], &["\"\"", "\"wallk\", \"0\"", "\"ab\""], &["\"1ab\""]];
+        let number = self.number(names, 1);
+        let (value, labels, is_complete) = match self.random.below(4) {
+            0 | 1 => {
+                let which = self.random.below(4);
+                (format!("{number} MOD 7"), NUMBERS[which], which < 3)
+            }
+            2 => (format!("CHARACTER(97 + {number} MOD 26)"), *self.random.pick(&LETTERS), false),
+            _ if self.random.one_in(2) => (self.condition(names, 1), &["TRUE", "FALSE"][..], true),
+            _ => (self.text(names, 1), *self.random.pick(&TEXTS), false),
+        };
+        let mut text = format!("CASE {value} OF\n");
+        for label in labels {
+            text += &format!("| {label}:\n{}", self.statements(targets, names, depth));
+        }
+        if !is_complete || self.random.one_in(4) {
+            text += &format!("ELSE\n{}", self.statements(targets, names, depth));
+        }
+        text + "END;\n"
     }
 
     /// What a loop repeats, which may leave it.

@@ -9,7 +9,7 @@ impl Generator {
         if !self.random.one_in(4) {
             return step;
         }
-        let fault = match self.random.below(10) {
+        let fault = match self.random.below(11) {
             0 => "acc := 1 DIV (acc - acc)".to_string(),
             1 => "acc := 9223372036854775807 - acc + acc + 1".into(),
             2 => "ASSERT(acc < 0)".into(),
@@ -54,6 +54,7 @@ END Fragile;
 fragile[\"x\"]!Break(0); fragile[\"x\"]?Done(acc)"
                     .into()
             }
+            9 => "CASE acc OF -5..-1: acc := 1 END".into(),
             _ => format!("HALT({})", self.random.below(100)),
         };
         step.statements = format!("{fault};\nWRITE(\"not reached\");\n");

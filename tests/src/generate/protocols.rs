@@ -190,20 +190,18 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
                 format!("{channel}!{name}{};\n{advance}", parenthesised(&arguments))
             }
             Part::Message { name, types, .. } => {
-                let mut targets = Vec::new();
-                let mut folds = String::new();
-                for (place, ty) in types.iter().enumerate() {
-                    let (stem, value) = match *ty {
-                        "INTEGER" => ("n", format!("n{place}")),
-                        "REAL" => ("r", format!("INTEGER(r{place} * 4) MOD 9973")),
-                        "TEXT" => ("t", format!("LENGTH(t{place}) * 7 + INTEGER(t{place} < \"5\")")),
-                        "BOOLEAN" => ("b", format!("INTEGER(b{place})")),
-                        _ => ("c", format!("INTEGER(c{place})")),
-                    };
-                    targets.push(format!("{stem}{place}"));
-                    folds += &fold(&value);
-                }
+                let (targets, folds) = brought(types, "");
                 format!("{channel}?{name}{};\n{folds}", parenthesised(&targets))
+            }
+            Part::Choice(alternatives)
+                if alternatives.iter().all(|one| begins_with_message(one, side)) && self.random.one_in(2) =>
+            {
+                let last = alternatives.len() - usize::from(self.random.one_in(4));
+                let branches: String =
+                    alternatives[..last].iter().map(|one| self.branch(one, side)).collect();
+                let rest = alternatives[last..].iter().map(|one| format!("ELSE\n{}", self.walk(one, side)));
+                let rest: String = rest.collect();
+                format!("CASE {channel}? OF\n{branches}{rest}END;\n")
             }
             Part::Choice(alternatives) => {
                 let mut text = String::new();
@@ -218,9 +216,16 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
                 }
                 text
             }
+            Part::Option(inner) if begins_with_message(inner, side) && self.random.one_in(2) => {
+                format!("CASE {channel}? OF\n{}ELSE\nEND;\n", self.branch(inner, side))
+            }
             Part::Option(inner) => {
                 let condition = self.decision(&first(inner), side);
                 format!("IF {condition} THEN\n{}END;\n", self.walk(inner, side))
+            }
+            Part::Repeated(inner) if begins_with_message(inner, side) && self.random.one_in(2) => {
+                let branch = self.branch(inner, Side { loops: side.loops + 1, ..side });
+                format!("WHILE TRUE DO\nCASE {channel}? OF\n{branch}ELSE EXIT\nEND\nEND;\n")
             }
             Part::Repeated(inner) => {
                 let firsts = first(inner);
@@ -232,6 +237,15 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
                 }
             }
         }
+    }
+
+    /// A branch of CASE for a sequence that begins with a message. Its variables may hide others of their names.
+    fn branch(&mut self, parts: &[Part], side: Side) -> String {
+        let [Part::Message { name, types, .. }, rest @ ..] = parts else {
+            unreachable!("it begins with a message");
+        };
+        let (variables, folds) = brought(types, if self.random.one_in(2) { "" } else { "x" });
+        format!("| {name}{}:\n{folds}{}", parenthesised(&variables), self.walk(rest, side))
     }
 
     /// The condition for taking an alternative: the sender decides freely, the receiver tests what has come.
@@ -248,6 +262,30 @@ FOR {i} := 1 TO {count} DO {client_i}?Result({x}); {}END;
             _ => format!("CHARACTER({} MOD 256)", self.number(&["acc"], 1)),
         }
     }
+}
+
+/// Variables for what a message brings, whose names end so, and statements that fold their values.
+fn brought(types: &[&'static str], end: &str) -> (Vec<String>, String) {
+    let mut targets = Vec::new();
+    let mut folds = String::new();
+    for (place, ty) in types.iter().enumerate() {
+        let of = |stem: &str| format!("{stem}{place}{end}");
+        let (target, value) = match *ty {
+            "INTEGER" => (of("n"), of("n")),
+            "REAL" => (of("r"), format!("INTEGER({} * 4) MOD 9973", of("r"))),
+            "TEXT" => (of("t"), format!("LENGTH({0}) * 7 + INTEGER({0} < \"5\")", of("t"))),
+            "BOOLEAN" => (of("b"), format!("INTEGER({})", of("b"))),
+            _ => (of("c"), format!("INTEGER({})", of("c"))),
+        };
+        targets.push(target);
+        folds += &fold(&value);
+    }
+    (targets, folds)
+}
+
+/// Whether a sequence begins with one message, which this side receives.
+fn begins_with_message(parts: &[Part], side: Side) -> bool {
+    matches!(parts.first(), Some(Part::Message { way, .. }) if *way != side.sends)
 }
 
 /// The messages with which a sequence can start.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use drystone_language::program::{Argument, Channel, ChannelKind, Pattern, Place};
+use drystone_language::program::{Argument, Arrival, Channel, ChannelKind, InterfaceId, Pattern, Place};
 use drystone_language::source::Span;
 
 use super::communication::{Message, Side};
@@ -117,10 +117,54 @@ impl<'p> Process<'_, 'p> {
         span: Span,
     ) -> Step<()> {
         let used = self.channel(scope, channel, span).await?;
+        self.receive_over(scope, used, channel.interface, message, targets, span).await
+    }
+
+    /// Waits until the next message is there, or the other side has closed. Takes the message if it has a branch, and
+    /// gives the branch; `None` is for ELSE.
+    pub async fn arrival<'b>(
+        &self,
+        scope: &Rc<Scope>,
+        channel: &'p Channel,
+        branches: &'p [Arrival],
+        has_else: bool,
+        span: Span,
+    ) -> Step<Option<&'b Arrival>>
+    where
+        'p: 'b,
+    {
+        let used = self.channel(scope, channel, span).await?;
+        let mut chosen = None;
+        for branch in branches {
+            let pattern = branch.message.map_or(Pattern::Finish, Pattern::Message);
+            if self.test_over(used, channel.interface, pattern, Patience::Waits, span).await? {
+                chosen = Some(branch);
+            }
+        }
+        if chosen.is_none() && !has_else {
+            chosen = branches.iter().rfind(|branch| branch.message.is_some());
+        }
+        let Some(branch) = chosen else { return Ok(None) };
+        if let Some(message) = branch.message {
+            let interface = channel.interface;
+            self.receive_over(scope, used, interface, message, &branch.targets, branch.span).await?;
+        }
+        Ok(Some(branch))
+    }
+
+    async fn receive_over(
+        &self,
+        scope: &Rc<Scope>,
+        used: Use,
+        interface: InterfaceId,
+        message: usize,
+        targets: &'p [Place],
+        span: Span,
+    ) -> Step<()> {
         let values = loop {
             let attempt = match used {
                 Use::Service(id) => self.world.take(id, Side::Server, message),
-                Use::Client(end) => match self.world.begin(self.instance, end, channel.interface) {
+                Use::Client(end) => match self.world.begin(self.instance, end, interface) {
                     Attempt::Done(Some(id)) => self.world.take(id, Side::Client, message),
                     Attempt::Done(None) => Attempt::Failed(Kind::ProtocolViolation),
                     Attempt::Wait(event) => Attempt::Wait(event),
@@ -157,10 +201,21 @@ impl<'p> Process<'_, 'p> {
         span: Span,
     ) -> Step<bool> {
         let used = self.channel(scope, channel, span).await?;
+        self.test_over(used, channel.interface, pattern, patience, span).await
+    }
+
+    async fn test_over(
+        &self,
+        used: Use,
+        interface: InterfaceId,
+        pattern: Pattern,
+        patience: Patience,
+        span: Span,
+    ) -> Step<bool> {
         loop {
             let attempt = match used {
                 Use::Service(id) => Attempt::Done(Some((id, Side::Server))),
-                Use::Client(end) => match self.world.begin(self.instance, end, channel.interface) {
+                Use::Client(end) => match self.world.begin(self.instance, end, interface) {
                     Attempt::Done(id) => Attempt::Done(id.map(|id| (id, Side::Client))),
                     Attempt::Wait(event) => Attempt::Wait(event),
                     Attempt::Failed(kind) => Attempt::Failed(kind),

@@ -109,6 +109,8 @@ pub enum Kind {
     InvalidConversion,
     /// A function that ended without `RETURN`.
     MissingReturn,
+    /// A value for which CASE has no branch.
+    NoBranch,
     /// `v(T)` of a component that is no T.
     WrongType,
     /// `BY 0`, a negative size, `RANDOM` of an empty range.
@@ -134,6 +136,7 @@ impl fmt::Display for Kind {
             Kind::Deadlock => "deadlock",
             Kind::InvalidConversion => "invalid conversion",
             Kind::MissingReturn => "missing return",
+            Kind::NoBranch => "no branch",
             Kind::WrongType => "wrong type",
             Kind::InvalidArgument => "invalid argument",
             Kind::ConnectionCycle => "connection cycle",

@@ -73,6 +73,20 @@ impl<'p> Process<'_, 'p> {
                         return self.block(scope, block).await;
                     }
                 }
+                StatementKind::Case(value, branches, otherwise) => {
+                    let key = self.evaluate(scope, value).await?.key();
+                    let chosen = branches.iter().find(|(labels, _)| key.has_one_of(labels));
+                    match (chosen, otherwise) {
+                        (Some((_, block)), _) | (None, Some(block)) => return self.block(scope, block).await,
+                        (None, None) => return Err(self.fail(Kind::NoBranch, value.span)),
+                    }
+                }
+                StatementKind::Arrivals { channel, branches, otherwise } => {
+                    let chosen = self.arrival(scope, channel, branches, otherwise.is_some(), span).await?;
+                    if let Some(block) = chosen.map(|branch| &branch.block).or(otherwise.as_ref()) {
+                        return self.block(scope, block).await;
+                    }
+                }
                 StatementKind::While(condition, body) => {
                     while self.evaluate(scope, condition).await?.boolean() {
                         self.pause(span).await;

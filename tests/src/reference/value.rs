@@ -1,6 +1,6 @@
 //! Values, the indices of collections, and how `WRITE` writes them.
 
-use drystone_language::program::{Program, Type};
+use drystone_language::program::{Label, Program, Type};
 
 use super::identity::InstanceId;
 
@@ -111,6 +111,17 @@ impl Value {
 }
 
 impl Key {
+    /// Whether a branch of CASE with these labels is for it.
+    pub fn has_one_of(&self, labels: &[Label]) -> bool {
+        labels.iter().any(|label| match (label, self) {
+            (Label::Text(text), key) => *key == Key::Text(text.clone()),
+            (Label::Numbers(first, last), Key::Integer(x)) => first <= x && x <= last,
+            (Label::Numbers(first, last), Key::Character(x)) => (*first..=*last).contains(&i64::from(*x)),
+            (Label::Numbers(first, last), Key::Boolean(x)) => (*first..=*last).contains(&i64::from(*x)),
+            (Label::Numbers(..), Key::Text(_)) => false,
+        })
+    }
+
     pub fn value(&self) -> Value {
         match self {
             Key::Boolean(x) => Value::Boolean(*x),

@@ -107,7 +107,7 @@ impl Names {
             return Ok(Line::Inst(self.value(to, line)?));
         }
         line.eat(first);
-        let (interface, pattern) = self.pattern(line)?;
+        let (interface, question) = self.question(line)?;
         line.expect("as")?;
         let side = match line.word()? {
             "client" => Direction::In,
@@ -117,8 +117,11 @@ impl Names {
         line.expect("over")?;
         let reach = reach(line)?;
         let op = match first {
-            "test" => SuspensionOp::Test { reach, interface, side, pattern, to },
-            _ => SuspensionOp::Input { reach, interface, side, pattern, to },
+            "test" => SuspensionOp::Test { reach, interface, side, question, to },
+            _ => match question {
+                Question::Is(pattern) => SuspensionOp::Input { reach, interface, side, pattern, to },
+                Question::Which => return Err("INPUT asks whether one thing comes next".into()),
+            },
         };
         Ok(Line::Point(SuspensionPoint { op, location: self.location(line)? }))
     }
@@ -297,6 +300,14 @@ impl Names {
             Ok(())
         })?;
         Ok(facets)
+    }
+
+    fn question(&mut self, line: &mut Cursor) -> Read<(InterfaceId, Question)> {
+        if line.eat("next of") {
+            return Ok((self.interface(line.word()?), Question::Which));
+        }
+        let (interface, pattern) = self.pattern(line)?;
+        Ok((interface, Question::Is(pattern)))
     }
 
     fn pattern(&mut self, line: &mut Cursor) -> Read<(InterfaceId, Pattern)> {
@@ -497,7 +508,7 @@ const CHECKED: [Checked; Checked::Mod as usize + 1] =
 const UNARY: [Unary; Unary::RealToInt as usize + 1] =
     [Unary::NegateReal, Unary::SquareRoot, Unary::Floor, Unary::IntToReal, Unary::RealToInt];
 
-const FAULTS: [Fault; Fault::BindingRefused as usize + 1] = [
+const FAULTS: [Fault; Fault::NoBranch as usize + 1] = [
     Fault::Overflow,
     Fault::DivisionByZero,
     Fault::IndexOutOfBounds,
@@ -515,4 +526,5 @@ const FAULTS: [Fault; Fault::BindingRefused as usize + 1] = [
     Fault::InvalidArgument,
     Fault::ConnectionCycle,
     Fault::BindingRefused,
+    Fault::NoBranch,
 ];

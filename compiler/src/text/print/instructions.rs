@@ -17,11 +17,15 @@ impl Printer<'_> {
                 let message = self.message(*interface, *message);
                 format!("{} = receive {message} over {}", pair(payload), way(reach))
             }
-            SuspensionOp::Test { reach, interface, side, pattern, to } => {
-                format!("{to} = test {} over {}", self.pattern(*interface, *side, *pattern), way(reach))
+            SuspensionOp::Test { reach, interface, side, question, to } => {
+                format!("{to} = test {} over {}", self.question(*interface, *side, *question), way(reach))
             }
             SuspensionOp::Input { reach, interface, side, pattern, to } => {
-                format!("{to} = input {} over {}", self.pattern(*interface, *side, *pattern), way(reach))
+                format!(
+                    "{to} = input {} over {}",
+                    self.question(*interface, *side, Question::Is(*pattern)),
+                    way(reach)
+                )
             }
             SuspensionOp::Lock(mode) => format!("lock {}", lock(*mode)),
             SuspensionOp::Unlock { mode, written } => {
@@ -121,15 +125,16 @@ impl Printer<'_> {
         format!("{}.{name}", self.interface(interface))
     }
 
-    fn pattern(&self, interface: InterfaceId, side: Direction, pattern: Pattern) -> String {
+    fn question(&self, interface: InterfaceId, side: Direction, question: Question) -> String {
         let end = match side {
             Direction::In => "client",
             Direction::Out => "server",
         };
-        let what = match pattern {
-            Pattern::Message(message) => self.message(interface, message),
-            Pattern::Any => format!("any of {}", self.interface(interface)),
-            Pattern::Finish => format!("finish of {}", self.interface(interface)),
+        let what = match question {
+            Question::Is(Pattern::Message(message)) => self.message(interface, message),
+            Question::Is(Pattern::Any) => format!("any of {}", self.interface(interface)),
+            Question::Is(Pattern::Finish) => format!("finish of {}", self.interface(interface)),
+            Question::Which => format!("next of {}", self.interface(interface)),
         };
         format!("{what} as {end}")
     }

@@ -138,9 +138,19 @@ impl Maker<'_> {
                 let [i, t, r, b, c] = [["i0", "i1"], ["t0", "t1"], ["r0", "r1"], ["b0", "b1"], ["c0", "c1"]]
                     .map(|both| self.one(&both));
                 let values = values.join(", ");
-                format!(
-                    "Echo!Say({values}); IF Echo?Both THEN Echo?Both({i}, {t}, {r}, {b}, {c}) ELSE Echo?Number(i2) END"
-                )
+                let answer = match self.below(3) {
+                    0 => format!(
+                        "CASE Echo? OF Both(n, t, r, b, c): {i} := n; {t} := t; {r} := r; {b} := b; {c} := c \
+                         | Number(n): i2 := n END"
+                    ),
+                    1 => format!(
+                        "CASE Echo? OF Number(i1): i2 := i1 - 1 ELSE Echo?Both({i}, {t}, {r}, {b}, {c}) END"
+                    ),
+                    _ => format!(
+                        "IF Echo?Both THEN Echo?Both({i}, {t}, {r}, {b}, {c}) ELSE Echo?Number(i2) END"
+                    ),
+                };
+                format!("Echo!Say({values}); {answer}")
             }
             11 if self.has_two => {
                 let which = self.one(&["Twice[1]", "Twice[2]"]);
@@ -150,6 +160,7 @@ impl Maker<'_> {
                 0 => format!("Echo!Note({})", self.integer(2)),
                 _ => "Echo!Sum; b0 := Echo?ANY; Echo?Number(i1)".into(),
             },
+            12 if self.below(2) == 0 => self.choice(depth - 1),
             12 | 13 => {
                 let (condition, yes, no) =
                     (self.whole(), self.statements(3, depth - 1), self.statements(2, depth - 1));
@@ -161,6 +172,25 @@ impl Maker<'_> {
             }
             which => self.repetition(which - 14, depth),
         }
+    }
+
+    /// A choice by a value.
+    fn choice(&mut self, depth: usize) -> String {
+        let (value, labels): (String, &[&str]) = match self.below(4) {
+            0 => (self.integer(2), &["0, 2..7", "-3", "1000..2000, 1"]),
+            1 => (self.text(2), &["\"\"", "\"ab\", \"x\"", "\"1\""]),
+            2 => (self.character(2), &["\"a\"..\"m\"", "0X", "\"z\", 41X..5AX"]),
+            _ => (self.whole(), &["FALSE", "TRUE"]),
+        };
+        let mut text = format!("CASE {value} OF\n");
+        for label in labels {
+            write!(text, "    | {label}:\n{}", self.statements(2, depth)).expect("text");
+        }
+        // Most programs should end without an error.
+        if self.below(12) > 0 {
+            write!(text, "    ELSE\n{}", self.statements(2, depth)).expect("text");
+        }
+        text + "    END"
     }
 
     /// A loop, at most two deep: each has its own variable.

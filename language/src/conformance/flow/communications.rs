@@ -206,7 +206,7 @@ impl<'p> Flow<'p> {
 }
 
 /// The template of the component that serves a channel, if that is known.
-fn server(channel: &Channel) -> Option<ComponentId> {
+pub(super) fn server(channel: &Channel) -> Option<ComponentId> {
     match &channel.kind {
         ChannelKind::Held(place) => match place.ty {
             Type::Component(template) => Some(template),

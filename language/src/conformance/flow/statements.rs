@@ -4,7 +4,9 @@ use super::communications::forget;
 use super::state::{Flow, Here, Loop};
 use crate::conformance::faults::What;
 use crate::conformance::positions::{Known, join};
-use crate::program::{Argument, Block, Expression, ExpressionKind, Program, Statement, StatementKind, Type};
+use crate::program::{
+    Argument, Block, Expression, ExpressionKind, Place, Program, Statement, StatementKind, Type,
+};
 
 impl Flow<'_> {
     pub(super) fn block(&mut self, block: &Block, here: Known) -> Here {
@@ -39,19 +41,23 @@ impl Flow<'_> {
             Receive { channel, message, targets } => {
                 let here = self.channel(channel, here)?;
                 let here = self.talk(channel, What::Receive(*message), span, here)?;
-                targets.iter().try_fold(here, |here, target| {
-                    let mut here = self.place(target, here)?;
-                    if let Type::Component(_) | Type::Any(_) = target.ty {
-                        self.fresh(target, &target.ty, &mut here);
-                    }
-                    Some(here)
-                })
+                self.brought(targets, here)
             }
             Call(procedure, arguments) => {
                 let here = self.arguments(arguments, here)?;
                 self.call(*procedure, span, here)
             }
             If(branches, otherwise) => self.branches(branches, otherwise.as_ref(), here),
+            Case(value, branches, otherwise) => {
+                let here = self.value(value, here)?;
+                // A value without a branch ends the program.
+                self.trace.survives |= otherwise.is_none();
+                let blocks = branches.iter().map(|(_, block)| block).chain(otherwise);
+                blocks.fold(None, |end, block| join(end, self.block(block, here.clone())))
+            }
+            Arrivals { channel, branches, otherwise } => {
+                self.arrivals(channel, branches, otherwise.as_ref(), span, here)
+            }
             While(condition, body) => self.repeat(here, |flow, here| {
                 let (yes, no) = flow.condition(condition, here);
                 (yes.and_then(|here| flow.block(body, here)), no)
@@ -155,6 +161,17 @@ impl Flow<'_> {
             }
             Write(value) | WriteHex(value) | Passivate(value) => self.value(value, here),
         }
+    }
+
+    /// What a message brings has come to these places.
+    pub(super) fn brought(&mut self, targets: &[Place], here: Known) -> Here {
+        targets.iter().try_fold(here, |here, target| {
+            let mut here = self.place(target, here)?;
+            if target.ty.is_component() {
+                self.fresh(target, &target.ty, &mut here);
+            }
+            Some(here)
+        })
     }
 
     fn branches(&mut self, branches: &[(Expression, Block)], otherwise: Option<&Block>, here: Known) -> Here {
