@@ -11,6 +11,7 @@
 //! writes.
 
 mod limits;
+mod wrapping;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -127,6 +128,7 @@ impl Ranges {
             Inst::Op { op: Op::Min, a, b, .. } => least(of(a), of(b)),
             Inst::Op { op: Op::Max, a, b, .. } => greatest(of(a), of(b)),
             Inst::Op { op, .. } if op.compares() => Some((0, 1)),
+            Inst::Op { op, a, b, .. } => wrapping::wrapping(op, of(a), of(b)),
             Inst::Load { from: Address { byte: true, .. }, .. } => Some((0, u8::MAX.into())),
             Inst::Length { .. } => Some((0, LONGEST_TEXT)),
             _ => None,

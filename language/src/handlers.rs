@@ -325,6 +325,15 @@ impl Check<'_> {
             Builtin(
                 self::Builtin::MinInteger
                 | self::Builtin::MaxInteger
+                | self::Builtin::BitAnd
+                | self::Builtin::BitOr
+                | self::Builtin::BitXor
+                | self::Builtin::BitNot
+                | self::Builtin::Shift
+                | self::Builtin::Rotate
+                | self::Builtin::AddWrap
+                | self::Builtin::SubtractWrap
+                | self::Builtin::MultiplyWrap
                 | self::Builtin::IntegerToCharacter
                 | self::Builtin::CharacterToInteger
                 | self::Builtin::BooleanToInteger,

@@ -747,6 +747,24 @@ pub enum Builtin {
     MinReal,
     /// (REAL, REAL) REAL
     MaxReal,
+    /// (INTEGER, INTEGER) INTEGER, bit by bit. Likewise the two below.
+    BitAnd,
+    /// (INTEGER, INTEGER) INTEGER
+    BitOr,
+    /// (INTEGER, INTEGER) INTEGER
+    BitXor,
+    /// (INTEGER) INTEGER
+    BitNot,
+    /// (x, n: INTEGER) INTEGER: left by n, or right by -n; zeros come in on both sides.
+    Shift,
+    /// (x, n: INTEGER) INTEGER: left by n, or right by -n.
+    Rotate,
+    /// (INTEGER, INTEGER) INTEGER: the lowest 64 bits of the sum. Likewise the two below.
+    AddWrap,
+    /// (INTEGER, INTEGER) INTEGER
+    SubtractWrap,
+    /// (INTEGER, INTEGER) INTEGER
+    MultiplyWrap,
     /// (lo, hi: INTEGER) INTEGER, both included; lo > hi is an error.
     Random,
     /// (INTEGER) CHARACTER; outside 0..255 is an error.

@@ -99,7 +99,10 @@ impl BodyChecker<'_> {
                     let message = format!("{} is {}, not a value", tree.name.text, symbol.describe());
                     let mut error =
                         Diagnostic::new("not-a-value", span, message).note(declared, "declared here");
-                    if let Symbol::Predeclared(Predeclared::Real(_) | Predeclared::Function(_)) = symbol {
+                    if let Symbol::Predeclared(
+                        Predeclared::Real(_) | Predeclared::Integer(..) | Predeclared::Function(_),
+                    ) = symbol
+                    {
                         error = error.help(format!("call it: {}(..)", tree.name.text));
                     }
                     self.report(error.label("a value belongs here"));

@@ -262,6 +262,7 @@ impl BodyChecker<'_> {
             Symbol::Predeclared(
                 Predeclared::Function(_)
                 | Predeclared::Real(_)
+                | Predeclared::Integer(..)
                 | Predeclared::Extreme(_)
                 | Predeclared::Type(_),
             ) => {

@@ -147,6 +147,10 @@ impl Parser<'_> {
                 self.advance();
                 self.integer(value, token.span).map_or(ExpressionKind::BadNumber, ExpressionKind::Integer)
             }
+            TokenKind::Bits(value) => {
+                self.advance();
+                ExpressionKind::Integer(value)
+            }
             TokenKind::BadNumber => {
                 self.advance();
                 ExpressionKind::BadNumber
@@ -251,7 +255,7 @@ impl Parser<'_> {
     }
 
     fn at_smallest_integer(&self) -> bool {
-        self.at(TokenKind::Integer(i64::MIN.unsigned_abs()))
+        self.at(TokenKind::Integer(i64::MIN.unsigned_abs())) || self.at(TokenKind::Bits(i64::MIN))
     }
 
     /// Behind a minus sign: the smallest INTEGER, whose magnitude is no INTEGER. It is a literal of its own, not a
