@@ -304,7 +304,7 @@ pub struct FrameHead {
 /// A text: its bytes follow. A null pointer is the empty text.
 #[repr(C)]
 pub struct TextHead {
-    /// Holders, each counting 256; the lowest byte says how large the block is (see the text module's `room`).
+    /// *inline* Holders, each counting 256; the lowest byte says how large the block is (see the text module's `room`).
     /// Negative: in read-only data, never freed. Changed atomically while any process is away.
     pub count: i64,
     /// *inline* Number of bytes; 0: this is a [`TextSlice`].

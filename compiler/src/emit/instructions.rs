@@ -94,6 +94,9 @@ impl<M: Module> Build<'_, '_, M> {
                 self.require(value, *fault, *location);
             }
             Inst::Fail(fault, location) => self.fail(*fault, *location),
+            Inst::Call { entry, arguments, .. } if entry.name == entries::TEXT_SET.name => {
+                self.set_character(arguments)
+            }
             Inst::Call { to, entry, arguments } => {
                 let arguments = self.arguments(entry, arguments);
                 let result = self.call_entry(entry, &arguments);
