@@ -68,8 +68,8 @@ fn statement(v: &mut impl Visitor, s: &Statement) {
             [from, to, by].into_iter().for_each(|e| expression(v, e));
             block(v, body);
         }
-        Foreach { variables, collection, body } => {
-            variables.iter().for_each(|p| place(v, p));
+        Foreach { variables, element, collection, body } => {
+            variables.iter().chain(element).for_each(|p| place(v, p));
             v.collection(*collection);
             block(v, body);
         }

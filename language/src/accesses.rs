@@ -141,9 +141,9 @@ impl Walk<'_> {
                 self.write(variable);
                 self.block(body);
             }
-            Foreach { variables, collection, body } => {
+            Foreach { variables, element, collection, body } => {
                 self.event(Event::Read(*collection), statement.span);
-                variables.iter().for_each(|variable| self.write(variable));
+                variables.iter().chain(element).for_each(|variable| self.write(variable));
                 self.block(body);
             }
             Block(block) | Composite(_, block) => self.block(block),

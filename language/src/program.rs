@@ -436,6 +436,8 @@ pub enum StatementKind {
     Foreach {
         /// One for each index of the collection.
         variables: Vec<Place>,
+        /// Takes the value of the element.
+        element: Option<Place>,
         /// A variable that is a collection.
         collection: VariableId,
         /// What is repeated.

@@ -91,7 +91,7 @@ entry_points! {
         #[lets_others_run] INSERT = ds_insert(w, p; *mut *mut u8, *const Collection, *const u64, u32)
             -> *mut u8 where Zero leaves;
         MISSING = ds_missing(w, p; &Collection, u64, u64, u32);
-        #[lets_others_run] NEXT = ds_next(w, p; *mut *mut u8, *const Collection, *mut u64, u32) -> u32;
+        #[lets_others_run] NEXT = ds_next(w, p; *mut *mut u8, *const Collection, *mut u64, u32) -> *mut u8;
         #[lets_others_run] REMOVE = ds_remove(w, p; *mut *mut u8, *const Collection, *const u64) -> u32;
     }
     crate::collection::named {
