@@ -1,9 +1,49 @@
-//! Ranges of arithmetic that can't fail: of bits, and of what wraps around.
+//! Arithmetic with ranges.
 
-use super::{Range, exact};
 use crate::mir::{Checked, Op};
 
-/// The range of an operation's result; the range of an operand may be unknown.
+/// The least and the greatest value.
+pub type Range = (i64, i64);
+
+/// The range of the minimum of two values; the range of one may be unknown.
+pub(super) fn least(a: Option<Range>, b: Option<Range>) -> Option<Range> {
+    match (a, b) {
+        (Some((a, b)), Some((c, d))) => Some((a.min(c), b.min(d))),
+        (a, b) => a.or(b).map(|(_, high)| (i64::MIN, high)),
+    }
+}
+
+/// The same for the maximum.
+pub(super) fn greatest(a: Option<Range>, b: Option<Range>) -> Option<Range> {
+    match (a, b) {
+        (Some((a, b)), Some((c, d))) => Some((a.max(c), b.max(d))),
+        (a, b) => a.or(b).map(|(low, _)| (low, i64::MAX)),
+    }
+}
+
+/// The range of a checked operation's result, if it does not fault.
+pub(super) fn checked(operator: Checked, a: Option<Range>, b: Option<Range>) -> Option<Range> {
+    match (operator, b) {
+        (Checked::Mod, Some((low, high))) if low > 0 => Some((0, high - 1)),
+        _ => exact(operator, a, b),
+    }
+}
+
+/// The bounds of a sum, difference or product, if they are integers of the language.
+pub(super) fn exact(operator: Checked, a: Option<Range>, b: Option<Range>) -> Option<Range> {
+    let ((a, b), (c, d)) = (a?, b?);
+    match operator {
+        Checked::Add => Some((a.checked_add(c)?, b.checked_add(d)?)),
+        Checked::Subtract => Some((a.checked_sub(d)?, b.checked_sub(c)?)),
+        Checked::Multiply => {
+            let corners = [a.checked_mul(c)?, a.checked_mul(d)?, b.checked_mul(c)?, b.checked_mul(d)?];
+            Some((*corners.iter().min()?, *corners.iter().max()?))
+        }
+        Checked::Div | Checked::Mod => None,
+    }
+}
+
+/// The range of the result of an operation that can't fail. What wraps around has one if it is known not to.
 pub(super) fn wrapping(op: Op, a: Option<Range>, b: Option<Range>) -> Option<Range> {
     match op {
         Op::And => and(a, b),
