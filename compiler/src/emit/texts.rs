@@ -1,5 +1,5 @@
-//! Reads texts without a call, and changes a character of those that may be changed in place. The null pointer is the empty text. A text whose length field is 0 is a slice, which
-//! holds its length and the address of its bytes.
+//! Reads texts without a call, and changes a character where that may be done in place. The null pointer is the empty
+//! text. A text whose length field is 0 is a slice, which holds its length and the address of its bytes.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value, types};
