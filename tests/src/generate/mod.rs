@@ -3,10 +3,10 @@
 //! place.
 //!
 //! A program is a list of [`Step`]s. Each is an interaction pattern with random computations in it (`crowds`, `cuts`,
-//! `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`). A step
-//! may stand inline, in a procedure, or in a component of its own that answers its holder (`scenario`) and may have
-//! steps itself. Output is written only by the entry component, and by components that are being deleted while the
-//! entry component waits.
+//! `exchanges`, `losses`, `monitors`, `watchers`, `holdings`, `namesakes`, `procedures`, `protocols`, `relays`,
+//! `waits`). A step may stand inline, in a procedure, or in a component of its own that answers its holder (`scenario`)
+//! and may have steps itself. Output is written only by the entry component, and by components that are being deleted
+//! while the entry component waits.
 
 pub mod arrays;
 mod computations;
@@ -25,6 +25,7 @@ mod relays;
 mod scenario;
 mod stretches;
 pub mod texts;
+mod waits;
 mod watchers;
 mod wiring;
 
@@ -132,7 +133,7 @@ impl Generator {
         }
         // Patterns that write or may fail have a known order only if nothing runs at the same time.
         let alone = if depth == 0 { 10 } else { 0 };
-        let pattern = self.random.below(24 + alone);
+        let pattern = self.random.below(25 + alone);
         let step = match pattern {
             _ if self.only.is_some() => self.only.map_or_else(Step::default, |only| only(self)),
             0 => self.server(),
@@ -155,12 +156,13 @@ impl Generator {
             18 | 19 => self.protocol(),
             20 | 21 => self.cuts(),
             22 | 23 => self.losses(),
-            24 | 25 => self.names(),
-            26 => self.changes(),
-            27 => self.containers(),
-            28 | 29 => return self.farewells(),
-            30 => return self.stretches(),
-            31 => return self.crowds(),
+            24 => self.waits(),
+            25 | 26 => self.names(),
+            27 => self.changes(),
+            28 => self.containers(),
+            29 | 30 => return self.farewells(),
+            31 => return self.stretches(),
+            32 => return self.crowds(),
             _ => return self.sleepers(),
         };
         if self.random.one_in(3) { self.in_a_procedure(step) } else { step }

@@ -118,7 +118,10 @@ impl Names {
         let reach = reach(line)?;
         let op = match first {
             "test" => SuspensionOp::Test { reach, interface, side, pattern, to },
-            _ => SuspensionOp::Input { reach, interface, side, pattern, to },
+            _ => {
+                let until = until(line)?;
+                SuspensionOp::Input { reach, interface, side, pattern, until, to }
+            }
         };
         Ok(Line::Point(SuspensionPoint { op, location: self.location(line)? }))
     }
@@ -350,6 +353,15 @@ fn lock(line: &mut Cursor) -> Read<LockMode> {
         "shared" => Ok(LockMode::Shared),
         other => Err(format!("a lock is not held {other:?}")),
     }
+}
+
+fn until(line: &mut Cursor) -> Read<Option<Until>> {
+    if !line.eat("until") {
+        return Ok(None);
+    }
+    let deadline = line.reg()?;
+    line.expect("by alarm")?;
+    Ok(Some(Until { deadline, alarm: line.reg()? }))
 }
 
 fn reach(line: &mut Cursor) -> Read<Reach> {
